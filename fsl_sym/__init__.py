@@ -1,0 +1,25 @@
+"""fsl_sym derives: exact symbolic mathematics of functional scaling laws.
+
+Nothing is imported until a name is used, so that ``import fsl_sym`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOME: dict[str, str] = {}
+"""Public name -> module that defines it."""
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; public names: {', '.join(sorted(_HOME))}")
+    return getattr(import_module(f"{__name__}.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOME)
