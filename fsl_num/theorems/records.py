@@ -1,0 +1,164 @@
+"""What a hearing leaves behind: plain frozen records that reports render and JSON carries.
+
+>>> from fsl_num.theorems.records import Verdict
+>>> Verdict.SUPPORTED.passes, Verdict.VACUOUS.passes
+(True, False)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    """The outcome of a hearing; only the first three pass by themselves.
+
+    A claim of the paper that is REFUTED passes only when the claim that corrects it passes.
+    """
+
+    PROVED = "PROVED"
+    ENCLOSED = "ENCLOSED"
+    SUPPORTED = "SUPPORTED"
+    REFUTED = "REFUTED"
+    UNKNOWN = "UNKNOWN"
+    VACUOUS = "VACUOUS"
+
+    @property
+    def passes(self) -> bool:
+        """Whether the verdict passes without a correction."""
+        return self in (Verdict.PROVED, Verdict.ENCLOSED, Verdict.SUPPORTED)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one statement scores against one measurement.
+
+    ``constants`` is the measured two-sided [c, C] of measured / claimed; ``excess`` is how far the decisive quantity
+    lies beyond its tolerance, as a multiple of that tolerance (at most 1 when the statement holds).
+    """
+
+    holds: bool
+    excess: float
+    constants: tuple[float, float] | None = None
+    drift: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class MutantHearing:
+    """One wrong version of a claim and whether the claim's own check refuted it."""
+
+    name: str
+    refuted: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class RegimeHearing:
+    """A claim heard in one regime over ``samples`` exact parameter points."""
+
+    regime: str
+    samples: int
+    holds: bool
+    constants: tuple[float, float] | None
+    drift: float | None
+    mutants: tuple[MutantHearing, ...]
+    resolution: dict[str, float] = field(default_factory=dict)
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class DerivationRecord:
+    """How the symbolic witness spoke: the derivation's name, its steps and how many the machine verified."""
+
+    name: str
+    steps: int
+    verified: int
+    detail: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every step was verified."""
+        return self.steps > 0 and self.verified == self.steps
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """Everything the court says about one claim."""
+
+    claim_id: str
+    title: str
+    verdict: Verdict
+    passes: bool
+    regimes: tuple[RegimeHearing, ...]
+    derivations: tuple[DerivationRecord, ...]
+    seconds: float
+    message: str = ""
+    corrected_by: str | None = None
+
+    @property
+    def mutants_total(self) -> int:
+        """How many mutants were heard, all regimes together."""
+        return sum(len(regime.mutants) for regime in self.regimes)
+
+    @property
+    def mutants_refuted(self) -> int:
+        """How many of them the check refuted."""
+        return sum(mutant.refuted for regime in self.regimes for mutant in regime.mutants)
+
+    @property
+    def constants(self) -> tuple[float, float] | None:
+        """The widest [c, C] over the regimes, None where no ratio was measured."""
+        pairs = [regime.constants for regime in self.regimes if regime.constants is not None]
+        return (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None
+
+    @property
+    def resolution(self) -> dict[str, float]:
+        """The worst (largest) resolution of each kind over the regimes."""
+        worst: dict[str, float] = {}
+        for regime in self.regimes:
+            for kind, size in regime.resolution.items():
+                worst[kind] = max(size, worst.get(kind, 0.0))
+        return worst
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as JSON-ready values; a number that is not finite becomes None."""
+        record = asdict(self) | {
+            "verdict": str(self.verdict),
+            "mutants_total": self.mutants_total,
+            "mutants_refuted": self.mutants_refuted,
+            "constants": self.constants,
+            "resolution": self.resolution,
+        }
+        return {key: _finite(value) for key, value in record.items()}
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A place where the paper is wrong, what is right, and how it is known."""
+
+    id: str
+    label: str
+    line: int
+    kind: str
+    as_printed: str
+    corrected: str
+    evidence: str
+    depends: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The erratum as JSON-ready values."""
+        return asdict(self)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
