@@ -1,0 +1,155 @@
+"""A derivation is a chain of steps, and every step is verified by the machine.
+
+A :class:`Step` says what stood before, what stands after, by which rule and why. Its justification (from
+:mod:`fsl_sym.justifications`) carries what the rule needs and checks it. A step that is wrong by a sign, a factor or a
+term is refuted or left unproved; it never holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, overload
+
+from sympy import Expr, latex
+
+from fsl_sym.justifications import Justification, StepVerdict, refuse
+
+RELATIONS: Final[Mapping[str, str]] = {
+    "identity": "=",
+    "sum": "=",
+    "interchange": "=",
+    "integral": "=",
+    "substitution": "=",
+    "limit": "->",
+    "bound": "<=",
+    "comparison": "~",
+    "residue": "~",
+}
+"""How ``before`` stands to ``after`` under each rule."""
+
+_LATEX_RELATIONS: Final[Mapping[str, str]] = {"=": "=", "->": r"\longrightarrow", "<=": r"\le", "~": r"\simeq"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. ``begins`` marks the first step of a sub-derivation, which need not continue the step before it."""
+
+    before: Expr
+    after: Expr
+    rule: str
+    why: str
+    justification: Justification
+    begins: bool = False
+
+    def __post_init__(self) -> None:
+        if self.rule not in RELATIONS:
+            raise ValueError(f"unknown rule {self.rule!r}; the rules are {', '.join(sorted(RELATIONS))}")
+        if not self.why.strip():
+            raise ValueError("a step needs a reason: give `why`")
+
+    @property
+    def relation(self) -> str:
+        """``=``, ``<=``, ``->`` or ``~``."""
+        return RELATIONS[self.rule]
+
+    def verify(self) -> StepVerdict:
+        """Check the step by its own rule."""
+        if self.justification.rule != self.rule:
+            return refuse(f"the rule is {self.rule!r} but its justification proves {self.justification.rule!r}")
+        try:
+            return self.justification.check(self.before, self.after)
+        except ValueError as error:
+            return refuse(str(error))
+
+    def __str__(self) -> str:
+        return f"{self.before}\n  {self.relation} {self.after}\n    [{self.rule}] {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class DerivationVerdict:
+    """The verdicts of all steps; ``holds`` if every step holds and the chain is unbroken."""
+
+    holds: bool
+    steps: tuple[StepVerdict, ...]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation(Sequence[Step]):
+    """A named chain of steps with its assumptions and its source in the paper; behaves like a tuple of steps.
+
+    Examples
+    --------
+    >>> from sympy import Integral, exp
+    >>> from fsl_sym.justifications import Antiderivative
+    >>> from fsl_sym.symbols import lam, t, T
+    >>> whole = Integral(exp(-2 * lam * t), (t, 0, T))
+    >>> value = (1 - exp(-2 * lam * T)) / (2 * lam)
+    >>> step = Step(whole, value, "integral", "antiderivative", Antiderivative(-exp(-2 * lam * t) / (2 * lam)))
+    >>> Derivation("mode", "One mode", (step,)).verify().holds
+    True
+    """
+
+    name: str
+    title: str
+    steps: tuple[Step, ...]
+    assumptions: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise ValueError(f"the derivation {self.name!r} has no steps; give at least one")
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Step, ...]: ...
+    def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
+        return self.steps[index]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    @property
+    def conclusion(self) -> Expr:
+        """What the last step arrives at."""
+        return self.steps[-1].after
+
+    def verify(self) -> DerivationVerdict:
+        """Check every step and that each begins where the one before it ended."""
+        verdicts = tuple(step.verify() for step in self.steps)
+        faults = [f"step {i}: {verdict.detail}" for i, verdict in enumerate(verdicts) if not verdict.holds]
+        for i in range(1, len(self.steps)):
+            if not self.steps[i].begins and self.steps[i].before != self.steps[i - 1].after:
+                faults.append(f"step {i} does not begin where step {i - 1} ended")
+        return DerivationVerdict(not faults, verdicts, "; ".join(faults) or "every step holds")
+
+    def __str__(self) -> str:
+        lines = [f"{self.title} ({self.name})"]
+        lines += [f"  assumes {item}" for item in self.assumptions]
+        for i, step in enumerate(self.steps):
+            if i == 0 or step.begins:
+                lines.append(f"  {step.before}")
+            lines.append(f"    {step.relation} {step.after}    [{step.rule}: {step.why}]")
+        return "\n".join(lines)
+
+    def _repr_latex_(self) -> str:
+        rows = []
+        for i, step in enumerate(self.steps):
+            start = latex(step.before) if i == 0 or step.begins else ""
+            relation = _LATEX_RELATIONS[step.relation]
+            rows.append(rf"{start} &{relation} {latex(step.after)} && \text{{{step.why}}}")
+        body = " \\\\\n".join(rows)
+        return f"$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>${latex(step.before)}$</td><td>{step.relation}</td><td>${latex(step.after)}$</td>"
+            f"<td>{step.rule}: {step.why}</td></tr>"
+            for step in self.steps
+        )
+        return f"<p><b>{self.title}</b></p><table>{rows}</table>"

@@ -1,0 +1,327 @@
+"""The rules by which a step of a derivation may be taken, each with its own verifier.
+
+A justification carries what its rule needs (an antiderivative, a substitution, the shape of a function) and checks
+``before`` against ``after``. A wrong sign, factor or term is refuted or left unproved; it never holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sympy import Add, Expr, Integer, Integral, Mul, Sum, Symbol, diff, expand, oo, sympify
+
+from fsl_sym.verification import equal, limit_value, maximum_on_half_line, sign
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    """``holds`` only where an exact method succeeded; ``method`` is ``exact`` or ``numeric``; ``detail`` says how."""
+
+    holds: bool
+    method: str
+    detail: str
+
+
+class Justification(Protocol):
+    """What a rule needs in order to be checked."""
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule."""
+        ...
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Whether ``before`` and ``after`` stand to each other as the rule says."""
+        ...
+
+
+def refuse(detail: str, method: str = "exact") -> StepVerdict:
+    return StepVerdict(False, method, detail)
+
+
+def _compare(left: Expr, right: Expr) -> StepVerdict:
+    verdict = equal(left, right)
+    return StepVerdict(verdict.proved, verdict.method, verdict.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Both sides are the same function.
+
+    ``reparametrise`` holds pairs (symbol, expression) that map the range of the symbol one to one, for example
+    ``(t, T (1 - y))`` with y in (0, 1), where the positivity of a base has to be seen.
+    """
+
+    reparametrise: tuple[tuple[Symbol, Expr], ...] = ()
+    rule: str = field(default="identity", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        swaps = dict(self.reparametrise)
+        return _compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True))
+
+
+_Limits = tuple[Expr, ...]
+
+
+def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
+    """A linear combination of sums as {limits: summand} and the part without sums.
+
+    Raises
+    ------
+    ValueError
+        If a sum does not enter linearly.
+    """
+    parts: dict[_Limits, Expr] = {}
+    rest: Expr = Integer(0)
+    for term in Add.make_args(_distribute(expression)):
+        sums = [item for item in Mul.make_args(term) if isinstance(item, Sum)]
+        if not sums:
+            if term.has(Sum):
+                raise ValueError(f"{term} holds a sum that does not enter linearly; write it as a multiple of the sum")
+            rest += term
+            continue
+        others = [item for item in Mul.make_args(term) if not isinstance(item, Sum)]
+        if len(sums) > 1 or any(item.has(Sum) for item in others):
+            raise ValueError(f"{term} is a product of sums; only linear combinations of sums are compared")
+        (limits,) = sums[0].limits
+        parts[limits] = parts.get(limits, Integer(0)) + Mul(*others) * sums[0].function
+    return parts, rest
+
+
+def _distribute(expression: Expr) -> Expr:
+    """Multiply out brackets that hold sums, without touching the summands."""
+    masks = {item: Symbol(f"_sum{i}") for i, item in enumerate(sorted(expression.atoms(Sum), key=str))}
+    opened = expand(expression.xreplace(masks), power_base=False, power_exp=False)
+    return opened.xreplace({mask: item for item, mask in masks.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Termwise:
+    """Two linear combinations of sums agree because the summands over each range do."""
+
+    rule: str = field(default="sum", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        (left, left_rest), (right, right_rest) = summands(before), summands(after)
+        details = []
+        for limits in sorted(set(left) | set(right), key=str):
+            verdict = _compare(left.get(limits, Integer(0)), right.get(limits, Integer(0)))
+            if not verdict.holds:
+                return verdict
+            details.append(f"summands over {limits}: {verdict.detail}")
+        verdict = _compare(left_rest, right_rest)
+        return StepVerdict(verdict.holds, verdict.method, "; ".join([*details, verdict.detail]))
+
+
+@dataclass(frozen=True, slots=True)
+class Interchange:
+    """The integral of a sum is the sum of the integrals.
+
+    A finite sum needs nothing more; an infinite one needs nonnegative terms (Tonelli), which the caller states as
+    ``nonnegative`` factors: the summand must be their product.
+    """
+
+    nonnegative: tuple[Expr, ...] = ()
+    rule: str = field(default="interchange", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        integrals = before.atoms(Integral)
+        if len(integrals) != 1:
+            return refuse(f"expected one integral of a sum, found {len(integrals)}")
+        (outer,) = integrals
+        parts, rest = summands(outer.function)
+        if rest != 0 or len(parts) != 1:
+            return refuse("the integrand is not one sum")
+        ((limits, summand),) = parts.items()
+        if limits[2] == oo:
+            product = equal(Mul(*self.nonnegative), summand)
+            if not product.proved or not all(item.is_nonnegative for item in self.nonnegative):
+                return refuse("an infinite sum may be interchanged only where its terms are shown to be nonnegative")
+        expected = before.xreplace({outer: Sum(Integral(summand, *outer.limits), limits)})
+        return _compare_integrands(expected, after)
+
+
+def _compare_integrands(expected: Expr, after: Expr) -> StepVerdict:
+    (left, left_rest), (right, right_rest) = summands(expected), summands(after)
+    if set(left) != set(right) or left_rest != right_rest:
+        return refuse("the ranges of the sums differ")
+    for limits in left:
+        pair = [_one_integral(side[limits]) for side in (left, right)]
+        if pair[0] is None or pair[1] is None or pair[0][1] != pair[1][1]:
+            return refuse("the ranges of the integrals differ")
+        verdict = _compare(pair[0][0], pair[1][0])
+        if not verdict.holds:
+            return verdict
+    return StepVerdict(True, "exact", "the integrands of each term agree")
+
+
+def _one_integral(expression: Expr) -> tuple[Expr, _Limits] | None:
+    integrals = expression.atoms(Integral)
+    if len(integrals) != 1:
+        return None
+    (inner,) = integrals
+    return expand(expression / inner * inner.function), inner.limits[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Antiderivative:
+    """An integral is the difference of an antiderivative at the ends; its derivative is compared with the integrand.
+
+    Infinite ends and the end 0 are taken as limits by :func:`fsl_sym.verification.limit_value`.
+    """
+
+    primitive: Expr
+    rule: str = field(default="integral", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        integrals = before.atoms(Integral)
+        if len(integrals) != 1:
+            return refuse(f"expected one integral, found {len(integrals)}")
+        (integral,) = integrals
+        variable, lower, upper = integral.limits[0]
+        derivative = equal(diff(self.primitive, variable), integral.function)
+        if not derivative.proved:
+            return refuse(f"the derivative of the antiderivative is not the integrand: {derivative.detail}")
+        ends = [self._at(variable, end) for end in (lower, upper)]
+        if ends[0] is None or ends[1] is None:
+            return refuse("the antiderivative has no limit that could be decided at an end of the range")
+        replaced = before.xreplace({integral: ends[1] - ends[0]})
+        verdict = Termwise().check(replaced, after)
+        return StepVerdict(verdict.holds, verdict.method, f"antiderivative differentiated; {verdict.detail}")
+
+    def _at(self, variable: Symbol, end: Expr) -> Expr | None:
+        if end in (oo, 0) and not self.primitive.subs(variable, end).is_finite:
+            return limit_value(self.primitive, variable, sympify(end))
+        return self.primitive.subs(variable, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Substitution:
+    """A monotone change of variable ``old = expression(new)`` in an integral; derivative and ends are compared."""
+
+    old: Symbol
+    new: Symbol
+    expression: Expr
+    rule: str = field(default="substitution", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        left, right = _one_integral(before), _one_integral(after)
+        if left is None or right is None:
+            return refuse("each side must hold exactly one integral")
+        (f, (old, lower, upper)), (g, (new, new_lower, new_upper)) = left, right
+        if old != self.old or new != self.new:
+            return refuse(f"the integrals are over {old} and {new}, the substitution is from {self.old} to {self.new}")
+        slope = diff(self.expression, self.new)
+        direction = sign(slope)
+        if direction not in (1, -1):
+            return refuse(f"the substitution is not shown to be monotone: its derivative is {slope}")
+        ends = [new_lower, new_upper] if direction == 1 else [new_upper, new_lower]
+        for end, image in zip(ends, (lower, upper), strict=True):
+            if not self._maps(end, image):
+                return refuse(f"the end {end} is not mapped to {image}")
+        verdict = _compare(f.subs(self.old, self.expression) * slope * direction, g)
+        return StepVerdict(verdict.holds, verdict.method, f"Jacobian {slope}; {verdict.detail}")
+
+    def _maps(self, end: Expr, image: Expr) -> bool:
+        if end not in (0, oo):
+            return equal(self.expression.subs(self.new, end), image).proved
+        if image == oo:
+            value = limit_value(1 / self.expression, self.new, sympify(end))
+            return value == 0
+        value = limit_value(self.expression, self.new, sympify(end))
+        return value is not None and equal(value, image).proved
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The limit of ``before`` as ``variable`` tends to ``point`` (0+ or infinity), read off term by term."""
+
+    variable: Symbol
+    point: Expr
+    rule: str = field(default="limit", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        value = limit_value(before, self.variable, self.point)
+        if value is None:
+            return refuse("a term of the expression has no limit that could be decided over the whole parameter range")
+        verdict = _compare(value, after)
+        return StepVerdict(verdict.holds, verdict.method, f"term by term; {verdict.detail}")
+
+
+@dataclass(frozen=True, slots=True)
+class Maximum:
+    """``before`` as a function ``c v^A exp(-B v)`` of v > 0 is at most its exact maximum, which ``after`` must be."""
+
+    variable: Symbol
+    rule: str = field(default="bound", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        peak = maximum_on_half_line(before, self.variable)
+        if peak is None:
+            return refuse("not of the form c v^A exp(-B v) with A, B, c > 0")
+        verdict = _compare(peak, after)
+        return StepVerdict(verdict.holds, verdict.method, f"one critical point, a maximum; {verdict.detail}")
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone:
+    """``before`` is monotone in ``variable``, so it is at most its limit at 0 or infinity, which ``after`` must be.
+
+    ``derivative`` is the derivative in a form whose sign can be read off.
+    """
+
+    variable: Symbol
+    derivative: Expr
+    rule: str = field(default="bound", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        given = equal(diff(before, self.variable), self.derivative)
+        if not given.proved:
+            return refuse(f"the derivative is not the one given: {given.detail}")
+        direction = sign(self.derivative)
+        if direction not in (1, -1):
+            return refuse("the sign of the derivative is not decided")
+        end = limit_value(before, self.variable, oo if direction == 1 else Integer(0))
+        if end is None:
+            return refuse("the supremum could not be decided")
+        return _compare(end, after)
+
+
+@dataclass(frozen=True, slots=True)
+class SumToIntegral:
+    """``sum_{j=1}^M F(j)`` differs from ``int_0^M F(y) dy`` by at most ``error``.
+
+    F is a function h(v) of ``v = y^-beta``; F is nonnegative and either rises and then falls, or only falls. In both
+    cases the sum and the integral differ by at most the supremum of F: compare each unit interval with its end points.
+    ``shape`` proves the supremum: a :class:`Maximum` (F rises to one peak) or a :class:`Monotone` (F only falls).
+    """
+
+    h: Expr
+    v: Symbol
+    v_of_y: Expr
+    shape: Maximum | Monotone
+    error: Expr
+    rule: str = field(default="comparison", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        parts, rest = summands(before)
+        right = _one_integral(after)
+        if rest != 0 or len(parts) != 1 or right is None:
+            return refuse("expected one sum and one integral")
+        (((index, first, last), summand),) = parts.items()
+        integrand, (y, lower, upper) = right
+        if first != 1 or lower != 0 or last != upper:
+            return refuse("the sum must run over 1..M and the integral over 0..M")
+        if sign(diff(self.v_of_y, y)) != -1:
+            return refuse("v must fall as y grows")
+        for side, name, variable in ((summand, "summand", index), (integrand, "integrand", y)):
+            same = equal(self.h.subs(self.v, self.v_of_y).subs(y, variable), side)
+            if not same.proved:
+                return refuse(f"the {name} is not h(v): {same.detail}", same.method)
+        if isinstance(self.shape, Monotone):
+            least = limit_value(self.h, self.v, Integer(0))
+            if sign(self.shape.derivative) != 1 or least is None or sign(least) not in (0, 1):
+                return refuse("h is not shown to be nonnegative and increasing in v")
+        verdict = self.shape.check(self.h, self.error)
+        return StepVerdict(verdict.holds, verdict.method, f"difference at most {self.error}: {verdict.detail}")

@@ -1,0 +1,313 @@
+"""The small trusted kernel: what it means for two expressions to be equal, positive, or to tend to a limit.
+
+Everything that :mod:`fsl_sym.derivation` accepts rests on the functions here. An equality is *proved* only by an exact
+rewriting to zero; numbers at exact rational points, evaluated to :data:`DIGITS` digits, can only refute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sympy import (
+    Add,
+    Expr,
+    Float,
+    Integer,
+    Integral,
+    Mul,
+    Pow,
+    Rational,
+    Sum,
+    Symbol,
+    exp,
+    expand,
+    expand_func,
+    expand_log,
+    factor,
+    factorial,
+    gamma,
+    gammasimp,
+    lowergamma,
+    oo,
+    powdenest,
+    powsimp,
+    simplify,
+    sympify,
+    together,
+    uppergamma,
+)
+
+DIGITS: Final = 40
+"""Digits of the numerical necessary condition."""
+
+AGREEMENT: Final = Float("1e-30", 50)
+"""Relative difference above which numbers refute: ten digits less than :data:`DIGITS`, lost to cancellation at most."""
+
+_SAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "s": ("1/2", "6/5", "2/7"),
+    "beta": ("5/2", "3/2", "7/3"),
+    "M": ("4", "7", "3"),
+    "K": ("11", "7", "23"),
+    "K_1": ("5", "17", "8"),
+    "K_2": ("6", "3", "9"),
+    "a": ("3/10", "7/5", "2"),
+    "b": ("1/50", "1/3", "3/4"),
+    "p": ("3/2", "1/2", "5/3"),
+    "tau": ("3/2", "5/4", "2/3"),
+    "t": ("3/2", "7/3", "2/5"),
+    "T": ("5/2", "9/4", "13/3"),
+    "j": ("1", "2", "3"),
+    "y": ("1/3", "3/5", "5/7"),
+    "z": ("2/7", "3/8", "1/5"),
+}
+"""Exact rational points inside the ranges of the paper (``a > b``, ``beta > 1``, ``tau < K``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """The verdict on an equality: ``proved`` by rewriting, ``refuted`` by numbers, or neither."""
+
+    proved: bool
+    refuted: bool
+    method: str
+    detail: str
+
+
+def sample_points(symbols: Iterable[Symbol], count: int = 3) -> list[dict[Symbol, Expr]]:
+    """Exact rational values for the symbols, inside the ranges of the paper.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import beta
+    >>> sample_points([beta], 1)
+    [{beta: 5/2}]
+    """
+    ordered = sorted(symbols, key=lambda symbol: symbol.name)
+    points: list[dict[Symbol, Expr]] = []
+    for k in range(count):
+        point: dict[Symbol, Expr] = {}
+        for i, symbol in enumerate(ordered):
+            known = _SAMPLES.get(symbol.name)
+            if known is not None:
+                point[symbol] = Rational(known[k % 3])
+            elif symbol.is_integer:
+                point[symbol] = Integer(2 + k + i)
+            else:
+                point[symbol] = Rational(2 * i + 3 * k + 2, i + k + 3)
+        points.append(point)
+    return points
+
+
+def _number(expression: Expr, point: Mapping[Symbol, Expr]) -> Expr | None:
+    value = expression.subs(point, simultaneous=True).doit(integrals=False) if point else expression
+    value = value.evalf(DIGITS + 10)
+    return value if value.is_number and value.is_finite and not value.has(Integral, Sum) else None
+
+
+def _refutation(left: Expr, right: Expr) -> tuple[int, str | None]:
+    """How many points agree, and the first point that disagrees."""
+    agreed = 0
+    for point in sample_points(left.free_symbols | right.free_symbols):
+        lhs, rhs = _number(left, point), _number(right, point)
+        if lhs is None or rhs is None:
+            continue
+        if abs(lhs - rhs) > AGREEMENT * (abs(lhs) + abs(rhs)):
+            shown = ", ".join(f"{key}={value}" for key, value in point.items())
+            return agreed, f"at {shown}: {lhs.n(12)} against {rhs.n(12)}"
+        agreed += 1
+    return agreed, None
+
+
+def _powers(expression: Expr) -> Expr:
+    return powsimp(powdenest(expand(expand_log(expression), power_base=True), force=False))
+
+
+def _incomplete(expression: Expr) -> Expr:
+    return expand(expression.replace(lowergamma, lambda order, end: gamma(order) - uppergamma(order, end)))
+
+
+_REWRITINGS: Final[tuple[tuple[str, Callable[[Expr], Expr]], ...]] = (
+    ("expansion", lambda e: expand(e)),
+    ("powers", _powers),
+    ("incomplete gamma functions", lambda e: simplify(_incomplete(e))),
+    ("simplification", lambda e: simplify(expand(expand_log(e), power_base=True))),
+    ("recurrence of the gamma function", lambda e: simplify(gammasimp(_powers(_incomplete(e))))),
+    ("expansion of special functions", lambda e: simplify(expand_func(e))),
+)
+
+
+def equal(left: Expr, right: Expr) -> Equality:
+    """Whether two expressions are equal: refuted by numbers, proved by exact rewriting, or undecided.
+
+    Examples
+    --------
+    >>> from sympy import exp, log
+    >>> from fsl_sym.symbols import a, b
+    >>> equal(exp(log(a / b)), a / b).proved
+    True
+    >>> equal(a, 2 * a).refuted
+    True
+    """
+    left, right = sympify(left), sympify(right)
+    if left == right:
+        return Equality(True, False, "exact", "identical")
+    agreed, clash = _refutation(left, right)
+    if clash is not None:
+        return Equality(False, True, "numeric", clash)
+    difference = left - right
+    for name, rewrite in _REWRITINGS:
+        if rewrite(difference) == 0:
+            return Equality(True, False, "exact", f"difference vanishes by {name}; agrees at {agreed} exact points")
+    return Equality(False, False, "numeric", f"agrees at {agreed} exact points to 30 digits, not proved")
+
+
+def in_ranges(expression: Expr) -> Expr:
+    """The expression with ``beta = 1 + beta'`` and ``a = b + a'``, so that sympy's positivity sees the ranges.
+
+    Any symbol named beta or a is meant: the ranges belong to the names of the paper.
+    """
+    swaps: dict[Symbol, Expr] = {}
+    names = {symbol.name: symbol for symbol in expression.free_symbols}
+    if "beta" in names:
+        swaps[names["beta"]] = 1 + Symbol("beta'", positive=True)
+    if "a" in names and "b" in names:
+        swaps[names["a"]] = names["b"] + Symbol("a'", positive=True)
+    return expression.subs(swaps, simultaneous=True)
+
+
+def sign(expression: Expr) -> int | None:
+    """The sign of an expression over all of ``beta > 1, a > b`` and positive symbols; None where it is not decided.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import beta
+    >>> sign(1 - 1 / beta), sign(beta - 2)
+    (1, None)
+    """
+    value = factor(together(in_ranges(sympify(expression))))
+    if value.is_zero:
+        return 0
+    if value.is_positive:
+        return 1
+    if value.is_negative:
+        return -1
+    value = simplify(value)
+    return 0 if value == 0 else 1 if value.is_positive else -1 if value.is_negative else None
+
+
+def _split(term: Expr, x: Symbol) -> tuple[Expr, Expr, list[Expr]]:
+    """A product as (constant, exponent of x, other factors that hold x)."""
+    constant: Expr = Integer(1)
+    power: Expr = Integer(0)
+    others: list[Expr] = []
+    for item in Mul.make_args(powsimp(expand(term, power_base=True), combine="exp")):
+        base, exponent = item.as_base_exp()
+        if not item.has(x):
+            constant *= item
+        elif base == x and not exponent.has(x):
+            power += exponent
+        else:
+            others.append(item)
+    return constant, power, others
+
+
+def _limit_at_infinity(term: Expr, x: Symbol) -> Expr | None:
+    constant, power, others = _split(term, x)
+    value, decays = constant, False
+    for item in others:
+        if isinstance(item, exp) and sign(item.args[0].coeff(x)) == -1 and item.args[0].is_polynomial(x):
+            decays = True
+        elif isinstance(item, uppergamma) and sign(item.args[1].coeff(x)) == 1:
+            decays = True
+        elif isinstance(item, lowergamma) and sign(item.args[1].coeff(x)) == 1:
+            value *= gamma(item.args[0])
+        else:
+            return None
+    growth = sign(power)
+    if decays or growth == -1:
+        return Integer(0)
+    return value if growth == 0 else None
+
+
+_TAYLOR: Final = 4
+"""Order to which an exponential is expanded at zero; the remainder is one order higher."""
+
+
+def _limit_at_zero(expression: Expr, x: Symbol) -> Expr | None:
+    expression = expand(expression.replace(lowergamma, lambda o, e: gamma(o) - uppergamma(o, e)), power_base=True)
+    collected: Expr = Integer(0)
+    for term in Add.make_args(expression):
+        constant, power, others = _split(term, x)
+        for item in others:
+            argument = item.args[-1]
+            if isinstance(item, exp) and argument.subs(x, 0) == 0 and argument.is_polynomial(x):
+                if sign(power + _TAYLOR + 1) != 1:
+                    return None
+                constant *= sum((argument**n / factorial(n) for n in range(_TAYLOR + 1)), Integer(0))
+            elif isinstance(item, uppergamma) and sign(item.args[0]) == 1 and argument.subs(x, 0) == 0:
+                if sign(power) == -1:
+                    return None
+                constant *= gamma(item.args[0])
+            else:
+                return None
+        collected += constant * x**power
+    total: Expr = Integer(0)
+    for term in Add.make_args(expand(powsimp(expand(collected, power_base=True)), power_base=True)):
+        constant, power, others = _split(term, x)
+        growth = sign(power)
+        if others or growth is None or growth == -1:
+            return None
+        total += constant if growth == 0 else 0
+    return total
+
+
+def limit_value(expression: Expr, x: Symbol, point: Expr) -> Expr | None:
+    """The limit of a sum of products of powers, exponentials and incomplete gamma functions, at 0+ or at infinity.
+
+    The limit is read off term by term, with exponents decided over their whole range; where one is not decided the
+    answer is None. Unlike ``sympy.limit`` it never guesses the sign of a symbolic exponent.
+
+    Examples
+    --------
+    >>> from sympy import exp, oo, uppergamma
+    >>> from fsl_sym.symbols import beta, s, t
+    >>> limit_value(1 + t ** (1 / beta - 1), t, oo)
+    1
+    >>> limit_value(t ** (s - 1), t, oo) is None
+    True
+    """
+    if not expression.has(x):
+        return expression
+    if point == oo:
+        total: Expr = Integer(0)
+        for term in Add.make_args(expand(expression, power_base=True)):
+            value = _limit_at_infinity(term, x)
+            if value is None:
+                return None
+            total += value
+        return total
+    if point == 0:
+        return _limit_at_zero(expression, x)
+    raise ValueError(f"the limit is taken at 0 or oo, not at {point}; shift the variable first")
+
+
+def maximum_on_half_line(expression: Expr, v: Symbol) -> Expr | None:
+    """The exact maximum over ``v > 0`` of ``c v^A exp(-B v)`` with A, B, c > 0; None for any other function.
+
+    Examples
+    --------
+    >>> from sympy import exp
+    >>> from fsl_sym.symbols import t
+    >>> maximum_on_half_line(t * exp(-2 * t), t)
+    exp(-1)/2
+    """
+    constant, power, others = _split(expression, v)
+    if len(others) != 1 or not isinstance(others[0], exp) or sign(constant) != 1 or sign(power) != 1:
+        return None
+    rate = simplify(-others[0].args[0] / v)
+    if rate.has(v) or sign(rate) != 1:
+        return None
+    # d log / dv = A/v - B changes sign once, from plus to minus, at v = A/B
+    return simplify(constant * Pow(power / rate, power) * exp(-power))
