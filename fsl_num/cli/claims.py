@@ -1,0 +1,67 @@
+"""``fsl list`` and ``fsl show ID``: what the paper claims, and where each claim is derived, measured and tested."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from fsl_num.cli.inputs import InputError
+
+if TYPE_CHECKING:
+    from fsl_num.theorems.registry import Claim
+
+
+def register(subcommands: Any) -> None:
+    """Add ``list`` and ``show`` to the command."""
+    listing: argparse.ArgumentParser = subcommands.add_parser("list", help="list the claims")
+    listing.add_argument("--json", action="store_true", help="as JSON")
+    listing.set_defaults(run=run_list)
+    show: argparse.ArgumentParser = subcommands.add_parser(
+        "show", help="show one claim: hypotheses, derivation, check, test and verdict"
+    )
+    show.add_argument("id", metavar="ID", help="the id of the claim (see fsl list)")
+    show.add_argument("--json", action="store_true", help="as JSON")
+    show.add_argument("--no-verdict", action="store_true", help="do not hear the claim")
+    show.set_defaults(run=run_show)
+
+
+def known_claim(claim_id: str) -> Claim:
+    """The claim of that id, or an :class:`InputError` that names the closest ids."""
+    from fsl_num.theorems import registry
+
+    try:
+        return registry.claim(claim_id)
+    except (ValueError, KeyError) as error:
+        raise InputError(str(error.args[0] if error.args else error)) from error
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """Print every claim of the registry."""
+    from fsl_num.report import claims as report
+    from fsl_num.theorems import registry
+
+    found = registry.claims()
+    if arguments.json:
+        print(json.dumps([report.summary_json(claim) for claim in found], indent=2, ensure_ascii=False))
+    else:
+        print(report.listing(found, width=shutil.get_terminal_size((120, 24)).columns))
+    return 0
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Print one claim, and hear it unless told not to. The status is 1 if it was heard and does not pass."""
+    claim = known_claim(arguments.id)
+    from fsl_num.report import claims as report
+
+    hearing = None
+    if not arguments.no_verdict:
+        from fsl_num.theorems import court
+
+        (hearing,) = court.hear_all((claim.id,), profile="quick", seed=0, executor=None, progress=None)
+    if arguments.json:
+        print(json.dumps(report.card_json(claim, hearing), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        print(report.card(claim, hearing, width=shutil.get_terminal_size((120, 24)).columns))
+    return 0 if hearing is None or hearing.passes else 1

@@ -1,0 +1,87 @@
+"""Read what a person types; refuse what is wrong in one clear sentence, before any work is done."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from fractions import Fraction
+from typing import NoReturn
+
+_RATIONAL = re.compile(r"[+-]?\d{1,999}(?:/\d{1,999})?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,2})?", re.ASCII)
+
+
+class InputError(ValueError):
+    """What was typed cannot be used; the text is one sentence for the person who typed it."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises :class:`InputError` where argparse would print its usage and exit."""
+
+    def error(self, message: str) -> NoReturn:
+        """Turn argparse's complaint into one sentence that says where to read more."""
+        sentence = " ".join(message.split())
+        raise InputError(f"{sentence} (see {self.prog} --help)")
+
+
+def exact_rational(text: str, name: str) -> Fraction:
+    """The rational that ``text`` spells as an integer or as p/q.
+
+    A decimal is refused, for a float stands for another number than the one typed and the regimes are decided exactly.
+
+    >>> exact_rational("1/2", "--s")
+    Fraction(1, 2)
+    >>> exact_rational("0.5", "--s")
+    Traceback (most recent call last):
+    fsl_num.cli.inputs.InputError: --s must be exact, an integer or a fraction p/q, not '0.5': write 1/2
+    """
+    typed = text.strip()
+    if _RATIONAL.fullmatch(typed):
+        numerator, _, denominator = typed.partition("/")
+        if denominator and int(denominator) == 0:
+            raise InputError(f"{name} must be a number, but {typed!r} divides by zero")
+        return Fraction(int(numerator), int(denominator or 1))
+    hint = "for example 1/2"
+    if _DECIMAL.fullmatch(typed):
+        hint = f"write {Fraction(typed)}"
+    raise InputError(f"{name} must be exact, an integer or a fraction p/q, not {text!r}: {hint}")
+
+
+def parameter_point(s: str | None, beta: str | None) -> tuple[Fraction, Fraction] | None:
+    """The point (s, beta) given by ``--s`` and ``--beta``, None where neither was given.
+
+    >>> parameter_point("1/2", "4")
+    (Fraction(1, 2), Fraction(4, 1))
+    >>> parameter_point("1/2", "1")
+    Traceback (most recent call last):
+    fsl_num.cli.inputs.InputError: --beta must be greater than 1, not 1: the eigenvalues j^-beta must have a finite sum
+    """
+    if s is None and beta is None:
+        return None
+    if s is None or beta is None:
+        raise InputError(
+            "--s and --beta go together: give both for one point of the plane, or neither for every regime"
+        )
+    point = exact_rational(s, "--s"), exact_rational(beta, "--beta")
+    if point[0] <= 0:
+        raise InputError(f"--s must be greater than 0, not {point[0]}: the target must lie in a source class")
+    if point[1] <= 1:
+        raise InputError(
+            f"--beta must be greater than 1, not {point[1]}: the eigenvalues j^-beta must have a finite sum"
+        )
+    return point
+
+
+def whole_number(least: int) -> _WholeNumber:
+    """An argparse type: a whole number of at least ``least``."""
+    return _WholeNumber(least)
+
+
+class _WholeNumber:
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def __call__(self, text: str) -> int:
+        if not re.fullmatch(r"\d{1,18}", text, re.ASCII) or int(text) < self.least:
+            raise argparse.ArgumentTypeError(f"must be a whole number of at least {self.least}, not {text!r}")
+        return int(text)

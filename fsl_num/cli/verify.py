@@ -1,0 +1,128 @@
+"""``fsl verify``: hear the claims, show the verdicts, answer with the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from fsl_num.cli.inputs import InputError, whole_number
+
+if TYPE_CHECKING:
+    from fsl_num.theorems.records import Hearing
+
+PROFILES = ("quick", "full")
+
+
+def register(subcommands: Any) -> None:
+    """Add ``verify`` to the command."""
+    parser: argparse.ArgumentParser = subcommands.add_parser(
+        "verify",
+        help="hear the claims of the paper and judge them",
+        description="Hear every claim (or those named): derive it, measure it, and refute its mutants. "
+        "Exit status 0 only if every claim heard passes.",
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID", help="claims to hear, by id (see fsl list); all by default")
+    parser.add_argument("--profile", choices=PROFILES, default="quick", help="how much to measure (default: quick)")
+    parser.add_argument("--json", metavar="PATH", help="also write the record as JSON; - writes only it, to stdout")
+    parser.add_argument("--jobs", type=whole_number(1), metavar="N", help="processes to use (default: one a core)")
+    parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="seed of every draw (default: 0)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Hear, report, and return 0 if all passed, else 1."""
+    _check_target(arguments.json)
+    from fsl_num.cli.claims import known_claim
+    from fsl_num.theorems import court, registry
+    from fsl_num.theorems.errata import errata
+
+    ids = tuple(dict.fromkeys(arguments.ids))  # a claim named twice is heard once
+    for claim_id in ids:
+        known_claim(claim_id)
+    ids = ids or tuple(claim.id for claim in registry.claims())
+    with _executor(min(arguments.jobs or _cores(), len(ids))) as executor, _progress(len(ids)) as progress:
+        hearings = court.hear_all(
+            ids, profile=arguments.profile, seed=arguments.seed, executor=executor, progress=progress
+        )
+    # No claim heard is no proof of anything, so it does not pass.
+    passed = bool(hearings) and all(hearing.passes for hearing in hearings)
+    mistakes = errata()
+    record = {
+        "profile": arguments.profile,
+        "seed": arguments.seed,
+        "passed": passed,
+        "hearings": [hearing.to_json() for hearing in hearings],
+        "errata": [mistake.to_json() for mistake in mistakes],
+    }
+    text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if arguments.json == "-":
+        sys.stdout.write(text)
+        return 0 if passed else 1
+    from fsl_num.report.terminal import verification
+
+    print(verification(hearings, mistakes, width=shutil.get_terminal_size((120, 24)).columns))
+    if arguments.json is not None:
+        _write(arguments.json, text)
+    return 0 if passed else 1
+
+
+def _check_target(path: str | None) -> None:
+    if path is not None and path != "-":
+        from fsl_num.writing import check_writable
+
+        try:
+            check_writable(path)
+        except (OSError, ValueError) as error:
+            raise _unwritable(path, error) from error
+
+
+def _write(path: str, text: str) -> None:
+    from fsl_num.writing import write_atomically
+
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: str, error: Exception) -> InputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return InputError(f"--json cannot write to {path!r}: {reason}")
+
+
+def _cores() -> int:
+    """The cores that this process may use, where the system says so."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _executor(jobs: int) -> Iterator[Executor | None]:
+    """A pool of processes, None for one job: then all is heard in this process."""
+    if jobs <= 1:
+        yield None
+        return
+    # Spawned, not forked: the same on every system, and no lock of a numerical library is copied while it is held.
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as executor:
+        yield executor
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Hearing], None]]:
+    """A live bar on standard error; it moves with every claim heard and is wiped when all are."""
+    from tqdm import tqdm
+
+    with tqdm(total=total, unit="claim", desc="hearing", file=sys.stderr, leave=False, dynamic_ncols=True) as bar:
+
+        def heard(hearing: Hearing) -> None:
+            bar.set_postfix_str(f"{hearing.claim_id}: {hearing.verdict}")
+            bar.update()
+
+        yield heard

@@ -1,0 +1,125 @@
+"""The claims themselves: the list of them, and one claim's card with the way to its derivation, check and test."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fsl_num.report.grid import Grid
+from fsl_num.report.terminal import interval_text, resolution_text
+from fsl_num.theorems.records import Hearing
+
+_HOME = Path(__file__).resolve().parents[2]
+"""The folder that holds the packages: the checkout, or where they were installed."""
+
+_TEST = "tests/test_theorems.py"
+"""The one generic test that hears every claim."""
+
+
+def listing(claims: Sequence[Any], width: int) -> str:
+    """Every claim on a line: id, regimes, title."""
+    rows = tuple((claim.id, " ".join(claim.regimes), claim.title) for claim in claims)
+    return Grid(("claim", "regimes", "title"), rows, flexible=(0, 1, 2)).text(width)
+
+
+def card(claim: Any, hearing: Hearing | None, width: int) -> str:
+    """Everything about one claim as text."""
+    content = card_json(claim, hearing)
+    fields = [
+        ("paper", f"{claim.label}, line {claim.line}"),
+        ("claim", claim.text),
+        ("LaTeX", claim.latex),
+        ("regimes", ", ".join(claim.regimes)),
+        *(("hypothesis", hypothesis) for hypothesis in claim.hypotheses),
+        ("depends on", ", ".join(claim.depends)),
+        ("corrected by", claim.corrected_by or ""),
+        ("derivation", _place(content["derivation"])),
+        ("check", _place(content["check"])),
+        ("test", content["test"]),
+        *_verdict_fields(hearing),
+    ]
+    lines = [f"{claim.id}: {claim.title}"]
+    for name, text in fields:
+        if text:
+            lead = f"  {name:<13}"
+            wrap = textwrap.TextWrapper(
+                max(width, 50), initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
+            )
+            # A LaTeX formula is left whole, to be copied.
+            lines.append(lead + text if name == "LaTeX" else wrap.fill(text))
+    return "\n".join(lines)
+
+
+def card_json(claim: Any, hearing: Hearing | None) -> dict[str, Any]:
+    """Everything about one claim as JSON-ready values."""
+    return summary_json(claim) | {
+        "text": claim.text,
+        "latex": claim.latex,
+        "hypotheses": list(claim.hypotheses),
+        "depends": list(claim.depends),
+        "derivation": source_place(claim.derive),
+        "check": source_place(claim.measure),
+        "test": f"{_TEST} -k {claim.id}",
+        "hearing": None if hearing is None else hearing.to_json(),
+    }
+
+
+def summary_json(claim: Any) -> dict[str, Any]:
+    """What the list says of a claim, as JSON-ready values."""
+    return {
+        "id": claim.id,
+        "label": claim.label,
+        "line": claim.line,
+        "title": claim.title,
+        "regimes": list(claim.regimes),
+        "corrected_by": claim.corrected_by,
+    }
+
+
+def source_place(function: Any) -> dict[str, Any] | None:
+    """Where a function is written: its name, file (seen from the folder of the packages) and line; None for None.
+
+    >>> source_place(source_place)["file"]
+    'fsl_num/report/claims.py'
+    """
+    if function is None:
+        return None
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    if not (inspect.isfunction(function) or inspect.ismethod(function) or inspect.isclass(function)):
+        function = type(function)  # an object that is called: its class is where it is written
+    path = Path(inspect.getsourcefile(function) or inspect.getfile(function)).resolve()
+    line = inspect.getsourcelines(function)[1]
+    shown = path.relative_to(_HOME) if path.is_relative_to(_HOME) else path
+    return {"name": function.__qualname__, "file": shown.as_posix(), "line": line}
+
+
+def _place(place: dict[str, Any] | None) -> str:
+    return "" if place is None else f"{place['file']}:{place['line']} ({place['name']})"
+
+
+def _verdict_fields(hearing: Hearing | None) -> list[tuple[str, str]]:
+    if hearing is None:
+        return []
+    passes = "passes" if hearing.passes else "FAILED"
+    return [
+        ("verdict", f"{hearing.verdict} ({passes}). {hearing.message}".rstrip()),
+        *(
+            ("derived", f"{record.name}: {record.verified} of {record.steps} steps verified")
+            for record in hearing.derivations
+        ),
+        *(
+            (
+                regime.regime,
+                f"{'holds' if regime.holds else 'does not hold'}, constants {interval_text(regime.constants)}, "
+                f"resolution {resolution_text(regime.resolution)}, "
+                f"mutants {sum(mutant.refuted for mutant in regime.mutants)}/{len(regime.mutants)}",
+            )
+            for regime in hearing.regimes
+        ),
+    ]
