@@ -1,0 +1,102 @@
+"""Checks of arguments that several modules share: every refusal says what was given, what is needed and why."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+def real_number(name: str, value: Any) -> float:
+    """Return ``value`` as a float; refuse what is not one real number (booleans and nan included).
+
+    Raises ``TypeError`` for other types and ``ValueError`` for nan.
+
+    >>> real_number("steps", 3)
+    3.0
+    """
+    if isinstance(value, (bool, np.bool_, str, bytes, complex)) or np.ndim(value) != 0:
+        raise TypeError(f"{name} must be one real number, got {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be one real number, got {value!r}") from error
+    except OverflowError as error:
+        raise ValueError(f"{name} must be below 1.8e308 (it is used as a float), got an integer beyond it") from error
+    if math.isnan(number):
+        raise ValueError(f"{name} must be a number, got nan; look for a 0/0 or inf - inf upstream")
+    return number
+
+
+def positive(name: str, value: Any, *, infinite: bool = False, zero: bool = False) -> float:
+    """Return ``value`` as a positive float; ``infinite`` and ``zero`` say whether inf and 0 are allowed.
+
+    >>> positive("peak", 0.5)
+    0.5
+    """
+    number = real_number(name, value)
+    if number < 0 or (number == 0 and not zero):
+        raise ValueError(f"{name} must be {'at least 0' if zero else 'positive'}, got {value!r}")
+    if math.isinf(number) and not infinite:
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return number
+
+
+def capacity_exponent(beta: Any) -> float:
+    """Return beta as a float, beta > 1 (otherwise the trace of the feature covariance diverges).
+
+    >>> capacity_exponent(2)
+    2.0
+    """
+    number = real_number("beta", beta)
+    if not 1.0 < number < math.inf:
+        raise ValueError(f"beta must lie in (1, inf), got {beta!r}: for beta <= 1 the trace sum j^-beta diverges")
+    return number
+
+
+def whole_size(name: str, value: Any, *, infinite: bool = True, least: int = 1) -> float:
+    """Return a count (1, 2, ...; inf where ``infinite``) as a float; whole numbers beyond 2^53 are rounded.
+
+    >>> whole_size("model_size", 10)
+    10.0
+    """
+    number = real_number(name, value)
+    if number < least or (math.isinf(number) and not infinite) or (math.isfinite(number) and number != int(number)):
+        allowed = f"a whole number of at least {least}" + (" or inf" if infinite else "")
+        raise ValueError(f"{name} must be {allowed}, got {value!r}; round it first if it comes from a formula")
+    return number
+
+
+def times(name: str, value: Any, *, upper: float = math.inf) -> tuple[Array, bool]:
+    """Return ``value`` as a float array of finite times in [0, upper], and whether it was a scalar.
+
+    >>> times("t", 2.0)[1]
+    True
+    """
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
+    given = np.asarray(value)
+    if given.dtype.kind not in "fiuO":
+        raise TypeError(f"{name} must be a real number or an array of them, got dtype {given.dtype}")
+    try:
+        array = given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a real number or an array of them, got {value!r}") from error
+    bad = ~np.isfinite(array) | (array < 0) | (array > upper)
+    if bad.any():
+        first = float(array[bad].flat[0])
+        raise ValueError(f"{name} must be finite and in [0, {upper:g}], got {first!r} ({int(bad.sum())} such values)")
+    return array, array.ndim == 0
+
+
+def give_back(array: Array, scalar: bool) -> Any:
+    """Return a float for a scalar argument and the array otherwise.
+
+    >>> give_back(np.array(2.0), True)
+    2.0
+    """
+    return float(array) if scalar else array

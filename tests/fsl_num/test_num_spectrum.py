@@ -1,0 +1,188 @@
+"""The sums over the spectrum against brute force in arbitrary precision."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsl_num.spectrum import (
+    approximation_error,
+    eigenvalues,
+    exponential_sum,
+    forgetting_kernel,
+    kernel_integral,
+    signal,
+    trace,
+)
+
+# Rounding of the rates costs 2e-16 u (u = exponent of the slowest term); the rest measured at most 2e-14, times five.
+TOLERANCE = 1e-13
+
+betas = st.floats(1.05, 6.0)
+difficulties = st.floats(0.05, 3.0)
+log_times = st.floats(-4.0, 20.0)
+
+
+def context(digits: int) -> mpmath.ctx_mp.MPContext:
+    mp = mpmath.mp.clone()
+    mp.dps = digits
+    return mp
+
+
+def brute(power: float, t: float, beta: float, last: int, first: int = 1, digits: int = 30) -> mpmath.mpf:
+    mp = context(digits + 10)
+    p, b, twice = mp.mpf(power), mp.mpf(beta), 2 * mp.mpf(t)
+    return mp.fsum(mp.mpf(j) ** -p * mp.exp(-twice * mp.mpf(j) ** -b) for j in range(first, last + 1))
+
+
+def allowed(t: float, beta: float, last: float) -> float:
+    slowest = 0.0 if math.isinf(last) else 2.0 * t * last**-beta
+    return TOLERANCE + 4e-16 * slowest
+
+
+@settings(max_examples=40, deadline=None)
+@given(betas, difficulties, st.integers(1, 600), st.floats(-4.0, 2.4))
+def test_float_matches_brute_force_for_finite_models(beta: float, s: float, size: int, relative_time: float) -> None:
+    t = 10.0**relative_time * size**beta
+    power = 1.0 + s * beta
+    exact = brute(power, t, beta, size)
+    value = signal(t, s, beta, size)
+    if exact < 1e-290:
+        assert value <= 1e-289
+    else:
+        assert abs(value / exact - 1) < allowed(t, beta, size)
+
+
+@settings(max_examples=25, deadline=None)
+@given(betas, difficulties, st.one_of(st.just(math.inf), st.floats(0.0, 30.0)), log_times)
+def test_float_matches_digits_for_huge_models_and_times(beta: float, s: float, log_size: float, log_t: float) -> None:
+    size = math.inf if math.isinf(log_size) else float(int(10.0**log_size))
+    t = 10.0**log_t
+    power = 1.0 + s * beta
+    exact = exponential_sum(power, t, beta, size, digits=20)
+    value = exponential_sum(power, t, beta, size)
+    if exact < 1e-290:
+        assert value <= 1e-289
+    else:
+        assert abs(value / exact - 1) < allowed(t, beta, size)
+
+
+@settings(max_examples=10, deadline=None)
+@given(betas, difficulties, st.integers(1, 3000), st.floats(-4.0, 2.4), st.integers(1, 200))
+def test_digits_match_brute_force(beta: float, s: float, size: int, relative_time: float, start: int) -> None:
+    t = 10.0**relative_time * size**beta
+    power = 1.0 + s * beta
+    exact = brute(power, t, beta, size, start, digits=40)
+    value = exponential_sum(power, t, beta, size, start=start, digits=40)
+    if size < start:
+        assert value == 0
+    else:
+        assert abs(value / exact - 1) < 1e-39  # one unit in the last of 40 digits
+
+
+@pytest.mark.parametrize("t", [0, 1, "1e3", "1e12", "1e40"])
+@pytest.mark.parametrize("beta", [2, "1.05", 6])
+def test_more_digits_confirm_fewer(t: object, beta: object) -> None:
+    few, many = (forgetting_kernel(t, beta, digits=digits) for digits in (25, 60))
+    assert abs(few / many - 1) < mpmath.mpf(10) ** -24
+
+
+def test_hurwitz_zeta_does_not_inherit_the_library_s_error() -> None:
+    # Summing to 4000 leaves a tail below (143/4000)^47 = 1e-68 of the sum: an exact value that uses no zeta function.
+    exact = brute(48.0, 0.0, 2.0, 4000, 143, digits=60)
+    assert abs(exponential_sum(48, 0, 2, start=143, digits=50) / exact - 1) < mpmath.mpf(10) ** -49
+    short = context(30)
+    assert abs(short.zeta(48, 143) / exact - 1) > 1e-12  # the trap exists; if this fails the library was mended
+    assert abs(approximation_error(47 / 2, 2.0, 142) / exact - 1) < TOLERANCE
+
+
+@pytest.mark.parametrize("digits", [15, 50, 120])
+def test_riemann_zeta_to_many_digits(digits: int) -> None:
+    mp = context(digits + 5)
+    assert abs(exponential_sum(2, 0, 2, digits=digits) / (mp.pi**2 / 6) - 1) < mp.mpf(10) ** (1 - digits)
+
+
+@settings(max_examples=25, deadline=None)
+@given(betas, difficulties, st.integers(1, 10**30))
+def test_approximation_error_is_positive_decreasing_and_never_a_difference(beta: float, s: float, size: int) -> None:
+    value = approximation_error(s, beta, size)
+    # Comparison of the sum with the integral of its decreasing summand: a bound that needs no summation at all.
+    a = s * beta
+    upper = math.exp(-a * math.log(size)) / a
+    lower = math.exp(-a * math.log(size + 1)) / a
+    assert lower * (1 - 1e-12) <= value <= upper * (1 + 1e-12)  # 1e-12: rounding of the powers at log(size) = 69
+
+
+def test_approximation_error_of_finitely_many_features() -> None:
+    assert approximation_error(0.5, 2.0, 10, features=12) == pytest.approx(11.0**-2 + 12.0**-2, rel=1e-15)
+    assert approximation_error(0.5, 2.0, 10, features=10) == 0.0
+    assert approximation_error(0.5, 2.0, math.inf) == 0.0
+    exact = brute(2.5, 0.0, 1.5, 4000, 1001)
+    assert abs(approximation_error(1.0, 1.5, 1000, features=4000) / exact - 1) < TOLERANCE
+    with pytest.raises(ValueError, match="at least model_size"):
+        approximation_error(0.5, 2.0, 10, features=9)
+
+
+def test_underflow_is_rounded_correctly() -> None:
+    assert signal(1e6, 1.0, 2.0, 10) == 0.0  # exp(-20000)
+    assert signal(1e40, 3.0, 6.0) > 0.0
+    assert 0.0 < signal(340.0 * 100, 1.0, 2.0, 10) < 1e-290
+
+
+@settings(max_examples=30, deadline=None)
+@given(betas, st.one_of(st.just(math.inf), st.integers(1, 10**9).map(float)), st.floats(-3, 12), st.floats(-9, 12))
+def test_kernel_integral_adds_up(beta: float, size: float, log_a: float, log_width: float) -> None:
+    a, width = 10.0**log_a, 10.0**log_width
+    b, c = a + width, a + 3 * width
+    whole = kernel_integral(a, c, beta, size)
+    parts = kernel_integral(a, b, beta, size) + kernel_integral(b, c, beta, size)
+    # A sum of two exponential sums of relative error TOLERANCE; (c - a) itself is rounded by a 2e-16 / width.
+    spread = 4 * allowed(c, beta, size) + 1e-15 * a / width
+    assert abs(parts - whole) <= spread * whole + 1e-290
+    total = kernel_integral(a, math.inf, beta, size)
+    rest = kernel_integral(c, math.inf, beta, size)
+    # c is a rounded to 1e-16, so nothing but the three sums' own errors is left
+    assert total == pytest.approx(whole + rest, rel=1e-12, abs=1e-290)
+
+
+@pytest.mark.parametrize("upper", [0.5, 5.0, 50.0, math.inf])
+def test_kernel_integral_by_modes(upper: float) -> None:
+    rates = eigenvalues(30, 1.5)
+    late = [math.exp(-2 * x * upper) if upper < math.inf else 0.0 for x in rates]
+    exact = math.fsum(0.5 * x * (math.exp(-0.4 * x) - y) for x, y in zip(rates, late, strict=True))
+    assert kernel_integral(0.2, upper, 1.5, 30) == pytest.approx(exact, rel=1e-13)
+
+
+def test_trace_and_shapes() -> None:
+    assert trace(2.0, 3) == pytest.approx(1 + 1 / 4 + 1 / 9, rel=1e-15)
+    grid = np.geomspace(1e-2, 1e15, 12).reshape(3, 4)
+    values = forgetting_kernel(grid, 2.0)
+    assert values.shape == grid.shape and (np.diff(values.ravel()) < 0).all()
+    assert isinstance(forgetting_kernel(1.0, 2.0), float)
+    assert values[1, 1] == forgetting_kernel(float(grid[1, 1]), 2.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: signal(-1.0, 1.0, 2.0), ValueError, "t must be finite"),
+        (lambda: signal(math.inf, 1.0, 2.0), ValueError, "t must be finite"),
+        (lambda: signal(1.0, 0.0, 2.0), ValueError, "s must be positive"),
+        (lambda: signal(1.0, 1.0, 1.0), ValueError, "beta must lie in"),
+        (lambda: signal(1.0, 1.0, 2.0, 2.5), ValueError, "model_size must be a whole number"),
+        (lambda: signal(1.0, 1.0, 2.0, 0), ValueError, "model_size must be a whole number"),
+        (lambda: signal("now", 1.0, 2.0), TypeError, "t must be a real number"),
+        (lambda: exponential_sum(1.0, 1.0, 2.0), ValueError, "power must lie in"),
+        (lambda: exponential_sum(2.0, 1.0, 2.0, digits=3), ValueError, "digits must be"),
+        (lambda: eigenvalues(math.inf, 2.0), ValueError, "model_size must be"),
+        (lambda: kernel_integral(2.0, 1.0, 2.0), ValueError, "upper must be at least lower"),
+    ],
+)
+def test_bad_input_is_refused_in_words(call: object, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        call()  # type: ignore[operator]
