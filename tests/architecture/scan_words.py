@@ -1,0 +1,27 @@
+"""Words that no file of the project may hold: paths of one machine, hosts of package registries, talk of a workplace.
+
+The patterns are written so that they do not match this file.
+"""
+
+import re
+
+FORBIDDEN = {
+    "an absolute path": r"(?<![\w.~/:-])/(?:wor[k]|far[m]|roo[t]|hom[e]|User[s]|tm[p]|mn[t]|op[t])/\w",
+    "a path of one machine": r"\b[A-Z]:\\[A-Z]",
+    "the host of a package registry": r"(?:pypi|npmjs|anaconda|pythonhosted|debian|crates)\.(?:or[g]|co[m]|i[o])",
+    "talk of the workplace": (
+        r"\bfar[m]-(?:studio|bench)|before-sto[p]|closing not[e]|DEVELOPER[S]\.md|(?:^|[^\w.])(?:\.\./)?share[d]/|"
+        r"\bissue[s]? #?\d+\b|\bcoordinato[r]\b|\bclaud[e]\b|anthropi[c]|chatgp[t]"
+    ),
+}
+
+
+def forbidden_words(text):
+    """One sentence for each forbidden thing in a text."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for kind, pattern in FORBIDDEN.items():
+            match = re.search(pattern, line, re.IGNORECASE if kind == "talk of the workplace" else 0)
+            if match:
+                found.append(f"line {number}: {kind}: {match.group()!r}")
+    return found

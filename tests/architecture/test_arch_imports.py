@@ -1,0 +1,102 @@
+"""R1 to R3: who imports whom, read from the source and seen in a running interpreter."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from project import PACKAGES, ROOT, module_name, modules
+from scan_imports import COURT, forbidden_imports
+
+HEAVY = ("numpy", "scipy", "sympy", "mpmath", "matplotlib", "pandas", "flint", "tqdm")
+
+SOLVERS = [module_name(path) for path in modules() if path.parts[0] == "fsl_num" and path.parts[1] not in COURT]
+SYMBOLIC = [module_name(path) for path in modules() if path.parts[0] == "fsl_sym"]
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_a_module_imports_only_what_its_side_may(path):
+    assert not forbidden_imports(path, (ROOT / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("fsl_sym/order.py", "import numpy as np", {"numpy"}),
+        ("fsl_sym/order.py", "def f():\n    from mpmath import mp", {"mpmath"}),
+        ("fsl_sym/order.py", "import fsl_num.spectrum", {"fsl_num"}),
+        ("fsl_sym/order.py", "__import__('scipy')", {"scipy"}),
+        ("fsl_sym/order.py", "import_module(name)", {"<computed>"}),
+        ("fsl_num/spectrum.py", "import sympy", {"sympy"}),
+        ("fsl_num/volterra/fast.py", "from fsl_sym.symbols import s", {"fsl_sym"}),
+        ("fsl_num/theorems/court.py", "import pandas", {"pandas"}),
+        ("fsl_num/theorems/court.py", "import sympy, math\nfrom fsl_sym import laws", set()),
+    ],
+)
+def test_the_scanner_sees_a_forbidden_import(path, source, found):
+    assert forbidden_imports(Path(path), source) == found
+
+
+def lint_imports(folder):
+    """Run the import contracts of pyproject.toml on the packages in a folder."""
+    code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_import_contracts_hold():
+    result = lint_imports(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert " 0 broken" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("fsl_sym/symbols.py", "import numpy"),
+        ("fsl_num/writing.py", "import fsl_num.report.grid"),
+        ("fsl_num/spectrum.py", "import fsl_sym.symbols"),
+        ("fsl_num/unplaced.py", "import math"),
+    ],
+)
+def test_the_import_contracts_break(module, source, tmp_path):
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with (tmp_path / module).open("a", encoding="utf-8") as stream:
+        stream.write(f"\n{source}\n")
+    assert lint_imports(tmp_path).returncode == 1
+
+
+def loaded_by(statement):
+    """The top-level packages that a fresh interpreter has loaded after a statement."""
+    code = f"import sys; sys.path.insert(0, '.'); {statement}; print(*sorted({{n.split('.')[0] for n in sys.modules}}))"
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(result.stdout.split())
+
+
+def test_the_packages_cost_nothing_to_import():
+    loaded = loaded_by("import fsl_sym, fsl_num, fsl_num.theorems, fsl_num.report")
+    assert {"fsl_sym", "fsl_num"} <= loaded
+    assert not loaded.intersection(HEAVY)
+
+
+def test_asking_for_help_loads_nothing_heavy():
+    loaded = loaded_by("from fsl_num.cli import build_parser; build_parser().format_help()")
+    assert "fsl_num" in loaded
+    assert not loaded.intersection(HEAVY)
+
+
+def test_every_symbolic_module_runs_without_numbers():
+    loaded = loaded_by("import " + ", ".join(SYMBOLIC))
+    # sympy itself loads mpmath, and flint where it is installed; that none of ours does is read from the source above.
+    assert not loaded.intersection({*HEAVY, "fsl_num"} - {"sympy", "mpmath", "flint"})
+
+
+def test_every_solver_runs_without_symbols():
+    loaded = loaded_by("import " + ", ".join(SOLVERS))
+    assert not loaded.intersection({"sympy", "fsl_sym", "matplotlib", "pandas"})
+
+
+def test_a_loaded_package_is_seen():
+    assert "sympy" in loaded_by("import fsl_sym.symbols")

@@ -1,0 +1,51 @@
+"""The public tables of both packages: every name is there, documented, with an example."""
+
+from importlib import import_module
+
+import pytest
+from project import PACKAGES
+from scan_public import lacks
+
+PUBLIC = [(package, name) for package in PACKAGES for name in import_module(package).__all__]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_has_a_public_table(package):
+    module = import_module(package)
+    assert module.__all__
+    assert dir(module) == sorted(module.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        module.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize(("package", "name"), PUBLIC)
+def test_a_public_name_is_documented_with_an_example(package, name):
+    module = import_module(package)
+    home = import_module(f"{package}.{module._HOME[name]}")
+    value = getattr(module, name)
+    assert value is getattr(home, name)
+    assert not lacks(name, value, home.__doc__)
+
+
+def test_a_name_without_documentation_is_seen():
+    def bare():
+        pass
+
+    def told():
+        """Do it."""
+
+    def shown():
+        """Do it.
+
+        >>> shown()
+        """
+
+    class Heir(dict):
+        pass
+
+    assert lacks("bare", bare, None) == ["a docstring", "an example"]
+    assert lacks("told", told, None) == ["an example"]
+    assert lacks("shown", shown, None) == []
+    assert lacks("Heir", Heir, None) == ["a docstring", "an example"]  # its parent's docstring is not its own
+    assert lacks("LIMIT", 3, "The module.\n\n>>> LIMIT\n3\n") == []
+    assert lacks("LIMIT", 3, "The module.") == ["a docstring", "an example"]

@@ -1,0 +1,42 @@
+"""No file of the project speaks of one machine, a registry's host or a workplace."""
+
+import pytest
+from project import ROOT, text_files
+from scan_words import forbidden_words
+
+
+def test_the_project_has_files():
+    assert {"pyproject.toml", "README.md"} <= {str(path) for path in text_files()}
+
+
+@pytest.mark.parametrize("path", text_files(), ids=str)
+def test_a_file_speaks_only_of_the_project(path):
+    assert not forbidden_words((ROOT / path).read_text(encoding="utf-8"))
+
+
+# Written in two parts, so that this file itself passes.
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see /wor" + "k/main/x.py",
+        "open('/ho" + "me/someone/data')",
+        "/tm" + "p/x",
+        "C:" + "\\Users",
+        "index = https://py" + "pi.org/simple",
+        "as iss" + "ue 12 asks",
+        "../shar" + "ed/design.md",
+    ],
+)
+def test_the_scanner_sees_forbidden_words(text):
+    assert len(forbidden_words(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["a framework/library", "#!/usr/bin/env bash", "T/tmax", "the issue is open", "1/roots/2"]
+)
+def test_the_scanner_lets_other_words_pass(text):
+    assert not forbidden_words(text)
+
+
+def test_there_is_no_lock_file():
+    assert not [path for path in text_files() if path.name in {"uv.lock", "poetry.lock", "Pipfile.lock"}]

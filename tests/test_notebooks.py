@@ -1,0 +1,53 @@
+"""Every notebook runs from its first cell to its last, in a fresh kernel, and asserts what it shows."""
+
+import ast
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+SECONDS = 240
+"""For one cell: far above what any needs, so that only a cell that hangs meets it."""
+
+
+def execute(notebook, folder):
+    """Run all cells in a kernel of this interpreter that stands in ``folder`` and sees this tree's packages."""
+    client = NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
+    client.execute(env={**os.environ, "PYTHONPATH": str(FOLDER.parent)})
+
+
+def assertions(notebook):
+    """How many assert statements its code cells hold."""
+    sources = ["".join(cell.source) for cell in notebook.cells if cell.cell_type == "code"]
+    return sum(isinstance(node, ast.Assert) for source in sources for node in ast.walk(ast.parse(source)))
+
+
+def test_there_is_a_notebook():
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_runs_and_asserts(path):
+    notebook = nbformat.read(path, as_version=4)
+    assert assertions(notebook) >= 3, "a notebook that asserts nothing shows nothing"
+    execute(notebook, FOLDER)
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert outputs
+    # A warning or a traceback on standard error is no output that a reader should meet.
+    assert not [output for output in outputs if output.output_type == "stream" and output.name == "stderr"]
+
+
+def test_a_failing_cell_is_seen(tmp_path):
+    path = str(FOLDER.parent / "fsl_sym" / "__init__.py")
+    imported = nbformat.v4.new_code_cell(f"import fsl_sym; assert fsl_sym.__file__ == {path!r}")
+    execute(nbformat.v4.new_notebook(cells=[imported]), tmp_path)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("assert 1 + 1 == 3")])
+    assert assertions(notebook) == 1
+    with pytest.raises(CellExecutionError, match="AssertionError"):
+        execute(notebook, tmp_path)
