@@ -1,0 +1,145 @@
+r"""What every learning-rate schedule can do.
+
+Time is physical time tau in [0, steps] (one unit a training step, h = 1). With the learning rate phi(tau) the intrinsic
+time is t = T(tau) = int_0^tau phi, and gamma(t) = phi(T^-1(t)) / batch_size is what drives the noise (equation labelled
+eqn: sde-instrinc of the paper). A schedule is given by three functions only: the learning rate, its integral from the
+start, and its integral up to the end; T^-1 is found numerically from them.
+
+Times close to the end are asked for as REMAINING time, because the forgetting kernel varies over intrinsic times of
+order 1 before the end, which a float cannot resolve as T - r once T exceeds 1e16.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fsl_num.schedules.inverse import invert_increasing
+from fsl_num.validation import Array, give_back, positive, times
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule(ABC):
+    """A non-increasing learning-rate schedule with a constant batch size.
+
+    ``peak``: the learning rate at the start (> 0). ``steps``: the number of training steps K (> 0, need not be whole).
+    ``batch_size``: B (> 0), default 1.
+    """
+
+    peak: float
+    steps: float
+    batch_size: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("peak", "steps", "batch_size"):
+            object.__setattr__(self, name, positive(name, getattr(self, name)))
+        if not math.isfinite(self.peak * self.steps):
+            raise ValueError(f"peak * steps must be below 1.8e308, got peak={self.peak!r}, steps={self.steps!r}")
+
+    # The three functions that define a schedule. They take arrays that are already checked.
+
+    @abstractmethod
+    def _rate(self, remaining: Array) -> Array:
+        """Return the learning rate when ``remaining`` steps are left."""
+
+    @abstractmethod
+    def _elapsed(self, tau: Array) -> Array:
+        """Return the integral of the learning rate over [0, tau]."""
+
+    @abstractmethod
+    def _left(self, remaining: Array) -> Array:
+        """Return the integral of the learning rate over the last ``remaining`` steps."""
+
+    @property
+    def physical_breaks(self) -> tuple[float, ...]:
+        """Physical times strictly inside (0, steps) where the learning rate is not smooth."""
+        return ()
+
+    @property
+    def final_learning_rate(self) -> float:
+        """The learning rate at the last step; 0 means that gamma vanishes at the end, where solvers must grade."""
+        return float(self._rate(np.zeros(1))[0])
+
+    @property
+    def total_intrinsic_time(self) -> float:
+        """T(steps), the integral of the learning rate over the whole training."""
+        return float(self._left(np.array([self.steps]))[0])
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Intrinsic times strictly inside (0, T) where gamma is not smooth."""
+        return tuple(float(self._elapsed(np.array([tau]))[0]) for tau in self.physical_breaks)
+
+    @property
+    def breaks_before_end(self) -> tuple[float, ...]:
+        """The same breaks, as remaining intrinsic time T - t."""
+        return tuple(float(self._left(np.array([self.steps - tau]))[0]) for tau in self.physical_breaks)
+
+    def learning_rate(self, tau: Any) -> Any:
+        """Return phi(tau) for physical times in [0, steps] (number or array)."""
+        array, scalar = times("tau", tau, upper=self.steps)
+        return give_back(self._rate(self.steps - array), scalar)
+
+    def intrinsic_time(self, tau: Any) -> Any:
+        """Return T(tau) = int_0^tau phi for physical times in [0, steps]."""
+        array, scalar = times("tau", tau, upper=self.steps)
+        return give_back(self._elapsed(array), scalar)
+
+    def remaining_intrinsic_time(self, remaining_steps: Any) -> Any:
+        """Return the integral of phi over the last ``remaining_steps`` steps, exact near the end."""
+        array, scalar = times("remaining_steps", remaining_steps, upper=self.steps)
+        return give_back(self._left(array), scalar)
+
+    def remaining_steps(self, remaining_intrinsic_time: Any) -> Any:
+        """Return how many steps before the end ``remaining_intrinsic_time`` is left (inverse of the above)."""
+        array, scalar = self._intrinsic("remaining_intrinsic_time", remaining_intrinsic_time)
+        return give_back(self._steps_left(array), scalar)
+
+    def physical_time(self, t: Any) -> Any:
+        """Return T^-1(t), the physical time at which intrinsic time t in [0, T] is reached."""
+        array, scalar = self._intrinsic("t", t)
+        total = self.total_intrinsic_time
+        early = invert_increasing(self._elapsed, self._slope, np.minimum(array, 0.5 * total), self.peak, self.steps)
+        late = self.steps - self._steps_left(np.minimum(total - array, 0.5 * total))
+        return give_back(np.where(array <= 0.5 * total, early, late), scalar)
+
+    def gamma(self, t: Any) -> Any:
+        """Return gamma(t) = phi(T^-1(t)) / batch_size for intrinsic times in [0, T]."""
+        array, scalar = self._intrinsic("t", t)
+        return give_back(self._gamma_left(self.total_intrinsic_time - array), scalar)
+
+    def gamma_before_end(self, remaining_intrinsic_time: Any) -> Any:
+        """Return gamma at T - r for remaining intrinsic times r in [0, T]; exact for r however small."""
+        array, scalar = self._intrinsic("remaining_intrinsic_time", remaining_intrinsic_time)
+        return give_back(self._gamma_left(array), scalar)
+
+    def _slope(self, tau: Array) -> Array:
+        return self._rate(self.steps - tau)
+
+    def _steps_left(self, remaining: Array) -> Array:
+        return invert_increasing(self._left, self._rate, remaining, self.peak, self.steps)
+
+    def _gamma_left(self, remaining: Array) -> Array:
+        return self._rate(self._steps_left(remaining)) / self.batch_size
+
+    def _intrinsic(self, name: str, value: Any) -> tuple[Array, bool]:
+        """Check intrinsic times; a caller's rounding of T itself is forgiven to a relative 1e-12."""
+        total = self.total_intrinsic_time
+        array, scalar = times(name, value, upper=total * (1.0 + _ROUNDING))
+        return np.minimum(array, total), scalar
+
+
+def final_rate(final: Any, peak: float, *, zero: bool) -> float:
+    """Check a final learning rate: at most the peak, and positive unless ``zero`` is allowed."""
+    number = positive("final", final, zero=zero)
+    if number > peak:
+        raise ValueError(f"final must be at most peak (the schedule decays), got final={final!r}, peak={peak!r}")
+    if not zero and number < 1e-250 * peak:
+        raise ValueError(f"final must be at least 1e-250 peak (ratios overflow), got final={final!r}, peak={peak!r}")
+    return number

@@ -1,0 +1,32 @@
+"""The linear schedule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fsl_num.schedules.base import Schedule, final_rate
+from fsl_num.validation import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linear(Schedule):
+    """phi(tau) = peak + (final - peak) tau/steps, final >= 0 (default 0).
+
+    >>> Linear(peak=1.0, steps=100).total_intrinsic_time
+    50.0
+    """
+
+    final: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "final", final_rate(self.final, self.peak, zero=True))
+
+    def _rate(self, remaining: Array) -> Array:
+        return self.final + (self.peak - self.final) * (remaining / self.steps)
+
+    def _elapsed(self, tau: Array) -> Array:
+        return self.final * tau + (self.peak - self.final) * tau * (1.0 - 0.5 * (tau / self.steps))
+
+    def _left(self, remaining: Array) -> Array:
+        return remaining * (self.final + 0.5 * (self.peak - self.final) * (remaining / self.steps))
