@@ -1,0 +1,236 @@
+"""Where parameters live: open boxes of parameters, signs of polynomials on them, and the paper's regimes of (s, beta).
+
+A sign is decided only by proof: a polynomial whose coefficients are all non-negative after every parameter is mapped
+from its open range to (0, oo) is positive. Where that proof fails the answer is None, never a guess.
+
+>>> from fsl_sym.domain import PLANE, REGIMES, regime_of
+>>> from sympy import Rational
+>>> regime_of(Rational(1, 2), 4).name
+'hard'
+>>> [regime.name for regime in REGIMES]
+['easy', 'edge', 'hard']
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from sympy import Eq, Expr, Gt, Integer, Lt, Poly, Rational, Symbol, fraction, sympify, together
+from sympy import sign as sympy_sign
+
+from fsl_sym.symbols import RANGES, beta, s
+
+Point = Mapping[Symbol, Fraction]
+Bound = Any
+
+
+def exact(value: Any) -> Rational:
+    """The value as an exact rational; TypeError for a float or anything that is not a rational number.
+
+    >>> exact("1/2")
+    1/2
+    """
+    if isinstance(value, float):
+        raise TypeError(f"{value!r} is a float: exact rationals are needed here, write for example Rational(1, 2)")
+    if isinstance(value, Fraction):
+        return Rational(value.numerator, value.denominator)
+    number = sympify(value)
+    if not isinstance(number, Rational):
+        raise TypeError(f"{value!r} is not an exact rational number")
+    return number
+
+
+def _fraction(value: Rational) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+@dataclass(frozen=True)
+class Domain:
+    """An open box of parameters: symbol -> (lower, upper), each a rational or None for no bound.
+
+    >>> from sympy import Symbol
+    >>> x = Symbol("x")
+    >>> box = Domain({x: (1, None)})
+    >>> box.sign(x**2 - x), box.sign(x - 2)
+    (1, None)
+    """
+
+    ranges: Mapping[Symbol, tuple[Bound, Bound]]
+
+    def __post_init__(self) -> None:
+        cleaned: dict[Symbol, tuple[Rational | None, Rational | None]] = {}
+        for symbol, bounds in self.ranges.items():
+            if not isinstance(symbol, Symbol):
+                raise TypeError(
+                    f"a parameter must be a sympy Symbol, not {symbol!r}: give a mapping symbol -> (lower, upper)"
+                )
+            try:
+                lower, upper = (None if bound is None else exact(bound) for bound in bounds)
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"the range of {symbol} must be (lower, upper) with exact rationals or None, not {bounds!r}"
+                ) from error
+            if lower is not None and upper is not None and not lower < upper:
+                raise ValueError(f"the range of {symbol} is empty: {lower} is not below {upper}")
+            cleaned[symbol] = (lower, upper)
+        object.__setattr__(self, "ranges", cleaned)
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The parameters, in the order given."""
+        return tuple(self.ranges)
+
+    def contains(self, point: Point) -> bool:
+        """Whether the point lies strictly inside every range."""
+        return all(
+            (lower is None or point[symbol] > _fraction(lower)) and (upper is None or point[symbol] < _fraction(upper))
+            for symbol, (lower, upper) in self.ranges.items()
+        )
+
+    def sign(self, expression: Any) -> int | None:
+        """The sign (1, -1, 0) that the rational expression has on the whole box, or None where no proof was found."""
+        top, bottom = fraction(together(sympify(expression)))
+        signs = [self._polynomial_sign(part) for part in (top, bottom)]
+        return None if None in signs else signs[0] * signs[1]  # type: ignore[operator]
+
+    def _polynomial_sign(self, expression: Expr) -> int | None:
+        if not expression.free_symbols:
+            return int(bool(expression > 0)) - int(bool(expression < 0))
+        swaps: dict[Any, Any] = {}
+        for symbol, (lower, upper) in self.ranges.items():
+            if lower is not None and upper is not None:
+                swaps[symbol] = lower + (upper - lower) * symbol / (1 + symbol)
+            elif lower is not None:
+                swaps[symbol] = lower + symbol
+            elif upper is not None:
+                swaps[symbol] = upper - symbol
+        # The denominators are powers of (1 + symbol), positive on the shifted orthant: only the numerator counts.
+        shifted = fraction(together(expression.subs(swaps, simultaneous=True)))[0]
+        polynomial = Poly(shifted, *self.symbols)
+        unbounded = [symbol for symbol, bounds in self.ranges.items() if bounds == (None, None)]
+        if any(polynomial.degree(symbol) > 0 for symbol in unbounded):
+            return None
+        coefficients = polynomial.coeffs()
+        if polynomial.is_zero:
+            return 0
+        if all(coefficient > 0 for coefficient in coefficients):
+            return 1
+        if all(coefficient < 0 for coefficient in coefficients):
+            return -1
+        return None
+
+    def sample(self, count: int, seed: int = 0) -> list[dict[Symbol, Fraction]]:
+        """``count`` rational points of the box over several scales, the same for a seed."""
+        generator = random.Random(seed)
+        return [self._draw(generator) for _ in range(count)]
+
+    def _draw(self, generator: random.Random) -> dict[Symbol, Fraction]:
+        point: dict[Symbol, Fraction] = {}
+        for symbol, (lower, upper) in self.ranges.items():
+            unit = Fraction(generator.randint(1, 96), 97)
+            step = unit / (1 - unit) * generator.choice((Fraction(1, 2), 1, 3))
+            if lower is not None and upper is not None:
+                point[symbol] = _fraction(lower) + (_fraction(upper) - _fraction(lower)) * unit
+            elif lower is not None:
+                point[symbol] = _fraction(lower) + step
+            elif upper is not None:
+                point[symbol] = _fraction(upper) - step
+            else:
+                point[symbol] = step * generator.choice((-1, 1))
+        return point
+
+
+PLANE: Final = Domain(RANGES)
+"""The (s, beta) plane of the paper: s > 0, beta > 1."""
+
+EASINESS: Final = 1 + s * beta - beta
+"""beta (s - (1 - 1/beta)): positive in the easy regime, zero on the edge, negative in the hard regime."""
+
+
+@dataclass(frozen=True)
+class Regime:
+    """One of the three regimes of the paper: its name, its condition and the sign of :data:`EASINESS` in it."""
+
+    name: str
+    condition: Any
+    sign: int
+
+    def contains(self, s_value: Any, beta_value: Any) -> bool:
+        """Whether an exact point of the plane lies in the regime."""
+        value = EASINESS.subs({s: exact(s_value), beta: exact(beta_value)})
+        return int(sympy_sign(value)) == self.sign
+
+    def samples(self, count: int, seed: int = 0) -> list[tuple[Rational, Rational]]:
+        """``count`` exact rational points (s, beta) of the regime, with s in (0, 3) and beta in (1, 6].
+
+        >>> all(REGIMES[1].contains(*point) for point in REGIMES[1].samples(5))
+        True
+        """
+        generator = random.Random(seed * 3 + self.sign + 1)
+        points: list[tuple[Rational, Rational]] = []
+        while len(points) < count:
+            beta_value = 1 + Rational(generator.randint(4, 60), 12)
+            edge = 1 - 1 / beta_value
+            fraction_of_range = Rational(generator.randint(2, 22), 24)
+            if self.sign > 0:
+                s_value = edge + (3 - edge) * fraction_of_range
+            elif self.sign < 0:
+                s_value = edge * fraction_of_range
+            else:
+                s_value = edge
+            points.append((s_value, beta_value))
+        return points
+
+
+EASY: Final = Regime("easy", Gt(s, 1 - 1 / beta), 1)
+EDGE: Final = Regime("edge", Eq(s, 1 - 1 / beta), 0)
+HARD: Final = Regime("hard", Lt(s, 1 - 1 / beta), -1)
+REGIMES: Final = (EASY, EDGE, HARD)
+
+
+def regime_of(s_value: Any, beta_value: Any) -> Regime:
+    """The regime of an exact point of the plane.
+
+    Raises ValueError outside s > 0, beta > 1 and for numbers that are not exact rationals: on the edge
+    s = 1 - 1/beta a rounded number would land in the wrong regime.
+    """
+    s_exact, beta_exact = exact(s_value), exact(beta_value)
+    if s_exact <= 0:
+        raise ValueError(f"s = {s_exact} is not positive: the source condition needs s > 0")
+    if beta_exact <= 1:
+        raise ValueError(f"beta = {beta_exact} is not above 1: the trace of H is finite only for beta > 1")
+    return next(regime for regime in REGIMES if regime.contains(s_exact, beta_exact))
+
+
+def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
+    """Whether a relation between rational functions of (s, beta) holds all over a regime: True, False or None.
+
+    False is returned with a counterexample among ``samples`` exact points, True only with a proof: the regime is
+    parametrised by an open box (or, for the edge, by beta alone) and the sign is proved there. None means neither.
+
+    >>> decide(s * beta > beta - 1, EASY), decide(s < 1, EASY), decide(s < 1, HARD)
+    (True, False, True)
+    """
+    relation = sympify(relation)
+    if relation in (True, False):
+        return bool(relation)
+    difference = relation.lhs - relation.rhs
+    u = Symbol("u")
+    edge = 1 - 1 / beta
+    parametrisations: dict[int, tuple[Expr, dict[Symbol, tuple[Bound, Bound]]]] = {
+        1: (edge + u, {u: (0, None), beta: (1, None)}),
+        0: (edge, {beta: (1, None)}),
+        -1: (edge * u, {u: (0, 1), beta: (1, None)}),
+    }
+    swap, ranges = parametrisations[regime.sign]
+    sign = Domain(ranges).sign(together(difference.subs(s, swap)))
+    if sign is not None:
+        return bool(relation.func(Integer(sign), 0))
+    for s_value, beta_value in regime.samples(samples):
+        if not relation.subs({s: s_value, beta: beta_value}):
+            return False
+    return None

@@ -1,0 +1,269 @@
+"""One linear programme of a law: its rows over Q(parameters) and its optimum, first at a point, then symbolically.
+
+The coordinates of x are (z, x_1, ..., x_n): z is the exponent of the loss, x_i that of variable i. A basis that is
+optimal at one rational point is solved once over the field; its primal point, its multipliers and the conditions under
+which it stays optimal are then rational functions of the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from sympy import Symbol
+
+from fsl_sym.exponents.law import Affine, Branch, Constraint, Element, Law
+from fsl_sym.exponents.simplex import Optimum, Triple, solve
+
+ElementTriple = tuple[Element, Element, Element]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One inequality: coefficients . x >= right."""
+
+    coefficients: tuple[Element, ...]
+    right: ElementTriple
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A basis solved over the field: point, multipliers of its rows, slacks; or a proof of infeasibility."""
+
+    rows: tuple[int, ...]
+    point: tuple[ElementTriple, ...]
+    multipliers: tuple[Element, ...]
+    slacks: tuple[ElementTriple, ...]
+    infeasible: ElementTriple | None = None
+
+    def holds(self, values: Values) -> bool:
+        """Whether the basis is optimal (or the proof of infeasibility holds) at an exact point of the parameters."""
+        if any(values(multiplier) < 0 for multiplier in self.multipliers):
+            return False
+        if self.infeasible is not None:
+            return _lexicographic_sign(self.infeasible, values) > 0
+        return all(_lexicographic_sign(slack, values) >= 0 for slack in self.slacks)
+
+    def conditions(self) -> Iterator[Element]:
+        """Every element whose sign decides whether the basis is optimal."""
+        yield from self.multipliers
+        triples = [self.infeasible] if self.infeasible is not None else self.slacks
+        for triple in triples:
+            yield from triple
+
+
+class Values:
+    """Evaluates field elements at one exact point of the parameters, each element once."""
+
+    def __init__(self, law: Law, point: dict[Symbol, Fraction]) -> None:
+        self.point = point
+        self._coordinates = [point[symbol] for symbol in law.domain.symbols] or [Fraction(1)]
+        self._cache: dict[Element, Fraction] = {}
+
+    def __call__(self, element: Element) -> Fraction:
+        known = self._cache.get(element)
+        if known is None:
+            bottom = self._polynomial(element.denom)
+            if not bottom:
+                raise ZeroDivisionError(f"{element} is singular at {self.point}")
+            known = self._cache[element] = self._polynomial(element.numer) / bottom
+        return known
+
+    def triple(self, triple: ElementTriple) -> Triple:
+        """A triple evaluated component by component."""
+        return (self(triple[0]), self(triple[1]), self(triple[2]))
+
+    def _polynomial(self, polynomial: Any) -> Fraction:
+        total = Fraction(0)
+        for exponents, coefficient in polynomial.terms():
+            value = Fraction(int(coefficient.numerator), int(coefficient.denominator))
+            for coordinate, exponent in zip(self._coordinates, exponents, strict=True):
+                if exponent:
+                    value *= coordinate**exponent
+            total += value
+        return total
+
+
+class Programme:
+    """The rows of one branch of a law under one choice of its constraints, and the bases met so far."""
+
+    def __init__(
+        self,
+        law: Law,
+        branch: Branch,
+        choice: Sequence[Constraint],
+        arithmetic: Arithmetic,
+        ceiling: ElementTriple | None = None,
+    ) -> None:
+        self.law = law
+        self.arithmetic = arithmetic
+        self.rows = tuple(_rows(law, branch, choice, ceiling))
+        self._bases: dict[tuple[int, bool], list[Basis]] = {}
+
+    @cached_property
+    def size(self) -> int:
+        """The number of coordinates, the loss exponent included."""
+        return len(self.law.variables) + 1
+
+    def optimum(self, values: Values, coordinate: int = 0, maximise: bool = False) -> Basis:
+        """The optimal basis at an exact point, symbolic; bases met before are tried first."""
+        known = self._bases.setdefault((coordinate, maximise), [])
+        for basis in known:
+            if basis.holds(values):
+                return basis
+        found = solve(
+            [[values(entry) for entry in row.coefficients] for row in self.rows],
+            [values.triple(row.right) for row in self.rows],
+            coordinate,
+            maximise,
+        )
+        basis = self._symbolic(found, coordinate, maximise)
+        if not basis.holds(values):
+            raise AssertionError(f"the optimal basis {basis.rows} fails its own conditions at {values.point}")
+        known.append(basis)
+        return basis
+
+    def _symbolic(self, found: Optimum, coordinate: int, maximise: bool) -> Basis:
+        field, arithmetic = self.law.field, self.arithmetic
+        inverse = arithmetic.inverse([self.rows[index].coefficients for index in found.basis])
+        rights = [self.rows[index].right for index in found.basis]
+        point = tuple(arithmetic.weighted(line, rights) for line in inverse)
+        if found.infeasible_row is not None:
+            row = self.rows[found.infeasible_row]
+            weights = [arithmetic.dot(row.coefficients, column) for column in zip(*inverse, strict=True)]
+            lower = arithmetic.weighted(weights, rights)
+            gap = tuple(bound - reached for bound, reached in zip(row.right, lower, strict=True))
+            return Basis(
+                (*found.basis, found.infeasible_row), point, (*(-weight for weight in weights), field.one), (), gap
+            )
+        sign = -field.one if maximise else field.one
+        multipliers = tuple(sign * entry for entry in inverse[coordinate])
+        basic = set(found.basis)
+        slacks = tuple(arithmetic.slack(row, point) for index, row in enumerate(self.rows) if index not in basic)
+        return Basis(found.basis, point, multipliers, slacks)
+
+
+def _rows(law: Law, branch: Branch, choice: Sequence[Constraint], ceiling: ElementTriple | None) -> Iterator[Row]:
+    field = law.field
+    zero, one = field.zero, field.one
+    size = len(law.variables) + 1
+    for sign in (one, -one):
+        for coordinate in range(size):
+            unit = tuple(sign if k == coordinate else zero for k in range(size))
+            yield Row(unit, (-one, zero, zero))
+    for form in branch:
+        yield Row((one, *(-entry for entry in form.coefficients)), (zero, form.power, form.log_power))
+    for constraint in choice:
+        for form in constraint.forms:
+            yield _at_most_zero(form, zero)
+            if constraint.equality:
+                yield _at_most_zero(form.scaled(-one), zero)
+    if ceiling is not None:
+        unit = tuple(-one if k == 0 else zero for k in range(size))
+        yield Row(unit, (-ceiling[0], -ceiling[1], -ceiling[2]))
+
+
+def _at_most_zero(form: Affine, zero: Element) -> Row:
+    return Row((zero, *(-entry for entry in form.coefficients)), (zero, form.power, form.log_power))
+
+
+def _lexicographic_sign(triple: ElementTriple, values: Values) -> int:
+    for part in triple:
+        value = values(part)
+        if value:
+            return 1 if value > 0 else -1
+    return 0
+
+
+class Arithmetic:
+    """Field operations remembered: a law meets the same few products again and again, and each costs a gcd."""
+
+    def __init__(self, field: Any) -> None:
+        self.zero, self.one = field.zero, field.one
+        self._minus_one = -field.one
+        self._products: dict[tuple[Element, Element], Element] = {}
+        self._sums: dict[tuple[Element, Element], Element] = {}
+
+    def times(self, left: Element, right: Element) -> Element:
+        """left * right."""
+        if not left or not right:
+            return self.zero
+        if left == self.one:
+            return right
+        if right == self.one:
+            return left
+        key = (left, right)
+        known = self._products.get(key)
+        if known is None:
+            known = self._products[key] = left * right
+        return known
+
+    def plus(self, left: Element, right: Element) -> Element:
+        """left + right."""
+        if not left:
+            return right
+        if not right:
+            return left
+        key = (left, right)
+        known = self._sums.get(key)
+        if known is None:
+            known = self._sums[key] = left + right
+        return known
+
+    def minus(self, left: Element, right: Element) -> Element:
+        """left - right."""
+        return self.plus(left, self.times(self._minus_one, right))
+
+    def dot(self, left: Sequence[Element], right: Sequence[Element]) -> Element:
+        """The sum of the products."""
+        total = self.zero
+        for mine, theirs in zip(left, right, strict=True):
+            if mine and theirs:
+                total = self.plus(total, self.times(mine, theirs))
+        return total
+
+    def weighted(self, weights: Sequence[Element], triples: Sequence[ElementTriple]) -> ElementTriple:
+        """The sum of weighted triples."""
+        parts = [self.dot(weights, [triple[part] for triple in triples]) for part in range(3)]
+        return (parts[0], parts[1], parts[2])
+
+    def slack(self, row: Row, point: Sequence[ElementTriple]) -> ElementTriple:
+        """row . point - right; what follows a component that is a nonzero number cannot matter and is left zero."""
+        slack = [self.zero, self.zero, self.zero]
+        for part in range(3):
+            slack[part] = self.minus(self.dot(row.coefficients, [triple[part] for triple in point]), row.right[part])
+            if slack[part] and slack[part].numer.is_ground and slack[part].denom.is_ground:
+                break
+        return (slack[0], slack[1], slack[2])
+
+    def inverse(self, matrix: Sequence[Sequence[Element]]) -> list[list[Element]]:
+        """The inverse by Gauss-Jordan elimination; the sparsest pivot row first keeps the entries small."""
+        size = len(matrix)
+        work = [
+            [*row, *(self.one if k == index else self.zero for k in range(size))] for index, row in enumerate(matrix)
+        ]
+        remaining = set(range(size))
+        placed: dict[int, int] = {}
+        for _ in range(size):
+            candidates = [
+                (sum(map(bool, work[i])), i, k)
+                for i in remaining
+                for k in range(size)
+                if k not in placed and work[i][k]
+            ]
+            _, pivot_row, column = min(candidates)
+            scale = self.one / work[pivot_row][column]
+            work[pivot_row] = [self.times(scale, entry) for entry in work[pivot_row]]
+            for other in range(size):
+                factor = work[other][column]
+                if other != pivot_row and factor:
+                    work[other] = [
+                        self.minus(entry, self.times(factor, pivot)) if pivot else entry
+                        for entry, pivot in zip(work[other], work[pivot_row], strict=True)
+                    ]
+            remaining.discard(pivot_row)
+            placed[column] = pivot_row
+        return [work[placed[column]][size:] for column in range(size)]

@@ -1,0 +1,108 @@
+"""Growth orders N^a (log N)^b up to two-sided constants, and sums of them, compared regime by regime.
+
+>>> from sympy import Symbol
+>>> from fsl_sym.order import Order
+>>> from fsl_sym.symbols import s
+>>> Order(-s, 0).compare(Order(-s, s)) is not None
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Eq, Expr, Gt, Integer, Lt, Symbol, latex, log, simplify, sympify
+
+from fsl_sym.domain import REGIMES, Regime, decide
+
+
+@dataclass(frozen=True)
+class Order:
+    """N^power (log N)^log_power as N grows, up to constants; exponents are rational functions of the parameters.
+
+    >>> Order(1, -1) * Order(0, 1) == Order(1, 0)
+    True
+    """
+
+    power: Expr
+    log_power: Expr
+
+    def __init__(self, power: Any = 0, log_power: Any = 0) -> None:
+        object.__setattr__(self, "power", sympify(power))
+        object.__setattr__(self, "log_power", sympify(log_power))
+
+    def __mul__(self, other: Order) -> Order:
+        return Order(self.power + other.power, self.log_power + other.log_power)
+
+    def __pow__(self, exponent: Any) -> Order:
+        exponent = sympify(exponent)
+        return Order(exponent * self.power, exponent * self.log_power)
+
+    def __truediv__(self, other: Order) -> Order:
+        return self * other**-1
+
+    def equals(self, other: Order) -> bool:
+        """Whether both exponents agree identically."""
+        return bool(simplify(self.power - other.power) == 0 and simplify(self.log_power - other.log_power) == 0)
+
+    def subs(self, values: Any) -> Order:
+        """The order with parameters replaced."""
+        return Order(self.power.subs(values), self.log_power.subs(values))
+
+    def compare(self, other: Order, regime: Regime | None = None) -> int | None:
+        """1, 0 or -1 as this order grows faster than, like, or slower than the other all over the regime.
+
+        Without a regime all three are asked, and None is returned unless they agree. None also means that the sign
+        could not be proved: it is never guessed from a limit with symbolic exponents.
+
+        >>> from fsl_sym.domain import EASY, HARD
+        >>> from fsl_sym.symbols import s, beta
+        >>> Order(-s).compare(Order(1 / beta - 1), HARD), Order(-s).compare(Order(1 / beta - 1), EASY)
+        (1, -1)
+        """
+        if regime is None:
+            answers = {self.compare(other, each) for each in REGIMES}
+            return answers.pop() if len(answers) == 1 else None
+        for gap in (self.power - other.power, self.log_power - other.log_power):
+            if simplify(gap) == 0:
+                continue
+            if decide(Gt(gap, 0), regime):
+                return 1
+            if decide(Lt(gap, 0), regime):
+                return -1
+            if not decide(Eq(gap, 0), regime):
+                return None
+        return 0
+
+    def as_expr(self, base: Symbol) -> Expr:
+        """The order as a sympy expression in ``base``."""
+        return base**self.power * log(base) ** self.log_power
+
+    def _repr_latex_(self) -> str:
+        return f"${latex(self.as_expr(Symbol('N', positive=True)))}$"
+
+
+def dominant(orders: Iterable[Order], regime: Regime) -> tuple[Order, ...]:
+    """The orders of a sum that no other order of it dominates in the regime (equal ones once).
+
+    A sum of orders grows like its dominant ones, up to constants. More than one is returned only where the comparison
+    of two could not be decided.
+
+    >>> from fsl_sym.domain import EASY
+    >>> from fsl_sym.symbols import s, beta
+    >>> dominant([Order(-s), Order(1 / beta - 1)], EASY)[0].power
+    -1 + 1/beta
+    """
+    kept: list[Order] = []
+    for order in orders:
+        comparisons = [order.compare(other, regime) for other in kept]
+        if any(answer in (0, -1) for answer in comparisons):
+            continue
+        kept = [other for other, answer in zip(kept, comparisons, strict=True) if answer != 1] + [order]
+    return tuple(kept)
+
+
+UNIT = Order(Integer(0), Integer(0))
+"""The order of a constant."""
