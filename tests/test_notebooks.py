@@ -18,7 +18,8 @@ SECONDS = 240
 
 def execute(notebook, folder):
     """Run all cells in a kernel of this interpreter that stands in ``folder`` and sees this tree's packages."""
-    client = NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
+    resources = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=resources)
     client.execute(env={**os.environ, "PYTHONPATH": str(FOLDER.parent)})
 
 
@@ -43,11 +44,20 @@ def test_a_notebook_runs_and_asserts(path):
     assert not [output for output in outputs if output.output_type == "stream" and output.name == "stderr"]
 
 
-def test_a_failing_cell_is_seen(tmp_path):
-    path = str(FOLDER.parent / "fsl_sym" / "__init__.py")
-    imported = nbformat.v4.new_code_cell(f"import fsl_sym; assert fsl_sym.__file__ == {path!r}")
-    execute(nbformat.v4.new_notebook(cells=[imported]), tmp_path)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("assert 1 + 1 == 3")])
+@pytest.fixture
+def one_cell():
+    """Make a notebook of one cell of code."""
+    return lambda source: nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+
+
+def test_a_notebook_sees_the_packages_of_this_tree(one_cell, tmp_path):
+    notebook = one_cell("import fsl_sym; print(fsl_sym.__file__)")
+    execute(notebook, tmp_path)
+    assert notebook.cells[0].outputs[0].text.strip() == str(FOLDER.parent / "fsl_sym" / "__init__.py")
+
+
+def test_a_failing_cell_is_seen(one_cell, tmp_path):
+    notebook = one_cell("assert 1 + 1 == 3")
     assert assertions(notebook) == 1
     with pytest.raises(CellExecutionError, match="AssertionError"):
         execute(notebook, tmp_path)

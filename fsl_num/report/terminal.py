@@ -20,7 +20,7 @@ def verification(hearings: Sequence[Hearing], errata: Sequence[Erratum], width: 
         parts.append("\n\n".join(failure_text(hearing, width) for hearing in failures))
     if errata:
         parts.append(errata_text(errata, width))
-    parts.append(summary(hearings))
+    parts.append(_fill(summary(hearings), width, ""))
     return "\n\n".join(parts)
 
 
@@ -51,14 +51,14 @@ def summary(hearings: Sequence[Hearing]) -> str:
     """One sentence: how many claims pass, by verdict, how many mutants were refuted, how long it took."""
     if not hearings:
         return "no claim was heard"
-    passing = sum(hearing.passes for hearing in hearings)
-    counts = Counter(_verdict(hearing) for hearing in hearings)
-    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    passing = [_verdict(hearing) for hearing in hearings if hearing.passes]
+    verdicts = [f"{count} {verdict}" for verdict, count in Counter(passing).most_common()]
+    verdicts += [f"{len(hearings) - len(passing)} FAILED"] if len(passing) < len(hearings) else []
     refuted = sum(hearing.mutants_refuted for hearing in hearings)
     mutants = sum(hearing.mutants_total for hearing in hearings)
     seconds = sum(hearing.seconds for hearing in hearings)
     return (
-        f"{passing} of {len(hearings)} claims pass ({verdicts}); {refuted} of {mutants} mutants refuted; "
+        f"{len(passing)} of {len(hearings)} claims pass ({'; '.join(verdicts)}); {refuted} of {mutants} mutants refuted; "
         f"{seconds:.1f} seconds of hearings"
     )
 
