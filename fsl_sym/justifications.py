@@ -37,6 +37,7 @@ class Justification(Protocol):
 
 
 def refuse(detail: str, method: str = "exact") -> StepVerdict:
+    """The verdict that a step does not hold, with the reason."""
     return StepVerdict(False, method, detail)
 
 
@@ -57,6 +58,7 @@ class Identity:
     rule: str = field(default="identity", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare both sides."""
         swaps = dict(self.reparametrise)
         return _compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True))
 
@@ -103,6 +105,7 @@ class Termwise:
     rule: str = field(default="sum", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare the summands over each range."""
         (left, left_rest), (right, right_rest) = summands(before), summands(after)
         details = []
         for limits in sorted(set(left) | set(right), key=str):
@@ -126,6 +129,7 @@ class Interchange:
     rule: str = field(default="interchange", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare the integrands of each term."""
         integrals = before.atoms(Integral)
         if len(integrals) != 1:
             return refuse(f"expected one integral of a sum, found {len(integrals)}")
@@ -175,6 +179,7 @@ class Antiderivative:
     rule: str = field(default="integral", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Differentiate the antiderivative and compare the values at the ends."""
         integrals = before.atoms(Integral)
         if len(integrals) != 1:
             return refuse(f"expected one integral, found {len(integrals)}")
@@ -206,6 +211,7 @@ class Substitution:
     rule: str = field(default="substitution", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare Jacobian, ends and integrand."""
         left, right = _one_integral(before), _one_integral(after)
         if left is None or right is None:
             return refuse("each side must hold exactly one integral")
@@ -242,6 +248,7 @@ class Limit:
     rule: str = field(default="limit", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare with the limit that is read off."""
         value = limit_value(before, self.variable, self.point)
         if value is None:
             return refuse("a term of the expression has no limit that could be decided over the whole parameter range")
@@ -257,6 +264,7 @@ class Maximum:
     rule: str = field(default="bound", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare with the exact maximum."""
         peak = maximum_on_half_line(before, self.variable)
         if peak is None:
             return refuse("not of the form c v^A exp(-B v) with A, B, c > 0")
@@ -276,6 +284,7 @@ class Monotone:
     rule: str = field(default="bound", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare with the supremum."""
         given = equal(diff(before, self.variable), self.derivative)
         if not given.proved:
             return refuse(f"the derivative is not the one given: {given.detail}")
@@ -305,6 +314,7 @@ class SumToIntegral:
     rule: str = field(default="comparison", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare sum, integral, shape and error."""
         parts, rest = summands(before)
         right = _one_integral(after)
         if rest != 0 or len(parts) != 1 or right is None:

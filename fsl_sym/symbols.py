@@ -25,6 +25,8 @@ D: Final = Symbol("D", positive=True)
 C: Final = Symbol("C", positive=True)
 B: Final = Symbol("B", positive=True)
 K: Final = Symbol("K", positive=True)
+K1: Final = Symbol("K_1", positive=True)
+K2: Final = Symbol("K_2", positive=True)
 a: Final = Symbol("a", positive=True)
 b: Final = Symbol("b", positive=True)
 p: Final = Symbol("p", positive=True)
@@ -51,6 +53,8 @@ MEANINGS: Final = MappingProxyType(
         C: "compute: C = M D",
         B: "batch size",
         K: "number of training steps (the step of the schedule, h = 1)",
+        K1: "number of steps of the stable phase",
+        K2: "number of steps of the decay phase",
         a: "peak learning rate",
         b: "final learning rate",
         p: "exponent of the power decay a (1 - tau/K)^p",

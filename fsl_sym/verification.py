@@ -54,7 +54,7 @@ _SAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "K_2": ("6", "3", "9"),
     "a": ("3/10", "7/5", "2"),
     "b": ("1/50", "1/3", "3/4"),
-    "p": ("3/2", "1/2", "5/3"),
+    "p": ("2/3", "3", "5/3"),  # away from the resonance p = beta - 1 at each point
     "tau": ("3/2", "5/4", "2/3"),
     "t": ("3/2", "7/3", "2/5"),
     "T": ("5/2", "9/4", "13/3"),
@@ -236,7 +236,7 @@ _TAYLOR: Final = 4
 
 
 def _limit_at_zero(expression: Expr, x: Symbol) -> Expr | None:
-    expression = expand(expression.replace(lowergamma, lambda o, e: gamma(o) - uppergamma(o, e)), power_base=True)
+    expression = expand(expression, power_base=True)
     collected: Expr = Integer(0)
     for term in Add.make_args(expression):
         constant, power, others = _split(term, x)
@@ -250,6 +250,12 @@ def _limit_at_zero(expression: Expr, x: Symbol) -> Expr | None:
                 if sign(power) == -1:
                     return None
                 constant *= gamma(item.args[0])
+            elif isinstance(item, lowergamma) and sign(item.args[0]) == 1 and not simplify(argument / x).has(x):
+                # between 0 and its leading term argument^order / order; a later term of the series is smaller
+                power += item.args[0]
+                if sign(power) not in (0, 1):
+                    return None
+                constant *= simplify(argument / x) ** item.args[0] / item.args[0]
             else:
                 return None
         collected += constant * x**power

@@ -1,0 +1,355 @@
+"""Asymptotics of harmonic sums by the Mellin transform: sharp constants as residues.
+
+A harmonic sum ``S(x) = sum_j j^-w f(j^-beta x)`` has the Mellin transform ``f*(z) zeta(w - beta z)``, so that S(x) is
+minus the sum of the residues of ``f*(z) zeta(w - beta z) x^-z`` at the poles right of the fundamental strip. For f made
+of powers, exponentials and lower incomplete gamma functions these poles are finitely many: the pole of zeta, and one
+pole for each power in the expansion of f at infinity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from sympy import (
+    Add,
+    And,
+    Eq,
+    EulerGamma,
+    Expr,
+    Float,
+    Gt,
+    I,
+    Integer,
+    Mul,
+    Rational,
+    S,
+    Sum,
+    Symbol,
+    diff,
+    exp,
+    expand,
+    factor,
+    factorial,
+    gamma,
+    log,
+    oo,
+    pi,
+    polygamma,
+    powsimp,
+    simplify,
+    stieltjes,
+    sympify,
+    together,
+    zeta,
+)
+from sympy.logic.boolalg import Boolean
+
+from fsl_sym.derivation import Derivation, Step
+from fsl_sym.justifications import StepVerdict, Termwise, refuse
+from fsl_sym.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
+from fsl_sym.symbols import j
+from fsl_sym.verification import equal, sample_points, sign
+
+
+def zeta_laurent(start: Expr, slope: Expr) -> tuple[Expr, int]:
+    """zeta(start + slope epsilon): at 1 its pole is taken out, with the Stieltjes constants as regular part."""
+    if simplify(start - 1) != 0:
+        return zeta(start + slope * EPSILON), 0
+    step = slope * EPSILON
+    return (1 + EulerGamma * step - stieltjes(1) * step**2) / slope, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """``coefficient x^power (log x)^log_power``, the residue at ``pole``."""
+
+    coefficient: Expr
+    power: Expr
+    log_power: int
+    pole: Expr
+
+    def expression(self, x: Expr) -> Expr:
+        """The term as an expression in x."""
+        return self.coefficient * x**self.power * log(x) ** self.log_power
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The asymptotic expansion of ``x^shift factor sum_j j^-w f(j^-beta x)`` as x tends to infinity.
+
+    ``terms`` are ordered as far as the exponents can be compared over the whole range; ``conditions`` are what the
+    fundamental strip needs; ``resonances`` are the equations at which two poles meet: there the terms are singular and
+    :meth:`at` gives the right expansion, with a logarithm.
+    """
+
+    parts: tuple[Piece, ...]
+    w: Expr
+    beta: Expr
+    x: Symbol
+    prefactor: Expr
+    terms: tuple[Term, ...]
+    conditions: tuple[Boolean, ...]
+    resonances: tuple[Eq, ...]
+    remainder: str
+
+    @property
+    def sum(self) -> Expr:
+        """The exact sum that is expanded."""
+        return self.prefactor * Sum(j**-self.w * self.function(j**-self.beta * self.x), (j, 1, oo))
+
+    def function(self, u: Expr) -> Expr:
+        """f at u."""
+        return Add(*[piece.value(u) for piece in self.parts])
+
+    @property
+    def expression(self) -> Expr:
+        """The sum of the terms."""
+        return Add(*[term.expression(self.x) for term in self.terms])
+
+    def at(self, values: Mapping[Symbol, Expr]) -> Expansion:
+        """The expansion with parameters set, derived anew, so that it is right at a resonance too."""
+        parts = tuple(piece.at(values) for piece in self.parts)
+        w, power, prefactor = (simplify(e.subs(values)) for e in (self.w, self.beta, self.prefactor))
+        return _expand(parts, w, power, self.x, prefactor)
+
+    def leading(self) -> tuple[tuple[Boolean, Term], ...]:
+        """Each term that can lead, with the condition on the parameters under which it does."""
+        found = []
+        for term in self.terms:
+            gaps = [(other, sign(term.power - other.power)) for other in self.terms if other is not term]
+            # at one power the logarithm decides
+            if any(g == -1 or (g == 0 and other.log_power > term.log_power) for other, g in gaps):
+                continue
+            unclear = [Gt(essential_factor(term.power - other.power), 0) for other, g in gaps if g is None]
+            found.append((And(*unclear), term))
+        return tuple(found)
+
+
+def _residue(parts: tuple[Piece, ...], w: Expr, power: Expr, x: Symbol, pole: Expr) -> list[Term]:
+    """Minus the residue of ``f*(z) zeta(w - power z) x^-z`` at the pole, split by powers of log x."""
+    zeta_regular, zeta_poles = zeta_laurent(simplify(w - power * pole), -power)
+    log_x = Symbol("log_x")
+    total: Expr = Integer(0)
+    for piece in parts:
+        regular, poles = piece.laurent(pole)
+        order = poles + zeta_poles
+        if order and regular != 0:
+            whole = regular * zeta_regular * exp(-EPSILON * log_x)
+            total -= diff(whole, EPSILON, order - 1).subs(EPSILON, 0) / factorial(order - 1)
+    total = expand(total)
+    return [
+        Term(total.coeff(log_x, n), simplify(-pole), n, pole) for n in (2, 1, 0) if simplify(total.coeff(log_x, n)) != 0
+    ]
+
+
+def positive_gammas(expression: Expr) -> Expr:
+    """Simplify around the gamma functions, each moved by the recurrence to the argument that reads best.
+
+    Negative arguments become positive, and a factor x beside Gamma(x) is absorbed. Special functions are masked while
+    the rest is simplified, because sympy's own simplification scatters gamma functions.
+
+    Examples
+    --------
+    >>> from sympy import gamma
+    >>> from fsl_sym.symbols import beta
+    >>> positive_gammas(gamma(-1 / beta)), positive_gammas((beta - 1) * gamma(1 - 1 / beta))
+    (-beta*gamma(1 - 1/beta), beta*gamma(2 - 1/beta))
+    """
+
+    def shift(argument: Expr) -> Expr:
+        shifted, divisor = expand(simplify(argument)), S.One
+        while sign(shifted) == -1:
+            divisor *= shifted
+            shifted += 1
+        return gamma(shifted) / divisor
+
+    expression = expression.replace(gamma, shift)
+    expression = expression.replace(polygamma, lambda n, argument: polygamma(n, expand(simplify(argument))))
+    masks = {item: Symbol(f"_f{i}") for i, item in enumerate(sorted(expression.atoms(gamma, zeta, polygamma), key=str))}
+    masked = simplify(powsimp(expression.xreplace(masks)))
+    for item, mask in masks.items():
+        if isinstance(item, gamma) and masked.has(mask):
+            absorbed = simplify(masked.subs(mask, mask / item.args[0]))
+            if absorbed.count_ops() < masked.count_ops():
+                masked = absorbed.subs(mask, gamma(item.args[0] + 1))
+    return masked.xreplace({mask: item for item, mask in masks.items()})
+
+
+def essential_factor(expression: Expr) -> Expr:
+    """The factors of an expression whose sign is not decided; the others, positive or negative, only set its sign.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import beta, p
+    >>> essential_factor((beta - p - 1) / (beta * (p + 1)))
+    beta - p - 1
+    """
+    kept = S.One
+    for item in Mul.make_args(factor(together(expression))):
+        known = sign(item)
+        kept *= item if known is None else known
+    return expand(kept)
+
+
+def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol, prefactor: Expr = S.One) -> Expansion:
+    """The expansion of ``prefactor sum_{j>=1} j^-w f(j^-beta x)`` as x tends to infinity.
+
+    Parameters
+    ----------
+    f, u
+        A sum of ``u^k``, ``u^k exp(-c u)`` and ``u^k lowergamma(q, c u)``, and its variable.
+    w, beta
+        Exponents of the weights and of the scales; ``beta > 0``.
+    x
+        The variable that tends to infinity.
+    prefactor
+        A constant times a power of x.
+
+    Returns
+    -------
+    Expansion
+        With every term; what is left out is smaller than every power of x.
+
+    Raises
+    ------
+    ValueError
+        If f is outside the class, or no strip exists in which transform and zeta series both converge.
+
+    Examples
+    --------
+    The forgetting kernel, ``f(u) = exp(-2 u)`` with weights ``lambda_j^2``:
+
+    >>> from sympy import Symbol, exp
+    >>> from fsl_sym.symbols import beta, t
+    >>> u = Symbol("u", positive=True)
+    >>> harmonic_sum_asymptotics(exp(-2 * u), u, 2 * beta, beta, t).terms[0].power
+    -2 + 1/beta
+    """
+    return _expand(pieces(sympify(f), u), w, beta, x, sympify(prefactor))
+
+
+def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor: Expr) -> Expansion:
+    zeta_pole = simplify((w - 1) / beta)
+    right = [simplify(-k) for k, _ in powers_at_infinity(parts)]
+    conditions = []
+    for low in orders_at_zero(parts):
+        for high in [*right, zeta_pole]:
+            gap = sign(high + low)
+            if gap in (0, -1):
+                raise ValueError(
+                    f"the harmonic sum diverges: the transform of f converges only right of {-low}, "
+                    f"transform and series only left of {high}; subtract from f the terms that make it diverge"
+                )
+            if gap is None:
+                conditions.append(Gt(essential_factor(high + low), 0))
+    poles: list[Expr] = []
+    for candidate in [zeta_pole, *right]:
+        if not any(simplify(candidate - known) == 0 for known in poles):
+            poles.append(candidate)
+    resonances = tuple(
+        Eq(essential_factor(first - second), 0)
+        for i, first in enumerate(poles)
+        for second in poles[i + 1 :]
+        if sign(first - second) is None
+    )
+    scale = simplify(prefactor.subs(x, 1))
+    shift = simplify(x * diff(prefactor, x) / prefactor)
+    if shift.has(x):
+        raise ValueError(f"the prefactor must be a constant times a power of {x}, not {prefactor}")
+    terms = [
+        Term(positive_gammas(scale * term.coefficient), expand(simplify(term.power + shift)), term.log_power, term.pole)
+        for pole in poles
+        for term in _residue(parts, w, beta, x, pole)
+    ]
+    return Expansion(
+        parts, w, beta, x, prefactor, tuple(_ordered(terms)), tuple(dict.fromkeys(conditions)), resonances,
+        f"smaller than every power of {x}: no pole is left, and the transform falls exponentially on vertical lines",
+    )  # fmt: skip
+
+
+def _ordered(terms: list[Term]) -> list[Term]:
+    """Largest first where it is decided; an insertion sort, because the order is partial."""
+    ordered: list[Term] = []
+    for term in terms:
+        place = len(ordered)
+        while place and sign(term.power - ordered[place - 1].power) == 1:
+            place -= 1
+        ordered.insert(place, term)
+    return ordered
+
+
+_CIRCLE: Final = 48
+"""Points of the trapezoidal rule on the circle around a pole; the error falls like 3^-48 < 1e-22."""
+
+_CIRCLE_AGREEMENT: Final = Float("1e-20", 40)
+
+
+def contour_disagreement(expansion: Expansion) -> str | None:
+    """Compare the terms with contour integrals of the Mellin integrand around each pole; None if all agree.
+
+    The contour integral knows nothing of Laurent series: it evaluates Gamma and zeta functions on a circle.
+    """
+    unknowns = set().union(*[e.free_symbols for e in (expansion.w, expansion.beta, expansion.expression)])
+    unknowns |= expansion.sum.free_symbols
+    checked = 0
+    for point in sample_points(unknowns - {j}, 2):
+        if not all(condition.subs(point) == True for condition in expansion.conditions):  # noqa: E712
+            continue
+        checked += 1
+        w, power, x = (e.subs(point) for e in (expansion.w, expansion.beta, expansion.x))
+        scale = expansion.prefactor.subs(point)
+        parts = [piece.at(point) for piece in expansion.parts]
+        special = [piece for piece in parts if piece.rate is not None]
+        starts = [e for piece in special for e in (piece.power, piece.power + (piece.order or 0))]
+        singular = [-start - n for start in starts for n in range(8)] + [(w - 1) / power]
+        for pole in dict.fromkeys(term.pole for term in expansion.terms):
+            centre = simplify(pole.subs(point))
+            near = [abs(other - centre) for other in singular if simplify(other - centre) != 0]
+            radius = Rational(1, 3) * min([Rational(1), *near])
+            total: Expr = Integer(0)
+            for k in range(_CIRCLE):
+                offset = (radius * exp(2 * pi * I * k / _CIRCLE)).evalf(40)
+                at = centre + offset
+                value = Add(*[piece.transform(at) for piece in parts]) * zeta(w - power * at) * x**-at
+                total -= (value * offset).evalf(40)
+            claimed = Add(*[t.expression(expansion.x) for t in expansion.terms if t.pole == pole]).subs(point).evalf(40)
+            found = (total * scale / _CIRCLE).evalf(40)
+            if abs(found - claimed) > _CIRCLE_AGREEMENT * abs(claimed):
+                return f"residue at {pole}: {claimed.n(12)} claimed, {found.n(12)} by contour integration"
+    return None if checked else "no sample point meets the conditions, so nothing was checked"
+
+
+@dataclass(frozen=True, slots=True)
+class Residues:
+    """``before`` is the harmonic sum of the expansion and ``after`` the sum of its residues, derived anew."""
+
+    expansion: Expansion
+    rule: str = field(default="residue", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Sum, residues (by Laurent series) and contour integrals are all compared."""
+        summand = Termwise().check(before, self.expansion.sum)
+        if not summand.holds:
+            return refuse(f"the sum is not the one expanded: {summand.detail}", summand.method)
+        again = self.expansion.at({})
+        verdict = equal(again.expression, after)
+        if not verdict.proved:
+            return refuse(f"not the sum of the residues: {verdict.detail}", verdict.method)
+        clash = contour_disagreement(again)
+        if clash is not None:
+            return refuse(clash, "numeric")
+        return StepVerdict(True, "exact", f"residues by Laurent series, confirmed on circles; {again.remainder}")
+
+
+def residue_step(expansion: Expansion, why: str, begins: bool = False) -> Step:
+    """The step from the exact sum of an expansion to the sum of its terms."""
+    return Step(expansion.sum, expansion.expression, "residue", why, Residues(expansion), begins)
+
+
+def expansion_derivation(name: str, title: str, expansion: Expansion, source: str = "") -> Derivation:
+    """A derivation of one step: a harmonic sum and its residues."""
+    step = residue_step(expansion, "poles of the Mellin transform right of the fundamental strip")
+    assumptions = (*[str(c) for c in expansion.conditions], *[f"not {e}" for e in expansion.resonances])
+    return Derivation(name, title, (step,), assumptions, source)
