@@ -1,0 +1,173 @@
+"""Law and budget in, optimal hyperparameters out: the derived Table 1 of the paper.
+
+>>> allocation = optimal_allocation("exp-decay", "data")
+>>> [regime.name for regime in allocation.regimes]
+['easy', 'edge', 'hard']
+>>> allocation.at(s="1/2", beta=4).quantities["excess_risk"].lower
+Order(power=-1/2, log_power=1/2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final
+
+from sympy import Symbol, factor, latex
+
+from fsl_sym.domain import REGIMES, Regime, exact, regime_of
+from fsl_sym.exponents.solve import ExponentSolution, OrderRange, Region, optimal_exponents
+from fsl_sym.laws import BUDGETS, SCHEDULES, ScalingLaw, scaling_law
+from fsl_sym.order import Order
+from fsl_sym.symbols import RANGES, D, M, beta, gamma, r, s
+
+QUANTITIES: Final = MappingProxyType({"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r})
+"""Name of a quantity -> its symbol; peak_lr is the effective one, learning rate over batch size."""
+
+EDGE_POINT: Final = MappingProxyType({s: 1 - 1 / beta})
+
+
+@dataclass(frozen=True)
+class AllocationRegime:
+    """The optimal allocation in one regime: name, condition on (s, beta), and the order or range of every quantity."""
+
+    name: str
+    condition: Any
+    quantities: Mapping[str, OrderRange]
+
+    @property
+    def excess_risk(self) -> Order:
+        """The order of the least excess risk."""
+        risk = self.quantities["excess_risk"].lower
+        assert risk is not None
+        return risk
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """The optimal allocation of one schedule under one budget, in the regimes easy, edge and hard.
+
+    ``base`` is the symbol of the budget (D or C) whose powers the orders are; ``solution`` is the engine's answer with
+    its regions and certificates, in which K (the number of steps) and the stable fraction appear as well.
+    """
+
+    schedule: str
+    budget: str
+    base: Symbol
+    law: ScalingLaw
+    regimes: tuple[AllocationRegime, ...]
+    solution: ExponentSolution
+
+    def regime(self, name: str) -> AllocationRegime:
+        """The regime called ``name``; ValueError for another name."""
+        for each in self.regimes:
+            if each.name == name:
+                return each
+        raise ValueError(f"unknown regime {name!r}: there are {', '.join(each.name for each in self.regimes)}")
+
+    def at(self, s: Any, beta: Any) -> AllocationRegime:
+        """The allocation at an exact point, with numbers for exponents.
+
+        Args:
+            s: relative task difficulty, a positive rational (integer, Fraction, sympy Rational or a string "1/2").
+            beta: capacity exponent, a rational above 1.
+
+        Raises TypeError for a float (the edge s = 1 - 1/beta needs exactness), ValueError outside s > 0, beta > 1.
+        """
+        point = {_S: exact(s), _BETA: exact(beta)}
+        regime = regime_of(point[_S], point[_BETA])
+        found = self.regime(regime.name)
+        return AllocationRegime(
+            found.name, found.condition, {name: each.subs(point) for name, each in found.quantities.items()}
+        )
+
+    def _repr_latex_(self) -> str:
+        names = list(self.regimes[0].quantities)
+        head = " & ".join([r"\text{regime}", *(rf"\text{{{name.replace('_', ' ')}}}" for name in names)])
+        rows = [
+            " & ".join(
+                [latex(regime.condition), *(order_range_latex(regime.quantities[name], self.base) for name in names)]
+            )
+            for regime in self.regimes
+        ]
+        return rf"$\begin{{array}}{{{'l' * (1 + len(names))}}}{head} \\ \hline " + r" \\ ".join(rows) + r"\end{array}$"
+
+
+_S, _BETA = s, beta
+
+
+@cache
+def optimal_allocation(schedule: str, budget: str) -> Allocation:
+    """Minimise a schedule's scaling law under a data or a compute budget.
+
+    Args:
+        schedule: "constant", "exp-decay" or "wsd".
+        budget: "data" (D = B K given) or "compute" (C = M D given).
+
+    Returns:
+        The orders of excess risk, effective peak learning rate, model size, data size and (for wsd) decay fraction in
+        each regime; a quantity whose optimum is not a point is a range. On the edge, s = 1 - 1/beta is substituted.
+
+    Source: Section "Learning Rate Schedules Impact Scaling Efficiency" and Table 1, derived and not copied.
+    Raises ValueError for an unknown schedule or budget.
+    """
+    law = scaling_law(schedule)
+    if budget not in BUDGETS:
+        raise ValueError(f"unknown budget {budget!r}: choose {' or '.join(BUDGETS)}")
+    base = BUDGETS[budget]
+    # Under a data budget D is the budget itself; the engine calls it N and lets D be tied to it.
+    grown = base if budget == "compute" else Symbol("N", positive=True)
+    solution = optimal_exponents(
+        law.in_hyperparameters(grown), law.variables(), grown, law.constraints(grown), dict(RANGES)
+    )
+    regimes = tuple(_regime(solution, regime) for regime in REGIMES)
+    return Allocation(schedule, budget, base, law, regimes, solution)
+
+
+def _regime(solution: ExponentSolution, regime: Regime) -> AllocationRegime:
+    region = _region_of(solution, regime)
+    values: dict[Any, Any] = dict(EDGE_POINT) if regime.sign == 0 and region.conditions else {}
+
+    def simplified(each: OrderRange) -> OrderRange:
+        ends = (None if end is None else end.subs(values) for end in (each.lower, each.upper))
+        return OrderRange(*(None if end is None else Order(factor(end.power), factor(end.log_power)) for end in ends))
+
+    quantities = {"excess_risk": simplified(OrderRange(region.loss, region.loss))}
+    for name, symbol in QUANTITIES.items():
+        if symbol in region.variables:
+            quantities[name] = simplified(region.variables[symbol])
+    return AllocationRegime(regime.name, regime.condition, MappingProxyType(quantities))
+
+
+def _region_of(solution: ExponentSolution, regime: Regime) -> Region:
+    """The one region of the engine that holds the whole regime; AssertionError if the regime is cut."""
+    points = [{s: s_value, beta: beta_value} for s_value, beta_value in regime.samples(6)]
+    homes = [region for region in solution.regions if all(region.contains(point) for point in points)]
+    assert len(homes) == 1, (
+        f"the regime {regime.name} is cut by the regions {[each.condition for each in solution.regions]}"
+    )
+    return homes[0]
+
+
+def order_range_latex(each: OrderRange, base: Symbol) -> str:
+    """An order, or a range of orders, in LaTeX: powers of ``base`` and of its logarithm.
+
+    >>> order_range_latex(OrderRange(Order(1), None), D)
+    '\\\\gtrsim D'
+    """
+    if each.is_point and each.lower is not None:
+        return str(latex(each.lower.as_expr(base)))
+    if each.upper is None:
+        return r"\text{any}" if each.lower is None else rf"\gtrsim {latex(each.lower.as_expr(base))}"
+    if each.lower is None:
+        return rf"\lesssim {latex(each.upper.as_expr(base))}"
+    return rf"\text{{from }} {latex(each.lower.as_expr(base))} \text{{ to }} {latex(each.upper.as_expr(base))}"
+
+
+def table() -> tuple[tuple[Allocation, Allocation], ...]:
+    """Table 1: for each schedule the data-optimal and the compute-optimal allocation."""
+    return tuple(
+        (optimal_allocation(schedule, "data"), optimal_allocation(schedule, "compute")) for schedule in SCHEDULES
+    )
