@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from fsl_num.cli.inputs import parameter_point
+from fsl_num.cli.inputs import InputError, parameter_point
 
 SCHEDULES = ("constant", "exp-decay", "wsd")
 BUDGETS = ("data", "compute")
@@ -35,10 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Derive and print."""
     point = parameter_point(arguments.s, arguments.beta)
     if arguments.json and arguments.derive:
-        from fsl_num.cli.inputs import InputError
-
         raise InputError("--derive shows a text or LaTeX, so it does not go with --json")
-    from sympy import Rational
 
     from fsl_num.report import allocations as report
     from fsl_sym.allocation import optimal_allocation
@@ -46,8 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     allocation = optimal_allocation(arguments.schedule, arguments.budget)
     regimes = allocation.regimes
     if point is not None:
-        s, beta = (Rational(value.numerator, value.denominator) for value in point)
-        regimes = (allocation.at(s=s, beta=beta),)
+        regimes = (allocation.at(*point),)
     if arguments.json:
         print(json.dumps(report.allocation_json(allocation, regimes), indent=2))
         return 0
@@ -57,5 +53,5 @@ def run(arguments: argparse.Namespace) -> int:
         print(report.allocation_text(allocation, regimes))
     if arguments.derive:
         print()
-        print(report.derivation_latex(allocation) if arguments.latex else report.derivation_text(allocation))
+        print(allocation.derivation._repr_latex_() if arguments.latex else allocation.derivation)
     return 0

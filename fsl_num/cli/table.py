@@ -24,13 +24,12 @@ def register(subcommands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Derive the six allocations and print their excess risks."""
-    from fsl_num.cli.exponents import BUDGETS, SCHEDULES
     from fsl_num.report import table as report
-    from fsl_sym.allocation import optimal_allocation
+    from fsl_sym.allocation import table
 
-    allocations = [optimal_allocation(schedule, budget) for schedule in SCHEDULES for budget in BUDGETS]
+    rows = table()
     if arguments.json:
-        print(json.dumps(report.table_json(allocations), indent=2))
+        print(json.dumps(report.table_json(rows), indent=2))
     else:
-        print(report.table(allocations, arguments.format))
+        print(report.table(rows, arguments.format))
     return 0

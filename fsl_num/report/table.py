@@ -2,58 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from fsl_num.report.allocations import condition_latex
+from sympy import latex
+
 from fsl_num.report.grid import Grid
-from fsl_num.report.growth import growth_json, growth_latex, growth_text
+from fsl_num.report.orders import condition_text, order_range_json, order_range_text
+from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
 
-HEADINGS = ("schedule", "budget", "regime", "condition", "excess risk")
+Row = tuple[Allocation, Allocation]
+"""One schedule: its data-optimal and its compute-optimal allocation."""
 
 
-def table(allocations: Sequence[Any], form: str) -> str:
-    """The table as ``text``, ``markdown`` or ``latex``, one row a regime."""
+def table(rows: Sequence[Row], form: str) -> str:
+    """The table as ``text``, ``markdown`` or ``latex``.
+
+    Raises ValueError for another form.
+    """
     if form == "text":
-        return Grid(HEADINGS, _rows(allocations, str, growth_text)).text(120)
+        return _long(rows).text(120)
     if form == "markdown":
-        return Grid(HEADINGS, _rows(allocations, _dollars(condition_latex), _dollars(growth_latex))).markdown()
+        return _paired(rows).markdown()
     if form == "latex":
-        return Grid(HEADINGS, _rows(allocations, _dollars(condition_latex), _dollars(growth_latex))).latex()
+        return _paired(rows).latex()
     raise ValueError(f"a table is 'text', 'markdown' or 'latex', not {form!r}")
 
 
-def table_json(allocations: Sequence[Any]) -> dict[str, Any]:
-    """The table as JSON-ready values."""
-    rows = [
+def table_json(rows: Sequence[Row]) -> dict[str, Any]:
+    """The table as JSON-ready values, one entry a schedule, budget and regime."""
+    entries = [
         {
             "schedule": allocation.schedule,
             "budget": allocation.budget,
             "regime": regime.name,
             "condition": str(regime.condition),
-            "excess_risk": growth_json(regime.quantities["excess_risk"]),
+            "excess_risk": order_range_json(regime.quantities["excess_risk"]),
         }
-        for allocation in allocations
+        for row in rows
+        for allocation in row
         for regime in allocation.regimes
     ]
-    return {"rows": rows}
+    return {"rows": entries}
 
 
-def _rows(
-    allocations: Sequence[Any], condition: Callable[[Any], str], growth: Callable[[Any, str], str]
-) -> tuple[tuple[str, ...], ...]:
-    return tuple(
+def _long(rows: Sequence[Row]) -> Grid:
+    """One line a formula: on a terminal two of them do not fit beside each other."""
+    cells = tuple(
         (
             allocation.schedule,
             allocation.budget,
             regime.name,
-            condition(regime.condition),
-            growth(regime.quantities["excess_risk"], allocation.base),
+            condition_text(regime.condition),
+            order_range_text(regime.quantities["excess_risk"], allocation.base),
         )
-        for allocation in allocations
+        for row in rows
+        for allocation in row
         for regime in allocation.regimes
     )
+    return Grid(("schedule", "budget", "regime", "condition", "excess risk"), cells)
 
 
-def _dollars(write: Callable[..., str]) -> Callable[..., str]:
-    return lambda *arguments: f"${write(*arguments)}$"
+def _paired(rows: Sequence[Row]) -> Grid:
+    """The paper's layout: the two budgets side by side, and its schedules and regimes below each other."""
+    cells = tuple(
+        (data.schedule, f"{regime.name}: ${latex(regime.condition)}$", _risk(data, regime), _risk(compute, other))
+        for data, compute in rows
+        for regime, other in zip(data.regimes, compute.regimes, strict=True)
+        if _same_regime(regime, other)
+    )
+    return Grid(("schedule", "regime", "data-optimal", "compute-optimal"), cells)
+
+
+def _risk(allocation: Allocation, regime: AllocationRegime) -> str:
+    return f"${order_range_latex(regime.quantities['excess_risk'], allocation.base)}$"
+
+
+def _same_regime(left: AllocationRegime, right: AllocationRegime) -> bool:
+    if left.name != right.name:
+        raise ValueError(f"the budgets have different regimes, {left.name!r} and {right.name!r}: use the text table")
+    return True

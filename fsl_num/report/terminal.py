@@ -58,8 +58,8 @@ def summary(hearings: Sequence[Hearing]) -> str:
     mutants = sum(hearing.mutants_total for hearing in hearings)
     seconds = sum(hearing.seconds for hearing in hearings)
     return (
-        f"{len(passing)} of {len(hearings)} claims pass ({'; '.join(verdicts)}); {refuted} of {mutants} mutants refuted; "
-        f"{seconds:.1f} seconds of hearings"
+        f"{len(passing)} of {len(hearings)} claims pass ({'; '.join(verdicts)}); "
+        f"{refuted} of {mutants} mutants refuted; {seconds:.1f} seconds of hearings"
     )
 
 

@@ -11,11 +11,15 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sympy import Rational, sympify
 
 import fsl_num.theorems
-from fsl_num.cli import main
+from fsl_num.cli import exponents, main
 from fsl_num.cli.inputs import InputError, exact_rational, parameter_point
 from fsl_num.theorems.records import Erratum, Hearing, MutantHearing, RegimeHearing, Verdict
+from fsl_sym.allocation import optimal_allocation
+from fsl_sym.laws import BUDGETS, SCHEDULES
+from fsl_sym.symbols import beta, s
 
 
 def hearing(claim_id, verdict=Verdict.SUPPORTED, passes=True, refuted=True):
@@ -223,6 +227,74 @@ def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_heard(small_cour
     assert "UNKNOWN (FAILED)" in capsys.readouterr().out
     assert main(["show", "thm:one", "--no-verdict"]) == 0
     assert "UNKNOWN" not in capsys.readouterr().out
+
+
+# ---- exponents and the table -----------------------------------------------------------------------------------------
+
+ALL = [(schedule, budget) for schedule in SCHEDULES for budget in BUDGETS]
+
+
+def output_of(capsys, *words):
+    assert main(words) == 0
+    return capsys.readouterr().out
+
+
+def parsed(text, **values):
+    return sympify(text, {"s": s, "beta": beta}).subs({s: values["s"], beta: values["beta"]})
+
+
+def at_point(quantity, **values):
+    """A quantity of the general answer with numbers put in, in the JSON of the answer at the point."""
+    if "lower" in quantity:
+        return {end: order and at_point(order, **values) for end, order in quantity.items()}
+    return {name: str(parsed(text, **values)) for name, text in quantity.items()}
+
+
+def test_the_words_of_the_command_are_those_of_the_theory():
+    assert exponents.SCHEDULES == SCHEDULES
+    assert exponents.BUDGETS == tuple(BUDGETS)
+
+
+@pytest.mark.parametrize(("schedule", "budget"), ALL)
+@pytest.mark.parametrize(("where", "point"), [("easy", ("2", "3/2")), ("edge", ("3/4", "4")), ("hard", ("1/2", "4"))])
+def test_exponents_at_a_point_are_the_general_ones_with_numbers(schedule, budget, where, point, capsys):
+    words = ("exponents", "--schedule", schedule, "--budget", budget, "--json")
+    general = json.loads(output_of(capsys, *words))
+    assert (general["schedule"], general["budget"]) == (schedule, budget)
+    assert [regime["name"] for regime in general["regimes"]] == ["easy", "edge", "hard"]
+    here = json.loads(output_of(capsys, *words, "--s", point[0], "--beta", point[1]))
+    (regime,) = here["regimes"]
+    assert regime["name"] == where
+    values = {"s": Rational(point[0]), "beta": Rational(point[1])}
+    (same,) = [one for one in general["regimes"] if parsed(one["condition"], **values) == True]  # noqa: E712
+    names = ["excess_risk", "peak_lr", "model_size", "data_size", *(["decay_fraction"] if schedule == "wsd" else [])]
+    assert list(regime["quantities"]) == names
+    assert regime["quantities"] == {name: at_point(quantity, **values) for name, quantity in same["quantities"].items()}
+
+
+def test_exponents_as_text_latex_and_derived(capsys):
+    assert "C^(-2/5)" in output_of(capsys, *WSD_COMPUTE, "--s", "1/2", "--beta", "4")
+    assert r"C^{\frac{2}{5}}" in output_of(capsys, *WSD_COMPUTE, "--s", "1/2", "--beta", "4", "--latex")
+    plain = output_of(capsys, *WSD_COMPUTE)
+    derived = output_of(capsys, *WSD_COMPUTE, "--derive")
+    assert derived.startswith(plain)
+    assert str(optimal_allocation("wsd", "compute").derivation) in derived
+    assert r"\begin{aligned}" in output_of(capsys, *WSD_COMPUTE, "--derive", "--latex")
+
+
+WSD_COMPUTE = ("exponents", "--schedule", "wsd", "--budget", "compute")
+
+
+def test_table_agrees_with_exponents(capsys):
+    rows = json.loads(output_of(capsys, "table", "--json"))["rows"]
+    assert len(rows) == 3 * len(ALL)
+    general = json.loads(output_of(capsys, *WSD_COMPUTE, "--json"))
+    for regime in general["regimes"]:
+        (row,) = [r for r in rows if (r["schedule"], r["budget"], r["regime"]) == ("wsd", "compute", regime["name"])]
+        assert row["excess_risk"] == regime["quantities"]["excess_risk"]
+    assert output_of(capsys, "table").startswith("schedule")
+    assert output_of(capsys, "table", "--format", "markdown").startswith("| schedule")
+    assert output_of(capsys, "table", "--format", "latex").startswith(r"\begin{tabular}")
 
 
 def test_help_is_no_failure(capsys):

@@ -1,19 +1,19 @@
 """What the reports say of hearings and growths: nothing lost, nothing that was not there, and it fits the terminal."""
 
+import dataclasses
 import json
 import math
-from types import SimpleNamespace
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sympy import Integer, Rational, sympify
-from sympy.abc import beta, s
+from sympy import Rational, sympify
 
-from fsl_num.report.allocations import allocation_json, allocation_text
+from fsl_num.report.allocations import allocation_latex, allocation_text
 from fsl_num.report.claims import source_place
 from fsl_num.report.grid import Grid
-from fsl_num.report.growth import growth_json, growth_latex, growth_text
+from fsl_num.report.orders import order_range_json, order_range_text
 from fsl_num.report.table import table, table_json
 from fsl_num.report.terminal import errata_text, failure_text, hearings_grid, summary, verification
 from fsl_num.theorems.records import (
@@ -24,6 +24,12 @@ from fsl_num.theorems.records import (
     RegimeHearing,
     Verdict,
 )
+from fsl_sym.allocation import AllocationRegime, optimal_allocation
+from fsl_sym.allocation import table as table_of_allocations
+from fsl_sym.exponents.solve import OrderRange
+from fsl_sym.laws import BUDGETS, SCHEDULES
+from fsl_sym.order import Order
+from fsl_sym.symbols import C, beta, s
 
 # ---- grids -----------------------------------------------------------------------------------------------------------
 
@@ -113,98 +119,92 @@ def test_a_number_that_is_not_finite_stays_readable_and_is_valid_json():
     assert json.loads(json.dumps(record.to_json(), allow_nan=False))["constants"] == [0.1, None]
 
 
-# ---- growths and allocations -----------------------------------------------------------------------------------------
+# ---- orders and allocations ------------------------------------------------------------------------------------------
 
 
-def growth(power, log_power=0):
-    return SimpleNamespace(power=sympify(power), log_power=sympify(log_power))
-
-
-def reach(lower, upper):
-    return SimpleNamespace(lower=lower, upper=upper)
+def point(power, log_power=0):
+    return OrderRange(Order(power, log_power), Order(power, log_power))
 
 
 @pytest.mark.parametrize(
-    ("value", "text", "latex"),
+    ("value", "text"),
     [
-        (growth(0), "1", "1"),
-        (growth(1), "C", "C"),
-        (growth(0, 1), "(log C)", r"(\log C)"),
-        (growth(-s / (1 + s), s), "C^(-s/(s + 1)) (log C)^s", r"C^{- \frac{s}{s + 1}} (\log C)^{s}"),
-        (growth(Rational(-1, 2)), "C^(-1/2)", r"C^{- \frac{1}{2}}"),
-        (reach(None, None), "anything", r"\text{any}"),
-        (reach(growth(2), None), "at least C^2", r"\gtrsim C^{2}"),
-        (reach(None, growth(0)), "at most 1", r"\lesssim 1"),
-        (reach(growth(0), growth(1)), "from 1 to C", r"\text{from } 1 \text{ to } C"),
+        (point(0), "1"),
+        (point(1), "C"),
+        (point(0, 1), "(log C)"),
+        (point(-s / (1 + s), s), "C^(-s/(s + 1)) (log C)^s"),
+        (point(Rational(-1, 2), s**2), "C^(-1/2) (log C)^(s^2)"),
+        (OrderRange(None, None), "anything"),
+        (OrderRange(Order(2), None), "at least C^2"),
+        (OrderRange(None, Order(0)), "at most 1"),
+        (OrderRange(Order(0), Order(1)), "from 1 to C"),
     ],
 )
-def test_a_growth_reads_as_it_is_written(value, text, latex):
-    assert growth_text(value, "C") == text
-    assert growth_latex(value, "C") == latex
+def test_an_order_reads_as_it_is_written(value, text):
+    assert order_range_text(value, C) == text
 
 
-def test_a_growth_in_json_is_parsed_back_exactly():
-    value = growth(-s * beta / (2 + s * beta), (s * beta - s) / (2 + s * beta))
-    back = {name: sympify(text, locals={"s": s, "beta": beta}) for name, text in growth_json(value).items()}
-    assert back == {"power": value.power, "log_power": value.log_power}
-    assert growth_json(reach(None, growth(1))) == {"lower": None, "upper": {"power": "1", "log_power": "0"}}
-
-
-def allocation(*regimes):
-    return SimpleNamespace(schedule="wsd", budget="data", base="D", regimes=regimes)
-
-
-def regime(name, condition, **quantities):
-    return SimpleNamespace(name=name, condition=condition, quantities=quantities)
-
-
-EASY = regime("easy", s > 1 - 1 / beta, excess_risk=growth(-s), decay_fraction=reach(growth(-1, 1), None))
-HARD = regime("hard", s < 1 - 1 / beta, excess_risk=growth(Integer(-1)), peak_lr=growth(0))
-
-
-def test_an_allocation_in_json_has_the_quantities_that_exist_in_order():
-    record = allocation_json(allocation(EASY, HARD), (EASY,))
-    assert record == {
-        "schedule": "wsd",
-        "budget": "data",
-        "regimes": [
-            {
-                "name": "easy",
-                "condition": "s > 1 - 1/beta",
-                "quantities": {
-                    "excess_risk": {"power": "-s", "log_power": "0"},
-                    "decay_fraction": {"lower": {"power": "-1", "log_power": "1"}, "upper": None},
-                },
-            }
-        ],
+def test_an_order_in_json_is_parsed_back_exactly():
+    value = Order(-s * beta / (2 + s * beta), (s * beta - s) / (2 + s * beta))
+    record = order_range_json(OrderRange(value, value))
+    assert {name: sympify(text, {"s": s, "beta": beta}) for name, text in record.items()} == {
+        "power": value.power,
+        "log_power": value.log_power,
     }
+    assert order_range_json(OrderRange(None, Order(1))) == {"lower": None, "upper": {"power": "1", "log_power": "0"}}
 
 
-def test_an_allocation_as_text_shows_every_regime_and_quantity():
-    text = allocation_text(allocation(EASY, HARD), (EASY, HARD))
-    title = "wsd schedule, data-optimal"
-    for part in (title, "easy: s > 1 - 1/beta", "at least D^(-1) (log D)", "hard: s < 1 - 1/beta"):
-        assert part in text
+@pytest.fixture(
+    scope="module", params=[(schedule, budget) for schedule in SCHEDULES for budget in BUDGETS], ids="-".join
+)
+def allocation(request):
+    return optimal_allocation(*request.param)
 
 
-def test_a_quantity_without_a_name_is_not_dropped_silently():
+def test_an_allocation_as_text_shows_every_regime_and_quantity(allocation):
+    text = allocation_text(allocation, allocation.regimes)
+    assert text.startswith(f"{allocation.schedule} schedule, {allocation.budget}-optimal")
+    assert [line.split(":")[0] for line in text.splitlines() if line.startswith(("easy:", "edge:", "hard:"))] == [
+        "easy",
+        "edge",
+        "hard",
+    ]
+    for name in ("excess risk", "effective peak learning rate", "model size", "data size"):
+        assert text.count(f"\n{name} ") == 3
+    assert text.count("\ndecay fraction ") == (3 if allocation.schedule == "wsd" else 0)
+
+
+def test_an_allocation_as_latex_has_a_row_for_each(allocation):
+    text = allocation_latex(allocation, allocation.regimes)
+    assert text.count(r" \\") == 1 + 3 * (5 if allocation.schedule == "wsd" else 4)
+    assert text.count("$") % 2 == 0
+    assert text.count("{") == text.count("}")
+
+
+def test_a_quantity_without_a_label_is_not_dropped_silently():
+    regime = AllocationRegime("easy", s > 1, {"temperature": point(1)})
     with pytest.raises(ValueError, match="temperature"):
-        allocation_text(allocation(), (regime("easy", s > 0, temperature=growth(1)),))
+        allocation_text(optimal_allocation("wsd", "data"), (regime,))
 
 
 def test_the_table_has_a_row_for_every_regime_in_every_format():
-    allocations = [allocation(EASY, HARD), allocation(HARD)]
-    assert [row["regime"] for row in table_json(allocations)["rows"]] == ["easy", "hard", "hard"]
-    assert len(table(allocations, "text").splitlines()) == 2 + 3
-    assert len(table(allocations, "markdown").splitlines()) == 2 + 3
-    assert table(allocations, "latex").count(r"\\") == 1 + 3
+    rows = table_of_allocations()
+    assert len(table_json(rows)["rows"]) == 18
+    assert len(table(rows, "text").splitlines()) == 2 + 18
+    assert len(table(rows, "markdown").splitlines()) == 2 + 9
+    assert table(rows, "latex").count(r" \\") == 1 + 9
     with pytest.raises(ValueError, match="'html'"):
-        table(allocations, "html")
+        table(rows, "html")
+
+
+def test_the_table_does_not_pair_different_regimes():
+    (data, compute), *_ = table_of_allocations()
+    turned = dataclasses.replace(compute, regimes=compute.regimes[::-1])
+    with pytest.raises(ValueError, match="different regimes"):
+        table([(data, turned)], "latex")
 
 
 def test_the_place_of_a_function_is_found_through_wrappers():
-    from functools import partial
-
     assert source_place(None) is None
-    assert source_place(partial(growth, 1)) == source_place(growth)
-    assert source_place(growth)["name"] == "growth"
+    assert source_place(partial(point, 1)) == source_place(point)
+    assert source_place(point)["name"] == "point"
