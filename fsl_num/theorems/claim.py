@@ -1,0 +1,71 @@
+"""A claim of the paper as one object: what it says, under which hypotheses, how it is derived, measured and refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fsl_num.theorems.statements import Statement
+from fsl_sym.domain import REGIMES, Regime
+
+ALL_REGIMES = tuple(regime.name for regime in REGIMES)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One exact point (s, beta) at which a claim is heard; the regime's name, and how much effort to spend.
+
+    ``effort`` is 0 for the quick profile and 1 for the full one; ``seed`` is for measurements that draw.
+    """
+
+    regime: str
+    s: Any
+    beta: Any
+    effort: int = 0
+    seed: int = 0
+
+    @property
+    def point(self) -> tuple[float, float]:
+        """(s, beta) as floats."""
+        return float(self.s), float(self.beta)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim, as printed in the paper or as corrected here.
+
+    ``id`` is the paper's label (a slug where it has none; variants carry a suffix), ``line`` its line in the paper's
+    source, ``statement(sample)`` the claim in numbers, ``measure(sample)`` what is measured without knowing the claim,
+    ``mutants(sample)`` wrong versions beyond those a statement makes of itself, ``derive`` the symbolic derivation.
+    ``exact`` says that the derivation proves the whole claim (the verdict is then PROVED, not SUPPORTED).
+    ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails.
+    """
+
+    id: str
+    label: str
+    line: int
+    title: str
+    text: str
+    latex: str
+    hypotheses: tuple[str, ...]
+    measure: Callable[[Sample], Any]
+    statement: Callable[[Sample], Statement]
+    mutants: Callable[[Sample], Mapping[str, Statement]] = lambda sample: {}
+    derive: Callable[[], Any] | None = None
+    regimes: tuple[str, ...] = ALL_REGIMES
+    depends: tuple[str, ...] = ()
+    corrected_by: str | None = None
+    exact: bool = False
+    extra_points: Mapping[str, tuple[tuple[Any, Any], ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        unknown = set(self.regimes) - set(ALL_REGIMES)
+        if unknown or not self.regimes:
+            raise ValueError(f"claim {self.id}: regimes must be among {ALL_REGIMES} and not empty, not {self.regimes}")
+        if not self.hypotheses:
+            raise ValueError(f"claim {self.id} has no hypotheses: say at least 's > 0, beta > 1'")
+
+    def regime_objects(self) -> tuple[Regime, ...]:
+        """The regimes in which the claim is heard."""
+        return tuple(regime for regime in REGIMES if regime.name in self.regimes)

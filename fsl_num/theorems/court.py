@@ -1,0 +1,210 @@
+"""Hearings: measure a claim in every regime, judge it, refuse its mutants, find what its check resolves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import replace
+from typing import Any
+
+from sympy import Rational
+
+from fsl_num.theorems.claim import Claim, Sample
+from fsl_num.theorems.records import DerivationRecord, Hearing, MutantHearing, RegimeHearing, Verdict
+from fsl_num.theorems.registry import claim as claim_of
+from fsl_num.theorems.registry import claims
+from fsl_num.theorems.statements import Statement
+from fsl_sym.domain import Regime
+
+SAMPLES = {"quick": 1, "full": 6}
+PAPER_POINT = (Rational(1, 2), Rational(4))
+"""The paper's own setting s = 0.5, beta = 4: heard in its regime under every profile."""
+RESOLUTIONS = {"power": 0.05, "log_power": 0.25}
+"""The mutations that every check must refuse, and from which the resolution is bisected down."""
+BISECTIONS = 12
+
+
+def hear(claim: Claim, profile: str = "quick", seed: int = 0) -> Hearing:
+    """One claim heard in all its regimes.
+
+    Args:
+        claim: from :func:`fsl_num.theorems.registry.claim`.
+        profile: "quick" (one point a regime, and the paper's own) or "full" (six points a regime, more effort).
+        seed: draws the points.
+
+    Returns:
+        The hearing; a check that breaks is UNKNOWN with its message, never passed over.
+    """
+    if profile not in SAMPLES:
+        raise ValueError(f"unknown profile {profile!r}: choose {' or '.join(SAMPLES)}")
+    start = time.perf_counter()
+    try:
+        derivations = _derivations(claim)
+        regimes = tuple(_hear_regime(claim, regime, profile, seed) for regime in claim.regime_objects())
+        verdict, message = _verdict(claim, regimes, derivations)
+    except Exception as error:
+        derivations, regimes = (), ()
+        verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
+    seconds = time.perf_counter() - start
+    return Hearing(
+        claim.id, claim.title, verdict, verdict.passes, regimes, derivations, seconds, message, claim.corrected_by
+    )
+
+
+def hear_all(
+    ids: Sequence[str] = (),
+    *,
+    profile: str = "quick",
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Callable[[Hearing], None] | None = None,
+) -> tuple[Hearing, ...]:
+    """All claims (or those named, with the claims that correct them) heard, in the order of the registry.
+
+    A claim that is refuted passes when the claim that corrects it passes. ``executor`` is any
+    ``concurrent.futures.Executor``; ``progress`` is called with each hearing as it ends.
+    """
+    wanted = _with_corrections(ids)
+    found: dict[str, Hearing] = {}
+    for hearing in _run(wanted, profile, seed, executor):
+        found[hearing.claim_id] = hearing
+        if progress is not None:
+            progress(hearing)
+    return tuple(_settled(found[each], found) for each in wanted)
+
+
+def _run(ids: Sequence[str], profile: str, seed: int, executor: Executor | None) -> Iterable[Hearing]:
+    if executor is None:
+        yield from (_hear_id(each, profile, seed) for each in ids)
+        return
+    futures = [executor.submit(_hear_id, each, profile, seed) for each in ids]
+    yield from (future.result() for future in as_completed(futures))
+
+
+def _hear_id(claim_id: str, profile: str, seed: int) -> Hearing:
+    return hear(claim_of(claim_id), profile, seed)
+
+
+def _with_corrections(ids: Sequence[str]) -> list[str]:
+    order = [each.id for each in claims()]
+    if not ids:
+        return order
+    wanted = set()
+    waiting = list(ids)
+    while waiting:
+        current = claim_of(waiting.pop())
+        if current.id not in wanted:
+            wanted.add(current.id)
+            waiting += [current.corrected_by] if current.corrected_by else []
+    return [each for each in order if each in wanted]
+
+
+def _settled(hearing: Hearing, found: dict[str, Hearing]) -> Hearing:
+    if hearing.verdict is not Verdict.REFUTED or hearing.corrected_by is None:
+        return hearing
+    return replace(hearing, passes=found[hearing.corrected_by].passes)
+
+
+def _samples(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Sample]:
+    points: list[tuple[Any, Any]] = regime.samples(SAMPLES[profile], seed)
+    if regime.contains(*PAPER_POINT):
+        points = [PAPER_POINT, *points]
+    points += [point for point in claim.extra_points.get(regime.name, ()) if regime.contains(*point)]
+    return [Sample(regime.name, s, beta, int(profile == "full"), seed) for s, beta in dict.fromkeys(points)]
+
+
+def _hear_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> RegimeHearing:
+    samples = _samples(claim, regime, profile, seed)
+    heard = [(sample, claim.statement(sample), claim.measure(sample)) for sample in samples]
+    judged = [statement.judge(measured) for _, statement, measured in heard]
+    worst = max(judged, key=lambda each: (not each.holds, each.excess))
+    holds = all(each.holds for each in judged)
+    pairs = [each.constants for each in judged if each.constants is not None]
+    drifts = [each.drift for each in judged if each.drift is not None]
+    resolution: dict[str, float] = {}
+    mutants: tuple[MutantHearing, ...] = ()
+    if holds:
+        mutants = _hear_mutants(claim, heard)
+        resolution = {kind: size for kind in RESOLUTIONS for size in [_resolution(kind, heard)] if size is not None}
+    return RegimeHearing(
+        regime.name,
+        len(samples),
+        holds,
+        (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None,
+        max(drifts) if drifts else None,
+        mutants,
+        resolution,
+        f"s = {samples[judged.index(worst)].s}, beta = {samples[judged.index(worst)].beta}: {worst.detail}",
+    )
+
+
+def _hear_mutants(claim: Claim, heard: Sequence[tuple[Sample, Statement, Any]]) -> tuple[MutantHearing, ...]:
+    """Each mutant against the same measurements: the check refutes it when it fails at one of the points heard."""
+    refuted: dict[str, MutantHearing] = {}
+    for sample, statement, measured in heard:
+        for name, mutant in {**statement.mutants(), **claim.mutants(sample)}.items():
+            if name in refuted and refuted[name].refuted:
+                continue
+            judgement = mutant.judge(measured)
+            refuted[name] = MutantHearing(name, not judgement.holds, judgement.detail)
+    return tuple(refuted.values())
+
+
+def _resolution(kind: str, heard: Sequence[tuple[Sample, Statement, Any]]) -> float | None:
+    """The smallest change of any exponent of the kind that the check refuses; None without such exponents."""
+
+    def refuses(size: float) -> bool:
+        count = len(heard[0][1].neighbours(kind, size))
+        return all(
+            any(not statement.neighbours(kind, size)[index].judge(measured).holds for _, statement, measured in heard)
+            for index in range(count)
+        )
+
+    if not heard[0][1].neighbours(kind, RESOLUTIONS[kind]):
+        return None
+    high = RESOLUTIONS[kind]
+    while not refuses(high) and high < 4:
+        high *= 2
+    low = 0.0
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if refuses(middle) else (middle, high)
+    return high
+
+
+def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:
+    if claim.derive is None:
+        return ()
+    derived = claim.derive()
+    records = []
+    for derivation in derived if isinstance(derived, list) else [derived]:
+        verdicts = derivation.verify()
+        broken = [str(each.detail) for each in verdicts if not each.holds]
+        records.append(
+            DerivationRecord(
+                derivation.name, len(verdicts), sum(bool(each.holds) for each in verdicts), "; ".join(broken)
+            )
+        )
+    return tuple(records)
+
+
+def _verdict(
+    claim: Claim, regimes: Sequence[RegimeHearing], derivations: Sequence[DerivationRecord]
+) -> tuple[Verdict, str]:
+    failed = [regime for regime in regimes if not regime.holds]
+    if failed:
+        return Verdict.REFUTED, f"fails in {', '.join(each.regime for each in failed)}: {failed[0].detail}"
+    broken = [each for each in derivations if not each.holds]
+    if broken:
+        return Verdict.UNKNOWN, f"the derivation {broken[0].name} has a step that does not verify: {broken[0].detail}"
+    silent = [regime for regime in regimes if not regime.mutants]
+    passed = [mutant.name for regime in regimes for mutant in regime.mutants if not mutant.refuted]
+    if silent or passed:
+        reason = (
+            f"accepts its mutants: {', '.join(passed[:3])}" if passed else f"no mutant was heard in {silent[0].regime}"
+        )
+        return Verdict.VACUOUS, f"the check {reason}"
+    if claim.exact and derivations:
+        return Verdict.PROVED, ""
+    return Verdict.SUPPORTED, ""

@@ -1,0 +1,45 @@
+"""All claims, gathered from their groups, each id once.
+
+>>> from fsl_num.theorems.registry import claims
+>>> len({each.id for each in claims()}) == len(claims())
+True
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+
+from fsl_num.theorems.claim import Claim
+
+GROUPS = ("kernel_claims", "law_claims", "allocation_claims", "comparison_claims")
+"""Modules of this package that define CLAIMS, in the order of the paper."""
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Every claim, in the order of the paper.
+
+    Raises ValueError where two claims share an id, or one is corrected by a claim that does not exist.
+    """
+    found = tuple(each for group in GROUPS for each in import_module(f"fsl_num.theorems.{group}").CLAIMS)
+    ids = [each.id for each in found]
+    doubled = sorted({each for each in ids if ids.count(each) > 1})
+    if doubled:
+        raise ValueError(f"these ids stand for more than one claim: {', '.join(doubled)}")
+    for each in found:
+        for other in (*each.depends, *((each.corrected_by,) if each.corrected_by else ())):
+            if other not in ids:
+                raise ValueError(f"claim {each.id} refers to {other!r}, which is no claim")
+    return found
+
+
+def claim(claim_id: str) -> Claim:
+    """The claim with this id; ValueError with the nearest ids where there is none."""
+    for each in claims():
+        if each.id == claim_id:
+            return each
+    near = get_close_matches(claim_id, [each.id for each in claims()], 3, 0.4)
+    hint = f": did you mean {' or '.join(near)}?" if near else ": `fsl list` shows them all"
+    raise ValueError(f"there is no claim {claim_id!r}{hint}")

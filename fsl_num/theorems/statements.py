@@ -1,0 +1,231 @@
+"""What a claim says about numbers, in a form that one measurement can judge, together with all its wrong neighbours.
+
+A statement knows the quantities it asserts (named exponents and constants), judges a measurement that knows nothing of
+them, and produces its own mutants: the same statement with one exponent off by 0.05 or one log power off by 0.25.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsl_num.theorems.records import Judgement
+
+Array = NDArray[np.float64]
+Direction = Literal["both", "upper", "lower"]
+
+POWER_MUTATION = 0.05
+LOG_MUTATION = 0.25
+POWER_DRIFT = 0.01
+"""Largest drift of log(measured / claimed) per unit of log(scale): a fifth of the exponent mutation."""
+LOG_DRIFT = 0.05
+"""Largest drift per unit of log log(scale): a fifth of the log-power mutation."""
+
+
+class Statement(Protocol):
+    """A claim at one exact parameter point."""
+
+    def judge(self, measured: Any) -> Judgement:
+        """Whether the measurement agrees with the statement."""
+        ...
+
+    def mutants(self) -> Mapping[str, Statement]:
+        """Wrong versions that the same judgement must refuse."""
+        ...
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Statement]:
+        """The statement with each exponent of one kind ("power", "log_power") moved by ``size``, both ways."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Measured values of a positive quantity along a path to infinity, all in natural logarithms.
+
+    ``scale`` is log of the growing scale (increasing), ``logs`` the log of every variable the law depends on, each an
+    array as long as ``scale``, and ``values`` log of the measured quantity.
+    """
+
+    name: str
+    scale: Array
+    logs: Mapping[str, Array]
+    values: Array
+
+    def __post_init__(self) -> None:
+        arrays = [self.scale, self.values, *self.logs.values()]
+        if len({array.shape for array in arrays}) != 1 or self.scale.size < 4:
+            raise ValueError(f"ray {self.name!r}: scale, values and logs must have one length of at least 4")
+        if not all(np.all(np.isfinite(array)) for array in arrays) or np.any(np.diff(self.scale) <= 0):
+            raise ValueError(f"ray {self.name!r}: entries must be finite and the scale must increase")
+
+
+Law = Callable[[Mapping[str, float], Mapping[str, Array]], Array]
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """measured is equivalent to law(exponents) up to constants, along every ray.
+
+    ``law(exponents, logs)`` returns the log of the claimed quantity. The ratio must not drift over the last half of any
+    ray: against log(scale), or against log log(scale) where ``logarithmic`` (rays then reach scales at which a log
+    power shows). ``direction`` "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
+    """
+
+    law: Law
+    exponents: Mapping[str, float]
+    log_exponents: frozenset[str] = frozenset()
+    direction: Direction = "both"
+    logarithmic: bool = False
+
+    def judge(self, measured: Sequence[Ray]) -> Judgement:
+        """Constants over all rays and the worst drift."""
+        limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
+        low, high, worst, worst_name = np.inf, -np.inf, 0.0, ""
+        for ray in measured:
+            ratio = ray.values - self.law(self.exponents, ray.logs)
+            low, high = min(low, float(ratio.min())), max(high, float(ratio.max()))
+            half = ray.scale.size // 2
+            abscissa = np.log(ray.scale[half:]) if self.logarithmic else ray.scale[half:]
+            drift = _slope(abscissa, ratio[half:])
+            signed = {"both": abs(drift), "upper": drift, "lower": -drift}[self.direction]
+            if signed > worst or not worst_name:
+                worst, worst_name = signed, ray.name
+        constants = (float(np.exp(np.clip(low, -700, 700))), float(np.exp(np.clip(high, -700, 700))))
+        return Judgement(
+            worst <= limit, worst / limit, constants, worst, f"drift {worst:.2g} on {worst_name} (limit {limit:g})"
+        )
+
+    def mutants(self) -> Mapping[str, Equivalent]:
+        """Every exponent off by 0.05 (a log power by 0.25), both ways, one at a time."""
+        found = {}
+        for name in self.exponents:
+            step = LOG_MUTATION if name in self.log_exponents else POWER_MUTATION
+            for sign in self._signs(name):
+                found[f"{name} {'+' if sign > 0 else '-'} {step}"] = self._moved(name, sign * step)
+        return found
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Equivalent]:
+        """Every exponent of the kind moved by ``size``."""
+        names = [name for name in self.exponents if (name in self.log_exponents) == (kind == "log_power")]
+        return [self._moved(name, sign * size) for name in names for sign in self._signs(name)]
+
+    def _signs(self, name: str) -> tuple[int, ...]:
+        """Both ways for an equivalence; for a bound the way that tightens it (the other is true and weaker)."""
+        if self.direction == "both":
+            return (1, -1)
+        probe = {key: np.array([2.0]) for key in _Keys(self)}
+        grows = self._moved(name, 0.1).law(self._moved(name, 0.1).exponents, probe) > self.law(self.exponents, probe)
+        return (-1,) if bool(grows[0]) == (self.direction == "upper") else (1,)
+
+    def _moved(self, name: str, step: float) -> Equivalent:
+        return replace(self, exponents={**self.exponents, name: self.exponents[name] + step})
+
+
+class _Keys:
+    """The variables a law reads, found by asking it."""
+
+    def __init__(self, statement: Equivalent) -> None:
+        self.statement = statement
+
+    def __iter__(self) -> Iterator[str]:
+        seen: set[str] = set()
+
+        class Recorder(dict[str, Array]):
+            def __missing__(self, key: str) -> Array:
+                seen.add(key)
+                return np.array([2.0])
+
+        self.statement.law(self.statement.exponents, Recorder())
+        return iter(sorted(seen))
+
+
+def growth(power: float, log_power: float, *, direction: Direction = "both") -> Equivalent:
+    """The statement N^power (log N)^log_power about rays whose only variable is "N", at scales where logs show."""
+    return Equivalent(
+        _growth_law, {"power": power, "log power": log_power}, frozenset({"log power"}), direction, logarithmic=True
+    )
+
+
+def _growth_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return exponents["power"] * logs["N"] + exponents["log power"] * np.log(logs["N"])
+
+
+@dataclass(frozen=True)
+class Sharp:
+    """measured / claimed tends to 1: at each point the relative error is at most the remainder that theory allows.
+
+    ``claimed`` maps the exact points of the measurement to numbers (mpmath or float); ``remainder`` gives, point by
+    point, the largest relative error that the next order of the expansion and the rounding allow. ``wrong`` are the
+    mutants: other claimed functions under the same remainders.
+    """
+
+    claimed: Callable[[Any], Any]
+    remainder: Callable[[Any], float]
+    wrong: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    perturbed: Callable[[str, float], Sequence[Callable[[Any], Any]]] | None = None
+
+    def judge(self, measured: Sequence[tuple[Any, Any]]) -> Judgement:
+        """``measured`` is a sequence of (point, value)."""
+        worst, ratios, note = 0.0, [], ""
+        for point, value in measured:
+            ratio = value / self.claimed(point)
+            error, allowed = abs(float(ratio - 1)), self.remainder(point)
+            ratios.append(float(ratio))
+            if error / allowed >= worst:
+                worst, note = error / allowed, f"relative error {error:.1e} at {point}, allowed {allowed:.1e}"
+        return Judgement(worst <= 1, worst, (min(ratios), max(ratios)), None, note)
+
+    def mutants(self) -> Mapping[str, Sharp]:
+        """The wrong functions given."""
+        return {name: replace(self, claimed=function) for name, function in self.wrong.items()}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Sharp]:
+        """The claimed function with its exponents of the kind moved."""
+        return [replace(self, claimed=function) for function in (self.perturbed(kind, size) if self.perturbed else ())]
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Several statements about the parts of one measurement, all of which must hold."""
+
+    parts: Mapping[str, Statement]
+
+    def judge(self, measured: Mapping[str, Any]) -> Judgement:
+        """All parts; the worst one speaks."""
+        judged = {name: part.judge(measured[name]) for name, part in self.parts.items()}
+        name = max(judged, key=lambda each: (not judged[each].holds, judged[each].excess))
+        pairs = [each.constants for each in judged.values() if each.constants is not None]
+        constants = (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None
+        drifts = [each.drift for each in judged.values() if each.drift is not None]
+        return Judgement(
+            all(each.holds for each in judged.values()),
+            judged[name].excess,
+            constants,
+            max(drifts) if drifts else None,
+            f"{name}: {judged[name].detail}",
+        )
+
+    def mutants(self) -> Mapping[str, Joint]:
+        """Each part's mutants, one at a time."""
+        return {
+            f"{name}: {label}": Joint({**self.parts, name: mutant})
+            for name, part in self.parts.items()
+            for label, mutant in part.mutants().items()
+        }
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Joint]:
+        """Each part's neighbours, one at a time."""
+        return [
+            Joint({**self.parts, name: moved})
+            for name, part in self.parts.items()
+            for moved in part.neighbours(kind, size)
+        ]
+
+
+def _slope(abscissa: Array, ordinate: Array) -> float:
+    centred = abscissa - abscissa.mean()
+    return float(centred @ ordinate / (centred @ centred))
