@@ -1,0 +1,244 @@
+r"""Brute-force minimisation of a scaling law over its hyperparameters, at any budget, in logarithms.
+
+A law is given as ``log_law(point)``: natural logarithms of the hyperparameters in, shape (..., n), logarithm of the
+loss out, shape (...). The budget enters only through its logarithm, so that 10^(4e6) is an ordinary budget. A
+hyperparameter x is searched as x = budget^u with u inside given bounds. Nothing about the law is assumed: it may be
+piecewise, with minima inside a term; points where it is +inf are infeasible.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsl_num.evolution import Rows, search
+from fsl_num.validation import Array, positive, real_number
+
+LogLaw = Callable[[Array], Any]
+_Points = tuple[Array, Array]
+
+_PROFILE_STARTS = 5
+_GRID = {1: 257, 2: 41, 3: 17, 4: 9}
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """The minimum of a law at one budget.
+
+    ``log_value``: log of the smallest loss found. ``log_point``: logs of the hyperparameters there (one of them, where
+    the minimum is not unique). ``evaluations``: points at which the law was evaluated. ``spread``: by how much the
+    second-best of the independent searches ended above the best one, restarts included (in log units). A spread of
+    1e-3 or more means that the searches disagree: then more ``starts`` are needed.
+    """
+
+    log_value: float
+    log_point: Array
+    evaluations: int
+    spread: float
+
+
+@dataclass(frozen=True)
+class NearOptimalInterval:
+    """The values of one hyperparameter for which tuning the others still comes within a factor of the optimum.
+
+    ``log_low``, ``log_high``: logs of the extreme such values (they bound the union if there are several pieces);
+    ``hits_lower_bound``, ``hits_upper_bound``: whether the search bound itself is near-optimal.
+    """
+
+    log_low: float
+    log_high: float
+    hits_lower_bound: bool
+    hits_upper_bound: bool
+
+
+class _Problem:
+    """A checked law in units of the log budget."""
+
+    def __init__(self, log_law: LogLaw, bounds: Sequence[tuple[float, float]], log_budget: float) -> None:
+        self.log_budget = positive("log_budget", log_budget)
+        pairs = [(real_number("bounds", low), real_number("bounds", high)) for low, high in bounds]
+        self.n = len(pairs)
+        if not 1 <= self.n <= 4:
+            raise ValueError(f"bounds must list 1 to 4 variables, got {self.n}")
+        if not all(math.isfinite(low) and math.isfinite(high) and low <= high for low, high in pairs):
+            raise ValueError(f"bounds must be finite pairs low <= high in units of log_budget, got {pairs}")
+        self.lower = np.array([low for low, _ in pairs])
+        self.upper = np.array([high for _, high in pairs])
+        self.width = np.maximum(self.upper - self.lower, 1e-300)
+        self.log_law = log_law
+        self.evaluations = 0
+
+    def value(self, u: Array) -> Array:
+        """Return the log of the loss at the points budget^u."""
+        point = u * self.log_budget
+        values = np.asarray(self.log_law(point), dtype=np.float64)
+        if values.shape != u.shape[:-1]:
+            raise ValueError(
+                f"log_law must map shape (..., {self.n}) to (...): it was given {u.shape} and returned {values.shape}"
+            )
+        if np.isnan(values).any():
+            first = point[np.isnan(values)][0].tolist()
+            raise ValueError(f"log_law returned nan at log point {first}; return +inf where a point is infeasible")
+        self.evaluations += values.size
+        return values
+
+    def grid(self) -> tuple[Array, Array, float]:
+        """Return the points of a grid over the box, best first, their values, and the relative cell size."""
+        count = _GRID[self.n]
+        sides = [np.linspace(a, b, count if b > a else 1) for a, b in zip(self.lower, self.upper, strict=True)]
+        points = np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")], axis=-1)
+        values = self.value(points)
+        order = np.argsort(values, kind="stable")
+        return points[order], values[order], 1.0 / (count - 1)
+
+    def tolerance(self, value: float) -> float:
+        """Return the agreement asked of a finished search, in log units: 1e-9, or rounding of the law itself."""
+        return max(1e-9, 1e-14 * abs(value), 1e-15 * self.log_budget)
+
+    def refine(self, start: Array, step: Array, tolerance: float, seed: int, hold: int | None = None) -> _Points:
+        """Search from every row of ``start`` with first steps ``step`` (in units of the box), ``hold`` fixed."""
+        free = [i for i in range(self.n) if self.upper[i] > self.lower[i] and i != hold]
+        if not free:
+            return start, self.value(start)
+        low, width = self.lower[free], self.width[free]
+
+        def value(x: Array, rows: Rows) -> Array:
+            full = np.repeat(start[rows][:, None, :], x.shape[1], axis=1)
+            full[..., free] = np.minimum(low + width * x, self.upper[free])
+            return self.value(full)
+
+        unit = np.clip((start[:, free] - low) / width, 0.0, 1.0)
+        box = np.ones_like(unit)
+        generator = np.random.default_rng(np.random.SeedSequence(seed))
+        found = search(value, unit, 0 * box, box, step, generator=generator, tolerance=tolerance)
+        points = start.copy()
+        points[:, free] = np.minimum(low + width * found.points, self.upper[free])
+        return points, found.values
+
+
+def _apart(points: Array, cell: Array, count: int) -> Array:
+    """Return the first ``count`` rows that are pairwise more than one grid cell apart (so: other basins too)."""
+    kept: list[Array] = []
+    for point in points[:4000]:
+        if all(np.abs((point - other) / cell).max() > 1.5 for other in kept):
+            kept.append(point)
+            if len(kept) == count:
+                break
+    return np.array(kept)
+
+
+def minimise_law(
+    log_law: LogLaw, bounds: Sequence[tuple[float, float]], *, log_budget: float, starts: int = 14, seed: int = 0
+) -> Minimum:
+    """Minimise a law over its hyperparameters inside bounds.
+
+    ``log_law``: see the module; called with arrays of shape (..., n), n at most 4. ``bounds``: (low, high) per
+    variable, in units of ``log_budget`` (low == high holds the variable). ``log_budget``: natural log of the budget,
+    > 0, tried up to 2.3e7. ``starts``: independent searches from the best separated points of a grid. ``seed``: of
+    their random steps; equal seeds give equal results.
+
+    Returns :class:`Minimum`; the value agrees with the exact minimum to about 1e-6 log units, or 1e-13 of its size
+    (tests, on laws whose minimum a linear programme knows). Raises ValueError where the law is +inf on the whole grid,
+    returns nan, or changes shape.
+
+    >>> law = lambda x: np.logaddexp(-x[..., 0], x[..., 0] - 10.0)     # 1/x + x e^-10, least at x = e^5
+    >>> round(minimise_law(law, [(0.0, 1.0)], log_budget=20.0).log_value - (math.log(2.0) - 5.0), 8)
+    0.0
+    """
+    problem = _Problem(log_law, bounds, log_budget)
+    count = int(real_number("starts", starts))
+    if count < 2:
+        raise ValueError(f"starts must be at least 2 (their agreement is the error check), got {starts!r}")
+    points, values, cell = problem.grid()
+    finite = np.isfinite(values)
+    if not finite.any():
+        raise ValueError("log_law is infinite on the whole grid: no feasible point found; narrow the bounds")
+    first = _apart(points[finite], problem.width * cell, count)
+    tolerance = problem.tolerance(float(values[0]))
+    found, reached = problem.refine(first, np.full(len(first), cell), tolerance, seed)
+    # Start anew around the best, with several step lengths: it catches a search that stopped early in a bent valley.
+    order = np.argsort(reached, kind="stable")
+    steps = np.array([0.3, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8])
+    again = np.repeat(found[order[:1]], steps.size, axis=0)
+    more, values_again = problem.refine(again, steps, tolerance, seed + 1)
+    everything = np.concatenate([reached, values_again])
+    best = int(np.argmin(everything))
+    log_value = float(everything[best])
+    # The restarts count as one more search, so the second-best value is an opinion independent of the best one.
+    ranked = np.sort(np.append(reached, values_again.min()))
+    spread = float(ranked[1] - ranked[0])
+    return Minimum(log_value, np.concatenate([found, more])[best] * problem.log_budget, problem.evaluations, spread)
+
+
+def near_optimal_interval(
+    log_law: LogLaw,
+    bounds: Sequence[tuple[float, float]],
+    index: int,
+    *,
+    log_budget: float,
+    factor: float = 4.0,
+    optimum: Minimum | None = None,
+    seed: int = 0,
+) -> NearOptimalInterval:
+    """Return which values of variable ``index`` keep the tuned loss within ``factor`` of the optimum.
+
+    The other variables are minimised anew at every value (the profile). A scan over the whole bound finds pieces that
+    do not touch the optimum (those wider than 1/64 of the bound); the extreme near-optimal values are then refined to
+    1e-3 log units. ``factor`` > 1; ``optimum`` saves the first minimisation; the rest as in :func:`minimise_law`.
+
+    >>> law = lambda x: np.abs(x[..., 0] - 5.0)
+    >>> found = near_optimal_interval(law, [(0.0, 1.0)], 0, log_budget=20.0, factor=math.e)
+    >>> round(found.log_low, 2), round(found.log_high, 2), found.hits_lower_bound
+    (4.0, 6.0, False)
+    """
+    problem = _Problem(log_law, bounds, log_budget)
+    if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < problem.n:
+        raise ValueError(f"index must be a whole number from 0 to {problem.n - 1} (in bounds), got {index!r}")
+    if real_number("factor", factor) <= 1.0:
+        raise ValueError(f"factor must exceed 1, got {factor!r}")
+    best = optimum or minimise_law(log_law, bounds, log_budget=log_budget, seed=seed)
+    threshold = best.log_value + math.log(factor)
+    tolerance = problem.tolerance(best.log_value)
+    points, values, cell = problem.grid()
+    here = np.clip(best.log_point / problem.log_budget, problem.lower, problem.upper)
+    low, high = float(problem.lower[index]), float(problem.upper[index])
+
+    def near_optimal(where: Array) -> NDArray[np.bool_]:
+        """Say for each value of the variable whether the profile is below the threshold."""
+        rows = []
+        for value in where:
+            candidates = points[(np.abs(points[:, index] - value) <= 0.51 * cell * problem.width[index])]
+            candidates = candidates.copy() if len(candidates) else points[:40].copy()
+            candidates[:, index] = value
+            chosen = _apart(candidates, problem.width * cell, _PROFILE_STARTS - 1)
+            start = here.copy()
+            start[index] = value
+            rows.append(np.concatenate([start[None], np.resize(chosen, (_PROFILE_STARTS - 1, problem.n))]))
+        start = np.concatenate(rows)
+        _, reached = problem.refine(start, np.full(len(start), cell), tolerance, seed, int(index))
+        return np.asarray(reached.reshape(len(where), -1).min(axis=1) <= threshold)
+
+    scan = np.unique(np.append(np.linspace(low, high, 65), here[index]))
+    good = near_optimal(scan)
+    good[scan == here[index]] = True
+    first, last = int(np.argmax(good)), len(scan) - 1 - int(np.argmax(good[::-1]))
+    hits_low, hits_high = first == 0, last == len(scan) - 1
+    left = (low, low) if hits_low else (float(scan[first - 1]), float(scan[first]))
+    right = (high, high) if hits_high else (float(scan[last]), float(scan[last + 1]))
+    while max(left[1] - left[0], right[1] - right[0]) > max(1e-3 / problem.log_budget, 1e-13 * problem.width[index]):
+        inner = np.linspace(0.0, 1.0, 18)
+        lefts, rights = left[0] + (left[1] - left[0]) * inner, right[0] + (right[1] - right[0]) * inner
+        good = near_optimal(np.concatenate([lefts[1:-1], rights[1:-1]]))
+        good_left = np.concatenate([[hits_low], good[:16], [True]])
+        good_right = np.concatenate([[True], good[16:], [hits_high]])
+        k = max(int(np.argmax(good_left)), 1)
+        left = (float(lefts[k - 1]), float(lefts[k]))
+        k = min(17 - int(np.argmax(good_right[::-1])), 16)
+        right = (float(rights[k]), float(rights[k + 1]))
+    scale = problem.log_budget
+    return NearOptimalInterval(left[1] * scale, right[0] * scale, hits_low, hits_high)
