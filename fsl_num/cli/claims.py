@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fsl_num.cli.inputs import InputError
 
 if TYPE_CHECKING:
-    from fsl_num.theorems.registry import Claim
+    from fsl_num.theorems.claim import Claim
 
 
 def register(subcommands: Any) -> None:
@@ -33,8 +33,8 @@ def known_claim(claim_id: str) -> Claim:
 
     try:
         return registry.claim(claim_id)
-    except (ValueError, KeyError) as error:
-        raise InputError(str(error.args[0] if error.args else error)) from error
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -59,7 +59,9 @@ def run_show(arguments: argparse.Namespace) -> int:
     if not arguments.no_verdict:
         from fsl_num.theorems import court
 
-        (hearing,) = court.hear_all((claim.id,), profile="quick", seed=0, executor=None, progress=None)
+        # With a claim come those that correct it.
+        heard = court.hear_all((claim.id,), profile="quick", seed=0, executor=None, progress=None)
+        (hearing,) = (one for one in heard if one.claim_id == claim.id)
     if arguments.json:
         print(json.dumps(report.card_json(claim, hearing), indent=2, ensure_ascii=False, allow_nan=False))
     else:

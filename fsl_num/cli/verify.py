@@ -122,6 +122,8 @@ def _progress(total: int) -> Iterator[Callable[[Hearing], None]]:
     with tqdm(total=total, unit="claim", desc="hearing", file=sys.stderr, leave=False, dynamic_ncols=True) as bar:
 
         def heard(hearing: Hearing) -> None:
+            # A claim that the paper has wrong brings the claim that corrects it, so more may be heard than were named.
+            bar.total = max(bar.total or 0, bar.n + 1)
             bar.set_postfix_str(f"{hearing.claim_id}: {hearing.verdict}")
             bar.update()
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from fsl_num.report.grid import Grid
 from fsl_num.report.terminal import interval_text, resolution_text
+from fsl_num.theorems.claim import Claim
 from fsl_num.theorems.records import Hearing
 
 _HOME = Path(__file__).resolve().parents[2]
@@ -20,13 +21,13 @@ _TEST = "tests/test_theorems.py"
 """The one generic test that hears every claim."""
 
 
-def listing(claims: Sequence[Any], width: int) -> str:
+def listing(claims: Sequence[Claim], width: int) -> str:
     """Every claim on a line: id, regimes, title."""
     rows = tuple((claim.id, " ".join(claim.regimes), claim.title) for claim in claims)
     return Grid(("claim", "regimes", "title"), rows, flexible=(0, 1, 2)).text(width)
 
 
-def card(claim: Any, hearing: Hearing | None, width: int) -> str:
+def card(claim: Claim, hearing: Hearing | None, width: int) -> str:
     """Everything about one claim as text."""
     content = card_json(claim, hearing)
     fields = [
@@ -54,7 +55,7 @@ def card(claim: Any, hearing: Hearing | None, width: int) -> str:
     return "\n".join(lines)
 
 
-def card_json(claim: Any, hearing: Hearing | None) -> dict[str, Any]:
+def card_json(claim: Claim, hearing: Hearing | None) -> dict[str, Any]:
     """Everything about one claim as JSON-ready values."""
     return summary_json(claim) | {
         "text": claim.text,
@@ -68,7 +69,7 @@ def card_json(claim: Any, hearing: Hearing | None) -> dict[str, Any]:
     }
 
 
-def summary_json(claim: Any) -> dict[str, Any]:
+def summary_json(claim: Claim) -> dict[str, Any]:
     """What the list says of a claim, as JSON-ready values."""
     return {
         "id": claim.id,

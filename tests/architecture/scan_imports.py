@@ -1,6 +1,7 @@
 """Which outside packages each module imports, read from its source."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -14,13 +15,19 @@ def outside_imports(source):
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             found.add(node.module.split(".")[0])
         elif isinstance(node, ast.Call) and _called(node) in {"import_module", "__import__"}:
-            # An import by name escapes import contracts: a literal is read, anything else must be the lazy table's.
-            first = node.args[0] if node.args else None
-            if isinstance(first, ast.Constant):
-                found.add(str(first.value).split(".")[0])
-            elif not (isinstance(first, ast.JoinedStr) and ast.unparse(first) == "f'{__name__}.{home}'"):
-                found.add("<computed>")
+            found.add(_package_of(node.args[0]) if node.args else "<computed>")
     return {name for name in found if name not in sys.stdlib_module_names}
+
+
+def _package_of(name):
+    """The top-level package of a module imported by name, which import contracts do not see."""
+    if isinstance(name, ast.Constant):
+        return str(name.value).split(".")[0]
+    text = ast.unparse(name)
+    if text.startswith("f'{__name__}."):
+        return "sys"  # a module of the importer's own package: nothing from outside
+    prefix = re.match(r"f'(\w+)\.", text)
+    return prefix[1] if prefix else "<computed>"
 
 
 def _called(call):
