@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sympy import Add, Expr, Integer, Integral, Mul, Sum, Symbol, diff, expand, oo, sympify
+from sympy import Add, Expr, Integer, Integral, Mul, Sum, Symbol, diff, expand, oo, simplify, sympify
 
 from fsl_sym.verification import equal, limit_value, maximum_on_half_line, sign
 
@@ -212,6 +212,8 @@ class Substitution:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare Jacobian, ends and integrand."""
+        if isinstance(before, Sum) and isinstance(after, Sum) and before.limits == after.limits:
+            before, after = before.function, after.function  # mode by mode
         left, right = _one_integral(before), _one_integral(after)
         if left is None or right is None:
             return refuse("each side must hold exactly one integral")
@@ -276,25 +278,63 @@ class Maximum:
 class Monotone:
     """``before`` is monotone in ``variable``, so it is at most its limit at 0 or infinity, which ``after`` must be.
 
-    ``derivative`` is the derivative in a form whose sign can be read off.
+    ``derivative`` is the derivative in a form whose sign can be read off, once the factor ``positive`` is taken out of
+    it: a function that is 0 at 0 and has a positive derivative.
     """
 
     variable: Symbol
     derivative: Expr
+    positive: Expr = Integer(1)
     rule: str = field(default="bound", init=False)
+
+    def direction(self) -> int | None:
+        """The sign of the derivative, if it is decided."""
+        if self.positive != 1:
+            start = limit_value(self.positive, self.variable, Integer(0))
+            if start != 0 or sign(simplify(diff(self.positive, self.variable))) != 1:
+                return None
+        return sign(simplify(self.derivative / self.positive))
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare with the supremum."""
         given = equal(diff(before, self.variable), self.derivative)
         if not given.proved:
             return refuse(f"the derivative is not the one given: {given.detail}")
-        direction = sign(self.derivative)
+        direction = self.direction()
         if direction not in (1, -1):
             return refuse("the sign of the derivative is not decided")
         end = limit_value(before, self.variable, oo if direction == 1 else Integer(0))
         if end is None:
             return refuse("the supremum could not be decided")
         return _compare(end, after)
+
+
+@dataclass(frozen=True, slots=True)
+class IntegralTest:
+    """A sum of a falling summand is at most the integral that begins one earlier, at least the one that ends one later.
+
+    ``before`` is the sum over m..n and ``after`` the integral over m-1..n, or ``before`` is the integral over m..n+1
+    and ``after`` the sum.
+    """
+
+    rule: str = field(default="bound", init=False)
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare ranges and integrand, and decide the sign of the derivative."""
+        upper = before.has(Sum)
+        parts, rest = summands(before if upper else after)
+        integral = _one_integral(after if upper else before)
+        if rest != 0 or len(parts) != 1 or integral is None:
+            return refuse("expected one sum and one integral")
+        (((index, first, last), summand),) = parts.items()
+        integrand, (y, low, high) = integral
+        ends = (first - 1, last) if upper else (first, last + 1)
+        if simplify(low - ends[0]) != 0 or not (high == ends[1] or simplify(high - ends[1]) == 0):
+            return refuse(f"the integral must run over {ends}")
+        slope = simplify(diff(integrand, y))
+        if sign(slope) != -1:
+            return refuse(f"the summand is not shown to fall: its derivative is {slope}")
+        return _compare(summand.subs(index, y), integrand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +371,7 @@ class SumToIntegral:
                 return refuse(f"the {name} is not h(v): {same.detail}", same.method)
         if isinstance(self.shape, Monotone):
             least = limit_value(self.h, self.v, Integer(0))
-            if sign(self.shape.derivative) != 1 or least is None or sign(least) not in (0, 1):
+            if self.shape.direction() != 1 or least is None or sign(least) not in (0, 1):
                 return refuse("h is not shown to be nonnegative and increasing in v")
         verdict = self.shape.check(self.h, self.error)
         return StepVerdict(verdict.holds, verdict.method, f"difference at most {self.error}: {verdict.detail}")

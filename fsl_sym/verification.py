@@ -174,7 +174,14 @@ def in_ranges(expression: Expr) -> Expr:
         swaps[names["beta"]] = 1 + Symbol("beta'", positive=True)
     if "a" in names and "b" in names:
         swaps[names["a"]] = names["b"] + Symbol("a'", positive=True)
-    return expression.subs(swaps, simultaneous=True)
+    ranged = expression.subs(swaps, simultaneous=True)
+    # an incomplete gamma function of a positive argument (and, for the lower one, a positive order) is positive
+    positive = {
+        item: Symbol(f"_g{i}", positive=True)
+        for i, item in enumerate(sorted(ranged.atoms(uppergamma, lowergamma), key=str))
+        if item.args[1].is_positive and (isinstance(item, uppergamma) or sign(item.args[0]) == 1)
+    }
+    return ranged.xreplace(positive)
 
 
 def sign(expression: Expr) -> int | None:

@@ -1,0 +1,232 @@
+"""The power-law spectrum: lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), and the sums that are made of it.
+
+Exact sums, sharp asymptotics for infinitely many features (residues), the finite-M forms with incomplete gamma
+functions, and the explicit error of those. All are up to nothing: constants included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import And, Expr, Ge, Integer, Integral, Le, Sum, Symbol, exp, expand, oo, uppergamma, zeta
+from sympy.logic.boolalg import Boolean
+
+from fsl_sym.derivation import Derivation, Step
+from fsl_sym.justifications import (
+    Antiderivative,
+    Identity,
+    IntegralTest,
+    Maximum,
+    Monotone,
+    Substitution,
+    SumToIntegral,
+)
+from fsl_sym.mellin import Expansion, expansion_derivation, harmonic_sum_asymptotics
+from fsl_sym.symbols import M, beta, j, s, t
+
+X = Symbol("x", positive=True)
+"""The crossover variable t/M^beta."""
+
+_U = Symbol("u", positive=True)
+_V = Symbol("v", positive=True)
+_Y = Symbol("y_M", positive=True)
+
+
+def eigenvalue(index: Expr = j) -> Expr:
+    """lambda_j = j^-beta."""
+    return index**-beta
+
+
+def target_square(index: Expr = j) -> Expr:
+    """theta_j^2 = j^-1 lambda_j^(s-1)."""
+    return eigenvalue(index) ** (s - 1) / index
+
+
+def signal(time: Expr = t, size: Expr = M) -> Sum:
+    """e_M(t) = sum_{j<=M} lambda_j theta_j^2 exp(-2 lambda_j t); ``size=oo`` for e_infinity.
+
+    Examples
+    --------
+    >>> from sympy import oo
+    >>> signal(size=oo).limits
+    ((j, 1, oo),)
+    """
+    return Sum(j ** (-1 - s * beta) * exp(-2 * eigenvalue() * time), (j, 1, size))
+
+
+def forgetting_kernel(time: Expr = t, size: Expr = M) -> Sum:
+    """K_M(t) = sum_{j<=M} lambda_j^2 exp(-2 lambda_j t); ``size=oo`` for K_infinity."""
+    return Sum(j ** (-2 * beta) * exp(-2 * eigenvalue() * time), (j, 1, size))
+
+
+def approximation_error(size: Expr = M) -> Expr:
+    """delta_M = sum_{j>M} lambda_j theta_j^2 = zeta(1 + s beta, M + 1), a Hurwitz zeta function."""
+    return zeta(1 + s * beta, size + 1)
+
+
+def trace(size: Expr = oo) -> Expr:
+    """tr(H): the sum of the eigenvalues, zeta(beta) for infinitely many."""
+    return zeta(beta) if size == oo else Sum(eigenvalue(), (j, 1, size))
+
+
+def spectrum_derivation() -> Derivation:
+    """The summand of the signal from lambda_j and theta_j."""
+    step = Step(
+        eigenvalue() * target_square(), j ** (-1 - s * beta), "identity", "powers of j are collected", Identity()
+    )
+    return Derivation("spectrum", "lambda_j theta_j^2 as a power of j", (step,), ("beta > 1", "s > 0"), "ass:capacity")
+
+
+def kernel_asymptotics() -> Expansion:
+    """K_infinity(t) as t tends to infinity, with its sharp constant and nothing algebraic after it.
+
+    Examples
+    --------
+    >>> kernel_asymptotics().terms[0].coefficient
+    2**(-2 + 1/beta)*gamma(2 - 1/beta)/beta
+    """
+    return harmonic_sum_asymptotics(exp(-2 * _U), _U, 2 * beta, beta, t)
+
+
+def signal_asymptotics() -> Expansion:
+    """e_infinity(t) as t tends to infinity: Gamma(s)/beta (2 t)^-s and nothing algebraic after it.
+
+    Examples
+    --------
+    >>> signal_asymptotics().terms[0].power
+    -s
+    """
+    return harmonic_sum_asymptotics(exp(-2 * _U), _U, 1 + s * beta, beta, t)
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteSize:
+    """A finite-M sum against its incomplete-gamma form: ``|exact - approximation| <= error`` for every M and t > 0.
+
+    Attributes
+    ----------
+    exact, approximation, error
+        The sum, the integral that replaces it, and the supremum of the summand.
+    window
+        Where the approximation is of the order of the power law in t.
+    derivation
+        The steps that lead to it.
+    """
+
+    exact: Expr
+    approximation: Expr
+    error: Expr
+    window: Boolean
+    derivation: Derivation
+
+    def crossover(self, power: Expr) -> Expr:
+        """``M^power`` times the approximation, as a function of x = t/M^beta.
+
+        Raises
+        ------
+        ValueError
+            If M does not drop out: the power is not the one of the scaling.
+        """
+        scaled = (self.approximation * M**power).subs(t, X * M**beta).simplify()
+        if scaled.has(M):
+            raise ValueError(f"M^{power} is not the scale of this sum: {scaled} still holds M")
+        return scaled
+
+
+def exponential_sum(order: Expr, name: str, time: Symbol, factor: Expr, source: str) -> FiniteSize:
+    """``factor sum_{j<=M} j^(-1 - beta order) exp(-2 t j^-beta)`` for finite M, in three steps.
+
+    ``order`` is the exponent of its power law in t: s for the signal, 2 - 1/beta for the kernel.
+
+    With v = y^-beta the summand is ``v^(order + 1/beta) exp(-2 t v)``, which rises to one peak and falls, so the sum
+    is the integral within that peak; with u = 2 t y^-beta the integral is an incomplete gamma function.
+    """
+    half = order + 1 / beta
+    in_v = factor * _V**half * exp(-2 * time * _V)
+    summand = factor * j ** expand(-1 - beta * order) * exp(-2 * j**-beta * time)
+    exact = Sum(summand, (j, 1, M))
+    smooth = Integral(summand.subs(j, _Y), (_Y, 0, M))
+    error = factor * (half / (2 * time)) ** half * exp(-half)
+    lower = 2 * time * M**-beta
+    scaled = Integral(factor * (2 * time) ** -order / beta * _U ** (order - 1) * exp(-_U), (_U, lower, oo))
+    closed = factor * (2 * time) ** -order / beta * uppergamma(order, lower)
+    primitive = -factor * (2 * time) ** -order / beta * uppergamma(order, _U)
+    steps = (
+        Step(exact, smooth, "comparison", f"one peak in v = y^-beta: the error is at most {error}",
+             SumToIntegral(in_v, _V, _Y**-beta, Maximum(_V), error)),
+        Step(smooth, scaled, "substitution", "u = 2 t y^-beta", Substitution(_Y, _U, (_U / (2 * time)) ** (-1 / beta))),
+        Step(scaled, closed, "integral", "the upper incomplete gamma function", Antiderivative(primitive)),
+    )  # fmt: skip
+    derivation = Derivation(f"{name} finite M", f"{name} for finite M", steps, ("beta > 1", "t > 0"), source)
+    return FiniteSize(exact, closed, error, And(Ge(time, 1), Le(time, M**beta)), derivation)
+
+
+def finite_kernel() -> FiniteSize:
+    """K_M(t) with the crossover at t = M^beta, and its explicit error e^-2 t^-2.
+
+    Examples
+    --------
+    >>> finite_kernel().approximation
+    (2*t)**(-2 + 1/beta)*uppergamma(2 - 1/beta, 2*t/M**beta)/beta
+    """
+    return exponential_sum(2 - 1 / beta, "forgetting kernel", t, Integer(1), "lemma:ke-power")
+
+
+def finite_signal() -> FiniteSize:
+    """e_M(t) with the crossover at t = M^beta, and its explicit error of order t^-(s + 1/beta)."""
+    return exponential_sum(s, "signal", t, Integer(1), "lemma:ke-power")
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSided:
+    """``lower <= exact <= upper``, with the common ``leading`` behaviour of both bounds."""
+
+    exact: Expr
+    lower: Expr
+    upper: Expr
+    leading: Expr
+    derivation: Derivation
+
+
+def approximation_error_asymptotics() -> TwoSided:
+    """delta_M between two integrals: (M+1)^-(s beta)/(s beta) and M^-(s beta)/(s beta); both are M^-(s beta)/(s beta).
+
+    Examples
+    --------
+    >>> approximation_error_asymptotics().upper
+    1/(M**(beta*s)*beta*s)
+    """
+    exponent = 1 + s * beta
+    lower, upper = ((M + 1) ** (-s * beta) / (s * beta), M ** (-s * beta) / (s * beta))
+    primitive = -(_Y ** (-s * beta)) / (s * beta)
+    tail = _Y**-exponent
+    total = Sum(j**-exponent, (j, M + 1, oo))
+    above, below = Integral(tail, (_Y, M, oo)), Integral(tail, (_Y, M + 1, oo))
+    steps = (
+        Step(total, above, "bound", "the summand falls", IntegralTest()),
+        Step(above, upper, "integral", "an upper bound", Antiderivative(primitive)),
+        Step(below, total, "bound", "the summand falls", IntegralTest(), begins=True),
+        Step(below, lower, "integral", "a lower bound", Antiderivative(primitive), begins=True),
+    )
+    derivation = Derivation("approximation error", "delta_M between two integrals", steps, ("s > 0", "beta > 1"))
+    return TwoSided(approximation_error(), lower, upper, upper, derivation)
+
+
+def signal_gap() -> Derivation:
+    """e_infinity(t) - e_M(t) <= delta_M at every t: each mode has fallen since t = 0."""
+    mode = exp(-2 * _V * t)
+    step = Step(mode, Integer(1), "bound", "a mode falls in t from 1", Monotone(t, -2 * _V * mode))
+    return Derivation("signal gap", "e_infinity - e_M is at most delta_M", (step,), ("t > 0",), "lemma:em-gap")
+
+
+def asymptotics_derivations() -> tuple[Derivation, ...]:
+    """The derivations behind this module."""
+    return (
+        spectrum_derivation(),
+        expansion_derivation("kernel", "Forgetting kernel, M infinite", kernel_asymptotics(), "lemma:ke-power"),
+        expansion_derivation("signal", "Signal, M infinite", signal_asymptotics(), "lemma:ke-power"),
+        finite_kernel().derivation,
+        finite_signal().derivation,
+        approximation_error_asymptotics().derivation,
+        signal_gap(),
+    )
