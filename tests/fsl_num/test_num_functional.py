@@ -1,0 +1,151 @@
+"""The functional scaling law against integrals that are known or computed another way."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsl_num.functional import (
+    batch_noise_functional,
+    functional_scaling_law,
+    integrate_graded,
+    noise_functional,
+    scaling_functional,
+)
+from fsl_num.schedules import Constant, Schedule, StableDecay, schedule
+from fsl_num.spectrum import approximation_error, forgetting_kernel, kernel_integral, signal
+
+SCHEDULES = [
+    ("exp-decay", {"final": 1e-6}),
+    ("wsd", {"final": 1e-3, "decay_fraction": 0.2}),
+    ("cosine", {}),
+    ("linear", {"final": 0.1}),
+    ("power-decay", {"power": 0.3}),
+    ("power-decay", {"power": 4.0}),
+]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(1.05, 6), st.one_of(st.just(math.inf), st.floats(0, 30)), st.floats(-3, 30), st.floats(0.01, 0.99))
+def test_constant_phases_are_kernel_integrals(beta: float, log_size: float, log_t: float, share: float) -> None:
+    size = math.inf if math.isinf(log_size) else float(int(10.0**log_size))
+    peak, steps = 0.25, 4.0 * 10.0**log_t
+    exact = peak * kernel_integral(0.0, peak * steps, beta, size)
+    found = noise_functional(Constant(peak=peak, steps=steps, batch_size=3), beta, size)
+    # the reported error is the tolerance: it must cover the truth and stay below what was asked for (1e-10)
+    assert abs(found.value - exact) <= found.error <= 2e-10 * exact
+    flat = StableDecay(peak=peak, final=peak * (1 - 1e-15), steps=steps, decay_fraction=share)
+    again = noise_functional(flat, beta, size)
+    assert abs(again.value - exact) <= again.error + 2e-15 * exact
+
+
+@pytest.mark.parametrize(("name", "parameters"), SCHEDULES)
+@pytest.mark.parametrize("size", [1, 7])
+def test_against_arbitrary_precision_in_physical_time(name: str, parameters: dict[str, float], size: int) -> None:
+    """int K(T - t) phi dt = int K(T - T(tau)) phi(tau)^2 dtau: no inverse of the intrinsic time is needed there."""
+    plan = schedule(name, peak=0.5, steps=300.0, **parameters)
+    mp = mpmath.mp.clone()
+    mp.dps = 20
+
+    def integrand(rho: Any) -> Any:  # rho: steps left
+        left = plan.remaining_intrinsic_time(float(rho))
+        rate = plan._rate(np.array([float(rho)]))[0]
+        return mp.fsum(mp.mpf(j) ** -3 * mp.exp(-2 * mp.mpf(j) ** -1.5 * left) for j in range(1, size + 1)) * rate**2
+
+    cuts = sorted({300.0, *(300.0 - b for b in plan.physical_breaks), *(300.0 * 0.25**k for k in range(1, 25)), 0.0})
+    exact = mp.quad(integrand, cuts, method="gauss-legendre", maxdegree=5)
+    found = noise_functional(plan, 1.5, size)
+    # 1e-13: the reference takes the schedule in float64 (300 steps, rounding 1e-14 in the exponent)
+    assert abs(found.value - exact) <= found.error + 1e-13 * exact
+
+
+@pytest.mark.parametrize(("name", "parameters"), SCHEDULES)
+def test_a_second_method_for_long_trainings(name: str, parameters: dict[str, float]) -> None:
+    """Trapezoid in log-remaining physical time with doubled exponential ends, T near 1e15 and infinitely many modes."""
+    final = {key: value * 0.5 if key == "final" else value for key, value in parameters.items()}
+    plan = schedule(name, peak=0.5, steps=1e16, **final)
+    cuts = [0.0, *sorted(plan.steps - b for b in plan.physical_breaks), plan.steps]
+    total = 0.0
+    for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+        x = np.linspace(-5.2, 5.2, 3000)  # tanh-sinh: rho = low + (high - low) share
+        share = 1 / (1 + np.exp(-np.pi * np.sinh(x)))
+        slope = np.pi * np.cosh(x) * share * (1 / (1 + np.exp(np.pi * np.sinh(x))))
+        rho = low + (high - low) * share
+        rate = plan._rate(rho)
+        values = forgetting_kernel(plan._left(rho), 1.7) * rate**2
+        total += float((values * slope).sum() * (x[1] - x[0]) * (high - low))
+    found = noise_functional(plan, 1.7)
+    # Measured agreement 1e-13 to 4e-10; the coarse rule resolves 16 decades with 3000 points, which limits it.
+    assert found.value == pytest.approx(total, rel=1e-8)
+    assert found.error <= 1e-9 * found.value
+
+
+@pytest.mark.parametrize(("name", "parameters"), SCHEDULES)
+def test_error_bounds_hold_between_tolerances(name: str, parameters: dict[str, float]) -> None:
+    plan = schedule(name, peak=0.5, steps=1e9, **parameters)
+    sharp = noise_functional(plan, 2.0, 1e12, rtol=1e-13)
+    for rtol in (1e-2, 1e-6, 1e-10):
+        rough = noise_functional(plan, 2.0, 1e12, rtol=rtol)
+        assert abs(rough.value - sharp.value) <= rough.error + sharp.error
+
+
+def test_batch_noise_by_modes() -> None:
+    # One mode, constant gamma: int_0^T e^{-2(T - t)} gamma e^{-2t} dt = gamma T e^{-2T}.
+    plan = Constant(peak=0.2, steps=30.0, batch_size=2.0)
+    found = batch_noise_functional(plan, 1.0, 2.0, 1)
+    assert abs(found.value - 0.1 * 6.0 * math.exp(-12.0)) <= found.error
+    # Two modes with weights w_j = lambda_j^2 and v_j = j^-(1 + s beta).
+    rates, weights, amplitudes = [2.0, 2.0 / 4], [1.0, 1 / 16], [1.0, 2.0**-3]
+    exact = 0.0
+    for rate, weight in zip(rates, weights, strict=True):
+        for other, amplitude in zip(rates, amplitudes, strict=True):
+            gap = rate - other
+            span = 6.0 if gap == 0 else math.expm1(gap * 6.0) / gap
+            exact += 0.1 * weight * amplitude * math.exp(-rate * 6.0) * span
+    two = batch_noise_functional(plan, 1.0, 2.0, 2)
+    assert abs(two.value - exact) <= two.error <= 1e-9 * exact
+
+
+def test_the_parts_of_the_law() -> None:
+    plan = schedule("wsd", peak=0.4, final=0.004, steps=1e5, decay_fraction=0.1, batch_size=8)
+    law = scaling_functional(plan, 0.7, 1.8, 500, 2.0)
+    total = plan.total_intrinsic_time
+    assert law.approximation == approximation_error(0.7, 1.8, 500)
+    assert law.signal == signal(total, 0.7, 1.8, 500)
+    assert law.label_noise == 2.0 / 8 * noise_functional(plan, 1.8, 500).value
+    assert law.batch_noise == 0.0
+    full = functional_scaling_law(plan, 0.7, 1.8, 500, 2.0)
+    assert full.total == pytest.approx(law.total + full.batch_noise, rel=1e-15) and full.batch_noise > 0
+    assert scaling_functional(plan, 0.7, 1.8, 500, 0.0).label_noise == 0.0
+    assert full.error < 1e-9 * full.total
+
+
+def test_integrate_graded_reports_what_it_misses() -> None:
+    # A spike far from 0 is not resolved by panels graded towards 0; the error must say so.
+    spike = integrate_graded(lambda x: 1 / ((x - 0.7) ** 2 + 1e-6), 1.0)
+    exact = 1e3 * (math.atan(0.3e3) + math.atan(0.7e3))
+    assert abs(spike.value - exact) <= spike.error
+    power = integrate_graded(lambda x: x**0.75, 1e20)
+    assert abs(power.value - 1e35 / 1.75) <= power.error < 1e-10 * power.value
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda plan: noise_functional(plan, 0.5), "beta must lie in"),
+        (lambda plan: noise_functional(plan, 2.0, 3.5), "model_size must be"),
+        (lambda plan: noise_functional(plan, 2.0, rtol=1e-15), "rtol must lie in"),
+        (lambda plan: scaling_functional(plan, 0.5, 2.0, 10, -1.0), "noise must be at least 0"),
+        (lambda plan: functional_scaling_law(plan, -0.5, 2.0, 10, 1.0), "s must be positive"),
+    ],
+)
+def test_bad_input_is_refused_in_words(call: Any, text: str) -> None:
+    plan: Schedule = Constant(peak=0.1, steps=10)
+    with pytest.raises(ValueError, match=text):
+        call(plan)
