@@ -5,13 +5,13 @@ import ast
 LIMIT = 400
 """Lines that no file reaches past."""
 
-ELSEWHERE = {
-    "fsl_sym/__init__.py": "tests/architecture/test_arch_imports.py",
-    "fsl_num/__init__.py": "tests/architecture/test_arch_imports.py",
-    "fsl_num/__main__.py": "tests/fsl_num/test_num_cli.py",
-    "fsl_num/theorems": "tests/test_theorems.py",
+WITHIN = {
+    "fsl_num/exponential_sums.py": "tests/fsl_num/test_num_spectrum.py",
+    "fsl_num/exponential_sums_digits.py": "tests/fsl_num/test_num_spectrum.py",
+    "fsl_num/evolution.py": "tests/fsl_num/test_num_minimise.py",
+    "fsl_num/validation.py": "tests/fsl_num/test_num_spectrum.py",
 }
-"""Modules, or folders of them, whose test is not their mirror, and where it is."""
+"""Inner modules that are tested through the one module that they serve: where."""
 
 
 def too_long(source):
@@ -41,10 +41,28 @@ def mirrors(path):
     return [f"tests/{package}/{prefix}{'_'.join(rest[:size])}.py" for size in range(len(rest), 0, -1)]
 
 
-def places_of_test(path):
-    """Where the test of a module may stand."""
-    named = [test for place, test in ELSEWHERE.items() if path.as_posix() == place or path.is_relative_to(place)]
-    return named + mirrors(path)
+def imported_modules(source):
+    """The dotted names of the modules that a source imports, wherever in it the import stands."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def is_tested(path, tests):
+    """Whether a module has a test: its mirror, or a test file that imports it itself, or its place in WITHIN.
+
+    ``tests`` is a mapping from the path of every test file to its source.
+    """
+    name = ".".join(part for part in path.with_suffix("").parts if part != "__init__")
+    return (
+        any(mirror in tests for mirror in mirrors(path))
+        or any(name in imported_modules(source) for source in tests.values())
+        or WITHIN.get(path.as_posix()) in tests
+    )
 
 
 def toothless_tests(source):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from project import ROOT, files_of_tests, modules
-from scan_layout import ELSEWHERE, LIMIT, is_empty, mirrors, places_of_test, too_long, toothless_tests
+from scan_layout import LIMIT, WITHIN, imported_modules, is_empty, is_tested, mirrors, too_long, toothless_tests
 
 
 def read(path):
@@ -21,28 +21,37 @@ def test_a_long_file_is_seen():
     assert not too_long("x = 1\n" * LIMIT)
 
 
+@pytest.fixture(scope="module")
+def sources():
+    return {path.as_posix(): read(path) for path in files_of_tests()}
+
+
 @pytest.mark.parametrize("path", [path for path in modules() if not is_empty(read(path))], ids=str)
-def test_a_module_has_its_test(path):
-    found = [test for test in places_of_test(path) if (ROOT / test).is_file()]
-    assert found, f"write one of {places_of_test(path)}"
-    package = path.parts[0]
-    assert any(package in read(test) for test in found), f"{found} never mentions {package}"
+def test_a_module_has_its_test(path, sources):
+    assert is_tested(path, sources), f"write one of {mirrors(path)}"
 
 
 def test_an_untested_module_is_seen():
-    assert mirrors(Path("fsl_num/volterra/fast.py")) == [
-        "tests/fsl_num/test_num_volterra_fast.py",
-        "tests/fsl_num/test_num_volterra.py",
-    ]
-    assert not any((ROOT / test).exists() for test in places_of_test(Path("fsl_num/never_written.py")))
+    fast = Path("fsl_num/volterra/fast.py")
+    assert not is_tested(fast, {"tests/fsl_num/test_num_functional.py": "import fsl_num.volterra.exact\n"})
+    assert not is_tested(Path("fsl_num/evolution.py"), {})
+    assert is_tested(fast, {"tests/fsl_num/test_num_volterra_fast.py": ""})
+    assert is_tested(fast, {"tests/fsl_num/test_num_volterra.py": ""})
+    assert is_tested(fast, {"tests/test_theorems.py": "from fsl_num.volterra import fast\n"})
+    assert is_tested(fast, {"tests/test_theorems.py": "from fsl_num.volterra.fast import solve\n"})
+
+
+def test_a_module_with_nothing_to_test_is_seen():
     assert is_empty('"""Only words."""\nimport math\n__all__ = ["a"]\n')
     assert not is_empty("def f():\n    pass\n")
 
 
-def test_the_list_of_tests_elsewhere_is_true():
-    for module, test in ELSEWHERE.items():
-        assert (ROOT / module).exists(), module
-        assert (ROOT / test).exists(), test
+def test_the_modules_tested_within_others_serve_what_is_tested_there(sources):
+    for inner, test in WITHIN.items():
+        name = ".".join(Path(inner).with_suffix("").parts)
+        served = [path for path in modules() if name in imported_modules(read(path))]
+        names = {".".join(path.with_suffix("").parts) for path in served}
+        assert names & imported_modules(sources[test]), f"{test} tests no module that uses {inner}"
 
 
 @pytest.mark.parametrize("path", files_of_tests(), ids=str)

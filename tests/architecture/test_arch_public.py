@@ -6,7 +6,10 @@ import pytest
 from project import PACKAGES
 from scan_public import lacks
 
-PUBLIC = [(package, name) for package in PACKAGES for name in import_module(package).__all__]
+import fsl_num
+import fsl_sym
+
+PUBLIC = [(package.__name__, name) for package in (fsl_sym, fsl_num) for name in package.__all__]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Rational, sympify
 
+import fsl_num.__main__
 import fsl_num.theorems
 from fsl_num.cli import exponents, main
 from fsl_num.cli.inputs import InputError, exact_rational, parameter_point
@@ -295,6 +296,10 @@ def test_table_agrees_with_exponents(capsys):
     assert output_of(capsys, "table").startswith("schedule")
     assert output_of(capsys, "table", "--format", "markdown").startswith("| schedule")
     assert output_of(capsys, "table", "--format", "latex").startswith(r"\begin{tabular}")
+
+
+def test_the_module_runs_as_the_command():
+    assert fsl_num.__main__.main is main
 
 
 def test_help_is_no_failure(capsys):
