@@ -110,8 +110,11 @@ def _executor(jobs: int) -> Iterator[Executor | None]:
         yield None
         return
     # Spawned, not forked: the same on every system, and no lock of a numerical library is copied while it is held.
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as executor:
+    executor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    try:
         yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)  # when interrupted, what has not begun is not begun
 
 
 @contextmanager

@@ -75,10 +75,10 @@ def interval_text(constants: tuple[float, float] | None) -> str:
 def resolution_text(resolution: dict[str, float]) -> str:
     """The smallest error of each kind that the check refutes.
 
-    >>> resolution_text({"power": 0.0125, "log power": 0.25})
+    >>> resolution_text({"power": 0.0125, "log_power": 0.25})
     'power 0.013, log power 0.25'
     """
-    return ", ".join(f"{kind} {size:.2g}" for kind, size in resolution.items()) or "-"
+    return ", ".join(f"{kind.replace('_', ' ')} {size:.2g}" for kind, size in resolution.items()) or "-"
 
 
 def _row(hearing: Hearing) -> tuple[str, ...]:

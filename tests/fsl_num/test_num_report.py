@@ -74,7 +74,7 @@ def hearing(verdict=Verdict.SUPPORTED, passes=True, seconds=2.0):
         (0.3, 12.0),
         0.02,
         (MutantHearing("no log", passes, "drift 0.1"),),
-        {"power": 0.04, "log": 0.2},
+        {"power": 0.04, "log_power": 0.2},
     )
     derivation = DerivationRecord("I1 and I2", 5, 5 if passes else 4)
     return Hearing("thm:x", "A title", verdict, passes, (easy, edge), (derivation,), seconds, "the reason")
@@ -82,7 +82,7 @@ def hearing(verdict=Verdict.SUPPORTED, passes=True, seconds=2.0):
 
 def test_a_row_shows_the_widest_constants_and_the_worst_resolution():
     (row,) = hearings_grid([hearing()]).rows
-    assert row == ("thm:x", "SUPPORTED", "easy edge", "[0.25, 12]", "power 0.04, log 0.2", "2/2", "2.0")
+    assert row == ("thm:x", "SUPPORTED", "easy edge", "[0.25, 12]", "power 0.04, log power 0.2", "2/2", "2.0")
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
