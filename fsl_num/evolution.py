@@ -106,7 +106,8 @@ def search(
         spread = np.sqrt(np.trace(covariance[r], axis1=1, axis2=2))
         sigma[r] = np.maximum(np.minimum(sigma[r] * np.exp(growth), longest[r] / spread), 1e-290)
         # Agreement of the better half, finite: where all are infinite the search has found no feasible point yet.
-        agreed = np.isfinite(sorted_values[:, -1]) & (sorted_values[:, -1] - sorted_values[:, 0] <= tolerance)
+        agreed = np.isfinite(sorted_values[:, -1])
+        agreed[agreed] = sorted_values[agreed, -1] - sorted_values[agreed, 0] <= tolerance
         running = r[~agreed]
         if running.size == 0:
             break

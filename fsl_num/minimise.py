@@ -22,7 +22,11 @@ from fsl_num.validation import Array, positive, real_number
 LogLaw = Callable[[Array], Any]
 _Points = tuple[Array, Array]
 
-_PROFILE_STARTS = 5
+_END_ATTEMPTS = 6
+_ATTEMPTS = 4
+_DISTANCES = 10.0 ** -np.arange(0.5, 8.0)
+_STARTS_A_DISTANCE = 3
+_FLAT = 4.0
 _GRID = {1: 257, 2: 41, 3: 17, 4: 9}
 
 
@@ -161,18 +165,71 @@ def minimise_law(
     first = _apart(points[finite], problem.width * cell, count)
     tolerance = problem.tolerance(float(values[0]))
     found, reached = problem.refine(first, np.full(len(first), cell), tolerance, seed)
-    # Start anew around the best, with several step lengths: it catches a search that stopped early in a bent valley.
     order = np.argsort(reached, kind="stable")
-    steps = np.array([0.3, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8])
-    again = np.repeat(found[order[:1]], steps.size, axis=0)
-    more, values_again = problem.refine(again, steps, tolerance, seed + 1)
-    everything = np.concatenate([reached, values_again])
-    best = int(np.argmin(everything))
-    log_value = float(everything[best])
-    # The restarts count as one more search, so the second-best value is an opinion independent of the best one.
-    ranked = np.sort(np.append(reached, values_again.min()))
-    spread = float(ranked[1] - ranked[0])
-    return Minimum(log_value, np.concatenate([found, more])[best] * problem.log_budget, problem.evaluations, spread)
+    best, log_value = found[order[0]], float(reached[order[0]])
+    opinions = list(reached)
+    for attempt in range(_ATTEMPTS):
+        more, again = _restart(problem, best, log_value, tolerance, seed + 1 + attempt)
+        opinions.append(float(again.min()))
+        gained = log_value - float(again.min())
+        if gained > 0:
+            best, log_value = more[int(np.argmin(again))], float(again.min())
+        if gained <= tolerance:
+            break
+    # Each round of restarts counts as one more search, so the second-best value is an opinion of its own.
+    ranked = np.sort(opinions)
+    return Minimum(log_value, best * problem.log_budget, problem.evaluations, float(ranked[1] - ranked[0]))
+
+
+def _restart(problem: _Problem, best: Array, log_value: float, tolerance: float, seed: int) -> _Points:
+    """Search anew at every distance from the best point and from the ends of the flat set around it.
+
+    Two branches of a law that differ by a power of the logarithm meet within log(log_budget) / log_budget of each
+    other, often at an end of the set on which the higher branch is flat: a search from afar steps over the lower one,
+    and only a start close to that end finds it.
+    """
+    centres = np.concatenate([best[None], _ends(problem, best, log_value + math.log(_FLAT), seed)])
+    steps = np.tile(np.repeat(_DISTANCES, _STARTS_A_DISTANCE), len(centres))
+    generator = np.random.default_rng(np.random.SeedSequence(seed))
+    moves = steps[:, None] * generator.standard_normal((steps.size, problem.n))
+    moves[::_STARTS_A_DISTANCE] = 0.0
+    around = np.repeat(centres, _DISTANCES.size * _STARTS_A_DISTANCE, axis=0)
+    starts = np.clip(around + problem.width * moves, problem.lower, problem.upper)
+    return problem.refine(starts, 0.3 * steps, tolerance, seed)
+
+
+def _ends(problem: _Problem, best: Array, threshold: float, seed: int) -> Array:
+    """Return points below the threshold where one variable is as small or as large as searches from the best find."""
+    free = np.flatnonzero(problem.upper > problem.lower)
+    pushes = [(int(index), sign, step) for index in free for sign in (1.0, -1.0) for step in (0.1, 1e-3)]
+    starts = np.repeat(best[None], len(pushes), axis=0)
+    indices = np.array([index for index, _, _ in pushes], dtype=np.intp)
+    signs = np.array([sign for _, sign, _ in pushes])
+    steps = np.array([step for _, _, step in pushes])
+    return _pushed(problem, starts, indices, signs, steps, threshold, seed)[0]
+
+
+def _pushed(
+    problem: _Problem, starts: Array, indices: NDArray[np.intp], signs: Array, steps: Array, threshold: float, seed: int
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Search from every start for the least value of sign * variable among points below the threshold.
+
+    Returns the points and whether each one is below the threshold.
+    """
+
+    def value(x: Array, rows: Rows) -> Array:
+        loss = problem.value(np.minimum(problem.lower + problem.width * x, problem.upper))
+        chosen = np.broadcast_to(indices[rows, None, None], (*x.shape[:-1], 1))
+        along = signs[rows, None] * np.take_along_axis(x, chosen, axis=-1)[..., 0]
+        return np.where(loss <= threshold, along, 2.0 + np.maximum(loss - threshold, 0.0))
+
+    unit = np.clip((starts - problem.lower) / problem.width, 0.0, 1.0)
+    box = (problem.upper > problem.lower) * np.ones_like(unit)
+    generator = np.random.default_rng(np.random.SeedSequence(seed))
+    resolution = min(1e-9, 1e-4 / problem.log_budget)
+    found = search(value, unit, 0 * box, box, steps, generator=generator, tolerance=resolution)
+    points = np.minimum(problem.lower + problem.width * found.points, problem.upper)
+    return points, found.values <= 1.5
 
 
 def near_optimal_interval(
@@ -187,9 +244,10 @@ def near_optimal_interval(
 ) -> NearOptimalInterval:
     """Return which values of variable ``index`` keep the tuned loss within ``factor`` of the optimum.
 
-    The other variables are minimised anew at every value (the profile). A scan over the whole bound finds pieces that
-    do not touch the optimum (those wider than 1/64 of the bound); the extreme near-optimal values are then refined to
-    1e-3 log units. ``factor`` > 1; ``optimum`` saves the first minimisation; the rest as in :func:`minimise_law`.
+    The variable is pushed outwards among the points whose loss stays below ``factor`` times the optimum, from the
+    optimum and from the outermost grid point below that threshold (so a piece that does not touch the optimum is found
+    where it is wider than a grid cell), in rounds of searches at every distance until a round gains less than 1e-3 log
+    units. ``factor`` > 1; ``optimum`` saves the first minimisation; the rest as in :func:`minimise_law`.
 
     >>> law = lambda x: np.abs(x[..., 0] - 5.0)
     >>> found = near_optimal_interval(law, [(0.0, 1.0)], 0, log_budget=20.0, factor=math.e)
@@ -203,42 +261,38 @@ def near_optimal_interval(
         raise ValueError(f"factor must exceed 1, got {factor!r}")
     best = optimum or minimise_law(log_law, bounds, log_budget=log_budget, seed=seed)
     threshold = best.log_value + math.log(factor)
-    tolerance = problem.tolerance(best.log_value)
-    points, values, cell = problem.grid()
     here = np.clip(best.log_point / problem.log_budget, problem.lower, problem.upper)
-    low, high = float(problem.lower[index]), float(problem.upper[index])
+    points, values, cell = problem.grid()
+    scattered = points[values <= threshold]
+    ends = []
+    for sign in (1.0, -1.0):
+        # Pieces of the set away from the optimum are entered through the grid point that lies furthest out.
+        outer = scattered[np.argsort(sign * scattered[:, index])[:1]]
+        ends.append(_end(problem, np.concatenate([here[None], outer]), index, sign, threshold, cell, seed))
+    low, high = (float(end) for end in ends)
+    scale, slack = problem.log_budget, 1e-9 * float(problem.width[index])
+    hits = (bool(low <= problem.lower[index] + slack), bool(high >= problem.upper[index] - slack))
+    return NearOptimalInterval(low * scale, high * scale, *hits)
 
-    def near_optimal(where: Array) -> NDArray[np.bool_]:
-        """Say for each value of the variable whether the profile is below the threshold."""
-        rows = []
-        for value in where:
-            candidates = points[(np.abs(points[:, index] - value) <= 0.51 * cell * problem.width[index])]
-            candidates = candidates.copy() if len(candidates) else points[:40].copy()
-            candidates[:, index] = value
-            chosen = _apart(candidates, problem.width * cell, _PROFILE_STARTS - 1)
-            start = here.copy()
-            start[index] = value
-            rows.append(np.concatenate([start[None], np.resize(chosen, (_PROFILE_STARTS - 1, problem.n))]))
-        start = np.concatenate(rows)
-        _, reached = problem.refine(start, np.full(len(start), cell), tolerance, seed, int(index))
-        return np.asarray(reached.reshape(len(where), -1).min(axis=1) <= threshold)
 
-    scan = np.unique(np.append(np.linspace(low, high, 65), here[index]))
-    good = near_optimal(scan)
-    good[scan == here[index]] = True
-    first, last = int(np.argmax(good)), len(scan) - 1 - int(np.argmax(good[::-1]))
-    hits_low, hits_high = first == 0, last == len(scan) - 1
-    left = (low, low) if hits_low else (float(scan[first - 1]), float(scan[first]))
-    right = (high, high) if hits_high else (float(scan[last]), float(scan[last + 1]))
-    while max(left[1] - left[0], right[1] - right[0]) > max(1e-3 / problem.log_budget, 1e-13 * problem.width[index]):
-        inner = np.linspace(0.0, 1.0, 18)
-        lefts, rights = left[0] + (left[1] - left[0]) * inner, right[0] + (right[1] - right[0]) * inner
-        good = near_optimal(np.concatenate([lefts[1:-1], rights[1:-1]]))
-        good_left = np.concatenate([[hits_low], good[:16], [True]])
-        good_right = np.concatenate([[True], good[16:], [hits_high]])
-        k = max(int(np.argmax(good_left)), 1)
-        left = (float(lefts[k - 1]), float(lefts[k]))
-        k = min(17 - int(np.argmax(good_right[::-1])), 16)
-        right = (float(rights[k]), float(rights[k + 1]))
-    scale = problem.log_budget
-    return NearOptimalInterval(left[1] * scale, right[0] * scale, hits_low, hits_high)
+def _end(problem: _Problem, centres: Array, index: int, sign: float, threshold: float, cell: float, seed: int) -> float:
+    """Return the extreme value of a variable below the threshold, by rounds of searches at every distance."""
+    best = min(sign * float(centre[index]) for centre in centres)
+    steps = np.append(_DISTANCES, cell)
+    for attempt in range(_END_ATTEMPTS):
+        generator = np.random.default_rng(np.random.SeedSequence([seed, attempt]))
+        around = np.repeat(centres, steps.size * _STARTS_A_DISTANCE, axis=0)
+        every = np.tile(np.repeat(steps, _STARTS_A_DISTANCE), len(centres))
+        moves = every[:, None] * generator.standard_normal(around.shape)
+        moves[::_STARTS_A_DISTANCE] = 0.0
+        starts = np.clip(around + problem.width * moves, problem.lower, problem.upper)
+        chosen = np.full(len(starts), index)
+        found, inside = _pushed(problem, starts, chosen, np.full(len(starts), sign), 0.3 * every, threshold, seed)
+        reached = np.where(inside, sign * found[:, index], np.inf)
+        winner = int(np.argmin(reached))
+        gained = best - float(reached[winner])
+        if gained > 0:
+            best, centres = float(reached[winner]), found[winner][None]
+        if gained <= 1e-3 / problem.log_budget:
+            break
+    return sign * best
