@@ -293,6 +293,26 @@ def limit_value(expression: Expr, x: Symbol, point: Expr) -> Expr | None:
     """
     if not expression.has(x):
         return expression
+    expression, masks = _mask_constants(expression, x)
+    value = _masked_limit(expression, x, point)
+    return None if value is None else value.xreplace(masks)
+
+
+def _mask_constants(expression: Expr, x: Symbol) -> tuple[Expr, dict[Symbol, Expr]]:
+    """Constant factors such as 1/(beta - 1) as symbols: expansion would multiply them into other denominators."""
+    masks: dict[Symbol, Expr] = {}
+    terms = []
+    for term in Add.make_args(expression):
+        constant, rest = term.as_independent(x, as_Add=False)
+        if any(item.is_Pow and item.base.is_Add for item in Mul.make_args(constant)):
+            mask = Symbol(f"_c{len(masks)}")
+            masks[mask] = constant
+            constant = mask
+        terms.append(constant * rest)
+    return Add(*terms), masks
+
+
+def _masked_limit(expression: Expr, x: Symbol, point: Expr) -> Expr | None:
     if point == oo:
         total: Expr = Integer(0)
         for term in Add.make_args(expand(expression, power_base=True)):

@@ -1,0 +1,134 @@
+"""What a closed form carries: the exact expression, its asymptotics, its growth order, and how it was derived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from sympy import Eq, Expr, Min, Mul, Symbol, sympify, true
+from sympy.logic.boolalg import Boolean
+
+from fsl_sym.derivation import Derivation
+from fsl_sym.mellin import Expansion
+from fsl_sym.spectrum import FiniteSize
+from fsl_sym.verification import equal
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthOrder:
+    """A growth order up to two-sided constants: the least of several monomials, times a factor.
+
+    Attributes
+    ----------
+    alternatives
+        Mappings {base: exponent}; a base is a symbol, or an expression such as ``log(T)`` or ``a - b``.
+    condition
+        Where on (s, beta, p) it is the order.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import M, T, beta
+    >>> GrowthOrder(({M: 1, T: -1}, {T: 1 / beta - 1})).expression
+    Min(T**(-1 + 1/beta), M/T)
+    """
+
+    alternatives: tuple[Mapping[Expr, Expr], ...]
+    condition: Boolean = true
+
+    def __post_init__(self) -> None:
+        if not self.alternatives:
+            raise ValueError("a growth order needs at least one monomial; {} is the order 1")
+        frozen = tuple(
+            MappingProxyType({sympify(base): sympify(exponent) for base, exponent in item.items()})
+            for item in self.alternatives
+        )
+        object.__setattr__(self, "alternatives", frozen)
+
+    @property
+    def expression(self) -> Expr:
+        """The order as an expression."""
+        return Min(*[Mul(*[base**exponent for base, exponent in item.items()]) for item in self.alternatives])
+
+    def times(self, base: Expr, exponent: Expr | int = 1) -> GrowthOrder:
+        """The order with a factor ``base^exponent``."""
+        power = sympify(exponent)
+        return GrowthOrder(
+            tuple({**item, base: item.get(base, sympify(0)) + power} for item in self.alternatives), self.condition
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLine:
+    """A line that the paper prints, per mode, against the right value; ``verdict`` is computed, not typed."""
+
+    label: str
+    printed: Expr
+    right: Expr
+    note: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the printed line is right, exactly."""
+        return equal(self.printed, self.right).proved
+
+    @property
+    def refuted(self) -> bool:
+        """Whether numbers contradict it."""
+        return equal(self.printed, self.right).refuted
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """``lower <= quantity <= upper`` wherever ``conditions`` hold; None is no bound on that side."""
+
+    quantity: Expr
+    lower: Expr | None
+    upper: Expr | None
+    conditions: tuple[str, ...]
+    derivation: Derivation
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedForm:
+    """A noise integral or a part of one.
+
+    Attributes
+    ----------
+    exact
+        Exact for every M: sums over j = 1..M.
+    derivation
+        From the definition to ``exact``.
+    order
+        The sum of these growth orders, where their conditions hold.
+    asymptotics
+        M infinite, or None where ``parts`` carry it.
+    finite
+        The finite-M form with incomplete gamma functions and its error, or None.
+    conditions, resonances
+        Of the asymptotics.
+    printed
+        The lines that the paper prints for it.
+    """
+
+    name: str
+    exact: Expr
+    derivation: Derivation
+    order: tuple[GrowthOrder, ...]
+    asymptotics: Expansion | None = None
+    finite: FiniteSize | None = None
+    conditions: tuple[Boolean, ...] = ()
+    resonances: tuple[Eq, ...] = ()
+    printed: tuple[PrintedLine, ...] = ()
+
+    def at_resonance(self, values: Mapping[Symbol, Expr]) -> Expansion:
+        """The asymptotics with parameters set, right at a resonance too.
+
+        Raises
+        ------
+        ValueError
+            If the closed form has no asymptotics of its own.
+        """
+        if self.asymptotics is None:
+            raise ValueError(f"{self.name} has no expansion of its own; expand the parts that its derivation ends with")
+        return self.asymptotics.at(values)
