@@ -1,0 +1,250 @@
+"""The solvers of the Volterra equation against exact solutions, an ODE library and each other."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from fsl_num.functional import functional_scaling_law
+from fsl_num.schedules import Constant, StableDecay, schedule
+from fsl_num.spectrum import approximation_error, forgetting_kernel, signal, trace
+from fsl_num.volterra import Problem, UnstableProblemError, solve
+from fsl_num.volterra import modes as modes_module
+from fsl_num.volterra.modes import kernel_modes
+
+CASES = [
+    # s, beta, M, gamma, horizon, noise
+    (0.5, 2.0, 1, 0.3, 30.0, 1.0),
+    (1.0, 1.5, 12, 0.3, 1e6, 0.0),
+    (0.3, 3.0, 20, 0.5, 1e3, 1.0),
+    (3.0, 2.0, 9, 1.1, 1e8, 2.0),
+    (0.1, 1.1, 15, 0.15, 1e5, 1e-6),
+    (2.5, 5.0, 6, 1.5, 1e2, 0.0),
+    (0.7, 1.7, 4, 0.2, 1e-3, 1.0),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_panels_agree_with_the_secular_equation_within_their_error(case: tuple[float, ...]) -> None:
+    s, beta, size, gamma, horizon, noise = case
+    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, horizon=horizon)
+    t = np.concatenate([[0.0], np.geomspace(1e-4 * horizon, horizon, 17)])
+    exact = np.array([float(x) for x in solve(problem, t, digits=20).values])
+    for rtol in (1e-12, 1e-6):
+        found = solve(problem, t, rtol=rtol)
+        assert (np.abs(found.values - exact) <= found.error + 1e-16 * exact).all()
+    sharp = solve(problem, t)
+    assert (np.abs(sharp.values / exact - 1) < 1e-12).all()  # the stated goal; measured at most 1.3e-13
+    assert (sharp.error < 2e-12 * exact).all() and "misses" not in sharp.message
+
+
+def test_constant_method_is_the_matrix_exponential() -> None:
+    mp = mpmath.mp.clone()
+    mp.dps = 50
+    s, beta, size, gamma, noise, t = 0.5, 1.5, 5, 0.25, 0.75, 20
+    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, horizon=100.0)
+    rates = [mp.mpf(j) ** -mp.mpf(beta) for j in range(1, size + 1)]
+    delta = approximation_error(s, beta, size, digits=50)
+    system = mp.matrix(size + 1, size + 1)  # the last variable is the constant 1
+    for i, rate in enumerate(rates):
+        for k in range(size):
+            system[i, k] = gamma * rate**2 - (2 * rate if i == k else 0)
+        system[i, size] = gamma * rate**2 * (mp.mpf(delta) + noise)
+    start = mp.matrix([mp.mpf(j) ** -(1 + mp.mpf(s) * beta) for j in range(1, size + 1)] + [mp.mpf(1)])
+    end = mp.expm(system * t) * start
+    exact = delta + mp.fsum(end[i] for i in range(size))
+    value = solve(problem, t, digits=40).values[0]
+    assert abs(value / exact - 1) < mp.mpf(10) ** -39
+    many = solve(problem, [0.0, 1.0, 50.0], digits=60).values
+    few = solve(problem, [0.0, 1.0, 50.0], digits=20).values
+    assert all(abs(a / b - 1) < mp.mpf(10) ** -19 for a, b in zip(few, many, strict=True))
+    assert solve(problem, 20.0, method="constant").values[0] == pytest.approx(float(exact), rel=1e-15)
+    silent = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=0.0, horizon=100.0)
+    assert solve(silent, 3.0, digits=20).values[0] == pytest.approx(silent.forcing(np.array([3.0]))[0], rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("exp-decay", {"final": 1e-4}),
+        ("wsd", {"final": 1e-3, "decay_fraction": 0.25}),
+        ("cosine", {}),
+        ("linear", {}),
+        ("power-decay", {"power": 0.3}),
+        ("power-decay", {"power": 4.0}),
+    ],
+)
+def test_schedules_agree_with_an_ode_library_in_physical_time(name: str, parameters: dict[str, float]) -> None:
+    plan = schedule(name, peak=0.6, steps=400.0, batch_size=2.0, **parameters)
+    s, beta, size, noise = 0.5, 1.6, 8, 0.5
+    rates = np.arange(1, size + 1.0) ** -beta
+    delta = approximation_error(s, beta, size)
+
+    def motion(tau: float, x: Any) -> Any:
+        rate = plan.learning_rate(min(tau, plan.steps))
+        return -2 * rate * rates * x + rates**2 * rate**2 / plan.batch_size * (x.sum() + delta + noise)
+
+    cuts = [0.0, *plan.physical_breaks, plan.steps]
+    x = np.arange(1, size + 1.0) ** -(1 + s * beta)
+    for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+        x = solve_ivp(motion, (low, high), x, method="DOP853", rtol=1e-12, atol=1e-15).y[:, -1]
+    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=plan)
+    found = solve(problem, plan.total_intrinsic_time)
+    # The library's local tolerance 1e-12 adds up over some hundred steps: 1e-10.
+    assert found.values[0] == pytest.approx(x.sum() + delta, rel=1e-10)
+    assert found.error[0] < 2e-12 * found.values[0]
+
+
+def _modes_of_power(power: float) -> float:
+    """f(T) for M = 1 and phi = a (1 - tau/K)^p, by the integrating factor and quadrature in physical time."""
+    a, steps, noise, delta = 0.5, 2000.0, 1.0, approximation_error(0.5, 2.0, 1)
+    mp = mpmath.mp.clone()
+    mp.dps = 25
+    p = mp.mpf(power)
+
+    def left(rho: Any) -> Any:  # intrinsic time left minus half the integral of gamma, from the antiderivatives
+        x = rho / steps
+        return -2 * a * steps / (p + 1) * x ** (p + 1) + a**2 * steps / (2 * p + 1) * x ** (2 * p + 1)
+
+    injected = mp.quad(
+        lambda rho: mp.exp(left(rho)) * (a * (rho / steps) ** p) ** 2,
+        [0, *(steps * mp.mpf(0.25) ** k for k in range(40, -1, -1))],
+        method="gauss-legendre",
+        maxdegree=5,
+    )
+    return float(delta + mp.exp(left(mp.mpf(steps))) + (delta + noise) * injected)
+
+
+@pytest.mark.parametrize("power", [0.3, 1.0, 4.0])
+def test_gamma_that_vanishes_like_a_power_keeps_twelve_digits(power: float) -> None:
+    plan = schedule("power-decay", peak=0.5, steps=2000.0, power=power)
+    found = solve(Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=plan), plan.total_intrinsic_time)
+    exact = _modes_of_power(power)
+    assert abs(found.values[0] - exact) <= found.error[0] < 2e-12 * exact
+
+
+@pytest.mark.parametrize("beta", [1.05, 1.5, 2.0, 4.0, 6.0])
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e30, math.inf])
+@pytest.mark.parametrize("horizon", [1.0, 2.0**20, 1e14])
+def test_compressed_kernel_between_its_own_check_points(beta: float, size: float, horizon: float) -> None:
+    modes = kernel_modes(beta, size, horizon)
+    t = np.geomspace(1e-3, horizon, 97)
+    exact = forgetting_kernel(t, beta, size)
+    value = np.exp(-2 * np.outer(t, modes.rates)) @ modes.weights
+    seen = exact > 1e-40
+    # The check is made on other times; 3e-14 is the rounding of two sums of positive terms with exponents up to 92.
+    assert (np.abs(value[seen] / exact[seen] - 1) < 2 * modes.error + 3e-14).all()
+    assert modes.error < 1e-12 and (modes.weights > 0).all()
+    assert 2 * (modes.weights / (2 * np.maximum(modes.rates, 1e-300))).sum() <= trace(beta, size) * 1.01
+
+
+def test_compression_does_not_change_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = StableDecay(peak=0.3, final=0.001, steps=1e5, decay_fraction=0.3)
+    problem = Problem(s=0.5, beta=1.8, model_size=1000, noise=1.0, gamma=plan)
+    t = plan.total_intrinsic_time * np.array([0.01, 0.5, 0.9, 1.0])
+    short = solve(problem, t)
+    kernel_modes.cache_clear()
+    monkeypatch.setattr(modes_module, "ALL_MODES", 1000)
+    full = solve(problem, t)
+    kernel_modes.cache_clear()
+    assert "1000 modes" in full.message and "1000 modes" not in short.message
+    assert (np.abs(short.values - full.values) <= short.error + full.error).all()
+
+
+@pytest.mark.parametrize("gamma", [0.3, Constant(peak=0.6, steps=100.0, batch_size=2.0), lambda t: 0.3 / (1 + 0.1 * t)])
+@pytest.mark.parametrize("size", [3, math.inf])
+def test_the_plain_reference_agrees(gamma: Any, size: float) -> None:
+    problem = Problem(s=0.5, beta=2.0, model_size=size, noise=1.0, gamma=gamma, horizon=20.0)
+    t = np.array([0.7, 5.0, 20.0])
+    plain, fast = solve(problem, t, method="reference"), solve(problem, t)
+    assert (np.abs(plain.values - fast.values) <= 3 * plain.error + fast.error).all()  # a rough error: factor 3 allowed
+    assert plain.values == pytest.approx(fast.values, rel=1e-7)
+
+
+def test_a_jump_of_gamma_is_seen_only_through_breaks() -> None:
+    def step(t: Any) -> Any:
+        return np.where(t < 10.0, 0.4, 0.05)
+
+    problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=step, horizon=40.0, breaks=(10.0,))
+    middle = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.4, horizon=10.0)
+    assert solve(problem, 10.0).values[0] == pytest.approx(solve(middle, 10.0).values[0], rel=1e-12)
+    rates = np.arange(1, 6.0) ** -2.0
+    delta = approximation_error(0.5, 2.0, 5)
+    x = np.arange(1, 6.0) ** -2.0
+    for low, high, gamma in ((0.0, 10.0, 0.4), (10.0, 40.0, 0.05)):
+        x = solve_ivp(
+            lambda _, x, g=gamma: -2 * rates * x + rates**2 * g * (x.sum() + delta + 1.0),
+            (low, high), x, method="DOP853", rtol=1e-13, atol=1e-15,
+        ).y[:, -1]  # fmt: skip
+    assert solve(problem, 40.0).values[0] == pytest.approx(x.sum() + delta, rel=1e-11)
+
+
+def test_small_learning_rates_reduce_to_the_functional_scaling_law() -> None:
+    # f - (delta + e + K*gamma(e + sigma^2)) is K*gamma(f - e) : between 0 and gamma_max tr(H)/2 times the sup of f - e.
+    plan = schedule("cosine", peak=1e-4, steps=1e7)
+    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=plan)
+    loss = solve(problem, plan.total_intrinsic_time).values[0]
+    law = functional_scaling_law(plan, 0.5, 2.0, math.inf, 1.0).total
+    assert 0 < loss / law - 1 < 2 * problem.stability
+
+
+def test_results_keep_order_shape_and_monotone_facts() -> None:
+    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=0.0, gamma=0.2, horizon=1e4)
+    t = np.array([[1e4, 1.0], [10.0, 1.0]])
+    found = solve(problem, t)
+    assert found.values.shape == (2, 2) and found.values[0, 1] == found.values[1, 1]
+    assert (found.values >= problem.forcing(t)).all() and found.values[0, 0] < found.values[1, 0] < found.values[0, 1]
+    assert solve(problem, 0.0).values[0] == pytest.approx(signal(0.0, 0.5, 2.0), rel=1e-14)
+    axes = found.plot()
+    assert axes.get_xlabel() == "intrinsic time t"
+
+
+def test_unstable_problems_are_refused_with_the_number() -> None:
+    problem = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=2.5, horizon=10.0)
+    with pytest.raises(UnstableProblemError, match=r"gamma_max tr\(H\)/2 = 1.25"):
+        solve(problem, 1.0)
+    found = solve(problem, 10.0, allow_unstable=True)
+    delta = approximation_error(0.5, 2.0, 1)  # x' = 0.5 x + 2.5 (delta + 1), x(0) = 1: grows like exp(t/2)
+    exact = delta + math.exp(5.0) + 5.0 * (delta + 1.0) * math.expm1(5.0)
+    assert found.values[0] == pytest.approx(exact, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda p: Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.1), ValueError, "horizon is needed"),
+        (lambda p: Problem(s=0.5, beta=2.0, model_size=5, noise=-1.0, gamma=0.1, horizon=1.0), ValueError, "noise"),
+        (
+            lambda p: Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.1, horizon=1.0, breaks=(2.0,)),
+            ValueError,
+            "breaks must lie",
+        ),
+        (
+            lambda p: Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=Constant(peak=0.1, steps=1), horizon=9.0),
+            ValueError,
+            "horizon must be at most",
+        ),
+        (
+            lambda p: solve(
+                Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=lambda t: t - 1, horizon=2.0), 1.0
+            ),
+            ValueError,
+            "gamma must be finite and at least 0",
+        ),
+        (lambda p: solve(p, 1e9), ValueError, "t must be finite and in"),
+        (lambda p: solve(p, []), ValueError, "at least one time"),
+        (lambda p: solve(p, 1.0, method="magic"), ValueError, "method must be one of"),
+        (lambda p: solve(p, 1.0, method="panels", digits=30), ValueError, "digits is only for"),
+        (lambda p: solve(p, 1.0, digits=30), ValueError, "needs model_size"),
+        (lambda p: solve("problem", 1.0), TypeError, "problem must be a Problem"),
+    ],
+)
+def test_bad_input_is_refused_in_words(call: Any, error: type[Exception], text: str) -> None:
+    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.1, horizon=100.0)
+    with pytest.raises(error, match=text):
+        call(problem)
