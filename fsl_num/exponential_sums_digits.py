@@ -71,14 +71,14 @@ def _small_rates(mp: Any, power: Any, u: Any, beta: Any, x: Any, last: Any) -> A
 
 
 def _large_rates(mp: Any, power: Any, t: Any, beta: Any, low: Any, high: Any) -> Any:
-    """Return int y^-power exp(-u) dy over low <= u <= high, u = 2 t y^-beta, by Gauss-Legendre in u, low >= 1."""
+    """Return int y^-power exp(-u) dy over low <= u <= high, u = 2 t y^-beta, by Gauss-Legendre in u - low, low >= 1."""
     shape = (power - 1) / beta
-    breaks, width = [low], mp.mpf(1)
-    while breaks[-1] < high:
-        breaks.append(min(breaks[-1] + width, high))
-        width = min(2 * width, breaks[-1])
+    breaks, width = [mp.mpf(0)], mp.mpf(1)
+    while breaks[-1] < high - low:
+        breaks.append(min(breaks[-1] + width, high - low))
+        width = min(2 * width, breaks[-1] + 1)
     total, error = mp.quad(
-        lambda u: (u / low) ** (shape - 1) * mp.exp(low - u), breaks, method="gauss-legendre", error=True, maxdegree=9
+        lambda v: (1 + v / low) ** (shape - 1) * mp.exp(-v), breaks, method="gauss-legendre", error=True, maxdegree=9
     )
     if error > abs(total) * mp.mpf(10) ** (-mp.dps + _GUARD // 2):
         raise ArithmeticError(f"the quadrature reached only {mp.nstr(error / total, 3)} of {mp.dps} digits")
@@ -130,13 +130,19 @@ def _from_the_end(mp: Any, power: Any, t: Any, beta: Any, first: int, last: int)
 def exponential_sum_digits(power: Any, t: Any, beta: Any, last: float, first: int, digits: int) -> Any:
     """Return S(t) to ``digits`` digits as an mpf of its own context (see :mod:`fsl_num.spectrum` for arguments)."""
     mp = private_context(digits + _GUARD)
+    # The slowest term decays as exp(-u): u must be known to an absolute 10^-digits, so its own digits come on top.
+    infinite = last == float("inf")
+    u_last = mp.mpf(0) if infinite else 2 * mp.mpf(t) * mp.mpf(int(last)) ** -mp.mpf(beta)
+    if u_last > 1:
+        mp = private_context(digits + _GUARD + int(mp.log10(u_last)) + 1)
     power, t, beta = mp.mpf(power), mp.mpf(t), mp.mpf(beta)
     out = private_context(digits)
     if last < first:
         return out.mpf(0)
-    infinite = last == float("inf")
     if not infinite and last - first <= 50 * digits:
         return out.mpf(_direct(mp, power, t, beta, range(first, int(last) + 1)))
+    if not infinite and beta * u_last * 1000 > last * mp.dps:  # neighbouring terms differ by e^-(beta u/last)
+        return out.mpf(_from_the_end(mp, power, t, beta, first, int(last)))
     head, start = mp.mpf(0), first
     size = max(first, 2 * digits + 20)
     while size <= DIRECT and (infinite or size < last / 2):

@@ -92,6 +92,16 @@ def test_more_digits_confirm_fewer(t: object, beta: object) -> None:
     assert abs(few / many - 1) < mpmath.mpf(10) ** -24
 
 
+@pytest.mark.parametrize(("t", "size"), [(10**40, 10**6), (10**14, 10**5), (10**7, 3 * 10**4), (10**40, 10**25)])
+def test_digits_survive_times_far_beyond_the_slowest_mode(t: int, size: int) -> None:
+    few, many = (forgetting_kernel(t, 2, size, digits=digits) for digits in (25, 50))
+    assert many > 0 and abs(few / many - 1) < mpmath.mpf(10) ** -24
+    if t / size**3 > 1e9:  # then the last term alone is the sum: the next one is exp(-4 t / size^3) smaller
+        mp = context(120)
+        last = mp.mpf(size) ** -4 * mp.exp(-2 * mp.mpf(t) / mp.mpf(size) ** 2)
+        assert abs(many / last - 1) < mpmath.mpf(10) ** -49
+
+
 def test_hurwitz_zeta_does_not_inherit_the_library_s_error() -> None:
     # Summing to 4000 leaves a tail below (143/4000)^47 = 1e-68 of the sum: an exact value that uses no zeta function.
     exact = brute(48.0, 0.0, 2.0, 4000, 143, digits=60)
@@ -141,12 +151,13 @@ def test_kernel_integral_adds_up(beta: float, size: float, log_a: float, log_wid
     b, c = a + width, a + 3 * width
     whole = kernel_integral(a, c, beta, size)
     parts = kernel_integral(a, b, beta, size) + kernel_integral(b, c, beta, size)
-    # A sum of two exponential sums of relative error TOLERANCE; (c - a) itself is rounded by a 2e-16 / width.
-    spread = 4 * allowed(c, beta, size) + 1e-15 * a / width
+    # Exponential sums of relative error TOLERANCE, differences of which lose 1/(1 - 2^(1/beta - 1)); (c - a) itself is
+    # rounded by a 2e-16 / width.
+    spread = 4 * allowed(c, beta, size) / (1 - 2 ** (1 / beta - 1)) + 1e-15 * a / width
     assert abs(parts - whole) <= spread * whole + 1e-290
     total = kernel_integral(a, math.inf, beta, size)
     rest = kernel_integral(c, math.inf, beta, size)
-    # c is a rounded to 1e-16, so nothing but the three sums' own errors is left
+    # c is a rounded to 1e-16, so nothing but the three sums' own errors is left (cancellation as above, beta >= 1.05)
     assert total == pytest.approx(whole + rest, rel=1e-12, abs=1e-290)
 
 
