@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import textwrap
@@ -18,7 +19,7 @@ _HOME = Path(__file__).resolve().parents[2]
 """The folder that holds the packages: the checkout, or where they were installed."""
 
 _TEST = "tests/test_theorems.py"
-"""The one generic test that hears every claim."""
+"""The one generic test that hears every claim; it is part of a checkout, not of an installation."""
 
 
 def listing(claims: Sequence[Claim], width: int) -> str:
@@ -40,7 +41,7 @@ def card(claim: Claim, hearing: Hearing | None, width: int) -> str:
         ("corrected by", claim.corrected_by or ""),
         ("derivation", _place(content["derivation"])),
         ("check", _place(content["check"])),
-        ("test", content["test"]),
+        ("test", _place(content["test"])),
         *_verdict_fields(hearing),
     ]
     lines = [f"{claim.id}: {claim.title}"]
@@ -64,7 +65,7 @@ def card_json(claim: Claim, hearing: Hearing | None) -> dict[str, Any]:
         "depends": list(claim.depends),
         "derivation": source_place(claim.derive),
         "check": source_place(claim.measure),
-        "test": f"{_TEST} -k {claim.id}",
+        "test": generic_test_place((_HOME, Path.cwd())),
         "hearing": None if hearing is None else hearing.to_json(),
     }
 
@@ -100,8 +101,23 @@ def source_place(function: Any) -> dict[str, Any] | None:
     return {"name": function.__qualname__, "file": shown.as_posix(), "line": line}
 
 
+def generic_test_place(folders: Sequence[Path]) -> dict[str, Any]:
+    """Where the generic test of all claims stands: its function and line in the first folder that has the tests.
+
+    Without the tests at hand the name and line are None.
+    """
+    for folder in folders:
+        if (folder / _TEST).is_file():
+            for node in ast.walk(ast.parse((folder / _TEST).read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef) and any("claims()" in ast.unparse(d) for d in node.decorator_list):
+                    return {"name": node.name, "file": _TEST, "line": node.lineno}
+    return {"name": None, "file": _TEST, "line": None}
+
+
 def _place(place: dict[str, Any] | None) -> str:
-    return "" if place is None else f"{place['file']}:{place['line']} ({place['name']})"
+    if place is None:
+        return ""
+    return f"{place['file']}:{place['line']} ({place['name']})" if place["line"] else str(place["file"])
 
 
 def _verdict_fields(hearing: Hearing | None) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sympy import Rational, sympify
 
 from fsl_num.report.allocations import allocation_latex, allocation_text
-from fsl_num.report.claims import source_place
+from fsl_num.report.claims import generic_test_place, source_place
 from fsl_num.report.grid import Grid
 from fsl_num.report.orders import order_range_json, order_range_text
 from fsl_num.report.table import table, table_json
@@ -208,3 +208,12 @@ def test_the_place_of_a_function_is_found_through_wrappers():
     assert source_place(None) is None
     assert source_place(partial(point, 1)) == source_place(point)
     assert source_place(point)["name"] == "point"
+
+
+def test_the_generic_test_is_found_where_the_tests_are(tmp_path):
+    nowhere = {"name": None, "file": "tests/test_theorems.py", "line": None}
+    assert generic_test_place((tmp_path,)) == nowhere
+    (tmp_path / "tests").mkdir()
+    source = "def test_other():\n    pass\n\n\n@pytest.mark.parametrize('claim', claims())\ndef test_claim(claim):\n    pass\n"
+    (tmp_path / "tests" / "test_theorems.py").write_text(source, encoding="utf-8")
+    assert generic_test_place((tmp_path / "missing", tmp_path)) == nowhere | {"name": "test_claim", "line": 6}
