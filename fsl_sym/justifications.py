@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sympy import Add, Expr, Integer, Integral, Mul, Sum, Symbol, diff, expand, oo, simplify, sympify
+from sympy import Add, Expr, Integer, Integral, Mul, Sum, Symbol, diff, expand, nan, oo, simplify, sympify, zoo
 
 from fsl_sym.verification import equal, limit_value, maximum_on_half_line, sign
 
@@ -165,7 +165,9 @@ def _one_integral(expression: Expr) -> tuple[Expr, _Limits] | None:
     if len(integrals) != 1:
         return None
     (inner,) = integrals
-    return expand(expression / inner * inner.function), inner.limits[0]
+    if expression.xreplace({inner: Integer(0)}) != 0:
+        return None  # not a multiple of the integral
+    return expand(expression.xreplace({inner: Integer(1)}) * inner.function), inner.limits[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,10 @@ class Substitution:
         """Compare Jacobian, ends and integrand."""
         if isinstance(before, Sum) and isinstance(after, Sum) and before.limits == after.limits:
             before, after = before.function, after.function  # mode by mode
+        if any(
+            side.xreplace({one: one.limits[0][0] for one in side.atoms(Integral)}).has(Sum) for side in (before, after)
+        ):
+            return refuse("a substitution is made in one integral, or mode by mode in two sums over the same range")
         left, right = _one_integral(before), _one_integral(after)
         if left is None or right is None:
             return refuse("each side must hold exactly one integral")
@@ -232,8 +238,9 @@ class Substitution:
         return StepVerdict(verdict.holds, verdict.method, f"Jacobian {slope}; {verdict.detail}")
 
     def _maps(self, end: Expr, image: Expr) -> bool:
-        if end not in (0, oo):
-            return equal(self.expression.subs(self.new, end), image).proved
+        value = self.expression.subs(self.new, end)
+        if image != oo and not value.has(oo, -oo, zoo, nan):
+            return equal(value, image).proved
         if image == oo:
             value = limit_value(1 / self.expression, self.new, sympify(end))
             return value == 0

@@ -128,10 +128,17 @@ def _incomplete(expression: Expr) -> Expr:
     return expand(expression.replace(lowergamma, lambda order, end: gamma(order) - uppergamma(order, end)))
 
 
+def _bases(expression: Expr) -> Expr:
+    """Sums under a power simplified first, where a symbolic exponent would keep them from being seen."""
+    inner = expression.replace(lambda e: e.is_Pow and e.base.is_Add, lambda e: simplify(e.base) ** e.exp)
+    return simplify(expand(inner, power_base=True))
+
+
 _REWRITINGS: Final[tuple[tuple[str, Callable[[Expr], Expr]], ...]] = (
     ("expansion", lambda e: expand(e)),
     ("powers", _powers),
     ("incomplete gamma functions", lambda e: simplify(_incomplete(e))),
+    ("bases of powers", _bases),
     ("simplification", lambda e: simplify(expand(expand_log(e), power_base=True))),
     ("recurrence of the gamma function", lambda e: simplify(gammasimp(_powers(_incomplete(e))))),
     ("expansion of special functions", lambda e: simplify(expand_func(e))),

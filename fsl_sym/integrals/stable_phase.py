@@ -43,7 +43,7 @@ def finite_stable(time: Symbol = T2) -> FiniteSize:
     return exponential_sum(1 - 1 / beta, "stable phase", time, HALF, "lem: wsd-stable-noise")
 
 
-def _identity(upper: Expr, value: Expr, name: str, factor: Expr) -> Derivation:
+def _identity(upper: Expr, value: Expr, name: str, factor: Expr, t: Symbol = t) -> Derivation:
     kernel = forgetting_kernel(T2 + t)
     mode = factor * j ** (-2 * beta) * exp(-2 * LAM * (T2 + t))
     steps = (
@@ -68,11 +68,14 @@ def stable_phase_noise() -> ClosedForm:
     return ClosedForm("stable phase", stable_sum(), derivation, (order,), stable_asymptotics(), finite_stable())
 
 
-def finite_stable_phase_noise() -> ClosedForm:
-    """a int_0^T1 K_M(T_2 + t) dt: the exact version, for a stable phase of intrinsic length T_1 at rate a."""
+def finite_stable_phase_noise(clock: Symbol = t) -> ClosedForm:
+    """a int_0^T1 K_M(T_2 + t) dt: the exact version, for a stable phase of intrinsic length T_1 at rate a.
+
+    ``clock`` is the variable of integration: the time to the end of the stable phase.
+    """
     value = Sum(a * LAM * (exp(-2 * LAM * T2) - exp(-2 * LAM * (T1 + T2))) / 2, (j, 1, M))
     order = GrowthOrder(({a: Integer(1), M: Integer(1), T2: -Integer(1)}, {a: Integer(1), T2: 1 / beta - 1}))
-    return ClosedForm("finite stable phase", value, _identity(T1, value, "finite stable phase", a), (order,))
+    return ClosedForm("finite stable phase", value, _identity(T1, value, "finite stable phase", a, clock), (order,))
 
 
 def stable_bound() -> Bound:

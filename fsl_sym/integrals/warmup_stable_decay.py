@@ -25,12 +25,11 @@ def warmup_stable_decay_noise() -> ClosedForm:
     >>> warmup_stable_decay_noise().derivation.verify().holds
     True
     """
-    stable = finite_stable_phase_noise()
+    stable = finite_stable_phase_noise(z)
     decay = noise_steps(T2)
     # the clock runs backwards from the end of the stable phase: z = T_1 - t
     forward = Integral(a * forgetting_kernel(T1 + T2 - t), (t, 0, T1))
     backward = Integral(a * forgetting_kernel(T2 + z), (z, 0, T1))
-    renamed = stable.derivation[0].before
     total = T1 + T2
     end = decay[-1].after
     phases = schedule("WSD-like").phases
@@ -41,7 +40,6 @@ def warmup_stable_decay_noise() -> ClosedForm:
              "the decay phase falls linearly in intrinsic time", Identity(), begins=True),
         Step(forward, backward, "substitution", f"z = T_1 - t, with T = {total}",
              Substitution(t, z, T1 - z), begins=True),
-        Step(backward.xreplace({z: t}), renamed, "identity", "a constant rate", Identity(), begins=True),
         *stable.derivation.steps,
         *decay,
         Step(Add(stable.exact, end, evaluate=False), b * i1_sum(T2) + (a - b) * i2_sum(T2) + stable.exact, "sum",

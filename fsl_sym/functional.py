@@ -1,0 +1,186 @@
+"""The functional scaling law: a schedule goes in, the order of the excess risk comes out.
+
+``M^-(s beta) + T^-s + sigma^2 N/B``, with N the noise integral of the schedule, and the change of variable between
+physical time tau (steps) and intrinsic time t, under which the noise integral gains a factor of the learning rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr, Integral, Piecewise, Sum, exp
+
+from fsl_sym.derivation import Derivation, Step
+from fsl_sym.integrals import GrowthOrder, noise_integral
+from fsl_sym.integrals.closed_form import ClosedForm
+from fsl_sym.integrals.stable_phase import LAM
+from fsl_sym.justifications import Substitution
+from fsl_sym.schedules import FRACTION, Phase, Schedule, schedule
+from fsl_sym.spectrum import forgetting_kernel
+from fsl_sym.symbols import T1, T2, B, M, T, beta, j, s, sigma, t, tau
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionalScalingLaw:
+    """The functional scaling law of one schedule.
+
+    Attributes
+    ----------
+    schedule
+        The schedule.
+    noise
+        Its noise integral in closed form, exact for every M.
+    conditions
+        What the law needs; up to constants it holds only then.
+
+    Examples
+    --------
+    >>> functional_scaling_law("constant").signal
+    T**(-s)
+    """
+
+    schedule: Schedule
+    noise: ClosedForm
+    conditions: tuple[str, ...] = ("T >= 1", "sigma^2 bounded below", "the batch size is constant")
+
+    @property
+    def total(self) -> Expr:
+        """The intrinsic time in the symbols of the noise integral: T, or T_1 + T_2 with a stable phase."""
+        return T if len(self.schedule.phases) == 1 else T1 + T2
+
+    @property
+    def approximation(self) -> Expr:
+        """The risk of the features that the model lacks, M^-(s beta)."""
+        return M ** (-s * beta)
+
+    @property
+    def signal(self) -> Expr:
+        """What is not yet learned after the intrinsic time, T^-s."""
+        return self.total**-s
+
+    @property
+    def injected_noise(self) -> Expr:
+        """sigma^2 N/B, exact."""
+        return sigma**2 / B * self.noise.exact
+
+    @property
+    def expression(self) -> Expr:
+        """The law with the exact noise integral."""
+        return self.approximation + self.signal + self.injected_noise
+
+    @property
+    def orders(self) -> tuple[GrowthOrder, ...]:
+        """The law as a sum of growth orders, each with the condition under which it is there.
+
+        Examples
+        --------
+        >>> [order.expression for order in functional_scaling_law("constant").orders]
+        [M**(-beta*s), T**(-s), a*sigma**2/B]
+        """
+        first = GrowthOrder(({M: -s * beta},))
+        second = GrowthOrder(({self.total: -s},))
+        noise = tuple(order.times(sigma, 2).times(B, -1) for order in self.noise.order)
+        return (first, second, *noise)
+
+    @property
+    def intrinsic_times(self) -> dict[Expr, Expr]:
+        """The intrinsic times in physical quantities, for example ``T: (a - b) K/log(a/b)``."""
+        names = (T,) if len(self.schedule.phases) == 1 else (T1, T2)
+        return {name: phase.total for name, phase in zip(names, self.schedule.phases, strict=True)}
+
+
+def functional_scaling_law(name: str) -> FunctionalScalingLaw:
+    """The functional scaling law of the schedule of that name.
+
+    Parameters
+    ----------
+    name
+        A name in :data:`fsl_sym.integrals.NOISE`.
+
+    Returns
+    -------
+    FunctionalScalingLaw
+        With exact noise and growth orders.
+
+    Raises
+    ------
+    ValueError
+        If there is no such schedule, or its noise integral has no closed form; :func:`physical_noise` has every one.
+
+    Examples
+    --------
+    >>> functional_scaling_law("WSD-like").signal
+    (T_1 + T_2)**(-s)
+    """
+    return FunctionalScalingLaw(schedule(name), noise_integral(name))
+
+
+def physical_noise(name: str) -> Expr:
+    """N as an integral over the steps: ``int_0^K K_M(T(K) - T(tau)) phi(tau)^2 dtau``, for every schedule.
+
+    One learning rate comes from gamma and one from ``dt = phi dtau``.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import K
+    >>> physical_noise("cosine").limits
+    ((tau, 0, K),)
+    """
+    found = schedule(name)
+    left = found.total - found.intrinsic_time
+    rate = found.phi
+    if isinstance(rate, Piecewise):
+        rate = Piecewise(*rate.args[:-1], (rate.args[-1][0], True))
+        left = found.total - Piecewise(*found.intrinsic_time.args[:-1], (found.intrinsic_time.args[-1][0], True))
+    return Integral(forgetting_kernel(left) * rate**2, (tau, 0, found.length))
+
+
+def _forgetting(time: Expr) -> Expr:
+    return j ** (-2 * beta) * exp(-2 * LAM * time)
+
+
+def _phase_steps(phase: Phase) -> tuple[Step, ...]:
+    """From intrinsic to physical time in one phase, mode by mode; the clock t counts down as y = what is left of it."""
+    assert phase.gamma is not None
+    # y in (0, 1) with tau = length (1 - y) keeps the sign of every base in sight
+    along = phase.length * (1 - FRACTION)
+    time = phase.intrinsic_time.subs(tau, along)
+    intrinsic = Sum(Integral(_forgetting(phase.total - t) * phase.gamma, (t, 0, phase.total)), (j, 1, M))
+    rate = phase.phi.subs(tau, along)
+    left = phase.total - time
+    by_fraction = Sum(
+        Integral(_forgetting(left) * rate**2 * phase.length, (FRACTION, 0, 1)),
+        (j, 1, M),
+    )
+    physical = Sum(
+        Integral(_forgetting(phase.total - phase.intrinsic_time) * phase.phi**2, (tau, 0, phase.length)), (j, 1, M)
+    )
+    return (
+        Step(intrinsic, by_fraction, "substitution", "dt = phi dtau, with tau = length (1 - y)",
+             Substitution(t, FRACTION, time), begins=True),
+        Step(physical, by_fraction, "substitution", "y = 1 - tau/length",
+             Substitution(tau, FRACTION, along), begins=True),
+    )  # fmt: skip
+
+
+def change_of_time(name: str) -> Derivation:
+    """That the noise integral in intrinsic time is the one over the steps, for each phase of a schedule.
+
+    Raises
+    ------
+    ValueError
+        If gamma has no closed form, so that only the integral over the steps can be written down.
+
+    Examples
+    --------
+    >>> change_of_time("constant").verify().holds
+    True
+    """
+    found = schedule(name)
+    if any(phase.gamma is None for phase in found.phases):
+        raise ValueError(f"the learning rate of {name!r} has no closed form in intrinsic time: {found.remark}")
+    steps: list[Step] = []
+    for phase in found.phases:
+        steps += _phase_steps(phase)
+    return Derivation(f"change of time {name}", f"Physical and intrinsic time of {name}", tuple(steps),
+                      ("0 <= tau <= K",), "eqn: fsl-simplified")  # fmt: skip

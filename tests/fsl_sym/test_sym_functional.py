@@ -1,0 +1,74 @@
+"""The law assembled from a schedule, and the two clocks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sympy import Integer, Rational
+
+from fsl_sym.functional import change_of_time, functional_scaling_law, physical_noise
+from fsl_sym.integrals import NOISE, noise_integral
+from fsl_sym.schedules import SCHEDULES
+from fsl_sym.symbols import K1, K2, T1, T2, B, K, M, T, a, b, beta, p, s, sigma
+
+WITH_INVERSE = ["constant", "exponential decay", "WSD-like", "power decay", "linear decay"]
+
+
+@pytest.mark.parametrize("name", WITH_INVERSE)
+def test_both_clocks_give_one_integral(name: str) -> None:
+    derivation = change_of_time(name)
+    verdict = derivation.verify()
+    assert verdict.holds, verdict.detail
+    step = derivation[0]
+    for wrong in (-step.after, 2 * step.after):
+        assert not replace(step, after=wrong).verify().holds
+
+
+@pytest.mark.parametrize("name", ["constant", "exponential decay", "linear decay"])
+def test_the_integral_over_the_steps_is_the_closed_form(name: str) -> None:
+    values = {a: Rational(3, 2), b: Rational(1, 4), K: Integer(8), M: Integer(2), beta: Rational(3, 2)}
+    law = functional_scaling_law(name)
+    numeric = physical_noise(name).subs(values).doit(integrals=False).evalf(20)
+    exact = noise_integral(name).exact.subs(T, law.intrinsic_times[T]).subs(values).doit().evalf(20)
+    # tanh-sinh quadrature asked for 20 digits; the square root at the end of linear decay costs some
+    assert abs(numeric / exact - 1) < Rational(1, 10**12)
+
+
+@pytest.mark.parametrize("name", sorted(NOISE))
+def test_the_law_is_its_three_parts(name: str) -> None:
+    law = functional_scaling_law(name)
+    assert (law.expression - law.approximation - law.signal - law.injected_noise) == 0
+    assert law.approximation == M ** (-s * beta)
+    assert law.orders[0].alternatives[0] == {M: -s * beta}
+    # noise is linear in sigma^2/B
+    assert (law.injected_noise.subs({sigma: 2 * sigma, B: 3 * B}) / law.injected_noise).simplify() == Rational(4, 3)
+    for order in law.orders[2:]:
+        assert all(item[sigma] == 2 and item[B] == -1 for item in order.alternatives)
+
+
+def test_the_law_of_the_wsd_like_schedule_has_two_times() -> None:
+    law = functional_scaling_law("WSD-like")
+    assert law.signal == (T1 + T2) ** (-s)
+    assert law.intrinsic_times[T1] == a * K1
+    assert (
+        law.intrinsic_times[T2].subs({a: 2, b: 1, K2: 5}).evalf()
+        == functional_scaling_law("exponential decay").intrinsic_times[T].subs({a: 2, b: 1, K: 5}).evalf()
+    )
+
+
+def test_the_noise_order_of_exponential_decay_is_the_theorems() -> None:
+    first, second = functional_scaling_law("exponential decay").orders[2:]
+    assert first.alternatives == ({b: 1, sigma: 2, B: -1},)
+    assert second.alternatives[0] == {a - b: 1, M: 1, T: -1, sigma: 2, B: -1}
+
+
+def test_schedules_without_a_closed_inverse_say_so_and_still_have_their_integral() -> None:
+    for name in ("cosine", "cosine to zero"):
+        with pytest.raises(ValueError, match="Kepler"):
+            functional_scaling_law(name)
+        with pytest.raises(ValueError, match="Kepler"):
+            change_of_time(name)
+    for name in SCHEDULES:
+        assert physical_noise(name).has(beta)
+    assert p not in functional_scaling_law("constant").expression.free_symbols

@@ -1,0 +1,223 @@
+"""Noise integrals: exact identities, sharp constants, crossovers and bounds, against direct sums and quadrature."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sym_reference import exponential_series, harmonic_sum, incomplete_series, remaining_series
+from sympy import Expr, Gt, Integer, Integral, Rational, Sum, Symbol, exp, gamma, log, lowergamma, zeta
+
+from fsl_sym.derivation import Derivation
+from fsl_sym.integrals import I1, I2, NOISE, GrowthOrder, noise_integral, stable_phase_noise
+from fsl_sym.integrals.exponential_decay import (
+    corrected_third_line,
+    crossover,
+    crossover_derivation,
+    i2_bound,
+    printed_lines,
+    remaining,
+)
+from fsl_sym.integrals.power_decay import power_asymptotics, power_decay_limits
+from fsl_sym.integrals.stable_phase import finite_stable_phase_noise, stable_bound
+from fsl_sym.schedules import schedule
+from fsl_sym.spectrum import X
+from fsl_sym.symbols import K1, K2, T1, T2, K, M, T, a, b, beta, p, t
+
+U = Symbol("u", positive=True)
+
+DERIVATIONS: dict[str, Derivation] = {
+    derivation.name: derivation
+    for derivation in (
+        *[noise_integral(name).derivation for name in NOISE],
+        I1().derivation,
+        I2().derivation,
+        i2_bound().derivation,
+        stable_phase_noise().derivation,
+        finite_stable_phase_noise().derivation,
+        stable_bound().derivation,
+        crossover_derivation(),
+    )
+}
+
+
+def number(value: Expr, digits: int = 40) -> Expr:
+    """Sums added term by term in numbers: sympy would look for a closed form first."""
+
+    def add_up(one: Sum) -> Expr:
+        (index, first, last) = one.limits[0]
+        return sum((one.function.subs(index, k).evalf(digits) for k in range(first, last + 1)), Integer(0))
+
+    return value.xreplace({one: add_up(one) for one in value.atoms(Sum)}).evalf(digits)
+
+
+@pytest.mark.parametrize("name", sorted(DERIVATIONS))
+def test_every_derivation_holds(name: str) -> None:
+    verdict = DERIVATIONS[name].verify()
+    assert verdict.holds, verdict.detail
+    assert {step.method for step in verdict.steps} == {"exact"}
+
+
+@pytest.mark.parametrize("name", sorted(DERIVATIONS))
+def test_wrong_steps_do_not_hold(name: str) -> None:
+    for step in DERIVATIONS[name]:
+        for wrong in (-step.after, 2 * step.after, step.after + Rational(1, 9)):
+            assert not replace(step, after=wrong).verify().holds, (step, wrong)
+
+
+def test_the_residues_of_power_decay_hold_off_and_at_the_resonance() -> None:
+    derivation = power_decay_limits()
+    assert derivation.verify().holds
+    for step in derivation:
+        assert not replace(step, after=2 * step.after).verify().holds
+
+
+QUADRATURE = Rational(1, 10**12)
+"""Tanh-sinh quadrature asked for 20 digits; at the end point of a power decay it keeps about 15."""
+
+
+@pytest.mark.parametrize("name", ["constant", "exponential decay", "power decay", "linear decay"])
+def test_noise_is_the_integral_over_the_schedule(name: str) -> None:
+    one = schedule(name)
+    values = {a: Rational(3, 2), b: Rational(1, 4), K: Integer(20), p: Rational(7, 5)}
+    set_ = one.at({key: value for key, value in values.items() if key in one.parameters})
+    spectrum = {M: Integer(3), beta: Rational(3, 2)}
+    total = set_.total
+    kernel = sum(k ** (-Rational(3)) * exp(-2 * k ** (-Rational(3, 2)) * (total - t)) for k in map(Integer, (1, 2, 3)))
+    direct = Integral(kernel * set_.gamma, (t, 0, total)).evalf(20)
+    exact = number(noise_integral(name).exact.subs({**values, **spectrum}).subs(T, total))
+    assert abs(direct / exact - 1) < QUADRATURE
+
+
+def test_noise_of_the_wsd_like_schedule_is_the_integral_over_it() -> None:
+    values = {a: Rational(3, 2), b: Rational(1, 4), K1: Integer(6), K2: Integer(9)}
+    set_ = schedule("WSD-like").at(values)
+    first, second = (phase.total for phase in set_.phases)
+    total = first + second
+
+    def kernel(time: Expr) -> Expr:
+        return sum(k ** (-Rational(3)) * exp(-2 * k ** (-Rational(3, 2)) * time) for k in map(Integer, (1, 2, 3)))
+
+    stable = Integral(kernel(total - t) * set_.phases[0].gamma, (t, 0, first)).evalf(20)
+    decay = Integral(kernel(second - t) * set_.phases[1].gamma, (t, 0, second)).evalf(20)
+    exact = noise_integral("WSD-like").exact.subs({**values, M: Integer(3), beta: Rational(3, 2)})
+    assert abs((stable + decay) / number(exact.subs({T1: first, T2: second})) - 1) < QUADRATURE
+
+
+SHARP = Rational(1, 10**25)
+"""At beta = 5/4, x = 400 e^-66 is neglected: 2 pi (1 + 1/beta) sin(pi/(2 beta + 2)) (beta x/pi)^(1/(beta + 1))."""
+
+POINT = {beta: Rational(5, 4), T: Integer(400), T2: Integer(400)}
+
+
+def test_sharp_constants_of_i1_i2_and_the_stable_phase_to_25_digits() -> None:
+    capacity, time = POINT[beta], POINT[T]
+    rest = harmonic_sum(remaining(U), U, remaining_series, Integer(0), capacity, time) / (4 * time)
+    left = harmonic_sum(exp(-2 * U), U, exponential_series, capacity, capacity, time) / 2
+    for form, exact in ((I2(), rest), (stable_phase_noise(), left), (I1(), zeta(capacity).evalf(50) / 2 - left)):
+        assert form.asymptotics is not None
+        assert abs(form.asymptotics.expression.subs(POINT).evalf(40) / exact - 1) < SHARP
+
+
+def test_the_leading_terms_are_the_gamma_functions_of_the_theory() -> None:
+    law = 2 ** (1 / beta - 2) * gamma(2 - 1 / beta) * T ** (1 / beta - 1) - 1 / (8 * T)
+    expansion = I2().asymptotics
+    assert expansion is not None and (expansion.expression - law).equals(0)
+    stable = stable_phase_noise().asymptotics
+    assert stable is not None
+    assert (stable.expression / (gamma(1 - 1 / beta) / (2 * beta) * (2 * T2) ** (1 / beta - 1))).equals(1)
+
+
+@pytest.mark.parametrize(
+    "power, capacity", [(Integer(1), Integer(2)), (Rational(1, 2), Rational(3, 2)), (Integer(1), Rational(5, 4))]
+)
+def test_power_decay_to_20_digits_at_and_off_the_resonance(power: Expr, capacity: Expr) -> None:
+    # beta = 2, x = 4000 neglects e^-64, beta = 3/2 and x = 1500 e^-83
+    time = {Integer(2): Integer(4000), Rational(3, 2): Integer(1500)}.get(capacity, Integer(400))
+    q = power / (power + 1)
+    sum_ = harmonic_sum(
+        lowergamma(q + 1, 2 * U), U, incomplete_series(q + 1), capacity / (power + 1), capacity, time
+    ) * (2 ** (-q - 1) * time**-q)
+    expansion = power_asymptotics().at({p: power, beta: capacity, a: Integer(1)})
+    assert bool(expansion.terms[0].log_power) == (power == capacity - 1)
+    assert abs(expansion.expression.subs(T, time).evalf(40) / sum_ - 1) < Rational(1, 10**20)
+
+
+def test_the_exponent_of_power_decay_follows_its_regime() -> None:
+    regimes = {condition: term.power for condition, term in power_asymptotics().leading()}
+    assert (regimes[Gt(beta - p - 1, 0)] + p / (p + 1)).equals(0)
+    assert (regimes[Gt(p + 1 - beta, 0)] - (1 / beta - 1)).equals(0)
+
+
+@pytest.mark.parametrize(
+    "power, capacity", [(Rational(1, 2), Integer(3)), (Integer(2), Integer(2)), (Integer(1), Integer(2))]
+)
+def test_the_orders_of_power_decay_hold_for_finite_m(power: Expr, capacity: Expr) -> None:
+    form = noise_integral("power decay")
+    values = {p: power, beta: capacity, a: Integer(1)}
+    (order,) = [item for item in form.order if item.condition.subs(values) == True]  # noqa: E712
+    ratios = []
+    for size in (30, 120):
+        for scale in (Rational(1, 10), 1, 10, 100):
+            at = {**values, M: Integer(size), T: Integer(size) ** capacity * scale}
+            ratios.append(number(form.exact.subs(at), 15) / number(order.expression.subs(at), 15))
+    # two-sided: the constants 2^(-q-1) Gamma(q+1) and those of the Mellin terms lie within this ratio
+    assert max(ratios) / min(ratios) < 6
+    drift = [ratios[i + 4] / ratios[i] for i in range(4)]
+    assert all(Rational(4, 5) < value < Rational(5, 4) for value in drift)
+
+
+@pytest.mark.parametrize("form", [I1(), I2()])
+def test_finite_m_forms_stay_within_their_errors(form: object) -> None:
+    finite = form.finite  # type: ignore[attr-defined]
+    for size, time in ((5, Rational(1, 2)), (20, 3), (20, 90), (40, 5000)):
+        at = {beta: Rational(3, 2), M: Integer(size), T: Integer(0) + time}
+        gap = number(finite.exact.subs(at), 20) - number(finite.approximation.subs(at), 20)
+        assert abs(gap) <= number(finite.error.subs(at), 20)
+
+
+def test_the_crossover_of_i2() -> None:
+    at = {beta: Rational(3, 2), M: Integer(3000)}
+    for x in (Rational(1, 100), Rational(1), Integer(20)):
+        time = x * Integer(3000) ** Rational(3, 2)
+        exact = sum(remaining(float(time) * k**-1.5).evalf(15) for k in map(Integer, range(1, 3001)))
+        # the sum is within 1 of M Phi(x), from below
+        gap = at[M] * crossover().subs({**at, X: x}).evalf(15) - exact
+        assert 0 <= gap <= 1
+
+
+@pytest.mark.parametrize("bound", [i2_bound(), stable_bound()])
+def test_the_two_sided_bounds_hold(bound: object) -> None:
+    quantity = bound.quantity  # type: ignore[attr-defined]
+    for capacity in (Rational(6, 5), Integer(2), Integer(5)):
+        upper = number(bound.upper.subs(beta, capacity), 15)  # type: ignore[attr-defined]
+        for size in (1, 2, 9, 40):
+            for time in (1, 2, 30, 10**5):
+                at = {beta: capacity, M: Integer(size), T: Integer(time), T2: Integer(time)}
+                value = number(quantity.subs(at), 15)
+                assert value <= upper
+                if bound.lower is not None:  # type: ignore[attr-defined]
+                    assert value >= number(bound.lower, 15)  # type: ignore[attr-defined]
+
+
+def test_the_third_printed_line_is_wrong_and_its_correction_right() -> None:
+    second, third, fourth = printed_lines()
+    assert second.holds and fourth.holds
+    assert third.refuted and not third.holds
+    assert corrected_third_line().holds
+
+
+def test_growth_orders_and_errors() -> None:
+    assert I1().order[0].expression == 1
+    assert I2().order[0].alternatives[0] == {M: 1, T: -1}
+    assert noise_integral("exponential decay").order[1].alternatives[1] == {T: 1 / beta - 1, a - b: 1}
+    with pytest.raises(ValueError, match="at least one monomial"):
+        GrowthOrder(())
+    with pytest.raises(ValueError, match="Kepler"):
+        noise_integral("cosine")
+    with pytest.raises(ValueError, match="unknown schedule"):
+        noise_integral("nothing")
+    with pytest.raises(ValueError, match="no expansion"):
+        noise_integral("WSD-like").at_resonance({beta: Integer(2)})
+    resonant = noise_integral("linear decay").at_resonance({beta: Integer(2)})
+    assert resonant.expression.has(log(T))
