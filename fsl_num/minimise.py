@@ -88,6 +88,9 @@ class _Problem:
         if np.isnan(values).any():
             first = point[np.isnan(values)][0].tolist()
             raise ValueError(f"log_law returned nan at log point {first}; return +inf where a point is infeasible")
+        if np.isneginf(values).any():
+            first = point[np.isneginf(values)][0].tolist()
+            raise ValueError(f"log_law returned -inf at log point {first}: a loss of 0 has no logarithm to minimise")
         self.evaluations += values.size
         return values
 
@@ -206,7 +209,9 @@ def _ends(problem: _Problem, best: Array, threshold: float, seed: int) -> Array:
     indices = np.array([index for index, _, _ in pushes], dtype=np.intp)
     signs = np.array([sign for _, sign, _ in pushes])
     steps = np.array([step for _, _, step in pushes])
-    return _pushed(problem, starts, indices, signs, steps, threshold, seed)[0]
+    found, inside = _pushed(problem, starts, indices, signs, steps, threshold, seed)
+    reached = np.where(inside, signs * found[np.arange(len(found)), indices], np.inf).reshape(-1, 2)
+    return found[2 * np.arange(len(reached)) + np.argmin(reached, axis=1)]
 
 
 def _pushed(
@@ -244,10 +249,10 @@ def near_optimal_interval(
 ) -> NearOptimalInterval:
     """Return which values of variable ``index`` keep the tuned loss within ``factor`` of the optimum.
 
-    The variable is pushed outwards among the points whose loss stays below ``factor`` times the optimum, from the
-    optimum and from the outermost grid point below that threshold (so a piece that does not touch the optimum is found
-    where it is wider than a grid cell), in rounds of searches at every distance until a round gains less than 1e-3 log
-    units. ``factor`` > 1; ``optimum`` saves the first minimisation; the rest as in :func:`minimise_law`.
+    The variable is pushed outwards among the points whose loss stays below ``factor`` times the optimum, in rounds of
+    searches at every distance until a round gains less than 1e-3 log units. They start at the optimum, at the ends of
+    every other variable (a thin arm of the set may leave from there) and at the outermost grid point below the
+    threshold (a piece that does not touch the optimum is found where it is wider than a grid cell). ``factor`` > 1; ``optimum`` saves the first minimisation; the rest as in :func:`minimise_law`.
 
     >>> law = lambda x: np.abs(x[..., 0] - 5.0)
     >>> found = near_optimal_interval(law, [(0.0, 1.0)], 0, log_budget=20.0, factor=math.e)
@@ -264,11 +269,11 @@ def near_optimal_interval(
     here = np.clip(best.log_point / problem.log_budget, problem.lower, problem.upper)
     points, values, cell = problem.grid()
     scattered = points[values <= threshold]
+    arms = _ends(problem, here, threshold, seed)
     ends = []
     for sign in (1.0, -1.0):
-        # Pieces of the set away from the optimum are entered through the grid point that lies furthest out.
         outer = scattered[np.argsort(sign * scattered[:, index])[:1]]
-        ends.append(_end(problem, np.concatenate([here[None], outer]), index, sign, threshold, cell, seed))
+        ends.append(_end(problem, np.concatenate([here[None], arms, outer]), index, sign, threshold, cell, seed))
     low, high = (float(end) for end in ends)
     scale, slack = problem.log_budget, 1e-9 * float(problem.width[index])
     hits = (bool(low <= problem.lower[index] + slack), bool(high >= problem.upper[index] - slack))
@@ -281,10 +286,11 @@ def _end(problem: _Problem, centres: Array, index: int, sign: float, threshold: 
     steps = np.append(_DISTANCES, cell)
     for attempt in range(_END_ATTEMPTS):
         generator = np.random.default_rng(np.random.SeedSequence([seed, attempt]))
-        around = np.repeat(centres, steps.size * _STARTS_A_DISTANCE, axis=0)
-        every = np.tile(np.repeat(steps, _STARTS_A_DISTANCE), len(centres))
+        starts_each = 1 if len(centres) > 1 else _STARTS_A_DISTANCE
+        around = np.repeat(centres, steps.size * starts_each, axis=0)
+        every = np.tile(np.repeat(steps, starts_each), len(centres))
         moves = every[:, None] * generator.standard_normal(around.shape)
-        moves[::_STARTS_A_DISTANCE] = 0.0
+        moves[::starts_each] = 0.0
         starts = np.clip(around + problem.width * moves, problem.lower, problem.upper)
         chosen = np.full(len(starts), index)
         found, inside = _pushed(problem, starts, chosen, np.full(len(starts), sign), 0.3 * every, threshold, seed)

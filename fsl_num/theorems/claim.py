@@ -39,6 +39,7 @@ class Claim:
     source, ``statement(sample)`` the claim in numbers, ``measure(sample)`` what is measured without knowing the claim,
     ``mutants(sample)`` wrong versions beyond those a statement makes of itself, ``derive`` the symbolic derivation.
     ``exact`` says that the derivation proves the whole claim (the verdict is then PROVED, not SUPPORTED).
+    Claims of one ``family`` share a measurement and are heard in one process (its own id unless given).
     ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails.
     """
 
@@ -57,6 +58,7 @@ class Claim:
     depends: tuple[str, ...] = ()
     corrected_by: str | None = None
     exact: bool = False
+    family: str = ""
     extra_points: Mapping[str, tuple[tuple[Any, Any], ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

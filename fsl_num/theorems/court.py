@@ -76,14 +76,18 @@ def hear_all(
 
 def _run(ids: Sequence[str], profile: str, seed: int, executor: Executor | None) -> Iterable[Hearing]:
     if executor is None:
-        yield from (_hear_id(each, profile, seed) for each in ids)
+        yield from (hear(claim_of(each), profile, seed) for each in ids)
         return
-    futures = [executor.submit(_hear_id, each, profile, seed) for each in ids]
-    yield from (future.result() for future in as_completed(futures))
+    families: dict[str, list[str]] = {}
+    for each in ids:
+        families.setdefault(claim_of(each).family or each, []).append(each)
+    futures = [executor.submit(_hear_ids, family, profile, seed) for family in families.values()]
+    for future in as_completed(futures):
+        yield from future.result()
 
 
-def _hear_id(claim_id: str, profile: str, seed: int) -> Hearing:
-    return hear(claim_of(claim_id), profile, seed)
+def _hear_ids(ids: Sequence[str], profile: str, seed: int) -> list[Hearing]:
+    return [hear(claim_of(each), profile, seed) for each in ids]
 
 
 def _with_corrections(ids: Sequence[str]) -> list[str]:

@@ -13,16 +13,17 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fsl_num.minimise import minimise_law, near_optimal_interval
+from fsl_num.minimise import Minimum, minimise_law, near_optimal_interval
 from fsl_num.theorems.statements import Ray
 
 Array = NDArray[np.float64]
 
-LOG_BUDGETS = (1e4, 3e4, 1e5, 3e5, 1e6)
+LOG_BUDGETS = (1e4, 5e4, 2.5e5, 1e6)
 """Natural logarithms of the budgets: at these scales log N is large enough to tell (log N)^b from (log N)^(b + 1/4)."""
-NEAR_OPTIMAL = 1.25
+NEAR_OPTIMAL = 2.2
 """Hyperparameters whose tuned risk is within this factor of the least are optimal "up to constants". Any fixed factor
-measures the same orders; a small one lets a branch that is worse by a log power leave the set early."""
+measures the same orders. Above 2 the set is connected: where two arms of it meet, one bias term counts twice, and
+min(2 v^-p + v) = 2^(1/(1+p)) min(v^-p + v). A small factor lets a branch worse by a log power leave the set early."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class BudgetedLaw:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Bounds of the searched hyperparameters; only the upper one of a model size under a data budget is artificial."""
+        """Bounds of the searched hyperparameters; only the upper one of M under a data budget is artificial."""
         model = 3.0 if self.budget == "data" else 1.0
         every = {"peak_lr": (-1.0, 0.0), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0), "steps": (0.0, 1.0)}
         return [every[name] for name in self.variables]
@@ -82,6 +83,21 @@ class BudgetedLaw:
 
 
 @lru_cache(maxsize=256)
+def _optima(
+    schedule: str, budget: str, s: float, beta: float, free_steps: bool, infinite_model: bool
+) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
+    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model) for each in LOG_BUDGETS]
+    return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
+
+
+def measure_risk(schedule: str, budget: str, s: float, beta: float) -> Ray:
+    """The brute-force least risk over growing budgets, as a ray whose only variable is "N"."""
+    scale = np.array(LOG_BUDGETS)
+    optima = _optima(schedule, budget, s, beta, False, False)
+    return Ray("excess_risk", scale, {"N": scale}, np.array([optimum.log_value for _, optimum in optima]))
+
+
+@lru_cache(maxsize=256)
 def measure_allocation(
     schedule: str, budget: str, s: float, beta: float, *, free_steps: bool = False, infinite_model: bool = False
 ) -> Mapping[str, tuple[Ray, ...] | None]:
@@ -92,13 +108,11 @@ def measure_allocation(
     """
     values: dict[str, list[float]] = {}
     unbounded: set[str] = set()
-    for log_budget in LOG_BUDGETS:
-        law = BudgetedLaw(schedule, budget, s, beta, log_budget, free_steps, infinite_model)
-        optimum = minimise_law(law.log_risk, law.bounds, log_budget=log_budget)
+    for law, optimum in _optima(schedule, budget, s, beta, free_steps, infinite_model):
         values.setdefault("excess_risk", []).append(optimum.log_value)
         for index, name in enumerate(law.variables):
             found = near_optimal_interval(
-                law.log_risk, law.bounds, index, log_budget=log_budget, factor=NEAR_OPTIMAL, optimum=optimum
+                law.log_risk, law.bounds, index, log_budget=law.log_budget, factor=NEAR_OPTIMAL, optimum=optimum
             )
             values.setdefault(f"{name} lower", []).append(found.log_low)
             values.setdefault(f"{name} upper", []).append(found.log_high)

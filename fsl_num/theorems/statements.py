@@ -22,8 +22,8 @@ POWER_MUTATION = 0.05
 LOG_MUTATION = 0.25
 POWER_DRIFT = 0.01
 """Largest drift of log(measured / claimed) per unit of log(scale): a fifth of the exponent mutation."""
-LOG_DRIFT = 0.05
-"""Largest drift per unit of log log(scale): a fifth of the log-power mutation."""
+LOG_DRIFT = 0.01
+"""Largest drift per unit of log log(scale): ten times what searches good to 1e-3 log units leave over a unit of it."""
 
 
 class Statement(Protocol):
@@ -82,13 +82,13 @@ class Equivalent:
     logarithmic: bool = False
 
     def judge(self, measured: Sequence[Ray]) -> Judgement:
-        """Constants over all rays and the worst drift."""
+        """Constants and the worst drift over the last half of all rays."""
         limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
         low, high, worst, worst_name = np.inf, -np.inf, 0.0, ""
         for ray in measured:
             ratio = ray.values - self.law(self.exponents, ray.logs)
-            low, high = min(low, float(ratio.min())), max(high, float(ratio.max()))
             half = ray.scale.size // 2
+            low, high = min(low, float(ratio[half:].min())), max(high, float(ratio[half:].max()))
             abscissa = np.log(ray.scale[half:]) if self.logarithmic else ray.scale[half:]
             drift = _slope(abscissa, ratio[half:])
             signed = {"both": abs(drift), "upper": drift, "lower": -drift}[self.direction]

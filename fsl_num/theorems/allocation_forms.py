@@ -1,0 +1,180 @@
+"""How a claim about an optimal allocation is built: from formulas by regime to statement, mutants, text and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sympy import Symbol, log
+
+from fsl_num.theorems.claim import ALL_REGIMES, Claim, Sample
+from fsl_num.theorems.numeric_laws import measure_allocation
+from fsl_num.theorems.records import Judgement
+from fsl_num.theorems.statements import Equivalent, Joint, Statement, growth
+from fsl_sym.allocation import optimal_allocation, order_range_latex
+from fsl_sym.exponents.solve import OrderRange
+from fsl_sym.order import Order
+from fsl_sym.symbols import C, D, beta, s
+
+HYPOTHESES = ("s > 0", "beta > 1", "sigma^2 of order 1", "b = a/K", "a <= 1", "log N large")
+BASES = {"data": D, "compute": C}
+
+Printed = Callable[[Any, Any], Mapping[str, OrderRange]]
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of the near-optimal set of a hyperparameter: of a given order, or (None) not bounded at all."""
+
+    order: Equivalent | None
+
+    def judge(self, measured: Any) -> Judgement:
+        """Compare with the measured end: rays, or None where only the artificial search bound stopped it."""
+        if self.order is None or measured is None:
+            holds = self.order is None and measured is None
+            return Judgement(
+                holds, 0.0 if holds else 99.0, None, None, f"measured {'no end' if measured is None else 'an end'}"
+            )
+        return self.order.judge(measured)
+
+    def mutants(self) -> Mapping[str, End]:
+        """The mutants of the order; where there is no end, an end at the budget itself."""
+        if self.order is None:
+            return {"ends at the budget": End(growth(1.0, 0.0))}
+        return {name: End(order) for name, order in self.order.mutants().items()}
+
+    def neighbours(self, kind: str, size: float) -> list[End]:
+        """The neighbours of the order."""
+        return [] if self.order is None else [End(order) for order in self.order.neighbours(kind, size)]
+
+
+def point(power: Any, log_power: Any = 0) -> OrderRange:
+    """A quantity whose optimum is N^power (log N)^log_power."""
+    return OrderRange(Order(power, log_power), Order(power, log_power))
+
+
+def at_least(power: Any, log_power: Any = 0, upper: Order | None = None) -> OrderRange:
+    """A quantity whose optimum is everything of at least this order (up to ``upper``)."""
+    return OrderRange(Order(power, log_power), upper)
+
+
+def statement_of(quantities: Mapping[str, OrderRange], budget: str) -> Statement:
+    """The statement that the optima and the ends of the near-optimal sets have these orders."""
+    parts: dict[str, Statement] = {}
+    for name, each in quantities.items():
+        if name == "excess_risk":
+            assert each.lower is not None
+            parts[name] = growth(float(each.lower.power), float(each.lower.log_power))
+        elif not (name == "data_size" and budget == "data"):
+            for end, order in (("lower", each.lower), ("upper", each.upper)):
+                parts[f"{name} {end}"] = End(
+                    None if order is None else growth(float(order.power), float(order.log_power))
+                )
+    return Joint(parts)
+
+
+def measure(schedule: str, budget: str, infinite_model: bool, free_steps: bool, sample: Sample) -> Mapping[str, Any]:
+    """Brute-force optima at the sample's point."""
+    return measure_allocation(schedule, budget, *sample.point, free_steps=free_steps, infinite_model=infinite_model)
+
+
+def printed_claim(
+    name: str,
+    label: str,
+    line: int,
+    title: str,
+    problem: tuple[str, str],
+    easy: Printed,
+    hard: Printed,
+    *,
+    edge_is: str = "easy",
+    regimes: tuple[str, ...] = ALL_REGIMES,
+    infinite_model: bool = False,
+    free_steps: bool = False,
+    corrected_by: str | None = None,
+) -> Claim:
+    """A claim from two formulas, one for the easy and one for the hard regime, and which of them the edge belongs to.
+
+    The same formulas give the numbers, the text and the LaTeX; the other regime's formula is a mutant.
+    """
+    schedule, budget = problem
+    formulas = {"easy": easy, "hard": hard, "edge": easy if edge_is == "easy" else hard}
+    others = {"easy": hard, "hard": easy, "edge": hard if edge_is == "easy" else easy}
+
+    def statement(sample: Sample) -> Statement:
+        return statement_of(formulas[sample.regime](sample.s, sample.beta), budget)
+
+    def mutants(sample: Sample) -> Mapping[str, Statement]:
+        mine, other = (family[sample.regime](sample.s, sample.beta) for family in (formulas, others))
+        swapped = {key: (other[key] if key in other else value) for key, value in mine.items()}
+        return {} if _same(mine, swapped) else {"the other regime's formula": statement_of(swapped, budget)}
+
+    base = BASES[budget]
+    shown = [(regime, formulas[regime](s, beta)) for regime in regimes]
+    shown = [pair for index, pair in enumerate(shown) if pair[1] not in [other for _, other in shown[:index]]]
+    return Claim(
+        id=name,
+        label=label,
+        line=line,
+        title=title,
+        text="; ".join(
+            f"{regime}: " + ", ".join(_text(key, each, base) for key, each in values.items())
+            for regime, values in shown
+        ),
+        latex=r" \\ ".join(
+            rf"\text{{{regime}: }} " + r",\ ".join(_latex(key, each, base) for key, each in values.items())
+            for regime, values in shown
+        ),
+        hypotheses=(*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
+        measure=partial(measure, schedule, budget, infinite_model, free_steps),
+        statement=statement,
+        mutants=mutants,
+        regimes=regimes,
+        corrected_by=corrected_by,
+        family=f"{schedule}/{budget}/{infinite_model}/{free_steps}",
+    )
+
+
+def derived_claim(name: str, label: str, line: int, title: str, problem: tuple[str, str]) -> Claim:
+    """The derived allocation of a problem as a claim, its quantities and ranges heard in every regime."""
+    allocation = optimal_allocation(*problem)
+
+    def formula(regime: str, s_value: Any, beta_value: Any) -> Mapping[str, OrderRange]:
+        values = {s: s_value, beta: beta_value}
+        return {key: each.subs(values) for key, each in allocation.regime(regime).quantities.items()}
+
+    return printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
+
+
+def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bool:
+    return all(
+        (mine is None) == (theirs is None) and (mine is None or theirs is None or mine.equals(theirs))
+        for key in left
+        for mine, theirs in ((left[key].lower, right[key].lower), (left[key].upper, right[key].upper))
+    )
+
+
+def _text(name: str, each: OrderRange, base: Symbol) -> str:
+    def order(end: Order) -> str:
+        return str(base**end.power * log(base) ** end.log_power)
+
+    if each.is_point and each.lower is not None:
+        return f"{name} ~ {order(each.lower)}"
+    lower = "" if each.lower is None else f" >~ {order(each.lower)}"
+    upper = "" if each.upper is None else f" <~ {order(each.upper)}"
+    return f"{name}{lower}{upper}"
+
+
+def _latex(name: str, each: OrderRange, base: Symbol) -> str:
+    symbol = {
+        "excess_risk": r"\mathcal{E}",
+        "peak_lr": r"\gamma",
+        "model_size": "M",
+        "data_size": "D",
+        "decay_fraction": "r",
+        "steps": "K",
+    }[name]
+    relation = r"\eqsim " if each.is_point else ""
+    return f"{symbol} {relation}{order_range_latex(each, base)}"

@@ -1,0 +1,223 @@
+"""Claims that set allocations side by side: Table 1, one schedule against another, data against model size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Rational
+
+from fsl_num.theorems.allocation_forms import HYPOTHESES, End
+from fsl_num.theorems.claim import Claim, Sample
+from fsl_num.theorems.numeric_laws import measure_allocation, measure_risk
+from fsl_num.theorems.records import Judgement
+from fsl_num.theorems.statements import Equivalent, Joint, Ray, Statement, growth
+from fsl_sym.allocation import optimal_allocation
+from fsl_sym.laws import BUDGETS, SCHEDULES
+from fsl_sym.order import Order
+
+PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
+Rays = tuple[Ray, ...]
+
+
+@dataclass(frozen=True)
+class Vanishes:
+    """The measured ratio has the given order, and that order tends to zero."""
+
+    order: Equivalent
+
+    def judge(self, measured: Rays) -> Judgement:
+        """The order's judgement, refused where the order does not tend to zero."""
+        judged = self.order.judge(measured)
+        power, log_power = self.order.exponents["power"], self.order.exponents["log power"]
+        if power < 0 or (power == 0 and log_power < 0):
+            return judged
+        return Judgement(
+            False, 99.0, judged.constants, judged.drift, f"N^{power:g} (log N)^{log_power:g} does not vanish"
+        )
+
+    def mutants(self) -> Mapping[str, Vanishes]:
+        """The order's mutants, and the comparison the other way round."""
+        power, log_power = self.order.exponents["power"], self.order.exponents["log power"]
+        found = {name: Vanishes(mutant) for name, mutant in self.order.mutants().items()}
+        return {**found, "the other way round": Vanishes(growth(-power, -log_power))}
+
+    def neighbours(self, kind: str, size: float) -> list[Vanishes]:
+        """The order's neighbours."""
+        return [Vanishes(each) for each in self.order.neighbours(kind, size)]
+
+
+def _ratio(better: str, worse: str, budget: str, sample: Sample) -> Rays:
+    first, second = (measure_risk(each, budget, *sample.point) for each in (better, worse))
+    return (Ray(f"{better} / {worse}", first.scale, first.logs, first.values - second.values),)
+
+
+def _derived_ratio(better: str, worse: str, budget: str, sample: Sample) -> Vanishes:
+    first, second = (optimal_allocation(each, budget).at(sample.s, sample.beta).excess_risk for each in (better, worse))
+    order = first / second
+    return Vanishes(growth(float(order.power), float(order.log_power)))
+
+
+def _comparison(name: str, label: str, line: int, title: str, text: str, latex: str, better: str, worse: str) -> Claim:
+    return Claim(
+        id=name,
+        label=label,
+        line=line,
+        title=title,
+        text=text,
+        latex=latex,
+        hypotheses=HYPOTHESES,
+        measure=lambda sample: {budget: _ratio(better, worse, budget, sample) for budget in BUDGETS},
+        statement=lambda sample: Joint({budget: _derived_ratio(better, worse, budget, sample) for budget in BUDGETS}),
+        family="comparisons",
+    )
+
+
+def _printed_table(sample: Sample) -> dict[str, Order]:
+    """The eight cells of Table 1, the edge filed under easy as its caption says."""
+    s, b = sample.s, sample.beta
+    easy = sample.regime != "hard"
+    zero = Rational(0)
+    if easy:
+        data, compute = s * b / (1 + s * b), s * b / (2 + s * b)
+        wsd = ((s * b - s) / (1 + s * b), (s * b - s) / (2 + s * b))
+    else:
+        data, compute, wsd = s, s * b / (1 + b), (zero, zero)
+    return {
+        "constant/data": Order(-s / (s + 1)),
+        "constant/compute": Order(-s * b / (1 + s * b + b)),
+        "exp-decay/data": Order(-data, data),
+        "exp-decay/compute": Order(-compute, compute),
+        "wsd/data": Order(-data, wsd[0]),
+        "wsd/compute": Order(-compute, wsd[1]),
+    }
+
+
+def _table_statement(sample: Sample) -> Statement:
+    return _orders(_printed_table(sample))
+
+
+def _table_mutants(sample: Sample) -> Mapping[str, Statement]:
+    """The other regime's column, wherever it differs."""
+    other = Sample("easy" if sample.regime == "hard" else "hard", sample.s, sample.beta)
+    mine, theirs = _printed_table(sample), _printed_table(other)
+    return {
+        f"{cell}: the other regime's": _orders({**mine, cell: theirs[cell]})
+        for cell in mine
+        if not mine[cell].equals(theirs[cell])
+    }
+
+
+def _orders(cells: Mapping[str, Order]) -> Statement:
+    return Joint({cell: growth(float(order.power), float(order.log_power)) for cell, order in cells.items()})
+
+
+def _data_over_model(sample: Sample) -> dict[str, Rays]:
+    """D/M = C/M^2 at the two ends of the near-optimal model sizes."""
+    measured = measure_allocation("exp-decay", "compute", *sample.point)
+    found: dict[str, Rays] = {}
+    for end, other in (("lower", "upper"), ("upper", "lower")):
+        rays = measured[f"model_size {other}"]
+        assert rays is not None
+        (ray,) = rays
+        found[end] = (Ray(f"D/M {end}", ray.scale, ray.logs, ray.scale - 2 * ray.values),)
+    return found
+
+
+def _data_over_model_claim(
+    name: str, title: str, log_power: Callable[[Sample], Any], corrected_by: str | None
+) -> Claim:
+    def statement(sample: Sample) -> Statement:
+        alpha = sample.s * sample.beta
+        order = growth(float(alpha / (2 + alpha)), float(log_power(sample)))
+        return Joint({"lower": End(order), "upper": End(order)})
+
+    logs = "" if corrected_by else r" (\log C)^{2/(2+\alpha)}"
+    return Claim(
+        id=name,
+        label="sub:proof_for_the_exponential_decay_lrs",
+        line=1002,
+        title=title,
+        text=f"easy: D/M ~ C^(alpha/(2 + alpha)){'' if corrected_by else ' (log C)^(2/(2 + alpha))'}, alpha = s beta",
+        latex=rf"D_{{\mathrm{{opt}}}}/M_{{\mathrm{{opt}}}} \eqsim C^{{\alpha/(2+\alpha)}}{logs}",
+        hypotheses=HYPOTHESES,
+        measure=_data_over_model,
+        statement=statement,
+        regimes=("easy",),
+        corrected_by=corrected_by,
+        family="exp-decay/compute/False/False",
+    )
+
+
+CLAIMS = (
+    _data_over_model_claim(
+        "sec: effect-lrs/data-over-model",
+        "Exponential decay, compute-optimal ratio of data to model size",
+        lambda sample: 0,
+        "sec: effect-lrs/data-over-model-derived",
+    ),
+    _data_over_model_claim(
+        "sec: effect-lrs/data-over-model-derived",
+        "Exponential decay, compute-optimal ratio of data to model size, with its logarithm",
+        lambda sample: 2 / (2 + sample.s * sample.beta),
+        None,
+    ),
+    _comparison(
+        "sec: effect-lrs/decay-beats-constant",
+        "thm:geometric",
+        964,
+        "Exponential decay is strictly better than constant",
+        "the optimal risk of exponential decay over that of the constant schedule tends to zero like a power",
+        r"\mathcal{E}^{\mathrm{exp}}_{\mathrm{opt}} / \mathcal{E}^{\mathrm{const}}_{\mathrm{opt}} \to 0",
+        "exp-decay",
+        "constant",
+    ),
+    _comparison(
+        "sec: effect-lrs/wsd-beats-decay",
+        "thm: wsd",
+        1040,
+        "WSD is better than exponential decay by a power of the logarithm",
+        "the optimal risk of WSD over that of exponential decay tends to zero like a power of log N",
+        r"\mathcal{E}^{\mathrm{wsd}}_{\mathrm{opt}} / \mathcal{E}^{\mathrm{exp}}_{\mathrm{opt}} \to 0",
+        "wsd",
+        "exp-decay",
+    ),
+    Claim(
+        id="sec: effect-lrs/vanishing-decay-phase",
+        label="thm: wsd",
+        line=1040,
+        title="In the hard regime an optimal decay phase may be a vanishing fraction of the steps",
+        text="hard: the least near-optimal decay fraction tends to zero",
+        latex=r"r_{\mathrm{opt}} \to 0",
+        hypotheses=HYPOTHESES,
+        measure=lambda sample: {
+            budget: measure_allocation("wsd", budget, *sample.point)["decay_fraction lower"] for budget in BUDGETS
+        },
+        statement=lambda sample: Joint({budget: _fraction(budget, sample) for budget in BUDGETS}),
+        regimes=("hard",),
+        family="wsd/data/False/False",
+    ),
+    Claim(
+        id="tab: optimal-scaling",
+        label="tab: optimal-scaling",
+        line=194,
+        title="Table 1: the optimal excess risk of every schedule",
+        text="the eight cells of Table 1, regimes and log powers included, the edge filed under easy",
+        latex=r"\text{Table 1}",
+        hypotheses=HYPOTHESES,
+        measure=lambda sample: {
+            f"{name}/{budget}": (measure_risk(name, budget, *sample.point),) for name, budget in PROBLEMS
+        },
+        statement=_table_statement,
+        mutants=_table_mutants,
+        family="comparisons",
+    ),
+)
+"""In the order of the paper, the table last: it gathers everything."""
+
+
+def _fraction(budget: str, sample: Sample) -> Vanishes:
+    lower = optimal_allocation("wsd", budget).at(sample.s, sample.beta).quantities["decay_fraction"].lower
+    assert lower is not None
+    return Vanishes(growth(float(lower.power), float(lower.log_power)))
