@@ -12,7 +12,8 @@ ERRATA = (
         "typo",
         "gamma_opt ~ D^-((1+s beta-beta)/(1+s beta)) (log D)^(+(beta-1)/(1+s beta))",
         "gamma_opt ~ D^-((1+s beta-beta)/(1+s beta)) (log D)^(-(beta-1)/(1+s beta)), as the appendix prints",
-        "balance (gamma D)^-s = gamma^(1/beta) (D/log D)^(1/beta-1); at s = 1, beta = 2 the two differ by (log D)^(2/3), "
+        "balance (gamma D)^-s = gamma^(1/beta) (D/log D)^(1/beta-1); at s = 1, beta = 2 the two differ by (log "
+        "D)^(2/3), "
         "and brute force over log D from 1e4 to 1e6 follows the appendix to 0.01 in the log power",
         ("thm: wsd/data",),
     ),
@@ -21,12 +22,14 @@ ERRATA = (
         "thm: wsd",
         1050,
         "false as stated",
-        "easy: gamma_opt, M_opt and D_opt with the logarithms of exponential decay: M_opt ~ (C/log C)^(1/(2+s beta)), "
+        "easy: gamma_opt, M_opt and D_opt with the logarithms of exponential decay: M_opt ~ (C/log C)^(1/(2+s "
+        "beta)), "
         "D_opt ~ C^((1+s beta)/(2+s beta)) (log C)^(1/(2+s beta))",
         "M_opt ~ C^(1/(2+s beta)) (log C)^(-(1-1/beta)/(2+s beta)), "
         "D_opt ~ C^((1+s beta)/(2+s beta)) (log C)^((1-1/beta)/(2+s beta)), "
         "gamma_opt ~ C^-((1+s beta-beta)/(2+s beta)) (log C)^(-(beta^2-1)/(beta (2+s beta)))",
-        "M_opt as printed gives M^-(s beta) = (C/log C)^(-s beta/(2+s beta)), larger than the risk printed beside it by "
+        "M_opt as printed gives M^-(s beta) = (C/log C)^(-s beta/(2+s beta)), larger than the risk printed beside "
+        "it by "
         "(log C)^(s/(2+s beta)); the linear programme and brute force agree on the corrected orders",
         ("thm: wsd/compute",),
     ),
@@ -35,7 +38,8 @@ ERRATA = (
         "sub:proof_for_the_wsd_like_lrs",
         3656,
         "false as stated",
-        "the appendix theorem repeats gamma_opt, M_opt, D_opt of the main text, against the second case of its own proof",
+        "the appendix theorem repeats gamma_opt, M_opt, D_opt of the main text, against the second case of its "
+        "own proof",
         "as in wsd-compute-copied-allocation",
         "the second case of the proof derives M_opt and D_opt with (log C)^(-+(1-1/beta)/(2+s beta))",
         ("thm: wsd/compute",),
@@ -47,7 +51,8 @@ ERRATA = (
         "gap in the argument",
         "E_opt ~ D2^(s - s beta/(1+s beta)) D^-s, hence E_opt ~ (C/log C)^(-s beta/(2+s beta)) (log C)^s",
         "E_opt ~ M^-(s beta) = D2^(-s beta/(1+s beta)), hence (C/log C)^(-s beta/(2+s beta)) in this case",
-        "only (gamma D)^-s is kept, while M^-(s beta), balanced three lines above, exceeds it by (D/D2)^s; the log in the "
+        "only (gamma D)^-s is kept, while M^-(s beta), balanced three lines above, exceeds it by (D/D2)^s; the "
+        "log in the "
         "last line also has the sign of (D2/D)^-s instead of (D2/D)^s",
         ("thm: wsd/compute-first-case",),
     ),
@@ -57,7 +62,8 @@ ERRATA = (
         3738,
         "gap in the argument",
         "hard, first case: M_opt ~ D2^(1/beta) with D2 ~ D/log C, yet M_opt ~ C^(1/(1+beta)) and E_opt ~ D^-s",
-        "with M ~ D2^(1/beta) the risk is M^-(s beta) = D2^-s, larger by (log C)^s; M_opt ~ D^(1/beta) needs the other case",
+        "with M ~ D2^(1/beta) the risk is M^-(s beta) = D2^-s, larger by (log C)^s; M_opt ~ D^(1/beta) needs the "
+        "other case",
         "M = (D/log C)^(1/beta) and M D = C give M ~ (C/log C)^(1/(1+beta)), not C^(1/(1+beta))",
         (),
     ),
@@ -68,7 +74,8 @@ ERRATA = (
         "false as stated",
         "gamma_opt ~ C^-((1+s beta-beta)/(2+s beta)) (log C)^(-(beta-1)/(1+s beta))",
         "gamma_opt ~ C^-((1+s beta-beta)/(2+s beta)) (log C)^(-(beta^2-1)/(beta (2+s beta)))",
-        "gamma_opt ~ D^-((1+s beta-beta)/(1+s beta)) (log D)^(-(beta-1)/(1+s beta)) and D_opt carries a logarithm of its "
+        "gamma_opt ~ D^-((1+s beta-beta)/(1+s beta)) (log D)^(-(beta-1)/(1+s beta)) and D_opt carries a logarithm "
+        "of its "
         "own, which the printed line forgets; at s = 1, beta = 2 the log powers are -1/3 and -3/8",
         ("thm: wsd/compute-second-case",),
     ),
@@ -77,9 +84,12 @@ ERRATA = (
         "sub:proof_for_the_wsd_like_lrs",
         3667,
         "false as stated",
-        "the edge s = 1 - 1/beta belongs to the hard regime (theorem for C, both proofs): E_opt ~ D^-s, C^(-s beta/(1+beta))",
-        "it belongs to the easy regime, as the main text files it: E_opt ~ D^-s (log D)^(s^2), and for C likewise with logs",
-        "on the edge the proof needs D2/log K of order D^(s beta/(beta-1)) = D, impossible for D2 <= D; the derived region "
+        "the edge s = 1 - 1/beta belongs to the hard regime (theorem for C, both proofs): E_opt ~ D^-s, C^(-s "
+        "beta/(1+beta))",
+        "it belongs to the easy regime, as the main text files it: E_opt ~ D^-s (log D)^(s^2), and for C likewise "
+        "with logs",
+        "on the edge the proof needs D2/log K of order D^(s beta/(beta-1)) = D, impossible for D2 <= D; the "
+        "derived region "
         "is s beta - beta + 1 >= 0; brute force finds the risk to carry (log D)^(s^2)",
         ("thm: wsd/data-edge-as-hard", "thm: wsd/compute-edge-as-hard"),
     ),
@@ -89,9 +99,11 @@ ERRATA = (
         958,
         "inconsistency",
         "easy: M_opt = oo and gamma_opt ~ (D/log D)^-((1+s beta-beta)/(1+s beta))",
-        "the optima are two arms: that gamma with any M >~ (D/log D)^(1/(1+s beta)), or M ~ (D/log D)^(1/(1+s beta)) with "
+        "the optima are two arms: that gamma with any M >~ (D/log D)^(1/(1+s beta)), or M ~ (D/log D)^(1/(1+s "
+        "beta)) with "
         "any gamma from there up to order 1",
-        "the first case of the paper's proof (gamma ~ 1, M ~ (D/log D)^(1/(1+s beta))) reaches the same risk; brute force "
+        "the first case of the paper's proof (gamma ~ 1, M ~ (D/log D)^(1/(1+s beta))) reaches the same risk; "
+        "brute force "
         "finds peak rates of order 1 within a factor 2.2 of the least risk",
         ("thm:geometric/data-unique",),
     ),
@@ -102,7 +114,8 @@ ERRATA = (
         "false as stated",
         "easy: gamma_opt ~ (C/log C)^-((1+s beta-beta)/(2+s beta))",
         "every gamma from that order up to order 1 is optimal, with the printed M_opt and D_opt",
-        "for M <= (gamma D/log D)^(1/beta) the noise is sigma^2 M log D/D whatever gamma is, and a larger gamma only lowers "
+        "for M <= (gamma D/log D)^(1/beta) the noise is sigma^2 M log D/D whatever gamma is, and a larger gamma "
+        "only lowers "
         "T^-s; the dual certificate leaves gamma free and brute force measures both ends",
         ("thm:geometric/compute",),
     ),
