@@ -9,6 +9,7 @@ lem:half-scale     12.0
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,13 +69,16 @@ class Grid:
     def _widths(self, width: int) -> list[int]:
         natural = [max(len(cell) for cell in column) for column in zip(self.headings, *self.rows, strict=True)]
         excess = sum(natural) + len(_GAP) * (len(natural) - 1) - width
-        # Take from the widest flexible column, one by one: the table stays as even as it can be.
-        while excess > 0:
-            candidates = [column for column in self.flexible if natural[column] > _NARROWEST]
-            if not candidates:
-                break
-            natural[max(candidates, key=lambda column: natural[column])] -= 1
-            excess -= 1
+        # Take from the widest flexible column, one by one, so that the table stays as even as it can be; words are
+        # broken only where that does not suffice.
+        whole = [max(map(_longest_word, column)) for column in zip(self.headings, *self.rows, strict=True)]
+        for floors in (whole, [_NARROWEST] * len(natural)):
+            while excess > 0:
+                candidates = [column for column in self.flexible if natural[column] > floors[column]]
+                if not candidates:
+                    break
+                natural[max(candidates, key=lambda column: natural[column])] -= 1
+                excess -= 1
         return natural
 
     def _lines(self, row: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -89,6 +93,11 @@ class Grid:
             ]
             lines.append(_GAP.join(aligned).rstrip())
         return lines
+
+
+def _longest_word(cell: str) -> int:
+    """The length of the longest piece that wrapping keeps whole."""
+    return max(map(len, re.split(r"\s|(?<=-)", cell)))
 
 
 def _wrapped(cell: str, width: int) -> list[str]:

@@ -50,6 +50,12 @@ def test_a_grid_keeps_its_columns_apart_where_it_wraps():
     assert text.splitlines() == ["a            b", "───────────  ─", "one two      5", "three four"]
 
 
+def test_a_grid_breaks_a_word_only_if_nothing_else_fits():
+    grid = Grid(("a", "b"), (("unbreakable", "can be broken"),), flexible=(0, 1))
+    assert grid.text(20).splitlines()[2:] == ["unbreakable  can be", "             broken"]
+    assert grid.text(18).splitlines()[2:] == ["unbreakabl  can be", "e           broken"]
+
+
 def test_a_grid_refuses_a_short_row():
     with pytest.raises(ValueError, match="row 1 has 1 cells, but there are 2 headings"):
         Grid(("a", "b"), (("1", "2"), ("3",)))
