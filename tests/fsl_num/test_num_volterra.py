@@ -130,13 +130,13 @@ def test_gamma_that_vanishes_like_a_power_keeps_twelve_digits(power: float) -> N
     assert abs(found.values[0] - exact) <= found.error[0] < 2e-12 * exact
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     st.sampled_from(sorted(SCHEDULES)),
     st.floats(1.05, 6.0),
     st.floats(0.05, 3.0),
     st.sampled_from([1.0, 40.0, 1e4, 1e12, math.inf]),
-    st.floats(0.0, 15.0),
+    st.floats(0.0, 8.0),
     st.floats(0.01, 0.9),
     st.sampled_from([0.0, 1e-8, 1.0]),
 )
