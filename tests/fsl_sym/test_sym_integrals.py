@@ -128,12 +128,10 @@ def test_the_leading_terms_are_the_gamma_functions_of_the_theory() -> None:
     assert (stable.expression / (gamma(1 - 1 / beta) / (2 * beta) * (2 * T2) ** (1 / beta - 1))).equals(1)
 
 
-@pytest.mark.parametrize(
-    "power, capacity", [(Integer(1), Integer(2)), (Rational(1, 2), Rational(3, 2)), (Integer(1), Rational(5, 4))]
-)
+@pytest.mark.parametrize("power, capacity", [(Integer(1), Integer(2)), (Integer(1), Rational(5, 4))])
 def test_power_decay_to_20_digits_at_and_off_the_resonance(power: Expr, capacity: Expr) -> None:
-    # beta = 2, x = 4000 neglects e^-64, beta = 3/2 and x = 1500 e^-83
-    time = {Integer(2): Integer(4000), Rational(3, 2): Integer(1500)}.get(capacity, Integer(400))
+    # beta = 2, x = 4000 neglects e^-64
+    time = {Integer(2): Integer(4000)}.get(capacity, Integer(400))
     q = power / (power + 1)
     sum_ = harmonic_sum(
         lowergamma(q + 1, 2 * U), U, incomplete_series(q + 1), capacity / (power + 1), capacity, time
@@ -177,10 +175,10 @@ def test_finite_m_forms_stay_within_their_errors(form: object) -> None:
 
 
 def test_the_crossover_of_i2() -> None:
-    at = {beta: Rational(3, 2), M: Integer(3000)}
+    at = {beta: Rational(3, 2), M: Integer(600)}
     for x in (Rational(1, 100), Rational(1), Integer(20)):
-        time = x * Integer(3000) ** Rational(3, 2)
-        exact = sum(remaining(float(time) * k**-1.5).evalf(15) for k in map(Integer, range(1, 3001)))
+        time = x * Integer(600) ** Rational(3, 2)
+        exact = sum(remaining(float(time) * k**-1.5).evalf(15) for k in map(Integer, range(1, 601)))
         # the sum is within 1 of M Phi(x), from below
         gap = at[M] * crossover().subs({**at, X: x}).evalf(15) - exact
         assert 0 <= gap <= 1
@@ -191,8 +189,8 @@ def test_the_two_sided_bounds_hold(bound: object) -> None:
     quantity = bound.quantity  # type: ignore[attr-defined]
     for capacity in (Rational(6, 5), Integer(2), Integer(5)):
         upper = number(bound.upper.subs(beta, capacity), 15)  # type: ignore[attr-defined]
-        for size in (1, 2, 9, 40):
-            for time in (1, 2, 30, 10**5):
+        for size in (1, 2, 30):
+            for time in (1, 30, 10**5):
                 at = {beta: capacity, M: Integer(size), T: Integer(time), T2: Integer(time)}
                 value = number(quantity.subs(at), 15)
                 assert value <= upper
