@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from sympy import Eq, Expr, Gt, Integer, Lt, Poly, Rational, Symbol, fraction, sympify, together
+from sympy import Eq, Expr, Float, Gt, Integer, Lt, Poly, Rational, Symbol, fraction, sympify, together
 from sympy import sign as sympy_sign
+from sympy.core.relational import Relational
 
 from fsl_sym.symbols import RANGES, beta, s
 
@@ -62,6 +63,8 @@ class Domain:
     ranges: Mapping[Symbol, tuple[Bound, Bound]]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.ranges, Mapping):
+            raise TypeError(f"parameters must be a mapping symbol -> (lower, upper), not {self.ranges!r}")
         cleaned: dict[Symbol, tuple[Rational | None, Rational | None]] = {}
         for symbol, bounds in self.ranges.items():
             if not isinstance(symbol, Symbol):
@@ -92,7 +95,13 @@ class Domain:
         )
 
     def sign(self, expression: Any) -> int | None:
-        """The sign (1, -1, 0) that the rational expression has on the whole box, or None where no proof was found."""
+        """The sign (1, -1, 0) that the rational expression has on the whole box, or None where no proof was found.
+
+        Raises ValueError where it contains other symbols than the parameters.
+        """
+        strangers = sympify(expression).free_symbols - set(self.ranges)
+        if strangers:
+            raise ValueError(f"{expression} contains {strangers}: only the parameters {self.symbols} have a range")
         top, bottom = fraction(together(sympify(expression)))
         signs = [self._polynomial_sign(part) for part in (top, bottom)]
         return None if None in signs else signs[0] * signs[1]  # type: ignore[operator]
@@ -110,6 +119,8 @@ class Domain:
                 swaps[symbol] = upper - symbol
         # The denominators are powers of (1 + symbol), positive on the shifted orthant: only the numerator counts.
         shifted = fraction(together(expression.subs(swaps, simultaneous=True)))[0]
+        if not shifted.is_polynomial(*self.symbols):
+            return None
         polynomial = Poly(shifted, *self.symbols)
         unbounded = [symbol for symbol, bounds in self.ranges.items() if bounds == (None, None)]
         if any(polynomial.degree(symbol) > 0 for symbol in unbounded):
@@ -211,6 +222,7 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
 
     False is returned with a counterexample among ``samples`` exact points, True only with a proof: the regime is
     parametrised by an open box (or, for the edge, by beta alone) and the sign is proved there. None means neither.
+    Raises TypeError for anything but a relation and for a float, ValueError for other symbols than s and beta.
 
     >>> decide(s * beta > beta - 1, EASY), decide(s < 1, EASY), decide(s < 1, HARD)
     (True, False, True)
@@ -218,6 +230,8 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
     relation = sympify(relation)
     if relation in (True, False):
         return bool(relation)
+    if not isinstance(relation, Relational) or relation.has(Float):
+        raise TypeError(f"{relation} cannot be decided: give one relation between exact expressions in s and beta")
     difference = relation.lhs - relation.rhs
     u = Symbol("u")
     edge = 1 - 1 / beta

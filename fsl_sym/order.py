@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Eq, Expr, Gt, Integer, Lt, Symbol, latex, log, simplify, sympify
+from sympy import Eq, Expr, Float, Gt, Integer, Lt, Symbol, latex, log, simplify, sympify
 
 from fsl_sym.domain import REGIMES, Regime, decide
 
@@ -21,6 +21,8 @@ from fsl_sym.domain import REGIMES, Regime, decide
 @dataclass(frozen=True)
 class Order:
     """N^power (log N)^log_power as N grows, up to constants; exponents are rational functions of the parameters.
+
+    Raises TypeError for a float: exponents are compared exactly.
 
     >>> Order(1, -1) * Order(0, 1) == Order(1, 0)
     True
@@ -30,8 +32,12 @@ class Order:
     log_power: Expr
 
     def __init__(self, power: Any = 0, log_power: Any = 0) -> None:
-        object.__setattr__(self, "power", sympify(power))
-        object.__setattr__(self, "log_power", sympify(log_power))
+        for name, exponent in (("power", sympify(power)), ("log_power", sympify(log_power))):
+            if exponent.has(Float):
+                raise TypeError(
+                    f"the {name} {exponent} contains a float: write an exact one, for example Rational(1, 2)"
+                )
+            object.__setattr__(self, name, exponent)
 
     def __mul__(self, other: Order) -> Order:
         return Order(self.power + other.power, self.log_power + other.log_power)
@@ -98,9 +104,9 @@ def dominant(orders: Iterable[Order], regime: Regime) -> tuple[Order, ...]:
     kept: list[Order] = []
     for order in orders:
         comparisons = [order.compare(other, regime) for other in kept]
-        if any(answer in (0, -1) for answer in comparisons):
-            continue
-        kept = [other for other, answer in zip(kept, comparisons, strict=True) if answer != 1] + [order]
+        kept = [other for other, answer in zip(kept, comparisons, strict=True) if answer != 1]
+        if not any(answer in (0, -1) for answer in comparisons):
+            kept.append(order)
     return tuple(kept)
 
 

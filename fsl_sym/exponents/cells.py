@@ -22,6 +22,7 @@ Signs = tuple[int, ...]
 OPEN_SAMPLES = 16
 POINTS_ON_A_WALL = 3
 NUDGE = Fraction(1, 64)
+MOST_COMBINATIONS = 4096
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Partition:
-    """The walls that matter and the cells between them; ``complete`` when all other signs are refuted."""
+    """The walls that matter and the cells between them; ``complete`` when no cell can have been missed."""
 
     walls: tuple[Expr, ...]
     cells: tuple[Cell, ...]
@@ -52,6 +53,8 @@ class Explorer:
         self._factors: dict[Any, tuple[Any, ...]] = {}
         self._definite: dict[Any, bool] = {}
         self._read: set[Element] = set()
+        self._outcomes_read = 0
+        self._combined: dict[tuple[int, int, int], int | None] = {}
         self.walls: list[Any] = []
         self.visited: dict[tuple[Fraction, ...], tuple[dict[Symbol, Fraction], Outcome]] = {}
 
@@ -63,7 +66,8 @@ class Explorer:
             wall = self.walls[done]
             done += 1
             self._visit_all(self._points_near(wall))
-        for left, right in combinations(self.walls, 2):
+        # With one parameter two walls have no point in common.
+        for left, right in combinations(self.walls if len(self.law.domain.symbols) > 1 else (), 2):
             self._visit_all(self._points_on_both(left, right))
         return self._assemble()
 
@@ -72,12 +76,13 @@ class Explorer:
             key = tuple(point.values())
             if key in self.visited:
                 continue
-            outcome = self.optimiser.outcome(point)
-            self.visited[key] = (point, outcome)
-            for element in outcome.conditions():
-                if element not in self._read:
-                    self._read.add(element)
-                    self._add_walls(element)
+            self.visited[key] = (point, self.optimiser.outcome(point))
+            for outcome in self.optimiser.outcomes[self._outcomes_read :]:
+                self._outcomes_read += 1
+                for element in outcome.conditions():
+                    if element not in self._read:
+                        self._read.add(element)
+                        self._add_walls(element)
 
     def _add_walls(self, element: Element) -> None:
         for polynomial in (element.numer, element.denom):
@@ -101,19 +106,34 @@ class Explorer:
                     points.append(moved)
             if len(points) >= 3 * POINTS_ON_A_WALL:
                 break
+        return points or self._points_beside(wall.as_expr())
+
+    def _points_beside(self, wall: Expr) -> list[dict[Symbol, Fraction]]:
+        """Points close to both sides of a wall on which no rational point was found."""
+        points = []
+        for base, symbol, polynomial in self._lines_through(wall, POINTS_ON_A_WALL):
+            for ends, _ in polynomial.intervals(eps=_rational(NUDGE)):
+                moved = [{**base, symbol: Fraction(int(end.p), int(end.q))} for end in ends]
+                points += [point for point in moved if self.law.domain.contains(point)]
         return points
 
     def _points_on(self, wall: Expr) -> Iterator[tuple[dict[Symbol, Fraction], Symbol]]:
         """Exact points of a wall, with the parameter that was solved for; none without rational points."""
-        for base in self.law.domain.sample(4 * POINTS_ON_A_WALL, seed=1):
+        for base, symbol, polynomial in self._lines_through(wall, 4 * POINTS_ON_A_WALL):
+            for root in _rational_roots(polynomial):
+                point = {**base, symbol: root}
+                if self.law.domain.contains(point):
+                    yield point, symbol
+
+    def _lines_through(self, wall: Expr, count: int) -> Iterator[tuple[dict[Symbol, Fraction], Symbol, Poly]]:
+        """The wall on lines parallel to the axes: a base point, the free parameter and the polynomial in it."""
+        for base in self.law.domain.sample(count, seed=1):
             for symbol in self.law.domain.symbols:
-                if symbol not in wall.free_symbols:
-                    continue
-                others = {other: _rational(value) for other, value in base.items() if other != symbol}
-                for root in _rational_roots(wall.subs(others), symbol):
-                    point = {**base, symbol: root}
-                    if self.law.domain.contains(point):
-                        yield point, symbol
+                if symbol in wall.free_symbols:
+                    others = {other: _rational(value) for other, value in base.items() if other != symbol}
+                    polynomial = Poly(wall.subs(others), symbol)
+                    if polynomial.degree() > 0:
+                        yield base, symbol, polynomial
 
     def _points_on_both(self, left: Any, right: Any) -> list[dict[Symbol, Fraction]]:
         points = []
@@ -127,7 +147,7 @@ class Explorer:
             for base in self.law.domain.sample(2, seed=2):
                 for other in sorted(rest.free_symbols, key=str):
                     fixed = {each: _rational(value) for each, value in base.items() if each not in (symbol, other)}
-                    for root in _rational_roots(rest.subs(fixed), other):
+                    for root in _rational_roots(Poly(rest.subs(fixed), other)):
                         values = {**fixed, other: _rational(root)}
                         last = solved.subs(values)
                         if last.is_Rational:
@@ -160,9 +180,7 @@ class Explorer:
             key = tuple(signs[wall] for wall in kept)
             cells.setdefault(key, Cell(key, classes[index], point, outcome))
         walls = tuple(self.walls[index].as_expr() for index in kept)
-        complete = all(
-            signs in cells or self._refuted(walls, signs) for signs in product((-1, 0, 1), repeat=len(walls))
-        )
+        complete = self._nothing_missed({signs for signs, _, _, _ in rows})
         return Partition(walls, tuple(cells.values()), complete)
 
     def _class_of(self, formulas: Formulas, signs: Signs, classes: list[Formulas]) -> int:
@@ -174,15 +192,49 @@ class Explorer:
         classes.append(formulas)
         return len(classes) - 1
 
-    def _refuted(self, walls: tuple[Expr, ...], signs: Signs) -> bool:
-        """Whether two of the signs contradict each other, by a combination of the two walls of one sign."""
-        for (first, a), (second, b) in combinations(zip(walls, signs, strict=True), 2):
-            for weight in (Fraction(1, 2), 1, 2):
-                for left, right in product((a,) if a else (1, -1), (b,) if b else (1, -1)):
-                    sign = self.law.domain.sign(left * first + _rational(weight) * right * second)
-                    if sign == -1 or (sign == 0 and (a or b)):
-                        return True
+    def _nothing_missed(self, observed: set[Signs]) -> bool:
+        """Whether every combination of signs of all walls was observed or refuted; False too where the search is long.
+
+        All walls count, also those dropped later: only then is every certificate known to hold where it is used.
+        """
+        pending: list[Signs] = [()]
+        for _ in range(MOST_COMBINATIONS):
+            if not pending:
+                return True
+            signs = pending.pop()
+            if len(signs) == len(self.walls):
+                if signs not in observed:
+                    return False
+                continue
+            last = len(signs)
+            pending.extend(
+                (*signs, sign)
+                for sign in (-1, 0, 1)
+                if not any(self._refuted(other, signs[other], last, sign) for other in range(last))
+            )
         return False
+
+    def _refuted(self, first: int, a: int, second: int, b: int) -> bool:
+        """Whether wall ``first`` cannot have sign a where wall ``second`` has sign b.
+
+        With u, v > 0 the combination u a first + v b second would be positive there, or zero where both are; where a
+        sign is zero its wall enters with either sign.
+        """
+        for left, right in product((a,) if a else (1, -1), (b,) if b else (1, -1)):
+            if self._sign_of_combination(first, second, left * right) == -left:
+                return True
+        return False
+
+    def _sign_of_combination(self, first: int, second: int, right: int) -> int | None:
+        """The sign on the domain of u first + v right second, with the first simple u, v > 0 that make it definite."""
+        key = (first, second, right)
+        if key not in self._combined:
+            positive = [symbol for symbol in self.law.domain.symbols if self.law.domain.sign(symbol) == 1]
+            pairs = [(1, 1), (1, 2), (2, 1), *((1, each) for each in positive), *((each, 1) for each in positive)]
+            one, other = self.walls[first].as_expr(), right * self.walls[second].as_expr()
+            signs = (self.law.domain.sign(u * one + v * other) for u, v in pairs)
+            self._combined[key] = next((sign for sign in signs if sign), None)
+        return self._combined[key]
 
 
 def _consistent(rows: list[tuple[Signs, int, dict[Symbol, Fraction], Outcome]], kept: list[int]) -> bool:
@@ -204,11 +256,8 @@ def _sign_at(polynomial: Any, coordinates: list[Fraction]) -> int:
     return (total > 0) - (total < 0)
 
 
-def _rational_roots(expression: Expr, symbol: Symbol) -> list[Fraction]:
-    if symbol not in expression.free_symbols:
-        return []
-    found = roots(Poly(expression, symbol), filter="Q")
-    return sorted(Fraction(int(root.p), int(root.q)) for root in found)
+def _rational_roots(polynomial: Poly) -> list[Fraction]:
+    return sorted(Fraction(int(root.p), int(root.q)) for root in roots(polynomial, filter="Q"))
 
 
 def _rational(value: Any) -> Rational:

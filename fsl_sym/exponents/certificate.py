@@ -13,6 +13,7 @@ from typing import Any
 
 from sympy import Rational, Symbol, sympify
 
+from fsl_sym.domain import exact
 from fsl_sym.exponents.outcome import Outcome
 
 Vector = tuple[Any, ...]
@@ -67,6 +68,9 @@ class Certificate:
 def check(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bool:
     """Whether the certificate proves optimality at exact parameter values. Sums and comparisons, nothing else.
 
+    False also where an entry of the certificate has a pole. That the rows are those of the law is not its matter.
+    Raises TypeError for a float, ValueError where a parameter is missing.
+
     >>> from sympy import Rational, symbols, Eq
     >>> from fsl_sym.exponents.solve import optimal_exponents
     >>> M, D, N, a, b = symbols("M D N a b", positive=True)
@@ -74,6 +78,13 @@ def check(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bo
     >>> check(solution.regions[0].certificate, {a: Rational(1, 3), b: Rational(2, 7)})
     True
     """
+    try:
+        return _proves(certificate, {symbol: exact(value) for symbol, value in parameters.items()})
+    except ZeroDivisionError:
+        return False
+
+
+def _proves(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bool:
     value, point = _at(certificate.value, parameters), [_at(triple, parameters) for triple in certificate.point]
     for proof in certificate.branches:
         rows, right, y = (
@@ -97,7 +108,13 @@ def check(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bo
 
 
 def _at(entries: Vector, parameters: Mapping[Symbol, Rational]) -> Vector:
-    return tuple(sympify(entry).subs(parameters) for entry in entries)
+    values = tuple(sympify(entry).subs(parameters) for entry in entries)
+    for value in values:
+        if value.free_symbols:
+            raise ValueError(f"{value} has no number: give values to {value.free_symbols} to check the certificate")
+        if not value.is_Rational:
+            raise ZeroDivisionError
+    return values
 
 
 def _expressions(elements: Any) -> Vector:

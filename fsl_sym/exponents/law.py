@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from sympy import QQ, Add, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log, sympify
+from sympy import QQ, Add, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log, sympify
 from sympy.core.relational import Relational
 from sympy.polys.polyerrors import PolynomialError
 
@@ -60,7 +60,7 @@ class Law:
     """A loss, its variables, its budget, its constraints and the domain of its parameters, as given by the user.
 
     Raises ValueError or TypeError, naming the offending piece, where the loss has no growth order: a difference, a
-    logarithm of anything but the budget, an exponent that varies, a sum under a power of unknown sign.
+    logarithm of anything but the budget, an exponent that varies or is a float, a sum under a power of unknown sign.
     """
 
     loss: Expr
@@ -78,6 +78,14 @@ class Law:
         names = [*self.variables, self.budget, *self.domain.symbols]
         if len(set(names)) != len(names):
             raise ValueError(f"a symbol is used twice among variables, budget and parameters: {names}")
+        declared = {symbol.name: symbol for symbol in names}
+        for piece in (self.loss, *self.constraints):
+            for symbol in sympify(piece).free_symbols:
+                if declared.get(symbol.name, symbol) != symbol:
+                    raise ValueError(
+                        f"{piece} uses a symbol {symbol} that is not the {symbol} among variables, budget and "
+                        f"parameters {names}, because their assumptions differ: make it once and use it everywhere"
+                    )
 
     @cached_property
     def field(self) -> Any:
@@ -96,12 +104,25 @@ class Law:
 
     def element(self, expression: Any) -> Element:
         """A rational function of the parameters as an element of the field."""
+        expression = sympify(expression)
+        if expression.has(Float):
+            raise TypeError(
+                f"the exponent {expression} contains a float: regions and ties need exact exponents, write for example "
+                "Rational(1, 2)"
+            )
         try:
-            return self.field.from_sympy(sympify(expression))
+            element = self.field.from_sympy(expression)
         except (PolynomialError, ValueError, TypeError) as error:
             raise ValueError(
-                f"the exponent {expression} is not a rational function of the parameters {self.domain.symbols}"
+                f"the exponent {expression} is not a rational function of the parameters {self.domain.symbols} with "
+                "rational coefficients: declare every symbol of an exponent as a parameter with its range"
             ) from error
+        if not element.denom.is_ground and self.domain.sign(element.denom.as_expr()) is None:
+            raise ValueError(
+                f"the exponent {expression} may be infinite on the given parameter ranges: narrow them so that "
+                f"{element.denom.as_expr()} has one sign"
+            )
+        return element
 
     def _constant(self, power: Any = 0, log_power: Any = 0) -> Affine:
         zero = self.field.zero
@@ -119,6 +140,11 @@ class Law:
         if isinstance(expression, Min):
             return tuple(branch for term in expression.args for branch in self._parse(term))
         if isinstance(expression, Mul):
+            if expression.as_coeff_Mul()[0].is_negative:
+                raise ValueError(
+                    f"the term {expression} is negative: differences have no growth order, because large terms may "
+                    "cancel (for 1 - r take a new variable q with the constraint Eq(q + r, 1))"
+                )
             parsed = [self._parse(factor) for factor in expression.args]
             return _reduced(
                 tuple(_sum_of_forms(forms) for forms in product(*branches)) for branches in product(*parsed)
@@ -160,7 +186,8 @@ class Law:
                 f"{self.budget} and log({self.budget}) have one"
             )
         known = expression.free_symbols <= set(self.domain.symbols)
-        sign = self.domain.sign(expression) if known and expression.is_rational_function() else None
+        real = known and expression.is_rational_function() and expression.is_real is not False
+        sign = self.domain.sign(expression) if real else None
         if sign != 1 and not expression.is_positive:
             raise ValueError(
                 f"the coefficient {expression} is not known to be positive: a growth order needs positive terms "

@@ -85,7 +85,10 @@ class Optimiser:
         feasible = [index for index, basis in enumerate(bases) if basis.infeasible is None]
         where = ", ".join(f"{symbol} = {value}" for symbol, value in values.point.items()) or "all points"
         if not feasible:
-            raise ValueError(f"no choice of the variables satisfies the constraints {self.law.constraints} at {where}")
+            raise ValueError(
+                f"no choice of the variables satisfies the constraints {self.law.constraints} at {where}: drop one, or "
+                "narrow the ranges of the parameters"
+            )
         winner = min(feasible, key=lambda index: values.triple(bases[index].point[0]))
         best = bases[winner].point[0]
         if values(best[0]) != 0:

@@ -41,18 +41,29 @@ class Basis:
 
     def holds(self, values: Values) -> bool:
         """Whether the basis is optimal (or the proof of infeasibility holds) at an exact point of the parameters."""
-        if any(values(multiplier) < 0 for multiplier in self.multipliers):
+        try:
+            if any(values(multiplier) < 0 for multiplier in self.multipliers):
+                return False
+            if self.infeasible is not None:
+                return _lexicographic_sign(self.infeasible, values) > 0
+            for triple in self.point:
+                values.triple(triple)
+            return all(_lexicographic_sign(slack, values) >= 0 for slack in self.slacks)
+        except ZeroDivisionError:
+            # Its rows are dependent at this point: there it is no basis.
             return False
-        if self.infeasible is not None:
-            return _lexicographic_sign(self.infeasible, values) > 0
-        return all(_lexicographic_sign(slack, values) >= 0 for slack in self.slacks)
 
     def conditions(self) -> Iterator[Element]:
-        """Every element whose sign decides whether the basis is optimal."""
+        """Every element whose sign decides whether the basis is optimal, and every denominator of its point."""
         yield from self.multipliers
-        triples = [self.infeasible] if self.infeasible is not None else self.slacks
-        for triple in triples:
+        if self.infeasible is not None:
+            yield from self.infeasible
+            return
+        for triple in self.slacks:
             yield from triple
+        for triple in self.point:
+            for part in triple:
+                yield part.raw_new(part.denom)
 
 
 class Values:
@@ -64,6 +75,7 @@ class Values:
         self._cache: dict[Element, Fraction] = {}
 
     def __call__(self, element: Element) -> Fraction:
+        """The element's value; ZeroDivisionError where it has a pole."""
         known = self._cache.get(element)
         if known is None:
             bottom = self._polynomial(element.denom)

@@ -84,8 +84,10 @@ class Region:
 class ExponentSolution:
     """The optimal exponents of a law.
 
-    ``regions`` cover the parameter space up to the cells that exploration did not meet; ``complete`` says that the
-    combinations of signs not met were proved empty. :meth:`at` solves afresh at one exact point and needs no region.
+    ``regions`` cover the parameter space up to the cells that exploration did not meet; ``complete`` says that it was
+    proved to have met all of them, so that one of the certificates of a region holds at each of its points. Where that
+    proof was not found it is False, and regions may be missing or too large: check a certificate at the point of
+    interest, or ask :meth:`at`, which solves afresh at one exact point and needs no region.
     """
 
     law: Law
@@ -99,9 +101,16 @@ class ExponentSolution:
     def at(self, point: Mapping[Symbol, Any] | None = None) -> Region:
         """The optimum at one exact point, with numbers for exponents, solved there and not looked up.
 
-        Raises ValueError where the point lies outside the given ranges, TypeError for a float.
+        Raises ValueError where the point lies outside the given ranges or does not name every parameter, TypeError for
+        a float.
         """
-        values = {symbol: exact((point or {})[symbol]) for symbol in self.law.domain.symbols}
+        given = point or {}
+        if set(given) != set(self.law.domain.symbols):
+            raise ValueError(
+                f"the point {dict(given)} must give a value to each of the parameters {self.law.domain.symbols} and to "
+                "nothing else (symbols, not their names)"
+            )
+        values = {symbol: exact(given[symbol]) for symbol in self.law.domain.symbols}
         fractions = {symbol: Fraction(int(value.p), int(value.q)) for symbol, value in values.items()}
         if not self.law.domain.contains(fractions):
             raise ValueError(f"{values} lies outside the ranges {dict(self.law.domain.ranges)} of the parameters")
