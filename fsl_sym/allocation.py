@@ -11,17 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
 from sympy import Symbol, factor, latex
 
+from fsl_sym.allocation_derivation import allocation_derivation
+from fsl_sym.derivation import Derivation
 from fsl_sym.domain import REGIMES, Regime, exact, regime_of
 from fsl_sym.exponents.solve import ExponentSolution, OrderRange, Region, optimal_exponents
 from fsl_sym.laws import BUDGETS, SCHEDULES, ScalingLaw, scaling_law
 from fsl_sym.order import Order
-from fsl_sym.symbols import RANGES, D, M, beta, gamma, r, s
+from fsl_sym.symbols import RANGES, D, M, N, beta, gamma, r, s
 
 QUANTITIES: Final = MappingProxyType({"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r})
 """Name of a quantity -> its symbol; peak_lr is the effective one, learning rate over batch size."""
@@ -66,6 +68,13 @@ class Allocation:
             if each.name == name:
                 return each
         raise ValueError(f"unknown regime {name!r}: there are {', '.join(each.name for each in self.regimes)}")
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """From the noise integral through the law to the optimum of every regime, each step verified by the machine."""
+        grown = _grown(self.base)
+        optima = [(each, (region := _region_of(self.solution, each)), region.loss) for each in REGIMES]
+        return allocation_derivation(self.law, self.budget, grown, self.base, optima)
 
     def at(self, s: Any, beta: Any) -> AllocationRegime:
         """The allocation at an exact point, with numbers for exponents.
@@ -117,13 +126,17 @@ def optimal_allocation(schedule: str, budget: str) -> Allocation:
     if budget not in BUDGETS:
         raise ValueError(f"unknown budget {budget!r}: choose {' or '.join(BUDGETS)}")
     base = BUDGETS[budget]
-    # Under a data budget D is the budget itself; the engine calls it N and lets D be tied to it.
-    grown = base if budget == "compute" else Symbol("N", positive=True)
+    grown = _grown(base)
     solution = optimal_exponents(
-        law.in_hyperparameters(grown), law.variables(), grown, law.constraints(grown), dict(RANGES)
+        law.in_hyperparameters(grown), law.variables, grown, law.constraints(grown), dict(RANGES)
     )
     regimes = tuple(_regime(solution, regime) for regime in REGIMES)
     return Allocation(schedule, budget, base, law, regimes, solution)
+
+
+def _grown(base: Symbol) -> Symbol:
+    """The symbol that grows in the law: under a data budget D is a variable tied to it, and it is called N."""
+    return N if base == D else base
 
 
 def _regime(solution: ExponentSolution, regime: Regime) -> AllocationRegime:

@@ -25,6 +25,8 @@ RELATIONS: Final[Mapping[str, str]] = {
     "bound": "<=",
     "comparison": "~",
     "residue": "~",
+    "order": "~",
+    "optimum": "~",
 }
 """How ``before`` stands to ``after`` under each rule."""
 

@@ -1,13 +1,13 @@
 """The scaling law of each schedule, up to constants, and the same law in the hyperparameters that a budget ties.
 
-The law of a schedule is M^-(s beta) + T^-s + (sigma^2 / B) N, with the noise functional N replaced by its order: the
-integrals give I1 of order 1, I2 of order min(M, T^(1/beta)) / T, and a stable phase that a decay phase of intrinsic
-length T_2 has made to fade to at most the order of (a I2)(T_2). In hyperparameters, gamma = a/B is the effective peak
-learning rate, D = B K the data, b = a/K the final learning rate, and log K is of the order of the logarithm of the
-budget (the allocation checks that: every optimal K grows like a positive power of the budget).
+The law of a schedule is M^-(s beta) + T^-s + (sigma^2/B) N with the noise integral N replaced by its growth order, as
+:mod:`fsl_sym.functional` finds it from the closed forms I1, I2 and the stable phase. In hyperparameters, gamma = a/B is
+the effective peak learning rate, D = B K the data, b = a/K the final learning rate. Then a - b is of the order of a,
+and log(a/b) = log K of the order of the logarithm of the budget: the allocation shows that it is, every optimal K
+grows like a positive power of the budget.
 
 >>> scaling_law("exp-decay").expression
-sigma**2*(b/B + (a - b)*Min(M, T**(1/beta))/(B*T)) + T**(-s) + M**(-beta*s)
+Min(T**(-1 + 1/beta)*sigma**2*(a - b)/B, M*sigma**2*(a - b)/(B*T)) + T**(-s) + M**(-beta*s) + b*sigma**2/B
 >>> scaling_law("wsd").label
 'thm: wsd'
 """
@@ -15,12 +15,15 @@ sigma**2*(b/B + (a - b)*Min(M, T**(1/beta))/(B*T)) + T**(-s) + M**(-beta*s)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Add, Eq, Expr, Max, Min, Symbol, latex, log
+from sympy import Add, Eq, Expr, Integer, Min, Mul, Symbol, latex, log
 
-from fsl_sym.symbols import T1, T2, B, C, D, K, M, T, a, b, beta, gamma, r, s, sigma
+from fsl_sym.functional import FunctionalScalingLaw, functional_scaling_law
+from fsl_sym.integrals import GrowthOrder
+from fsl_sym.symbols import K1, K2, T1, T2, B, C, D, K, M, T, a, b, gamma, r, sigma
 
 SCHEDULES: Final = ("constant", "exp-decay", "wsd")
 BUDGETS: Final = MappingProxyType({"data": D, "compute": C})
@@ -28,46 +31,70 @@ BUDGETS: Final = MappingProxyType({"data": D, "compute": C})
 STABLE_FRACTION: Final = Symbol("q", positive=True)
 """The fraction 1 - r of the steps spent in the stable phase."""
 
-
-def noise_order_of_decay(time: Expr) -> Expr:
-    """The order of I2 at intrinsic decay time ``time``: min(M, time^(1/beta)) / time.
-
-    >>> noise_order_of_decay(T)
-    Min(M, T**(1/beta))/T
-    """
-    return Min(M, time ** (1 / beta)) / time
+_NAMES: Final = MappingProxyType({"constant": "constant", "exp-decay": "exponential decay", "wsd": "WSD-like"})
+_LABELS: Final = MappingProxyType({"constant": "thm:chinchilla", "exp-decay": "thm:geometric", "wsd": "thm: wsd"})
 
 
 @dataclass(frozen=True)
 class ScalingLaw:
     """The law of one schedule.
 
-    ``expression`` is the theorem's right-hand side in model size, intrinsic times, peak and final learning rate and
-    batch size; ``terms`` names its parts. ``label`` is the theorem's label in the paper.
+    ``functional`` is the functional scaling law with the exact noise integral, ``expression`` the theorem's right-hand
+    side: the sum of its growth orders in model size, intrinsic times, learning rates and batch size. ``label`` is the
+    theorem's label in the paper.
     """
 
     schedule: str
-    label: str
-    expression: Expr
-    assumptions: tuple[Any, ...]
+    functional: FunctionalScalingLaw
+
+    @property
+    def label(self) -> str:
+        """The theorem's label in the paper."""
+        return _LABELS[self.schedule]
+
+    @cached_property
+    def expression(self) -> Expr:
+        """The sum of the growth orders."""
+        return Add(*(order.expression for order in self.functional.orders))
 
     def in_hyperparameters(self, budget: Symbol) -> Expr:
-        """The law with b = a/K and gamma = a/B, up to constants, as a function of (gamma, M, D, K, r)."""
-        time, decay = self.intrinsic_times(budget)
-        head = M ** (-s * beta) + time ** (-s)
-        if self.schedule == "constant":
-            return head + gamma
-        return head + gamma / K + gamma * noise_order_of_decay(decay)
+        """The law with b = a/K and gamma = a/B, up to constants, as a function of (gamma, M, D, K, r).
 
-    def intrinsic_times(self, budget: Symbol) -> tuple[Expr, Expr]:
-        """Total and decay-phase intrinsic time in hyperparameters, up to constants; log K is written as log(budget)."""
-        if self.schedule == "constant":
-            return gamma * D, gamma * D
-        if self.schedule == "exp-decay":
-            return gamma * D / log(budget), gamma * D / log(budget)
-        decay = gamma * r * D / log(budget)
-        return gamma * STABLE_FRACTION * D + decay, decay
+        >>> scaling_law("constant").in_hyperparameters(D)
+        gamma + (D*gamma)**(-s) + M**(-beta*s)
+        """
+        known = self._bases(budget)
 
+        def monomial(order: GrowthOrder, place: int) -> Expr:
+            return Mul(*(known[base] ** exponent for base, exponent in order.alternatives[place].items()))
+
+        return Add(
+            *(
+                Min(*(monomial(order, place) for place in range(len(order.alternatives))))
+                for order in self.functional.orders
+            )
+        )
+
+    def _bases(self, budget: Symbol) -> dict[Expr, Expr]:
+        """What each base of a growth order is in hyperparameters, up to constants."""
+        peak = gamma * D / K
+        known: dict[Expr, Expr] = {a: peak, b: peak / K, a - b: peak, B: D / K, sigma: Integer(1), M: M}
+        times = self.intrinsic_times(budget)
+        return {**known, **times, T1 + T2: times.get(T1, Integer(0)) + times.get(T2, Integer(0))}
+
+    def intrinsic_times(self, budget: Symbol) -> dict[Expr, Expr]:
+        """The intrinsic times of the phases in hyperparameters, up to constants; log K is written as log(budget).
+
+        >>> scaling_law("exp-decay").intrinsic_times(D)
+        {T: D*gamma/log(D)}
+        """
+        lengths = {K1: STABLE_FRACTION * K, K2: r * K}
+        return {
+            name: total.subs(log(a / b), log(budget)).subs(a - b, a).subs({a: gamma * D / K, **lengths})
+            for name, total in self.functional.intrinsic_times.items()
+        }
+
+    @property
     def variables(self) -> tuple[Symbol, ...]:
         """The hyperparameters that the law leaves to choose."""
         return {
@@ -78,13 +105,13 @@ class ScalingLaw:
 
     def constraints(self, budget: Symbol) -> tuple[Any, ...]:
         """What ties the hyperparameters: budget, learning rates at most 1 (stability), batch size and T at least 1."""
-        tie = Eq(D, budget) if budget != C else Eq(M * D, budget)
+        tie = Eq(M * D, budget) if budget == C else Eq(D, budget)
         shared = (tie, gamma <= 1, M >= 1)
+        times = self.intrinsic_times(budget)
         if self.schedule == "constant":
-            return (*shared, gamma * D >= 1)
-        _, decay = self.intrinsic_times(budget)
+            return (*shared, times[T] >= 1)
         # The batch size is D/K >= 1, and the peak learning rate a = gamma D/K is at most 1.
-        common = (*shared, K <= D, gamma * D <= K, decay >= 1)
+        common = (*shared, K <= D, gamma * D <= K, times[T2 if T2 in times else T] >= 1)
         if self.schedule == "exp-decay":
             return common
         return (*common, r <= 1, STABLE_FRACTION <= 1, Eq(r + STABLE_FRACTION, 1))
@@ -100,12 +127,4 @@ def scaling_law(schedule: str) -> ScalingLaw:
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"unknown schedule {schedule!r}: the scaling law is derived for {', '.join(SCHEDULES)}")
-    model = M ** (-s * beta)
-    if schedule == "constant":
-        return ScalingLaw(schedule, "thm:chinchilla", Add(model, T ** (-s), a / B * sigma**2), (T >= 1,))
-    if schedule == "exp-decay":
-        noise = b / B + (a - b) * noise_order_of_decay(T) / B
-        return ScalingLaw(schedule, "thm:geometric", model + T ** (-s) + sigma**2 * noise, (T >= 1, Max(a, b) <= 1))
-    noise = b / B + (a - b) * noise_order_of_decay(T2) / B
-    expression = model + (T1 + T2) ** (-s) + sigma**2 * noise
-    return ScalingLaw(schedule, "thm: wsd", expression, (T1 >= 1, T2 >= 1, Max(a, b) <= 1))
+    return ScalingLaw(schedule, functional_scaling_law(_NAMES[schedule]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -145,7 +145,8 @@ def derived_claim(name: str, label: str, line: int, title: str, problem: tuple[s
         values = {s: s_value, beta: beta_value}
         return {key: each.subs(values) for key, each in allocation.regime(regime).quantities.items()}
 
-    return printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
+    claim = printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
+    return replace(claim, derive=lambda: allocation.derivation)
 
 
 def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bool:
