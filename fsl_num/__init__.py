@@ -8,7 +8,37 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "Constant": "schedules",
+    "Cosine": "schedules",
+    "ExponentialDecay": "schedules",
+    "Linear": "schedules",
+    "PowerDecay": "schedules",
+    "Problem": "volterra",
+    "Schedule": "schedules",
+    "StableDecay": "schedules",
+    "approximation_error": "spectrum",
+    "batch_noise_functional": "functional",
+    "claim": "theorems.registry",
+    "claims": "theorems.registry",
+    "eigenvalues": "spectrum",
+    "errata": "theorems.errata",
+    "exponential_sum": "spectrum",
+    "forgetting_kernel": "spectrum",
+    "functional_scaling_law": "functional",
+    "growth_exponents": "growth",
+    "hear": "theorems.court",
+    "hear_all": "theorems.court",
+    "kernel_integral": "spectrum",
+    "minimise_law": "minimise",
+    "near_optimal_interval": "minimise",
+    "noise_functional": "functional",
+    "scaling_functional": "functional",
+    "schedule": "schedules",
+    "signal": "spectrum",
+    "solve": "volterra",
+    "trace": "spectrum",
+}
 """Public name -> module that defines it."""
 
 __all__ = sorted(_HOME)

@@ -8,7 +8,45 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "Allocation": "allocation",
+    "AllocationRegime": "allocation",
+    "Certificate": "exponents.certificate",
+    "ClosedForm": "integrals",
+    "Derivation": "derivation",
+    "Domain": "domain",
+    "Expansion": "mellin",
+    "ExponentSolution": "exponents.solve",
+    "FunctionalScalingLaw": "functional",
+    "I1": "integrals",
+    "I2": "integrals",
+    "Order": "order",
+    "OrderRange": "exponents.solve",
+    "REGIMES": "domain",
+    "Regime": "domain",
+    "Region": "exponents.solve",
+    "ScalingLaw": "laws",
+    "Schedule": "schedules",
+    "Step": "derivation",
+    "approximation_error_asymptotics": "spectrum",
+    "change_of_time": "functional",
+    "check": "exponents.certificate",
+    "decide": "domain",
+    "dominant": "order",
+    "functional_scaling_law": "functional",
+    "harmonic_sum_asymptotics": "mellin",
+    "kernel_asymptotics": "spectrum",
+    "noise_integral": "integrals",
+    "optimal_allocation": "allocation",
+    "optimal_exponents": "exponents.solve",
+    "physical_noise": "functional",
+    "regime_of": "domain",
+    "scaling_law": "laws",
+    "schedule": "schedules",
+    "signal_asymptotics": "spectrum",
+    "stable_phase_noise": "integrals",
+    "table": "allocation",
+}
 """Public name -> module that defines it."""
 
 __all__ = sorted(_HOME)

@@ -33,7 +33,11 @@ EDGE_POINT: Final = MappingProxyType({s: 1 - 1 / beta})
 
 @dataclass(frozen=True)
 class AllocationRegime:
-    """The optimal allocation in one regime: name, condition on (s, beta), and the order or range of every quantity."""
+    """The optimal allocation in one regime: name, condition on (s, beta), and the order or range of every quantity.
+
+    >>> optimal_allocation("wsd", "data").regime("edge").excess_risk.log_power
+    (beta - 1)**2/beta**2
+    """
 
     name: str
     condition: Any
@@ -53,6 +57,10 @@ class Allocation:
 
     ``base`` is the symbol of the budget (D or C) whose powers the orders are; ``solution`` is the engine's answer with
     its regions and certificates, in which K (the number of steps) and the stable fraction appear as well.
+
+    >>> allocation = optimal_allocation("constant", "compute")
+    >>> allocation.base, allocation.regimes[0].quantities["model_size"].lower.power
+    (C, 1/(beta*s + beta + 1))
     """
 
     schedule: str
@@ -121,6 +129,9 @@ def optimal_allocation(schedule: str, budget: str) -> Allocation:
 
     Source: Section "Learning Rate Schedules Impact Scaling Efficiency" and Table 1, derived and not copied.
     Raises ValueError for an unknown schedule or budget.
+
+    >>> optimal_allocation("wsd", "data").at(s="1/2", beta=4).quantities["decay_fraction"].lower
+    Order(power=-1/3, log_power=1)
     """
     law = scaling_law(schedule)
     if budget not in BUDGETS:
@@ -180,7 +191,11 @@ def order_range_latex(each: OrderRange, base: Symbol) -> str:
 
 
 def table() -> tuple[tuple[Allocation, Allocation], ...]:
-    """Table 1: for each schedule the data-optimal and the compute-optimal allocation."""
+    """Table 1: for each schedule the data-optimal and the compute-optimal allocation.
+
+    >>> [data.schedule for data, compute in table()]
+    ['constant', 'exp-decay', 'wsd']
+    """
     return tuple(
         (optimal_allocation(schedule, "data"), optimal_allocation(schedule, "compute")) for schedule in SCHEDULES
     )

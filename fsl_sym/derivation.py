@@ -35,7 +35,13 @@ _LATEX_RELATIONS: Final[Mapping[str, str]] = {"=": "=", "->": r"\longrightarrow"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. ``begins`` marks the first step of a sub-derivation, which need not continue the step before it."""
+    """One step. ``begins`` marks the first step of a sub-derivation, which need not continue the step before it.
+
+    >>> from fsl_sym.justifications import Identity
+    >>> from fsl_sym.symbols import a
+    >>> Step(a + a, 2 * a, "identity", "add", Identity()).verify().holds
+    True
+    """
 
     before: Expr
     after: Expr

@@ -164,7 +164,11 @@ EASINESS: Final = 1 + s * beta - beta
 
 @dataclass(frozen=True)
 class Regime:
-    """One of the three regimes of the paper: its name, its condition and the sign of :data:`EASINESS` in it."""
+    """One of the three regimes of the paper: its name, its condition and the sign of :data:`EASINESS` in it.
+
+    >>> HARD.condition, HARD.contains("1/2", 4)
+    (s < 1 - 1/beta, True)
+    """
 
     name: str
     condition: Any
@@ -208,6 +212,9 @@ def regime_of(s_value: Any, beta_value: Any) -> Regime:
 
     Raises ValueError outside s > 0, beta > 1 and for numbers that are not exact rationals: on the edge
     s = 1 - 1/beta a rounded number would land in the wrong regime.
+
+    >>> regime_of("3/4", 4).name
+    'edge'
     """
     s_exact, beta_exact = exact(s_value), exact(beta_value)
     if s_exact <= 0:

@@ -42,6 +42,9 @@ class ScalingLaw:
     ``functional`` is the functional scaling law with the exact noise integral, ``expression`` the theorem's right-hand
     side: the sum of its growth orders in model size, intrinsic times, learning rates and batch size. ``label`` is the
     theorem's label in the paper.
+
+    >>> scaling_law("exp-decay").variables
+    (gamma, M, D, K)
     """
 
     schedule: str
@@ -124,6 +127,9 @@ def scaling_law(schedule: str) -> ScalingLaw:
     """The scaling law of "constant", "exp-decay" or "wsd".
 
     Source: the theorems labelled thm:chinchilla, thm:geometric and thm: wsd. Raises ValueError for another name.
+
+    >>> scaling_law("constant").expression
+    T**(-s) + M**(-beta*s) + a*sigma**2/B
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"unknown schedule {schedule!r}: the scaling law is derived for {', '.join(SCHEDULES)}")

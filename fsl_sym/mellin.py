@@ -82,6 +82,10 @@ class Expansion:
     ``terms`` are ordered as far as the exponents can be compared over the whole range; ``conditions`` are what the
     fundamental strip needs; ``resonances`` are the equations at which two poles meet: there the terms are singular and
     :meth:`at` gives the right expansion, with a logarithm.
+
+    >>> from fsl_sym.spectrum import kernel_asymptotics
+    >>> kernel_asymptotics().resonances
+    ()
     """
 
     parts: tuple[Piece, ...]

@@ -30,6 +30,10 @@ class Schedule(ABC):
 
     ``peak``: the learning rate at the start (> 0). ``steps``: the number of training steps K (> 0, need not be whole).
     ``batch_size``: B (> 0), default 1.
+
+    >>> from fsl_num.schedules import Constant
+    >>> isinstance(Constant(peak=0.1, steps=10), Schedule)
+    True
     """
 
     peak: float

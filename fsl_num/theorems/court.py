@@ -35,6 +35,9 @@ def hear(claim: Claim, profile: str = "quick", seed: int = 0) -> Hearing:
 
     Returns:
         The hearing; a check that breaks is UNKNOWN with its message, never passed over.
+
+    >>> hear(claim_of("sec: effect-lrs/data-over-model")).verdict
+    <Verdict.REFUTED: 'REFUTED'>
     """
     if profile not in SAMPLES:
         raise ValueError(f"unknown profile {profile!r}: choose {' or '.join(SAMPLES)}")
@@ -64,6 +67,9 @@ def hear_all(
 
     A claim that is refuted passes when the claim that corrects it passes. ``executor`` is any
     ``concurrent.futures.Executor``; ``progress`` is called with each hearing as it ends.
+
+    >>> [(each.claim_id, each.passes) for each in hear_all(["sec: effect-lrs/data-over-model"])]
+    [('sec: effect-lrs/data-over-model', True), ('sec: effect-lrs/data-over-model-derived', True)]
     """
     wanted = _with_corrections(ids)
     found: dict[str, Hearing] = {}

@@ -22,6 +22,9 @@ def claims() -> tuple[Claim, ...]:
     """Every claim, in the order of the paper.
 
     Raises ValueError where two claims share an id, or one is corrected by a claim that does not exist.
+
+    >>> "tab: optimal-scaling" in [each.id for each in claims()]
+    True
     """
     found = tuple(each for group in GROUPS for each in import_module(f"fsl_num.theorems.{group}").CLAIMS)
     ids = [each.id for each in found]
@@ -36,7 +39,11 @@ def claims() -> tuple[Claim, ...]:
 
 
 def claim(claim_id: str) -> Claim:
-    """The claim with this id; ValueError with the nearest ids where there is none."""
+    """The claim with this id; ValueError with the nearest ids where there is none.
+
+    >>> claim("tab: optimal-scaling").line
+    194
+    """
     for each in claims():
         if each.id == claim_id:
             return each

@@ -36,6 +36,11 @@ class Certificate:
     Every entry is a sympy rational function of the parameters. Values are triples (o, p, q), read as
     o * Omega + p + q * epsilon with Omega beyond every number and epsilon below every positive one: p is the power of
     the budget, q that of its logarithm, and Omega belongs only to the box |x_i| <= Omega.
+
+    >>> from fsl_sym.allocation import optimal_allocation
+    >>> certificate = optimal_allocation("constant", "data").solution.regions[0].certificate
+    >>> len(certificate.branches), certificate.value
+    (1, (0, -s/(s + 1), 0))
     """
 
     branches: tuple[BranchProof, ...]

@@ -57,6 +57,11 @@ class Region:
 
     ``conditions`` are polynomial relations (none: everywhere), ``loss`` the growth of the optimal loss, ``variables``
     that of every variable, ``witness`` an exact point inside, ``certificates`` one proof per cell of the region.
+
+    >>> from sympy import Eq, symbols
+    >>> x, N = symbols("x N", positive=True)
+    >>> optimal_exponents(x + N / x, [x], N).regions[0].condition
+    True
     """
 
     conditions: tuple[Any, ...]
@@ -88,6 +93,11 @@ class ExponentSolution:
     proved to have met all of them, so that one of the certificates of a region holds at each of its points. Where that
     proof was not found it is False, and regions may be missing or too large: check a certificate at the point of
     interest, or ask :meth:`at`, which solves afresh at one exact point and needs no region.
+
+    >>> from sympy import symbols
+    >>> x, N = symbols("x N", positive=True)
+    >>> optimal_exponents(x + N / x, [x], N).at().loss.power
+    1/2
     """
 
     law: Law
@@ -161,6 +171,12 @@ def optimal_exponents(
     How: exponents turn the law into linear programmes over the ordered field Q(parameters)(epsilon), one for each way
     to resolve the minima; they are solved exactly at rational points, each optimal basis is solved once symbolically,
     and the signs that its optimality rests on are the walls of the regions.
+
+    >>> from sympy import Min, symbols
+    >>> x, y, N, a = symbols("x y N a", positive=True)
+    >>> solution = optimal_exponents(x**-a + y**-1 + Min(x, y) / N, [x, y], N, [x * y <= N], {a: (0, None)})
+    >>> [(region.condition, region.loss.power) for region in solution.regions]
+    [(True, -a/(a + 1))]
     """
     law = Law(loss, tuple(variables), budget, tuple(constraints), Domain(parameters or {}))
     partition = Explorer(law).partition()

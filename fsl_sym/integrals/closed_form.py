@@ -93,6 +93,12 @@ class Bound:
 class ClosedForm:
     """A noise integral or a part of one.
 
+    Examples
+    --------
+    >>> from fsl_sym.integrals import I2
+    >>> I2().order[0].expression
+    Min(T**(-1 + 1/beta), M/T)
+
     Attributes
     ----------
     exact
