@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from fsl_num.cli.inputs import InputError, parameter_point
+from fsl_num.cli.inputs import parameter_point
 
 SCHEDULES = ("constant", "exp-decay", "wsd")
 BUDGETS = ("data", "compute")
@@ -34,9 +34,6 @@ def register(subcommands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Derive and print."""
     point = parameter_point(arguments.s, arguments.beta)
-    if arguments.json and arguments.derive:
-        raise InputError("--derive shows a text or LaTeX, so it does not go with --json")
-
     from fsl_num.report import allocations as report
     from fsl_sym.allocation import optimal_allocation
 
@@ -45,7 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     if point is not None:
         regimes = (allocation.at(*point),)
     if arguments.json:
-        print(json.dumps(report.allocation_json(allocation, regimes), indent=2))
+        record = report.allocation_json(allocation, regimes)
+        if arguments.derive:
+            record["derivation"] = report.derivation_json(allocation.derivation)
+        print(json.dumps(record, indent=2))
         return 0
     if arguments.latex:
         print(report.allocation_latex(allocation, regimes))
@@ -53,5 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(report.allocation_text(allocation, regimes))
     if arguments.derive:
         print()
-        print(allocation.derivation._repr_latex_() if arguments.latex else allocation.derivation)
+        print(
+            allocation.derivation._repr_latex_() if arguments.latex else report.derivation_text(allocation.derivation)
+        )
     return 0

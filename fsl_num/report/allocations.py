@@ -11,6 +11,7 @@ from sympy import latex
 from fsl_num.report.grid import Grid
 from fsl_num.report.orders import condition_text, order_range_json, order_range_text
 from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
+from fsl_sym.derivation import Derivation
 
 LABELS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -72,3 +73,29 @@ def _names(regime: AllocationRegime) -> list[str]:
     if unknown:
         raise ValueError(f"the regime {regime.name!r} has quantities that have no label: {', '.join(unknown)}")
     return [name for name in LABELS if name in regime.quantities]
+
+
+def derivation_json(derivation: Derivation) -> dict[str, Any]:
+    """A derivation as JSON-ready values: every step with its rule, its reason and whether the machine verified it."""
+    verdict = derivation.verify()
+    return {
+        "name": derivation.name,
+        "verified": verdict.holds,
+        "steps": [
+            {
+                "before": str(step.before),
+                "relation": step.relation,
+                "after": str(step.after),
+                "rule": step.rule,
+                "why": step.why,
+                "verified": each.holds,
+            }
+            for step, each in zip(derivation, verdict.steps, strict=True)
+        ],
+    }
+
+
+def derivation_text(derivation: Derivation) -> str:
+    """A derivation as text, with what the verification of its steps found."""
+    verdict = derivation.verify()
+    return f"{derivation}\n\n{len(verdict.steps)} steps verified: {verdict.detail}"

@@ -39,14 +39,19 @@ def claims() -> tuple[Claim, ...]:
 
 
 def claim(claim_id: str) -> Claim:
-    """The claim with this id; ValueError with the nearest ids where there is none.
+    """The claim with this id (spaces do not count); ValueError with the nearest ids where there is none.
 
-    >>> claim("tab: optimal-scaling").line
+    >>> claim("tab:optimal-scaling").line
     194
     """
+    wanted = _spaceless(claim_id)
     for each in claims():
-        if each.id == claim_id:
+        if _spaceless(each.id) == wanted:
             return each
     near = get_close_matches(claim_id, [each.id for each in claims()], 3, 0.4)
     hint = f": did you mean {' or '.join(near)}?" if near else ": `fsl list` shows them all"
     raise ValueError(f"there is no claim {claim_id!r}{hint}")
+
+
+def _spaceless(text: str) -> str:
+    return "".join(text.split())

@@ -35,7 +35,7 @@ def _called(call):
 
 
 SYM_ALLOWED = {"sympy", "fsl_sym"}
-SOLVER_ALLOWED = {"numpy", "scipy", "mpmath", "tqdm", "flint", "fsl_num"}
+SOLVER_ALLOWED = {"numpy", "scipy", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
 COURT_ALLOWED = SOLVER_ALLOWED | {"sympy", "fsl_sym", "matplotlib"}
 COURT = ("theorems", "report", "cli", "__main__.py")
 """What in fsl_num may import both packages: the court, the reports, the command line."""

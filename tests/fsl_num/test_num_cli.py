@@ -155,7 +155,6 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
         ([*EXPONENTS, "--s", "1/2/3", "--beta", "4"], "1/2/3"),
         ([*EXPONENTS, "--s", "", "--beta", "4"], "--s"),
         ([*EXPONENTS, "--json", "--latex"], "--json"),
-        ([*EXPONENTS, "--json", "--derive"], "--derive"),
     ],
     ids=" ".join,
 )
@@ -280,6 +279,10 @@ def test_exponents_as_text_latex_and_derived(capsys):
     derived = output_of(capsys, *WSD_COMPUTE, "--derive")
     assert derived.startswith(plain)
     assert str(optimal_allocation("wsd", "compute").derivation) in derived
+    assert derived.rstrip().endswith("steps verified: every step holds")
+    record = json.loads(output_of(capsys, *WSD_COMPUTE, "--derive", "--json"))["derivation"]
+    assert record["verified"] and all(step["verified"] for step in record["steps"])
+    assert len(record["steps"]) == len(optimal_allocation("wsd", "compute").derivation)
     assert r"\begin{aligned}" in output_of(capsys, *WSD_COMPUTE, "--derive", "--latex")
 
 
