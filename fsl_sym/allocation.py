@@ -102,14 +102,19 @@ class Allocation:
 
     def _repr_latex_(self) -> str:
         names = list(self.regimes[0].quantities)
-        head = " & ".join([r"\text{regime}", *(rf"\text{{{name.replace('_', ' ')}}}" for name in names)])
-        rows = [
-            " & ".join(
-                [latex(regime.condition), *(order_range_latex(regime.quantities[name], self.base) for name in names)]
-            )
-            for regime in self.regimes
-        ]
-        return rf"$\begin{{array}}{{{'l' * (1 + len(names))}}}{head} \\ \hline " + r" \\ ".join(rows) + r"\end{array}$"
+        head = " & ".join([r"\text{regime}", *(_heading(name) for name in names)])
+        cells = [[order_range_latex(regime.quantities[name], self.base) for name in names] for regime in self.regimes]
+        titles = [rf"\text{{{regime.name}: }} {latex(regime.condition)}" for regime in self.regimes]
+        if all(row == cells[0] for row in cells):
+            titles, cells = [r"\text{every } s, \beta"], cells[:1]
+        rows = [" & ".join([title, *row]) for title, row in zip(titles, cells, strict=True)]
+        columns = "l" * (1 + len(names))
+        return rf"$\begin{{array}}{{{columns}}}{head} \\ \hline " + r" \\[4pt] ".join(rows) + r"\end{array}$"
+
+
+def _heading(name: str) -> str:
+    words = rf"\text{{{name.replace('_', ' ')}}}"
+    return rf"{words}\ {latex(QUANTITIES[name])}" if name in QUANTITIES else words
 
 
 _S, _BETA = s, beta
@@ -181,13 +186,12 @@ def order_range_latex(each: OrderRange, base: Symbol) -> str:
     >>> order_range_latex(OrderRange(Order(1), None), D)
     '\\\\gtrsim D'
     """
-    if each.is_point and each.lower is not None:
-        return str(latex(each.lower.as_expr(base)))
-    if each.upper is None:
-        return r"\text{any}" if each.lower is None else rf"\gtrsim {latex(each.lower.as_expr(base))}"
-    if each.lower is None:
-        return rf"\lesssim {latex(each.upper.as_expr(base))}"
-    return rf"\text{{from }} {latex(each.lower.as_expr(base))} \text{{ to }} {latex(each.upper.as_expr(base))}"
+    lower, upper = (None if end is None else end.as_latex(base) for end in (each.lower, each.upper))
+    if lower is None:
+        return r"\text{any}" if upper is None else rf"\lesssim {upper}"
+    if upper is None:
+        return rf"\gtrsim {lower}"
+    return lower if each.is_point else rf"\text{{from }} {lower} \text{{ to }} {upper}"
 
 
 def table() -> tuple[tuple[Allocation, Allocation], ...]:

@@ -39,6 +39,11 @@ class Between:
     bound: Bound
     rule: str = field(default="order", init=False)
 
+    @property
+    def relation(self) -> str:
+        """``~``, or ``<~`` for a bound from above only."""
+        return "<~" if self.bound.lower is None else "~"
+
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare the bounded quotient, and verify the bound's derivation."""
         quotient = Termwise().check(before, self.bound.quantity * after)

@@ -7,8 +7,10 @@ term is refuted or left unproved; it never holds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, overload
 
 from sympy import Expr, latex
@@ -30,7 +32,13 @@ RELATIONS: Final[Mapping[str, str]] = {
 }
 """How ``before`` stands to ``after`` under each rule."""
 
-_LATEX_RELATIONS: Final[Mapping[str, str]] = {"=": "=", "->": r"\longrightarrow", "<=": r"\le", "~": r"\simeq"}
+_LATEX_RELATIONS: Final[Mapping[str, str]] = {
+    "=": "=",
+    "->": r"\longrightarrow",
+    "<=": r"\le",
+    "~": r"\simeq",
+    "<~": r"\lesssim",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +66,8 @@ class Step:
 
     @property
     def relation(self) -> str:
-        """``=``, ``<=``, ``->`` or ``~``."""
-        return RELATIONS[self.rule]
+        """``=``, ``<=``, ``->``, ``~``, or ``<~`` where the justification bounds an order from above only."""
+        return str(getattr(self.justification, "relation", RELATIONS[self.rule]))
 
     def verify(self) -> StepVerdict:
         """Check the step by its own rule."""
@@ -146,18 +154,66 @@ class Derivation(Sequence[Step]):
         return "\n".join(lines)
 
     def _repr_latex_(self) -> str:
-        rows = []
+        rows = [f"& {words_latex(self.title, 'textbf')}"]
+        if self.assumptions:
+            rows.append(r"& \text{assuming }" + r",\ ".join(words_latex(item) for item in self.assumptions))
         for i, step in enumerate(self.steps):
-            start = latex(step.before) if i == 0 or step.begins else ""
-            relation = _LATEX_RELATIONS[step.relation]
-            rows.append(rf"{start} &{relation} {latex(step.after)} && \text{{{step.why}}}")
-        body = " \\\\\n".join(rows)
+            before, after = latex(step.before), latex(step.after)
+            why = rf"\qquad {words_latex(step.why)}"
+            if before == after:
+                rows.append(rf"& {before} && {why}")
+                continue
+            if i == 0 or (step.begins and step.before != self.steps[i - 1].before):
+                rows.append(rf"& {before}")
+            rows.append(rf"& \quad {_LATEX_RELATIONS[step.relation]} {after} && {why}")
+        body = " \\\\[2pt]\n".join(rows)
         return f"$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$"
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>${latex(step.before)}$</td><td>{step.relation}</td><td>${latex(step.after)}$</td>"
-            f"<td>{step.rule}: {step.why}</td></tr>"
-            for step in self.steps
-        )
-        return f"<p><b>{self.title}</b></p><table>{rows}</table>"
+
+_GREEK: Final = r"\b(beta|gamma|lambda|sigma|tau|theta|zeta|phi|Phi|Gamma)(?![a-z])"
+_FORMULA: Final = re.compile(rf"[_^=<>~*/+{{}}]|^-$|{_GREEK}|\w\(|^\(?(?:[B-HJ-Z]|I[12]|d(?:t|tau))\)?$")
+_SMALL: Final = re.compile(r"\(?-?(?:[a-zA-Z]|\d+)\)?")
+_SIGN: Final = re.compile(r"[-=<>~*/+]+")
+_REWRITE: Final = (
+    (r"([{}])", r"\\\1"),
+    (r"\bI([12])\b", r"I_\1"),
+    (r"\^\(([^()]*)\)", r"^{\1}"),
+    (r"\^(-?\w+)", r"^{\1}"),
+    (r"_(\w+)", r"_{\1}"),
+    (r"\bd(t|tau)\b", r"d\1"),
+    (rf"(?<![\\a-z]){_GREEK}", r"\\\1 "),
+    (r"(?<![\\a-z])(exp|log|min|max)\b", r"\\\1 "),
+    (r"\bd(tau)\b", r"d\\\1"),
+    ("->", r"\\to "),
+    ("<=", r"\\le "),
+    (">=", r"\\ge "),
+    ("<<", r"\\ll "),
+    (">>", r"\\gg "),
+    ("~", r"\\sim "),
+)
+
+
+def words_latex(text: str, style: str = "text") -> str:
+    r"""A sentence in LaTeX: its words as text (or ``textbf``), what stands in it as a formula (``T_1``) as formula.
+
+    >>> words_latex("each mode forgets at rate 2 lambda_j")
+    '\\text{each mode forgets at rate}\\ 2 \\lambda _{j}'
+    """
+    words = text.split(" ")
+    cores = [word.rstrip(",:;") for word in words]
+    known = [bool(_FORMULA.search(core)) for core in cores]
+    for place in (*range(len(words)), *reversed(range(len(words)))):
+        # A letter or a number beside a formula belongs to it; "a" is an article unless a sign stands beside it.
+        ends = [k for k in (place - 1, place + 1) if 0 <= k < len(words) and known[k]]
+        joined = [k for k in ends if words[min(k, place)] == cores[min(k, place)]]
+        if _SMALL.fullmatch(cores[place]) and (cores[place] != "a" or any(_SIGN.fullmatch(cores[k]) for k in joined)):
+            known[place] |= bool(joined)
+    groups = groupby(zip(words, known, strict=True), key=lambda pair: pair[1])
+    pieces = [(formula, " ".join(word for word, _ in group)) for formula, group in groups]
+    return r"\ ".join(_formula_latex(piece) if formula else rf"\{style}{{{piece}}}" for formula, piece in pieces)
+
+
+def _formula_latex(formula: str) -> str:
+    for pattern, replacement in _REWRITE:
+        formula = re.sub(pattern, replacement, formula)
+    return formula

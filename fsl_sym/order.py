@@ -86,8 +86,25 @@ class Order:
         """The order as a sympy expression in ``base``."""
         return base**self.power * log(base) ** self.log_power
 
+    def as_latex(self, base: Symbol) -> str:
+        """The order in LaTeX: powers with their signs, and no fraction of powers.
+
+        >>> Order(-1, 2).as_latex(Symbol("D"))
+        'D^{-1} (\\\\log D)^{2}'
+        """
+        name = latex(base)
+        factors = [_power_latex(name, name, self.power)]
+        factors.append(_power_latex(rf"\log {name}", rf"(\log {name})", self.log_power))
+        return r" ".join(factor for factor in factors if factor) or "1"
+
     def _repr_latex_(self) -> str:
-        return f"${latex(self.as_expr(Symbol('N', positive=True)))}$"
+        return f"${self.as_latex(Symbol('N', positive=True))}$"
+
+
+def _power_latex(alone: str, raised: str, exponent: Expr) -> str:
+    if exponent == 0 or exponent == 1:
+        return alone if exponent == 1 else ""
+    return f"{raised}^{{{latex(exponent)}}}"
 
 
 def dominant(orders: Iterable[Order], regime: Regime) -> tuple[Order, ...]:

@@ -132,12 +132,13 @@ class ExponentSolution:
     def _repr_latex_(self) -> str:
         rows = []
         for region in self.regions:
-            cells = [latex(region.condition), latex(region.loss.as_expr(self.law.budget))]
+            condition = latex(region.condition) if region.conditions else r"\text{everywhere}"
+            cells = [condition, region.loss.as_latex(self.law.budget)]
             cells += [_range_latex(each, self.law.budget) for each in region.variables.values()]
             rows.append(" & ".join(cells))
         head = " & ".join([r"\text{region}", r"\text{loss}", *(latex(symbol) for symbol in self.law.variables)])
         columns = "l" * (2 + len(self.law.variables))
-        return rf"$\begin{{array}}{{{columns}}}{head} \\ \hline " + r" \\ ".join(rows) + r"\end{array}$"
+        return rf"$\begin{{array}}{{{columns}}}{head} \\ \hline " + r" \\[4pt] ".join(rows) + r"\end{array}$"
 
 
 def optimal_exponents(
@@ -263,6 +264,7 @@ def _read(formulas: Formulas, law: Law, values: Values) -> tuple[Order, dict[Sym
 
 def _range_latex(each: OrderRange, budget: Symbol) -> str:
     if each.is_point and each.lower is not None:
-        return str(latex(each.lower.as_expr(budget)))
-    lower, upper = (r"\infty" if end is None else latex(end.as_expr(budget)) for end in (each.lower, each.upper))
-    return rf"[{lower if each.lower is not None else 0}, {upper}]"
+        return each.lower.as_latex(budget)
+    lower = "(0" if each.lower is None else f"[{each.lower.as_latex(budget)}"
+    upper = r"\infty)" if each.upper is None else f"{each.upper.as_latex(budget)}]"
+    return rf"{lower},\ {upper}"

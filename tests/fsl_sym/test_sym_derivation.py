@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from sympy import Add, Expr, Integral, Rational, Sum, exp, log, oo, uppergamma
+from sympy import Add, Expr, Integral, Rational, Sum, exp, latex, log, oo, uppergamma
 
 from fsl_sym import verification
-from fsl_sym.derivation import Derivation, Step
+from fsl_sym.derivation import Derivation, Step, words_latex
 from fsl_sym.justifications import (
     Antiderivative,
     Identity,
@@ -136,8 +136,33 @@ def test_a_derivation_is_a_sequence_and_renders_itself() -> None:
     assert len(derivation) == 1 and list(derivation)[0] is derivation[0] and derivation[0:1] == derivation.steps
     assert "lambda > 0" in str(derivation)
     assert r"\begin{aligned}" in derivation._repr_latex_()
-    assert "<table>" in derivation._repr_html_()
+    assert derivation._repr_latex_().count(r"\text{assuming }\lambda  > 0") == 1
     assert derivation.conclusion == GOOD["integral"][1]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("a finite sum", r"\text{a finite sum}"),
+        ("rate 2 lambda_j", r"\text{rate}\ 2 \lambda _{j}"),
+        ("z = T_1 - t, with care", r"z = T_{1} - t,\ \text{with care}"),
+        ("b = a/K, a <= 1", r"b = a/K, a \le  1"),
+        ("order min{M, T^(1/beta)}/T", r"\text{order}\ \min \{M, T^{1/\beta }\}/T"),
+        ("hard: s < 1 - 1/beta", r"\text{hard:}\ s < 1 - 1/\beta "),
+        ("h -> 0: removable", r"h \to  0:\ \text{removable}"),
+    ],
+)
+def test_a_sentence_shows_its_formulas_as_latex(words: str, expected: str) -> None:
+    assert words_latex(words) == expected
+
+
+def test_what_a_step_repeats_is_shown_once() -> None:
+    first, second = steps()["integral"], steps()["integral"]
+    text = Derivation("x", "X", (first, Step(second.before, second.after, second.rule, "again",
+                                             second.justification, begins=True)))._repr_latex_()  # fmt: skip
+    assert text.count(r"\int") == 1 and text.count(latex(first.after)) == 2
+    same = Step(a + b, a + b, "identity", "nothing to do", Identity())
+    assert Derivation("x", "X", (same,))._repr_latex_().count("a + b") == 1
 
 
 def test_the_kernel_decides_signs_only_where_they_are_constant() -> None:
