@@ -1,0 +1,281 @@
+"""The claims about the signal e_M, the forgetting kernel K_M and what they leave: orders, windows and hypotheses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sympy import Integral, Sum, exp, oo, zeta
+
+from fsl_num.theorems import kernel_measurements as measured
+from fsl_num.theorems.claim import Claim, Sample
+from fsl_num.theorems.evaluation import sharp
+from fsl_num.theorems.kernel_constants import SHARP_CLAIMS
+from fsl_num.theorems.records import Erratum
+from fsl_num.theorems.statements import Direction, Equivalent, Joint, Statement
+from fsl_sym.derivation import Derivation, Step
+from fsl_sym.integrals.stable_phase import stable_bound, stable_phase_noise, stable_sum
+from fsl_sym.justifications import Antiderivative, Interchange
+from fsl_sym.spectrum import (
+    approximation_error_asymptotics,
+    eigenvalue,
+    finite_kernel,
+    finite_signal,
+    forgetting_kernel,
+    signal_gap,
+)
+from fsl_sym.symbols import M, beta, j, t
+
+Array = NDArray[np.float64]
+MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
+QUADRATURE = 1e-10
+"""The quadrature's own error bound is below this, relative."""
+
+
+def monomial(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    """Log of a product of powers, one for each exponent."""
+    terms = [power * logs[name] for name, power in exponents.items()]
+    return np.asarray(sum(terms[1:], terms[0]), dtype=np.float64)
+
+
+def power_law(direction: Direction = "both", **exponents: float) -> Equivalent:
+    """The statement that a quantity is a product of powers, up to constants."""
+    return Equivalent(monomial, exponents, direction=direction)
+
+
+def kernel_power(sample: Sample) -> float:
+    """2 - 1/beta."""
+    return 2.0 - 1.0 / sample.point[1]
+
+
+def _completed_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return np.asarray(np.logaddexp(exponents["M"] * logs["M"], logs["e_infinity"]))
+
+
+def _only_signal(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return exponents["M"] * 0.0 * logs["M"] + logs["e_infinity"]
+
+
+def _infinite(sample: Sample) -> Joint:
+    return Joint(
+        {
+            "signal": Equivalent(monomial, {"1 + t": -sample.point[0]}),
+            "kernel": Equivalent(monomial, {"1 + t": -kernel_power(sample)}),
+        }
+    )
+
+
+def _infinite_measured(sample: Sample) -> dict[str, Any]:
+    return {
+        "signal": measured.infinite_rays(measured.the_signal(sample), sample.point[0]),
+        "kernel": measured.infinite_rays(measured.the_kernel(sample), kernel_power(sample)),
+    }
+
+
+def _gap(sample: Sample) -> Joint:
+    s, capacity = sample.point
+    completed = Equivalent(_completed_law, {"M": -s * capacity})
+    return Joint({"gap": power_law("upper", M=-s * capacity), "consequence": completed})
+
+
+def _gap_mutants(sample: Sample) -> dict[str, Statement]:
+    statement = _gap(sample)
+    dropped = Equivalent(_only_signal, {"M": 0.0})
+    return {"consequence without M^-(s beta)": Joint({**statement.parts, "consequence": dropped})}
+
+
+def _stable(sample: Sample) -> Joint:
+    capacity = sample.point[1]
+    model = Equivalent(monomial, {"M": 1.0, "t": -1.0}, direction="upper")
+    return Joint({"M/T_2": model, "T_2^(1/beta - 1)": power_law("upper", t=1.0 / capacity - 1.0)})
+
+
+def _stable_measured(sample: Sample) -> dict[str, Any]:
+    capacity, quantity = sample.point[1], measured.stable_phase(sample)
+    end = measured.decades(1.0)
+    return {
+        "M/T_2": [measured.joined_ray(quantity, capacity, power, 1.0, end, clock="M") for power in (1.0, 0.5)],
+        "T_2^(1/beta - 1)": measured.everywhere_rays(quantity, sample, 1.0),
+    }
+
+
+def mass_derivation() -> Derivation:
+    """2 int_0^infinity K_M = sum_{j<=M} lambda_j."""
+    mode = 2 * j ** (-2 * beta) * exp(-2 * eigenvalue() * t)
+    by_mode = Sum(Integral(mode, (t, 0, oo)), (j, 1, M))
+    steps = (
+        Step(Integral(2 * forgetting_kernel(), (t, 0, oo)), by_mode, "interchange", "a finite sum", Interchange()),
+        Step(by_mode, Sum(eigenvalue(), (j, 1, M)), "integral", "each mode forgets at rate 2 lambda_j",
+             Antiderivative(-eigenvalue() * exp(-2 * eigenvalue() * t))),
+    )  # fmt: skip
+    return Derivation("kernel mass", "The mass of the kernel", steps, ("M finite",), "lemma:convolution-kernel")
+
+
+def _mass(sample: Sample) -> Statement:
+    total = Sum(eigenvalue(), (j, 1, M))
+    wrong = {"half of it": total / 2, "twice it": 2 * total, "M infinite": zeta(beta) + 0 * M}
+    return sharp(total, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
+
+
+def _stable_identity(sample: Sample) -> Statement:
+    found = stable_sum()
+    wrong = {
+        "without the half": 2 * found,
+        "lambda_j^2 for lambda_j": Sum(eigenvalue() * found.function, *found.limits),
+        "the rate lambda_j": found.replace(exp, lambda exponent: exp(exponent / 2)),
+    }
+    return sharp(found, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
+
+
+def _convolution_bound(sample: Sample) -> Statement:
+    return power_law("upper", t=0.0)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the signal falls like t^-s inside the window",
+        "e_M(t) is of the order of t^-s for 1 <= t <= c M^beta, uniformly in M.",
+        r"e_M(t) \asymp t^{-s}, \quad 1 \lesssim t \lesssim M^\beta",
+        (MODEL, "1 <= t <= c M^beta (heard up to c = 4)"),
+        lambda sample: measured.window_rays(measured.the_signal(sample), sample, sample.point[0]),
+        lambda sample: power_law(t=-sample.point[0]),
+        derive=lambda: finite_signal().derivation,
+    ),
+    Claim(
+        "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
+        "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= c M^beta, uniformly in M.",
+        r"\mathcal K_M(t) \asymp t^{-(2-1/\beta)}, \quad 1 \lesssim t \lesssim M^\beta",
+        (MODEL, "1 <= t <= c M^beta (heard up to c = 4)"),
+        lambda sample: measured.window_rays(measured.the_kernel(sample), sample, kernel_power(sample)),
+        lambda sample: power_law(t=-kernel_power(sample)),
+        derive=lambda: finite_kernel().derivation,
+    ),
+    Claim(
+        "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "the signal is at most of the order t^-s at all times",
+        "e_M(t) <= C t^-s for every t > 0 and every M, C depending on s and beta only.",
+        r"e_M(t) \lesssim t^{-s}", (MODEL, "t > 0, any M"),
+        lambda sample: measured.everywhere_rays(measured.the_signal(sample), sample, sample.point[0]),
+        lambda sample: power_law("upper", t=-sample.point[0]),
+        derive=lambda: finite_signal().derivation,
+    ),
+    Claim(
+        "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "the kernel is at most t^-(2-1/beta) at all times",
+        "K_M(t) <= C t^-(2-1/beta) for every t > 0 and every M, C depending on beta only.",
+        r"\mathcal K_M(t) \lesssim t^{-(2-1/\beta)}", (MODEL, "t > 0, any M"),
+        lambda sample: measured.everywhere_rays(measured.the_kernel(sample), sample, kernel_power(sample)),
+        lambda sample: power_law("upper", t=-kernel_power(sample)),
+        derive=lambda: finite_kernel().derivation,
+    ),
+    Claim(
+        "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers of 1 + t from t = 0 on",
+        "e_infinity(t) is of the order (1+t)^-s and K_infinity(t) of the order (1+t)^-(2-1/beta) for all t >= 0.",
+        r"e_\infty(t) \asymp (1+t)^{-s}, \quad \mathcal K_\infty(t) \asymp (1+t)^{-(2-1/\beta)}",
+        (MODEL, "M infinite", "t >= 0"), _infinite_measured, _infinite,
+    ),
+    Claim(
+        "approximation-error", "approximation-error", 845, "the approximation error is of the order M^-(s beta)",
+        "delta_M is of the order M^-(s beta) as long as N - M is at least of the order of M.",
+        r"\delta_M \asymp M^{-s\beta}, \quad N - M \gtrsim M", (MODEL, "N - M >= c M"),
+        measured.approximation_rays, lambda sample: power_law(M=-sample.point[0] * sample.point[1]),
+        derive=lambda: approximation_error_asymptotics().derivation,
+    ),
+    Claim(
+        "approximation-error/one-more", "approximation-error", 845, "without N - M >~ M the order is another",
+        "With N = M + 1 the approximation error is of the order M^-(1 + s beta): the hypothesis N - M >~ M is needed.",
+        r"\delta_M = (M+1)^{-1-s\beta}, \quad N = M + 1", (MODEL, "N = M + 1"),
+        measured.one_feature_more_rays, lambda sample: power_law(M=-1.0 - sample.point[0] * sample.point[1]),
+        mutants=lambda sample: {"M^-(s beta)": power_law(M=-sample.point[0] * sample.point[1])},
+    ),
+    Claim(
+        "lemma:em-gap", "lemma:em-gap", 2027, "the features beyond M carry at most M^-(s beta) of the signal",
+        "e_infinity(t) - e_M(t) <= C M^-(s beta) at every t, and so e_M + delta_M is of the order "
+        "e_infinity + M^-(s beta).",
+        r"e_\infty(t) - e_M(t) \lesssim M^{-s\beta}, \quad e_M + M^{-s\beta} \asymp e_\infty + M^{-s\beta}",
+        (MODEL, "t >= 0, any M"),
+        lambda sample: {"gap": measured.gap_rays(sample), "consequence": measured.completed_signal_rays(sample)},
+        _gap, _gap_mutants, derive=lambda: [signal_gap(), approximation_error_asymptotics().derivation],
+        depends=("approximation-error",),
+    ),
+    Claim(
+        "lem: half-scale", "lem: half-scale", 739, "the kernel at half the time is of its own order",
+        "K_M(t/2)/K_M(t) lies between positive constants for all t <= c M^beta.",
+        r"\mathcal K_M(t/2) / \mathcal K_M(t) \asymp 1, \quad t \lesssim M^\beta",
+        (MODEL, "t <= c M^beta (heard up to c = 4, and t to 0)"),
+        lambda sample: [
+            *measured.window_rays(measured.half_scale(sample), sample, kernel_power(sample)),
+            measured.alone_ray(measured.half_scale(sample), 1e6, 0.0, -30.0),
+        ],
+        lambda sample: power_law(t=0.0), depends=("lemma:ke-power/kernel-window",),
+    ),
+    Claim(
+        "lem: half-scale/beyond", "lem: half-scale", 739, "beyond the window the ratio grows exponentially",
+        "log(K_M(t/2)/K_M(t)) is of the order t M^-beta for t >> M^beta: the hypothesis t <~ M^beta is needed.",
+        r"\log \frac{\mathcal K_M(t/2)}{\mathcal K_M(t)} \asymp t M^{-\beta}, \quad t \gg M^\beta",
+        (MODEL, "t >> M^beta (heard from 60 to 300 M^beta)"),
+        measured.beyond_window_rays,
+        lambda sample: Equivalent(monomial, {"t": 1.0, "M": -sample.point[1]}),
+        mutants=lambda sample: {"bounded, as inside the window": Equivalent(monomial, {"t": 0.0, "M": 0.0})},
+    ),
+    Claim(
+        "lemma:convolution-kernel", "lemma:convolution-kernel", 2129, "the kernel convolved with itself, t <= M^beta",
+        "(K_M * K_M)(t) <= C K_M(t) for all t <= M^beta, with C independent of t and M.",
+        r"\mathcal K_M * \mathcal K_M(t) \le C \mathcal K_M(t), \quad t \le M^\beta",
+        (MODEL, "t <= M^beta"),
+        lambda sample: measured.convolution_rays(sample, ((0.5, 1.0), (1.0, 1.0))),
+        _convolution_bound, depends=("lem: half-scale", "lemma:convolution-kernel/mass"),
+    ),
+    Claim(
+        "cor: contraction", "cor: contraction", 769, "subconvolution up to multiples of M^beta",
+        "(K_M * K_M)(t) <= C K_M(t) for t <= c M^beta, with C independent of t and M (heard for c = 1/4 and 8).",
+        r"\mathcal K_M * \mathcal K_M(t) \lesssim \mathcal K_M(t), \quad t \lesssim M^\beta",
+        (MODEL, "t <= c M^beta"),
+        lambda sample: measured.convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),
+        _convolution_bound, depends=("lem: half-scale",),
+    ),
+    Claim(
+        "lemma:convolution-kernel/beyond", "lemma:convolution-kernel", 2129, "one feature: the bound fails beyond",
+        "With M = 1 the ratio (K_M * K_M)(t)/K_M(t) is t, which no constant bounds: the hypothesis t <= M^beta is "
+        "needed.",
+        r"\mathcal K_1 * \mathcal K_1(t) = t\, \mathcal K_1(t)", (MODEL, "M = 1, all t"),
+        measured.single_mode_rays, lambda sample: power_law(t=1.0),
+        mutants=lambda sample: {"bounded": _convolution_bound(sample)},
+    ),
+    Claim(
+        "lemma:convolution-kernel/mass", "lemma:convolution-kernel", 2160, "the mass of the kernel is half the trace",
+        "2 int_0^infinity K_M = sum_{j<=M} lambda_j, which is at most tr(H).",
+        r"2\int_0^\infty \mathcal K_M = \sum_{j \le M} \lambda_j \le \mathrm{tr}(\mathbf H)",
+        (MODEL, "M finite (tr(H) - the sum is the positive rest)"), measured.kernel_mass, _mass,
+        derive=mass_derivation, exact=True,
+    ),
+    Claim(
+        "lem: wsd-stable-noise", "lem: wsd-stable-noise", 3489, "what the decay phase leaves of the stable phase",
+        "int_0^infinity K_M(T_2 + t) dt <= C min{M, T_2^(1/beta)}/T_2 for every T_2 > 0 and M.",
+        r"\int_0^\infty \mathcal K_M(T_2+t)\,dt \lesssim \min\{M, T_2^{1/\beta}\}/T_2", (MODEL, "T_2 > 0, any M"),
+        _stable_measured, _stable, derive=lambda: stable_bound().derivation,
+    ),
+    Claim(
+        "lem: wsd-stable-noise/identity", "lem: wsd-stable-noise", 3499, "the stable phase as a sum over modes",
+        "int_0^infinity K_M(T_2 + t) dt = sum_j (lambda_j/2) exp(-2 lambda_j T_2).",
+        r"\int_0^\infty \mathcal K_M(T_2+t)\,dt = \sum_{j\le M} \tfrac{\lambda_j}{2} e^{-2\lambda_j T_2}",
+        (MODEL, "T_2 > 0, M finite"), measured.stable_phase_integral, _stable_identity,
+        derive=lambda: stable_phase_noise().derivation, exact=True,
+    ),
+    *SHARP_CLAIMS,
+)  # fmt: skip
+
+ERRATA: tuple[Erratum, ...] = (
+    Erratum(
+        "volterra-kernel-time",
+        "thm:volterra-topm",
+        2110,
+        "misprint",
+        "int_0^t tr(H_{0:M}^2 exp(-2 H_{0:M})) gamma_tau (E_t + sigma^2) dtau, and "
+        "int_0^t sum_j lambda_j^2 exp(-2 lambda_j t) gamma_tau (E_t + sigma^2) dtau",
+        "int_0^t sum_j lambda_j^2 exp(-2 lambda_j (t - tau)) gamma_tau (E_tau + sigma^2) dtau",
+        "The theorem's own statement has K_M(t - tau) and E_tau; both lines of its proof lose t - tau (the first loses "
+        "all of the time) and print E_t for E_tau. With M = 1, gamma = 1, the noise part at t = 3 is "
+        "int_0^3 exp(-2 (3 - tau)) dtau = 0.4988; the printed line gives 3 exp(-6) = 0.0074.",
+    ),
+)

@@ -1,0 +1,61 @@
+"""The numbers that the errata about kernels, laws and exponential decay give as evidence are measured again here."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import gammainc
+
+from fsl_num.functional import noise_functional
+from fsl_num.schedules import ExponentialDecay
+from fsl_num.theorems.errata import errata
+from fsl_num.theorems.kernel_claims import ERRATA
+from fsl_num.theorems.law_errata import LAW_ERRATA
+from fsl_num.volterra import Problem, solve
+
+FOUND = {each.id: each for each in (*ERRATA, *LAW_ERRATA)}
+
+
+def assert_said(erratum, *numbers):
+    """Each number, as text, stands in the evidence."""
+    assert [number for number in numbers if number not in FOUND[erratum].evidence] == []
+
+
+def test_the_risk_stays_bounded_at_early_times():
+    problem = Problem(s=0.5, beta=4.0, model_size=100, noise=1.0, gamma=1e-6, horizon=1.0)
+    risks = solve(problem, [1.0, 1e-2, 1e-8]).values / 2
+    assert_said("fsl-simplified-early-times", *[f"{risk:.2f} at t" for risk in risks])
+
+
+def test_the_third_line():
+    a, b, total = 0.5, 0.05, 3.0
+    plan = ExponentialDecay(peak=a, final=b, steps=total * math.log(a / b) / (a - b))
+    fade, rate = math.exp(-2 * total), (a - b) / total
+    left = rate * (1 - (1 + 2 * total) * fade) / 4
+    printed, corrected = a * (1 - fade) / 2 - left, b * (1 - fade) / 2 + left
+    measured = noise_functional(plan, 2.0, 1).value
+    assert measured == pytest.approx(corrected, rel=1e-10)  # the quadrature's own accuracy
+    assert_said("exp-decay-third-line", f"{measured:.6f}", f"{printed:.6f}")
+
+
+def test_the_lost_time():
+    total, beta = 1e6, 2.0
+    u = 2 * total * np.arange(1.0, 1e7) ** -beta
+    printed = float((1 - np.exp(-u) - u / total * np.exp(-u)).sum()) / (4 * total)
+    right = float(gammainc(2.0, u).sum()) / (4 * total)
+    integral = 2 ** (1 / beta) * math.gamma(2 - 1 / beta) / 4 * total ** (1 / beta - 1)
+    assert printed > integral >= right
+    assert printed / integral == pytest.approx(beta / (beta - 1), rel=1e-3)  # next order T^(-1/beta)
+    numbers = [f"{value * 1e4:.3f}e-4" for value in (printed, integral, right)]
+    assert_said("exp-decay-i2-lost-time", *numbers)
+
+
+def test_the_kernel_without_its_time():
+    t = 3.0
+    assert_said("volterra-kernel-time", f"{(1 - math.exp(-2 * t)) / 2:.4f}", f"{t * math.exp(-2 * t):.4f}")
+
+
+def test_all_errata_are_gathered_in_the_order_of_the_paper():
+    lines = [each.line for each in errata()]
+    assert set(FOUND) <= {each.id for each in errata()}
+    assert lines == sorted(lines)
