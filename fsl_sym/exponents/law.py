@@ -80,6 +80,10 @@ class Law:
             raise ValueError(f"a symbol is used twice among variables, budget and parameters: {names}")
         declared = {symbol.name: symbol for symbol in names}
         for piece in (self.loss, *self.constraints):
+            if isinstance(piece, str):
+                raise TypeError(
+                    f"{piece!r} is text, not a constraint or a law: write it with the sympy symbols themselves"
+                )
             for symbol in sympify(piece).free_symbols:
                 if declared.get(symbol.name, symbol) != symbol:
                     raise ValueError(

@@ -1,0 +1,198 @@
+"""The six optimal allocations against programmes written by hand and solved by an independent method."""
+
+from fractions import Fraction
+
+import pytest
+import sym_oracle_laws as oracle
+from scipy.optimize import linprog
+from sym_oracle_lp import EQUAL, Face
+from sympy import Gt, Rational
+
+from fsl_sym.allocation import QUANTITIES, optimal_allocation, order_range_latex, table
+from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES, exact
+from fsl_sym.exponents.certificate import check
+from fsl_sym.exponents.solve import OrderRange
+from fsl_sym.laws import BUDGETS, SCHEDULES
+from fsl_sym.order import Order
+from fsl_sym.symbols import D, beta, s
+
+PROBLEMS = [(schedule, budget) for schedule in SCHEDULES for budget in BUDGETS]
+POINTS = oracle.points(200, seed=20)
+
+
+def pair(order):
+    if order is None:
+        return None
+    return tuple(Fraction(int(each.p), int(each.q)) for each in (order.power, order.log_power))
+
+
+def as_pairs(quantities):
+    return {name: (pair(each.lower), pair(each.upper)) for name, each in quantities.items()}
+
+
+def test_the_points_of_the_comparison_meet_every_regime():
+    signs = [EASINESS.subs({s: exact(point[0]), beta: exact(point[1])}) for point in POINTS]
+    assert len(POINTS) == 200
+    assert sum(sign == 0 for sign in signs) >= 60
+    assert min(sum(bool(sign > 0) for sign in signs), sum(bool(sign < 0) for sign in signs)) >= 20
+    assert any(0 < abs(sign) < Rational(1, 10**4) for sign in signs)
+
+
+@pytest.mark.parametrize(("schedule", "budget"), PROBLEMS)
+def test_every_quantity_agrees_with_the_oracle_at_200_points(schedule, budget):
+    allocation = optimal_allocation(schedule, budget)
+    for s_value, beta_value in POINTS:
+        found = as_pairs(allocation.at(s=s_value, beta=beta_value).quantities)
+        assert found == oracle.allocation(schedule, budget, s_value, beta_value), (s_value, beta_value)
+
+
+@pytest.mark.parametrize(("schedule", "budget"), PROBLEMS)
+def test_the_solution_solved_afresh_agrees_with_its_regions(schedule, budget):
+    solution = optimal_allocation(schedule, budget).solution
+    assert solution.complete
+    for s_value, beta_value in POINTS[:5]:
+        point = {s: s_value, beta: beta_value}
+        exact_point = {s: exact(s_value), beta: exact(beta_value)}
+        afresh = solution.at(point)
+        (home,) = [region for region in solution.regions if region.contains(point)]
+        assert home.loss.subs(exact_point).equals(afresh.loss)
+        for symbol, each in home.variables.items():
+            assert as_pairs({"": each.subs(exact_point)}) == as_pairs({"": afresh.variables[symbol]})
+        assert any(check(certificate, exact_point) for certificate in home.certificates)
+        assert check(afresh.certificate, exact_point)
+
+
+@pytest.mark.parametrize(("schedule", "budget"), PROBLEMS)
+@pytest.mark.parametrize("index", [0, 1, 5, 6])
+def test_the_oracle_agrees_with_a_floating_point_solver(schedule, budget, index):
+    """With N^p (log N)^q read as p + q/1000 a pair is one number; a log power off by 0.25 would move it by 2.5e-4."""
+    expected = oracle.allocation(schedule, budget, *POINTS[index])
+    branches = oracle.branches_of(schedule, budget, *POINTS[index])
+    loss = least(branches, oracle.vector(loss=1))
+    quantities = {"peak_lr": oracle.PEAK_LR, "model_size": oracle.MODEL, "data_size": oracle.DATA}
+    found = {"excess_risk": (loss, loss)}
+    for name, weights in quantities.items():
+        lower = least(branches, weights, loss)
+        upper = least(branches, [-weight for weight in weights], loss)
+        found[name] = (lower, None if upper is None else -upper)
+    for name, ends in found.items():
+        for mine, theirs in zip(expected[name], ends, strict=True):
+            # HiGHS: feasible and optimal to 1e-7, magnified by multipliers that stay below 10 in these problems.
+            assert (mine is None and theirs is None) or as_number(mine) == pytest.approx(theirs, abs=5e-6), name
+
+
+def as_number(pair_of_powers):
+    return float(pair_of_powers[0] + pair_of_powers[1] / 1000)
+
+
+def least(branches, objective, ceiling=None):
+    """The least value over all branches (None: unbounded) with the loss at most ``ceiling``."""
+    values = []
+    for rows in branches:
+        above = [([-float(each) for each in left], -as_number(right)) for left, sense, right in rows if sense != EQUAL]
+        equal = [([float(each) for each in left], as_number(right)) for left, sense, right in rows if sense == EQUAL]
+        if ceiling is not None:
+            # Twice the feasibility tolerance of HiGHS, so that the optimal face is not cut off by rounding.
+            above.append(([1.0] + [0.0] * (len(objective) - 1), ceiling + 2e-7))
+        left, right = (list(part) for part in zip(*above, strict=True))
+        equal_left, equal_right = (list(part) for part in zip(*equal, strict=True))
+        weights = [float(each) for each in objective]
+        result = linprog(weights, left, right, equal_left, equal_right, bounds=(None, None))
+        if result.status == 0:
+            values.append(result.fun)
+        elif result.status == 3:
+            return None
+        else:
+            assert result.status == 2  # infeasible
+    return min(values)
+
+
+def test_the_oracle_knows_infeasible_and_unbounded_programmes():
+    one = Fraction(1)
+    at_least_one = ([one], ">=", (one, Fraction(0)))
+    at_most_zero = ([-one], ">=", (Fraction(0), Fraction(0)))
+    almost_one = ([-one], ">=", (-one, one))  # x <= 1 - e
+    assert Face([at_least_one], [one]).value == (1, 0)
+    assert not Face([at_least_one, at_most_zero], [one]).feasible
+    assert not Face([at_least_one, almost_one], [one]).feasible
+    assert not Face([at_most_zero], [one]).bounded
+    assert Face([at_least_one], [Fraction(0)]).extremes([one]) == ((1, 0), None)
+
+
+@pytest.mark.parametrize(("schedule", "budget"), PROBLEMS)
+def test_an_allocation_names_its_regimes_and_quantities(schedule, budget):
+    allocation = optimal_allocation(schedule, budget)
+    assert (allocation.schedule, allocation.budget, allocation.base) == (schedule, budget, BUDGETS[budget])
+    assert [regime.name for regime in allocation.regimes] == ["easy", "edge", "hard"]
+    names = ["excess_risk", "peak_lr", "model_size", "data_size"] + ["decay_fraction"] * (schedule == "wsd")
+    for regime in allocation.regimes:
+        assert list(regime.quantities) == names
+        assert allocation.regime(regime.name) is regime
+        assert regime.excess_risk is regime.quantities["excess_risk"].lower
+        for each in regime.quantities.values():
+            for end in (each.lower, each.upper):
+                assert end is None or (end.power.free_symbols | end.log_power.free_symbols) <= {s, beta}
+    assert set(names[1:]) <= set(QUANTITIES)
+
+
+@pytest.mark.parametrize(("schedule", "budget"), PROBLEMS)
+def test_both_neighbours_meet_on_the_edge(schedule, budget):
+    """The least loss is continuous in (s, beta) in its power, and here in its power of the logarithm as well."""
+    allocation = optimal_allocation(schedule, budget)
+    on_the_edge = {s: 1 - 1 / beta}
+    edge = allocation.regime("edge").excess_risk.subs(on_the_edge)
+    for name in ("easy", "hard"):
+        limit = allocation.regime(name).excess_risk.subs(on_the_edge)
+        assert limit.power.equals(edge.power)
+    assert allocation.regime("easy").excess_risk.subs(on_the_edge).equals(edge)
+
+
+def test_wsd_gains_a_logarithm_in_the_hard_regime_and_jumps_on_the_edge():
+    """In the hard regime the loss has no log power; on the edge it has (beta - 1)^2/beta^2 under a data budget."""
+    allocation = optimal_allocation("wsd", "data")
+    assert allocation.regime("hard").excess_risk.log_power == 0
+    assert allocation.regime("edge").excess_risk.log_power.equals((beta - 1) ** 2 / beta**2)
+
+
+@pytest.mark.parametrize(
+    ("point", "error", "text"),
+    [
+        ({"s": 0.5, "beta": 4}, TypeError, "0.5 is a float: exact rationals are needed"),
+        ({"s": Rational(1, 2), "beta": 1}, ValueError, "beta = 1 is not above 1"),
+        ({"s": -1, "beta": 4}, ValueError, "s = -1 is not positive"),
+        ({"s": "half", "beta": 4}, TypeError, "'half' is not an exact rational"),
+    ],
+)
+def test_a_bad_point_is_refused(point, error, text):
+    with pytest.raises(error, match=text):
+        optimal_allocation("wsd", "data").at(**point)
+
+
+def test_a_bad_name_is_refused():
+    with pytest.raises(ValueError, match="'cosine'.*constant, exp-decay, wsd"):
+        optimal_allocation("cosine", "data")
+    with pytest.raises(ValueError, match="'time'.*data or compute"):
+        optimal_allocation("wsd", "time")
+    with pytest.raises(ValueError, match="'border'.*easy, edge, hard"):
+        optimal_allocation("wsd", "data").regime("border")
+
+
+def test_table_1_has_a_row_for_every_schedule():
+    assert [[cell.budget for cell in row] for row in table()] == [["data", "compute"]] * 3
+    assert [row[0].schedule for row in table()] == list(SCHEDULES)
+
+
+def test_an_allocation_shows_itself_as_latex():
+    text = optimal_allocation("wsd", "data")._repr_latex_()
+    assert text.startswith("$\\begin{array}") and text.count(r"\\") == 1 + len(REGIMES) - 1
+    assert order_range_latex(OrderRange(None, None), D) == r"\text{any}"
+    assert order_range_latex(OrderRange(None, Order(1)), D) == r"\lesssim D"
+    assert order_range_latex(OrderRange(Order(1), Order(2)), D) == r"\text{from } D \text{ to } D^{2}"
+    assert order_range_latex(OrderRange(Order(1), Order(1)), D) == "D"
+
+
+def test_the_regimes_of_the_allocation_are_those_of_the_plane():
+    assert [each.condition for each in optimal_allocation("constant", "data").regimes] == [
+        each.condition for each in (EASY, EDGE, HARD)
+    ]
+    assert all(Gt(value, 0) for point in PLANE.sample(5) for value in point.values())
