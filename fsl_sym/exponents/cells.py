@@ -20,7 +20,7 @@ from fsl_sym.exponents.outcome import Formulas, Optimiser, Outcome
 
 Signs = tuple[int, ...]
 OPEN_SAMPLES = 16
-POINTS_ON_A_WALL = 3
+POINTS_ON_A_WALL = 4
 NUDGE = Fraction(1, 64)
 MOST_COMBINATIONS = 4096
 
@@ -203,7 +203,7 @@ class Explorer:
                 return True
             signs = pending.pop()
             if len(signs) == len(self.walls):
-                if signs not in observed:
+                if signs not in observed and not self._refuted_by_three(signs):
                     return False
                 continue
             last = len(signs)
@@ -223,6 +223,18 @@ class Explorer:
         for left, right in product((a,) if a else (1, -1), (b,) if b else (1, -1)):
             if self._sign_of_combination(first, second, left * right) == -left:
                 return True
+        return False
+
+    def _refuted_by_three(self, signs: Signs) -> bool:
+        """Whether three walls contradict each other, as a < b, b < c and c < a do: their signed sum is not positive."""
+        for three in combinations(range(len(signs)), 3):
+            chosen = [signs[wall] for wall in three]
+            if not any(chosen):
+                continue
+            for weights in product(*((sign,) if sign else (1, -1) for sign in chosen)):
+                total = sum(weight * self.walls[wall].as_expr() for weight, wall in zip(weights, three, strict=True))
+                if self.law.domain.sign(total) in (0, -1):
+                    return True
         return False
 
     def _sign_of_combination(self, first: int, second: int, right: int) -> int | None:

@@ -6,7 +6,7 @@ log N. Triples are compared lexicographically; the matrix is rational.
 
 The programme is: minimise one coordinate of x (or maximise it) subject to A x >= right. Row i < n is x_i >= -Omega and
 row n + i is -x_i >= -Omega, so that a dual feasible basis is known at once and the dual simplex method needs no first
-phase. Bland's rule makes it finite.
+phase. The most violated row enters first, which is short; after some turns Bland's rule makes sure that it ends.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 
 Triple = tuple[Fraction, Fraction, Fraction]
 ZERO: Triple = (Fraction(0), Fraction(0), Fraction(0))
+GREEDY_TURNS = 40
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,11 @@ def solve(
     slack: list[Triple] = [
         (-sum(row) - bound[0], -bound[1], -bound[2]) for row, bound in zip(table, right, strict=True)
     ]
-    while True:
-        entering = next((index for index, value in enumerate(slack) if value < ZERO), None)
-        if entering is None:
-            return Optimum(tuple(basis))
+    for turn in count():
+        violated = [index for index, value in enumerate(slack) if value < ZERO]
+        if not violated:
+            break
+        entering = min(violated, key=slack.__getitem__) if turn < GREEDY_TURNS else violated[0]
         row = table[entering]
         candidates = [(dual[k] / row[k], basis[k], k) for k in range(size) if row[k] > 0]
         if not candidates:
@@ -61,6 +64,7 @@ def solve(
         _, _, leaving = min(candidates)
         _pivot(table, slack, dual, entering, leaving)
         basis[leaving] = entering
+    return Optimum(tuple(basis))
 
 
 def _pivot(table: list[list[Fraction]], slack: list[Triple], dual: list[Fraction], entering: int, leaving: int) -> None:

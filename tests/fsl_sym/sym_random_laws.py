@@ -154,9 +154,6 @@ class RandomLaw:
         units = [[int(k == index) for k in range(size)] for index in range(size)]
         return optimum([as_fractions(rows) for rows in self.programmes(point)], units[0], units[1:])
 
-    def size_of(self, choices):
-        """The order (power, log power) of the loss where variable i is N^p (log N)^q, (p, q) = choices[i]."""
-
 
 def as_fractions(rows):
     return [([Fraction(c) for c in left], sense, tuple(map(Fraction, right))) for left, sense, right in rows]

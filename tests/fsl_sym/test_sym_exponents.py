@@ -213,6 +213,7 @@ def test_a_wall_without_rational_points_is_met_from_both_sides():
 def test_three_regions_meet_in_a_point():
     a, b = symbols("a b")
     solution = optimal_exponents(M * (N**a + N**b + N), [M], N, [M >= 1], {a: (None, None), b: (None, None)})
+    assert solution.complete
     assert {region.loss.power for region in solution.regions} == {a, b, 1}
     for x in (0, 1, 2):
         for y in (0, 1, 2):
