@@ -52,6 +52,7 @@ def _clock(sample: Sample) -> Joint:
         {
             "total intrinsic time": sharp(total, {}, _quadrature, {"a for a - b": total * a / (a - b), "a K": a * K}),
             "intrinsic time": sharp(elapsed, {}, _quadrature, {"b for a": elapsed * b / a}),
+            "b = a/K": sharp(a * (K - 1) / log(K), {}, _quadrature, {"a K/log K": a * K / log(K)}),
             "learning rate": sharp(linear, {}, _quadrature, {"a + zeta t": a + zeta_value * t, "peak": a + 0 * t}),
         }
     )
@@ -189,7 +190,8 @@ def _infinite_linear_derivation() -> Derivation:
 DECAY_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/intrinsic-time", "sub:proof_for_the_exponential_decay_lrs", 3108, "the clock of exponential decay",
-        "T(tau) = (a/zeta)(1 - exp(-zeta tau)), T = (a-b) K/log(a/b), and the rate at intrinsic time t is a - zeta t.",
+        "T(tau) = (a/zeta)(1 - exp(-zeta tau)), T = (a-b) K/log(a/b), and the rate at intrinsic time t is a - zeta t. "
+        "With b = a/K, T = a (K-1)/log K.",
         r"T = \frac{(a-b)K}{\log(a/b)}, \quad \varphi(T^{-1}(t)) = a - \zeta t",
         ("0 < b < a", "zeta = log(a/b)/K"), measured.clock, _clock,
         derive=lambda: schedule("exponential decay").derivation(), exact=True,

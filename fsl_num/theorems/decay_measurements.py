@@ -35,7 +35,7 @@ def linear_integral(time: float, beta: float, size: float) -> float:
 
 def clock(sample: Sample) -> dict[str, list[tuple[Any, Any]]]:
     """Intrinsic time as the integral of the learning rate, and the rate at given intrinsic times."""
-    total, elapsed, rate = [], [], []
+    total, elapsed, rate, to_a_over_k = [], [], [], []
     for a, b in RATES:
         plan = ExponentialDecay(peak=a, final=b, steps=1000.0)
 
@@ -47,7 +47,14 @@ def clock(sample: Sample) -> dict[str, list[tuple[Any, Any]]]:
         elapsed.append((known | {"tau": 300}, integrate_graded(phi, 300.0, rtol=1e-12).value))
         t = integrate_graded(phi, 700.0, rtol=1e-12).value
         rate.append((known | {"t": t}, plan.gamma(t)))
-    return {"total intrinsic time": total, "intrinsic time": elapsed, "learning rate": rate}
+        slowest = ExponentialDecay(peak=a, final=a / 1000.0, steps=1000.0)
+        to_a_over_k.append(({"a": a, "K": 1000}, integrate_graded(slowest.learning_rate, 1000.0, rtol=1e-12).value))
+    return {
+        "total intrinsic time": total,
+        "intrinsic time": elapsed,
+        "learning rate": rate,
+        "b = a/K": to_a_over_k,
+    }
 
 
 def decay_noise(sample: Sample) -> list[tuple[Any, Any]]:

@@ -1,0 +1,159 @@
+"""Statements judge made-up measurements whose truth is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsl_num.theorems.statements import (
+    LOG_DRIFT,
+    LOG_MUTATION,
+    POWER_DRIFT,
+    POWER_MUTATION,
+    Equivalent,
+    Joint,
+    Ray,
+    Sharp,
+    growth,
+)
+
+POWERS = st.floats(-3, 3)
+
+
+def power_law(exponents, logs):
+    return exponents["N"] * logs["N"]
+
+
+def ray(power, log_power=0.0, constant=0.0, name="to infinity", start=1.0):
+    scale = np.linspace(start, 200.0, 30)
+    return Ray(name, scale, {"N": scale}, constant + power * scale + log_power * np.log(scale))
+
+
+def far_ray(power, log_power):
+    scale = np.geomspace(1e4, 1e6, 9)
+    return Ray("far", scale, {"N": scale}, power * scale + log_power * np.log(scale))
+
+
+# ---- equivalence up to constants -------------------------------------------------------------------------------------
+
+
+@given(power=POWERS, constant=st.floats(-20, 20))
+def test_a_power_law_is_equivalent_to_itself_whatever_the_constant(power, constant):
+    statement = Equivalent(power_law, {"N": power})
+    judgement = statement.judge([ray(power, constant=constant)])
+    assert judgement.holds
+    # the arithmetic of the logarithms, values up to 600
+    assert judgement.drift == pytest.approx(0.0, abs=1e-12)
+    assert judgement.constants == pytest.approx((np.exp(constant), np.exp(constant)), rel=1e-10)
+
+
+@given(power=POWERS)
+def test_every_mutant_of_a_true_power_law_is_refuted(power):
+    mutants = Equivalent(power_law, {"N": power}).mutants()
+    assert sorted(mutants) == [f"N + {POWER_MUTATION}", f"N - {POWER_MUTATION}"]
+    assert not any(mutant.judge([ray(power)]).holds for mutant in mutants.values())
+
+
+@given(off=st.floats(-0.2, 0.2).filter(lambda off: abs(abs(off) - POWER_DRIFT) > 1e-9))
+def test_the_drift_is_the_error_of_the_exponent(off):
+    judgement = Equivalent(power_law, {"N": 1.0 + off}).judge([ray(1.0)])
+    assert judgement.drift == pytest.approx(abs(off), abs=1e-12)
+    assert judgement.holds == (abs(off) <= POWER_DRIFT)
+
+
+@pytest.mark.parametrize(("direction", "sign"), [("upper", 1), ("lower", -1)])
+def test_a_bound_forbids_one_way_and_its_mutant_is_the_tighter_one(direction, sign):
+    statement = Equivalent(power_law, {"N": 1.0}, direction=direction)
+    assert statement.judge([ray(1.0 - 0.5 * sign)]).holds
+    assert not statement.judge([ray(1.0 + 0.5 * sign)]).holds
+    assert list(statement.mutants()) == [f"N {'-' if sign > 0 else '+'} {POWER_MUTATION}"]
+    assert not any(mutant.judge([ray(1.0)]).holds for mutant in statement.mutants().values())
+
+
+def test_one_ray_of_several_is_enough_to_fail_and_is_named():
+    judgement = Equivalent(power_law, {"N": 1.0}).judge([ray(1.0), ray(0.9, name="the other")])
+    assert not judgement.holds
+    assert "the other" in judgement.detail
+
+
+def test_what_fades_before_the_last_half_of_a_ray_is_no_drift():
+    scale = np.linspace(1.0, 200.0, 30)
+    early = Ray("early", scale, {"N": scale}, scale + 5.0 * np.exp(1.0 - scale))
+    judgement = Equivalent(power_law, {"N": 1.0}).judge([early])
+    assert judgement.holds
+    # nor does it widen the constants, which are those of the last half (what fades is below exp(-100) there)
+    assert judgement.constants == pytest.approx((1.0, 1.0))
+
+
+def test_a_logarithm_looks_like_a_power_only_where_it_does_not_matter():
+    assert not Equivalent(power_law, {"N": 1.0}).judge([ray(1.0, log_power=3.0)]).holds
+    assert growth(1.0, 0.5).judge([far_ray(1.0, 0.5)]).holds
+
+
+@given(power=POWERS, log_power=POWERS)
+def test_every_mutant_of_a_true_growth_is_refuted(power, log_power):
+    mutants = growth(power, log_power).mutants()
+    assert f"log power + {LOG_MUTATION}" in mutants
+    assert len(mutants) == 4
+    assert not any(mutant.judge([far_ray(power, log_power)]).holds for mutant in mutants.values())
+
+
+def test_a_growth_is_resolved_to_its_tolerance():
+    assert growth(1.0, 0.5 + 0.9 * LOG_DRIFT).judge([far_ray(1.0, 0.5)]).holds
+    assert not growth(1.0, 0.5 + 1.1 * LOG_DRIFT).judge([far_ray(1.0, 0.5)]).holds
+
+
+def test_neighbours_move_one_kind_of_exponent():
+    statement = growth(1.0, 2.0)
+    assert [each.exponents["power"] for each in statement.neighbours("power", 0.1)] == [1.1, 0.9]
+    assert [each.exponents["log power"] for each in statement.neighbours("log_power", 0.1)] == [2.1, 1.9]
+
+
+@pytest.mark.parametrize(
+    ("scale", "values"),
+    [
+        ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+        ([1.0, 2.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0]),
+        ([1.0, 2.0, 3.0, 4.0], [1.0, np.nan, 3.0, 4.0]),
+        ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0]),
+    ],
+)
+def test_a_ray_refuses_what_it_cannot_judge(scale, values):
+    with pytest.raises(ValueError, match="ray 'bad'"):
+        Ray("bad", np.array(scale), {}, np.array(values))
+
+
+# ---- sharp constants -------------------------------------------------------------------------------------------------
+
+
+def test_a_sharp_statement_holds_to_its_remainder():
+    statement = Sharp(lambda x: 2.0 * x, lambda x: 1.0 / x, {"no factor": lambda x: x})
+    measured = [(x, 2.0 * x * (1 + 0.9 / x)) for x in (10.0, 1e3, 1e6)]
+    assert statement.judge(measured).holds
+    assert not statement.judge([*measured, (1e9, 2e9 * (1 + 1.1e-9))]).holds
+    assert not statement.mutants()["no factor"].judge(measured).holds
+
+
+def test_the_worst_point_of_a_sharp_statement_speaks():
+    judgement = Sharp(lambda x: x, lambda x: 1e-3).judge([(1.0, 1.0), (2.0, 2.2), (3.0, 3.0)])
+    assert judgement.excess == pytest.approx(100.0)
+    assert "at 2.0" in judgement.detail
+    assert judgement.constants == pytest.approx((1.0, 1.1))
+
+
+# ---- joint statements ------------------------------------------------------------------------------------------------
+
+
+def test_a_joint_statement_fails_with_any_part_and_mutates_each():
+    limit = Sharp(lambda x: x, lambda x: 1e-6, {"2 x": lambda x: 2 * x})
+    statement = Joint({"order": Equivalent(power_law, {"N": 1.0}), "limit": limit})
+    good = {"order": [ray(1.0)], "limit": [(1.0, 1.0)]}
+    assert statement.judge(good).holds
+    assert not statement.judge({**good, "order": [ray(1.1)]}).holds
+    failed = statement.judge({**good, "limit": [(1.0, 1.1)]})
+    assert not failed.holds
+    assert failed.detail.startswith("limit: ")
+    mutants = statement.mutants()
+    assert sorted(mutants) == ["limit: 2 x", "order: N + 0.05", "order: N - 0.05"]
+    assert not any(mutant.judge(good).holds for mutant in mutants.values())
+    assert len(statement.neighbours("power", 0.1)) == 2
