@@ -211,7 +211,8 @@ def _ends(problem: _Problem, best: Array, threshold: float, seed: int) -> Array:
     steps = np.array([step for _, _, step in pushes])
     found, inside = _pushed(problem, starts, indices, signs, steps, threshold, seed)
     reached = np.where(inside, signs * found[np.arange(len(found)), indices], np.inf).reshape(-1, 2)
-    return found[2 * np.arange(len(reached)) + np.argmin(reached, axis=1)]
+    ends: Array = found[2 * np.arange(len(reached)) + np.argmin(reached, axis=1)]
+    return ends
 
 
 def _pushed(
@@ -252,7 +253,8 @@ def near_optimal_interval(
     The variable is pushed outwards among the points whose loss stays below ``factor`` times the optimum, in rounds of
     searches at every distance until a round gains less than 1e-3 log units. They start at the optimum, at the ends of
     every other variable (a thin arm of the set may leave from there) and at the outermost grid point below the
-    threshold (a piece that does not touch the optimum is found where it is wider than a grid cell). ``factor`` > 1; ``optimum`` saves the first minimisation; the rest as in :func:`minimise_law`.
+    threshold (a piece that does not touch the optimum is found where it is wider than a grid cell). ``factor`` > 1;
+    ``optimum`` saves the first minimisation; the rest as in :func:`minimise_law`.
 
     >>> law = lambda x: np.abs(x[..., 0] - 5.0)
     >>> found = near_optimal_interval(law, [(0.0, 1.0)], 0, log_budget=20.0, factor=math.e)

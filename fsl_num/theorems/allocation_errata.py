@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fsl_num.theorems.records import Erratum
 
-ERRATA = (
+ALLOCATION_ERRATA = (
     Erratum(
         "wsd-data-peak-rate-sign",
         "thm: wsd",

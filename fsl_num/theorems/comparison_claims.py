@@ -11,7 +11,7 @@ from sympy import Rational
 from fsl_num.theorems.allocation_forms import HYPOTHESES, End
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.numeric_laws import measure_allocation, measure_risk
-from fsl_num.theorems.records import Judgement
+from fsl_num.theorems.records import Erratum, Judgement
 from fsl_num.theorems.statements import Equivalent, Joint, Ray, Statement, growth
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.laws import BUDGETS, SCHEDULES
@@ -221,3 +221,7 @@ def _fraction(budget: str, sample: Sample) -> Vanishes:
     lower = optimal_allocation("wsd", budget).at(sample.s, sample.beta).quantities["decay_fraction"].lower
     assert lower is not None
     return Vanishes(growth(float(lower.power), float(lower.log_power)))
+
+
+ERRATA: tuple[Erratum, ...] = ()
+"""Those about comparisons follow from the allocations compared and stand with them."""

@@ -20,7 +20,7 @@ def errata() -> tuple[Erratum, ...]:
 
     Raises ValueError where two errata share an id, or one refers to a claim that does not exist.
     """
-    found = [each for group in GROUPS for each in getattr(import_module(f"fsl_num.theorems.{group}"), "ERRATA", ())]
+    found = [each for group in GROUPS for each in import_module(f"fsl_num.theorems.{group}").ERRATA]
     ids = [each.id for each in found]
     doubled = sorted({each for each in ids if ids.count(each) > 1})
     if doubled:

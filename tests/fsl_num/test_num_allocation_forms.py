@@ -5,7 +5,7 @@ import pytest
 from sympy import Rational
 
 from fsl_num.theorems.allocation_claims import CLAIMS
-from fsl_num.theorems.allocation_errata import ERRATA
+from fsl_num.theorems.allocation_errata import ALLOCATION_ERRATA as ERRATA
 from fsl_num.theorems.allocation_forms import End, at_least, point, printed_claim, statement_of
 from fsl_num.theorems.claim import Sample
 from fsl_num.theorems.comparison_claims import CLAIMS as COMPARISONS
