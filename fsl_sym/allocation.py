@@ -51,7 +51,7 @@ class AllocationRegime:
         return risk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Allocation:
     """The optimal allocation of one schedule under one budget, in the regimes easy, edge and hard.
 
@@ -100,6 +100,9 @@ class Allocation:
             found.name, found.condition, {name: each.subs(point) for name, each in found.quantities.items()}
         )
 
+    def __repr__(self) -> str:
+        return f"<Allocation of the {self.schedule} schedule, {self.budget} given>"
+
     def _repr_latex_(self) -> str:
         names = list(self.regimes[0].quantities)
         head = " & ".join([r"\text{regime}", *(_heading(name) for name in names)])
@@ -113,7 +116,7 @@ class Allocation:
 
 
 def _heading(name: str) -> str:
-    words = rf"\text{{{name.replace('_', ' ')}}}"
+    words = rf"\text{{{name.replace('_lr', ' rate').replace('_', ' ')}}}"
     return rf"{words}\ {latex(QUANTITIES[name])}" if name in QUANTITIES else words
 
 

@@ -91,7 +91,7 @@ class DerivationVerdict:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Derivation(Sequence[Step]):
     """A named chain of steps with its assumptions and its source in the paper; behaves like a tuple of steps.
 
@@ -144,6 +144,9 @@ class Derivation(Sequence[Step]):
                 faults.append(f"step {i} does not begin where step {i - 1} ended")
         return DerivationVerdict(not faults, verdicts, "; ".join(faults) or "every step holds")
 
+    def __repr__(self) -> str:
+        return f"<Derivation {self.title!r}: {len(self.steps)} steps>"
+
     def __str__(self) -> str:
         lines = [f"{self.title} ({self.name})"]
         lines += [f"  assumes {item}" for item in self.assumptions]
@@ -154,19 +157,19 @@ class Derivation(Sequence[Step]):
         return "\n".join(lines)
 
     def _repr_latex_(self) -> str:
-        rows = [f"& {words_latex(self.title, 'textbf')}"]
+        body = f"& {words_latex(self.title, 'textbf')}"
         if self.assumptions:
-            rows.append(r"& \text{assuming }" + r",\ ".join(words_latex(item) for item in self.assumptions))
+            body += " \\\\\n& \\text{assuming }" + r",\ ".join(words_latex(item) for item in self.assumptions)
         for i, step in enumerate(self.steps):
             before, after = latex(step.before), latex(step.after)
-            why = rf"\qquad {words_latex(step.why)}"
+            why = rf"\qquad {{\small {words_latex(step.why)}}}"
+            line = rf"& \quad {_LATEX_RELATIONS[step.relation]} {after} {why}"
             if before == after:
-                rows.append(rf"& {before} && {why}")
-                continue
-            if i == 0 or (step.begins and step.before != self.steps[i - 1].before):
-                rows.append(rf"& {before}")
-            rows.append(rf"& \quad {_LATEX_RELATIONS[step.relation]} {after} && {why}")
-        body = " \\\\[2pt]\n".join(rows)
+                body += f" \\\\[6pt]\n& {before} {why}"
+            elif i == 0 or (step.begins and step.before != self.steps[i - 1].before):
+                body += f" \\\\[6pt]\n& {before} \\\\[2pt]\n{line}"
+            else:
+                body += f" \\\\[2pt]\n{line}"
         return f"$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$"
 
 
@@ -202,6 +205,8 @@ def words_latex(text: str, style: str = "text") -> str:
     words = text.split(" ")
     cores = [word.rstrip(",:;") for word in words]
     known = [bool(_FORMULA.search(core)) for core in cores]
+    for place in range(len(words) - 1):
+        known[place] &= cores[place : place + 2] != ["gamma", "function"]
     for place in (*range(len(words)), *reversed(range(len(words)))):
         # A letter or a number beside a formula belongs to it; "a" is an article unless a sign stands beside it.
         ends = [k for k in (place - 1, place + 1) if 0 <= k < len(words) and known[k]]

@@ -85,7 +85,7 @@ class Region:
         return bool(self.condition.subs({symbol: exact(value) for symbol, value in point.items()}))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExponentSolution:
     """The optimal exponents of a law.
 
@@ -128,6 +128,10 @@ class ExponentSolution:
         loss, ranges = _read(outcome.formulas, self.law, Values(self.law, fractions))
         numbers = {symbol: each.subs(values) for symbol, each in ranges.items()}
         return Region((), loss.subs(values), numbers, values, (Certificate.of(outcome, values),))
+
+    def __repr__(self) -> str:
+        proved = "complete" if self.complete else "not proved complete"
+        return f"<ExponentSolution of {self.law.loss}: {len(self.regions)} regions, {proved}>"
 
     def _repr_latex_(self) -> str:
         rows = []
