@@ -120,7 +120,7 @@ class ScalingLaw:
         return (*common, r <= 1, STABLE_FRACTION <= 1, Eq(r + STABLE_FRACTION, 1))
 
     def _repr_latex_(self) -> str:
-        return rf"$\mathcal{{E}}_K \asymp {latex(self.expression)}$"
+        return rf"$\displaystyle \mathcal{{E}}_K \asymp {latex(self.expression)}$"
 
 
 def scaling_law(schedule: str) -> ScalingLaw:

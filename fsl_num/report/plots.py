@@ -209,4 +209,4 @@ def _new_figure(size: tuple[float, float]) -> Figure:
             "a plot needs matplotlib, which is not installed: install the extra `plot`, "
             "pip install 'functional-scaling-laws[plot]'"
         ) from error
-    return Figure(figsize=size, layout="constrained")
+    return Figure(figsize=size, dpi=150, layout="constrained")
