@@ -1,9 +1,4 @@
-"""Where the paper is wrong: the errata of all groups of claims, in the order of the paper.
-
->>> from fsl_num.theorems.errata import errata
->>> all(each.evidence for each in errata())
-True
-"""
+"""Where the paper is wrong: the errata of all groups of claims, in the order of the paper."""
 
 from __future__ import annotations
 
@@ -19,6 +14,9 @@ def errata() -> tuple[Erratum, ...]:
     """Every erratum, ordered by its line in the paper's source.
 
     Raises ValueError where two errata share an id, or one refers to a claim that does not exist.
+
+    >>> all(each.evidence for each in errata())
+    True
     """
     found = [each for group in GROUPS for each in import_module(f"fsl_num.theorems.{group}").ERRATA]
     ids = [each.id for each in found]

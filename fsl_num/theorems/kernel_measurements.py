@@ -141,10 +141,13 @@ def gap_rays(sample: Sample) -> list[Ray]:
 def completed_signal_rays(sample: Sample) -> list[Ray]:
     """e_M(t) + delta_M against t from inside the window to far beyond; the variables are M and e_infinity(t)."""
     s, beta = sample.point
-    end = math.log(10.0) * min(DECADES, SMALLEST / (s + 1.0)) / 2.0
+    # Far beyond the window e_infinity must be small against M^-(s beta): below it by (t/M^beta)^s, t up to 1e260. For
+    # small s that takes t = M^(4 beta); for large s M would stay so small that delta_M shows its next term.
+    far = 4.0 if s < 0.3 else 2.0
+    end = math.log(10.0) * SMALLEST / (s + 1.0)
     rays = []
-    for power in (0.5, 1.0, 2.0):
-        sizes = whole_sizes(end / (power * beta), 24)
+    for power in (0.5, 1.0, far):
+        sizes = whole_sizes(min(end / (power * beta), math.log(10.0) * DECADES), 24)
         t = sizes ** (power * beta)
         both = [signal(a, s, beta, m) + approximation_error(s, beta, m) for a, m in zip(t, sizes, strict=True)]
         logs = {"M": np.log(sizes), "e_infinity": np.log(signal(t, s, beta))}

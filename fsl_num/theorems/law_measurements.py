@@ -25,6 +25,9 @@ Array = NDArray[np.float64]
 
 LONGEST = 40.0
 """Rays end at intrinsic times of 1e40 (constants of the smallest s and beta have settled there)."""
+AFTER = 3.0
+"""Where the model size decides t = M^(3 beta), up to 1e120: then t^-s, which the law still holds and the loss no longer
+does, is below M^-(s beta) by M^(2 s beta), which for s = 0.02 takes that long to be large."""
 SILENT = 150.0
 """log10 of a batch size at which noise is negligible, and of a label noise beside which the signal is."""
 STABILITY = 0.1
@@ -118,12 +121,12 @@ def _whole(log10_size: float) -> float:
 def constant_rays(sample: Sample) -> tuple[Ray, ...]:
     """A constant rate: model size, time or noise alone decide; time 1 and M = 1 included."""
     beta = sample.point[1]
-    model, time = _grid(LONGEST / (1.5 * beta), sample), _grid(LONGEST, sample)
+    model, time = _grid(LONGEST / beta, sample), _grid(LONGEST, sample)
     noise = _grid(20.0, sample)
     runs: dict[str, tuple[Array, list[Training]]] = {
-        "M decides, t = M^(3 beta/2)": (
+        "M decides, t = M^(3 beta)": (
             model,
-            [Training(size, size ** (1.5 * beta), batch=10**SILENT) for size in map(_whole, model)],
+            [Training(size, size ** (AFTER * beta), batch=10**SILENT) for size in map(_whole, model)],
         ),
         "t decides, M = t^(2/beta)": (
             time,
@@ -169,14 +172,14 @@ def _decay_rays(
     sample: Sample, stable: Callable[[float], float], more: Mapping[str, tuple[Array, list[Training]]]
 ) -> tuple[Ray, ...]:
     s, beta = sample.point
-    model, time = _grid(LONGEST / (1.5 * beta), sample), _grid(LONGEST, sample)
+    model, time, alone = _grid(LONGEST / (1.5 * beta), sample), _grid(LONGEST, sample), _grid(LONGEST / beta, sample)
     gap = 1.0 - 1.0 / beta
     # b/a >> T^(1/beta - 1) while b falls by 10^u: T grows to 10^(4 u) or faster
     final = _grid(min(10.0, 0.5 * LONGEST * gap), sample)
     near, loud = _grid(8.0, sample), 10**SILENT
     runs: dict[str, tuple[Array, list[Training]]] = {
-        "M decides, T = M^(3 beta/2)": (
-            model, [_run(m, m ** (1.5 * beta), stable, 1e-3, 10**SILENT, 1.0) for m in map(_whole, model)],
+        "M decides, T = M^(3 beta)": (
+            alone, [_run(m, m ** (AFTER * beta), stable, 1e-3, 10**SILENT, 1.0) for m in map(_whole, alone)],
         ),
         "T decides, M = T^(2/beta)": (
             time, [_run(_whole(2 * u / beta), 10**u, stable, 1e-3, 10**SILENT, 1.0) for u in time],
