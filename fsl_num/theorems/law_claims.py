@@ -23,8 +23,8 @@ MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
 STABLE = "gamma_max tr(H) small enough (heard at 0.2)"
 NOISE = "sigma^2 >= c, constants independent of sigma"
 BY_PARTS = (
-    "Heard at intrinsic times up to 1e40 (1e120 where M decides) on the parts of eqn: fsl-simplified, which its own claim "
-    "ties to the loss."
+    "Heard at intrinsic times up to 1e40 (1e120 where M decides) on the parts of eqn: fsl-simplified, which its own "
+    "claim ties to the loss."
 )
 
 GEOMETRIC = (
