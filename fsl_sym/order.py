@@ -86,6 +86,15 @@ class Order:
         """The order as a sympy expression in ``base``."""
         return base**self.power * log(base) ** self.log_power
 
+    def as_text(self, base: Symbol) -> str:
+        """The order as plain text.
+
+        >>> Order("-1/2", 1).as_text(Symbol("D"))
+        'D^(-1/2) (log D)'
+        """
+        factors = [_power_text(str(base), self.power), _power_text(f"(log {base})", self.log_power)]
+        return " ".join(factor for factor in factors if factor) or "1"
+
     def as_latex(self, base: Symbol) -> str:
         """The order in LaTeX: powers with their signs, and no fraction of powers.
 
@@ -99,6 +108,13 @@ class Order:
 
     def _repr_latex_(self) -> str:
         return f"${self.as_latex(Symbol('N', positive=True))}$"
+
+
+def _power_text(base: str, power: Expr) -> str:
+    if power == 0 or power == 1:
+        return base if power == 1 else ""
+    text = str(power).replace("**", "^")
+    return f"{base}^{text}" if text.isalnum() else f"{base}^({text})"
 
 
 def _power_latex(alone: str, raised: str, exponent: Expr) -> str:

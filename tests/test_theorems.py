@@ -26,7 +26,7 @@ def hearing_of():
     return hear
 
 
-@pytest.mark.parametrize("claim_id", IDS)
+@pytest.mark.parametrize("claim_id", [each.id for each in claims()])
 def test_a_claim_is_heard(claim_id, hearing_of):
     heard, subject = hearing_of(claim_id), claim(claim_id)
     if heard.verdict is Verdict.REFUTED and subject.corrected_by:

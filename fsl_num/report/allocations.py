@@ -9,7 +9,7 @@ from typing import Any, Final
 from sympy import latex
 
 from fsl_num.report.grid import Grid
-from fsl_num.report.orders import condition_text, order_range_json, order_range_text
+from fsl_num.report.orders import condition_text, order_range_json
 from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
 from fsl_sym.derivation import Derivation
 
@@ -48,7 +48,7 @@ def allocation_text(allocation: Allocation, regimes: Sequence[AllocationRegime])
         f"{allocation.schedule} schedule, {allocation.budget}-optimal: growth with the budget {base}, up to constants"
     ]
     for regime in regimes:
-        rows = tuple((LABELS[name][0], order_range_text(regime.quantities[name], base)) for name in _names(regime))
+        rows = tuple((LABELS[name][0], regime.quantities[name].as_text(base)) for name in _names(regime))
         title = f"{regime.name}: {condition_text(regime.condition)}"
         blocks.append(f"{title}\n{Grid(('quantity', 'grows as'), rows).text(120)}")
     return "\n\n".join(blocks)

@@ -8,7 +8,7 @@ from typing import Any
 from sympy import latex
 
 from fsl_num.report.grid import Grid
-from fsl_num.report.orders import condition_text, order_range_json, order_range_text
+from fsl_num.report.orders import condition_text, order_range_json
 from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
 
 Row = tuple[Allocation, Allocation]
@@ -54,7 +54,7 @@ def _long(rows: Sequence[Row]) -> Grid:
             allocation.budget,
             regime.name,
             condition_text(regime.condition),
-            order_range_text(regime.quantities["excess_risk"], allocation.base),
+            regime.quantities["excess_risk"].as_text(allocation.base),
         )
         for row in rows
         for allocation in row

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sympy import Symbol, log
+from sympy import Symbol
 
 from fsl_num.theorems.claim import ALL_REGIMES, Claim, Sample
 from fsl_num.theorems.numeric_laws import measure_allocation
@@ -112,8 +112,10 @@ def printed_claim(
         return {} if _same(mine, swapped) else {"the other regime's formula": statement_of(swapped, budget)}
 
     base = BASES[budget]
-    shown = [(regime, formulas[regime](s, beta)) for regime in regimes]
-    shown = [pair for index, pair in enumerate(shown) if pair[1] not in [other for _, other in shown[:index]]]
+    shown: list[tuple[str, Mapping[str, OrderRange]]] = []
+    for formula in dict.fromkeys(formulas[regime] for regime in regimes):
+        names = [regime for regime in regimes if formulas[regime] is formula]
+        shown.append((", ".join(names), formula(s, beta)))
     return Claim(
         id=name,
         label=label,
@@ -158,14 +160,7 @@ def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bo
 
 
 def _text(name: str, each: OrderRange, base: Symbol) -> str:
-    def order(end: Order) -> str:
-        return str(base**end.power * log(base) ** end.log_power)
-
-    if each.is_point and each.lower is not None:
-        return f"{name} ~ {order(each.lower)}"
-    lower = "" if each.lower is None else f" >~ {order(each.lower)}"
-    upper = "" if each.upper is None else f" <~ {order(each.upper)}"
-    return f"{name}{lower}{upper}"
+    return f"{name.replace('_', ' ')} {'~ ' if each.is_point else ''}{each.as_text(base)}"
 
 
 def _latex(name: str, each: OrderRange, base: Symbol) -> str:
@@ -177,5 +172,5 @@ def _latex(name: str, each: OrderRange, base: Symbol) -> str:
         "decay_fraction": "r",
         "steps": "K",
     }[name]
-    relation = r"\eqsim " if each.is_point else ""
+    relation = r"\eqsim " if each.is_point else r"\ "
     return f"{symbol} {relation}{order_range_latex(each, base)}"

@@ -46,6 +46,19 @@ class OrderRange:
         """Whether the optimum leaves the variable no freedom, constants aside."""
         return self.lower is not None and self.upper is not None and self.lower.equals(self.upper)
 
+    def as_text(self, base: Symbol) -> str:
+        """The order or the range as plain text.
+
+        >>> OrderRange(Order(1), None).as_text(Symbol("D"))
+        'at least D'
+        """
+        lower, upper = (None if end is None else end.as_text(base) for end in (self.lower, self.upper))
+        if lower is None:
+            return "anything" if upper is None else f"at most {upper}"
+        if upper is None:
+            return f"at least {lower}"
+        return lower if self.is_point else f"from {lower} to {upper}"
+
     def subs(self, values: Any) -> OrderRange:
         """The range with parameters replaced."""
         return OrderRange(*(None if end is None else end.subs(values) for end in (self.lower, self.upper)))

@@ -274,7 +274,7 @@ def test_exponents_at_a_point_are_the_general_ones_with_numbers(schedule, budget
 
 def test_exponents_as_text_latex_and_derived(capsys):
     assert "C^(-2/5)" in output_of(capsys, *WSD_COMPUTE, "--s", "1/2", "--beta", "4")
-    assert r"C^{\frac{2}{5}}" in output_of(capsys, *WSD_COMPUTE, "--s", "1/2", "--beta", "4", "--latex")
+    assert r"C^{- \frac{2}{5}}" in output_of(capsys, *WSD_COMPUTE, "--s", "1/2", "--beta", "4", "--latex")
     plain = output_of(capsys, *WSD_COMPUTE)
     derived = output_of(capsys, *WSD_COMPUTE, "--derive")
     assert derived.startswith(plain)

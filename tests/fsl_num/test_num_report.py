@@ -13,7 +13,7 @@ from sympy import Rational, sympify
 from fsl_num.report.allocations import allocation_latex, allocation_text
 from fsl_num.report.claims import generic_test_place, source_place
 from fsl_num.report.grid import Grid
-from fsl_num.report.orders import order_range_json, order_range_text
+from fsl_num.report.orders import order_range_json
 from fsl_num.report.table import table, table_json
 from fsl_num.report.terminal import errata_text, failure_text, hearings_grid, summary, verification
 from fsl_num.theorems.records import (
@@ -147,7 +147,7 @@ def point(power, log_power=0):
     ],
 )
 def test_an_order_reads_as_it_is_written(value, text):
-    assert order_range_text(value, C) == text
+    assert value.as_text(C) == text
 
 
 def test_an_order_in_json_is_parsed_back_exactly():
