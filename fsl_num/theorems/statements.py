@@ -6,6 +6,7 @@ them, and produces its own mutants: the same statement with one exponent off by 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -82,13 +83,20 @@ class Equivalent:
     logarithmic: bool = False
 
     def judge(self, measured: Sequence[Ray]) -> Judgement:
-        """Constants and the worst drift over the last half of all rays."""
+        """Constants, and the worst drift over the last half of all rays.
+
+        Raises ValueError where the ratio is not finite: a nan must never pass for agreement, nor for a refutation.
+        """
         limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
         low, high, worst, worst_name = np.inf, -np.inf, 0.0, ""
         for ray in measured:
             ratio = ray.values - self.law(self.exponents, ray.logs)
+            if not np.all(np.isfinite(ratio)):
+                raise ValueError(f"the claimed law is not finite along the ray {ray.name!r}: nothing can be judged")
             half = ray.scale.size // 2
-            low, high = min(low, float(ratio[half:].min())), max(high, float(ratio[half:].max()))
+            # Where logs decide, the first budgets are still under the spell of branches that lose by a log power.
+            judged = ratio[half:] if self.logarithmic else ratio
+            low, high = min(low, float(judged.min())), max(high, float(judged.max()))
             abscissa = np.log(ray.scale[half:]) if self.logarithmic else ray.scale[half:]
             drift = _slope(abscissa, ratio[half:])
             signed = {"both": abs(drift), "upper": drift, "lower": -drift}[self.direction]
@@ -175,6 +183,8 @@ class Sharp:
             ratio = value / self.claimed(point)
             error, allowed = abs(float(ratio - 1)), self.remainder(point)
             ratios.append(float(ratio))
+            if not (math.isfinite(error) and allowed > 0):
+                raise ValueError(f"relative error {error} against {allowed} at {point}: nothing can be judged")
             if error / allowed >= worst:
                 worst, note = error / allowed, f"relative error {error:.1e} at {point}, allowed {allowed:.1e}"
         return Judgement(worst <= 1, worst, (min(ratios), max(ratios)), None, note)

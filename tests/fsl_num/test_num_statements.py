@@ -157,3 +157,20 @@ def test_a_joint_statement_fails_with_any_part_and_mutates_each():
     assert sorted(mutants) == ["limit: 2 x", "order: N + 0.05", "order: N - 0.05"]
     assert not any(mutant.judge(good).holds for mutant in mutants.values())
     assert len(statement.neighbours("power", 0.1)) == 2
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_law_that_is_not_a_number_is_neither_agreement_nor_refutation(place):
+    def broken(exponents, logs):
+        return np.full_like(logs["N"], np.nan) if logs["N"][0] == 2.0 else exponents["N"] * logs["N"]
+
+    rays = [ray(1.0), ray(1.0)]
+    rays[place] = ray(1.0, name="broken", start=2.0)
+    with pytest.raises(ValueError, match="broken"):
+        Equivalent(broken, {"N": 1.0}).judge(rays)
+
+
+@pytest.mark.parametrize(("claimed", "allowed"), [(np.nan, 0.1), (np.inf * 0, 0.1), (1.0, 0.0), (1.0, np.nan)])
+def test_a_sharp_statement_about_no_number_is_not_judged(claimed, allowed):
+    with pytest.raises(ValueError, match="nothing can be judged"):
+        Sharp(lambda point: claimed, lambda point: allowed).judge([(1, 1.0), (2, 1.0)])
