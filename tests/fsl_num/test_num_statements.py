@@ -81,8 +81,10 @@ def test_what_fades_before_the_last_half_of_a_ray_is_no_drift():
     early = Ray("early", scale, {"N": scale}, scale + 5.0 * np.exp(1.0 - scale))
     judgement = Equivalent(power_law, {"N": 1.0}).judge([early])
     assert judgement.holds
-    # nor does it widen the constants, which are those of the last half (what fades is below exp(-100) there)
-    assert judgement.constants == pytest.approx((1.0, 1.0))
+    # but it counts in the constants, which are those of the whole ray
+    assert judgement.constants == pytest.approx((1.0, np.exp(5.0)))
+    logarithmic = Equivalent(power_law, {"N": 1.0}, logarithmic=True).judge([early])
+    assert logarithmic.constants == pytest.approx((1.0, 1.0))  # of the last half, where exp(-100) is left
 
 
 def test_a_logarithm_looks_like_a_power_only_where_it_does_not_matter():

@@ -261,9 +261,7 @@ def test_unstable_problems_are_refused_with_the_number() -> None:
             "horizon must be at most",
         ),
         (
-            lambda p: solve(
-                Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=lambda t: t - 1, horizon=2.0), 1.0
-            ),
+            lambda p: solve(Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=lambda t: t - 1, horizon=2.0), 1.0),
             ValueError,
             "gamma must be finite and at least 0",
         ),
