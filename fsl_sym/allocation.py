@@ -46,9 +46,7 @@ class AllocationRegime:
     @property
     def excess_risk(self) -> Order:
         """The order of the least excess risk."""
-        risk = self.quantities["excess_risk"].lower
-        assert risk is not None
-        return risk
+        return self.quantities["excess_risk"].order
 
 
 @dataclass(frozen=True, repr=False)

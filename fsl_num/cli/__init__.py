@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from fsl_num.cli import claims, exponents, table, verify
-from fsl_num.cli.inputs import InputError, Parser
+from fsl_num.cli.inputs import InputError, Parser, signed_values_joined
 
 COMMANDS = (verify, claims, exponents, table)
 
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = build_parser()
     try:
-        arguments = parser.parse_args(argv)
+        arguments = parser.parse_args(signed_values_joined(sys.argv[1:] if argv is None else argv))
         status: int = arguments.run(arguments)
         sys.stdout.flush()
         return status

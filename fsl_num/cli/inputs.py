@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NoReturn
 
@@ -22,6 +23,21 @@ class Parser(argparse.ArgumentParser):
         """Turn argparse's complaint into one sentence that says where to read more."""
         sentence = " ".join(message.split())
         raise InputError(f"{sentence} (see {self.prog} --help)")
+
+
+def signed_values_joined(words: Sequence[str]) -> list[str]:
+    """The words with ``--option -1/2`` as ``--option=-1/2``, for argparse would take -1/2 for an option.
+
+    >>> signed_values_joined(["--s", "-1/2", "--json", "-"])
+    ['--s=-1/2', '--json', '-']
+    """
+    joined: list[str] = []
+    for word in words:
+        if joined and re.match(r"-[\d.]", word) and re.fullmatch(r"--[a-z-]+", joined[-1]):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def exact_rational(text: str, name: str) -> Fraction:

@@ -10,7 +10,7 @@ from typing import Any
 from sympy import Symbol
 
 from fsl_sym.exponents.law import Constraint, Element, Law
-from fsl_sym.exponents.programme import Arithmetic, Basis, ElementTriple, Programme, Values
+from fsl_sym.exponents.programme import Arithmetic, Basis, ElementTriple, Programme, Values, lexicographic_sign
 
 Range = tuple[ElementTriple, ElementTriple]
 
@@ -43,7 +43,7 @@ class Outcome:
     def holds(self, values: Values) -> bool:
         """Whether the formulas are certified at the point of ``values``."""
         return all(basis.holds(values) for basis in self.bases) and all(
-            _sign(values, triple) == sign for triple, sign in self.comparisons
+            lexicographic_sign(triple, values) == sign for triple, sign in self.comparisons
         )
 
     def conditions(self) -> Iterator[Element]:
@@ -100,7 +100,7 @@ class Optimiser:
         tied = []
         for index in feasible:
             gap = self._gap(bases[index].point[0], best)
-            sign = _sign(values, gap)
+            sign = lexicographic_sign(gap, values)
             if any(gap):
                 comparisons.append((gap, sign))
             if sign == 0:
@@ -117,7 +117,7 @@ class Optimiser:
                 for point in points:
                     gap = self._gap(point, pick)
                     if any(gap):
-                        comparisons.append((gap, _sign(values, gap)))
+                        comparisons.append((gap, lexicographic_sign(gap, values)))
                 ends.append(pick)
             ranges.append((ends[0], ends[1]))
         return Outcome(
@@ -138,11 +138,3 @@ class Optimiser:
     def _gap(self, left: ElementTriple, right: ElementTriple) -> ElementTriple:
         parts = [self.arithmetic.minus(mine, theirs) for mine, theirs in zip(left, right, strict=True)]
         return (parts[0], parts[1], parts[2])
-
-
-def _sign(values: Values, triple: ElementTriple) -> int:
-    for part in triple:
-        value = values(part)
-        if value:
-            return 1 if value > 0 else -1
-    return 0

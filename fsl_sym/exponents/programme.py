@@ -45,10 +45,10 @@ class Basis:
             if any(values(multiplier) < 0 for multiplier in self.multipliers):
                 return False
             if self.infeasible is not None:
-                return _lexicographic_sign(self.infeasible, values) > 0
+                return lexicographic_sign(self.infeasible, values) > 0
             for triple in self.point:
                 values.triple(triple)
-            return all(_lexicographic_sign(slack, values) >= 0 for slack in self.slacks)
+            return all(lexicographic_sign(slack, values) >= 0 for slack in self.slacks)
         except ZeroDivisionError:
             # Its rows are dependent at this point: there it is no basis.
             return False
@@ -182,7 +182,8 @@ def _at_most_zero(form: Affine, zero: Element) -> Row:
     return Row((zero, *(-entry for entry in form.coefficients)), (zero, form.power, form.log_power))
 
 
-def _lexicographic_sign(triple: ElementTriple, values: Values) -> int:
+def lexicographic_sign(triple: ElementTriple, values: Values) -> int:
+    """The sign of a triple at the point of ``values``: that of its first component that is not zero."""
     for part in triple:
         value = values(part)
         if value:

@@ -46,6 +46,27 @@ class OrderRange:
         """Whether the optimum leaves the variable no freedom, constants aside."""
         return self.lower is not None and self.upper is not None and self.lower.equals(self.upper)
 
+    @property
+    def order(self) -> Order:
+        """The order of an optimum that is a point; ValueError where it is a range.
+
+        >>> OrderRange(Order(1), Order(1)).order
+        Order(power=1, log_power=0)
+        """
+        if not self.is_point or self.lower is None:
+            raise ValueError(f"the optimum is no point but a range, {self}: take its lower or its upper end")
+        return self.lower
+
+    @property
+    def power(self) -> Expr:
+        """The power of the budget of an optimum that is a point; ValueError where it is a range."""
+        return self.order.power
+
+    @property
+    def log_power(self) -> Expr:
+        """The power of the budget's logarithm of an optimum that is a point; ValueError where it is a range."""
+        return self.order.log_power
+
     def as_text(self, base: Symbol) -> str:
         """The order or the range as plain text.
 

@@ -152,6 +152,8 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
         ([*EXPONENTS, "--s", "1/0", "--beta", "4"], "divides by zero"),
         ([*EXPONENTS, "--s", "half", "--beta", "4"], "half"),
         ([*EXPONENTS, "--s", "nan", "--beta", "4"], "nan"),
+        ([*EXPONENTS, "--s", "-1/2", "--beta", "4"], "greater than 0, not -1/2"),
+        ([*EXPONENTS, "--s", "1", "--beta", "-3"], "greater than 1, not -3"),
         ([*EXPONENTS, "--s", "1/2/3", "--beta", "4"], "1/2/3"),
         ([*EXPONENTS, "--s", "", "--beta", "4"], "--s"),
         ([*EXPONENTS, "--json", "--latex"], "--json"),

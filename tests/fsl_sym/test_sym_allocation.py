@@ -129,6 +129,8 @@ def test_an_allocation_names_its_regimes_and_quantities(schedule, budget):
         assert list(regime.quantities) == names
         assert allocation.regime(regime.name) is regime
         assert regime.excess_risk is regime.quantities["excess_risk"].lower
+        assert regime.excess_risk.power == regime.quantities["excess_risk"].power
+        assert regime.excess_risk.log_power == regime.quantities["excess_risk"].log_power
         for each in regime.quantities.values():
             for end in (each.lower, each.upper):
                 assert end is None or (end.power.free_symbols | end.log_power.free_symbols) <= {s, beta}
@@ -196,3 +198,10 @@ def test_the_regimes_of_the_allocation_are_those_of_the_plane():
         each.condition for each in (EASY, EDGE, HARD)
     ]
     assert all(Gt(value, 0) for point in PLANE.sample(5) for value in point.values())
+
+
+def test_a_range_has_no_single_power():
+    gamma = optimal_allocation("exp-decay", "compute").at(s=1, beta=2).quantities["peak_lr"]
+    for name in ("order", "power", "log_power"):
+        with pytest.raises(ValueError, match="range"):
+            getattr(gamma, name)
