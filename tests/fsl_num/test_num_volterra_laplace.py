@@ -1,0 +1,113 @@
+"""The Laplace side against direct sums, the secular equation, the panels and itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fsl_num.exponential_sums_digits import private_context
+from fsl_num.schedules import Constant, schedule
+from fsl_num.spectrum import signal
+from fsl_num.volterra import Problem, UnstableProblemError, solve
+from fsl_num.volterra.laplace import _residues, _tail, approximation_error_at, solve_laplace
+
+MP = private_context(40)
+
+
+def _problem(**changes: Any) -> Problem:
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": math.inf, "noise": 1.0, "gamma": 0.3, "horizon": 1e6}
+    return Problem(**{**values, **changes})
+
+
+@pytest.mark.parametrize(("beta", "q"), [(2.0, 4.0), (1.1, 1.05), (6.0, 12.0), (3.3, 1.4)])
+@pytest.mark.parametrize("p", [3 + 1j, 1e-3 + 1e-4j, -1e-3 + 1e-4j, -1e-6 - 1e-9j, -0.01 + 0.0002j])
+def test_tails_at_complex_p_are_what_lies_between_two_starts(p: complex, beta: float, q: float) -> None:
+    beta_, q_, p_ = MP.mpf(beta), MP.mpf(q), MP.mpc(p)
+    first, later = _tail(MP, q_, beta_, p_, 160), _tail(MP, q_, beta_, p_, 400)
+    between = MP.fsum(MP.mpf(j) ** -q_ / (p_ + 2 * MP.mpf(j) ** -beta_) for j in range(160, 400))
+    # 40 digits, less a factor 1000 for the rounding of integrals and sums that nearly cancel (measured: 1e-41)
+    assert abs(first - later - between) < MP.mpf(10) ** -37 * (abs(first) + abs(between))
+
+
+def test_a_pole_of_the_summand_near_the_axis_needs_its_residue() -> None:
+    p, beta, q = MP.mpc("-1e-6", "1e-9"), MP.mpf(2), MP.mpf(4)
+    assert abs(_residues(MP, q, beta, p, MP.mpf(120))) > abs(_tail(MP, q, beta, p, 120)) / 1000
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"model_size": 5},
+        {"model_size": 1, "horizon": 30.0, "noise": 0.0},
+        {"model_size": 9, "s": 3.0, "gamma": 1.1, "horizon": 1e8},
+        {"model_size": 15, "s": 0.1, "beta": 1.1, "gamma": 0.15},
+        {"model_size": 4, "gamma": Constant(peak=0.6, steps=100.0, batch_size=2.0), "horizon": None},
+    ],
+)
+@pytest.mark.parametrize("digits", [15, 30])
+def test_the_secular_equation_agrees_within_the_claimed_error(case: dict[str, Any], digits: int) -> None:
+    problem = _problem(**case)
+    t = [0.0, 1e-4 * problem.end, 0.1 * problem.end, problem.end]
+    exact = solve(problem, t, digits=digits + 10).values
+    values, errors, _ = solve_laplace(problem, t, digits)
+    for value, error, truth in zip(values, errors, exact, strict=True):
+        # both numbers are rounded to their digits, the difference is taken at the digits of the sharper
+        assert abs(MP.mpf(value) - truth) <= error <= MP.mpf(10) ** (2 - digits) * truth
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"horizon": 2.0**20},
+        {"s": 0.05, "beta": 1.05, "gamma": 0.05, "noise": 0.0, "horizon": 1e12},
+        {"s": 2.5, "beta": 5.0, "gamma": 1.5, "noise": 0.0},
+        {"model_size": 1e6, "horizon": 1e10},
+        {"model_size": 1000, "beta": 1.5, "horizon": 1e-6},
+    ],
+)
+def test_the_panels_agree_within_their_error(case: dict[str, Any]) -> None:
+    problem = _problem(**case)
+    values, errors, _ = solve_laplace(problem, [problem.end], 15)
+    fast = solve(problem, problem.end)
+    assert abs(float(values[0]) - fast.values[0]) <= fast.error[0] + float(errors[0])
+
+
+def test_an_infinite_model_without_noise_injection_is_the_signal_to_43_digits() -> None:
+    # gamma = 0 leaves e(t), which Euler-Maclaurin sums at real arguments give by another road
+    values, errors, _ = solve_laplace(_problem(gamma=0.0), [1000], 43)
+    assert abs(values[0] - signal(1000, 0.5, 2.0, digits=60)) <= errors[0] < MP.mpf(10) ** -42 * values[0]
+
+
+def test_more_digits_stay_within_the_error_of_fewer() -> None:
+    few, errors, _ = solve_laplace(_problem(), [1000.0], 25)
+    many, sharper, facts = solve_laplace(_problem(), [1000.0], 33)
+    assert abs(MP.mpf(few[0]) - many[0]) <= errors[0] + sharper[0]
+    assert sharper[0] < MP.mpf(10) ** -32 * many[0]
+    assert facts["contour points"] > 70
+
+
+def test_a_huge_model_tends_to_the_infinite_one() -> None:
+    # delta + e do not depend on M at t = 0, and K loses j^-4 beyond 1e12: 1e-36 (both sides are rounded to 30 digits)
+    huge, infinite = (solve_laplace(_problem(model_size=size), [100.0], 30)[0][0] for size in (1e12, math.inf))
+    assert abs(huge / infinite - 1) < MP.mpf(10) ** -28
+
+
+@pytest.mark.parametrize("size", [7, 10**5 - 1, 10**6, 10**15])
+def test_the_approximation_error_of_any_size(size: int) -> None:
+    problem = _problem(model_size=size, s=0.7, beta=1.6)
+    value = float(approximation_error_at(MP, problem))
+    assert value == pytest.approx(problem.approximation, rel=1e-13)  # what the float sums claim (spectrum: about 1e-14)
+
+
+def test_what_it_cannot_do_is_said() -> None:
+    with pytest.raises(ValueError, match="needs a constant gamma"):
+        solve_laplace(_problem(gamma=schedule("cosine", peak=0.1, steps=10.0), horizon=None), [1.0], 20)
+    with pytest.raises(UnstableProblemError, match="must be below 1"):
+        solve_laplace(_problem(gamma=3.0), [1.0], 20)
+    with pytest.raises(ValueError, match="at least 0"):
+        solve_laplace(_problem(), [np.nan], 20)
+    with pytest.raises(ValueError, match="digits"):
+        solve_laplace(_problem(), [1.0], 3)
