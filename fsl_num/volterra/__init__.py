@@ -10,7 +10,9 @@ True
 
 from __future__ import annotations
 
+from fsl_num.volterra.given_spectrum import Spectrum
 from fsl_num.volterra.problem import Problem, UnstableProblemError
-from fsl_num.volterra.solution import Solution, solve
+from fsl_num.volterra.result import Solution
+from fsl_num.volterra.solution import METHODS, solve
 
-__all__ = ["Problem", "Solution", "UnstableProblemError", "solve"]
+__all__ = ["METHODS", "Problem", "Solution", "Spectrum", "UnstableProblemError", "solve"]

@@ -47,8 +47,10 @@ def _root(mp: Any, gamma: Any, rates: list[Any], weights: list[Any], k: int) -> 
     raise ArithmeticError(f"the secular equation of mode {k} did not converge at {mp.dps} digits")
 
 
-def solve_constant(problem: Problem, times: list[Any], digits: int) -> list[Any]:
-    """Return f at ``times`` to about ``digits`` digits (mpf of one context); gamma constant, M finite, at most 2000.
+def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """Return f at ``times`` to about ``digits`` digits (mpf of one context), errors, and facts about the run.
+
+    Constant gamma, M finite, at most 2000; a power law or a given spectrum.
 
     Raises ValueError where the problem is not of that kind.
     """
@@ -56,21 +58,18 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> list[Any]
         raise ValueError("method 'constant' needs a constant gamma (a number or a Constant schedule); use 'panels'")
     if problem.model_size > LARGEST:
         raise ValueError(f"method 'constant' needs model_size <= {LARGEST}, got {problem.model_size!r}; use 'panels'")
-    from fsl_num.spectrum import approximation_error
-
     extra = 25
     mp = private_context(digits + extra)
-    gamma, sigma2 = mp.mpf(problem.peak_gamma), mp.mpf(problem.noise)
-    s, beta, size = mp.mpf(problem.s), mp.mpf(problem.beta), int(problem.model_size)
-    # ordered from the slowest mode, so that the next pole to the right is the previous entry
-    eigen = [mp.mpf(j) ** -beta for j in range(size, 0, -1)]
-    rates, weights = [2 * x for x in eigen], [x**2 for x in eigen]
-    signals = [mp.mpf(j) ** -(1 + s * beta) for j in range(size, 0, -1)]
-    delta = mp.mpf(approximation_error(problem.s, problem.beta, size, digits=digits + extra))
+    gamma, sigma2 = problem.number("gamma", mp), problem.number("noise", mp)
+    eigen, multiplicities, signals, delta = _modes(mp, problem, digits + extra)
+    size = len(eigen)
+    rates, weights = [2 * x for x in eigen], [n * x**2 for n, x in zip(multiplicities, eigen, strict=True)]
+    facts = {"modes": size, "evaluations": size}
+    out = private_context(digits)
     if gamma == 0:
         pairs = list(zip(signals, rates, strict=True))
         exact = [delta + mp.fsum(c * mp.exp(-r * mp.mpf(t)) for c, r in pairs) for t in times]
-        return [private_context(digits).mpf(value) for value in exact]
+        return [out.mpf(value) for value in exact], [out.mpf(abs(x) * mp.mpf(10) ** (1 - digits)) for x in exact], facts
     terms = []
     for k in range(size):
         x = _root(mp, gamma, rates, weights, k)
@@ -81,5 +80,27 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> list[Any]
         terms.append((p, numerator / slope))
     limit = gamma * mp.fsum(w / r for w, r in zip(weights, rates, strict=True))
     rest = (delta + limit * sigma2) / (1 - limit)
-    out = private_context(digits)
-    return [out.mpf(rest + mp.fsum(r * mp.exp(p * mp.mpf(t)) for p, r in terms)) for t in times]
+    exact = [rest + mp.fsum(r * mp.exp(p * mp.mpf(t)) for p, r in terms) for t in times]
+    return [out.mpf(value) for value in exact], [out.mpf(abs(x) * mp.mpf(10) ** (1 - digits)) for x in exact], facts
+
+
+def _modes(mp: Any, problem: Problem, digits: int) -> tuple[list[Any], list[int], list[Any], Any]:
+    """Return distinct eigenvalues from the slowest (the next pole to the right is the previous entry), how many modes
+    share each, their signal, and delta."""
+    if problem.spectrum is not None:
+        shared: dict[float, list[float]] = {}
+        for rate, weight in zip(problem.spectrum.eigenvalues.tolist(), problem.spectrum.signals.tolist(), strict=True):
+            shared.setdefault(rate, []).append(weight)
+        slowest_first = sorted(shared)
+        return (
+            [mp.mpf(rate) for rate in slowest_first],
+            [len(shared[rate]) for rate in slowest_first],
+            [mp.fsum(shared[rate]) for rate in slowest_first],
+            mp.mpf(problem.spectrum.tail),
+        )
+    from fsl_num.spectrum import approximation_error
+
+    s, beta, size = problem.number("s", mp), problem.number("beta", mp), int(problem.model_size)
+    eigen = [mp.mpf(j) ** -beta for j in range(size, 0, -1)]
+    signals = [mp.mpf(j) ** -(1 + s * beta) for j in range(size, 0, -1)]
+    return eigen, [1] * size, signals, mp.mpf(approximation_error(s, beta, size, digits=digits))

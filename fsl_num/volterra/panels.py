@@ -9,6 +9,7 @@ one 6 x 6 solve. Every time asked for is the end of a panel. The panels are refi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,50 +22,52 @@ from fsl_num.volterra.modes import Modes, kernel_modes
 from fsl_num.volterra.problem import Problem
 
 _STAGES = 6
-_FIRST = 0.25  # first panel after a break, in units of the fastest time scale 1/(2 lambda_1) = 1/2
+_FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
 _PROBES = 32
-_LAST = 1e-12  # last panel before the end
+_LAST = 1e-12  # last panel before the end, in the same unit
 _ROUNDING = 2e-13  # relative, measured against 40 digits (tests): the eigenvectors cost a factor 300
 
 
 @dataclass(frozen=True)
-class _Radau:
+class Radau:
+    """The Radau IIA rule: its nodes in (0, 1], and its matrix of integrals, also by eigenvectors."""
+
     nodes: Array
+    matrix: Array
     eigenvalues: npt.NDArray[np.complex128]
     vectors: npt.NDArray[np.complex128]
     inverse: npt.NDArray[np.complex128]
 
 
 @lru_cache(maxsize=1)
-def _radau() -> _Radau:
+def radau_rule() -> Radau:
+    """Return the rule of six points."""
     from scipy.special import roots_jacobi
 
     x = np.append(roots_jacobi(_STAGES - 1, 1.0, 0.0)[0], 1.0)
     legendre = np.polynomial.legendre
-    integrals = np.stack(
-        [legendre.legval(x, 0.5 * legendre.legint(row, lbnd=-1)) for row in np.eye(_STAGES)], axis=1
-    )
+    integrals = np.stack([legendre.legval(x, 0.5 * legendre.legint(row, lbnd=-1)) for row in np.eye(_STAGES)], axis=1)
     matrix = np.linalg.solve(legendre.legvander(x, _STAGES - 1).T, integrals.T).T
     eigenvalues, vectors = np.linalg.eig(matrix)
-    return _Radau(0.5 * (x + 1.0), eigenvalues, vectors, np.linalg.inv(vectors))
+    return Radau(0.5 * (x + 1.0), matrix, eigenvalues, vectors, np.linalg.inv(vectors))
 
 
 def _edges(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]:
     """Return the panel ends twice, as t and as end - t: the smaller of the two is exact, the other its complement."""
-    end = problem.end
+    end, unit = problem.end, 1.0 / problem.fastest
     cuts = [0.0, *problem.breaks, end]
     early, late = [np.array([0.0]), wanted[wanted < 0.5 * end]], [np.array([0.0]), end - wanted[wanted >= 0.5 * end]]
     for low, high in zip(cuts[:-1], cuts[1:], strict=True):
         width = high - low
         # grow from the break: the loss relaxes from it on all time scales
-        count = max(0, math.ceil(math.log(max(width / _FIRST, 1.0)) / math.log(ratio)))
-        grown = _FIRST * ratio ** np.arange(count, dtype=np.float64)
+        count = max(0, math.ceil(math.log(max(width / (_FIRST * unit), 1.0)) / math.log(ratio)))
+        grown = _FIRST * unit * ratio ** np.arange(count, dtype=np.float64)
         # and no panel of a short segment may be long compared with the segment itself
         grown = np.concatenate([grown, width * np.array([0.0, 0.25, 0.5, 0.75])])
         if high == end and not problem.is_constant:
             # shrink towards the end: gamma may vanish there like a power of the remaining time
             grown = grown[grown <= 0.5 * width]
-            smallest = _LAST * min(width, 1.0)
+            smallest = _LAST * min(width, unit)
             count = math.ceil(math.log(0.5 * width / smallest) / math.log(ratio))
             shrunk = 0.5 * width * ratio ** -np.arange(count + 1, dtype=np.float64)
             late.append(shrunk[shrunk <= 0.5 * end])
@@ -76,20 +79,28 @@ def _edges(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]
     return np.concatenate([first, end - last]), np.concatenate([end - first, last])
 
 
-def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Array:
-    """Return f at every panel end, given twice as :func:`_edges` does."""
-    radau = _radau()
+def collocation_points(problem: Problem, times: Array, remaining: Array) -> tuple[Array, Array, Array]:
+    """Return the panels' widths, and the Radau points of each as t and gamma there; ends as :func:`_edges` gives."""
+    nodes = radau_rule().nodes
     is_early = times[1:] < 0.5 * problem.end
     widths = np.where(is_early, np.diff(times), -np.diff(remaining))
-    steps = widths[:, None] * radau.nodes
+    steps = widths[:, None] * nodes
     by_time, by_rest = times[:-1, None] + steps, np.maximum(remaining[:-1, None] - steps, 0.0)
     t = np.where(is_early[:, None], by_time, problem.end - by_rest)
     left = np.where(is_early[:, None], problem.end - by_time, by_rest)
     left[:, -1], t[:, -1] = remaining[1:], times[1:]
-    forcing = problem.forcing(np.clip(t.ravel(), 0.0, problem.end)).reshape(left.shape)
     # The last point of a panel may be a jump of gamma, and the panel needs the value from its own side.
-    t[:, -1] = np.nextafter(t[:, -1], 0.0)
-    gamma = problem.gamma_on(t.ravel(), left.ravel()).reshape(left.shape)
+    inside = t.copy()
+    inside[:, -1] = np.nextafter(t[:, -1], 0.0)
+    gamma = problem.gamma_on(inside.ravel(), left.ravel()).reshape(left.shape)
+    return widths, np.clip(t, 0.0, problem.end), gamma
+
+
+def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Array:
+    """Return f at every panel end, given twice as :func:`_edges` does."""
+    radau = radau_rule()
+    widths, t, gamma = collocation_points(problem, times, remaining)
+    forcing = problem.forcing(t.ravel()).reshape(t.shape)
     rates, weights = 2.0 * modes.rates, modes.weights
     state = np.zeros_like(rates)
     values = np.empty(len(times))
@@ -113,19 +124,39 @@ def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Ar
     return values
 
 
+def problem_modes(problem: Problem) -> Modes:
+    """Return the modes of the forgetting kernel: those of a given spectrum, or those of the power law, shortened."""
+    if problem.spectrum is not None:
+        return Modes(problem.spectrum.eigenvalues, problem.spectrum.eigenvalues**2, 0.0)
+    return kernel_modes(problem.beta, problem.model_size, problem.end)
+
+
 def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
     """Return f at the sorted times ``t``, an absolute error bound for each, and facts about the run."""
-    modes = kernel_modes(problem.beta, problem.model_size, problem.end)
-    gap = max(1.0 - problem.stability, 1e-3)
+    modes = problem_modes(problem)
+    # A relative change of the kernel changes the loss by at most that over 1 - gamma_max tr(H)/2 (positive resolvent).
+    floor = (_ROUNDING + modes.error) / max(1.0 - problem.stability, 1e-3)
+    return refined(problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates))
+
+
+def refined(
+    problem: Problem, march: Callable[[Array, Array], Array], t: Array, rtol: float, floor: float, size: int
+) -> tuple[Array, Array, dict[str, Any]]:
+    """Return what ``march`` finds at ``t`` on panels fine enough that two solutions agree, with error and facts.
+
+    ``march`` maps panel ends (as :func:`_edges` gives them) to f there; ``floor`` is the relative error that no
+    refinement shows; ``size`` the number of modes, for the facts.
+    """
     # Two solutions may agree at one time by chance while an earlier error still decays, so they are compared at probes
     # over the whole range too, and the error at t is the largest relative difference up to t.
-    probes = np.geomspace(min(0.1, 0.1 * problem.end), problem.end, _PROBES)
+    probes = np.geomspace(min(0.1 / problem.fastest, 0.1 * problem.end), problem.end, _PROBES)
     wanted = np.unique(np.concatenate([t, probes]))
-    ratio, previous = 1.35, None
+    ratio, previous, panels = 1.35, None, 0
     difference = np.full_like(wanted, np.inf)
     for _ in range(5):
         times, remaining = _edges(problem, wanted, ratio)
-        everything = _march(problem, modes, times, remaining)
+        panels += len(times) - 1
+        everything = march(times, remaining)
         late = np.searchsorted(-remaining, -(problem.end - wanted))
         values = everything[np.where(wanted < 0.5 * problem.end, np.searchsorted(times, wanted), late)]
         if previous is not None:
@@ -134,7 +165,6 @@ def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array,
                 break
         previous = values
         ratio = math.sqrt(ratio)
-    # A relative change of the kernel changes the loss by at most that over 1 - gamma_max tr(H)/2 (positive resolvent).
-    error = (difference + (_ROUNDING + modes.error) / gap) * np.abs(values)
+    error = (difference + floor) * np.abs(values)
     asked = np.searchsorted(wanted, t)
-    return values[asked], error[asked], {"panels": len(times) - 1, "modes": len(modes.rates)}
+    return values[asked], error[asked], {"panels": len(times) - 1, "modes": size, "evaluations": _STAGES * panels}

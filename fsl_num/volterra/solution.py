@@ -2,41 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from importlib import import_module
+from typing import Any, Final
 
 import numpy as np
 
 from fsl_num.validation import Array, positive, times, whole_size
 from fsl_num.volterra.problem import Problem
+from fsl_num.volterra.result import Solution
 
-METHODS = ("auto", "panels", "constant", "reference")
+_FLOAT_DIGITS = 20  # what a method with digits uses where floats are asked for: their rounding is then the error
 
 
 @dataclass(frozen=True)
-class Solution:
-    """The loss f (TWICE the excess risk) at intrinsic times ``t``.
+class _Method:
+    """Where a method is, and what it can take."""
 
-    ``values``: floats, or mpf where digits were asked for. ``error``: absolute error estimate for each value.
-    ``method``: the one used. ``message``: what the run took, and a warning where the tolerance was missed.
-    """
+    home: str
+    function: str
+    precise: bool = False
+    constant_only: bool = False
+    spectrum: bool = False
+    closures: tuple[str, ...] = ("volterra",)
+    largest: float = np.inf
 
-    t: Array
-    values: Any
-    error: Array
-    method: str
-    message: str
+    def refusal(self, name: str, problem: Problem) -> str | None:
+        """One sentence that says why the method cannot solve the problem, None where it can."""
+        if problem.closure not in self.closures:
+            return f"method {name!r} does not know the closure {problem.closure!r}; use 'panels'"
+        if self.constant_only and not problem.is_constant:
+            return f"method {name!r} needs a constant gamma (a number or a Constant schedule); use 'panels'"
+        if problem.spectrum is not None and not self.spectrum:
+            return f"method {name!r} needs s, beta and model_size, not a given spectrum; use 'panels'"
+        if problem.model_size > self.largest:
+            return f"method {name!r} needs model_size <= {self.largest:g}, got {problem.model_size:g}; use 'panels'"
+        return None
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw f against t on logarithmic axes (matplotlib, imported here) and return the axes."""
-        if ax is None:
-            from matplotlib.figure import Figure
+    def load(self) -> Callable[..., Any]:
+        """Import and return the solver."""
+        solver: Callable[..., Any] = getattr(import_module(f"fsl_num.volterra.{self.home}"), self.function)
+        return solver
 
-            ax = Figure().subplots()
-        ax.loglog(self.t, np.asarray(self.values, dtype=np.float64))
-        ax.set_xlabel("intrinsic time t")
-        ax.set_ylabel("f(t), twice the excess risk")
-        return ax
+
+_METHODS: Final = {
+    "panels": _Method("panels", "solve_panels", spectrum=True, closures=("volterra", "gaussian")),
+    "constant": _Method("constant", "solve_constant", precise=True, constant_only=True, spectrum=True, largest=2000),
+    "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True),
+    "reference": _Method("reference", "solve_reference", spectrum=True),
+}
+
+METHODS: Final = ("auto", *_METHODS)
+
+_EXACT_UP_TO = 100  # modes up to which the secular equation is cheaper than a contour for every time
+
+
+def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
+    """Return the method of choice and the reason."""
+    if digits is None:
+        what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
+        return "panels", f"the fast float64 method for {what}"
+    if problem.is_constant and problem.model_size <= _EXACT_UP_TO:
+        return "constant", f"digits asked for, gamma constant and at most {_EXACT_UP_TO} modes"
+    if problem.is_constant and problem.spectrum is None:
+        return "laplace", f"digits asked for, gamma constant and more than {_EXACT_UP_TO} modes"
+    return "constant", "the method with digits for a given spectrum"
 
 
 def solve(
@@ -50,11 +82,13 @@ def solve(
 ) -> Solution:
     """Solve the equation and return the loss at the times ``t`` (a number or an array in [0, horizon]).
 
-    ``method``: "panels" (any gamma and size), "constant" (constant gamma, finite size up to 2000, any ``digits``),
-    "reference" (trapezoid, slow, a few digits), or "auto": "constant" where ``digits`` is given and "panels" otherwise.
-    ``rtol``: relative tolerance of "panels", at least 1e-13. ``digits`` (>= 15): only for "constant". A problem
-    with gamma_max tr(H)/2 >= 1 is refused (:class:`~fsl_num.volterra.problem.UnstableProblemError`) unless
-    ``allow_unstable``. Returns :class:`Solution`; its times have the order and shape (at least 1-d) of ``t``.
+    ``method``: "panels" (any gamma and size, both closures), "constant" (secular equation: constant gamma, up to 2000
+    modes, any ``digits``), "laplace" (contour of Talbot: constant gamma, any size, any ``digits``), "reference"
+    (trapezoid, slow, a few digits), or "auto", which says in ``message`` what it chose and why. ``rtol``: relative
+    tolerance of "panels", at least 1e-13. ``digits`` (>= 15): only for "constant" and "laplace"; times may then be
+    Fractions, which are used exactly. A problem whose :attr:`~fsl_num.volterra.Problem.stability` is 1 or more is
+    refused (:class:`~fsl_num.volterra.problem.UnstableProblemError`) unless ``allow_unstable``. Returns
+    :class:`Solution`; its times have the order and shape (at least 1-d) of ``t``.
 
     >>> problem = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.3, horizon=2.0**20)
     >>> solution = solve(problem, [1.0, 2.0**20])
@@ -66,11 +100,17 @@ def solve(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     if not 1e-13 <= positive("rtol", rtol) < 1:
-        raise ValueError(f"rtol must lie in [1e-13, 1), got {rtol!r}; for more digits use method='constant'")
+        raise ValueError(f"rtol must lie in [1e-13, 1), got {rtol!r}; for more digits use digits=")
+    if digits is not None:
+        digits = int(whole_size("digits", digits, infinite=False, least=15))
+    reason = "as asked for"
     if method == "auto":
-        method = "panels" if digits is None else "constant"
-    if digits is not None and method != "constant":
-        raise ValueError(f"digits is only for method 'constant', not {method!r}")
+        method, reason = _choose(problem, digits)
+    kind = _METHODS[method]
+    if digits is not None and not kind.precise:
+        raise ValueError(f"digits is only for the methods 'constant' and 'laplace', not {method!r}")
+    if refusal := kind.refusal(method, problem):
+        raise ValueError(refusal)
     if not allow_unstable:
         problem.require_stable()
     array, _ = times("t", t, upper=problem.end * (1 + 1e-12))
@@ -78,27 +118,46 @@ def solve(
     flat = np.minimum(array.ravel(), problem.end)
     if flat.size == 0:
         raise ValueError("t must hold at least one time, got none")
-    if method == "constant":
-        from fsl_num.volterra.constant import solve_constant
-
-        precision = 20 if digits is None else int(whole_size("digits", digits, infinite=False, least=15))
-        exact = solve_constant(problem, flat.tolist(), precision)
-        floats = np.array([float(value) for value in exact])
-        values: Any = np.array(exact, dtype=object) if digits is not None else floats
-        error = np.abs(floats) * (10.0 ** (1 - precision) if digits is not None else 2.3e-16)
-        return Solution(flat.reshape(shape), values.reshape(shape), error.reshape(shape), method, f"{precision} digits")
-    distinct, position = np.unique(flat, return_inverse=True)
-    if method == "panels":
-        from fsl_num.volterra.panels import solve_panels
-
-        found, error, facts = solve_panels(problem, distinct, rtol)
+    if kind.precise:
+        given = _exact_times(t, flat, digits or _FLOAT_DIGITS)
+        found, errors, facts = kind.load()(problem, given, digits or _FLOAT_DIGITS)
+        floats = np.array([float(value) for value in found])
+        values: Any = floats if digits is None else np.array(found, dtype=object)
+        error: Array = np.array([float(value) for value in errors])
+        # Rounding to a float; and an error below the smallest float is not 0.
+        error = np.maximum(error + (2.3e-16 * np.abs(floats) if digits is None else 0.0), 5e-324)
     else:
-        from fsl_num.volterra.reference import solve_reference
-
-        found, error, facts = solve_reference(problem, distinct)
-    message = ", ".join(f"{count} {name}" for name, count in facts.items())
-    worst = float((error / np.abs(found)).max())
+        solver = kind.load()
+        if problem.closure == "gaussian":
+            from fsl_num.volterra.second_moments import solve_second_moments as solver
+        distinct, position = np.unique(flat, return_inverse=True)
+        values, error, facts = solver(problem, distinct, rtol) if method == "panels" else solver(problem, distinct)
+        values, error = values[position], error[position]
+    facts = dict(facts)
+    evaluations = int(facts.pop("evaluations", 0))
+    message = "; ".join([reason, *([", ".join(f"{count} {name}" for name, count in facts.items())] if facts else [])])
+    worst = float((error / np.maximum(np.abs(np.asarray(values, dtype=np.float64)), 5e-324)).max())
     if method == "panels" and worst > max(rtol, 1e-11):
         message += f"; the relative error estimate {worst:.2g} misses rtol = {rtol:g}"
-    values, error = found[position].reshape(shape), error[position].reshape(shape)
-    return Solution(flat.reshape(shape), values, error, method, message)
+    return Solution(
+        t=flat.reshape(shape),
+        values=values.reshape(shape),
+        error=error.reshape(shape),
+        method=method,
+        modes=int(facts.get("modes", 0)),
+        evaluations=evaluations,
+        message=message,
+        digits=digits,
+    )
+
+
+def _exact_times(t: Any, flat: Array, digits: int) -> list[Any]:
+    """Return the times as mpf where they were given as Fractions or mpf, else as floats within the horizon."""
+    from fsl_num.exponential_sums_digits import private_context
+
+    mp = private_context(digits + 30)
+    given = np.atleast_1d(np.asarray(t, dtype=object)).ravel()
+    return [
+        mp.convert(exact) if isinstance(exact, Fraction) or hasattr(exact, "_mpf_") else float(rounded)
+        for exact, rounded in zip(given, flat, strict=True)
+    ]

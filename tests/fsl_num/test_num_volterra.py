@@ -269,7 +269,7 @@ def test_unstable_problems_are_refused_with_the_number() -> None:
         (lambda p: solve(p, []), ValueError, "at least one time"),
         (lambda p: solve(p, 1.0, method="magic"), ValueError, "method must be one of"),
         (lambda p: solve(p, 1.0, method="panels", digits=30), ValueError, "digits is only for"),
-        (lambda p: solve(p, 1.0, digits=30), ValueError, "needs model_size"),
+        (lambda p: solve(p, 1.0, method="constant", digits=30), ValueError, "needs model_size"),
         (lambda p: solve("problem", 1.0), TypeError, "problem must be a Problem"),
     ],
 )

@@ -1,0 +1,72 @@
+"""What a solver returns to whoever asked: values with their errors, and how they were found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from fsl_num.validation import Array
+
+_SHOWN = 8  # rows of the table in a notebook
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The loss f (TWICE the excess risk) at intrinsic times ``t``.
+
+    ``values``: floats, or mpf where digits were asked for. ``error``: absolute error estimate for each value.
+    ``method``: the one used. ``modes``: how many exponentials stood for the forgetting kernel, 0 where none were
+    needed. ``evaluations``: how often the equation was evaluated (points of collocation, of a grid or of a contour).
+    ``message``: why this method, what the run took, and a warning where the tolerance was missed. ``digits``: those
+    asked for, or None.
+    """
+
+    t: Array
+    values: Any
+    error: Array
+    method: str
+    modes: int
+    evaluations: int
+    message: str
+    digits: int | None = None
+
+    def texts(self) -> tuple[tuple[str, str, str], ...]:
+        """Return (time, value, error) of every time in order, as text: floats shortest that read back, mpf in full."""
+        rows = []
+        for t, value, error in zip(self.t.flat, self.values.flat, self.error.flat, strict=True):
+            shown = repr(float(value)) if self.digits is None else str(value)
+            rows.append((repr(float(t)), shown, f"{float(error):.3g}"))
+        return tuple(rows)
+
+    def to_csv(self, path: Any) -> None:
+        """Write the columns t, f and error to ``path``, whole or not at all (OSError where it cannot be written)."""
+        from fsl_num.writing import write_atomically
+
+        write_atomically(path, "\n".join(["t,f,error", *(",".join(row) for row in self.texts())]) + "\n")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw f against t on logarithmic axes (matplotlib, imported here) and return the axes."""
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(layout="constrained").subplots()
+        order = np.argsort(self.t, axis=None)
+        t, values = self.t.ravel()[order], np.asarray(self.values, dtype=np.float64).ravel()[order]
+        drawn = t > 0  # a logarithmic axis has no place for t = 0
+        ax.loglog(t[drawn], values[drawn], marker="o" if np.count_nonzero(drawn) < 20 else None)
+        ax.set_xlabel("intrinsic time t")
+        ax.set_ylabel("f(t), twice the excess risk")
+        return ax
+
+    def _repr_html_(self) -> str:
+        rows = self.texts()
+        kept = rows if len(rows) <= _SHOWN else (*rows[: _SHOWN // 2], ("…", "…", "…"), *rows[-_SHOWN // 2 :])
+        cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in kept)
+        caption = escape(f"{self.method}: {self.message}")
+        return (
+            f"<table><caption>{caption}</caption><tr><th>t</th><th>f, twice the excess risk</th><th>error</th></tr>"
+            f"{cells}</table>"
+        )

@@ -1,0 +1,95 @@
+"""What solve promises whoever asks: a reason, an error that holds, a table, a file, a picture, every method by name."""
+
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from fsl_num.schedules import Constant, schedule
+from fsl_num.volterra import METHODS, Problem, Spectrum, solve
+
+SMALL = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.3, horizon=20.0)
+LARGE = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.3, horizon=1000.0)
+VARYING = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=schedule("cosine", peak=0.1, steps=90.0))
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [(name, 1e-6 if name == "reference" else 1e-11) for name in METHODS])
+def test_every_method_is_reached_by_its_name(name, tolerance):
+    plan = Constant(peak=0.3, steps=SMALL.end / 0.3)
+    problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=plan)
+    found = solve(problem, [0.1, 7.0, problem.end], method=name)
+    exact = solve(SMALL, [0.1, 7.0, 20.0], digits=30)
+    assert found.method == name or name == "auto"
+    assert found.message.startswith("as asked for") is (name != "auto")
+    assert found.evaluations > 0
+    truth = exact.values.astype(float)
+    assert found.values == pytest.approx(truth, rel=tolerance)
+    # The reference has a rough error: a factor 3 is allowed it. 2e-16: the truth is rounded to floats here.
+    assert (np.abs(found.values - truth) <= (3 if name == "reference" else 1) * found.error + 2e-16 * truth).all()
+
+
+def test_the_default_method_says_why():
+    assert solve(SMALL, 1.0).method == "panels" and "fast float64" in solve(SMALL, 1.0).message
+    assert solve(SMALL, 1.0).modes == 5
+    few, many = solve(SMALL, 1.0, digits=20), solve(LARGE, 1.0, digits=20)
+    assert (few.method, many.method) == ("constant", "laplace")
+    assert "at most 100 modes" in few.message and "more than 100 modes" in many.message
+    assert few.digits == many.digits == 20
+
+
+def test_digits_are_those_asked_for():
+    short, long = solve(LARGE, [3.0, 1000.0], digits=20), solve(LARGE, [3.0, 1000.0], digits=30)
+    assert all(abs(a - b) <= e for a, b, e in zip(short.values, long.values, short.error, strict=True))
+    assert (long.error < 1e-28 * long.values.astype(float)).all()
+    assert len(long.texts()[0][1]) >= 30
+
+
+def test_a_result_is_frozen_and_shows_itself_in_a_notebook():
+    found = solve(SMALL, np.linspace(0.0, 20.0, 30))
+    with pytest.raises(FrozenInstanceError):
+        found.method = "other"
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == 10  # a head, four first, dots, four last
+    assert repr(float(found.values[0])) in shown and repr(float(found.values[-1])) in shown
+    assert "panels, 5 modes" in shown
+    assert solve(SMALL, [1.0, 2.0])._repr_html_().count("<tr>") == 3
+
+
+def test_a_result_is_written_whole(tmp_path):
+    found = solve(SMALL, [1.0, 20.0])
+    found.to_csv(tmp_path / "loss.csv")
+    head, *rows = (tmp_path / "loss.csv").read_text(encoding="utf-8").splitlines()
+    assert head == "t,f,error"
+    assert [float(row.split(",")[1]) for row in rows] == found.values.tolist()
+    assert [path.name for path in tmp_path.iterdir()] == ["loss.csv"]
+    with pytest.raises(FileNotFoundError):
+        found.to_csv(tmp_path / "nowhere" / "loss.csv")
+
+
+def test_a_plot_is_one_line_in_order_of_time_without_zero():
+    axes = solve(SMALL, [20.0, 0.0, 1.0]).plot()
+    (line,) = axes.lines
+    assert line.get_xdata().tolist() == [1.0, 20.0]
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert solve(SMALL, 2.0).plot(axes) is axes and len(axes.lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "text"),
+    [
+        (LARGE, {"method": "constant"}, "needs model_size <= 2000, got inf"),
+        (VARYING, {"method": "laplace"}, "needs a constant gamma"),
+        (SMALL, {"digits": 3}, "digits must be a whole number of at least 15"),
+        (SMALL, {"rtol": 1e-20}, r"rtol must lie in \[1e-13"),
+        (SMALL, {"method": "panels", "digits": 30}, "digits is only for"),
+    ],
+)
+def test_what_a_method_cannot_do_is_said_before_any_work(problem, options, text):
+    with pytest.raises(ValueError, match=text):
+        solve(problem, 1.0, **options)
+
+
+def test_an_error_below_the_smallest_float_is_not_zero():
+    problem = Problem(spectrum=Spectrum([1.0], [1.0]), noise=0.0, gamma=0.1, horizon=1.0)
+    assert 0.0 < solve(problem, 1.0, digits=400).error[0] < 1e-300
