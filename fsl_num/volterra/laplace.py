@@ -90,8 +90,15 @@ def _tail(mp: Any, q: Any, beta: Any, p: Any, first: int) -> Any | None:
     return integral + ends + _residues(mp, q, beta, p, x)
 
 
-def _transforms(mp: Any, powers: tuple[Any, Any], beta: Any, p: Any, size: float) -> tuple[Any, Any]:
-    """Return sum_{j<=M} j^-q/(p + 2 j^-beta) for the two ``powers`` q."""
+def _transforms(mp: Any, problem: Problem, p: Any) -> tuple[Any, Any]:
+    """Return Khat(p) and E(p)."""
+    if problem.spectrum is not None:
+        eigen = [mp.mpf(x) for x in problem.spectrum.rates]
+        inverses = [1 / (p + 2 * x) for x in eigen]
+        signals = [mp.mpf(x) for x in problem.spectrum.weights_signal]
+        return mp.fdot([x**2 for x in eigen], inverses), mp.fdot(signals, inverses)
+    size, beta = problem.model_size, problem.number("beta", mp)
+    powers = (2 * beta, 1 + problem.number("s", mp) * beta)
 
     def head(first: int, after: int) -> list[Any]:
         logs = [mp.log(j) for j in range(first, after)]
@@ -122,24 +129,32 @@ def _transforms(mp: Any, powers: tuple[Any, Any], beta: Any, p: Any, size: float
 
 
 def approximation_error_at(mp: Any, problem: Problem) -> Any:
-    """Return delta_M = sum_{j>M} j^-(1 + s beta) at the precision of ``mp``, for any M."""
-    if problem.model_size <= _LARGEST_HEAD:
-        return mp.mpf(approximation_error(problem.s, problem.beta, problem.model_size, digits=mp.dps))
+    """Return delta_M = sum_{j>M} j^-(1 + s beta), or the tail of a given spectrum, at the precision of ``mp``."""
+    if problem.spectrum is not None:
+        return mp.mpf(problem.spectrum.tail)
     if math.isinf(problem.model_size):
         return mp.mpf(0)
-    power = 1 + mp.mpf(problem.s) * mp.mpf(problem.beta)
+    s, beta = problem.number("s", mp), problem.number("beta", mp)
+    if problem.model_size <= _LARGEST_HEAD:
+        return mp.mpf(approximation_error(s, beta, problem.model_size, digits=mp.dps))
     zero = mp.mpf(0)
-    value = _smooth(mp, power, zero, mp.mpf(problem.beta), int(problem.model_size) + 1, mp.inf, zero)
+    value = _smooth(mp, 1 + s * beta, zero, beta, int(problem.model_size) + 1, mp.inf, zero)
     if value is None:
         raise ArithmeticError(f"delta_M did not reach {mp.dps} digits")
     return value
 
 
+def _at_start(mp: Any, problem: Problem) -> Any:
+    """Return f(0) = sum of lambda theta^2 over all features, learned or not."""
+    if problem.spectrum is not None:
+        return mp.fsum([problem.spectrum.tail, *problem.spectrum.weights_signal])
+    beta = problem.number("beta", mp)
+    return exponential_sum(1 + problem.number("s", mp) * beta, 0, beta, digits=mp.dps)
+
+
 def _invert(mp: Any, problem: Problem, delta: Any, t: Any, points: int) -> Any:
     """Return f(t) from ``points`` points of the contour (an even number), half of them by symmetry."""
-    gamma, sigma2 = mp.mpf(problem.peak_gamma), mp.mpf(problem.noise)
-    beta = mp.mpf(problem.beta)
-    powers = (2 * beta, 1 + mp.mpf(problem.s) * beta)
+    gamma, sigma2 = problem.number("gamma", mp), problem.number("noise", mp)
     total = mp.mpf(0)
     for k in range(points // 2):
         theta = (2 * k + 1) * mp.pi / points
@@ -148,7 +163,7 @@ def _invert(mp: Any, problem: Problem, delta: Any, t: Any, points: int) -> Any:
         z = points * (mp.mpf("0.5017") * theta * cot - mp.mpf("0.6122") + mp.mpc(0, "0.2645") * theta)
         slope = points * (mp.mpf("0.5017") * (cot - angle * (1 + cot**2)) + mp.mpc(0, "0.2645"))
         p = z / t
-        kernel, signal = _transforms(mp, powers, beta, p, problem.model_size)
+        kernel, signal = _transforms(mp, problem, p)
         transform = (delta / p + signal + gamma * sigma2 * kernel / p) / (1 - gamma * kernel)
         total += (mp.exp(z) * transform * slope).imag
     return 2 * total / (points * t)
@@ -167,6 +182,8 @@ def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list
     >>> bool(errors[0] < 1e-14 * values[0])
     True
     """
+    if problem.closure != "volterra":
+        raise ValueError(f"method 'laplace' solves the closure 'volterra' only, got {problem.closure!r}")
     if not problem.is_constant:
         raise ValueError("method 'laplace' needs a constant gamma (a number or a Constant schedule)")
     problem.require_stable()
@@ -184,11 +201,11 @@ def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list
         if not (mp.isfinite(t) and t >= 0):
             raise ValueError(f"times must be finite and at least 0, got {time!r}")
         if t == 0:
-            power = 1 + mp.mpf(problem.s) * mp.mpf(problem.beta)
-            values.append(out.mpf(exponential_sum(power, 0, mp.mpf(problem.beta), digits=working)))
+            values.append(out.mpf(_at_start(mp, problem)))
             errors.append(out.mpf(values[-1] * mp.mpf(10) ** -digits))
             continue
         first, second = (_invert(mp, problem, delta, t, points) for points in (coarse, fine))
         values.append(out.mpf(second))
         errors.append(out.mpf(abs(second - first) + abs(second) * mp.mpf(10) ** -digits))
-    return values, errors, {"contour points": fine, "working digits": working}
+    evaluations = (coarse + fine) // 2 * sum(1 for time in times if time != 0)
+    return values, errors, {"contour points": fine, "working digits": working, "evaluations": evaluations}

@@ -12,6 +12,8 @@ from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Constant, schedule
 from fsl_num.spectrum import signal
 from fsl_num.volterra import Problem, UnstableProblemError, solve
+from fsl_num.volterra.given_spectrum import Spectrum
+from fsl_num.volterra.high_precision import solve_high_precision
 from fsl_num.volterra.laplace import _residues, _tail, approximation_error_at, solve_laplace
 
 MP = private_context(40)
@@ -102,9 +104,22 @@ def test_the_approximation_error_of_any_size(size: int) -> None:
     assert value == pytest.approx(problem.approximation, rel=1e-13)  # what the float sums claim (spectrum: about 1e-14)
 
 
+def test_a_given_spectrum_is_its_power_law() -> None:
+    rates = np.arange(1, 7.0) ** -2.0
+    given = Spectrum(rates=rates.tolist(), weights_signal=rates.tolist(), tail=0.125)
+    problem = Problem(spectrum=given, noise=1.0, gamma=0.3, horizon=50.0)
+    values, errors, _ = solve_laplace(problem, [0.0, 50.0], 20)
+    fast = solve(problem, [0.0, 50.0], method="panels")
+    assert (np.abs(np.array([float(x) for x in values]) - fast.values) <= fast.error + float(errors[1])).all()
+    precise, claimed, _ = solve_high_precision(problem, [0.0, 50.0], 25)
+    assert all(abs(MP.mpf(a) - b) <= c + d for a, b, c, d in zip(values, precise, errors, claimed, strict=True))
+
+
 def test_what_it_cannot_do_is_said() -> None:
     with pytest.raises(ValueError, match="needs a constant gamma"):
         solve_laplace(_problem(gamma=schedule("cosine", peak=0.1, steps=10.0), horizon=None), [1.0], 20)
+    with pytest.raises(ValueError, match="closure"):
+        solve_laplace(_problem(closure="gaussian"), [1.0], 20)
     with pytest.raises(UnstableProblemError, match="must be below 1"):
         solve_laplace(_problem(gamma=3.0), [1.0], 20)
     with pytest.raises(ValueError, match="at least 0"):

@@ -1,0 +1,206 @@
+"""Any gamma at many digits: against the secular equation, integrating factors, and itself at more digits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fsl_num.exponential_sums_digits import private_context
+from fsl_num.schedules import schedule
+from fsl_num.spectrum import approximation_error
+from fsl_num.volterra import Problem, solve
+from fsl_num.volterra.gamma_digits import exact_gamma
+from fsl_num.volterra.high_precision import arithmetic, solve_high_precision
+from fsl_num.volterra.radau import radau_table
+
+MP = private_context(60)
+
+
+def _problem(**changes: Any) -> Problem:
+    values: dict[str, Any] = {"s": 0.5, "beta": 1.6, "model_size": 4, "noise": 0.5, "gamma": 0.3, "horizon": 100.0}
+    values |= changes
+    return Problem(**values)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 7, 16])
+def test_collocation_integrates_polynomials_at_its_nodes(stages: int) -> None:
+    table = radau_table(stages, 50 + stages)
+    for k in range(stages):
+        powers = [x**k for x in table.nodes]
+        weights = [z * MP.fdot(row, powers) for z, row in zip(table.eigenvalues, table.inverse, strict=True)]
+        for x, row in zip(table.nodes, table.vectors, strict=True):
+            assert abs(MP.fdot(row, weights).real - x ** (k + 1) / (k + 1)) < MP.mpf(10) ** -48
+    # the last row integrates over the whole panel, exactly up to degree 2 s - 2 and no further
+    last = table.vectors[-1]
+    for k in (2 * stages - 2, 2 * stages - 1):
+        sums = [
+            z * MP.fdot(row, [x**k for x in table.nodes])
+            for z, row in zip(table.eigenvalues, table.inverse, strict=True)
+        ]
+        miss = abs(MP.fdot(last, sums).real * (k + 1) - 1)
+        assert (miss < MP.mpf(10) ** -48) == (k == 2 * stages - 2)
+
+
+@pytest.mark.parametrize("library", ["flint", "mpmath"])
+@pytest.mark.parametrize(
+    "case",
+    [{}, {"model_size": 1, "noise": 0.0, "horizon": 1e5}, {"s": 3.0, "beta": 2.0, "gamma": 1.1, "horizon": 0.01}],
+)
+def test_constant_gamma_is_the_secular_equation(library: str, case: dict[str, Any]) -> None:
+    if library == "flint":
+        pytest.importorskip("flint")
+    problem = _problem(**case)
+    t = [0.0, 0.01 * problem.end, 0.5 * problem.end, problem.end]
+    exact = solve(problem, t, digits=40).values
+    values, errors, facts = solve_high_precision(problem, t, 20, library=library)
+    assert facts["arithmetic"] == library and facts["reached"] == 20
+    for value, error, truth in zip(values, errors, exact, strict=True):
+        assert abs(MP.mpf(value) - truth) <= error < MP.mpf(10) ** -19 * truth
+
+
+def test_many_modes_at_many_digits() -> None:
+    pytest.importorskip("flint")
+    problem = _problem(model_size=40, beta=2.0, horizon=2.0**14)
+    value, error, _ = solve_high_precision(problem, [2.0**14], 35)
+    truth = solve(problem, 2.0**14, digits=50).values[0]
+    assert abs(MP.mpf(value[0]) - truth) <= error[0] < MP.mpf(10) ** -34 * truth
+
+
+def _one_mode(plan: Any, rate: Any, left: Any) -> Any:
+    """f(T) for M = 1 by the integrating factor, from phi(rho) and its antiderivatives, rho steps before the end."""
+    delta = MP.mpf(approximation_error(0.5, 1.6, 1, digits=60))
+    injected = MP.quad(
+        lambda rho: MP.exp(left(rho)) * rate(rho) ** 2,
+        [0, *(plan.steps * MP.mpf(0.5) ** k for k in range(7, -1, -1))],
+        method="gauss-legendre",
+    )
+    return delta + MP.exp(left(MP.mpf(plan.steps))) + (delta + MP.mpf(0.5)) * injected
+
+
+@pytest.mark.parametrize("power", [1, 3])
+def test_gamma_vanishing_like_a_power_keeps_the_digits(power: int) -> None:
+    pytest.importorskip("flint")  # mpmath gives the same numbers (above), in some seconds
+    plan = (
+        schedule("linear", peak=0.5, steps=40.0)
+        if power == 1
+        else schedule("power-decay", peak=0.5, steps=40.0, power=float(power))
+    )
+    a, steps = MP.mpf(0.5), MP.mpf(40)
+
+    def left(rho: Any) -> Any:
+        x = rho / steps
+        return -2 * a * steps * x ** (power + 1) / (power + 1) + a**2 * steps * x ** (2 * power + 1) / (2 * power + 1)
+
+    exact = _one_mode(plan, lambda rho: a * (rho / steps) ** power, left)
+    problem = _problem(model_size=1, gamma=plan, horizon=None)
+    value, error, _ = solve_high_precision(problem, [problem.end], 20)
+    assert abs(MP.mpf(value[0]) - exact) <= error[0] < MP.mpf(10) ** -18 * exact
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("exp-decay", {"final": 1e-4}),
+        ("wsd", {"final": 1e-3, "decay_fraction": 0.25}),
+        ("linear", {"final": 0.01}),
+        ("power-decay", {"power": 0.3}),
+    ],
+)
+def test_schedules_agree_with_the_panels_and_with_more_digits(name: str, parameters: dict[str, float]) -> None:
+    pytest.importorskip("flint")
+    plan = schedule(name, peak=0.6, steps=400.0, batch_size=2.0, **parameters)
+    problem = _problem(gamma=plan, horizon=None)
+    t = [0.6 * problem.end, 0.99 * problem.end, problem.end]
+    few, errors, _ = solve_high_precision(problem, t, 16)
+    many, sharper, _ = solve_high_precision(problem, t, 24)
+    fast = solve(problem, t)
+    for a, b, c, d in zip(few, many, errors, sharper, strict=True):
+        assert abs(MP.mpf(a) - b) <= c + d
+    for b, value, error in zip(many, fast.values, fast.error, strict=True):
+        assert abs(float(b) - value) <= error
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("constant", {}),
+        ("exp-decay", {"final": 1e-4}),
+        ("exp-decay", {"final": 0.6}),
+        ("wsd", {"final": 1e-3, "decay_fraction": 0.25}),
+        ("linear", {}),
+        ("linear", {"final": 0.6}),
+        ("power-decay", {"power": 0.0}),
+        ("power-decay", {"power": 2.5}),
+    ],
+)
+@pytest.mark.parametrize("share", [None, 0.9])
+def test_exact_gamma_is_the_schedule_to_float_precision(
+    name: str, parameters: dict[str, float], share: float | None
+) -> None:
+    plan = schedule(name, peak=0.6, steps=400.0, batch_size=2.0, **parameters)
+    total = plan.total_intrinsic_time
+    problem = _problem(gamma=plan, horizon=None if share is None else share * total)
+    exact = exact_gamma(MP, problem, MP.mpf("1e-30"))
+    # 1e-12: rounding of T and of t in the float schedule, times the slope of gamma
+    for t in np.linspace(0.01, 0.95, 7) * problem.end:
+        assert float(exact.value(MP.mpf(t), exact.end - t)) == pytest.approx(plan.gamma(t), rel=1e-12)
+    assert [float(x) for x in exact.breaks] == pytest.approx(problem.breaks, rel=1e-13)
+    assert float(exact.end) == pytest.approx(problem.end, rel=1e-15)
+
+
+def _jump(t: Any) -> Any:
+    return np.where(t < 10.3, 0.4, 0.05) if isinstance(t, np.ndarray) else (0.4 if t < 10.3 else 0.05)
+
+
+def test_a_jump_needs_its_break_and_without_it_the_error_says_so() -> None:
+    pytest.importorskip("flint")
+    told = _problem(gamma=_jump, horizon=40.0, breaks=(10.3,), model_size=2)
+    value, error, facts = solve_high_precision(told, [10.3, 40.0], 18)
+    before = solve(_problem(gamma=0.4, horizon=10.3, model_size=2), 10.3, digits=30).values[0]
+    assert facts["reached"] == 18
+    assert abs(MP.mpf(value[0]) - before) <= error[0] < MP.mpf(10) ** -16 * before
+    hidden = _problem(gamma=_jump, horizon=40.0, model_size=2)
+    rough, claimed, facts = solve_high_precision(hidden, [40.0], 18)
+    assert facts["reached"] < 8
+    assert abs(MP.mpf(rough[0]) - value[1]) <= claimed[0]
+
+
+def test_the_two_libraries_agree() -> None:
+    pytest.importorskip("flint")
+    problem = _problem(gamma=schedule("wsd", peak=0.4, final=0.01, steps=30.0, decay_fraction=0.3), horizon=None)
+    fast, slow = (solve_high_precision(problem, [5, problem.end], 18, library=name)[0] for name in ("flint", "mpmath"))
+    # the same panels in the same working precision: 30 digits beyond what is shown
+    assert fast == slow
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: solve_high_precision(_problem(model_size=math.inf), [1.0], 20), ValueError, "model_size <= 400"),
+        (lambda: solve_high_precision(_problem(), [1.0], 8), ValueError, "digits"),
+        (lambda: solve_high_precision(_problem(), [1.0], 300), ValueError, "at most 100"),
+        (lambda: solve_high_precision(_problem(), [101.0], 20), ValueError, "times must lie"),
+        (lambda: solve_high_precision(_problem(), [math.nan], 20), ValueError, "times must lie"),
+        (lambda: solve_high_precision(_problem(closure="gaussian"), [1.0], 20), ValueError, "closure"),
+        (lambda: arithmetic(MP, "abacus"), ValueError, "arithmetic must be"),
+        (
+            lambda: solve_high_precision(
+                _problem(gamma=schedule("cosine", peak=0.1, steps=10.0), horizon=None), [1.0], 20
+            ),
+            ValueError,
+            "Cosine is not available",
+        ),
+        (
+            lambda: solve_high_precision(_problem(gamma=lambda t: np.zeros(3) + 0.1), [1.0], 20),
+            TypeError,
+            "map one mpf",
+        ),
+        (lambda: solve_high_precision(_problem(gamma=lambda t: 1 - t), [1.0], 20), ValueError, "at least 0"),
+    ],
+)
+def test_what_it_cannot_do_is_said(call: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        call()
