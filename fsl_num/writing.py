@@ -16,12 +16,12 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` (as UTF-8) to ``path`` so that a reader finds the old file or the new one, never a part of it.
+def write_atomically(path: str | os.PathLike[str], text: str | bytes) -> None:
+    """Write ``text`` to ``path`` so that a reader finds the old file or the new one, never a part of it.
 
     Args:
         path: the file to make or replace; its folder must exist.
-        text: the whole new content.
+        text: the whole new content, a string (written as UTF-8) or bytes.
 
     Raises:
         OSError: the folder does not exist or cannot be written to, or ``path`` is a folder. Nothing is left behind.
@@ -29,8 +29,8 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     target = Path(path)
     beside = _open_beside(target)
     try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_TRUNC), "wb") as stream:
+            stream.write(text if isinstance(text, bytes) else text.encode("utf-8"))
             stream.flush()
             os.fsync(stream.fileno())  # the rename must never reach the disk before the content
         beside.chmod(_mode(target))

@@ -88,6 +88,34 @@ def parameter_point(s: str | None, beta: str | None) -> tuple[Fraction, Fraction
     return point
 
 
+def real_number(text: str) -> Fraction:
+    """An argparse type: the exact value of an integer, a fraction p/q or a decimal.
+
+    >>> real_number("0.3"), real_number("-1/2"), real_number("1e3")
+    (Fraction(3, 10), Fraction(-1, 2), Fraction(1000, 1))
+    """
+    typed = text.strip()
+    if _DECIMAL.fullmatch(typed) or (_RATIONAL.fullmatch(typed) and int(typed.partition("/")[2] or 1) != 0):
+        value = Fraction(typed)
+        if abs(value) < Fraction(10) ** 300:
+            return value
+    raise argparse.ArgumentTypeError(f"must be a number, for example 1/2 or 0.5, not {text!r}")
+
+
+def model_size(text: str) -> float:
+    """An argparse type: a whole number of at least 1, or inf.
+
+    >>> model_size("100"), model_size("inf")
+    (100, inf)
+    """
+    if text.strip() == "inf":
+        return float("inf")
+    value = real_number(text)
+    if value.denominator != 1 or value < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, or inf, not {text!r}")
+    return int(value)
+
+
 def whole_number(least: int) -> _WholeNumber:
     """An argparse type: a whole number of at least ``least``."""
     return _WholeNumber(least)

@@ -38,7 +38,7 @@ class Solution:
         rows = []
         for t, value, error in zip(self.t.flat, self.values.flat, self.error.flat, strict=True):
             shown = repr(float(value)) if self.digits is None else str(value)
-            rows.append((repr(float(t)), shown, f"{float(error):.3g}"))
+            rows.append((repr(float(t)), shown, repr(float(error))))
         return tuple(rows)
 
     def to_csv(self, path: Any) -> None:
@@ -62,7 +62,7 @@ class Solution:
         return ax
 
     def _repr_html_(self) -> str:
-        rows = self.texts()
+        rows = tuple((t, value, f"{float(error):.2g}") for t, value, error in self.texts())
         kept = rows if len(rows) <= _SHOWN else (*rows[: _SHOWN // 2], ("…", "…", "…"), *rows[-_SHOWN // 2 :])
         cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in kept)
         caption = escape(f"{self.method}: {self.message}")

@@ -1,0 +1,219 @@
+"""fsl solve: what was asked is solved, at full precision; what cannot be solved is refused in one sentence."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fsl_num.cli import main
+from fsl_num.schedules import schedule
+from fsl_num.volterra import Problem, solve
+from fsl_num.writing import write_atomically
+
+MODEL = ["solve", "--s", "1/2", "--beta", "2", "--model-size", "6", "--noise", "1"]
+CONSTANT = [*MODEL, "--schedule", "constant", "--gamma", "0.3"]
+RATES = ["--peak-lr", "0.4", "--final-lr", "1/100", "--steps", "200", "--decay-fraction", "0.25"]
+WSD = [*MODEL, "--schedule", "wsd", *RATES]
+
+
+def answer(arguments, capsys):
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refusal(arguments, capsys):
+    assert main(arguments) == 2
+    shown = capsys.readouterr()
+    assert not shown.out and shown.err.startswith("fsl: ") and shown.err.count("\n") == 1
+    return shown.err
+
+
+def test_constant_gamma_in_double_precision(capsys):
+    found = answer([*CONSTANT, "--time", "20"], capsys)
+    assert list(found) == ["time", "value", "error", "method", "digits"]
+    problem = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=0.3, horizon=20.0)
+    assert found["time"] == ["20.0"] and found["digits"] is None and found["method"] == "panels"
+    assert float(found["value"][0]) == solve(problem, 20.0).values[0]
+    assert 0 < float(found["error"][0]) < 1e-11
+
+
+@pytest.mark.parametrize(("size", "method"), [("6", "constant"), ("inf", "laplace")])
+def test_digits_take_every_number_as_it_was_typed(size, method, capsys):
+    arguments = [*CONSTANT, "--time", "20", "--digits", "45", "--model-size", size]
+    found = answer(arguments, capsys)
+    assert (found["method"], found["digits"]) == (method, 45)
+    (text,) = found["value"]
+    assert len(text) >= 45
+    rest = {"s": 0.5, "beta": 2.0, "model_size": float(size), "noise": 1.0, "horizon": 20.0}
+    truth = solve(Problem(**rest, gamma=Fraction(3, 10)), 20.0, digits=50).values[0]
+    rounded = solve(Problem(**rest, gamma=0.3), 20.0, digits=50).values[0]
+    assert abs(Fraction(text) / Fraction(str(truth)) - 1) < Fraction(1, 10**43)
+    assert abs(Fraction(text) / Fraction(str(rounded)) - 1) > Fraction(1, 10**20)
+
+
+def test_a_schedule_ends_where_its_learning_rates_end(capsys):
+    plan = schedule("wsd", peak=0.4, final=0.01, steps=200.0, decay_fraction=0.25)
+    found = answer(WSD, capsys)
+    assert found["time"] == [repr(plan.total_intrinsic_time)]
+    problem = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=plan)
+    assert float(found["value"][0]) == solve(problem, plan.total_intrinsic_time).values[0]
+    halved = answer([*WSD, "--batch", "2"], capsys)
+    assert float(halved["value"][0]) < float(found["value"][0])
+    moments = answer([*WSD, "--closure", "gaussian"], capsys)
+    assert float(moments["value"][0]) > float(found["value"][0])
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        ["constant", "--peak-lr", "0.3", "--steps", "50"],
+        ["exp-decay", "--peak-lr", "0.3", "--steps", "50", "--final-lr", "0.001"],
+        ["power-decay", "--peak-lr", "0.3", "--steps", "50", "--power", "2"],
+        ["cosine", "--peak-lr", "0.3", "--steps", "50"],
+        ["linear", "--peak-lr", "0.3", "--steps", "50"],
+    ],
+)
+def test_every_schedule_is_solved(rest, capsys):
+    assert 0 < float(answer([*MODEL, "--schedule", *rest], capsys)["value"][0]) < 2
+
+
+def test_a_file_of_learning_rates_is_constant_within_each_step(tmp_path, capsys):
+    rates = tmp_path / "rates.txt"
+    rates.write_text("0.3\n" * 40 + "0\n" + "1/10\n" * 7 + "0.02\n" * 5, encoding="utf-8")
+    arguments = [*MODEL, "--schedule-file", str(rates), "--batch", "2"]
+    found = answer(arguments, capsys)
+    total = 40 * 0.3 + 7 * 0.1 + 5 * 0.02
+    assert float(found["time"][0]) == pytest.approx(total, rel=1e-14)
+    # the same piece by piece, by the matrix exponential
+    eigen = np.arange(1.0, 7.0) ** -2.0
+    delta = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=0.1, horizon=1.0).approximation
+    from scipy.linalg import expm
+
+    state = np.append(np.arange(1.0, 7.0) ** -2.0, 1.0)
+    for gamma, length in ((0.15, 12.0), (0.05, 0.7), (0.01, 0.1)):
+        system = np.zeros((7, 7))
+        system[:6, :6] = np.diag(-2 * eigen) + gamma * np.outer(eigen**2, np.ones(6))
+        system[:6, 6] = gamma * eigen**2 * (delta + 1.0)
+        state = expm(system * length) @ state
+    assert float(found["value"][0]) == pytest.approx(delta + state[:6].sum(), rel=1e-12)
+
+
+def test_times_from_a_file_and_the_table_of_them(tmp_path, capsys):
+    times, target = tmp_path / "times.txt", tmp_path / "loss.csv"
+    times.write_text("0\n1/2\n\n3.5\n", encoding="utf-8")
+    found = answer([*CONSTANT, "--times", str(times), "--csv", str(target)], capsys)
+    assert found["time"] == ["0.0", "0.5", "3.5"]
+    head, *rows = target.read_text(encoding="utf-8").splitlines()
+    assert head == "t,f,error"
+    columns = [list(column) for column in zip(*(row.split(",") for row in rows), strict=True)]
+    assert columns == [found["time"], found["value"], found["error"]]
+    assert main([*CONSTANT, "--times", str(times)]) == 0
+    shown = capsys.readouterr().out
+    assert found["value"][2] in shown and "method panels: the fast float64 method" in shown
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
+def test_a_plot_is_a_whole_picture(suffix, start, tmp_path, capsys):
+    target = tmp_path / f"loss{suffix}"
+    assert main([*WSD, "--plot", str(target)]) == 0
+    assert target.read_bytes().startswith(start)
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+    assert "method panels" in capsys.readouterr().out
+
+
+def test_a_plot_shows_the_loss_and_what_no_noise_would_leave():
+    from fsl_num.report.losses import loss_figure
+
+    plan = schedule("wsd", peak=0.4, final=0.01, steps=200.0, decay_fraction=0.25)
+    problem = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=plan)
+    (axes,) = loss_figure(problem, solve(problem, problem.end), "a title").axes
+    loss, floor, asked = axes.lines
+    assert (loss.get_ydata() > floor.get_ydata()).all()
+    assert loss.get_ydata()[-1] == pytest.approx(asked.get_ydata()[0], rel=1e-8)
+    in_decay = loss.get_xdata() > plan.breaks[0]
+    assert in_decay.sum() > 20  # the decay is a curve, not a step
+    assert axes.get_title() == "a title"
+
+
+def test_unstable_problems_are_solved_when_asked_for(capsys):
+    unstable = [*MODEL, "--schedule", "constant", "--gamma", "1.9", "--time", "9"]
+    assert "gamma_max tr(H)/2 = 1.41" in refusal(unstable, capsys)
+    assert float(answer([*unstable, "--allow-unstable"], capsys)["value"][0]) > 1
+    assert "sum over j of gamma_max" in refusal([*unstable, "--closure", "gaussian"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (CONSTANT, "--time or --times is needed with --gamma"),
+        ([*CONSTANT, "--time", "-1"], "--time must be at least 0"),
+        ([*CONSTANT, "--time", "0"], "the last time must be above 0"),
+        ([*CONSTANT, "--time", "nan"], "must be a number"),
+        ([*CONSTANT, "--time", "9", "--peak-lr", "0.1"], "gamma would be given both ways"),
+        ([*WSD, "--gamma", "0.1"], "gamma would be given both ways"),
+        ([*MODEL, "--schedule", "constant", "--gamma", "nan", "--time", "1"], "must be a number"),
+        ([*MODEL, "--schedule", "constant", "--gamma", "-0.1", "--time", "1"], "gamma must be at least 0"),
+        ([*MODEL, "--time", "1"], "by --schedule or by --schedule-file"),
+        ([*MODEL, "--schedule", "constant", "--time", "1"], "needs --peak-lr and --steps, or --gamma"),
+        ([*MODEL, "--schedule", "wsd", "--peak-lr", "0.1", "--steps", "9"], "needs --final-lr and --decay-fraction"),
+        ([*MODEL, "--schedule", "cosine", "--peak-lr", "1", "--steps", "9", "--power", "2"], "no use for --power"),
+        ([*WSD, "--time", "1000"], "beyond the schedule"),
+        ([*WSD, "--peak-lr", "-0.1"], "peak must be positive"),
+        ([*CONSTANT, "--time", "9", "--beta", "1"], "beta must lie in (1, inf)"),
+        ([*CONSTANT, "--time", "9", "--s", "0"], "s must be positive"),
+        ([*CONSTANT, "--time", "9", "--noise", "-1"], "noise must be at least 0"),
+        ([*CONSTANT, "--time", "9", "--model-size", "2.5"], "must be a whole number of at least 1, or inf"),
+        ([*CONSTANT, "--time", "9", "--digits", "3"], "whole number of at least 15"),
+        ([*CONSTANT, "--time", "9", "--plot", "loss.doc"], "--plot must name a file that ends in"),
+        ([*CONSTANT, "--time", "9", "--csv", "nowhere/loss.csv"], "--csv cannot write to"),
+        ([*CONSTANT, "--times", "no-such-file"], "--times cannot read"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_sentence(arguments, text, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert text in refusal(arguments, capsys)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "text"),
+    [
+        ("--times", "1\n3\n2\n", "must rise, but row 3 holds 2.0 after 3.0"),
+        ("--times", "1\n1\n", "must rise"),
+        ("--times", "1\nnan\n", "row 2"),
+        ("--times", "\n", "holds no rows"),
+        ("--times", "-1\n2\n", "at least 0"),
+        ("--schedule-file", "0.1\n-0.1\n", "row 2 holds -0.1, but none may be negative"),
+        ("--schedule-file", "0.1\nnan\n", "should hold a learning rate, but it must be a number"),
+        ("--schedule-file", "0\n0\n", "no learning rate above 0"),
+        ("--schedule-file", "9\n", "must be below 1"),
+    ],
+)
+def test_files_that_cannot_be_used_are_refused(option, content, text, tmp_path, capsys):
+    path = tmp_path / "rows.txt"
+    path.write_text(content, encoding="utf-8")
+    base = CONSTANT if option == "--times" else MODEL
+    assert text in refusal([*base, option, str(path)], capsys)
+
+
+def test_jumps_of_gamma_late_in_the_horizon_are_met_from_their_own_side(tmp_path, capsys):
+    # A panel that ends at a jump needs the learning rate before it, and those near the end are counted from there.
+    generator = np.random.default_rng(7)
+    rates = generator.uniform(0.01, 0.3, 30)
+    path = tmp_path / "rates.txt"
+    path.write_text("\n".join(map(repr, rates.tolist())), encoding="utf-8")
+    arguments = [*MODEL, "--schedule-file", str(path), "--model-size", "1"]
+    found = float(answer(arguments, capsys)["value"][0])
+    delta = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=0.1, horizon=1.0).approximation
+    x = 1.0
+    for rate in rates:  # x' = (gamma - 2) x + gamma (delta + 1) for a time gamma
+        limit = rate * (delta + 1.0) / (2.0 - rate)
+        x = limit + (x - limit) * math.exp((rate - 2.0) * rate)
+    assert found == pytest.approx(x + delta, rel=1e-12)
+
+
+def test_bytes_are_written_as_they_are(tmp_path):
+    write_atomically(tmp_path / "a", b"\x00\xff")
+    assert (tmp_path / "a").read_bytes() == b"\x00\xff"
