@@ -174,7 +174,7 @@ def solve_high_precision(
     takes it: a number, most schedules, or a function of one mpf, smooth between the problem's breaks. ``library``:
     "flint", "mpmath", or None for flint where it is installed. The error is the difference from the solution with
     fewer stages, at least 10^-digits relative; where the solutions do not come together (gamma is not smooth, or more
-    than 64 stages would be needed) it is ten times that, and the facts hold the digits "reached".
+    than 64 stages would be needed) it is ten times that, and the facts hold the "digits reached".
 
     Raises ValueError for what it does not support, TypeError where a function gamma cannot take an mpf.
 
@@ -195,7 +195,7 @@ def solve_high_precision(
         raise ValueError(f"this method solves the closure 'volterra' only, got {problem.closure!r}")
     stages = max(6, math.ceil(0.45 * digits))
     previous: list[Any] | None = None
-    before = None
+    before, evaluations = None, 0
     out = private_context(digits)
     while True:
         mp = private_context(digits + _GUARD + stages)
@@ -208,6 +208,7 @@ def solve_high_precision(
         system = _system(mp, problem)
         with kind.working():
             found = [kind.back(x) for x in _march(kind, system, _gamma_table(mp, gamma, ends, radau.nodes), radau)]
+        evaluations += stages * (len(ends) - 1)
         if previous is not None:
             worst = _running_difference(mp, found, previous)
             if worst[-1] <= mp.mpf(10) ** -digits or 1.25 * stages > MOST_STAGES:
@@ -225,7 +226,8 @@ def solve_high_precision(
     values = [out.mpf(found[i]) for i in chosen]
     errors = [out.mpf(abs(found[i]) * (worst[i] + mp.mpf(10) ** -digits)) for i in chosen]
     reached = digits if worst[-1] == 0 else min(digits, int(-mp.log10(worst[-1])))
-    return values, errors, {"panels": len(ends) - 1, "stages": stages, "arithmetic": kind.name, "reached": reached}
+    facts = {"panels": len(ends) - 1, "stages": stages, "modes": int(problem.model_size), "evaluations": evaluations}
+    return values, errors, {**facts, "arithmetic": kind.name, "digits reached": reached}
 
 
 def _running_difference(mp: Any, values: list[Any], others: list[Any]) -> list[Any]:
