@@ -36,7 +36,8 @@ def register(subcommands: Any) -> None:
         "solve",
         help="solve the Volterra equation of the loss",
         description="The loss f (twice the excess risk) at intrinsic times, the integrals of the learning rate. "
-        "Numbers are integers, fractions p/q or decimals, and are used exactly where digits are asked for.",
+        "Numbers are integers, fractions p/q or decimals; with --digits s, beta, noise, gamma and times are used as "
+        "typed, and the parameters of a schedule as the nearest double.",
     )
     number = {"metavar": "X", "type": real_number}
     parser.add_argument("--s", required=True, **number, help="relative task difficulty s > 0")  # type: ignore[arg-type]
@@ -112,6 +113,8 @@ def _problem(arguments: argparse.Namespace, times: list[Fraction] | None) -> Pro
     given = {field for field, option in _PARAMETERS.items() if getattr(arguments, option) is not None}
     if (arguments.schedule is None) == (arguments.schedule_file is None):
         raise InputError("the learning rate is given by --schedule or by --schedule-file, by exactly one of the two")
+    if arguments.schedule_file is not None and arguments.digits is not None:
+        raise InputError("--schedule-file is solved in double precision only: leave out --digits")
     if arguments.gamma is not None:
         if given or arguments.schedule != "constant":
             other = _option(min(given)) if given else f"--schedule {arguments.schedule or 'from a file'}"

@@ -50,7 +50,8 @@ class _Method:
 _METHODS: Final = {
     "panels": _Method("panels", "solve_panels", spectrum=True, closures=("volterra", "gaussian")),
     "constant": _Method("constant", "solve_constant", precise=True, constant_only=True, spectrum=True, largest=2000),
-    "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True),
+    "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
+    "high_precision": _Method("high_precision", "solve_high_precision", precise=True, spectrum=True, largest=400),
     "reference": _Method("reference", "solve_reference", spectrum=True),
 }
 
@@ -64,11 +65,13 @@ def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
     if digits is None:
         what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
         return "panels", f"the fast float64 method for {what}"
-    if problem.is_constant and problem.model_size <= _EXACT_UP_TO:
+    if not problem.is_constant:
+        return "high_precision", "digits asked for, and gamma varies"
+    if problem.model_size <= _EXACT_UP_TO:
         return "constant", f"digits asked for, gamma constant and at most {_EXACT_UP_TO} modes"
-    if problem.is_constant and problem.spectrum is None:
-        return "laplace", f"digits asked for, gamma constant and more than {_EXACT_UP_TO} modes"
-    return "constant", "the method with digits for a given spectrum"
+    if problem.stability >= 1.0:
+        return "constant", "digits asked for, gamma constant, and a loss that grows has no contour"
+    return "laplace", f"digits asked for, gamma constant and more than {_EXACT_UP_TO} modes"
 
 
 def solve(
@@ -83,12 +86,13 @@ def solve(
     """Solve the equation and return the loss at the times ``t`` (a number or an array in [0, horizon]).
 
     ``method``: "panels" (any gamma and size, both closures), "constant" (secular equation: constant gamma, up to 2000
-    modes, any ``digits``), "laplace" (contour of Talbot: constant gamma, any size, any ``digits``), "reference"
-    (trapezoid, slow, a few digits), or "auto", which says in ``message`` what it chose and why. ``rtol``: relative
-    tolerance of "panels", at least 1e-13. ``digits`` (>= 15): only for "constant" and "laplace"; times may then be
-    Fractions, which are used exactly. A problem whose :attr:`~fsl_num.volterra.Problem.stability` is 1 or more is
-    refused (:class:`~fsl_num.volterra.problem.UnstableProblemError`) unless ``allow_unstable``. Returns
-    :class:`Solution`; its times have the order and shape (at least 1-d) of ``t``.
+    modes, any ``digits``), "laplace" (contour of Talbot: constant gamma, any size, any ``digits``), "high_precision"
+    (any gamma, up to 400 modes, up to 100 ``digits``), "reference" (trapezoid, slow, a few digits), or "auto", which
+    says in ``message`` what it chose and why. ``rtol``: relative tolerance of "panels", at least 1e-13. ``digits``
+    (>= 15): for "constant", "laplace" and "high_precision"; times may then be Fractions, which are used exactly. A
+    problem whose :attr:`~fsl_num.volterra.Problem.stability` is 1 or more is refused
+    (:class:`~fsl_num.volterra.problem.UnstableProblemError`) unless ``allow_unstable``. Returns :class:`Solution`; its
+    times have the order and shape (at least 1-d) of ``t``.
 
     >>> problem = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.3, horizon=2.0**20)
     >>> solution = solve(problem, [1.0, 2.0**20])
@@ -108,7 +112,10 @@ def solve(
         method, reason = _choose(problem, digits)
     kind = _METHODS[method]
     if digits is not None and not kind.precise:
-        raise ValueError(f"digits is only for the methods 'constant' and 'laplace', not {method!r}")
+        raise ValueError(
+            f"digits is only for the methods {', '.join(name for name, each in _METHODS.items() if each.precise)},"
+            f" not {method!r}"
+        )
     if refusal := kind.refusal(method, problem):
         raise ValueError(refusal)
     if not allow_unstable:

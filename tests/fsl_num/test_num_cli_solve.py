@@ -59,6 +59,9 @@ def test_a_schedule_ends_where_its_learning_rates_end(capsys):
     assert found["time"] == [repr(plan.total_intrinsic_time)]
     problem = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=plan)
     assert float(found["value"][0]) == solve(problem, plan.total_intrinsic_time).values[0]
+    precise = answer([*WSD, "--digits", "25"], capsys)
+    assert precise["method"] == "high_precision" and len(precise["value"][0]) >= 25
+    assert abs(float(precise["value"][0]) - float(found["value"][0])) <= float(found["error"][0])
     halved = answer([*WSD, "--batch", "2"], capsys)
     assert float(halved["value"][0]) < float(found["value"][0])
     moments = answer([*WSD, "--closure", "gaussian"], capsys)
@@ -155,6 +158,8 @@ def test_unstable_problems_are_solved_when_asked_for(capsys):
         ([*WSD, "--gamma", "0.1"], "gamma would be given both ways"),
         ([*MODEL, "--schedule", "constant", "--gamma", "nan", "--time", "1"], "must be a number"),
         ([*MODEL, "--schedule", "constant", "--gamma", "-0.1", "--time", "1"], "gamma must be at least 0"),
+        ([*MODEL, "--schedule-file", "rates.txt", "--digits", "30"], "double precision only"),
+        ([*WSD, "--digits", "30", "--model-size", "inf"], "needs model_size <= 400"),
         ([*MODEL, "--time", "1"], "by --schedule or by --schedule-file"),
         ([*MODEL, "--schedule", "constant", "--time", "1"], "needs --peak-lr and --steps, or --gamma"),
         ([*MODEL, "--schedule", "wsd", "--peak-lr", "0.1", "--steps", "9"], "needs --final-lr and --decay-fraction"),

@@ -164,6 +164,9 @@ def test_every_method_for_spectra_agrees_on_one_with_repeated_and_fast_rates():
     t = np.array([0.0, 0.02, 1.0, 12.0])
     exact = solve(problem, t, digits=25)
     assert exact.method == "constant"
+    for method in ("laplace", "high_precision"):
+        other = solve(problem, t, digits=25, method=method)
+        assert (np.abs(other.values - exact.values) <= other.error + exact.error).all()
     fast = solve(problem, t)
     assert (np.abs(fast.values - exact.values.astype(float)) <= fast.error).all()
     assert (fast.error < 5e-12 * fast.values).all()
@@ -195,6 +198,10 @@ def test_exact_parameters_are_used_and_forgotten_when_replaced():
     assert replace(exact, noise=2.0).exact == exact.exact
     assert replace(exact, gamma=0.25).exact == {"s": Fraction(1, 3)}
     assert solve(exact, 10.0).values[0] == solve(binary, 10.0).values[0]
+    truth = solve(exact, [0, Fraction(1, 7)], digits=30, method="constant").values
+    for method in ("laplace", "high_precision"):
+        found = solve(exact, [0, Fraction(1, 7)], digits=30, method=method)
+        assert all(abs(a - b) <= e for a, b, e in zip(found.values, truth, found.error, strict=True))
 
 
 @pytest.mark.parametrize(

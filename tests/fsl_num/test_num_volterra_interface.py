@@ -1,7 +1,7 @@
 """What solve promises whoever asks: a reason, an error that holds, a table, a file, a picture, every method by name."""
 
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from fsl_num.volterra import METHODS, Problem, Spectrum, solve
 
 SMALL = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.3, horizon=20.0)
 LARGE = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.3, horizon=1000.0)
-VARYING = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=schedule("cosine", peak=0.1, steps=90.0))
+VARYING = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=schedule("linear", peak=0.1, steps=90.0))
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [(name, 1e-6 if name == "reference" else 1e-11) for name in METHODS])
@@ -35,6 +35,12 @@ def test_the_default_method_says_why():
     few, many = solve(SMALL, 1.0, digits=20), solve(LARGE, 1.0, digits=20)
     assert (few.method, many.method) == ("constant", "laplace")
     assert "at most 100 modes" in few.message and "more than 100 modes" in many.message
+    varying = solve(VARYING, 1.0, digits=20)
+    assert varying.method == "high_precision" and "gamma varies" in varying.message
+    fast = solve(VARYING, 1.0)
+    assert abs(float(varying.values[0]) - fast.values[0]) <= fast.error[0]
+    growing = replace(LARGE, model_size=101, gamma=2.5, horizon=2.0)
+    assert solve(growing, 1.0, digits=15, allow_unstable=True).method == "constant"
     assert few.digits == many.digits == 20
 
 
@@ -80,6 +86,8 @@ def test_a_plot_is_one_line_in_order_of_time_without_zero():
     [
         (LARGE, {"method": "constant"}, "needs model_size <= 2000, got inf"),
         (VARYING, {"method": "laplace"}, "needs a constant gamma"),
+        (VARYING, {"method": "constant", "digits": 20}, "needs a constant gamma"),
+        (replace(VARYING, model_size=500), {"digits": 20}, "needs model_size <= 400"),
         (SMALL, {"digits": 3}, "digits must be a whole number of at least 15"),
         (SMALL, {"rtol": 1e-20}, r"rtol must lie in \[1e-13"),
         (SMALL, {"method": "panels", "digits": 30}, "digits is only for"),
