@@ -8,6 +8,7 @@ operation of which encloses its rounding; delta_M is an enclosed Hurwitz zeta va
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -99,10 +100,12 @@ def solve_enclosure(problem: Problem, times: list[Any], digits: int) -> tuple[li
         starts = _starts(problem.peak_gamma, np.arange(size, 0, -1.0) ** -problem.beta)
         moments = []
         for t in times:
-            number = mp.mpf(t)
+            number = mp.convert(t)
             if not (mp.isfinite(number) and number >= 0):
                 raise ValueError(f"times must be finite and at least 0, got {t!r}")
-            moments.append(flint.arb(number))
+            # a Fraction is enclosed itself, all other numbers are exact in binary
+            exact = isinstance(t, Fraction)
+            moments.append(flint.arb(flint.fmpq(t.numerator, t.denominator)) if exact else flint.arb(number))
         share = gamma * sum(eigen, flint.arb(0)) / 2
         totals = [(delta + share * noise) / (1 - share) for _ in moments]
         for k, start in enumerate(starts):

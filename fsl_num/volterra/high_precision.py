@@ -241,7 +241,7 @@ def _running_difference(mp: Any, values: list[Any], others: list[Any]) -> list[A
 
 def _checked(mp: Any, time: Any, problem: Problem, gamma: ExactGamma) -> Any:
     """Return the time at the precision of ``mp``; the float of the horizon stands for the exact end."""
-    t = mp.mpf(time)
+    t = mp.convert(time)
     if not (mp.isfinite(t) and 0 <= t <= gamma.end * (1 + mp.mpf(10) ** -12)):
         raise ValueError(f"times must lie in [0, horizon={problem.end!r}], got {time!r}")
     return gamma.end if t >= gamma.end or float(t) == problem.end else t

@@ -197,7 +197,7 @@ def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list
     out = private_context(digits)
     values, errors = [], []
     for time in times:
-        t = mp.mpf(time)
+        t = mp.convert(time)
         if not (mp.isfinite(t) and t >= 0):
             raise ValueError(f"times must be finite and at least 0, got {time!r}")
         if t == 0:

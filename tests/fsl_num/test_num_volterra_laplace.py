@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,16 @@ def test_a_given_spectrum_is_its_power_law() -> None:
     assert (np.abs(np.array([float(x) for x in values]) - fast.values) <= fast.error + float(errors[1])).all()
     precise, claimed, _ = solve_high_precision(problem, [0.0, 50.0], 25)
     assert all(abs(MP.mpf(a) - b) <= c + d for a, b, c, d in zip(values, precise, errors, claimed, strict=True))
+
+
+def test_times_may_be_fractions() -> None:
+    problem = _problem(model_size=3, horizon=10.0)
+    third, digits = Fraction(10, 3), 25
+    exact = solve_laplace(problem, [third], digits)[0][0]
+    rounded = solve_laplace(problem, [10 / 3], digits)[0][0]
+    assert 0 < abs(exact - rounded) < 1e-15  # the float's rounding, 2e-16, times the slope of f
+    precise, errors, _ = solve_high_precision(problem, [third], digits)
+    assert abs(precise[0] - exact) <= 2 * errors[0]
 
 
 def test_what_it_cannot_do_is_said() -> None:
