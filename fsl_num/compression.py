@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from fsl_num.exponential_sums import exponential_sum_float
+from fsl_num.gauss_rules import BLOCK_NODES, block_rules, gauss_rule
 from fsl_num.validation import Array, capacity_exponent, give_back, positive, times, whole_size
 
 SMALLEST = 1e-300
 """Relative accuracy is promised only while a sum is at least this large."""
 
 _HEAD = 16  # indices that are always kept
-_BLOCK_NODES = 16
 _TAIL_NODES = 6  # the remainder for rates with 2 lambda T <= 1 is 4^-12/12! = 1e-16
 _TAIL_DOUBLINGS = 26  # beyond them the variance of 2 lambda T, which one node drops, is below 1e-16
 _PIECE = 60.0  # longest range of y for one Gauss rule
@@ -87,55 +87,6 @@ class Modes:
         return give_back(np.asarray(result), low_scalar and high_scalar)
 
 
-def _blocks(edges: Array) -> tuple[Array, Array]:
-    """Return positions and weights with sum_{j=a}^{b-1} p(j) = sum w p(x), degree 31, for the blocks between edges."""
-    counts = np.diff(edges)
-    x, w = [], []
-    for first, count in zip(edges[:-1][counts <= _BLOCK_NODES], counts[counts <= _BLOCK_NODES], strict=True):
-        x.append(first + np.arange(int(count)))
-        w.append(np.ones(int(count)))
-    first, count = edges[:-1][counts > _BLOCK_NODES], counts[counts > _BLOCK_NODES]
-    if count.size:
-        n = np.arange(1, _BLOCK_NODES, dtype=np.float64)
-        squares = n**2 * (1.0 - (n / count[:, None]) ** 2) / (4.0 * (4.0 * n**2 - 1.0))
-        matrix = np.zeros((count.size, _BLOCK_NODES, _BLOCK_NODES))
-        rows = np.arange(_BLOCK_NODES - 1)
-        matrix[:, rows + 1, rows] = np.sqrt(squares)
-        nodes, vectors = np.linalg.eigh(matrix)
-        x.append((first[:, None] + 0.5 * (count[:, None] - 1.0) + count[:, None] * nodes).ravel())
-        w.append((count[:, None] * vectors[:, 0, :] ** 2).ravel())
-    return np.concatenate(x), np.concatenate(w)
-
-
-def _gauss(nodes: Array, weights: Array, size: int) -> tuple[Array, Array]:
-    """Return the Gauss rule of ``size`` points for a discrete positive measure (Lanczos, reorthogonalised twice)."""
-    total = math.fsum(weights)
-    centre = 0.5 * (nodes.max() + nodes.min())
-    scale = max(0.5 * (nodes.max() - nodes.min()), 1e-300)
-    moved = (nodes - centre) / scale
-    size = min(size, len(nodes))
-    basis = np.zeros((size, len(nodes)))
-    basis[0] = np.sqrt(weights / total)
-    diagonal, beside = np.zeros(size), np.zeros(max(size - 1, 0))
-    used = size
-    for k in range(size):
-        image = moved * basis[k]
-        diagonal[k] = image @ basis[k]
-        for _ in range(2):
-            image = image - (basis[: k + 1] @ image) @ basis[: k + 1]
-        norm = float(np.linalg.norm(image))
-        if k + 1 == size:
-            break
-        if norm < 1e-14:
-            used = k + 1
-            break
-        beside[k] = norm
-        basis[k + 1] = image / norm
-    matrix = np.diag(diagonal[:used]) + np.diag(beside[: used - 1], -1)
-    found, vectors = np.linalg.eigh(matrix)
-    return centre + scale * found, total * vectors[0] ** 2
-
-
 def _edges(beta: float, after: float, last: float, horizon: float) -> Array:
     """Return block edges from the first index behind the head to ``after``, finer towards M where M rules late times.
 
@@ -147,7 +98,7 @@ def _edges(beta: float, after: float, last: float, horizon: float) -> Array:
     if math.isfinite(last):
         decay = min(2.0 * horizon * last**-beta, _UNDERFLOW)
         # Within a block the slowest decay changes by a factor e^4 at most, or the block is kept index by index.
-        smallest = max(2.0 * last / max(beta * decay, 2.0), 0.5 * _BLOCK_NODES)
+        smallest = max(2.0 * last / max(beta * decay, 2.0), 0.5 * BLOCK_NODES)
         distance = last * (1.0 - 1.0 / ratio) * 0.5 ** np.arange(40, dtype=np.float64)
         edges = np.concatenate([edges, np.floor(last - distance[distance > smallest]) + 1.0])
     edges = edges[(edges > _HEAD + 1.0) & (edges < after)]
@@ -158,7 +109,7 @@ def _tail(power: float, beta: float, first: float, last: float) -> tuple[Array, 
     """Return rates and weights for sum_{j=first}^{last} j^-power exp(-2 j^-beta t) while 2 first^-beta t <= 1."""
     edges = first * 2.0 ** np.arange(_TAIL_DOUBLINGS + 1, dtype=np.float64)
     edges = np.concatenate([edges[edges < last + 1.0], [last + 1.0]]) if edges[-1] > last else edges
-    x, w = _blocks(edges)
+    x, w = block_rules(edges)
     # in units of the first index, so that nothing underflows
     nodes, masses = (x / first) ** -beta, w * (x / first) ** -power
     behind = edges[-1]
@@ -168,7 +119,7 @@ def _tail(power: float, beta: float, first: float, last: float) -> tuple[Array, 
         if rest > 0.0:
             mean = float(exponential_sum_float(power + beta, zero, beta, last, behind)[0]) * first ** (power + beta)
             nodes, masses = np.append(nodes, mean / rest), np.append(masses, rest)
-    nodes, masses = _gauss(nodes, masses, _TAIL_NODES)
+    nodes, masses = gauss_rule(nodes, masses, _TAIL_NODES)
     return np.maximum(nodes, 0.0) * first**-beta, masses * first**-power
 
 
@@ -298,8 +249,8 @@ def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -
     tails = [_tail(power, beta, knee, size) for power in powers] if not resolved and not whole and knee <= size else []
     if whole or knee <= _HEAD + 1.0:
         return with_middle(np.zeros(0), np.zeros(0))[1]
-    x, counts = _blocks(_edges(beta, knee, size if resolved else math.inf, horizon))
-    if len(x) <= _BLOCK_NODES:
+    x, counts = block_rules(_edges(beta, knee, size if resolved else math.inf, horizon))
+    if len(x) <= BLOCK_NODES:
         return with_middle(x, counts)[1]
     scale = _Scale(beta, size, horizon) if resolved else _Scale(beta)
     y, slopes = scale.forward(x)
@@ -314,7 +265,7 @@ def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -
         points = 4 + math.ceil(growth * density * length / len(parts))
         if points * len(parts) >= len(x):
             break
-        rules = [_gauss(y[part], counts[part] * slopes[part], points) for part in parts]
+        rules = [gauss_rule(y[part], counts[part] * slopes[part], points) for part in parts]
         nodes, masses = np.concatenate([r[0] for r in rules]), np.concatenate([r[1] for r in rules])
         positions = scale.backward(nodes)
         unexplained, found = with_middle(positions, masses / scale.forward(positions)[1])

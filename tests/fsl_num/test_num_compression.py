@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsl_num.compression import SMALLEST, Modes, compress
+from fsl_num.gauss_rules import block_rules, gauss_rule
 from fsl_num.spectrum import forgetting_kernel, kernel_integral, signal
 
 S = (0.05, 0.5, 3.0)
@@ -66,6 +67,19 @@ def test_any_problem(s: float, beta: float, size: float, horizon: float) -> None
     modes = compress(s, beta, size, horizon)
     _assert_close(modes, s, beta, size, horizon)
     assert modes.error < 6e-13  # the bound of the grid, and a fifth more for what the grid does not hold
+
+
+def test_rules_are_exact_for_polynomials() -> None:
+    x, w = block_rules(np.array([1.0, 10.0, 60.0, 500.0]))
+    assert len(x) == 9 + 16 + 16 and (w > 0.0).all()
+    j = np.arange(1.0, 500.0)
+    few, masses = gauss_rule(j, np.ones_like(j), 7)
+    for degree in range(14):
+        exact = ((j / 500.0) ** degree).sum()
+        # positive terms: rounding only, and that of the nodes (a few 1e-16) times the degree
+        assert ((x / 500.0) ** degree) @ w == pytest.approx(exact, rel=1e-13)
+        assert ((few / 500.0) ** degree) @ masses == pytest.approx(exact, rel=1e-13)
+    assert abs((few / 500.0) ** 20 @ masses / ((j / 500.0) ** 20).sum() - 1.0) > 1e-9  # and not beyond its degree
 
 
 @pytest.mark.parametrize("size", [5.0, 1e4, math.inf])
