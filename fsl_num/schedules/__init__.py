@@ -16,6 +16,7 @@ from typing import Any, Final
 from fsl_num.schedules.base import Schedule
 from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.cosine import Cosine
+from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.exponential import ExponentialDecay, StableDecay
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.power import PowerDecay
@@ -36,6 +37,7 @@ __all__ = [
     "SCHEDULES",
     "Constant",
     "Cosine",
+    "Discrete",
     "ExponentialDecay",
     "Linear",
     "PowerDecay",

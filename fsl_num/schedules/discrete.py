@@ -1,0 +1,151 @@
+r"""A schedule given step by step: learning rate eta_k and batch size B_k on the physical time [k, k + 1).
+
+In intrinsic time gamma = eta_k/B_k on an interval of length eta_k, so that a step with eta_k = 0
+takes no intrinsic time. At a jump gamma has the value of the step that ends there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fsl_num.schedules.base import Schedule
+from fsl_num.validation import Array, give_back
+
+
+def step_values(name: str, value: Any, *, zero: bool) -> Array:
+    """Return ``value`` as a float array of its own, finite and positive (at least 0 where ``zero``).
+
+    Raises TypeError for what is not a list of real numbers and ValueError for an empty one or numbers out of range.
+
+    >>> step_values("rates", [0.1, 0.0], zero=True).tolist()
+    [0.1, 0.0]
+    """
+    given = np.asarray(value)
+    if given.ndim == 0 or given.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be an array of real numbers, got {type(value).__name__} of dtype {given.dtype}")
+    if given.size == 0:
+        raise ValueError(f"{name} must hold at least one step, got none")
+    array = given.astype(np.float64)
+    bad = ~np.isfinite(array) | ((array < 0.0) if zero else (array <= 0.0))
+    if bad.any():
+        bound = "at least 0" if zero else "positive"
+        first = int(np.argmax(bad.ravel()))
+        raise ValueError(
+            f"{name} must be finite and {bound}, got {float(array.ravel()[first])!r} at position {first}"
+            f" ({int(bad.sum())} such values)"
+        )
+    return array
+
+
+def _distinct(values: Array) -> tuple[Array, Any]:
+    """Return the distinct values of a non-decreasing array and where each comes first."""
+    first = np.flatnonzero(np.concatenate([[True], np.diff(values) > 0.0]))
+    return values[first], first
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Discrete(Schedule):
+    """A learning rate and a batch size for every step; the rates may rise and fall (warmup, cycles) and may be 0.
+
+    ``rates``: eta_0 ... eta_{K-1}, finite, at least 0, one of them positive. ``batch_sizes``: as many positive numbers,
+    or one for all (default 1). ``peak``, ``steps`` and ``batch_size`` follow: the largest rate, K, and the largest rate
+    over the largest gamma, which is B where all batches are of one size. Raises ValueError or TypeError otherwise.
+
+    >>> plan = Discrete(rates=[0.1, 0.3, 0.0, 0.2], batch_sizes=2)
+    >>> round(plan.total_intrinsic_time, 12), plan.gamma(0.2)
+    (0.6, 0.15)
+    """
+
+    rates: Any
+    batch_sizes: Any = 1.0
+    peak: float = field(init=False, default=0.0)
+    steps: float = field(init=False, default=0.0)
+    batch_size: float = field(init=False, default=1.0)
+
+    def __post_init__(self) -> None:
+        rates = step_values("rates", self.rates, zero=True)
+        if rates.ndim != 1:
+            raise ValueError(f"rates must have one dimension, one number a step, got the shape {rates.shape}")
+        if not rates.any():
+            raise ValueError("rates must hold a positive one: with all of them 0 there is no training")
+        batches = step_values("batch_sizes", np.atleast_1d(np.asarray(self.batch_sizes)), zero=False)
+        if batches.shape not in ((1,), rates.shape):
+            raise ValueError(
+                f"batch_sizes must be one number or one for every step, got {batches.shape} for {rates.size} steps"
+            )
+        set_field = object.__setattr__
+        starts = np.concatenate([[0.0], np.cumsum(rates)])
+        rests = (starts[-1] - starts)[::-1].copy()  # the same jumps, seen from the end
+        gammas = rates / batches
+        for name, array in (("rates", rates), ("batch_sizes", batches), ("_starts", starts), ("_rests", rests)):
+            array.setflags(write=False)
+            set_field(self, name, array)
+        set_field(self, "peak", float(rates.max()))
+        set_field(self, "steps", float(rates.size))
+        set_field(self, "batch_size", float(rates.max() / gammas.max()))
+        super().__post_init__()
+
+    def __repr__(self) -> str:
+        return f"Discrete({int(self.steps)} steps, peak={self.peak!r})"
+
+    @property
+    def gammas(self) -> Array:
+        """gamma on each step, eta_k/B_k."""
+        return np.asarray(self.rates / self.batch_sizes)
+
+    def _rate(self, remaining: Array) -> Array:
+        return np.asarray(self.rates[self._step(remaining)])
+
+    def _step(self, remaining: Array) -> Any:
+        return np.clip(int(self.steps) - np.ceil(remaining).astype(np.int64), 0, int(self.steps) - 1)
+
+    def _elapsed(self, tau: Array) -> Array:
+        return np.asarray(np.interp(tau, np.arange(self.steps + 1.0), self._starts))  # type: ignore[attr-defined]
+
+    def _left(self, remaining: Array) -> Array:
+        return np.asarray(np.interp(remaining, np.arange(self.steps + 1.0), self._rests))  # type: ignore[attr-defined]
+
+    @property
+    def physical_breaks(self) -> tuple[float, ...]:
+        """The steps, which is where the rate may jump."""
+        return tuple(np.arange(1.0, self.steps).tolist())
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Intrinsic times strictly inside (0, T) where a step ends; steps of rate 0 end where they begin."""
+        cuts = np.unique(self._starts)  # type: ignore[attr-defined]
+        return tuple(cuts[1:-1].tolist())
+
+    @property
+    def breaks_before_end(self) -> tuple[float, ...]:
+        """The same times as remaining intrinsic time, in the same order."""
+        cuts = np.unique(self._rests)  # type: ignore[attr-defined]
+        return tuple(cuts[-2:0:-1].tolist())
+
+    def physical_time(self, t: Any) -> Any:
+        """Return the first physical time at which the intrinsic time t in [0, T] is reached."""
+        array, scalar = self._intrinsic("t", t)
+        at, first = _distinct(self._starts)  # type: ignore[attr-defined]
+        index = np.clip(np.searchsorted(at, array, side="left"), 1, at.size - 1)
+        last = first[index]  # the step that reaches it is the one before this
+        rate = self.rates[last - 1]
+        tau = last - 1 + (array - self._starts[last - 1]) / rate  # type: ignore[attr-defined]
+        return give_back(np.where(array <= 0.0, 0.0, np.clip(tau, last - 1, last)), scalar)
+
+    def _steps_left(self, remaining: Array) -> Array:
+        at, first = _distinct(self._rests)  # type: ignore[attr-defined]
+        index = np.clip(np.searchsorted(at, remaining, side="left"), 1, at.size - 1)
+        last = first[index]
+        rate = self.rates[::-1][last - 1]
+        left = last - 1 + (remaining - self._rests[last - 1]) / rate  # type: ignore[attr-defined]
+        return np.asarray(np.where(remaining <= 0.0, 0.0, np.clip(left, last - 1, last)))
+
+    def _gamma_left(self, remaining: Array) -> Array:
+        at, first = _distinct(self._rests)  # type: ignore[attr-defined]
+        # solvers ask at the jumps themselves, up to the rounding of T - t, for the step that ends there
+        near = remaining + 8.0 * np.spacing(at[-1])
+        index = np.clip(np.searchsorted(at, near, side="right"), 1, at.size - 1)
+        return np.asarray(self.gammas[int(self.steps) - first[index]])
