@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fsl_num.volterra import Problem, Solution
 
 SCHEDULES = ("constant", "exp-decay", "wsd", "power-decay", "cosine", "linear")
+METHODS = ("auto", "panels", "constant", "laplace", "high_precision", "enclosure", "reference")
 CLOSURES = ("volterra", "gaussian")
 PICTURES = (".png", ".svg", ".pdf")
 MOST_ROWS = 5000
@@ -59,6 +60,7 @@ def register(subcommands: Any) -> None:
     when.add_argument("--time", **number, help="one intrinsic time (default: the schedule's end)")  # type: ignore[arg-type]
     when.add_argument("--times", metavar="FILE", help="one intrinsic time a row, rising")
     parser.add_argument("--digits", type=whole_number(15), metavar="N", help="from 15 on (default: double precision)")
+    parser.add_argument("--method", choices=METHODS, default="auto", help="how to solve (auto says why)")
     parser.add_argument("--allow-unstable", action="store_true", help="also solve where the loss grows without bound")
     parser.add_argument("--json", action="store_true", help="as JSON, numbers as text at full precision")
     parser.add_argument("--csv", metavar="FILE", help="also write the columns t, f and error")
@@ -78,13 +80,19 @@ def run(arguments: argparse.Namespace) -> int:
             times = [Fraction(problem.end)]
         if not arguments.allow_unstable:
             problem.require_stable()
-        solution = solve(problem, times, digits=arguments.digits, allow_unstable=arguments.allow_unstable)
+        solution = solve(
+            problem,
+            times,
+            method=arguments.method,
+            digits=arguments.digits,
+            allow_unstable=arguments.allow_unstable,
+        )
     except UnstableProblemError as error:
         reason = str(error).partition(":")[0]
         raise InputError(
             f"{reason}: beyond it the loss may grow without bound; lower the learning rate, or give --allow-unstable"
         ) from error
-    except (ValueError, TypeError, ArithmeticError) as error:
+    except (ValueError, TypeError, ArithmeticError, ImportError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(" ".join(str(error).split())) from error

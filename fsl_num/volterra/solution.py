@@ -32,13 +32,16 @@ class _Method:
     def refusal(self, name: str, problem: Problem) -> str | None:
         """One sentence that says why the method cannot solve the problem, None where it can."""
         if problem.closure not in self.closures:
-            return f"method {name!r} does not know the closure {problem.closure!r}; use 'panels'"
+            return f"method {name!r} does not know the closure {problem.closure!r}; use 'panels', without digits"
         if self.constant_only and not problem.is_constant:
-            return f"method {name!r} needs a constant gamma (a number or a Constant schedule); use 'panels'"
+            return f"method {name!r} needs a constant gamma (a number or a Constant schedule)"
         if problem.spectrum is not None and not self.spectrum:
-            return f"method {name!r} needs s, beta and model_size, not a given spectrum; use 'panels'"
+            return f"method {name!r} needs s, beta and model_size, not a given spectrum; use 'panels', without digits"
         if problem.model_size > self.largest:
-            return f"method {name!r} needs model_size <= {self.largest:g}, got {problem.model_size:g}; use 'panels'"
+            return (
+                f"method {name!r} needs model_size <= {self.largest:g}, got {problem.model_size:g}; use 'panels',"
+                " without digits"
+            )
         return None
 
     def load(self) -> Callable[..., Any]:
@@ -52,6 +55,7 @@ _METHODS: Final = {
     "constant": _Method("constant", "solve_constant", precise=True, constant_only=True, spectrum=True, largest=2000),
     "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
     "high_precision": _Method("high_precision", "solve_high_precision", precise=True, spectrum=True, largest=400),
+    "enclosure": _Method("enclosure", "solve_enclosure", precise=True, constant_only=True, largest=400),
     "reference": _Method("reference", "solve_reference", spectrum=True),
 }
 
@@ -87,10 +91,11 @@ def solve(
 
     ``method``: "panels" (any gamma and size, both closures), "constant" (secular equation: constant gamma, up to 2000
     modes, any ``digits``), "laplace" (contour of Talbot: constant gamma, any size, any ``digits``), "high_precision"
-    (any gamma, up to 400 modes, up to 100 ``digits``), "reference" (trapezoid, slow, a few digits), or "auto", which
+    (any gamma, up to 400 modes, up to 100 ``digits``), "enclosure" (constant gamma, up to 400 modes, any ``digits``:
+    the error is proven; needs the extra ``rigor``), "reference" (trapezoid, slow, a few digits), or "auto", which
     says in ``message`` what it chose and why. ``rtol``: relative tolerance of "panels", at least 1e-13. ``digits``
-    (>= 15): for "constant", "laplace" and "high_precision"; times may then be Fractions, which are used exactly. A
-    problem whose :attr:`~fsl_num.volterra.Problem.stability` is 1 or more is refused
+    (>= 15): for "constant", "laplace", "high_precision" and "enclosure"; times may then be Fractions, which are used
+    exactly. A problem whose :attr:`~fsl_num.volterra.Problem.stability` is 1 or more is refused
     (:class:`~fsl_num.volterra.problem.UnstableProblemError`) unless ``allow_unstable``. Returns :class:`Solution`; its
     times have the order and shape (at least 1-d) of ``t``.
 
@@ -126,13 +131,16 @@ def solve(
     if flat.size == 0:
         raise ValueError("t must hold at least one time, got none")
     if kind.precise:
-        given = _exact_times(t, flat, digits or _FLOAT_DIGITS)
-        found, errors, facts = kind.load()(problem, given, digits or _FLOAT_DIGITS)
+        given = _exact_times(t, flat, digits or _FLOAT_DIGITS, fractions=method == "enclosure")
+        try:
+            found, errors, facts = kind.load()(problem, given, digits or _FLOAT_DIGITS)
+        except ModuleNotFoundError as missing:
+            raise ImportError(f"method {method!r} needs python-flint: install the extra `rigor`") from missing
         floats = np.array([float(value) for value in found])
         values: Any = floats if digits is None else np.array(found, dtype=object)
         error: Array = np.array([float(value) for value in errors])
-        # Rounding to a float; and an error below the smallest float is not 0.
-        error = np.maximum(error + (2.3e-16 * np.abs(floats) if digits is None else 0.0), 5e-324)
+        # Rounding of the value to a float, and that of the bound, which may not fall (and never to 0).
+        error = np.nextafter(error + (2.3e-16 * np.abs(floats) if digits is None else 0.0), np.inf)
     else:
         solver = kind.load()
         if problem.closure == "gaussian":
@@ -141,7 +149,7 @@ def solve(
         values, error, facts = solver(problem, distinct, rtol) if method == "panels" else solver(problem, distinct)
         values, error = values[position], error[position]
     facts = dict(facts)
-    evaluations = int(facts.pop("evaluations", 0))
+    evaluations = int(facts.pop("evaluations", facts.get("modes", 0)))
     message = "; ".join([reason, *([", ".join(f"{count} {name}" for name, count in facts.items())] if facts else [])])
     worst = float((error / np.maximum(np.abs(np.asarray(values, dtype=np.float64)), 5e-324)).max())
     if method == "panels" and worst > max(rtol, 1e-11):
@@ -158,13 +166,19 @@ def solve(
     )
 
 
-def _exact_times(t: Any, flat: Array, digits: int) -> list[Any]:
-    """Return the times as mpf where they were given as Fractions or mpf, else as floats within the horizon."""
+def _exact_times(t: Any, flat: Array, digits: int, *, fractions: bool) -> list[Any]:
+    """Return the times as mpf where they were given as Fractions or mpf, else as floats within the horizon.
+
+    ``fractions``: leave Fractions as they are.
+    """
     from fsl_num.exponential_sums_digits import private_context
 
     mp = private_context(digits + 30)
+
+    def exact(given: Any, rounded: float) -> Any:
+        if isinstance(given, Fraction):
+            return given if fractions else mp.convert(given)
+        return mp.convert(given) if hasattr(given, "_mpf_") else rounded
+
     given = np.atleast_1d(np.asarray(t, dtype=object)).ravel()
-    return [
-        mp.convert(exact) if isinstance(exact, Fraction) or hasattr(exact, "_mpf_") else float(rounded)
-        for exact, rounded in zip(given, flat, strict=True)
-    ]
+    return [exact(each, float(rounded)) for each, rounded in zip(given, flat, strict=True)]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from fsl_num.cli import main
+from fsl_num.cli import solve as solve_command
 from fsl_num.schedules import schedule
-from fsl_num.volterra import Problem, solve
+from fsl_num.volterra import METHODS, Problem, solve
 from fsl_num.writing import write_atomically
 
 MODEL = ["solve", "--s", "1/2", "--beta", "2", "--model-size", "6", "--noise", "1"]
@@ -51,6 +52,18 @@ def test_digits_take_every_number_as_it_was_typed(size, method, capsys):
     rounded = solve(Problem(**rest, gamma=0.3), 20.0, digits=50).values[0]
     assert abs(Fraction(text) / Fraction(str(truth)) - 1) < Fraction(1, 10**43)
     assert abs(Fraction(text) / Fraction(str(rounded)) - 1) > Fraction(1, 10**20)
+
+
+def test_every_method_can_be_named(capsys):
+    assert solve_command.METHODS == METHODS
+    values = []
+    for method in METHODS[1:]:
+        found = answer([*CONSTANT, "--time", "3", "--method", method], capsys)
+        assert found["method"] == method
+        values.append(float(found["value"][0]))
+    assert values == pytest.approx([values[0]] * len(values), rel=1e-6)  # the reference has a few digits
+    proven = answer([*CONSTANT, "--time", "1/3", "--method", "enclosure", "--digits", "30"], capsys)
+    assert 0 < float(proven["error"][0]) < 1e-29
 
 
 def test_a_schedule_ends_where_its_learning_rates_end(capsys):

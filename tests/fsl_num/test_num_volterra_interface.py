@@ -1,6 +1,7 @@
 """What solve promises whoever asks: a reason, an error that holds, a table, a file, a picture, every method by name."""
 
 import math
+import sys
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -96,6 +97,12 @@ def test_a_plot_is_one_line_in_order_of_time_without_zero():
 def test_what_a_method_cannot_do_is_said_before_any_work(problem, options, text):
     with pytest.raises(ValueError, match=text):
         solve(problem, 1.0, **options)
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "flint", None)  # what an import then finds is no module
+    with pytest.raises(ImportError, match="install the extra `rigor`"):
+        solve(SMALL, 1.0, method="enclosure")
 
 
 def test_an_error_below_the_smallest_float_is_not_zero():
