@@ -68,8 +68,8 @@ def _shares(turn: Array, decay: Array) -> tuple[Array, Array]:
         z = turn[small]
         late, early = np.zeros_like(z), np.zeros_like(z)
         for n in range(9, -1, -1):  # the first term left out is 0.1^10/12! of the sum
-            late += (-z) ** n / math.factorial(n + 2)
-            early += (-z) ** n * (n + 1) / math.factorial(n + 2)
+            late = late * -z + 1.0 / math.factorial(n + 2)
+            early = early * -z + (n + 1.0) / math.factorial(n + 2)
         second[small], first[small] = late, early
     return first, second
 
