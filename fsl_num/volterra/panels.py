@@ -41,9 +41,7 @@ def _radau() -> _Radau:
 
     x = np.append(roots_jacobi(_STAGES - 1, 1.0, 0.0)[0], 1.0)
     legendre = np.polynomial.legendre
-    integrals = np.stack(
-        [legendre.legval(x, 0.5 * legendre.legint(row, lbnd=-1)) for row in np.eye(_STAGES)], axis=1
-    )
+    integrals = np.stack([legendre.legval(x, 0.5 * legendre.legint(row, lbnd=-1)) for row in np.eye(_STAGES)], axis=1)
     matrix = np.linalg.solve(legendre.legvander(x, _STAGES - 1).T, integrals.T).T
     eigenvalues, vectors = np.linalg.eig(matrix)
     return _Radau(0.5 * (x + 1.0), eigenvalues, vectors, np.linalg.inv(vectors))
