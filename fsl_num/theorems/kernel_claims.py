@@ -270,7 +270,7 @@ ERRATA: tuple[Erratum, ...] = (
         "volterra-kernel-time",
         "thm:volterra-topm",
         2110,
-        "misprint",
+        "typo",
         "int_0^t tr(H_{0:M}^2 exp(-2 H_{0:M})) gamma_tau (E_t + sigma^2) dtau, and "
         "int_0^t sum_j lambda_j^2 exp(-2 lambda_j t) gamma_tau (E_t + sigma^2) dtau",
         "int_0^t sum_j lambda_j^2 exp(-2 lambda_j (t - tau)) gamma_tau (E_tau + sigma^2) dtau",

@@ -11,7 +11,7 @@ LAW_ERRATA: tuple[Erratum, ...] = (
         "fsl-simplified-early-times",
         "eq: simplified_fsl_sec_5",
         2982,
-        "missing hypothesis",
+        "false as stated",
         "E ~ M^-(s beta) + t^-s + (sigma^2/B) N(phi), without a condition on t",
         "the same for t >= 1, as the main text says before eqn: fsl-simplified",
         "As t tends to 0 the excess risk tends to half the sum of lambda_j theta_j^2 and t^-s to infinity. For "
@@ -22,7 +22,7 @@ LAW_ERRATA: tuple[Erratum, ...] = (
         "constant-restated-early-times",
         "thm:const_lrs_law",
         2995,
-        "missing hypothesis",
+        "false as stated",
         "E_K ~ (eta K)^-s + (eta/B) sigma^2 + M^-(s beta), without a condition on eta K",
         "the same for eta K >= 1, as in thm:chinchilla",
         "Heard as printed the claim is refuted: along eta K from 1 to 1e-12 the ratio of risk and law falls like "
@@ -33,7 +33,7 @@ LAW_ERRATA: tuple[Erratum, ...] = (
         "constant-restated-theorem-cited",
         "thm:const_lrs_law",
         3006,
-        "wrong citation",
+        "inconsistency",
         "the proof for every s > 0 starts from the theorem of the hard regime, thm: fsl-hard-regime",
         "the theorem with constant label noise, thm:fsl-const-noise, which holds for every s > 0",
         "The theorem cited assumes 0 < s <= 1 - 1/beta; the main text derives the same law from thm:fsl-const-noise.",
@@ -43,7 +43,7 @@ LAW_ERRATA: tuple[Erratum, ...] = (
         "exp-decay-rate-without-batch",
         PROOFS,
         3122,
-        "notation",
+        "inconsistency",
         "gamma(t) = phi(T^-1(t)) = a - zeta t",
         "gamma(t) = phi(T^-1(t))/B = (a - zeta t)/B",
         "gamma is defined in eqn: sde-instrinc with the batch size in its denominator, and the constant rate uses "
@@ -54,7 +54,7 @@ LAW_ERRATA: tuple[Erratum, ...] = (
         "exp-decay-third-line",
         "lemma: N-exp-decay",
         3148,
-        "misprint",
+        "typo",
         "sum_j [a (1 - exp(-2 lambda_j T)) lambda_j/2 - zeta (1 - (1 + 2 lambda_j T) exp(-2 lambda_j T))/4]",
         "sum_j [b (1 - exp(-2 lambda_j T)) lambda_j/2 + zeta (1 - (1 + 2 lambda_j T) exp(-2 lambda_j T))/4]",
         "The printed line is the integral of a - zeta (T - t). With one mode, lambda = 1, a = 1/2, b = 1/20 and T = 3 "
@@ -66,7 +66,7 @@ LAW_ERRATA: tuple[Erratum, ...] = (
         "exp-decay-i2-lost-time",
         PROOFS,
         3264,
-        "misprint",
+        "typo",
         "I2 <= 1/(4T) sum_j (1 - exp(-u_j) - 2 c_2 j^-beta exp(-u_j)), u_j = 2 c_2 j^-beta T",
         "I2 <= 1/(4T) sum_j (1 - exp(-u_j) - 2 c_2 j^-beta T exp(-u_j))",
         "The last term lacks a factor T, which the next line has. As printed the next inequality fails: for beta = 2, "
@@ -78,7 +78,7 @@ LAW_ERRATA: tuple[Erratum, ...] = (
         "exp-decay-i2-lost-factor",
         PROOFS,
         3268,
-        "misprint",
+        "typo",
         "1/(4T) int_0^oo (...) dx = (2 c_2)^(1/beta)/(4 T^(1-1/beta)) int_0^oo q(u) du",
         "1/(4T) int_0^oo (...) dx = (2 c_2)^(1/beta)/(4 beta T^(1-1/beta)) int_0^oo q(u) du",
         "With u = 2 c_2 T x^-beta, dx is (2 c_2 T)^(1/beta) u^(-1-1/beta) du/beta: the printed equality is beta times "
@@ -89,7 +89,7 @@ LAW_ERRATA: tuple[Erratum, ...] = (
         "geometric-restated-early-times",
         "thm:geometric",
         3283,
-        "missing hypothesis",
+        "false as stated",
         "E_K ~ M^-(s beta) + T^-s + (sigma^2/B) (b + (a-b) min{M, T^(1/beta)}/T), without a condition on T",
         "the same for T >= 1, as in the main text",
         "Heard as printed the claim is refuted: along T from 1 to 1e-12 the ratio of risk and law falls like T^s. With "

@@ -18,12 +18,14 @@ from fsl_num.theorems.statements import Ray
 
 Array = NDArray[np.float64]
 
-LOG_BUDGETS = (1e4, 5e4, 2.5e5, 1e6)
+LOG_BUDGETS = (1e5, 1e6, 4e6, 1.6e7)
 """Natural logarithms of the budgets: at these scales log N is large enough to tell (log N)^b from (log N)^(b + 1/4)."""
-NEAR_OPTIMAL = 2.2
+NEAR_OPTIMAL, NEAR_OPTIMAL_STEPS = 2.2, 8.0
 """Hyperparameters whose tuned risk is within this factor of the least are optimal "up to constants". Any fixed factor
 measures the same orders. Above 2 the set is connected: where two arms of it meet, one bias term counts twice, and
-min(2 v^-p + v) = 2^(1/(1+p)) min(v^-p + v). A small factor lets a branch worse by a log power leave the set early."""
+min(2 v^-p + v) = 2^(1/(1+p)) min(v^-p + v). A small factor lets a branch worse by a log power leave the set early.
+Where the number of steps is free, log K instead of log D changes the risk by up to a factor s + 1/beta: the set must
+hold that constant too."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class BudgetedLaw:
         names += [] if self.infinite_model else ["model_size"]
         names += ["decay_fraction"] if self.schedule == "wsd" else []
         return (*names, "steps") if self.free_steps else tuple(names)
+
+    @property
+    def near_optimal(self) -> float:
+        """The factor within which a risk counts as optimal."""
+        return NEAR_OPTIMAL_STEPS if self.free_steps else NEAR_OPTIMAL
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
@@ -112,7 +119,7 @@ def measure_allocation(
         values.setdefault("excess_risk", []).append(optimum.log_value)
         for index, name in enumerate(law.variables):
             found = near_optimal_interval(
-                law.log_risk, law.bounds, index, log_budget=law.log_budget, factor=NEAR_OPTIMAL, optimum=optimum
+                law.log_risk, law.bounds, index, log_budget=law.log_budget, factor=law.near_optimal, optimum=optimum
             )
             values.setdefault(f"{name} lower", []).append(found.log_low)
             values.setdefault(f"{name} upper", []).append(found.log_high)

@@ -136,9 +136,13 @@ class Hearing:
         return {key: _finite(value) for key, value in record.items()}
 
 
+KINDS = ("typo", "inconsistency", "gap in the argument", "false as stated")
+"""What can be wrong with a line of the paper; a missing hypothesis makes a line false as stated."""
+
+
 @dataclass(frozen=True)
 class Erratum:
-    """A place where the paper is wrong, what is right, and how it is known."""
+    """A place where the paper is wrong, what is right, and how it is known; ``kind`` is one of :data:`KINDS`."""
 
     id: str
     label: str
@@ -148,6 +152,12 @@ class Erratum:
     corrected: str
     evidence: str
     depends: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"erratum {self.id}: the kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
+        if not self.evidence or self.as_printed == self.corrected:
+            raise ValueError(f"erratum {self.id} needs evidence, and a correction that differs from what is printed")
 
     def to_json(self) -> dict[str, Any]:
         """The erratum as JSON-ready values."""

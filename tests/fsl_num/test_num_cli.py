@@ -54,7 +54,7 @@ def small_court(monkeypatch):
             raise ValueError(f"there is no claim {claim_id!r}; the closest are thm:one")
         return claim(claim_id)
 
-    mistake = Erratum("err:1", "thm:two", 12, "exponent", "D^-1", "D^-2", "measured")
+    mistake = Erratum("err:1", "thm:two", 12, "typo", "D^-1", "D^-2", "measured")
     court.hear_all = hear_all
     modules = {
         "court": court,

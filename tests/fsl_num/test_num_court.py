@@ -11,7 +11,7 @@ import pytest
 
 from fsl_num.theorems import court, registry
 from fsl_num.theorems.claim import Claim, Sample
-from fsl_num.theorems.records import Judgement, Verdict
+from fsl_num.theorems.records import Erratum, Judgement, Verdict
 from fsl_num.theorems.statements import POWER_DRIFT, Equivalent, Ray, Sharp
 
 
@@ -315,3 +315,12 @@ def test_a_mistyped_id_gets_a_hint():
     assert registry.claim("thm:wsd").id == "thm: wsd"
     with pytest.raises(ValueError, match="did you mean"):
         registry.claim("thm:geometrik")
+
+
+@pytest.mark.parametrize(
+    ("kind", "corrected", "evidence", "said"),
+    [("opinion", "b", "number", "kind"), ("typo", "a", "number", "evidence"), ("typo", "b", "", "evidence")],
+)
+def test_an_erratum_has_a_kind_a_correction_and_evidence(kind, corrected, evidence, said):
+    with pytest.raises(ValueError, match=said):
+        Erratum("made", "thm:made", 1, kind, "a", corrected, evidence)

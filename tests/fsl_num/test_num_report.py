@@ -109,10 +109,10 @@ def test_a_failure_names_every_objection():
 
 
 def test_the_report_has_failures_errata_and_the_sum():
-    errata = (Erratum("err:x", "thm:x", 99, "log power", "(log D)^s", "D^-s", "the derivation " * 20),)
+    errata = (Erratum("err:x", "thm:x", 99, "typo", "(log D)^s", "D^-s", "the derivation " * 20),)
     text = verification([hearing(), hearing(passes=False)], errata, 80)
     assert max(map(len, text.splitlines())) <= 80
-    assert "err:x, line 99 (log power)" in text
+    assert "err:x, line 99 (typo)" in text
     assert "1 of 2 claims pass (1 SUPPORTED; 1 FAILED); 3 of 4 mutants refuted" in text
     assert "Errata of the paper (1)" in errata_text(errata, 80)
     assert summary([]) == "no claim was heard"
