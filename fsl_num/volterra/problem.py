@@ -32,7 +32,13 @@ _DIRECT = 1000  # modes of an infinite model that the stability number sums one 
 
 
 class UnstableProblemError(ValueError):
-    """The learning rate is so large that the solution grows: gamma_max tr(H)/2 >= 1."""
+    """The learning rate is so large that the solution grows: gamma_max tr(H)/2 >= 1.
+
+    >>> unstable = Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=2.0, horizon=9.0)
+    >>> unstable.require_stable()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fsl_num.volterra.problem.UnstableProblemError: gamma_max tr(H)/2 = 1.54977 must be below 1 ...
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

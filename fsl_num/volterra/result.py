@@ -22,6 +22,11 @@ class Solution:
     needed. ``evaluations``: how often the equation was evaluated (points of collocation, of a grid or of a contour).
     ``message``: why this method, what the run took, and a warning where the tolerance was missed. ``digits``: those
     asked for, or None.
+
+    >>> from fsl_num.volterra import Problem, solve
+    >>> solution = solve(Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=0.1, horizon=9.0), [1.0, 9.0])
+    >>> solution.method, solution.values.shape
+    ('panels', (2,))
     """
 
     t: Array
