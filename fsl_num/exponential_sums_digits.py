@@ -145,7 +145,7 @@ def exponential_sum_digits(power: Any, t: Any, beta: Any, last: float, first: in
         return out.mpf(_from_the_end(mp, power, t, beta, first, int(last)))
     head, start = mp.mpf(0), first
     size = max(first, 2 * digits + 20)
-    while size <= DIRECT and (infinite or size < last / 2):
+    while size - first <= DIRECT and (infinite or size < last / 2):
         head += _direct(mp, power, t, beta, range(start, size))
         start = size
         tail = _smooth(mp, power, t, beta, start, mp.inf if infinite else mp.mpf(int(last)), head)

@@ -197,3 +197,12 @@ def test_trace_and_shapes() -> None:
 def test_bad_input_is_refused_in_words(call: object, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call()  # type: ignore[operator]
+
+
+def test_a_tail_that_begins_late_has_its_digits():
+    # sum_{j > M} j^-2 is the trigamma function at M + 1, which the library knows by another way.
+    reference = mpmath.mp.clone()
+    reference.dps = 60
+    for size in (10**5 - 1, 10**5, 10**6, 10**9):
+        found = approximation_error(0.5, 2.0, size, digits=50)
+        assert abs(reference.mpf(str(found)) / reference.psi(1, size + 1) - 1) < reference.mpf(10) ** -48
