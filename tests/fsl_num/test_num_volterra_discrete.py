@@ -102,3 +102,11 @@ def test_long_steps_with_large_batches_do_not_overflow():
 def test_other_schedules_are_refused():
     with pytest.raises(ValueError, match="Discrete"):
         losses_of_steps(Problem(s=0.5, beta=2.0, model_size=4, noise=1.0, gamma=0.1, horizon=1.0))
+
+
+def test_the_facts_say_whether_the_tolerance_was_reached():
+    problem = Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=Discrete(rates=[0.3] * 40))
+    values, error, facts = losses_of_steps(problem, rtol=1e-4)
+    assert facts["tolerance reached"] and (error[-1] <= 1.1e-4 * values[-1])
+    values, error, facts = losses_of_steps(problem, rtol=1e-12)
+    assert not facts["tolerance reached"] and error[-1] > 1e-12 * values[-1]
