@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sympy import Rational
 
@@ -125,12 +124,19 @@ def _data_over_model(sample: Sample) -> dict[str, Rays]:
     return found
 
 
-def _data_over_model_claim(
-    name: str, title: str, log_power: Callable[[Sample], Any], corrected_by: str | None
-) -> Claim:
+def _printed_data_over_model(sample: Sample) -> Order:
+    alpha = sample.s * sample.beta
+    return Order(alpha / (2 + alpha), 0)
+
+
+def _derived_data_over_model(sample: Sample) -> Order:
+    quantities = optimal_allocation("exp-decay", "compute").at(sample.s, sample.beta).quantities
+    return quantities["data_size"].order / quantities["model_size"].order
+
+
+def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Order], corrected_by: str | None) -> Claim:
     def statement(sample: Sample) -> Statement:
-        alpha = sample.s * sample.beta
-        order = growth(float(alpha / (2 + alpha)), float(log_power(sample)))
+        order = growth(float(ratio(sample).power), float(ratio(sample).log_power))
         return Joint({"lower": End(order), "upper": End(order)})
 
     logs = "" if corrected_by else r" (\log C)^{2/(2+\alpha)}"
@@ -154,13 +160,13 @@ CLAIMS = (
     _data_over_model_claim(
         "sec: effect-lrs/data-over-model",
         "Exponential decay, compute-optimal ratio of data to model size",
-        lambda sample: 0,
+        _printed_data_over_model,
         "sec: effect-lrs/data-over-model-derived",
     ),
     _data_over_model_claim(
         "sec: effect-lrs/data-over-model-derived",
         "Exponential decay, compute-optimal ratio of data to model size, with its logarithm",
-        lambda sample: 2 / (2 + sample.s * sample.beta),
+        _derived_data_over_model,
         None,
     ),
     _comparison(
