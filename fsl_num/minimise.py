@@ -107,9 +107,9 @@ class _Problem:
         """Return the agreement asked of a finished search, in log units: 1e-9, or rounding of the law itself."""
         return max(1e-9, 1e-14 * abs(value), 1e-15 * self.log_budget)
 
-    def refine(self, start: Array, step: Array, tolerance: float, seed: int, hold: int | None = None) -> _Points:
-        """Search from every row of ``start`` with first steps ``step`` (in units of the box), ``hold`` fixed."""
-        free = [i for i in range(self.n) if self.upper[i] > self.lower[i] and i != hold]
+    def refine(self, start: Array, step: Array, tolerance: float, seed: int) -> _Points:
+        """Search from every row of ``start`` with first steps ``step`` (in units of the box)."""
+        free = [i for i in range(self.n) if self.upper[i] > self.lower[i]]
         if not free:
             return start, self.value(start)
         low, width = self.lower[free], self.width[free]
@@ -192,13 +192,20 @@ def _restart(problem: _Problem, best: Array, log_value: float, tolerance: float,
     and only a start close to that end finds it.
     """
     centres = np.concatenate([best[None], _ends(problem, best, log_value + math.log(_FLAT), seed)])
-    steps = np.tile(np.repeat(_DISTANCES, _STARTS_A_DISTANCE), len(centres))
-    generator = np.random.default_rng(np.random.SeedSequence(seed))
-    moves = steps[:, None] * generator.standard_normal((steps.size, problem.n))
-    moves[::_STARTS_A_DISTANCE] = 0.0
-    around = np.repeat(centres, _DISTANCES.size * _STARTS_A_DISTANCE, axis=0)
-    starts = np.clip(around + problem.width * moves, problem.lower, problem.upper)
-    return problem.refine(starts, 0.3 * steps, tolerance, seed)
+    starts, steps = _around(problem, centres, _DISTANCES, _STARTS_A_DISTANCE, np.random.SeedSequence(seed))
+    return problem.refine(starts, steps, tolerance, seed)
+
+
+def _around(problem: _Problem, centres: Array, distances: Array, each: int, seed: np.random.SeedSequence) -> _Points:
+    """Return starts at every distance (relative to the box) from every centre, ``each`` at each, and first steps.
+
+    The first start at a distance is the centre itself: a search there learns the shape of its surroundings.
+    """
+    scales = np.tile(np.repeat(distances, each), len(centres))
+    moves = scales[:, None] * np.random.default_rng(seed).standard_normal((scales.size, problem.n))
+    moves[::each] = 0.0
+    middle = np.repeat(centres, distances.size * each, axis=0)
+    return np.clip(middle + problem.width * moves, problem.lower, problem.upper), 0.3 * scales
 
 
 def _ends(problem: _Problem, best: Array, threshold: float, seed: int) -> Array:
@@ -309,17 +316,12 @@ def _end(problem: _Problem, centres: Array, index: int, sign: float, threshold: 
     """Return the extreme value of a variable below the threshold, by rounds of searches at every distance."""
     centres = _along(problem, centres, index, sign, threshold)
     best = min(sign * float(centre[index]) for centre in centres)
-    steps = np.append(_DISTANCES, cell)
+    distances = np.append(_DISTANCES, cell)
     for attempt in range(_END_ATTEMPTS):
-        generator = np.random.default_rng(np.random.SeedSequence([seed, attempt]))
-        starts_each = 1 if len(centres) > 1 else _STARTS_A_DISTANCE
-        around = np.repeat(centres, steps.size * starts_each, axis=0)
-        every = np.tile(np.repeat(steps, starts_each), len(centres))
-        moves = every[:, None] * generator.standard_normal(around.shape)
-        moves[::starts_each] = 0.0
-        starts = np.clip(around + problem.width * moves, problem.lower, problem.upper)
-        chosen = np.full(len(starts), index)
-        found, inside = _pushed(problem, starts, chosen, np.full(len(starts), sign), 0.3 * every, threshold, seed)
+        each = 1 if len(centres) > 1 else _STARTS_A_DISTANCE
+        starts, steps = _around(problem, centres, distances, each, np.random.SeedSequence([seed, attempt]))
+        chosen, signs = np.full(len(starts), index), np.full(len(starts), sign)
+        found, inside = _pushed(problem, starts, chosen, signs, steps, threshold, seed)
         reached = np.where(inside, sign * found[:, index], np.inf)
         winner = int(np.argmin(reached))
         gained = best - float(reached[winner])

@@ -7,7 +7,8 @@ them, and produces its own mutants: the same statement with one exponent off by 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
@@ -125,30 +126,12 @@ class Equivalent:
         """Both ways for an equivalence; for a bound the way that tightens it (the other is true and weaker)."""
         if self.direction == "both":
             return (1, -1)
-        probe = {key: np.array([2.0]) for key in _Keys(self)}
-        grows = self._moved(name, 0.1).law(self._moved(name, 0.1).exponents, probe) > self.law(self.exponents, probe)
+        probe: Mapping[str, Array] = defaultdict(lambda: np.array([2.0]))
+        grows = self.law(self._moved(name, 0.1).exponents, probe) > self.law(self.exponents, probe)
         return (-1,) if bool(grows[0]) == (self.direction == "upper") else (1,)
 
     def _moved(self, name: str, step: float) -> Equivalent:
         return replace(self, exponents={**self.exponents, name: self.exponents[name] + step})
-
-
-class _Keys:
-    """The variables a law reads, found by asking it."""
-
-    def __init__(self, statement: Equivalent) -> None:
-        self.statement = statement
-
-    def __iter__(self) -> Iterator[str]:
-        seen: set[str] = set()
-
-        class Recorder(dict[str, Array]):
-            def __missing__(self, key: str) -> Array:
-                seen.add(key)
-                return np.array([2.0])
-
-        self.statement.law(self.statement.exponents, Recorder())
-        return iter(sorted(seen))
 
 
 def growth(power: float, log_power: float, *, direction: Direction = "both") -> Equivalent:

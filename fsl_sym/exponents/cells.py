@@ -50,7 +50,6 @@ class Explorer:
     def __init__(self, law: Law) -> None:
         self.law = law
         self.optimiser = Optimiser(law)
-        self._factors: dict[Any, tuple[Any, ...]] = {}
         self._definite: dict[Any, bool] = {}
         self._read: set[Element] = set()
         self._outcomes_read = 0
