@@ -7,6 +7,7 @@ are 0 and the M roots p of the secular equation
 
 one in each interval between neighbouring -2 lambda_j and one to the right of -2 lambda_M. The solution is the sum of
 the residues, sum_k R_k exp(p_k t) + R_0. Roots are found by bisection and Newton steps in the distance from the pole.
+The closure "gaussian" is the same with the rates 2 lambda_j - gamma lambda_j^2 in the place of 2 lambda_j.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from __future__ import annotations
 from typing import Any
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.spectrum import approximation_error
 from fsl_num.volterra.problem import Problem
 
 LARGEST = 2000
+
+_GUARD = 25
 
 
 def _root(mp: Any, gamma: Any, rates: list[Any], weights: list[Any], k: int) -> Any:
@@ -50,57 +54,76 @@ def _root(mp: Any, gamma: Any, rates: list[Any], weights: list[Any], k: int) -> 
 def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """Return f at ``times`` to about ``digits`` digits (mpf of one context), errors, and facts about the run.
 
-    Constant gamma, M finite, at most 2000; a power law or a given spectrum.
+    Constant gamma, M finite, at most 2000; a power law or a given spectrum; both closures, stable or not.
 
     Raises ValueError where the problem is not of that kind.
+
+    >>> problem = Problem(s=1.0, beta=2.0, model_size=1, noise=0.0, gamma=0.5, horizon=9.0, closure="gaussian")
+    >>> value, error, facts = solve_constant(problem, [0.0], 20)
+    >>> round(float(value[0]), 12)  # zeta(3)
+    1.20205690316
     """
     if not problem.is_constant:
         raise ValueError("method 'constant' needs a constant gamma (a number or a Constant schedule); use 'panels'")
     if problem.model_size > LARGEST:
         raise ValueError(f"method 'constant' needs model_size <= {LARGEST}, got {problem.model_size!r}; use 'panels'")
-    extra = 25
-    mp = private_context(digits + extra)
+    mp = private_context(digits + _GUARD)
     gamma, sigma2 = problem.number("gamma", mp), problem.number("noise", mp)
-    eigen, multiplicities, signals, delta = _modes(mp, problem, digits + extra)
-    size = len(eigen)
-    rates, weights = [2 * x for x in eigen], [n * x**2 for n, x in zip(multiplicities, eigen, strict=True)]
+    rates, weights, signals, delta = _modes(mp, problem, gamma)
+    size = len(rates)
     facts = {"modes": size, "evaluations": size}
     out = private_context(digits)
+
     if gamma == 0:
-        pairs = list(zip(signals, rates, strict=True))
-        exact = [delta + mp.fsum(c * mp.exp(-r * mp.mpf(t)) for c, r in pairs) for t in times]
-        return [out.mpf(value) for value in exact], [out.mpf(abs(x) * mp.mpf(10) ** (1 - digits)) for x in exact], facts
-    terms = []
-    for k in range(size):
-        x = _root(mp, gamma, rates, weights, k)
-        p = x - rates[k]
-        distances = [x + (rate - rates[k]) for rate in rates]
-        numerator = mp.fsum(c / d for c, d in zip(signals, distances, strict=True)) + (delta + sigma2) / p
-        slope = gamma * mp.fsum(w / d**2 for w, d in zip(weights, distances, strict=True))
-        terms.append((p, numerator / slope))
-    limit = gamma * mp.fsum(w / r for w, r in zip(weights, rates, strict=True))
-    rest = (delta + limit * sigma2) / (1 - limit)
-    exact = [rest + mp.fsum(r * mp.exp(p * mp.mpf(t)) for p, r in terms) for t in times]
-    return [out.mpf(value) for value in exact], [out.mpf(abs(x) * mp.mpf(10) ** (1 - digits)) for x in exact], facts
+        roots = [-rate for rate in rates]
+        rest, slope, residues, edge = delta, mp.mpf(0), signals, mp.mpf(1)
+    else:
+        distances = [_root(mp, gamma, rates, weights, k) for k in range(size)]
+        roots = [x - rate for x, rate in zip(distances, rates, strict=True)]
+        limit = mp.inf if 0 in rates else gamma * mp.fsum(w / r for w, r in zip(weights, rates, strict=True))
+        edge, double = abs(1 - limit), None
+        if edge <= size * mp.eps * 2**10:  # the root nearest to 0 is 0 itself, a double pole: f grows like t
+            edge, double = mp.mpf(1), min(range(size), key=lambda k: abs(roots[k]))
+            first, second = (gamma * mp.fsum(w / r**n for w, r in zip(weights, rates, strict=True)) for n in (2, 3))
+            start = mp.fsum(c / r for c, r in zip(signals, rates, strict=True)) - sigma2 * first
+            rest, slope = start / first + (delta + sigma2) * second / first**2, (delta + sigma2) / first
+        else:
+            rest, slope = -sigma2 if limit == mp.inf else (delta + limit * sigma2) / (1 - limit), mp.mpf(0)
+        residues = []
+        for k, (x, p) in enumerate(zip(distances, roots, strict=True)):
+            if k == double:
+                residues.append(mp.mpf(0))
+                continue
+            gaps = [x + (rate - rates[k]) for rate in rates]
+            numerator = mp.fsum(c / d for c, d in zip(signals, gaps, strict=True)) + (delta + sigma2) / p
+            residues.append(numerator / (gamma * mp.fsum(w / d**2 for w, d in zip(weights, gaps, strict=True))))
+    values, errors = [], []
+    for time in times:
+        t = mp.convert(time)
+        parts = [rest, slope * t, *(r * mp.exp(p * t) for r, p in zip(residues, roots, strict=True))]
+        exact = mp.fsum(parts)
+        # what was rounded in each residue (more near the edge of stability), and in the result
+        lost = mp.fsum(abs(x) for x in parts) * size * mp.eps * 2**10 / edge
+        values.append(out.mpf(exact))
+        errors.append(out.mpf(abs(exact) * mp.mpf(10) ** -digits + lost))
+    return values, errors, facts
 
 
-def _modes(mp: Any, problem: Problem, digits: int) -> tuple[list[Any], list[int], list[Any], Any]:
-    """Return distinct eigenvalues from the slowest (the next pole to the right is the previous entry), how many modes
-    share each, their signal, and delta."""
+def _modes(mp: Any, problem: Problem, gamma: Any) -> tuple[list[Any], list[Any], list[Any], Any]:
+    """Return the distinct rates from the slowest (the next pole to the right is the previous entry), kernel weights and
+    signals of all modes that share each, and delta."""
     if problem.spectrum is not None:
-        shared: dict[float, list[float]] = {}
-        for rate, weight in zip(problem.spectrum.eigenvalues.tolist(), problem.spectrum.signals.tolist(), strict=True):
-            shared.setdefault(rate, []).append(weight)
-        slowest_first = sorted(shared)
-        return (
-            [mp.mpf(rate) for rate in slowest_first],
-            [len(shared[rate]) for rate in slowest_first],
-            [mp.fsum(shared[rate]) for rate in slowest_first],
-            mp.mpf(problem.spectrum.tail),
-        )
-    from fsl_num.spectrum import approximation_error
-
-    s, beta, size = problem.number("s", mp), problem.number("beta", mp), int(problem.model_size)
-    eigen = [mp.mpf(j) ** -beta for j in range(size, 0, -1)]
-    signals = [mp.mpf(j) ** -(1 + s * beta) for j in range(size, 0, -1)]
-    return eigen, [1] * size, signals, mp.mpf(approximation_error(s, beta, size, digits=digits))
+        eigen = [mp.mpf(x) for x in problem.spectrum.rates]
+        signals, delta = [mp.mpf(x) for x in problem.spectrum.weights_signal], mp.mpf(problem.spectrum.tail)
+    else:
+        s, beta, indices = problem.number("s", mp), problem.number("beta", mp), range(1, int(problem.model_size) + 1)
+        eigen, signals = [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
+        delta = mp.mpf(approximation_error(s, beta, problem.model_size, digits=mp.dps))
+    own = gamma if problem.closure == "gaussian" else mp.mpf(0)
+    shared: dict[Any, tuple[Any, Any]] = {}
+    for x, signal in zip(eigen, signals, strict=True):
+        rate = x * (2 - own * x)
+        weight, others = shared.get(rate, (mp.mpf(0), mp.mpf(0)))
+        shared[rate] = (weight + x**2, others + signal)
+    rates = sorted(shared)
+    return rates, [shared[rate][0] for rate in rates], [shared[rate][1] for rate in rates], delta

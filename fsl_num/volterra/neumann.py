@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.validation import Array, times, whole_size
-from fsl_num.volterra.panels import _edges, collocation_points, problem_modes, radau_rule
+from fsl_num.volterra.panels import collocation_points, halved, panel_ends, problem_modes, radau_rule
 from fsl_num.volterra.problem import Problem
 
 _RATIO = 1.35
@@ -114,8 +114,10 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
         raise ValueError("t must hold at least one time, got none")
     forcing = problem.forcing(wanted)
     previous, error = None, float("inf")
-    for halvings in range(4):
-        ends, remaining = _edges(problem, wanted, _RATIO ** (0.5**halvings))
+    ends, remaining = panel_ends(problem, wanted, _RATIO)
+    for refinement in range(4):
+        if refinement:
+            ends, remaining = halved(problem, ends, remaining)
         found = _apply(problem, ends, remaining, count)
         at_ends = np.concatenate([np.zeros((count, 1)), found[:, :, -1]], axis=1)
         late = np.searchsorted(-remaining, -(problem.end - wanted))

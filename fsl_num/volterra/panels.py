@@ -3,7 +3,7 @@ r"""The fast solver: collocation on panels that grow geometrically from every br
 With K(t) = sum_k w_k exp(-2 mu_k t) the equation is the linear system y_k' = -2 mu_k y_k + w_k gamma (f + sigma^2),
 f = delta + e(t) + sum_k y_k. On each panel it is collocated at the six Radau IIA points (order 11 at the panel's
 end, damping the fast modes). The modes are eliminated by the eigenvectors of the Radau matrix, so that a panel costs
-one 6 x 6 solve. Every time asked for is the end of a panel. The panels are refined until two solutions agree.
+one 6 x 6 solve. Every time asked for is the end of a panel. All panels are halved until two solutions agree.
 """
 
 from __future__ import annotations
@@ -17,15 +17,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fsl_num.schedules import Discrete, Schedule
 from fsl_num.validation import Array
 from fsl_num.volterra.modes import Modes, kernel_modes
 from fsl_num.volterra.problem import Problem
 
 _STAGES = 6
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
+_RATIO = 1.35  # of neighbouring panels' ends, before any panel is halved
+_LEVELS = 5
 _PROBES = 32
 _LAST = 1e-12  # last panel before the end, in the same unit
-_ROUNDING = 2e-13  # relative, measured against 40 digits (tests): the eigenvectors cost a factor 300
+_ROUNDING = 2e-14  # relative, measured against 40 digits (tests): the eigenvectors cost up to a factor 100
+_AGREEMENT = 2e-13  # two solutions that agree so well are not refined any more
 
 
 @dataclass(frozen=True)
@@ -52,18 +56,19 @@ def radau_rule() -> Radau:
     return Radau(0.5 * (x + 1.0), matrix, eigenvalues, vectors, np.linalg.inv(vectors))
 
 
-def _edges(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]:
+def panel_ends(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]:
     """Return the panel ends twice, as t and as end - t: the smaller of the two is exact, the other its complement."""
     end, unit = problem.end, 1.0 / problem.fastest
     cuts = [0.0, *problem.breaks, end]
+    shares = np.array([0.0] if isinstance(problem.gamma, Discrete) else [0.0, 0.25, 0.5, 0.75])
     early, late = [np.array([0.0]), wanted[wanted < 0.5 * end]], [np.array([0.0]), end - wanted[wanted >= 0.5 * end]]
     for low, high in zip(cuts[:-1], cuts[1:], strict=True):
         width = high - low
         # grow from the break: the loss relaxes from it on all time scales
         count = max(0, math.ceil(math.log(max(width / (_FIRST * unit), 1.0)) / math.log(ratio)))
         grown = _FIRST * unit * ratio ** np.arange(count, dtype=np.float64)
-        # and no panel of a short segment may be long compared with the segment itself
-        grown = np.concatenate([grown, width * np.array([0.0, 0.25, 0.5, 0.75])])
+        # and no panel of a short segment may be long compared with the segment itself, unless gamma is constant there
+        grown = np.concatenate([grown, width * shares])
         if high == end and not problem.is_constant:
             # shrink towards the end: gamma may vanish there like a power of the remaining time
             grown = grown[grown <= 0.5 * width]
@@ -79,8 +84,23 @@ def _edges(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]
     return np.concatenate([first, end - last]), np.concatenate([end - first, last])
 
 
+def halved(problem: Problem, times: Array, remaining: Array) -> tuple[Array, Array]:
+    """Return the ends of twice as many panels: every panel, however short, in two."""
+    is_early = times[1:] < 0.5 * problem.end
+    by_time, by_rest = 0.5 * (times[:-1] + times[1:]), 0.5 * (remaining[:-1] + remaining[1:])
+    middle = np.where(is_early, by_time, problem.end - by_rest)
+    rest = np.where(is_early, problem.end - by_time, by_rest)
+    both = np.empty((2, 2 * len(times) - 1))
+    for row, ends, between in zip(both, (times, remaining), (middle, rest), strict=True):
+        row[::2], row[1::2] = ends, between
+    return both[0], both[1]
+
+
 def collocation_points(problem: Problem, times: Array, remaining: Array) -> tuple[Array, Array, Array]:
-    """Return the panels' widths, and the Radau points of each as t and gamma there; ends as :func:`_edges` gives."""
+    """Return the panels' widths, and the Radau points of each as t and gamma there; ends as :func:`panel_ends` gives.
+
+    Where a panel ends at a break of gamma, gamma there is its limit from within the panel.
+    """
     nodes = radau_rule().nodes
     is_early = times[1:] < 0.5 * problem.end
     widths = np.where(is_early, np.diff(times), -np.diff(remaining))
@@ -89,15 +109,41 @@ def collocation_points(problem: Problem, times: Array, remaining: Array) -> tupl
     t = np.where(is_early[:, None], by_time, problem.end - by_rest)
     left = np.where(is_early[:, None], problem.end - by_time, by_rest)
     left[:, -1], t[:, -1] = remaining[1:], times[1:]
-    # The last point of a panel may be a jump of gamma, and the panel needs the value from its own side.
-    inside = t.copy()
+    # A function may jump at the very end, where no break says so, and points closer than rounding are the end itself.
+    inside, rest = np.minimum(t, np.nextafter(problem.end, 0.0)), left.copy()
     inside[:, -1] = np.nextafter(t[:, -1], 0.0)
-    gamma = problem.gamma_on(inside.ravel(), left.ravel()).reshape(left.shape)
+    jumps = _end_at_a_jump(problem, times[1:])
+    nudge = np.where(jumps, np.minimum(_nudge(problem), 0.5 * widths), 0.0)
+    inside[:, -1] -= nudge
+    rest[:, -1] += nudge
+    if jumps[-1]:  # the last panels are shorter than the rounding of the jump's place
+        rest = np.maximum(rest, _nudge(problem))
+    gamma = problem.gamma_on(inside.ravel(), rest.ravel()).reshape(left.shape)
     return widths, np.clip(t, 0.0, problem.end), gamma
 
 
+def _nudge(problem: Problem) -> float:
+    """Return how far from a break a point surely lies on its own side of it.
+
+    A break is known to the rounding of the whole intrinsic time only, and a schedule's numerical inverse adds some
+    more. One point of weight 1/36 moved by so little changes the loss by about the same rounding.
+    """
+    whole = problem.gamma.total_intrinsic_time if isinstance(problem.gamma, Schedule) else problem.end
+    return float(64.0 * np.spacing(whole))
+
+
+def _end_at_a_jump(problem: Problem, ends: Array) -> npt.NDArray[np.bool_]:
+    """Return which of the panel ends are breaks of gamma, those at the very end of a shortened schedule included."""
+    breaks = np.asarray(problem.gamma.breaks if isinstance(problem.gamma, Schedule) else problem.breaks)
+    if breaks.size == 0:
+        return np.zeros(ends.shape, dtype=np.bool_)
+    reach = 0.5 * _nudge(problem)
+    first = np.minimum(np.searchsorted(breaks, ends - reach), breaks.size - 1)
+    return np.asarray(np.abs(breaks[first] - ends) <= reach)
+
+
 def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Array:
-    """Return f at every panel end, given twice as :func:`_edges` does."""
+    """Return f at every panel end, given twice as :func:`panel_ends` does."""
     radau = radau_rule()
     widths, t, gamma = collocation_points(problem, times, remaining)
     forcing = problem.forcing(t.ravel()).reshape(t.shape)
@@ -134,9 +180,18 @@ def problem_modes(problem: Problem) -> Modes:
 def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
     """Return f at the sorted times ``t``, an absolute error bound for each, and facts about the run."""
     modes = problem_modes(problem)
-    # A relative change of the kernel changes the loss by at most that over 1 - gamma_max tr(H)/2 (positive resolvent).
-    floor = (_ROUNDING + modes.error) / max(1.0 - problem.stability, 1e-3)
+    floor = relative_floor(problem, _ROUNDING, modes.error)
     return refined(problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates))
+
+
+def relative_floor(problem: Problem, unit: float, modes: float) -> float:
+    """Return the relative error that no refinement shows: of rounding, ``unit`` on short horizons, and of the modes.
+
+    Long panels are systems of a larger condition, which stops growing once the fast modes have no inertia left. The
+    resolvent is positive: a relative change of the kernel changes the loss by at most that over 1 - stability.
+    """
+    rounding = unit * (1.0 + min(9.0, math.log1p(2.0 * problem.fastest * problem.end)))
+    return (rounding + modes) / max(1.0 - problem.stability, 1e-3)
 
 
 def refined(
@@ -144,27 +199,29 @@ def refined(
 ) -> tuple[Array, Array, dict[str, Any]]:
     """Return what ``march`` finds at ``t`` on panels fine enough that two solutions agree, with error and facts.
 
-    ``march`` maps panel ends (as :func:`_edges` gives them) to f there; ``floor`` is the relative error that no
+    ``march`` maps panel ends (as :func:`panel_ends` gives them) to f there; ``floor`` is the relative error that no
     refinement shows; ``size`` the number of modes, for the facts.
     """
     # Two solutions may agree at one time by chance while an earlier error still decays, so they are compared at probes
     # over the whole range too, and the error at t is the largest relative difference up to t.
     probes = np.geomspace(min(0.1 / problem.fastest, 0.1 * problem.end), problem.end, _PROBES)
     wanted = np.unique(np.concatenate([t, probes]))
-    ratio, previous, panels = 1.35, None, 0
+    times, remaining = panel_ends(problem, wanted, _RATIO)
+    late = np.searchsorted(-remaining, -(problem.end - wanted))
+    place = np.where(wanted < 0.5 * problem.end, np.searchsorted(times, wanted), late)
+    previous, panels, level = None, 0, 1
     difference = np.full_like(wanted, np.inf)
-    for _ in range(5):
-        times, remaining = _edges(problem, wanted, ratio)
+    for _ in range(_LEVELS):
         panels += len(times) - 1
-        everything = march(times, remaining)
-        late = np.searchsorted(-remaining, -(problem.end - wanted))
-        values = everything[np.where(wanted < 0.5 * problem.end, np.searchsorted(times, wanted), late)]
+        values = march(times, remaining)[level * place]
         if previous is not None:
             difference = np.maximum.accumulate(np.abs(values / previous - 1.0))
-            if difference[-1] <= max(0.3 * rtol, _ROUNDING):
+            if difference[-1] <= max(0.3 * rtol, _AGREEMENT):
                 break
         previous = values
-        ratio = math.sqrt(ratio)
+        if level < 2 ** (_LEVELS - 1):
+            times, remaining = halved(problem, times, remaining)
+            level *= 2
     error = (difference + floor) * np.abs(values)
     asked = np.searchsorted(wanted, t)
     return values[asked], error[asked], {"panels": len(times) - 1, "modes": size, "evaluations": _STAGES * panels}

@@ -7,24 +7,66 @@ from typing import Any
 import numpy as np
 
 from fsl_num.validation import Array
+from fsl_num.volterra.moment_modes import full_modes
 from fsl_num.volterra.problem import Problem
+
+_LARGEST = 1e5
 
 
 def trapezoid(problem: Problem, steps: int) -> Array:
-    """Return f on the uniform grid of ``steps`` intervals over [0, horizon]; second order where gamma is smooth."""
+    """Return f on the uniform grid of ``steps`` intervals over [0, horizon].
+
+    Second order where gamma is smooth between breaks that lie on the grid, on which each interval takes gamma from its
+    own side. The closure "gaussian" is not a convolution: the same rule for its kernel, a sum over the modes of
+    exponentials of (t, int gamma), is carried along mode by mode; its size must be at most 1e5.
+    """
     t = np.linspace(0.0, problem.end, steps + 1)
+    before, behind = _two_sided_gamma(problem, t)
+    if problem.closure == "gaussian":
+        return _second_moments(problem, t, before, behind)
     h = problem.end / steps
     kernel = problem.kernel(h * np.arange(steps + 1.0))
-    gamma, forcing = problem.gamma_on(t, problem.end - t), problem.forcing(t)
+    forcing = problem.forcing(t)
     f = np.empty(steps + 1)
     injected = np.empty(steps + 1)
     f[0] = forcing[0]
-    injected[0] = gamma[0] * (f[0] + problem.noise)
+    injected[0] = behind[0] * (f[0] + problem.noise)
     for n in range(1, steps + 1):
         past = kernel[n] * 0.5 * injected[0] + kernel[n - 1 : 0 : -1] @ injected[1:n]
-        own = 0.5 * h * kernel[0] * gamma[n]
+        own = 0.5 * h * kernel[0] * before[n]
         f[n] = (forcing[n] + h * past + own * problem.noise) / (1.0 - own)
-        injected[n] = gamma[n] * (f[n] + problem.noise)
+        injected[n] = 0.5 * (before[n] + behind[n]) * (f[n] + problem.noise)
+    return f
+
+
+def _two_sided_gamma(problem: Problem, t: Array) -> tuple[Array, Array]:
+    """Return gamma at the grid as limits from below and from above."""
+    near = 1e-9 * t[1]  # far above rounding, and a part 1e-9 of a step changes a smooth gamma by less than that
+    low, high = np.maximum(t - near, 0.0), np.minimum(t + near, problem.end)
+    before, behind = (problem.gamma_on(at, problem.end - at) for at in (low, high))
+    return before, behind
+
+
+def _second_moments(problem: Problem, t: Array, before: Array, behind: Array) -> Array:
+    """Return f of the Gaussian closure on the grid: x_j' = (gamma lambda_j^2 - 2 lambda_j) x_j + gamma lambda_j^2 u."""
+    if problem.model_size > _LARGEST:
+        raise ValueError(
+            f"method 'reference' keeps every mode of the closure 'gaussian' and needs model_size <= {_LARGEST:g}, got"
+            f" {problem.model_size:g}; use 'panels'"
+        )
+    modes = full_modes(problem)
+    rates, squares, state = modes.rates, modes.kernel_weights, modes.signals
+    delta, h = problem.approximation, float(t[1])
+    f = np.empty(t.size)
+    f[0] = delta + state.sum()
+    for n in range(1, t.size):
+        mean = 0.5 * h * (behind[n - 1] + before[n])
+        decay = np.exp(squares * mean - 2.0 * h * rates)
+        state = decay * (state + 0.5 * h * behind[n - 1] * (f[n - 1] + problem.noise) * squares)
+        own = 0.5 * h * before[n] * squares
+        total = float(own.sum())
+        f[n] = (delta + state.sum() + total * problem.noise) / (1.0 - total)
+        state += own * (f[n] + problem.noise)
     return f
 
 

@@ -230,7 +230,6 @@ def test_wrong_models_are_refused_in_words(make, error, text):
     [
         ({"closure": "gaussian"}, "constant", "does not know the closure 'gaussian'"),
         ({"closure": "gaussian"}, "reference", "does not know the closure"),
-        ({"closure": "gaussian", "model_size": 5000}, "auto", "model_size <= 2000"),
     ],
 )
 def test_a_method_refuses_what_it_cannot_solve(changes, method, text):
