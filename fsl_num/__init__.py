@@ -36,6 +36,7 @@ _HOME: dict[str, str] = {
     "hear": "theorems.court",
     "hear_all": "theorems.court",
     "kernel_integral": "spectrum",
+    "losses_of_schedules": "volterra.many",
     "losses_of_steps": "volterra.discrete",
     "minimise_law": "minimise",
     "near_optimal_interval": "minimise",

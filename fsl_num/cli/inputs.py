@@ -102,6 +102,16 @@ def real_number(text: str) -> Fraction:
     raise argparse.ArgumentTypeError(f"must be a number, for example 1/2 or 0.5, not {text!r}")
 
 
+def nearest_double(text: str) -> float:
+    """The double nearest to what :func:`real_number` reads, without the exact value where a million of them are read.
+
+    >>> nearest_double("0.3"), nearest_double("1/2")
+    (0.3, 0.5)
+    """
+    typed = text.strip()
+    return float(typed) if _DECIMAL.fullmatch(typed) else float(real_number(typed))
+
+
 def model_size(text: str) -> float:
     """An argparse type: a whole number of at least 1, or inf.
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from fsl_num.cli.inputs import InputError, model_size, real_number, whole_number
+from fsl_num.cli.inputs import InputError, model_size, nearest_double, real_number, whole_number
 
 if TYPE_CHECKING:
     from fsl_num.volterra import Problem, Solution
 
+_Number = TypeVar("_Number", float, Fraction)
+
 SCHEDULES = ("constant", "exp-decay", "wsd", "power-decay", "cosine", "linear")
-METHODS = ("auto", "panels", "constant", "laplace", "high_precision", "enclosure", "reference")
+METHODS = ("auto", "panels", "discrete", "constant", "laplace", "high_precision", "enclosure", "reference")
 CLOSURES = ("volterra", "gaussian")
 PICTURES = (".png", ".svg", ".pdf")
-MOST_ROWS = 5000
 
 _PARAMETERS = {
     "peak": "peak_lr",
@@ -38,7 +40,7 @@ def register(subcommands: Any) -> None:
         help="solve the Volterra equation of the loss",
         description="The loss f (twice the excess risk) at intrinsic times, the integrals of the learning rate. "
         "Numbers are integers, fractions p/q or decimals; with --digits s, beta, noise, gamma and times are used as "
-        "typed, and the parameters of a schedule as the nearest double.",
+        "typed, and the parameters of a schedule (and the rows of a file) as the nearest double.",
     )
     number = {"metavar": "X", "type": real_number}
     parser.add_argument("--s", required=True, **number, help="relative task difficulty s > 0")  # type: ignore[arg-type]
@@ -121,8 +123,6 @@ def _problem(arguments: argparse.Namespace, times: list[Fraction] | None) -> Pro
     given = {field for field, option in _PARAMETERS.items() if getattr(arguments, option) is not None}
     if (arguments.schedule is None) == (arguments.schedule_file is None):
         raise InputError("the learning rate is given by --schedule or by --schedule-file, by exactly one of the two")
-    if arguments.schedule_file is not None and arguments.digits is not None:
-        raise InputError("--schedule-file is solved in double precision only: leave out --digits")
     if arguments.gamma is not None:
         if given or arguments.schedule != "constant":
             other = _option(min(given)) if given else f"--schedule {arguments.schedule or 'from a file'}"
@@ -165,40 +165,21 @@ def _named(arguments: argparse.Namespace, model: dict[str, Any], given: set[str]
 
 def _from_file(arguments: argparse.Namespace, model: dict[str, Any], given: set[str]) -> Problem:
     """gamma is constant within a step: the learning rate of its row over the batch size."""
-    import numpy as np
-
+    from fsl_num.schedules import Discrete
     from fsl_num.volterra import Problem
 
     unused = [_option(field) for field in _PARAMETERS if field in given - {"batch_size"}]
     if unused:
         raise InputError(f"--schedule-file has no use for {' and '.join(unused)}: the file says everything but --batch")
-    rows = [float(row) for row in _rows(arguments.schedule_file, "--schedule-file", "a learning rate")]
-    if (least := min(rows)) < 0:
-        raise InputError(f"--schedule-file: row {rows.index(least) + 1} holds {least!r}, but none may be negative")
-    if len(rows) > MOST_ROWS:
-        raise InputError(f"--schedule-file may hold {MOST_ROWS} rows, not {len(rows)}")
+    rates = _rows(arguments.schedule_file, "--schedule-file", "a learning rate", nearest_double)
+    if (least := min(rates)) < 0:
+        raise InputError(f"--schedule-file: row {rates.index(least) + 1} holds {least!r}, but none may be negative")
+    if max(rates) == 0.0:
+        raise InputError("--schedule-file holds no learning rate above 0, so that no intrinsic time passes")
     batch = float(arguments.batch) if arguments.batch is not None else 1.0
     if batch <= 0:
         raise InputError(f"--batch must be above 0, not {batch!r}")
-    rates = np.array([rate for rate in rows if rate > 0])  # a step of rate 0 takes no intrinsic time
-    if rates.size == 0:
-        raise InputError("--schedule-file holds no learning rate above 0, so that no intrinsic time passes")
-    rates, lengths = _runs(rates)
-    ends = np.cumsum(lengths)
-
-    def gamma(t: Any) -> Any:
-        return rates[np.minimum(np.searchsorted(ends, t, side="right"), rates.size - 1)] / batch
-
-    return Problem(**model, gamma=gamma, horizon=float(ends[-1]), breaks=tuple(ends[:-1].tolist()))
-
-
-def _runs(rates: Any) -> tuple[Any, Any]:
-    """Neighbouring steps of one rate as one piece: the rate and its intrinsic length."""
-    import numpy as np
-
-    starts = np.flatnonzero(np.concatenate([[True], rates[1:] != rates[:-1]]))
-    counts = np.diff(np.append(starts, rates.size))
-    return rates[starts], rates[starts] * counts
+    return Problem(**model, gamma=Discrete(rates=rates, batch_sizes=batch))
 
 
 def _times(arguments: argparse.Namespace) -> list[Fraction] | None:
@@ -206,7 +187,7 @@ def _times(arguments: argparse.Namespace) -> list[Fraction] | None:
     if arguments.time is not None:
         times = [arguments.time]
     elif arguments.times is not None:
-        times = _rows(arguments.times, "--times", "a time")
+        times = _rows(arguments.times, "--times", "a time", real_number)
     else:
         return None
     name = "--time" if arguments.time is not None else "--times"
@@ -218,7 +199,7 @@ def _times(arguments: argparse.Namespace) -> list[Fraction] | None:
     return times
 
 
-def _rows(path: str, option: str, what: str) -> list[Fraction]:
+def _rows(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -228,7 +209,7 @@ def _rows(path: str, option: str, what: str) -> list[Fraction]:
         if not line.strip():
             continue
         try:
-            rows.append(real_number(line.strip()))
+            rows.append(read(line))
         except argparse.ArgumentTypeError as error:
             raise InputError(f"{option}: row {number} of {path!r} should hold {what}, but it {error}") from error
     if not rows:

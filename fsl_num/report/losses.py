@@ -34,7 +34,8 @@ def loss_text(solution: Solution, width: int = 100) -> str:
 
 
 def loss_json(solution: Solution) -> dict[str, Any]:
-    """The lists ``time``, ``value`` and ``error`` (numbers as text, so that none loses a digit), method and digits.
+    """The lists ``time``, ``value`` and ``error`` (numbers as text, so that none loses a digit), method and digits,
+    and ``success``: false where the tolerance was missed, as ``message`` then says.
 
     >>> from fsl_num.volterra import Problem, solve
     >>> problem = Problem(s=0.5, beta=2.0, model_size=1, noise=0.0, gamma=0.0, horizon=1.0)
@@ -48,6 +49,8 @@ def loss_json(solution: Solution) -> dict[str, Any]:
         "error": [row[2] for row in texts],
         "method": solution.method,
         "digits": solution.digits,
+        "success": solution.success,
+        "message": solution.message,
     }
 
 

@@ -21,7 +21,7 @@ class Solution:
     ``method``: the one used. ``modes``: how many exponentials stood for the forgetting kernel, 0 where none were
     needed. ``evaluations``: how often the equation was evaluated (points of collocation, of a grid or of a contour).
     ``message``: why this method, what the run took, and a warning where the tolerance was missed. ``digits``: those
-    asked for, or None.
+    asked for, or None. ``success``: False where the tolerance was missed.
 
     >>> from fsl_num.volterra import Problem, solve
     >>> solution = solve(Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=0.1, horizon=9.0), [1.0, 9.0])
@@ -37,6 +37,7 @@ class Solution:
     evaluations: int
     message: str
     digits: int | None = None
+    success: bool = True
 
     def texts(self) -> tuple[tuple[str, str, str], ...]:
         """Return (time, value, error) of every time in order, as text: floats shortest that read back, mpf in full."""

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.schedules import Discrete
 from fsl_num.validation import Array, positive, times, whole_size
-from fsl_num.volterra.problem import Problem
+from fsl_num.volterra.problem import CLOSURES, Problem
 from fsl_num.volterra.result import Solution
 
 _FLOAT_DIGITS = 20  # what a method with digits uses where floats are asked for: their rounding is then the error
@@ -24,7 +25,9 @@ class _Method:
     home: str
     function: str
     precise: bool = False
+    tolerance: bool = False
     constant_only: bool = False
+    discrete_only: bool = False
     spectrum: bool = False
     closures: tuple[str, ...] = ("volterra",)
     largest: float = np.inf
@@ -35,6 +38,8 @@ class _Method:
             return f"method {name!r} does not know the closure {problem.closure!r}; use 'panels', without digits"
         if self.constant_only and not problem.is_constant:
             return f"method {name!r} needs a constant gamma (a number or a Constant schedule)"
+        if self.discrete_only and not isinstance(problem.gamma, Discrete):
+            return f"method {name!r} needs a Discrete schedule, got {type(problem.gamma).__name__}; use 'panels'"
         if problem.spectrum is not None and not self.spectrum:
             return f"method {name!r} needs s, beta and model_size, not a given spectrum; use 'panels', without digits"
         if problem.model_size > self.largest:
@@ -51,7 +56,10 @@ class _Method:
 
 
 _METHODS: Final = {
-    "panels": _Method("panels", "solve_panels", spectrum=True, closures=("volterra", "gaussian")),
+    "panels": _Method("panels", "solve_panels", tolerance=True, spectrum=True, closures=CLOSURES),
+    "discrete": _Method(
+        "discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True, closures=CLOSURES
+    ),
     "constant": _Method("constant", "solve_constant", precise=True, constant_only=True, spectrum=True, largest=2000),
     "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
     "high_precision": _Method("high_precision", "solve_high_precision", precise=True, spectrum=True, largest=400),
@@ -61,12 +69,20 @@ _METHODS: Final = {
 
 METHODS: Final = ("auto", *_METHODS)
 
+_LONG_STEPS = 30.0
+"""Average step, in units of the fastest mode's time, beyond which panels that grow within a step are cheaper."""
+
+_UNSEEN = 1e-11
+"""A smaller claim is no miss whatever was asked for: near instability rounding alone is claimed to be as large."""
+
 _EXACT_UP_TO = 100  # modes up to which the secular equation is cheaper than a contour for every time
 
 
 def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
     """Return the method of choice and the reason."""
     if digits is None:
+        if isinstance(problem.gamma, Discrete) and problem.fastest * problem.end <= _LONG_STEPS * problem.gamma.steps:
+            return "discrete", "gamma is constant on each of many steps"
         what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
         return "panels", f"the fast float64 method for {what}"
     if not problem.is_constant:
@@ -89,12 +105,13 @@ def solve(
 ) -> Solution:
     """Solve the equation and return the loss at the times ``t`` (a number or an array in [0, horizon]).
 
-    ``method``: "panels" (any gamma and size, both closures), "constant" (secular equation: constant gamma, up to 2000
-    modes, any ``digits``), "laplace" (contour of Talbot: constant gamma, any size, any ``digits``), "high_precision"
-    (any gamma, up to 400 modes, up to 100 ``digits``), "enclosure" (constant gamma, up to 400 modes, any ``digits``:
-    the error is proven; needs the extra ``rigor``), "reference" (trapezoid, slow, a few digits), or "auto", which
-    says in ``message`` what it chose and why. ``rtol``: relative tolerance of "panels", at least 1e-13. ``digits``
-    (>= 15): for "constant", "laplace", "high_precision" and "enclosure"; times may then be Fractions, which are used
+    ``method``: "panels" (any gamma and size, both closures), "discrete" (Discrete schedules of up to millions of steps,
+    any size, both closures), "constant" (secular equation: constant gamma, up to 2000 modes, any ``digits``), "laplace"
+    (contour of Talbot: constant gamma, any size, any ``digits``), "high_precision" (any gamma, up to 400 modes, up to
+    100 ``digits``), "enclosure" (constant gamma, up to 400 modes, any ``digits``: the error is proven; needs the extra
+    ``rigor``), "reference" (trapezoid, slow, a few digits), or "auto", which says in ``message`` what it chose and why.
+    ``rtol``: relative tolerance of "panels" and "discrete", at least 1e-13; ``success`` says whether it was reached.
+    ``digits`` (>= 15): for the methods that take any number of them; times may then be Fractions, which are used
     exactly. A problem whose :attr:`~fsl_num.volterra.Problem.stability` is 1 or more is refused
     (:class:`~fsl_num.volterra.problem.UnstableProblemError`) unless ``allow_unstable``. Returns :class:`Solution`; its
     times have the order and shape (at least 1-d) of ``t``.
@@ -143,16 +160,17 @@ def solve(
         error = np.nextafter(error + (2.3e-16 * np.abs(floats) if digits is None else 0.0), np.inf)
     else:
         solver = kind.load()
-        if problem.closure == "gaussian":
+        if problem.closure == "gaussian" and method == "panels":
             from fsl_num.volterra.second_moments import solve_second_moments as solver
         distinct, position = np.unique(flat, return_inverse=True)
-        values, error, facts = solver(problem, distinct, rtol) if method == "panels" else solver(problem, distinct)
+        values, error, facts = solver(problem, distinct, rtol) if kind.tolerance else solver(problem, distinct)
         values, error = values[position], error[position]
-    facts = dict(facts)
+    facts = {name: fact for name, fact in facts.items() if name not in ("flops", "tolerance reached")}
     evaluations = int(facts.pop("evaluations", facts.get("modes", 0)))
     message = "; ".join([reason, *([", ".join(f"{count} {name}" for name, count in facts.items())] if facts else [])])
     worst = float((error / np.maximum(np.abs(np.asarray(values, dtype=np.float64)), 5e-324)).max())
-    if method == "panels" and worst > max(rtol, 1e-11):
+    success = not kind.tolerance or worst <= max(rtol, _UNSEEN)
+    if not success:
         message += f"; the relative error estimate {worst:.2g} misses rtol = {rtol:g}"
     return Solution(
         t=flat.reshape(shape),
@@ -163,6 +181,7 @@ def solve(
         evaluations=evaluations,
         message=message,
         digits=digits,
+        success=success,
     )
 
 

@@ -1,32 +1,75 @@
 """The adjoint gradient against central finite differences."""
 
+import math
+
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem
 from fsl_num.volterra.discrete import losses_of_steps
 from fsl_num.volterra.gradient import final_loss_gradient
 
-_STEP = 1e-3
+
+def _slope(loss, step):
+    """Return the derivative by five points; its error is step^4/30 times the fifth derivative."""
+    return (8.0 * (loss(step) - loss(-step)) - loss(2.0 * step) + loss(-2.0 * step)) / (12.0 * step)
 
 
-@settings(max_examples=5, deadline=None)
-@given(st.integers(0, 2**31), st.floats(0.3, 2.0), st.floats(1.5, 3.0))
-def test_rates_agree_with_finite_differences(seed, s, beta):
+@pytest.mark.parametrize(
+    ("seed", "s", "beta", "size", "longest"),
+    [(0, 0.5, 2.0, 6, 0.4), (1, 0.3, 1.5, math.inf, 0.4), (2, 2.0, 3.0, 1, 0.4), (3, 1.0, 2.0, math.inf, 2.5)],
+)
+def test_both_gradients_agree_with_finite_differences(seed, s, beta, size, longest):
     generator = np.random.default_rng(seed)
-    rates, batches = generator.uniform(0.05, 0.4, 8), generator.uniform(1.0, 3.0, 8)
+    # the longest steps are divided into parts
+    rates, batches = generator.uniform(0.05, longest, 6), generator.uniform(1.0, 3.0, 6) * max(1.0, 4.0 * longest)
 
-    def problem(values):
-        return Problem(s=s, beta=beta, model_size=6, noise=1.0, gamma=Discrete(rates=values, batch_sizes=batches))
+    def loss(values, gammas):
+        plan = Discrete(rates=values, batch_sizes=values / gammas)
+        return losses_of_steps(Problem(s=s, beta=beta, model_size=size, noise=1.0, gamma=plan), 1e-13)[0][-1]
 
-    gradient = final_loss_gradient(problem(rates))
-    differences = []
-    for k in range(8):
-        change = _STEP * np.eye(8)[k]
-        above, below = (losses_of_steps(problem(rates + d), 1e-12)[0][-1] for d in (change, -change))
-        differences.append((above - below) / (2.0 * _STEP))
-    # central differences err by step^2/6 times the third derivative, which is at most about (2 lambda_1)^3 f = 20
-    assert (np.abs(gradient.rates - differences) <= gradient.rates_error + 20.0 * _STEP**2).all()
-    assert np.abs(gradient.rates - differences).max() < 2e-5
+    plan = Discrete(rates=rates, batch_sizes=batches)
+    gradient = final_loss_gradient(Problem(s=s, beta=beta, model_size=size, noise=1.0, gamma=plan), 1e-11)
+    gammas = rates / batches
+    assert gradient.value == pytest.approx(loss(rates, gammas), rel=1e-10)
+    # five-point differences err by step^4/30 times the fifth derivative, at most (2 lambda_1)^5 f(0) < 150 here,
+    # and by the rounding of the losses over the step, 1e-13
+    step = min(4e-3, 0.3 * gammas.min())
+    allowed = 150.0 / 30.0 * step**4 + 1e-13 / step
+    for k, unit in enumerate(np.eye(6)):
+        by_rate = _slope(lambda h, u=unit: loss(rates + h * u, (rates + h * u) / batches), step)
+        by_gamma = _slope(lambda h, u=unit: loss(rates, gammas + h * u), step)
+        assert abs(gradient.rates[k] - by_rate) <= gradient.rates_error[k] + allowed
+        assert abs(gradient.gammas[k] - by_gamma) <= gradient.gammas_error[k] + allowed
+    assert gradient.rates_error.max() < 1e-10 > gradient.gammas_error.max()
+
+
+def test_a_step_of_no_length_has_the_derivative_from_the_right():
+    rates = np.array([0.2, 0.0, 0.1])
+    problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=Discrete(rates=rates))
+    gradient = final_loss_gradient(problem)
+    step = 1e-5
+    losses = []
+    for k in (0.0, step, 2.0 * step):
+        plan = Discrete(rates=rates + [0.0, k, 0.0])
+        losses.append(losses_of_steps(Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=plan), 1e-13)[0][-1])
+    one_sided = (-3.0 * losses[0] + 4.0 * losses[1] - losses[2]) / (2.0 * step)
+    # second order in the step, and rounding over it
+    assert gradient.rates[1] == pytest.approx(one_sided, abs=1e-9)
+
+
+def test_only_discrete_schedules_of_the_volterra_closure():
+    with pytest.raises(ValueError, match="Discrete"):
+        final_loss_gradient(Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.1, horizon=1.0))
+    plan = Discrete(rates=[0.1])
+    with pytest.raises(ValueError, match="closure"):
+        final_loss_gradient(Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=plan, closure="gaussian"))
+    with pytest.raises(ValueError, match="rtol"):
+        final_loss_gradient(Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=plan), rtol=0.0)
+
+
+def test_the_message_says_when_the_tolerance_is_missed():
+    problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=Discrete(rates=[0.3] * 30))
+    assert "misses" not in final_loss_gradient(problem, 1e-9).message
+    assert final_loss_gradient(problem, 1e-3).rates_error.max() > final_loss_gradient(problem, 1e-9).rates_error.max()

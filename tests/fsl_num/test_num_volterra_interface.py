@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from fsl_num.schedules import Constant, schedule
+from fsl_num.schedules import Constant, Discrete, schedule
 from fsl_num.volterra import METHODS, Problem, Spectrum, solve
 
 SMALL = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.3, horizon=20.0)
@@ -18,6 +18,8 @@ VARYING = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=schedule("line
 @pytest.mark.parametrize(("name", "tolerance"), [(name, 1e-6 if name == "reference" else 1e-11) for name in METHODS])
 def test_every_method_is_reached_by_its_name(name, tolerance):
     plan = Constant(peak=0.3, steps=SMALL.end / 0.3)
+    if name == "discrete":
+        plan = Discrete(rates=[0.1] * 200, batch_sizes=1 / 3)
     problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=plan)
     found = solve(problem, [0.1, 7.0, problem.end], method=name)
     exact = solve(SMALL, [0.1, 7.0, 20.0], digits=30)
