@@ -1,0 +1,94 @@
+"""The excess risk along a run: what every simulator and every exact recursion returns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from fsl_num.validation import Array, whole_size
+
+_SHOWN = 8  # rows of the table in a notebook
+
+
+def record_steps(steps: int, every: int | None) -> Any:
+    """Return after how many steps the risk is recorded: 0, every, 2 every, ... and ``steps``.
+
+    ``every``: a whole number of at least 1; None for the start and the end only. Raises ValueError otherwise.
+
+    >>> record_steps(10, 4).tolist()
+    [0, 4, 8, 10]
+    """
+    count = int(whole_size("steps", steps, infinite=False))
+    gap = count if every is None else int(whole_size("every", every, infinite=False))
+    return np.unique(np.append(np.arange(0, count, gap), count))
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCurve:
+    """The excess risk E = (1/2)||W'v - theta*||_H^2 after ``step`` steps of training.
+
+    ``excess_risk``: its expectation, or the mean over runs. ``standard_error``: of that mean; 0 where nothing was
+    sampled. ``method``: how it was found. ``message``: what is worth knowing about the run. Twice the excess risk is
+    the loss f of :mod:`fsl_num.volterra`.
+
+    >>> curve = RiskCurve(np.array([0, 10]), np.array([0.5, 0.1]), np.zeros(2), "exact")
+    >>> curve.as_dict()["excess_risk"]
+    [0.5, 0.1]
+    """
+
+    step: Any
+    excess_risk: Array
+    standard_error: Array
+    method: str
+    message: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the lists ``step``, ``excess_risk`` and ``standard_error``, and the ``method``."""
+        return {
+            "step": self.step.tolist(),
+            "excess_risk": self.excess_risk.tolist(),
+            "standard_error": self.standard_error.tolist(),
+            "method": self.method,
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`as_dict` as JSON; numbers are the shortest that read back."""
+        return json.dumps(self.as_dict())
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        columns = (self.step.tolist(), self.excess_risk.tolist(), self.standard_error.tolist())
+        return [(repr(a), repr(b), repr(c)) for a, b, c in zip(*columns, strict=True)]
+
+    def to_csv(self, path: Any) -> None:
+        """Write the columns step, excess_risk and standard_error, whole or not at all (OSError where it cannot be)."""
+        from fsl_num.writing import write_atomically
+
+        lines = ["step,excess_risk,standard_error", *(",".join(row) for row in self._rows())]
+        write_atomically(path, "\n".join(lines) + "\n")
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw the excess risk against the step on logarithmic axes, with two standard errors; return the axes."""
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(layout="constrained").subplots()
+        drawn = self.step > 0  # a logarithmic axis has no place for step 0
+        step, risk, error = self.step[drawn], self.excess_risk[drawn], self.standard_error[drawn]
+        (line,) = ax.loglog(step, risk, **{"label": self.method, **style})
+        if error.any():
+            low = np.maximum(risk - 2.0 * error, 0.1 * risk)
+            ax.fill_between(step, low, risk + 2.0 * error, color=line.get_color(), alpha=0.25, linewidth=0)
+        ax.set_xlabel("step")
+        ax.set_ylabel("excess risk")
+        return ax
+
+    def _repr_html_(self) -> str:
+        rows = self._rows()
+        kept = rows if len(rows) <= _SHOWN else [*rows[: _SHOWN // 2], ("…", "…", "…"), *rows[-_SHOWN // 2 :]]
+        cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in kept)
+        head = "<tr><th>step</th><th>excess risk</th><th>standard error</th></tr>"
+        return f"<table><caption>{escape(f'{self.method} {self.message}'.strip())}</caption>{head}{cells}</table>"

@@ -1,0 +1,142 @@
+r"""Families of features phi(x) with covariance H = diag(lambda): how they are drawn, and their fourth moments.
+
+phi_j = sqrt(lambda_j) xi_j with E[xi_j xi_k] = delta_jk. A family with independent, symmetric coordinates is known by
+its kurtosis E[xi^4] alone:
+
+    E[(phi'A phi) phi phi'] = tr(HA) H + 2 HAH + (kurtosis - 3) diag(lambda_j^2 A_jj)    (A symmetric).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.validation import Array
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """A distribution of the standardised features xi, of mean 0 and covariance I."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called on the command line."""
+
+    @property
+    @abstractmethod
+    def kurtosis(self) -> float | None:
+        """E[xi^4] where the coordinates are independent and symmetric, None where they are not."""
+
+    @abstractmethod
+    def draw(self, generator: np.random.Generator, count: int, size: int, dtype: Any = np.float64) -> Any:
+        """Return ``count`` independent draws of the first ``size`` standardised features, shape (count, size)."""
+
+    def fourth_moment(self, eigenvalues: Array, matrix: Array) -> Array:
+        """Return E[(phi'A phi) phi phi'] for a symmetric ``matrix`` A, shape (N, N), exactly."""
+        kurtosis = self.kurtosis
+        if kurtosis is None:
+            raise NotImplementedError(f"the family {self.name!r} must give its own fourth moment")
+        found = 2.0 * eigenvalues[:, None] * matrix * eigenvalues
+        index = np.arange(eigenvalues.size)
+        diagonal = matrix[index, index]
+        found[index, index] += eigenvalues * (eigenvalues @ diagonal) + (kurtosis - 3.0) * eigenvalues**2 * diagonal
+        return np.asarray(found)
+
+
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """Normal features.
+
+    >>> Gaussian().fourth_moment(np.array([1.0, 0.5]), np.eye(2)).tolist()
+    [[3.5, 0.0], [0.0, 1.25]]
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return "gaussian"
+
+    @property
+    def kurtosis(self) -> float:
+        """E[xi^4]."""
+        return 3.0
+
+    def draw(self, generator: np.random.Generator, count: int, size: int, dtype: Any = np.float64) -> Any:
+        """Return draws, shape (count, size)."""
+        return generator.standard_normal((count, size), dtype=dtype)
+
+
+@dataclass(frozen=True)
+class Rademacher(Family):
+    """Features +1 or -1 with equal probability, times sqrt(lambda_j).
+
+    >>> np.unique(np.abs(Rademacher().draw(np.random.default_rng(1), 3, 4))).tolist()
+    [1.0]
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return "rademacher"
+
+    @property
+    def kurtosis(self) -> float:
+        """E[xi^4]."""
+        return 1.0
+
+    def draw(self, generator: np.random.Generator, count: int, size: int, dtype: Any = np.float64) -> Any:
+        """Return draws, shape (count, size)."""
+        signs = generator.integers(0, 2, (count, size), dtype=np.int8)
+        return (2 * signs - 1).astype(dtype)
+
+
+@dataclass(frozen=True)
+class Uniform(Family):
+    """Features uniform on [-sqrt(3), sqrt(3)], times sqrt(lambda_j).
+
+    >>> bool(np.abs(Uniform().draw(np.random.default_rng(1), 3, 4)).max() <= 3**0.5)
+    True
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return "uniform"
+
+    @property
+    def kurtosis(self) -> float:
+        """E[xi^4]."""
+        return 1.8
+
+    def draw(self, generator: np.random.Generator, count: int, size: int, dtype: Any = np.float64) -> Any:
+        """Return draws, shape (count, size)."""
+        uniform = generator.random((count, size), dtype=dtype)
+        uniform -= 0.5
+        uniform *= 2.0 * math.sqrt(3.0)
+        return uniform
+
+
+FAMILIES: Final[Mapping[str, type[Family]]] = MappingProxyType(
+    {"gaussian": Gaussian, "rademacher": Rademacher, "uniform": Uniform}
+)
+"""Name -> class."""
+
+
+def family(name: str | Family) -> Family:
+    """Return the family called ``name`` (a family is returned as it is); raise ValueError for an unknown name.
+
+    >>> family("uniform").kurtosis
+    1.8
+    """
+    if isinstance(name, Family):
+        return name
+    if name not in FAMILIES:
+        raise ValueError(f"unknown family of features {name!r}; the names are {', '.join(FAMILIES)}")
+    return FAMILIES[name]()

@@ -1,0 +1,153 @@
+r"""Power-law kernel regression: the features, the target, the label noise, and a model of width M.
+
+Labels are y = <phi(x), theta*> + epsilon with E phi phi' = H = diag(lambda), lambda_j = j^-beta, theta*_j^2 =
+j^-1 lambda_j^(s-1), epsilon ~ N(0, sigma^2). The model is <v, W phi(x)>, W of shape (M, N), and its excess risk
+
+    E(v) = (1/2) ||W'v - theta*||_H^2
+
+(equations labelled eqn: pop-risk and eqn: pop-risk-top-M). Twice that is the loss f of :mod:`fsl_num.volterra`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fsl_num.simulate.families import Family, Gaussian, family
+from fsl_num.spectrum import approximation_error
+from fsl_num.validation import Array, capacity_exponent, positive, whole_size
+from fsl_num.volterra.given_spectrum import Spectrum
+
+MOST_LISTED = 10**6
+"""Models up to this size are kept mode by mode."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Regression:
+    """One regression problem and a model for it.
+
+    ``s`` > 0, ``beta`` > 1, ``noise`` sigma^2 >= 0. ``model_size``: M, whole, or inf where the projection is the first
+    M features. ``features``: N >= M, by default M; inf is allowed for the first M features. ``family``: the
+    distribution of the features, a name ("gaussian", "rademacher", "uniform") or a
+    :class:`~fsl_num.simulate.families.Family`. ``projection``: W, shape (M, N), finite, of full rank; by default the
+    first M features. ``target``: theta*, shape (N,), in place of the power law (then s only names it). Raises
+    ValueError or TypeError for anything else.
+
+    >>> problem = Regression(s=0.5, beta=2.0, model_size=4, noise=1.0)
+    >>> bool(abs(problem.excess_risk(np.zeros(4)) - problem.initial_risk) < 1e-15)
+    True
+    """
+
+    s: float
+    beta: float
+    model_size: float
+    noise: float
+    features: float | None = None
+    family: Family | str = Gaussian()
+    projection: Any = None
+    target: Any = None
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "s", positive("s", self.s))
+        set_field(self, "beta", capacity_exponent(self.beta))
+        set_field(self, "noise", positive("noise", self.noise, zero=True))
+        set_field(self, "family", family(self.family))
+        size = whole_size("model_size", self.model_size)
+        total = size if self.features is None else whole_size("features", self.features)
+        if total < size:
+            raise ValueError(f"features must be at least model_size = {size:g}, got {self.features!r}")
+        set_field(self, "model_size", size)
+        set_field(self, "features", total)
+        if self.projection is not None:
+            set_field(self, "projection", _matrix(self.projection, size, total))
+        if self.target is not None:
+            given = np.asarray(self.target, dtype=np.float64)
+            if given.shape != (total,) or not np.isfinite(given).all():
+                raise ValueError(f"target must be {total:g} finite numbers, one a feature, got the shape {given.shape}")
+            set_field(self, "target", given)
+
+    @property
+    def listed_features(self) -> int:
+        """N as an int; raises ValueError where there are too many to list."""
+        assert self.features is not None
+        if self.features > MOST_LISTED:
+            raise ValueError(
+                f"features must be at most {MOST_LISTED} to be listed one by one, got {self.features:g}; the exact"
+                " recursion takes any number of them"
+            )
+        return int(self.features)
+
+    @cached_property
+    def eigenvalues(self) -> Array:
+        """lambda_1 .. lambda_N."""
+        return np.arange(1.0, self.listed_features + 1.0) ** -self.beta
+
+    @cached_property
+    def theta(self) -> Array:
+        """theta*_1 .. theta*_N, positive unless another target was given."""
+        if self.target is not None:
+            return np.asarray(self.target)
+        index = np.arange(1.0, self.listed_features + 1.0)
+        return np.asarray(index ** (-0.5 * (1.0 + self.beta * (self.s - 1.0))))
+
+    @cached_property
+    def tail(self) -> float:
+        """delta, twice the excess risk that no v removes, for the first M features: sum_{M<j<=N} lambda_j theta_j^2."""
+        if self.target is not None:
+            rest = slice(int(self.model_size), None)
+            return float(self.eigenvalues[rest] @ self.theta[rest] ** 2)
+        return float(approximation_error(self.s, self.beta, self.model_size, features=self.features))
+
+    @property
+    def initial_risk(self) -> float:
+        """E(0), where training starts."""
+        if self.features is not None and self.features <= MOST_LISTED:
+            return 0.5 * float(self.eigenvalues @ self.theta**2)
+        return 0.5 * float(approximation_error(self.s, self.beta, 1, features=self.features) + 1.0)
+
+    def excess_risk(self, v: Any) -> Any:
+        """Return E(v) for weights ``v`` of shape (..., M)."""
+        weights = np.asarray(v, dtype=np.float64)
+        if self.projection is not None:
+            return 0.5 * ((weights @ self.projection - self.theta) ** 2 @ self.eigenvalues)
+        kept = int(self.model_size)
+        squares = (weights - self.theta[:kept]) ** 2
+        return 0.5 * (squares @ self.eigenvalues[:kept] + self.tail)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The modes of W H W' with the signal that each learns, and what none of them reaches.
+
+        For the first M features these are lambda_j theta_j^2 and :attr:`tail`. For a projection: the eigenvalues of
+        W H W', and in their basis the best weights v*, the signal being the eigenvalue times v*_j^2.
+        """
+        if self.projection is None:
+            kept = int(self.model_size) if math.isfinite(self.model_size) else self.listed_features
+            signals = self.eigenvalues[:kept] * self.theta[:kept] ** 2
+            return Spectrum(self.eigenvalues[:kept].tolist(), signals.tolist(), self.tail)
+        # With Y = W H^(1/2) = U D V': the eigenvalues are D^2, the signals (V' H^(1/2) theta)_j^2, and what is left of
+        # H^(1/2) theta outside the rows of V' is never learned.
+        whitened = np.sqrt(self.eigenvalues)
+        _, singular, rows = np.linalg.svd(self.projection * whitened, full_matrices=False)
+        aim = whitened * self.theta
+        learned = rows @ aim
+        rest = aim - rows.T @ learned
+        return Spectrum((singular**2).tolist(), (learned**2).tolist(), float(rest @ rest))
+
+
+def _matrix(value: Any, size: float, total: float) -> Array:
+    given = np.asarray(value, dtype=np.float64)
+    if given.shape != (size, total):
+        raise ValueError(
+            f"projection must have the shape (model_size, features) = ({size:g}, {total:g}), got {given.shape}"
+        )
+    if not np.isfinite(given).all():
+        raise ValueError("projection must be finite")
+    if np.linalg.matrix_rank(given) < size:
+        raise ValueError("projection must have full rank: some of its rows are combinations of the others")
+    return given
