@@ -34,7 +34,7 @@ def test_infinitely_many_features_are_summed():
         math.pi**2 / 12, rel=1e-12
     )
     with pytest.raises(ValueError, match="exact"):
-        problem.eigenvalues
+        _ = problem.eigenvalues
 
 
 @settings(max_examples=15, deadline=None)

@@ -1,0 +1,1 @@
+"""The paper's experiments, as data: what its figures of regression show, computed anew."""
