@@ -4,6 +4,9 @@ phi_j = sqrt(lambda_j) xi_j with E[xi_j xi_k] = delta_jk. A family with independ
 its kurtosis E[xi^4] alone:
 
     E[(phi'A phi) phi phi'] = tr(HA) H + 2 HAH + (kurtosis - 3) diag(lambda_j^2 A_jj)    (A symmetric).
+
+The trigonometric functions of one uniform point are a family with dependent coordinates: those of the periodic
+Sobolev kernels (:mod:`fsl_num.simulate.sobolev`).
 """
 
 from __future__ import annotations
@@ -123,8 +126,73 @@ class Uniform(Family):
         return uniform
 
 
+@dataclass(frozen=True)
+class Trigonometric(Family):
+    """The functions sqrt(2) cos(2 pi k x), sqrt(2) sin(2 pi k x), k = 1, 2, ..., in turn, of x uniform on [0, 1].
+
+    Their coordinates are uncorrelated but dependent. An odd number of them ends with a cosine.
+
+    >>> Trigonometric().fourth_moment(np.ones(2), np.diag([1.0, 0.0])).tolist()
+    [[1.5, 0.0], [0.0, 0.5]]
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return "trigonometric"
+
+    @property
+    def kurtosis(self) -> None:
+        """None: the coordinates are dependent."""
+        return None
+
+    def values(self, points: Any, size: int) -> Array:
+        """Return the first ``size`` functions at ``points`` of shape (n,), shape (n, size)."""
+        frequencies = np.arange(1.0, (size + 1) // 2 + 1.0)
+        # a whole turn is taken off before it is multiplied by 2 pi: high frequencies keep their digits
+        angle = 2.0 * math.pi * (np.multiply.outer(np.asarray(points, dtype=np.float64), frequencies) % 1.0)
+        found = np.empty((angle.shape[0], size))
+        found[:, 0::2] = math.sqrt(2.0) * np.cos(angle)
+        found[:, 1::2] = math.sqrt(2.0) * np.sin(angle[:, : size // 2])
+        return found
+
+    def draw(self, generator: np.random.Generator, count: int, size: int, dtype: Any = np.float64) -> Any:
+        """Return draws, shape (count, size)."""
+        return self.values(generator.random(count), size).astype(dtype, copy=False)
+
+    def fourth_moment(self, eigenvalues: Array, matrix: Array) -> Array:
+        """Return E[(phi'A phi) phi phi'] for a symmetric ``matrix`` A, shape (N, N), exactly.
+
+        Products of two functions have frequencies k - l and k + l only: phi'A phi = sum_m (a_m cos m + b_m sin m) has
+        its coefficients from the diagonals and antidiagonals of A, and the result is Toeplitz plus Hankel in them.
+        """
+        size = eigenvalues.size
+        pairs = (size + 1) // 2
+        root = np.sqrt(eigenvalues)
+        scaled = np.zeros((2 * pairs, 2 * pairs))
+        scaled[:size, :size] = root[:, None] * matrix * root
+        cosines, mixed, sines = scaled[0::2, 0::2], scaled[0::2, 1::2], scaled[1::2, 1::2]
+        k = np.arange(1, pairs + 1)
+        plus, minus = np.add.outer(k, k), np.subtract.outer(k, k)
+        distance, sign = np.abs(minus), np.sign(minus)
+
+        def gathered(where: Any, weights: Array) -> Array:
+            return np.bincount(where.ravel(), weights.ravel(), minlength=2 * pairs + 1)
+
+        even = gathered(distance, cosines + sines) + gathered(plus, cosines - sines)
+        odd = 2.0 * (gathered(plus, mixed) - gathered(distance, sign * mixed))
+        even[1:] *= 0.5  # E[cos^2] = 1/2, and 1 for the constant
+        odd *= 0.5
+        found = np.empty_like(scaled)
+        found[0::2, 0::2] = even[distance] + even[plus]
+        found[1::2, 1::2] = even[distance] - even[plus]
+        found[0::2, 1::2] = odd[plus] - sign * odd[distance]
+        found[1::2, 0::2] = found[0::2, 1::2].T
+        return np.asarray(root[:, None] * found[:size, :size] * root)
+
+
 FAMILIES: Final[Mapping[str, type[Family]]] = MappingProxyType(
-    {"gaussian": Gaussian, "rademacher": Rademacher, "uniform": Uniform}
+    {"gaussian": Gaussian, "rademacher": Rademacher, "uniform": Uniform, "trigonometric": Trigonometric}
 )
 """Name -> class."""
 

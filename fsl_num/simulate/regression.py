@@ -11,7 +11,7 @@ j^-1 lambda_j^(s-1), epsilon ~ N(0, sigma^2). The model is <v, W phi(x)>, W of s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -127,9 +127,11 @@ class Regression:
         W H W', and in their basis the best weights v*, the signal being the eigenvalue times v*_j^2.
         """
         if self.projection is None:
-            kept = int(self.model_size) if math.isfinite(self.model_size) else self.listed_features
-            signals = self.eigenvalues[:kept] * self.theta[:kept] ** 2
-            return Spectrum(self.eigenvalues[:kept].tolist(), signals.tolist(), self.tail)
+            # the features beyond M, which may be infinitely many, are in the tail
+            first = self if self.target is not None else replace(self, features=self.model_size)
+            kept = min(first.listed_features, self.model_size)
+            eigenvalues, theta = first.eigenvalues[: int(kept)], first.theta[: int(kept)]
+            return Spectrum(eigenvalues.tolist(), (eigenvalues * theta**2).tolist(), self.tail)
         # With Y = W H^(1/2) = U D V': the eigenvalues are D^2, the signals (V' H^(1/2) theta)_j^2, and what is left of
         # H^(1/2) theta outside the rows of V' is never learned.
         whitened = np.sqrt(self.eigenvalues)

@@ -1,0 +1,195 @@
+r"""The exact expected risk of one-pass SGD from the whole second-moment matrix: any family, any projection.
+
+With u = W'v - theta* and P = W'W the matrix C = E[uu'] closes for every family whose fourth moments are known:
+
+    C <- C - eta (PHC + CHP) + eta^2 P ((1 - 1/B) HCH + (1/B) (E[(phi'C phi) phi phi'] + sigma^2 H)) P.
+
+It is kept in whitened coordinates x = H^(1/2) u = V y + rho, V the right singular vectors of W H^(1/2) and rho what no
+weights reach (V'rho = 0). There, with d the eigenvalues of W H W', phi = H^(1/2) xi, and T = E[yy'], m = E[y],
+
+    T_ij <- (1 - eta d_i)(1 - eta d_j) T_ij + (eta^2/B) d_i d_j ((V' F(X) V)_ij - T_ij + sigma^2 delta_ij),
+    m_i <- (1 - eta d_i) m_i,   X = E[xx'] = VTV' + V m rho' + rho m'V' + rho rho',   F(X) = E[(xi'X xi) xi xi'],
+
+and 2E = tr T + |rho|^2: M dimensions where the family allows it, and no loss of digits to small eigenvalues.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fsl_num.schedules.discrete import step_values
+from fsl_num.simulate.curve import RiskCurve, record_steps
+from fsl_num.simulate.families import Family
+from fsl_num.simulate.regression import Regression
+from fsl_num.validation import Array
+
+_MOST = 4096  # features: a matrix of that size is 134 MB
+_PATIENCE = 2.0  # seconds before a progress bar appears
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """A problem in whitened coordinates.
+
+    ``eigenvalues`` d of W H W'; ``basis`` V, shape (N, M), or None where the modes are the first M coordinates;
+    ``aim`` V'H^(1/2) theta*; ``rest`` rho, shape (N,); ``tail`` what belongs to |rho|^2 besides ``rest``.
+    """
+
+    eigenvalues: Array
+    basis: Array | None
+    aim: Array
+    rest: Array
+    tail: float
+
+
+def whitened(problem: Regression) -> Whitened:
+    """Return ``problem`` in whitened coordinates; raise ValueError where it has too many features to be listed.
+
+    >>> whitened(Regression(s=0.5, beta=2.0, model_size=2, noise=1.0)).eigenvalues.tolist()
+    [1.0, 0.25]
+    """
+    kind = problem.family
+    assert isinstance(kind, Family) and problem.features is not None
+    alone = problem.projection is None and kind.kurtosis is not None  # independent features: the tail is one number
+    listed = problem.model_size if alone else problem.features
+    if listed > _MOST:
+        what = "model_size" if alone else "features"
+        raise ValueError(
+            f"{what} must be at most {_MOST} for the second-moment matrix, got {listed:g}; for independent or Gaussian"
+            " features the closed recursion takes any size"
+        )
+    if alone:
+        kept = int(listed)
+        index = np.arange(1.0, kept + 1.0)
+        eigenvalues = index**-problem.beta
+        if problem.target is None:
+            aim = index ** (-0.5 * (1.0 + problem.s * problem.beta))
+        else:
+            aim = np.sqrt(eigenvalues) * problem.theta[:kept]
+        return Whitened(eigenvalues, None, aim, np.zeros(kept), problem.tail)
+    root = np.sqrt(problem.eigenvalues)
+    aim = root * problem.theta
+    kept = int(problem.model_size)
+    weights = np.eye(kept, aim.size) if problem.projection is None else problem.projection
+    scales = weights[np.arange(kept), np.arange(kept)]
+    if np.count_nonzero(weights) == kept and scales.all():  # rescaled first features
+        rest = -aim
+        rest[:kept] = 0.0
+        return Whitened(scales**2 * problem.eigenvalues[:kept], None, aim[:kept], rest, 0.0)
+    _, singular, rows = np.linalg.svd(weights * root, full_matrices=False)
+    learned = rows @ aim
+    return Whitened(singular**2, rows.T.copy(), learned, rows.T @ learned - aim, 0.0)
+
+
+def _seen_noise(system: Whitened, kind: Family) -> Callable[[Array, Array], Array]:
+    """Return the function of (T, m) whose value is V' F(X) V."""
+    basis, rest = system.basis, system.rest
+    fixed = float(rest @ rest) + system.tail
+    size = system.eigenvalues.size
+    index = np.arange(size)
+    kurtosis = kind.kurtosis
+    if kurtosis is not None:
+        excess = kurtosis - 3.0
+
+        def independent(second: Array, mean: Array) -> Array:
+            # F(X) = tr(X) I + 2 X + (kurtosis - 3) diag(X_jj)
+            found = 2.0 * second
+            diagonal = second[index, index]
+            found[index, index] += diagonal.sum() + fixed
+            if excess != 0.0 and basis is None:
+                found[index, index] += excess * diagonal
+            elif excess != 0.0 and basis is not None:
+                own = np.einsum("ij,ij->i", basis @ second, basis) + (2.0 * (basis @ mean) + rest) * rest
+                found += excess * ((basis.T * own) @ basis)
+            return found
+
+        return independent
+
+    ones = np.ones(rest.size)
+    outer = np.outer(rest, rest)
+
+    def dependent(second: Array, mean: Array) -> Array:
+        if basis is None:
+            whole = outer.copy()
+            whole[:size, :size] += second
+            cross = np.multiply.outer(mean, rest)
+            whole[:size] += cross
+            whole[:, :size] += cross.T
+            return kind.fourth_moment(ones, whole)[:size, :size]
+        cross = np.multiply.outer(basis @ mean, rest)
+        whole = basis @ second @ basis.T + cross + cross.T + outer
+        return np.asarray(basis.T @ kind.fourth_moment(ones, whole) @ basis)
+
+    return dependent
+
+
+def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: int | None = None) -> RiskCurve:
+    """Return the expected excess risk of one-pass SGD, exactly up to rounding, from the whole second-moment matrix.
+
+    For any family and projection; a step costs some M^2 N operations, so up to a few hundred weights. ``rates``:
+    eta_0 .. eta_{K-1} >= 0; ``batch_sizes``: positive, one number or one a step; ``every``: record after so many steps
+    (by default before the first and after the last only). A progress bar appears after two seconds. Raises ValueError
+    where an argument does not fit or the features are too many to be listed, and OverflowError where training diverges
+    beyond the range of floats. Source: the update labelled eqn: sgd, averaged.
+
+    >>> problem = Regression(s=0.5, beta=2.0, model_size=4, noise=1.0, family="trigonometric")
+    >>> curve = exact_risk_matrix(problem, [0.1] * 100, every=50)
+    >>> curve.step.tolist(), bool(curve.excess_risk[0] > curve.excess_risk[-1])
+    ([0, 50, 100], True)
+    """
+    eta = step_values("rates", rates, zero=True)
+    given = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
+    if eta.ndim != 1 or given.shape not in ((1,), eta.shape):
+        raise ValueError(
+            "rates must be one number a step and batch_sizes one number or one a step, got the shapes"
+            f" {eta.shape} and {given.shape}"
+        )
+    batches = np.broadcast_to(given, eta.shape)
+    kind = problem.family
+    assert isinstance(kind, Family)
+    system = whitened(problem)
+    seen = _seen_noise(system, kind)
+    wanted = record_steps(eta.size, every)
+    d = system.eigenvalues
+    index = np.arange(d.size)
+    products = np.multiply.outer(d, d)
+    mean = -system.aim
+    second = np.multiply.outer(mean, mean)
+    fixed = float(system.rest @ system.rest) + system.tail
+    found = np.empty(wanted.size)
+    recorded = 0
+    from tqdm import tqdm
+
+    with (
+        tqdm(total=eta.size, unit="step", desc="exact risk", leave=False, delay=_PATIENCE, dynamic_ncols=True) as bar,
+        np.errstate(over="ignore", invalid="ignore"),
+    ):
+        for k in range(eta.size + 1):
+            if recorded < wanted.size and wanted[recorded] == k:
+                found[recorded] = 0.5 * (float(np.trace(second)) + fixed)
+                recorded += 1
+                if not math.isfinite(found[recorded - 1]):
+                    raise OverflowError(
+                        f"training diverges: the expected risk is beyond 1.8e308 by step {k}; the largest learning"
+                        f" rate is {float(eta.max())!r}, lower it"
+                    )
+            if k == eta.size:
+                break
+            noise = seen(second, mean)
+            noise -= second
+            noise[index, index] += problem.noise
+            noise *= products
+            kept = 1.0 - eta[k] * d
+            second *= kept[:, None]
+            second *= kept
+            noise *= eta[k] ** 2 / batches[k]
+            second += noise
+            mean *= kept
+            bar.update()
+    message = f"second-moment matrix of {d.size} weights"
+    return RiskCurve(wanted, found, np.zeros(wanted.size), "exact", message)

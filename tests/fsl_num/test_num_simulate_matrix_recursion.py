@@ -1,0 +1,158 @@
+"""The second-moment matrix: against the recursion in weights written out, the closed recursion, and brute force."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsl_num.simulate.families import FAMILIES, family
+from fsl_num.simulate.matrix_recursion import exact_risk_matrix, whitened
+from fsl_num.simulate.recursion import exact_risk
+from fsl_num.simulate.regression import Regression
+from fsl_num.simulate.sobolev import PeriodicSobolev
+
+
+def written_out(problem, rates, batches):
+    """The risk step by step from C = E[uu'] in N dimensions, as the module's docstring has it."""
+    lam = problem.eigenvalues
+    weights = np.eye(int(problem.model_size), lam.size) if problem.projection is None else problem.projection
+    turn = weights.T @ weights
+    covariance = np.outer(problem.theta, problem.theta)
+    risks = [0.5 * lam @ np.diag(covariance)]
+    for eta, batch in zip(rates, batches, strict=True):
+        drift = turn @ (lam[:, None] * covariance)
+        mean_square = lam[:, None] * covariance * lam
+        noise = problem.family.fourth_moment(lam, covariance) + problem.noise * np.diag(lam)
+        square = turn @ ((1.0 - 1.0 / batch) * mean_square + noise / batch) @ turn
+        covariance = covariance - eta * (drift + drift.T) + eta**2 * square
+        risks.append(0.5 * lam @ np.diag(covariance))
+    return np.array(risks)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(sorted(FAMILIES)),
+    st.integers(1, 5),
+    st.integers(0, 5),
+    st.sampled_from(["first", "scaled", "random"]),
+    st.integers(0, 2**31),
+)
+def test_it_is_the_recursion_in_weights(name, size, more, kind, seed):
+    generator = np.random.default_rng(seed)
+    projection = {
+        "first": None,
+        "scaled": np.eye(size, size + more) * generator.uniform(0.5, 2.0, (size, 1)),
+        "random": generator.standard_normal((size, size + more)),
+    }[kind]
+    problem = Regression(
+        s=0.6, beta=1.6, model_size=size, features=size + more, noise=0.3, family=name, projection=projection
+    )
+    rates = 0.2 / np.linalg.norm(np.eye(1) if projection is None else projection, 2) ** 2 * generator.random(12)
+    batches = generator.integers(1, 4, 12)
+    # the plain recursion adds and subtracts numbers of the size of the first risk: 12 steps of some 10 roundings
+    expected = written_out(problem, rates, batches)
+    assert exact_risk_matrix(problem, rates, batches, every=1).excess_risk == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "rademacher", "uniform"])
+@pytest.mark.parametrize("features", [None, 40, math.inf])
+def test_independent_features_close(name, features):
+    problem = Regression(s=0.5, beta=2.0, model_size=20, features=features, noise=1.0, family=name)
+    rates = 0.3 * np.linspace(1.0, 0.1, 400)
+    batches = np.where(np.arange(400) < 200, 1, 3)
+    matrix, closed = (f(problem, rates, batches, every=50) for f in (exact_risk_matrix, exact_risk))
+    assert matrix.step.tolist() == closed.step.tolist()
+    assert matrix.excess_risk == pytest.approx(closed.excess_risk, rel=1e-12)  # 400 steps of a few roundings
+
+
+def test_gaussian_features_close_in_the_modes_of_any_projection():
+    projection = np.random.default_rng(4).standard_normal((16, 48)) / 4.0
+    problem = Regression(s=0.5, beta=3.0, model_size=16, features=48, noise=0.5, projection=projection)
+    rates = np.full(500, 0.2)
+    matrix, closed = (f(problem, rates, 2, every=100) for f in (exact_risk_matrix, exact_risk))
+    assert matrix.excess_risk == pytest.approx(closed.excess_risk, rel=1e-12)
+    # and not for other families: the closed form of that spectrum misses the fourth moments of mixed coordinates
+    other = Regression(
+        s=0.5, beta=3.0, model_size=16, features=48, noise=0.5, projection=projection, family="rademacher"
+    )
+    assert abs(exact_risk_matrix(other, rates, 2).excess_risk[-1] / closed.excess_risk[-1] - 1.0) > 1e-3
+    # the closed recursion hands such problems over
+    assert exact_risk(other, rates, 2).excess_risk.tolist() == exact_risk_matrix(other, rates, 2).excess_risk.tolist()
+
+
+def by_brute_force(problem, rates, batches, runs, seed):
+    """The risks of ``runs`` runs of SGD, with features drawn one batch after the other."""
+    generator = np.random.default_rng(seed)
+    total, size = problem.listed_features, int(problem.model_size)
+    weights = np.eye(size, total) if problem.projection is None else problem.projection
+    v = np.zeros((runs, size))
+    for eta, batch in zip(rates, batches, strict=True):
+        gradient = np.zeros_like(v)
+        for _ in range(batch):
+            phi = problem.family.draw(generator, runs, total) * np.sqrt(problem.eigenvalues)
+            seen = phi @ weights.T
+            label = phi @ problem.theta + math.sqrt(problem.noise) * generator.standard_normal(runs)
+            gradient += seen * ((seen * v).sum(axis=1) - label)[:, None]
+        v -= eta / batch * gradient
+    return problem.excess_risk(v)
+
+
+@pytest.mark.parametrize("name", ["rademacher", "uniform", "trigonometric", "sobolev"])
+def test_it_is_the_mean_of_runs(name):
+    rates, batches = [0.25] * 4 + [0.1] * 4, [1, 2] * 4
+    if name == "sobolev":
+        problem = PeriodicSobolev(1).regression(model_size=3, features=6, noise=0.2, order=1)
+    else:
+        projection = np.random.default_rng(2).standard_normal((3, 6)) / 2.0
+        problem = Regression(s=0.5, beta=1.5, model_size=3, features=6, noise=0.2, family=name, projection=projection)
+    # 60,000 runs; a normal z-score beyond 4 has probability 6e-5
+    risks = by_brute_force(problem, rates, batches, 60_000, 11)
+    error = risks.std() / math.sqrt(risks.size)
+    expected = exact_risk_matrix(problem, rates, batches).excess_risk[-1]
+    assert abs(risks.mean() - expected) < 4.0 * error
+    # The test is strong enough to refute the recursion of Gaussian features.
+    gaussian = Regression(
+        s=problem.s,
+        beta=problem.beta,
+        model_size=3,
+        features=6,
+        noise=0.2,
+        projection=problem.projection,
+        target=problem.target,
+    )
+    assert abs(risks.mean() - exact_risk_matrix(gaussian, rates, batches).excess_risk[-1]) > 6.0 * error
+
+
+def test_small_eigenvalues_keep_their_digits():
+    # beta = 5: the eigenvalues of W H W' reach 1e-12 of the first, and the best weights lose nothing to them
+    projection = np.random.default_rng(8).standard_normal((128, 160)) / math.sqrt(128)
+    problem = Regression(s=0.5, beta=5.0, model_size=128, features=160, noise=0.0, projection=projection)
+    system = whitened(problem)
+    assert system.eigenvalues.min() < 1e-11
+    curve = exact_risk_matrix(problem, [0.1] * 3, every=1)
+    assert curve.excess_risk[0] == pytest.approx(problem.initial_risk, rel=1e-13)
+    assert curve.excess_risk == pytest.approx(exact_risk(problem, [0.1] * 3, every=1).excess_risk, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "rates", "batches", "kind", "text"),
+    [
+        ({}, [[0.1]], 1, ValueError, "one number a step"),
+        ({}, [0.1, 0.1], [1, 1, 1], ValueError, "one number or one a step"),
+        ({}, [-0.1], 1, ValueError, "rates"),
+        ({}, [0.1], 0, ValueError, "batch_sizes"),
+        ({"features": math.inf}, [0.1], 1, ValueError, "features must be at most 4096"),
+        ({"model_size": 5000, "family": "uniform"}, [0.1], 1, ValueError, "model_size must be at most 4096"),
+        ({}, [1e3] * 400, 1, OverflowError, "diverges"),
+    ],
+)
+def test_what_cannot_be_is_refused(change, rates, batches, kind, text):
+    given_fields = {"s": 0.5, "beta": 2.0, "model_size": 4, "noise": 1.0, "family": "trigonometric", **change}
+    with pytest.raises(kind, match=text):
+        exact_risk_matrix(Regression(**given_fields), rates, batches)
+
+
+def test_every_family_is_known_by_its_name():
+    assert {name: family(name).name for name in FAMILIES} == {name: name for name in FAMILIES}
