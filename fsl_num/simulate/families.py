@@ -177,7 +177,7 @@ class Trigonometric(Family):
         distance, sign = np.abs(minus), np.sign(minus)
 
         def gathered(where: Any, weights: Array) -> Array:
-            return np.bincount(where.ravel(), weights.ravel(), minlength=2 * pairs + 1)
+            return np.bincount(where.ravel(), weights.ravel(), minlength=2 * pairs + 1).astype(np.float64)
 
         even = gathered(distance, cosines + sines) + gathered(plus, cosines - sines)
         odd = 2.0 * (gathered(plus, mixed) - gathered(distance, sign * mixed))

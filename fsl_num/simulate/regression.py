@@ -10,7 +10,6 @@ j^-1 lambda_j^(s-1), epsilon ~ N(0, sigma^2). The model is <v, W phi(x)>, W of s
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any

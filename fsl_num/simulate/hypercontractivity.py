@@ -1,0 +1,192 @@
+r"""Hypercontractivity: the best constants of a family of features.
+
+rho_- and rho_+ are the best constants in
+
+    rho_- tr(HA) H <= E[(phi'A phi) phi phi'] - HAH <= rho_+ tr(HA) H    for every positive semidefinite A.
+
+With X = H^(1/2) A H^(1/2) and phi = H^(1/2) xi this reads rho_- tr(X) I <= G(X) <= rho_+ tr(X) I, G(X) = E[(xi'X xi)
+xi xi'] - X: H drops out. G is linear, so that the largest eigenvalue of G(X) is convex in X, the smallest concave, and
+both are extreme at a matrix X = aa' of rank one. Hence the constants are the extremes over unit vectors of
+
+    g(a, b) = E[(a'xi)^2 (b'xi)^2] - (a'b)^2.
+
+For independent symmetric coordinates of kurtosis kappa, g = 1 + (a'b)^2 + (kappa - 3) sum_j a_j^2 b_j^2, which gives
+
+    rho_- = min(1, (kappa - 1)/2),   rho_+ = max(kappa - 1, 2 - (3 - kappa)/N)    (N >= 2; both kappa - 1 for N = 1):
+
+for kappa >= 3 both terms are least, 0, at a = e_1, b = e_2 and largest, 1, at a = b = e_1. For kappa < 3 write p_j =
+a_j b_j, sum_j |p_j| <= 1. By sum p_j^2 >= (sum p_j)^2/N the largest value is at p = (1/N, ..., 1/N); and with P, Q the
+sums of the positive and the negative p_j, (3 - kappa) sum p_j^2 - (sum p_j)^2 <= (3 - kappa)(P^2 + Q^2) - (P - Q)^2,
+which is largest, (3 - kappa)/2, at P = Q = 1/2.
+
+The assumption labelled assumption: hypercontractivity prints A where H stands on the outside; :func:`slack` evaluates
+both statements.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fsl_num.simulate.families import Family, family
+from fsl_num.validation import Array, positive, real_number, whole_size
+
+_ROUNDS = 500  # alternations of one search; they stop when nothing more is gained
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """The best constants of a family with ``features`` coordinates.
+
+    ``lower`` rho_- and ``upper`` rho_+ are attained: by the direction b and the matrix A = H^(-1/2) aa' H^(-1/2), with
+    (a, b) in ``lower_vectors`` and ``upper_vectors``. Where ``exact``, they are the constants; otherwise the best of a
+    search, rho_- <= ``lower`` and rho_+ >= ``upper``, and ``upper_limit`` >= rho_+ is proven.
+    """
+
+    name: str
+    features: int
+    lower: float
+    upper: float
+    lower_vectors: tuple[Array, Array]
+    upper_vectors: tuple[Array, Array]
+    upper_limit: float
+    exact: bool
+
+    def extremal_matrix(self, eigenvalues: Any, *, side: str) -> Array:
+        """Return A for H = diag(``eigenvalues``), tr(HA) = 1, that attains the ``side`` "lower" or "upper".
+
+        >>> best_constants("rademacher", 2).extremal_matrix([1.0, 0.25], side="lower").round(12).tolist()
+        [[0.5, 1.0], [1.0, 2.0]]
+        """
+        if side not in ("lower", "upper"):
+            raise ValueError(f"side must be 'lower' or 'upper', got {side!r}")
+        own = _eigenvalues(eigenvalues)
+        if own.size != self.features:
+            raise ValueError(f"eigenvalues must be {self.features}, one a feature, got {own.size}")
+        vector = (self.lower_vectors if side == "lower" else self.upper_vectors)[0] / np.sqrt(own)
+        return np.outer(vector, vector)
+
+
+def best_constants(name: str | Family, features: int, *, searches: int = 16, seed: int = 0) -> Constants:
+    """Return the best constants of the family called ``name`` for ``features`` coordinates, with what attains them.
+
+    Derived for independent symmetric coordinates. For others a local search from ``searches`` starting points drawn
+    with ``seed``: for fixed a the best b is an eigenvector of G(aa'), and g is symmetric in both. Raises ValueError or
+    TypeError where an argument does not fit.
+
+    >>> uniform = best_constants("uniform", 3)
+    >>> round(uniform.lower, 12), round(uniform.upper, 12), uniform.exact
+    (0.4, 1.6, True)
+    """
+    kind = family(name)
+    size = int(whole_size("features", features, infinite=False))
+    starts = int(whole_size("searches", searches, infinite=False))
+    if kind.kurtosis is not None:
+        return _independent(kind, size, kind.kurtosis)
+    generator = np.random.default_rng(seed)
+    lower = min((_search(kind, size, generator, 1.0) for _ in range(starts)), key=lambda found: found[0])
+    upper = max((_search(kind, size, generator, -1.0) for _ in range(starts)), key=lambda found: found[0])
+    return Constants(
+        kind.name, size, lower[0], upper[0], lower[1:], upper[1:], _limit(kind, size, upper[0]), exact=False
+    )
+
+
+def value(name: str | Family, a: Any, b: Any) -> float:
+    """Return g(a, b) = E[(a'xi)^2 (b'xi)^2] - (a'b)^2 for vectors of one length.
+
+    >>> value("rademacher", [1.0, 1.0], [1.0, -1.0])
+    0.0
+    """
+    left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if left.ndim != 1 or left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):
+        raise ValueError(f"a and b must be finite vectors of one length, got the shapes {left.shape} and {right.shape}")
+    moment = family(name).fourth_moment(np.ones(left.size), np.outer(left, left))
+    return float(right @ moment @ right - (left @ right) ** 2)
+
+
+def slack(
+    name: str | Family, eigenvalues: Any, matrix: Any, *, lower: float, upper: float, printed: bool = False
+) -> tuple[float, float]:
+    """Return the least eigenvalues of what each side of the two inequalities leaves: both hold where they are >= 0.
+
+    ``matrix`` A positive semidefinite, ``eigenvalues`` of H, ``lower`` and ``upper`` the constants. ``printed``: with
+    A on the outside, as the assumption is printed, instead of H. Raises ValueError where an argument does not fit.
+
+    >>> [round(least, 12) for least in slack("gaussian", [1.0, 0.5], np.diag([1.0, 0.0]), lower=1.0, upper=2.0)]
+    [0.0, 0.0]
+    >>> slack("gaussian", [1.0, 0.5], np.diag([1.0, 0.0]), lower=1.0, upper=2.0, printed=True)
+    (0.5, -0.5)
+    """
+    own, given = _eigenvalues(eigenvalues), np.asarray(matrix, dtype=np.float64)
+    if given.shape != (own.size, own.size) or not np.isfinite(given).all() or not np.allclose(given, given.T):
+        raise ValueError(f"matrix must be symmetric and finite, {own.size} by {own.size}, got the shape {given.shape}")
+    if np.linalg.eigvalsh(given)[0] < -1e-9 * np.abs(given).max():
+        raise ValueError("matrix must be positive semidefinite")
+    middle = family(name).fourth_moment(own, given) - own[:, None] * given * own
+    outside = float(own @ np.diag(given)) * (given if printed else np.diag(own))
+    least = real_number("lower", lower), real_number("upper", upper)
+    return (
+        float(np.linalg.eigvalsh(middle - least[0] * outside)[0]),
+        float(np.linalg.eigvalsh(least[1] * outside - middle)[0]),
+    )
+
+
+def _eigenvalues(value: Any) -> Array:
+    own = np.asarray(value, dtype=np.float64)
+    if own.ndim != 1 or own.size == 0:
+        raise ValueError(f"eigenvalues must be a list of positive numbers, got the shape {own.shape}")
+    for each in own:
+        positive("eigenvalues", each)
+    return own
+
+
+def _independent(kind: Family, size: int, kurtosis: float) -> Constants:
+    first, second = np.eye(size)[0], np.eye(size)[min(1, size - 1)]
+    even = np.full(size, 1.0 / math.sqrt(size))
+    if size == 1:
+        low = high = (first, first)
+    elif kurtosis >= 3.0:
+        low, high = (first, second), (first, first)
+    else:
+        low, high = ((first + second) / math.sqrt(2.0), (first - second) / math.sqrt(2.0)), (even, even)
+    lower = min(1.0, 0.5 * (kurtosis - 1.0)) if size > 1 else kurtosis - 1.0
+    upper = max(kurtosis - 1.0, 2.0 - (3.0 - kurtosis) / size)
+    return Constants(kind.name, size, lower, upper, low, high, upper, exact=True)
+
+
+def _search(kind: Family, size: int, generator: np.random.Generator, sign: float) -> tuple[float, Array, Array]:
+    """Return a local minimum of sign * g by exchanging the vectors, each the best for the other."""
+    ones = np.ones(size)
+    a = generator.standard_normal(size)
+    a /= np.linalg.norm(a)
+    best, b = math.inf, a
+    for _ in range(_ROUNDS):
+        outer = np.outer(a, a)
+        values, vectors = np.linalg.eigh(sign * (kind.fourth_moment(ones, outer) - outer))
+        gain = best - float(values[0])
+        best, a, b = float(values[0]), vectors[:, 0], a
+        if gain < 1e-13 * max(1.0, abs(best)):
+            break
+    return sign * best, b, a
+
+
+def _limit(kind: Family, size: int, found: float) -> float:
+    """Return an upper bound of rho_+: the largest eigenvalue of X -> E[(xi'X xi) xi xi'] - X on symmetric matrices.
+
+    <bb', G(aa')> is at most that eigenvalue, for aa' and bb' have Frobenius norm 1.
+    """
+    rows, columns = np.triu_indices(size)
+    if rows.size > 700:  # the matrix of that map would take longer than it is worth
+        return math.inf
+    ones = np.ones(size)
+    operator = np.empty((rows.size, rows.size))
+    weight = np.where(rows == columns, 1.0, math.sqrt(2.0))  # an orthonormal basis of the symmetric matrices
+    for index, (i, j) in enumerate(zip(rows, columns, strict=True)):
+        unit = np.zeros((size, size))
+        unit[i, j] = unit[j, i] = 1.0 / weight[index]
+        image = kind.fourth_moment(ones, unit) - unit
+        operator[index] = image[rows, columns] * weight
+    return max(found, float(np.linalg.eigvalsh(operator)[-1]))

@@ -1,0 +1,98 @@
+r"""The covariance of the gradient noise, exactly, for every family of features.
+
+At batch size 1 the gradient is W phi (phi'u - epsilon) with u = W'v - theta*, and
+
+    Sigma(v) = W (E[(phi'uu'phi) phi phi'] - H uu' H) W' + sigma^2 W H W'
+
+(lemma labelled lemma: noise-covariance). At batch size B it is Sigma(v)/B.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fsl_num.simulate.families import Family
+from fsl_num.simulate.regression import Regression
+from fsl_num.validation import Array
+
+_MOST = 4096  # features: a matrix of that size is 134 MB
+
+
+def noise_covariance(problem: Regression, v: Any) -> Array:
+    """Return Sigma(v) for weights ``v`` of shape (M,), shape (M, M), exactly up to rounding.
+
+    Independent features may be infinitely many where the model has the first M. Raises ValueError where ``v`` does not
+    fit, or where there are too many features to be listed.
+
+    >>> problem = Regression(s=0.5, beta=2.0, model_size=2, noise=0.0, family="rademacher")
+    >>> noise_covariance(problem, problem.theta + [1.0, 0.0]).tolist()
+    [[0.0, 0.0], [0.0, 0.25]]
+    """
+    kind = problem.family
+    assert isinstance(kind, Family) and problem.features is not None
+    weights = _weights(problem, v)
+    alone = problem.projection is None and kind.kurtosis is not None
+    listed = problem.model_size if alone else problem.features
+    if listed > _MOST:
+        raise ValueError(f"the noise covariance lists at most {_MOST} features, got {listed:g}")
+    size = weights.size
+    if alone:
+        # the features beyond M enter by the risk that they leave, delta = E[(tail' phi)^2]
+        first = problem.spectrum.eigenvalues
+        error = weights - (problem.theta[:size] if problem.target is not None else _first_theta(problem, size))
+        found = kind.fourth_moment(first, np.outer(error, error)) - np.outer(first * error, first * error)
+        found[np.arange(size), np.arange(size)] += (problem.tail + problem.noise) * first
+        return found
+    eigenvalues = problem.eigenvalues
+    projection = np.eye(size, eigenvalues.size) if problem.projection is None else problem.projection
+    error = weights @ projection - problem.theta
+    inner = kind.fourth_moment(eigenvalues, np.outer(error, error))
+    inner -= np.outer(eigenvalues * error, eigenvalues * error)
+    found = projection @ inner @ projection.T + problem.noise * (projection * eigenvalues) @ projection.T
+    return np.asarray(0.5 * (found + found.T))  # products of matrices are symmetric up to rounding only
+
+
+def curvature(problem: Regression) -> Array:
+    """Return W H W', the second derivative of the risk, shape (M, M).
+
+    >>> curvature(Regression(s=0.5, beta=2.0, model_size=2, noise=0.0)).tolist()
+    [[1.0, 0.0], [0.0, 0.25]]
+    """
+    if problem.projection is None:
+        return np.diag(problem.spectrum.eigenvalues)
+    return np.asarray((problem.projection * problem.eigenvalues) @ problem.projection.T)
+
+
+def noise_bounds(problem: Regression, v: Any) -> tuple[float, float]:
+    """Return the smallest and the largest a with n'Sigma(v)n = (2 a E(v) + sigma^2) n'W H W'n for some direction n.
+
+    The lemma says that they lie in [rho_-, rho_+]. Raises ValueError where ``v`` does not fit or has no excess risk.
+
+    >>> problem = Regression(s=0.5, beta=2.0, model_size=2, noise=1.0)
+    >>> [round(a, 9) for a in noise_bounds(problem, [2.0, 1.0])]
+    [1.0, 2.0]
+    """
+    from scipy.linalg import eigh
+
+    risk = float(problem.excess_risk(_weights(problem, v)))
+    if not risk > 0.0:
+        raise ValueError("v has no excess risk: the noise is that of the labels alone")
+    values = eigh(noise_covariance(problem, v), curvature(problem), eigvals_only=True)
+    low, high = ((float(value) - problem.noise) / (2.0 * risk) for value in (values[0], values[-1]))
+    return low, high
+
+
+def _weights(problem: Regression, v: Any) -> Array:
+    given = np.asarray(v, dtype=np.float64)
+    if not math.isfinite(problem.model_size) or given.shape != (int(problem.model_size),):
+        raise ValueError(f"v must be model_size = {problem.model_size:g} numbers, got the shape {given.shape}")
+    if not np.isfinite(given).all():
+        raise ValueError("v must be finite")
+    return given
+
+
+def _first_theta(problem: Regression, size: int) -> Array:
+    return np.asarray(np.arange(1.0, size + 1.0) ** (-0.5 * (1.0 + problem.beta * (problem.s - 1.0))))
