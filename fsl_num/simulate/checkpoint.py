@@ -1,0 +1,133 @@
+"""A file that holds what a simulation has finished, so that a killed one goes on where it was.
+
+The file names what it belongs to, argument by argument: to go on with other arguments is refused. It is replaced as a
+whole, so that a reader finds the old state or the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import time
+import warnings
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.simulate.runs import Finished, Moments
+from fsl_num.writing import write_atomically
+
+_SHARE: Final = 0.05  # of the time goes into writing, at most
+
+
+def digest(*values: Any) -> str:
+    """Return a short digest of arrays, numbers and strings: equal for equal ones only.
+
+    >>> digest(np.arange(3.0)) == digest(np.arange(3.0)), digest(1.0) == digest(2.0)
+    (True, False)
+    """
+    found = hashlib.sha256()
+    for value in values:
+        if isinstance(value, np.ndarray):
+            found.update(f"{value.dtype.str}{value.shape}".encode())
+            found.update(np.ascontiguousarray(value).tobytes())
+        else:
+            found.update(repr(value).encode())
+        found.update(b"\0")
+    return found.hexdigest()[:16]
+
+
+class Checkpoint:
+    """The file of one simulation.
+
+    ``path``: where; ``identity``: the name of each argument and a number or digest that stands for its value. A
+    ValueError says in which argument an existing file differs, or that it is no such file; an OSError, that the file
+    cannot be read or written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
+        self.path = Path(path)
+        self._identity = dict(identity)
+        self._written = self._paused = 0.0
+        self.error = ""
+
+    def load(self) -> Finished:
+        """Return what the file holds, or nothing finished; the file is written at once, so that trouble shows early."""
+        finished = self._read() if self.path.exists() else Finished()
+        try:
+            self._write(finished)
+        except OSError as error:
+            text = f"the checkpoint cannot be written ({error.strerror or error}); nothing was simulated"
+            raise OSError(error.errno, text, str(self.path)) from error
+        return finished
+
+    def save(self, finished: Finished, *, now: bool = False) -> None:
+        """Write ``finished``, unless the last write is so recent that writing would take up the time (``now``: do).
+
+        A disk that is full does not end the simulation: the old file stays whole, a RuntimeWarning and :attr:`error`
+        say so, and the next time it is tried again.
+        """
+        start = time.monotonic()
+        if not now and start < self._written + self._paused:
+            return
+        try:
+            self._write(finished)
+        except OSError as error:
+            first = not self.error
+            self.error = (
+                f"the checkpoint {self.path.name} could not be brought up to date ({error.strerror or error}); it"
+                " still holds an earlier state, whole"
+            )
+            if first:
+                warnings.warn(self.error, RuntimeWarning, stacklevel=2)
+        else:
+            self.error = ""
+        self._written = time.monotonic()
+        self._paused = (self._written - start) / _SHARE
+
+    def _write(self, finished: Finished) -> None:
+        waiting = [moments for _, moments in finished.waiting]
+        buffer = io.BytesIO()
+        np.savez(
+            buffer,
+            identity=np.array(json.dumps(self._identity)),
+            merged=np.array([finished.merged, finished.total.count]),
+            mean=finished.total.mean,
+            squares=finished.total.squares,
+            waiting=np.array([[index, moments.count] for index, moments in finished.waiting], dtype=np.int64),
+            waiting_mean=np.array([moments.mean for moments in waiting]),
+            waiting_squares=np.array([moments.squares for moments in waiting]),
+        )
+        write_atomically(self.path, buffer.getvalue())
+
+    def _read(self) -> Finished:
+        try:
+            with np.load(io.BytesIO(self.path.read_bytes()), allow_pickle=False) as stored:
+                content = {name: stored[name] for name in stored.files}
+            identity = json.loads(str(content["identity"]))
+            waiting = tuple(
+                (int(index), Moments(int(count), mean, squares))
+                for (index, count), mean, squares in zip(
+                    content["waiting"], content["waiting_mean"], content["waiting_squares"], strict=True
+                )
+            )
+            merged, count = (int(value) for value in content["merged"])
+            finished = Finished(merged, Moments(count, content["mean"], content["squares"]), waiting)
+        except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError) as error:
+            raise ValueError(
+                f"{str(self.path)!r} is no checkpoint of a simulation; name a new file, or remove this one"
+            ) from error
+        names = sorted(identity.keys() | self._identity.keys())
+        other = [name for name in names if identity.get(name) != self._identity.get(name)]
+        if other:
+            told = ", ".join(f"{name} ({identity.get(name)} there, {self._identity.get(name)} here)" for name in other)
+            raise ValueError(
+                f"the checkpoint {str(self.path)!r} belongs to another simulation, which differs in {told}; name a new"
+                " file, or remove this one to start afresh"
+            )
+        return finished
