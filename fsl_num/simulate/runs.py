@@ -129,8 +129,11 @@ def run_chunk(job: Job, runs: int, seed: np.random.SeedSequence, tick: Callable[
     return Moments(runs, means, squares)
 
 
-def run_task(job: Job, runs: int, seed: np.random.SeedSequence) -> Moments | Exception:
-    """Return :func:`run_chunk`, or the error that it raised: so that a future's own exception is the worker's."""
+def run_task(job: Job, runs: int, seed: np.random.SeedSequence, attempt: int) -> Moments | Exception:
+    """Return :func:`run_chunk`, or the error that it raised: so that a future's own exception is the worker's.
+
+    ``attempt`` changes nothing but the call: executors that remember calls must not answer with an old failure.
+    """
     try:
         return run_chunk(job, runs, seed)
     except Exception as error:

@@ -61,7 +61,7 @@ class Workers:
                     while ahead and len(under_way) < _AHEAD and not broken:
                         chunk = ahead.pop()
                         # the stream is an argument: executors that hold equal calls for one see different ones
-                        call = (self._job, self._sizes[chunk], child(self._seed, chunk))
+                        call = (self._job, self._sizes[chunk], child(self._seed, chunk), self.lost)
                         try:
                             under_way[executor.submit(run_task, *call)] = chunk
                         except BrokenExecutor:
