@@ -16,7 +16,7 @@ and 2E = tr T + |rho|^2: M dimensions where the family allows it, and no loss of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,81 @@ def _seen_noise(system: Whitened, kind: Family) -> Callable[[Array, Array], Arra
     return dependent
 
 
+@dataclass(eq=False)
+class _Run:
+    """The recursion of one problem: ``second`` T and ``mean`` m, and the function ``seen`` of both."""
+
+    system: Whitened
+    seen: Callable[[Array, Array], Array]
+    label_noise: float
+    second: Array
+    mean: Array
+
+    @classmethod
+    def of(cls, problem: Regression) -> _Run:
+        kind = problem.family
+        assert isinstance(kind, Family)
+        system = whitened(problem)
+        mean = -system.aim
+        return cls(system, _seen_noise(system, kind), problem.noise, np.multiply.outer(mean, mean), mean)
+
+    @property
+    def risk(self) -> float:
+        rest = self.system.rest
+        return 0.5 * (float(np.trace(self.second)) + float(rest @ rest) + self.system.tail)
+
+    def fit_noise(self) -> Array:
+        """V' F(X) V - T: the noise that comes from the error, whitened."""
+        found = self.seen(self.second, self.mean)
+        found -= self.second
+        return found
+
+    def step(self, rate: float, batch: float) -> None:
+        eigenvalues = self.system.eigenvalues
+        noise = self.fit_noise()
+        index = np.arange(eigenvalues.size)
+        noise[index, index] += self.label_noise
+        noise *= (rate**2 / batch) * eigenvalues[:, None]
+        noise *= eigenvalues
+        kept = 1.0 - rate * eigenvalues
+        self.second *= kept[:, None]
+        self.second *= kept
+        self.second += noise
+        self.mean = self.mean * kept
+
+    def through(self, rates: Array, batches: Array, wanted: Any) -> Iterator[int]:
+        """Take the steps; yield the index of each wanted step when it is reached. Raise OverflowError beyond floats."""
+        from tqdm import tqdm
+
+        marks = {int(step): index for index, step in enumerate(wanted)}
+        with (
+            tqdm(total=rates.size, unit="step", desc="exact risk", leave=False, delay=_PATIENCE) as bar,
+            np.errstate(over="ignore", invalid="ignore"),
+        ):
+            for k in range(rates.size + 1):
+                if k in marks:
+                    if not math.isfinite(self.risk):
+                        raise OverflowError(
+                            f"training diverges: the expected risk is beyond 1.8e308 by step {k}; the largest learning"
+                            f" rate is {float(rates.max())!r}, lower it"
+                        )
+                    yield marks[k]
+                if k < rates.size:
+                    self.step(float(rates[k]), float(batches[k]))
+                    bar.update()
+
+
+def _plan(rates: Any, batch_sizes: Any, every: int | None) -> tuple[Array, Array, Any]:
+    eta = step_values("rates", rates, zero=True)
+    given = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
+    if eta.ndim != 1 or given.shape not in ((1,), eta.shape):
+        raise ValueError(
+            "rates must be one number a step and batch_sizes one number or one a step, got the shapes"
+            f" {eta.shape} and {given.shape}"
+        )
+    return eta, np.asarray(np.broadcast_to(given, eta.shape)), record_steps(eta.size, every)
+
+
 def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: int | None = None) -> RiskCurve:
     """Return the expected excess risk of one-pass SGD, exactly up to rounding, from the whole second-moment matrix.
 
@@ -142,54 +217,52 @@ def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, 
     >>> curve.step.tolist(), bool(curve.excess_risk[0] > curve.excess_risk[-1])
     ([0, 50, 100], True)
     """
-    eta = step_values("rates", rates, zero=True)
-    given = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
-    if eta.ndim != 1 or given.shape not in ((1,), eta.shape):
-        raise ValueError(
-            "rates must be one number a step and batch_sizes one number or one a step, got the shapes"
-            f" {eta.shape} and {given.shape}"
-        )
-    batches = np.broadcast_to(given, eta.shape)
-    kind = problem.family
-    assert isinstance(kind, Family)
-    system = whitened(problem)
-    seen = _seen_noise(system, kind)
-    wanted = record_steps(eta.size, every)
-    d = system.eigenvalues
-    index = np.arange(d.size)
-    products = np.multiply.outer(d, d)
-    mean = -system.aim
-    second = np.multiply.outer(mean, mean)
-    fixed = float(system.rest @ system.rest) + system.tail
+    eta, batches, wanted = _plan(rates, batch_sizes, every)
+    run = _Run.of(problem)
     found = np.empty(wanted.size)
-    recorded = 0
-    from tqdm import tqdm
-
-    with (
-        tqdm(total=eta.size, unit="step", desc="exact risk", leave=False, delay=_PATIENCE, dynamic_ncols=True) as bar,
-        np.errstate(over="ignore", invalid="ignore"),
-    ):
-        for k in range(eta.size + 1):
-            if recorded < wanted.size and wanted[recorded] == k:
-                found[recorded] = 0.5 * (float(np.trace(second)) + fixed)
-                recorded += 1
-                if not math.isfinite(found[recorded - 1]):
-                    raise OverflowError(
-                        f"training diverges: the expected risk is beyond 1.8e308 by step {k}; the largest learning"
-                        f" rate is {float(eta.max())!r}, lower it"
-                    )
-            if k == eta.size:
-                break
-            noise = seen(second, mean)
-            noise -= second
-            noise[index, index] += problem.noise
-            noise *= products
-            kept = 1.0 - eta[k] * d
-            second *= kept[:, None]
-            second *= kept
-            noise *= eta[k] ** 2 / batches[k]
-            second += noise
-            mean *= kept
-            bar.update()
-    message = f"second-moment matrix of {d.size} weights"
+    for index in run.through(eta, batches, wanted):
+        found[index] = run.risk
+    message = f"second-moment matrix of {run.mean.size} weights"
     return RiskCurve(wanted, found, np.zeros(wanted.size), "exact", message)
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseConstants:
+    """The constants of the noise along a run, after ``step`` steps.
+
+    Averaged over runs the noise from the error is 2 a_j E mu_j in mode j of W H W', eigenvalue mu_j: ``least`` and
+    ``largest`` are the extremes of a_j over the modes, ``weighted`` the mean with the weights mu_j^2 of the forgetting
+    kernel at time 0. The theory bounds them by rho_- and rho_+, which hold for every error, the worst included.
+
+    >>> NoiseConstants(np.array([0]), np.array([0.5]), np.array([1.0]), np.array([1.5])).largest.tolist()
+    [1.5]
+    """
+
+    step: Any
+    least: Array
+    weighted: Array
+    largest: Array
+
+
+def noise_constants(
+    problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: int | None = None
+) -> NoiseConstants:
+    """Return the constants of the noise that the errors of one-pass SGD really meet, exactly, as they change.
+
+    Arguments and errors are those of :func:`exact_risk_matrix`; ValueError too where there is no error.
+
+    >>> problem = Regression(s=0.5, beta=2.0, model_size=4, noise=0.0, family="rademacher")
+    >>> found = noise_constants(problem, [0.1] * 20)
+    >>> bool(found.least[0] > 0.2), bool(found.largest[-1] < 1.0)
+    (True, True)
+    """
+    eta, batches, wanted = _plan(rates, batch_sizes, every)
+    run = _Run.of(problem)
+    weights = run.system.eigenvalues**2 / float((run.system.eigenvalues**2).sum())
+    found = np.empty((3, wanted.size))
+    for index in run.through(eta, batches, wanted):
+        if not run.risk > 0.0:
+            raise ValueError(f"there is no error after {int(wanted[index])} steps: its noise has no constants")
+        own = np.diagonal(run.fit_noise()) / (2.0 * run.risk)
+        found[:, index] = own.min(), float(weights @ own), own.max()
+    return NoiseConstants(wanted, *found)
