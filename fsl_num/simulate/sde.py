@@ -9,7 +9,7 @@ order: so the result does not depend on who computed them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
 from concurrent.futures import Executor
 from typing import Any
 
@@ -17,9 +17,11 @@ import numpy as np
 
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.regression import Regression
+from fsl_num.simulate.runs import Moments
 from fsl_num.simulate.sde_grid import Grid, checked_clock, checked_steps, scheme_grid
 from fsl_num.simulate.sde_moments import exact_sde_risk, grid_risk
 from fsl_num.simulate.sde_paths import System, advance, sde_system
+from fsl_num.simulate.streams import child
 from fsl_num.validation import Array, whole_size
 from fsl_num.volterra.problem import UnstableProblemError
 
@@ -31,12 +33,12 @@ def _chunk_size(modes: int) -> int:
     return max(1, min(_MOST_RUNS, _NUMBERS // modes))
 
 
-def simulate_chunk(system: System, grid: Grid, runs: int, seed: np.random.SeedSequence) -> tuple[int, Array, Array]:
-    """Return the number of runs, and at each record the mean of E over them and the sum of squares around it.
+def simulate_chunk(system: System, grid: Grid, runs: int, seed: np.random.SeedSequence) -> Moments:
+    """Return the mean of E over the runs at each record, and the sum of squares around it.
 
     >>> system = System(np.array([1.0]), np.array([1.0]), 0.0, 1.0)
     >>> grid = Grid(np.full(2, 0.1), np.full(2, 0.01), np.array([0, 2]))
-    >>> float(simulate_chunk(system, grid, 3, np.random.SeedSequence(1))[1][0])
+    >>> float(simulate_chunk(system, grid, 3, np.random.SeedSequence(1)).mean[0])
     0.5
     """
     generator = np.random.default_rng(seed)
@@ -53,28 +55,9 @@ def simulate_chunk(system: System, grid: Grid, runs: int, seed: np.random.SeedSe
                 advance(system, x, float(grid.lengths[step]), noise)
             done = upto
             risk = 0.5 * (np.einsum("ij,ij->i", x, x) + system.tail)
-            means[row] = risk.mean()
+            means[row] = risk[0] + np.mean(risk - risk[0])  # so that equal risks have no spread
             squares[row] = ((risk - means[row]) ** 2).sum()
-    return runs, means, squares
-
-
-def merged(parts: Iterable[tuple[int, Array, Array]]) -> tuple[int, Array, Array]:
-    """Return the number, the mean and the sum of squares around it of all ``parts`` together, taken in their order.
-
-    >>> one, two = (1, np.array([1.0]), np.array([0.0])), (1, np.array([3.0]), np.array([0.0]))
-    >>> merged([one, two])
-    (2, array([2.]), array([2.]))
-    """
-    found: tuple[int, Array, Array] | None = None
-    for count, mean, squares in parts:
-        if found is None:
-            found = count, mean, squares
-            continue
-        before, middle, spread = found
-        total, shift = before + count, mean - middle
-        found = total, middle + shift * (count / total), spread + squares + shift**2 * (before * count / total)
-    assert found is not None, "there is at least one chunk"
-    return found
+    return Moments(runs, means, squares)
 
 
 def simulate_sde(
@@ -84,7 +67,7 @@ def simulate_sde(
     *,
     time: str = "physical",
     runs: int,
-    seed: int,
+    seed: int | np.random.SeedSequence,
     every: int | None = None,
     substeps: int = 4,
     executor: Executor | None = None,
@@ -95,14 +78,15 @@ def simulate_sde(
     ``problem``: with Gaussian features, the first M of them or any projection, M finite. ``rates``: eta_0 .. eta_{K-1}
     >= 0, one of them positive; ``batch_sizes``: positive, one number or one a step. ``time``: "physical" or
     "intrinsic", the clock that the scheme cuts into equal parts: ``substeps`` parts a step of training, or parts of at
-    most the largest rate over ``substeps``. ``runs`` >= 2; ``seed``: a whole number, of which the result is a function
-    to the last bit, whatever the ``executor`` (any ``concurrent.futures.Executor``; None runs here). ``every``: record
-    after so many steps. ``progress``: True or False for a bar or none, None for one on a terminal after two seconds.
+    most the largest rate over ``substeps``. ``runs`` >= 2; ``seed``: a whole number of at least 0 or a SeedSequence, of
+    which the result is a function to the last bit, whatever the ``executor`` (any ``concurrent.futures.Executor``; None
+    runs here). ``every``: record after so many steps. ``progress``: True or False for a bar or none, None for one on a
+    terminal after two seconds.
 
     The message of the result tells the bias of the scheme, which is known exactly
-    (:func:`~fsl_num.simulate.sde_moments.euler_maruyama_risk`). Raises ValueError for arguments that do not fit, for
-    other features, and where paths grow beyond the range of floats. Source: equations labelled eqn: sde and
-    eqn: sde-instrinc.
+    (:func:`~fsl_num.simulate.sde_moments.euler_maruyama_risk`). Raises ValueError or TypeError for arguments that do
+    not fit, ValueError for other features, OverflowError where paths grow beyond the range of floats. Source: equations
+    labelled eqn: sde and eqn: sde-instrinc.
 
     >>> model = Regression(s=0.5, beta=2.0, model_size=10, noise=1.0)
     >>> curve = simulate_sde(model, [0.1] * 50, time="intrinsic", runs=100, seed=1)
@@ -117,18 +101,33 @@ def simulate_sde(
     grid = scheme_grid(clock, eta, batches, substeps, wanted)
     size = _chunk_size(system.eigenvalues.size)
     sizes = [min(size, count - low) for low in range(0, count, size)]
-    # a number, not a sequence that was spawned from before: those count how often
-    seeds = np.random.SeedSequence(int(whole_size("seed", seed, infinite=False, least=0))).spawn(len(sizes))
+    root = _root(seed)
+    seeds = [child(root, index) for index in range(len(sizes))]
     columns = ([system] * len(sizes), [grid] * len(sizes), sizes, seeds)
     parts = map(simulate_chunk, *columns) if executor is None else executor.map(simulate_chunk, *columns)
-    _, mean, squares = merged(_shown(parts, len(sizes), f"sde-{clock}", progress))
-    if not (np.isfinite(mean) & np.isfinite(squares)).all():
-        raise ValueError(
+    total = Moments(0, np.zeros(0), np.zeros(0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in _shown(parts, len(sizes), f"sde-{clock}", progress):
+            total = total.with_others(part)
+    if not (np.isfinite(total.mean) & np.isfinite(total.squares)).all():
+        raise OverflowError(
             f"the paths grow beyond all numbers at the largest learning rate {float(eta.max())!r}; lower it, or take"
             " more substeps"
         )
-    error = np.sqrt(squares / (count - 1) / count)
-    return RiskCurve(wanted, mean, error, f"sde-{clock}", _bias(problem, eta, batches, every, grid, count))
+    message = _bias(problem, eta, batches, every, grid, count)
+    return RiskCurve(wanted, total.mean, total.standard_error(), f"sde-{clock}", message)
+
+
+def _root(seed: Any) -> np.random.SeedSequence:
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    try:
+        number = -1 if isinstance(seed, bool) else operator.index(seed)
+    except TypeError as error:
+        raise TypeError(f"seed must be a whole number or a SeedSequence, got {type(seed).__name__}") from error
+    if number < 0:
+        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
+    return np.random.SeedSequence(number)
 
 
 def _shown(parts: Any, count: int, name: str, progress: bool | None) -> Any:

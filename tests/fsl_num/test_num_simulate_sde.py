@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
-from fsl_num.simulate.sde import merged, simulate_sde
+from fsl_num.simulate.sde import simulate_sde
 from fsl_num.simulate.sde_grid import Grid, scheme_grid
 from fsl_num.simulate.sde_moments import euler_maruyama_risk, exact_sde_risk
 from fsl_num.simulate.sde_paths import System, advance, change_of_time, sde_system, strong_errors
@@ -244,16 +244,10 @@ def test_bits_do_not_depend_on_the_workers():
             shared = simulate_sde(problem, WARM[:4], executor=executor, **call)
             assert shared.as_dict() == alone.as_dict()
     assert simulate_sde(problem, WARM[:4], **{**call, "seed": 10}).as_dict() != alone.as_dict()
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.lists(st.lists(st.floats(0.1, 10.0), min_size=1, max_size=5), min_size=1, max_size=5))
-def test_merging_gives_mean_and_spread_of_all(groups):
-    parts = [(len(g), np.array([np.mean(g)]), np.array([np.sum((np.array(g) - np.mean(g)) ** 2)])) for g in groups]
-    count, mean, squares = merged(parts)
-    everything = np.concatenate([np.array(g) for g in groups])
-    assert (count, mean[0]) == (everything.size, pytest.approx(everything.mean(), rel=1e-12))
-    assert squares[0] == pytest.approx(((everything - everything.mean()) ** 2).sum(), rel=1e-9, abs=1e-12)
+    # a sequence is the number it was made from, also after others were spawned from it
+    sequence = np.random.SeedSequence(9)
+    sequence.spawn(3)
+    assert simulate_sde(problem, WARM[:4], **{**call, "seed": sequence}).as_dict() == alone.as_dict()
 
 
 def test_a_model_without_noise_or_error_stands_still():
@@ -275,7 +269,6 @@ def test_a_model_without_noise_or_error_stands_still():
         (lambda: simulate_sde(model(), [0.0, 0.0], runs=2, seed=0), "neither clock moves"),
         (lambda: simulate_sde(model(), [0.1], [1, 2], runs=2, seed=0), "one number a step"),
         (lambda: simulate_sde(model(), [0.1], runs=2, seed=0, substeps=0), "substeps must be"),
-        (lambda: simulate_sde(model(), [30.0] * 400, runs=2, seed=0, substeps=1), "beyond all numbers"),
         (lambda: strong_errors(model(), [0.1], substeps=(1, 2)), "at least three"),
         (lambda: strong_errors(model(), [0.1], substeps=(2, 3, 6)), "dividing the next"),
         (lambda: strong_errors(model(), [0.1], runs=30), "multiple of 20"),
@@ -288,6 +281,10 @@ def test_what_does_not_fit_is_refused(call, text):
 
 
 def test_growing_risk_is_refused_or_told():
+    with pytest.raises(OverflowError, match="beyond all numbers"):
+        simulate_sde(model(), [30.0] * 400, runs=2, seed=0, substeps=1)
+    with pytest.raises(TypeError, match="SeedSequence"):
+        simulate_sde(model(), [0.1], runs=2, seed=0.5)
     with pytest.raises(UnstableProblemError):
         exact_sde_risk(model(), [1.9] * 5)
     assert "without bound" in simulate_sde(model(), [1.9] * 5, runs=4, seed=0).message

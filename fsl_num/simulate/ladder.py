@@ -1,0 +1,222 @@
+"""The ladder from SGD to the scaling law: every approximation on the way, measured for one problem and schedule.
+
+SGD -> its expected risk -> the SDE in physical time -> in intrinsic time -> the Volterra equation -> the functional
+scaling law -> the asymptotic law.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, replace
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from fsl_num.schedules.steps import step_rates
+from fsl_num.simulate.curve import RiskCurve
+from fsl_num.simulate.ladder_breaking import BreakingRate, breaking_rates, relative_distance
+from fsl_num.simulate.ladder_rungs import RUNGS, rung_curve, rung_steps, rungs_of
+from fsl_num.simulate.regression import Regression
+from fsl_num.simulate.sde_grid import checked_steps
+from fsl_num.validation import whole_size
+
+_SAMPLED = 100  # records of simulated rungs, by default
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The relative distance of two rungs: its ``largest`` value over time, ``at`` which step, and the ``end`` value.
+
+    ``noise``: twice the largest relative standard error of the two curves, 0 where neither was simulated; a distance
+    below it tells nothing.
+    """
+
+    rung: str
+    next_rung: str
+    largest: float
+    at: int
+    end: float
+    noise: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """The rungs of one problem and schedule as curves, from SGD down.
+
+    ``curves``: one for each rung, in order, the method being its name. ``samples``: simulated paths of the two SDEs
+    where there are, beside their exact expectations among the curves. ``breaking``: the learning rates at which each
+    approximation breaks, for this shape of schedule.
+
+    >>> model = Regression(s=0.5, beta=2.0, model_size=32, noise=1.0)
+    >>> found = ladder(model, "cosine", peak=0.1, steps=1000, thresholds=())
+    >>> [gap.next_rung for gap in found.table]
+    ['sde-physical', 'sde-intrinsic', 'volterra', 'fsl', 'asymptotic']
+    """
+
+    curves: tuple[RiskCurve, ...]
+    samples: tuple[RiskCurve, ...] = ()
+    breaking: tuple[BreakingRate, ...] = ()
+
+    def curve(self, name: str) -> RiskCurve:
+        """Return the rung called ``name``; raise ValueError where the ladder has none such."""
+        for one in self.curves:
+            if one.method == name:
+                return one
+        raise ValueError(f"the ladder has no rung {name!r}; it has {', '.join(one.method for one in self.curves)}")
+
+    def gap(self, name: str, other: str) -> Gap:
+        """Return the distance of any two rungs."""
+        return _gap(self.curve(name), self.curve(other))
+
+    @property
+    def table(self) -> tuple[Gap, ...]:
+        """The distance of each rung to the next; behind them that of each simulated SDE to its exact expectation."""
+        steps = [_gap(one, other) for one, other in zip(self.curves, self.curves[1:], strict=False)]
+        return (*steps, *(_gap(one, self.curve(one.method)) for one in self.samples))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the curves by rung, the ``table``, and the ``breaking`` rates, as dictionaries and lists."""
+        broken = [{**asdict(one), "message": one.message} for one in self.breaking]
+        for row in broken:
+            row["below"] = None if row["below"] == math.inf else row["below"]  # JSON has no infinity; the message tells
+        return {
+            "rungs": {one.method: one.as_dict() for one in self.curves},
+            "samples": {one.method: one.as_dict() for one in self.samples},
+            "table": [asdict(gap) for gap in self.table],
+            "breaking": broken,
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`as_dict` as JSON."""
+        return json.dumps(self.as_dict())
+
+    def plot(self, ax: Any = None, *, risks: bool = False) -> Any:
+        """Draw the distance of each rung to the next over the steps, or with ``risks`` the risks; return the axes."""
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(layout="constrained").subplots()
+        if risks:
+            for one in self.curves:
+                # dashed, for it lies on the curve before it
+                style = "--" if one.method in ("sde-intrinsic", "asymptotic") else "-"
+                one.plot(ax, label=RUNGS[one.method], linestyle=style)
+        else:
+            for one, other in zip(self.curves, self.curves[1:], strict=False):
+                step, first, second = _shared(one, other)
+                apart = relative_distance(one.excess_risk[first], other.excess_risk[second])
+                seen = (step > 0) & (apart > 0.0)  # a logarithmic axis has no place for 0
+                if seen.any():
+                    ax.loglog(step[seen], apart[seen], label=f"{RUNGS[one.method]} – {RUNGS[other.method]}")
+            ax.set_xlabel("step")
+            ax.set_ylabel("relative distance")
+        ax.legend(fontsize="small")
+        return ax
+
+    def _repr_html_(self) -> str:
+        thresholds = sorted({one.threshold for one in self.breaking}, reverse=True)
+        titles = ["rung", "next", "largest distance", "at step", "at the end", "noise of sampling"]
+        titles += [f"{100 * threshold:g}% apart" for threshold in thresholds]
+        broken = {(one.rung, one.next_rung, one.threshold): one.message for one in self.breaking}
+        rows = []
+        for gap in self.table:
+            first = RUNGS[gap.rung] + (", simulated" if gap.rung == gap.next_rung else "")
+            noise = f"{gap.noise:.3g}" if gap.noise else ""
+            shown = [first, RUNGS[gap.next_rung], f"{gap.largest:.3g}", str(gap.at), f"{gap.end:.3g}", noise]
+            shown += [broken.get((gap.rung, gap.next_rung, threshold), "") for threshold in thresholds]
+            rows.append("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in shown) + "</tr>")
+        head = "".join(f"<th>{escape(text)}</th>" for text in titles)
+        return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+
+
+def _shared(one: RiskCurve, other: RiskCurve) -> tuple[Any, Any, Any]:
+    """Return the steps that both curves recorded, and where each has them."""
+    return np.intersect1d(one.step, other.step, assume_unique=True, return_indices=True)
+
+
+def _gap(one: RiskCurve, other: RiskCurve) -> Gap:
+    step, first, second = _shared(one, other)
+    risks = one.excess_risk[first], other.excess_risk[second]
+    apart = relative_distance(*risks)
+    where = int(np.argmax(apart))
+    scale = np.minimum(*risks)
+    noise = np.hypot(one.standard_error[first], other.standard_error[second]) / np.where(scale > 0.0, scale, np.inf)
+    spread = 2.0 * float(noise.max())
+    return Gap(one.method, other.method, float(apart[where]), int(step[where]), float(apart[-1]), spread)
+
+
+def rates_of(schedule: Any, peak: Any, steps: Any, parameters: dict[str, Any]) -> Any:
+    """Return the learning rates of a schedule given by name with its parameters, or as they are.
+
+    Raises TypeError where rates come with parameters, or a name without peak and steps.
+
+    >>> rates_of("constant", 0.1, 2, {}).tolist()
+    [0.1, 0.1]
+    """
+    if isinstance(schedule, str):
+        if peak is None or steps is None:
+            raise TypeError(f"the schedule {schedule!r} needs peak= and steps=")
+        return step_rates(schedule, peak=peak, steps=steps, **parameters)
+    if peak is not None or steps is not None or parameters:
+        raise TypeError("learning rates given one a step take no peak, steps or other parameters of a schedule")
+    return schedule
+
+
+def ladder(
+    problem: Regression,
+    schedule: Any,
+    batch_sizes: Any = 1,
+    *,
+    peak: float | None = None,
+    steps: int | None = None,
+    every: int | None = None,
+    runs: int = 0,
+    seed: int = 0,
+    thresholds: tuple[float, ...] = (0.1,),
+    executor: Executor | None = None,
+    **parameters: Any,
+) -> Ladder:
+    """Return all rungs from SGD to the asymptotic law, without sampling unless ``runs`` > 0.
+
+    ``problem``: any; rungs that it does not have are left out (the SDEs but for Gaussian features, the asymptotic law
+    for a projection or another target). ``schedule``: a name of :data:`~fsl_num.schedules.steps.STEP_SCHEDULES` with
+    ``peak``, ``steps`` and its ``parameters``, or learning rates eta_0 .. eta_{K-1}. ``batch_sizes``: positive, one
+    number or one a step. ``every``: record after so many steps, by default about 150 times, closer together early. With
+    ``runs`` >= 2 SGD and both SDEs are simulated too, from ``seed``, by the ``executor`` where one is given.
+    ``thresholds``: distances for which the learning rates are searched where each approximation breaks
+    (:func:`~fsl_num.simulate.ladder_breaking.breaking_rates`); each takes some twenty ladders, () none.
+
+    Raises ValueError or TypeError for arguments that do not fit, UnstableProblemError for learning rates at which the
+    SDE or the Volterra equation grow. Sources: equations labelled eqn: sgd, eqn: sde, eqn: sde-instrinc,
+    eqn: volterra-equation and eqn: fsl, and the powers of Lemma lemma:ke-power with their sharp constants.
+
+    >>> found = ladder(Regression(s=0.5, beta=2.0, model_size=32, noise=1.0), "constant", peak=0.01, steps=500)
+    >>> all(gap.largest < 0.01 for gap in found.table[:4]), found.breaking[0].message[:5]
+    (True, 'above')
+    """
+    eta, batches = checked_steps(rates_of(schedule, peak, steps, parameters), batch_sizes)
+    wanted = rung_steps(eta.size, every)
+    count = int(whole_size("runs", runs, infinite=False, least=0))
+    curves: list[RiskCurve] = []
+    for name in rungs_of(problem):
+        if name == "sde-intrinsic":
+            # equal in law to the one before
+            curves.append(replace(curves[-1], method=name))
+        else:
+            curves.append(rung_curve(name, problem, eta, batches, wanted))
+    samples: list[RiskCurve] = []
+    if count:
+        from fsl_num.simulate.monte_carlo import simulate_sgd
+        from fsl_num.simulate.sde import simulate_sde
+
+        gap = max(1, eta.size // _SAMPLED) if every is None else every
+        options: dict[str, Any] = {"runs": count, "every": gap, "executor": executor}
+        curves.insert(0, replace(simulate_sgd(problem, eta, batches, seed=seed, **options), method="sgd"))
+        for index, clock in enumerate(("physical", "intrinsic"), 1):
+            if f"sde-{clock}" in rungs_of(problem):
+                samples.append(simulate_sde(problem, eta, batches, time=clock, seed=seed + index, **options))
+    breaking = breaking_rates(problem, eta, thresholds, batch_sizes=batches, every=every) if thresholds else ()
+    return Ladder(tuple(curves), tuple(samples), breaking)
