@@ -89,6 +89,7 @@ def simulate_sgd(
         finally:
             if file is not None and missing:
                 file.save(finished, now=True)
+    assert finished.merged == len(sizes), "every chunk has come"
     notes = [f"{count} runs, {kind}"]
     if resumed:
         notes.append(f"{resumed} of {len(sizes)} chunks from the checkpoint")

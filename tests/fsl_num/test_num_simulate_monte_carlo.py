@@ -4,15 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate import runs as chunks
-from fsl_num.simulate.families import FAMILIES
+from fsl_num.simulate.families import FAMILIES, Gaussian
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
-from fsl_num.simulate.streams import child, samples_of
+from fsl_num.simulate.streams import Samples, child, samples_of
 
 W = np.random.default_rng(4).standard_normal((3, 5)) / 2
 
@@ -145,6 +147,33 @@ def test_chunks_do_not_share_data_and_merge_to_the_moments_of_all():
     assert totals[0].mean[1] == pytest.approx(np.mean([part.mean[1] for part in parts]), rel=1e-14)
     between = 3 * np.var([part.mean[1] for part in parts]) * 4
     assert totals[0].squares[1] == pytest.approx(sum(part.squares[1] for part in parts) + between, rel=1e-12)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20), st.integers(1, 5))
+def test_moments_of_groups_are_those_of_all(values, group):
+    total = chunks.Moments(0, np.zeros(0), np.zeros(0))
+    for low in range(0, len(values), group):
+        part = np.array(values[low : low + group])
+        squares = np.array([((part - part.mean()) ** 2).sum()])
+        total = total.with_others(chunks.Moments(part.size, np.array([part.mean()]), squares))
+    # a few roundings of numbers up to 1e3, and of their squares
+    assert total.mean[0] == pytest.approx(np.mean(values), abs=1e-11)
+    expected = np.std(values, ddof=1) / math.sqrt(len(values))
+    assert total.standard_error()[0] ** 2 == pytest.approx(expected**2, rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_noise_and_features_are_independent(dtype):
+    """Both come in order from streams of normals: one stream for both would give the first of each one radius."""
+    samples = Samples(Gaussian(), np.ones(4), np.zeros(4), 1.0, np.eye(4), np.zeros(4), 0.0)
+    stream = samples.stream(np.random.SeedSequence(1), 32, dtype)
+    drawn = [(x.copy(), y.copy()) for x, y in (next(stream) for _ in range(256))]
+    features, noise = (np.concatenate([pair[k].ravel() for pair in drawn]).astype(np.float64) for k in range(2))
+    size = noise.size
+    for a in (features[:size], features[::4], features[3::4]):
+        # 4.5 standard errors of means of 8192 products of variance 1 and 4
+        assert abs(np.mean(a * noise)) < 4.5 / math.sqrt(size)
+        assert abs(np.mean((a * a - 1.0) * (noise * noise - 1.0))) < 9.0 / math.sqrt(size)
 
 
 def test_the_standard_error_is_that_of_the_mean():
