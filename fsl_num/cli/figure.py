@@ -1,0 +1,171 @@
+"""``fsl figure``: the paper's pictures of regression, computed anew and drawn."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from fsl_num.cli.inputs import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fsl_num.experiments.final_loss import PeakRule
+
+PICTURES: Final = (".png", ".svg", ".pdf")
+
+_Drawn = tuple["Figure", dict[str, Any], str]
+
+
+def register(subcommands: Any) -> None:
+    """Add ``figure`` to the command."""
+    parser: argparse.ArgumentParser = subcommands.add_parser(
+        "figure",
+        help="draw one of the paper's figures, computed anew",
+        description="loss-dynamics: SGD under three schedules and the fitted law (first figure, left). loss-scaling: "
+        "final losses over data budgets (first figure, right). fit-grid: the fits over a grid of (s, beta) (appendix "
+        "figure). ladder: the distance of each approximation on the way from SGD to the scaling law.",
+    )
+    parser.add_argument("name", choices=tuple(_FIGURES), metavar="NAME", help=", ".join(_FIGURES))
+    parser.add_argument("--out", metavar="FILE", help=f"ends in {', '.join(PICTURES)} (default: NAME.png here)")
+    parser.add_argument("--quick", action="store_true", help="small sizes, in seconds: a preview")
+    parser.add_argument("--json", action="store_true", help="print the numbers behind the picture as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check where the picture goes, compute, draw and write it."""
+    out = arguments.out if arguments.out is not None else f"{arguments.name}.png"
+    check_picture("--out", out)
+    try:
+        figure, numbers, text = _FIGURES[arguments.name](arguments.quick)
+    except (ValueError, TypeError, ArithmeticError, ImportError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(" ".join(str(error).split())) from error
+    write_picture("--out", out, figure)
+    print(json.dumps({"figure": arguments.name, "file": out, **numbers}, indent=2) if arguments.json else text)
+    if not arguments.json:
+        print(f"\nwritten to {out}")
+    return 0
+
+
+def check_target(option: str, path: str) -> None:
+    """Refuse a file that could not be written, before the work whose result it is to hold."""
+    from fsl_num.writing import check_writable
+
+    try:
+        check_writable(path)
+    except (OSError, ValueError) as error:
+        raise unwritable(option, path, error) from error
+
+
+def check_picture(option: str, path: str) -> None:
+    """Refuse a picture that could not be drawn or written."""
+    if Path(path).suffix.lower() not in PICTURES:
+        raise InputError(f"{option} must name a file that ends in {', '.join(PICTURES)}, not {path!r}")
+    check_target(option, path)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise InputError(f"{option} needs matplotlib: install the extra `plot`") from error
+
+
+def write_picture(option: str, path: str, figure: Figure) -> None:
+    """Write ``figure`` to ``path``, whole or not at all, in the format that its name ends in."""
+    from io import BytesIO
+
+    from fsl_num.writing import write_atomically
+
+    stream = BytesIO()
+    figure.savefig(stream, format=Path(path).suffix[1:].lower())
+    try:
+        write_atomically(path, stream.getvalue())
+    except OSError as error:
+        raise unwritable(option, path, error) from error
+
+
+def unwritable(option: str, path: str, error: Exception) -> InputError:
+    """One sentence on a file that cannot be written."""
+    return InputError(f"{option} cannot write to {path!r}: {getattr(error, 'strerror', None) or error}")
+
+
+def _loss_dynamics(quick: bool) -> _Drawn:
+    from fsl_num.experiments.loss_dynamics import loss_dynamics
+    from fsl_num.report.loss_dynamics import loss_dynamics_figure, loss_dynamics_text
+
+    found = loss_dynamics(steps=1000, runs=50) if quick else loss_dynamics(runs=1000)
+    return loss_dynamics_figure(found), found.as_dict(), loss_dynamics_text(found)
+
+
+def _fit_grid(quick: bool) -> _Drawn:
+    from fsl_num.experiments.loss_dynamics import fit_grid
+    from fsl_num.report.loss_dynamics import fit_grid_figure, fit_grid_text
+
+    corners = [(0.5, 1.5), (0.5, 5.0), (1.0, 1.5), (1.0, 5.0)]
+    cells = fit_grid(corners, steps=500) if quick else fit_grid(runs=200)
+    return fit_grid_figure(cells), {"cells": [cell.as_dict() for cell in cells]}, fit_grid_text(cells)
+
+
+def derived_rules(s: Any, beta: Any) -> list[PeakRule]:
+    """Return the data-optimal peak rate and risk of each schedule, as derived, at one exact point (s, beta).
+
+    >>> [(rule.schedule, rule.peak_power, rule.risk_power) for rule in derived_rules("1/2", 4)]
+    [('constant', 0.3333333333333333, 0.3333333333333333), ('exp-decay', 0.0, 0.5), ('wsd', 0.0, 0.5)]
+    """
+    from fsl_num.experiments.final_loss import PeakRule
+    from fsl_sym.allocation import optimal_allocation
+
+    rules = []
+    for name in ("constant", "exp-decay", "wsd"):
+        found = optimal_allocation(name, "data").at(s=s, beta=beta).quantities
+        peak, risk = found["peak_lr"].lower, found["excess_risk"].lower
+        assert peak is not None and risk is not None
+        rules.append(
+            PeakRule(name, 0.0 - float(peak.power), float(peak.log_power), -float(risk.power), float(risk.log_power))
+        )
+    return rules
+
+
+def _loss_scaling(quick: bool) -> _Drawn:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from fsl_num.experiments.final_loss import PRINTED_POWERS, final_losses, risks_by_peak_power
+    from fsl_num.report.final_losses import loss_scaling_figure, loss_scaling_text
+
+    rules = derived_rules("1/2", 4)
+    budget = 10_000 if quick else 100_000
+    powers = np.linspace(0.0, 1.0, 7 if quick else 25)
+    largest, far, runs = (1e4, 1e18, 20) if quick else (1e7, 1e30, 200)
+    found = [final_losses(rule, largest=largest, farthest=far, runs=runs) for rule in rules]
+    printed = [
+        final_losses(replace(rule, peak_power=PRINTED_POWERS[rule.schedule]), largest=min(largest, 1e6), farthest=far)
+        for rule in rules
+        if PRINTED_POWERS.get(rule.schedule, rule.peak_power) != rule.peak_power
+    ]
+    by_power = {rule.schedule: risks_by_peak_power(rule.schedule, powers.tolist(), budget=budget) for rule in rules}
+    numbers = {
+        "derived_peak": [each.as_dict() for each in found],
+        "printed_peak": [each.as_dict() for each in printed],
+        "risk_by_peak_power": {
+            "budget": budget,
+            "power": (-powers).tolist(),
+            **{name: risks.tolist() for name, risks in by_power.items()},
+        },
+    }
+    return loss_scaling_figure(found, printed, powers, by_power, budget), numbers, loss_scaling_text(found, printed)
+
+
+def _ladder(quick: bool) -> _Drawn:
+    raise InputError("the ladder cannot be drawn yet: it is not part of this version")
+
+
+_FIGURES: Final[MappingProxyType[str, Callable[[bool], _Drawn]]] = MappingProxyType(
+    {"loss-dynamics": _loss_dynamics, "loss-scaling": _loss_scaling, "fit-grid": _fit_grid, "ladder": _ladder}
+)

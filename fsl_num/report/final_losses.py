@@ -1,0 +1,189 @@
+"""The paper's picture of final-loss scaling: the risk at the end of training over data budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsl_num.report.loss_dynamics import COLOURS, NAMES, plain_decimals
+from fsl_num.report.plots import _new_figure
+from fsl_num.validation import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from fsl_num.experiments.final_loss import FinalLosses, PeakRule
+
+_MARKS = {"constant": "s", "exp-decay": "o", "wsd": "D"}
+_BESIDE = {"constant": 1.0, "exp-decay": 0.95, "wsd": 1.05}  # error bars stand beside each other
+
+
+def loss_scaling_figure(
+    found: Sequence[FinalLosses],
+    printed: Sequence[FinalLosses],
+    powers: Array,
+    by_power: Mapping[str, Array],
+    budget: int,
+) -> Figure:
+    """Draw the first figure (right), the ratio to the derived laws, and the risk against the power of the peak rate.
+
+    ``found``: under the rules derived; ``printed``: under those rules of the appendix that differ. ``by_power``: name
+    of a schedule -> exact risks after ``budget`` steps at the peak rates 0.05 D^-r, r in ``powers``. Raises ImportError
+    where matplotlib is not installed.
+    """
+    figure = _new_figure((10.6, 5.6))
+    axes = figure.subplot_mosaic([["scaling", "ratio"], ["scaling", "powers"]], width_ratios=[1.45, 1.0])
+    _draw_scaling(axes["scaling"], found, printed)
+    _draw_ratios(axes["ratio"], found)
+    _draw_powers(axes["powers"], found, printed, powers, by_power, budget)
+    for ax in axes.values():
+        ax.grid(alpha=0.25, which="major")
+    return figure
+
+
+def loss_scaling_text(found: Sequence[FinalLosses], printed: Sequence[FinalLosses]) -> str:
+    """A table of the fitted exponents beside the claimed ones, then what the printed rules give.
+
+    >>> from fsl_num.experiments.final_loss import PeakRule, final_losses
+    >>> rule = PeakRule("constant", 1 / 3, 0.0, 1 / 3, 0.0)
+    >>> text = loss_scaling_text([final_losses(rule, largest=1e4, per_decade=1)], [])
+    >>> text.splitlines()[1].split()[:3]
+    ['constant', 'D^(-1/3)', 'D^(-1/3)']
+    """
+    head = (
+        f"{'schedule':<12} {'peak':<9} {'derived law':<24} {'largest D':>9} {'fitted slope':>13} {'drift':>9}"
+        f" {'log power':>10} {'drift far out':>14} {'SGD/law':>9}"
+    )
+    lines = [head]
+    for each in found:
+        rule = each.rule
+        law = _order(-rule.risk_power, rule.risk_log_power)
+        lines.append(
+            f"{rule.schedule:<12} {_order(-rule.peak_power, rule.peak_log_power):<9} {law:<24}"
+            f" {each.budgets[-1]:>9.0e} {each.slope:>13.4f} {each.drift:>+9.4f} {each.log_power:>+10.3f}"
+            f" {each.far_drift:>+14.1e} {each.exact[-1] / each.functional[-1]:>9.5f}"
+        )
+    for each in printed:
+        lines.append(
+            f"{each.rule.schedule} with the peak {_order(-each.rule.peak_power, 0.0)} of the appendix: intrinsic time"
+            f" {each.intrinsic_times[0]:.2g} at D = {each.budgets[0]:.0e}, {each.intrinsic_times[-1]:.2g} at"
+            f" {each.budgets[-1]:.0e}; excess risk {each.exact[0]:.4f} and {each.exact[-1]:.4f}, before training"
+            f" {each.initial:.4f}: nothing is learned"
+        )
+    return "\n".join(lines)
+
+
+def _draw_scaling(ax: Axes, found: Sequence[FinalLosses], printed: Sequence[FinalLosses]) -> None:
+    for each in found:
+        name = each.rule.schedule
+        style: dict[str, Any] = {"color": COLOURS[name]}
+        rule = each.rule
+        peak = _order(-rule.peak_power, rule.peak_log_power, latex=True)
+        law = _order(-rule.risk_power, rule.risk_log_power, latex=True)
+        ax.loglog(
+            each.budgets,
+            each.exact,
+            _MARKS[name],
+            markersize=5,
+            label=rf"{NAMES[name]}: $\eta_{{\max}} \propto {peak}$, derived $\mathcal{{E}}_D \propto {law}$",
+            **style,
+        )
+        ax.loglog(each.budgets, each.functional, linewidth=1.4, linestyle="dashed", **style)
+        constant = np.log(each.far_functional[-1]) - rule.log_law(each.far_budgets[-1:])
+        ax.loglog(each.budgets, np.exp(constant + rule.log_law(each.budgets)), linewidth=3.5, alpha=0.25, **style)
+        if each.sampled.size:
+            ax.errorbar(
+                each.sampled_budgets * _BESIDE[name],
+                each.sampled,
+                2.0 * each.sampled_errors,
+                fmt="none",
+                ecolor=COLOURS[name],
+                elinewidth=1.1,
+                capsize=3,
+            )
+    for each in printed:
+        name = each.rule.schedule
+        ax.loglog(each.budgets, each.exact, _MARKS[name], color=COLOURS[name], markersize=5, markerfacecolor="white")
+        ax.loglog(each.budgets, each.functional, color=COLOURS[name], linewidth=1.0, linestyle="dashed")
+    if printed:
+        each = printed[0]
+        power = _order(-each.rule.peak_power, 0.0, latex=True)
+        ax.text(
+            0.97 * found[0].budgets[-1],
+            0.78 * min(float(other.exact.min()) for other in printed),
+            rf"$\eta_{{\max}} \propto {power}$, as the appendix prints it" + "\nfor exponential decay and WSD",
+            ha="right",
+            va="top",
+            fontsize=9,
+        )
+    ax.plot([], [], color="black", linestyle="dashed", linewidth=1.4, label="functional scaling law, nothing fitted")
+    ax.plot([], [], color="black", linewidth=3.5, alpha=0.25, label="derived law, constant from the far end")
+    if any(each.sampled.size for each in found):
+        ax.errorbar([], [], [], fmt="none", ecolor="black", capsize=3, label="sampled runs, two standard errors")
+    least = min(float(each.exact.min()) for each in found)
+    ax.set_ylim(bottom=least / 12.0)  # room for the legend
+    ax.set(xlabel="data budget $D$ (steps of batch size 1)", ylabel=r"final excess risk $\mathcal{E}_D$")
+    ax.set_title("final loss of SGD, exact expectation (markers)", fontsize=10)
+    ax.legend(frameon=False, fontsize=8.5, loc="lower left")
+
+
+def _draw_ratios(ax: Axes, found: Sequence[FinalLosses]) -> None:
+    for each in found:
+        name = each.rule.schedule
+        far = np.log(each.far_functional) - each.rule.log_law(each.far_budgets)
+        near = np.log(each.exact) - each.rule.log_law(each.budgets)
+        ax.semilogx(each.far_budgets, np.exp(far - far[-1]), color=COLOURS[name], linestyle="dashed", linewidth=1.3)
+        ax.semilogx(each.budgets, np.exp(near - far[-1]), _MARKS[name], color=COLOURS[name], markersize=4)
+    ax.axhline(1.0, color="black", linewidth=0.6)
+    ax.set(xlabel="data budget $D$", ylabel="risk over derived law")
+    ax.set_title("the ratio to the derived law, 1 at the far end", fontsize=10)
+
+
+def _draw_powers(
+    ax: Axes,
+    found: Sequence[FinalLosses],
+    printed: Sequence[FinalLosses],
+    powers: Array,
+    by_power: Mapping[str, Array],
+    budget: int,
+) -> None:
+    for each in found:
+        name = each.rule.schedule
+        ax.semilogy(powers, by_power[name], color=COLOURS[name], linewidth=1.4)
+        _mark(ax, powers, by_power[name], each.rule, hollow=False)
+    for each in printed:
+        _mark(ax, powers, by_power[each.rule.schedule], each.rule, hollow=True)
+    if max(risks.max() for risks in by_power.values()) < 100.0 * min(risks.min() for risks in by_power.values()):
+        plain_decimals(ax)
+    exponent = round(float(np.log10(budget)))
+    ax.set(xlabel=r"$r$ in the peak rate $0.05\,D^{-r}$", ylabel="final excess risk")
+    ax.set_title(rf"$D = 10^{exponent}$: derived $r$ full, printed $r$ hollow", fontsize=10)
+
+
+def _mark(ax: Axes, powers: Array, risks: Array, rule: PeakRule, *, hollow: bool) -> None:
+    at = float(np.exp(np.interp(rule.peak_power, powers, np.log(risks))))
+    colour = COLOURS[rule.schedule]
+    face = "white" if hollow else colour
+    ax.plot(
+        [rule.peak_power], [at], _MARKS[rule.schedule], color=colour, markerfacecolor=face, markersize=6, clip_on=False
+    )
+
+
+def _order(power: float, log_power: float, *, latex: bool = False) -> str:
+    """D^power (log D)^log_power as text; powers as simple fractions where they are such."""
+
+    def written(value: float) -> str:
+        simple = Fraction(value).limit_denominator(60)
+        return str(simple) if abs(float(simple) - value) < 1e-9 else f"{value:.4g}"
+
+    left, right = ("{", "}") if latex else ("(", ")")
+    parts = []
+    if power:
+        parts.append(f"D^{left}{written(power)}{right}")
+    if log_power:
+        parts.append((r"(\log D)" if latex else "(log D)") + f"^{left}{written(log_power)}{right}")
+    return ("" if latex else " ").join(parts) or "1"
