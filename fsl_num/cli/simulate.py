@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -30,6 +31,8 @@ _PARAMETERS: Final = {
 }
 """Parameter of a schedule -> option."""
 
+_DASK: Final = re.compile(r"dask://(?P<host>[^\s:/]+|\[[\da-fA-F:]+\]):(?P<port>\d{1,5})", re.ASCII)
+_PATIENCE = 10  # seconds for a scheduler to answer
 _DRAWN = 200  # points of a picture
 _ROWS = 24  # rows of the table shown on a terminal
 
@@ -153,7 +156,7 @@ def _check_method(arguments: argparse.Namespace) -> None:
     if arguments.record is not None and arguments.record > arguments.steps:
         raise InputError(f"--record {arguments.record} is more than the {arguments.steps} steps there are")
     executor = arguments.executor
-    if executor is not None and executor != "processes" and not executor.startswith("dask://"):
+    if executor is not None and executor != "processes" and not _DASK.fullmatch(executor):
         raise InputError(f"--executor must be processes or dask://HOST:PORT, not {executor!r}")
 
 
@@ -235,11 +238,21 @@ def _executor(where: str | None) -> Iterator[Any]:
             raise InputError("--executor dask://HOST:PORT needs Dask: install the extra `dask`") from error
         address = "tcp://" + where.removeprefix("dask://")
         try:
-            client = dask.Client(address, timeout="10s", set_as_default=False)
-        except (OSError, ValueError) as error:
+            # A client that finds nobody would go on waiting when the interpreter ends: ask whether anybody is there.
+            _knock(where)
+            client = dask.Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, OverflowError, ValueError) as error:
             raise InputError(f"--executor: no Dask scheduler answers at {address}") from error
         with client, client.get_executor() as pool:
             yield pool
+
+
+def _knock(where: str) -> None:
+    import socket
+
+    found = _DASK.fullmatch(where)
+    assert found is not None
+    socket.create_connection((found["host"].strip("[]"), int(found["port"])), timeout=_PATIENCE).close()
 
 
 def _figure(arguments: argparse.Namespace, curve: RiskCurve) -> Any:

@@ -1,6 +1,7 @@
 """fsl simulate: what was asked is what the simulators return; what cannot be run is refused in one sentence."""
 
 import json
+import socket
 import sys
 
 import numpy as np
@@ -171,6 +172,14 @@ def test_what_cannot_be_run_is_refused_in_one_sentence(arguments, text, capsys, 
     monkeypatch.chdir(tmp_path)
     assert text in refusal(arguments, capsys)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_dask_scheduler_that_does_not_answer_is_told(capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # a port that nobody listens on
+        where = f"dask://127.0.0.1:{taken.getsockname()[1]}"
+        assert "no Dask scheduler answers" in refusal([*SAMPLED, "--executor", where], capsys)
+    assert "must be processes or dask://HOST:PORT" in refusal([*SAMPLED, "--executor", "dask://nowhere"], capsys)
 
 
 def test_without_dask_the_extra_is_named(capsys, monkeypatch):
