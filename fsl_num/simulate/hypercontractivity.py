@@ -19,8 +19,8 @@ a_j b_j, sum_j |p_j| <= 1. By sum p_j^2 >= (sum p_j)^2/N the largest value is at
 sums of the positive and the negative p_j, (3 - kappa) sum p_j^2 - (sum p_j)^2 <= (3 - kappa)(P^2 + Q^2) - (P - Q)^2,
 which is largest, (3 - kappa)/2, at P = Q = 1/2.
 
-The assumption labelled assumption: hypercontractivity prints A where H stands on the outside; :func:`slack` evaluates
-both statements.
+The assumption labelled assumption: hypercontractivity prints A where H stands on the outside, which no features
+satisfy; :func:`hypercontractivity_slack` evaluates both statements.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ _ROUNDS = 500  # alternations of one search; they stop when nothing more is gain
 
 
 @dataclass(frozen=True, eq=False)
-class Constants:
+class HypercontractivityConstants:
     """The best constants of a family with ``features`` coordinates.
 
     ``lower`` rho_- and ``upper`` rho_+ are attained: by the direction b and the matrix A = H^(-1/2) aa' H^(-1/2), with
     (a, b) in ``lower_vectors`` and ``upper_vectors``. Where ``exact``, they are the constants; otherwise the best of a
-    search, rho_- <= ``lower`` and rho_+ >= ``upper``, and ``upper_limit`` >= rho_+ is proven.
+    search, rho_- <= ``lower`` and rho_+ >= ``upper``, and ``upper_limit`` >= rho_+ is proven (inf beyond 36 features,
+    where it is not computed).
     """
 
     name: str
@@ -58,7 +59,7 @@ class Constants:
     def extremal_matrix(self, eigenvalues: Any, *, side: str) -> Array:
         """Return A for H = diag(``eigenvalues``), tr(HA) = 1, that attains the ``side`` "lower" or "upper".
 
-        >>> best_constants("rademacher", 2).extremal_matrix([1.0, 0.25], side="lower").round(12).tolist()
+        >>> hypercontractivity_constants("rademacher", 2).extremal_matrix([1.0, 0.25], side="lower").round(12).tolist()
         [[0.5, 1.0], [1.0, 2.0]]
         """
         if side not in ("lower", "upper"):
@@ -70,14 +71,16 @@ class Constants:
         return np.outer(vector, vector)
 
 
-def best_constants(name: str | Family, features: int, *, searches: int = 16, seed: int = 0) -> Constants:
+def hypercontractivity_constants(
+    name: str | Family, features: int, *, searches: int = 16, seed: int = 0
+) -> HypercontractivityConstants:
     """Return the best constants of the family called ``name`` for ``features`` coordinates, with what attains them.
 
     Derived for independent symmetric coordinates. For others a local search from ``searches`` starting points drawn
     with ``seed``: for fixed a the best b is an eigenvector of G(aa'), and g is symmetric in both. Raises ValueError or
     TypeError where an argument does not fit.
 
-    >>> uniform = best_constants("uniform", 3)
+    >>> uniform = hypercontractivity_constants("uniform", 3)
     >>> round(uniform.lower, 12), round(uniform.upper, 12), uniform.exact
     (0.4, 1.6, True)
     """
@@ -89,15 +92,15 @@ def best_constants(name: str | Family, features: int, *, searches: int = 16, see
     generator = np.random.default_rng(seed)
     lower = min((_search(kind, size, generator, 1.0) for _ in range(starts)), key=lambda found: found[0])
     upper = max((_search(kind, size, generator, -1.0) for _ in range(starts)), key=lambda found: found[0])
-    return Constants(
+    return HypercontractivityConstants(
         kind.name, size, lower[0], upper[0], lower[1:], upper[1:], _limit(kind, size, upper[0]), exact=False
     )
 
 
-def value(name: str | Family, a: Any, b: Any) -> float:
+def fourth_product(name: str | Family, a: Any, b: Any) -> float:
     """Return g(a, b) = E[(a'xi)^2 (b'xi)^2] - (a'b)^2 for vectors of one length.
 
-    >>> value("rademacher", [1.0, 1.0], [1.0, -1.0])
+    >>> fourth_product("rademacher", [1.0, 1.0], [1.0, -1.0])
     0.0
     """
     left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
@@ -107,7 +110,7 @@ def value(name: str | Family, a: Any, b: Any) -> float:
     return float(right @ moment @ right - (left @ right) ** 2)
 
 
-def slack(
+def hypercontractivity_slack(
     name: str | Family, eigenvalues: Any, matrix: Any, *, lower: float, upper: float, printed: bool = False
 ) -> tuple[float, float]:
     """Return the least eigenvalues of what each side of the two inequalities leaves: both hold where they are >= 0.
@@ -115,9 +118,10 @@ def slack(
     ``matrix`` A positive semidefinite, ``eigenvalues`` of H, ``lower`` and ``upper`` the constants. ``printed``: with
     A on the outside, as the assumption is printed, instead of H. Raises ValueError where an argument does not fit.
 
-    >>> [round(least, 12) for least in slack("gaussian", [1.0, 0.5], np.diag([1.0, 0.0]), lower=1.0, upper=2.0)]
-    [0.0, 0.0]
-    >>> slack("gaussian", [1.0, 0.5], np.diag([1.0, 0.0]), lower=1.0, upper=2.0, printed=True)
+    >>> matrix = np.diag([1.0, 0.0])
+    >>> hypercontractivity_slack("gaussian", [1.0, 0.5], matrix, lower=1.0, upper=2.0)
+    (0.0, 0.0)
+    >>> hypercontractivity_slack("gaussian", [1.0, 0.5], matrix, lower=1.0, upper=2.0, printed=True)
     (0.5, -0.5)
     """
     own, given = _eigenvalues(eigenvalues), np.asarray(matrix, dtype=np.float64)
@@ -143,7 +147,7 @@ def _eigenvalues(value: Any) -> Array:
     return own
 
 
-def _independent(kind: Family, size: int, kurtosis: float) -> Constants:
+def _independent(kind: Family, size: int, kurtosis: float) -> HypercontractivityConstants:
     first, second = np.eye(size)[0], np.eye(size)[min(1, size - 1)]
     even = np.full(size, 1.0 / math.sqrt(size))
     if size == 1:
@@ -154,7 +158,7 @@ def _independent(kind: Family, size: int, kurtosis: float) -> Constants:
         low, high = ((first + second) / math.sqrt(2.0), (first - second) / math.sqrt(2.0)), (even, even)
     lower = min(1.0, 0.5 * (kurtosis - 1.0)) if size > 1 else kurtosis - 1.0
     upper = max(kurtosis - 1.0, 2.0 - (3.0 - kurtosis) / size)
-    return Constants(kind.name, size, lower, upper, low, high, upper, exact=True)
+    return HypercontractivityConstants(kind.name, size, lower, upper, low, high, upper, exact=True)
 
 
 def _search(kind: Family, size: int, generator: np.random.Generator, sign: float) -> tuple[float, Array, Array]:

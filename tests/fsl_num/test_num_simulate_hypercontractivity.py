@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsl_num.simulate.families import FAMILIES, Family, family
-from fsl_num.simulate.hypercontractivity import best_constants, slack, value
+from fsl_num.simulate.hypercontractivity import fourth_product, hypercontractivity_constants, hypercontractivity_slack
 
 INDEPENDENT = ["gaussian", "rademacher", "uniform"]
 
@@ -29,7 +29,7 @@ def searched(kind, size, sign):
 
     def objective(flat):
         a, b = flat[:size], flat[size:]
-        return sign * value(kind, a / np.linalg.norm(a), b / np.linalg.norm(b))
+        return sign * fourth_product(kind, a / np.linalg.norm(a), b / np.linalg.norm(b))
 
     generator = np.random.default_rng(3)
     runs = [minimize(objective, generator.standard_normal(2 * size), method="BFGS").fun for _ in range(8)]
@@ -39,27 +39,33 @@ def searched(kind, size, sign):
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 @pytest.mark.parametrize("kind", [*INDEPENDENT, Heavy()], ids=[*INDEPENDENT, "laplace"])
 def test_derived_constants_are_what_a_search_finds(kind, size):
-    constants = best_constants(kind, size)
+    constants = hypercontractivity_constants(kind, size)
     # minima of a smooth function by finite differences: gradients below 1e-5
     assert searched(kind, size, 1.0) == pytest.approx(constants.lower, abs=1e-6)
     assert searched(kind, size, -1.0) == pytest.approx(constants.upper, abs=1e-6)
-    assert value(kind, *constants.lower_vectors) == pytest.approx(constants.lower, abs=1e-14)
-    assert value(kind, *constants.upper_vectors) == pytest.approx(constants.upper, abs=1e-14)
+    assert fourth_product(kind, *constants.lower_vectors) == pytest.approx(constants.lower, abs=1e-14)
+    assert fourth_product(kind, *constants.upper_vectors) == pytest.approx(constants.upper, abs=1e-14)
 
 
 def test_known_constants():
-    assert [best_constants("gaussian", 7).lower, best_constants("gaussian", 7).upper] == [1.0, 2.0]
-    assert [best_constants("rademacher", 4).lower, best_constants("rademacher", 4).upper] == [0.0, 1.5]
-    assert best_constants("uniform", 6).lower == pytest.approx(0.4)
-    assert best_constants("uniform", 6).upper == pytest.approx(1.8)
+    assert [hypercontractivity_constants("gaussian", 7).lower, hypercontractivity_constants("gaussian", 7).upper] == [
+        1.0,
+        2.0,
+    ]
+    assert [
+        hypercontractivity_constants("rademacher", 4).lower,
+        hypercontractivity_constants("rademacher", 4).upper,
+    ] == [0.0, 1.5]
+    assert hypercontractivity_constants("uniform", 6).lower == pytest.approx(0.4)
+    assert hypercontractivity_constants("uniform", 6).upper == pytest.approx(1.8)
     # cos and sin of one frequency: E[f^2 g^2] = 1 + cos(2 delta)/2 and (f, g)^2 = 1/2 + cos(2 delta)/2
-    pair = best_constants("trigonometric", 2)
+    pair = hypercontractivity_constants("trigonometric", 2)
     assert [pair.lower, pair.upper] == pytest.approx([0.5, 0.5], abs=1e-12)
 
 
 def test_trigonometric_constants_come_from_a_search_that_another_confirms():
     for size in (3, 4, 6):
-        constants = best_constants("trigonometric", size)
+        constants = hypercontractivity_constants("trigonometric", size)
         assert not constants.exact
         assert searched("trigonometric", size, 1.0) >= constants.lower - 1e-6
         assert searched("trigonometric", size, -1.0) <= constants.upper + 1e-6
@@ -67,12 +73,12 @@ def test_trigonometric_constants_come_from_a_search_that_another_confirms():
 
 
 def test_the_sobolev_kernel_has_no_constants_that_serve_every_number_of_features():
-    found = {size: best_constants("trigonometric", size, searches=6) for size in (4, 8, 16, 32, 64)}
+    found = {size: hypercontractivity_constants("trigonometric", size, searches=6) for size in (4, 8, 16, 32, 64)}
     # A product of squares of trigonometric polynomials of degree N/2 reaches some 0.69 N: rho_+ is not bounded. What is
     # attained is a proven lower bound of rho_+, and N - 1 an upper one.
     for size, constants in found.items():
         assert constants.upper > 0.3 * size
-        assert constants.upper == pytest.approx(value("trigonometric", *constants.upper_vectors), rel=1e-12)
+        assert constants.upper == pytest.approx(fourth_product("trigonometric", *constants.upper_vectors), rel=1e-12)
         assert constants.upper <= size - 1 + 1e-9
     assert (found[64].upper - found[32].upper) / 32 == pytest.approx(0.686, abs=0.01)
     # and rho_- falls to nothing: two polynomials that hardly overlap. What is attained bounds it from above.
@@ -88,9 +94,9 @@ def test_both_inequalities_hold_for_every_matrix(name, size, seed):
     factor = generator.standard_normal((size, generator.integers(1, size + 1)))
     matrix = factor @ factor.T
     eigenvalues = np.sort(generator.random(size) + 0.05)[::-1]
-    constants = best_constants(name, size, searches=6)
+    constants = hypercontractivity_constants(name, size, searches=6)
     scale = eigenvalues.max() * float(eigenvalues @ np.diag(matrix))
-    left = slack(name, eigenvalues, matrix, lower=constants.lower, upper=constants.upper)
+    left = hypercontractivity_slack(name, eigenvalues, matrix, lower=constants.lower, upper=constants.upper)
     assert min(left) > -1e-10 * (1.0 + constants.upper) * scale  # roundings
 
 
@@ -98,13 +104,18 @@ def test_both_inequalities_hold_for_every_matrix(name, size, seed):
 @pytest.mark.parametrize("size", [2, 5])
 def test_better_constants_fail_at_the_extremal_matrix(name, size):
     eigenvalues = np.arange(1.0, size + 1.0) ** -2.0
-    constants = best_constants(name, size)
+    constants = hypercontractivity_constants(name, size)
     low = constants.extremal_matrix(eigenvalues, side="lower")
     high = constants.extremal_matrix(eigenvalues, side="upper")
     assert eigenvalues @ np.diag(low) == pytest.approx(1.0)
-    assert slack(name, eigenvalues, low, lower=constants.lower, upper=constants.upper)[0] > -1e-12
-    assert slack(name, eigenvalues, low, lower=constants.lower + 0.05, upper=constants.upper)[0] < -1e-3
-    assert slack(name, eigenvalues, high, lower=constants.lower, upper=constants.upper - 0.05)[1] < -1e-3
+    assert hypercontractivity_slack(name, eigenvalues, low, lower=constants.lower, upper=constants.upper)[0] > -1e-12
+    assert (
+        hypercontractivity_slack(name, eigenvalues, low, lower=constants.lower + 0.05, upper=constants.upper)[0] < -1e-3
+    )
+    assert (
+        hypercontractivity_slack(name, eigenvalues, high, lower=constants.lower, upper=constants.upper - 0.05)[1]
+        < -1e-3
+    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -114,33 +125,37 @@ def test_the_assumption_as_printed_never_holds(name, size, lower, upper):
     # It compares tr(HA) A, of degree 2 in A, with a middle of degree 1: scaling one A breaks either side, and
     matrix = np.eye(size) + 0.1
     for scale in (1e-9, 1e9):
-        left = slack(name, eigenvalues, scale * matrix, lower=lower, upper=upper, printed=True)
+        left = hypercontractivity_slack(name, eigenvalues, scale * matrix, lower=lower, upper=upper, printed=True)
         assert left[1 if scale < 1.0 else 0] < 0.0
     # with A of rank one the right side has rank one, while the middle reaches every direction of H: at A = e_1 e_1'
     single = np.zeros((size, size))
     single[0, 0] = 1.0
     for scale in (1.0, 1e6):
-        assert slack(name, eigenvalues, scale * single, lower=lower, upper=upper, printed=True)[1] < 0.0
+        assert (
+            hypercontractivity_slack(name, eigenvalues, scale * single, lower=lower, upper=upper, printed=True)[1] < 0.0
+        )
 
 
 def test_gaussian_features_as_printed():
     # what the paper says right after the assumption: rho_- = 1 and rho_+ = 2 for Gaussian features
     eigenvalues, matrix = np.array([1.0, 0.5, 0.25]), np.diag([1.0, 0.0, 0.0])
-    assert min(slack("gaussian", eigenvalues, matrix, lower=1.0, upper=2.0)) > -1e-15
-    assert min(slack("gaussian", eigenvalues, matrix, lower=1.0, upper=2.0, printed=True)) == pytest.approx(-0.5)
+    assert min(hypercontractivity_slack("gaussian", eigenvalues, matrix, lower=1.0, upper=2.0)) > -1e-15
+    assert min(
+        hypercontractivity_slack("gaussian", eigenvalues, matrix, lower=1.0, upper=2.0, printed=True)
+    ) == pytest.approx(-0.5)
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: best_constants("cauchy", 2), "unknown family"),
-        (lambda: best_constants("gaussian", 0), "features"),
-        (lambda: best_constants("gaussian", 2).extremal_matrix([1.0], side="lower"), "one a feature"),
-        (lambda: best_constants("gaussian", 1).extremal_matrix([1.0], side="middle"), "side"),
-        (lambda: value("gaussian", [1.0], [1.0, 2.0]), "one length"),
-        (lambda: slack("gaussian", [1.0, 0.5], np.eye(3), lower=1.0, upper=2.0), "symmetric"),
-        (lambda: slack("gaussian", [1.0, 0.5], -np.eye(2), lower=1.0, upper=2.0), "semidefinite"),
-        (lambda: slack("gaussian", [1.0, -0.5], np.eye(2), lower=1.0, upper=2.0), "positive"),
+        (lambda: hypercontractivity_constants("cauchy", 2), "unknown family"),
+        (lambda: hypercontractivity_constants("gaussian", 0), "features"),
+        (lambda: hypercontractivity_constants("gaussian", 2).extremal_matrix([1.0], side="lower"), "one a feature"),
+        (lambda: hypercontractivity_constants("gaussian", 1).extremal_matrix([1.0], side="middle"), "side"),
+        (lambda: fourth_product("gaussian", [1.0], [1.0, 2.0]), "one length"),
+        (lambda: hypercontractivity_slack("gaussian", [1.0, 0.5], np.eye(3), lower=1.0, upper=2.0), "symmetric"),
+        (lambda: hypercontractivity_slack("gaussian", [1.0, 0.5], -np.eye(2), lower=1.0, upper=2.0), "semidefinite"),
+        (lambda: hypercontractivity_slack("gaussian", [1.0, -0.5], np.eye(2), lower=1.0, upper=2.0), "positive"),
     ],
 )
 def test_what_cannot_be_is_refused(call, text):

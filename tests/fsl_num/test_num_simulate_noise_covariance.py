@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsl_num.simulate.families import FAMILIES
-from fsl_num.simulate.hypercontractivity import best_constants
+from fsl_num.simulate.hypercontractivity import hypercontractivity_constants
 from fsl_num.simulate.noise_covariance import curvature, noise_bounds, noise_covariance
 from fsl_num.simulate.regression import Regression
 
@@ -52,7 +52,7 @@ def test_the_lemma_holds_with_the_best_constants(name, size, more, mixed, seed):
         projection=projection,
     )
     v = generator.standard_normal(size)
-    constants = best_constants(name, size + more, searches=6)
+    constants = hypercontractivity_constants(name, size + more, searches=6)
     covariance, bend, risk = noise_covariance(problem, v), curvature(problem), problem.excess_risk(v)
     # roundings, relative to the largest entry; where the constants come from a search its stop at 1e-13 is below them
     room = 1e-10 * (np.abs(covariance).max() + (2.0 * constants.upper * risk + problem.noise) * np.abs(bend).max())
@@ -65,7 +65,7 @@ def test_the_lemma_holds_with_the_best_constants(name, size, more, mixed, seed):
 def test_the_constants_of_the_lemma_are_best(name):
     # v chosen so that the error is the vector that attains each constant: 5 % better constants fail
     problem = Regression(s=0.5, beta=2.0, model_size=4, noise=0.7, family=name)
-    constants = best_constants(name, 4)
+    constants = hypercontractivity_constants(name, 4)
     for vectors, place in ((constants.lower_vectors, 0), (constants.upper_vectors, 1)):
         v = problem.theta + vectors[0] / np.sqrt(problem.eigenvalues)
         wanted = (constants.lower, constants.upper)[place]

@@ -1,0 +1,99 @@
+"""Many independent random runs of one function: seeds of their own, any executor, a progress bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, as_completed
+from typing import Any
+
+import numpy as np
+
+from fsl_num.validation import Array, whole_size
+
+_PATIENCE = 2.0  # seconds before a progress bar appears
+_PARTS = 16  # tasks that the runs of one size are split into, at most
+
+
+def one_per_size(name: str, value: Any, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return ``value`` as whole numbers of at least 1, one for each of ``sizes``; a single number serves all.
+
+    >>> one_per_size("runs", 3, (8, 16))
+    (3, 3)
+    """
+    given = np.atleast_1d(np.asarray(value, dtype=object)).tolist()
+    if len(given) not in (1, len(sizes)):
+        raise ValueError(f"{name} must be one number or {len(sizes)}, one a model size, got {len(given)}")
+    counts = [int(whole_size(name, each, infinite=False)) for each in given]
+    return tuple(counts if len(counts) == len(sizes) else counts * len(sizes))
+
+
+def sizes_of(name: str, value: Any) -> tuple[int, ...]:
+    """Return a list of distinct whole sizes, smallest first; raise ValueError for anything else.
+
+    >>> sizes_of("model_sizes", [16, 8])
+    (8, 16)
+    """
+    given = [int(whole_size(name, each, infinite=False)) for each in np.atleast_1d(np.asarray(value, dtype=object))]
+    if not given or len(set(given)) != len(given):
+        raise ValueError(f"{name} must be distinct whole numbers, at least one, got {value!r}")
+    return tuple(sorted(given))
+
+
+def over_runs(
+    task: Callable[..., Array],
+    arguments: Sequence[tuple[Any, ...]],
+    runs: Sequence[int],
+    *,
+    seed: int,
+    executor: Executor | None,
+    name: str,
+) -> list[Array]:
+    """Return for each of ``arguments`` the array of ``task(*arguments, generator)`` over its number of ``runs``.
+
+    Every run has a random stream of its own, spawned from ``seed``: what it returns does not depend on ``executor``
+    (any of :mod:`concurrent.futures`; None for this process), nor on how many workers it has. ``task`` must be a
+    function at the top of a module where the executor starts processes.
+
+    >>> found = over_runs(_example, [(2,), (3,)], [4, 5], seed=1, executor=None, name="drawing")
+    >>> [part.shape for part in found]
+    [(4, 2), (5, 3)]
+    """
+    from tqdm import tqdm
+
+    root = np.random.SeedSequence(int(whole_size("seed", seed, infinite=False, least=0)))
+    parts: list[tuple[int, int, tuple[Any, ...], list[np.random.SeedSequence]]] = []
+    for index, (given, count, branch) in enumerate(zip(arguments, runs, root.spawn(len(arguments)), strict=True)):
+        streams = branch.spawn(count)
+        step = -(-count // _PARTS)
+        parts += [(index, low, given, streams[low : low + step]) for low in range(0, count, step)]
+    found: list[list[Any]] = [[None] * count for count in runs]
+
+    with tqdm(total=sum(runs), unit="run", desc=name, leave=False, delay=_PATIENCE) as bar:
+
+        def store(index: int, low: int, values: list[Array]) -> None:
+            found[index][low : low + len(values)] = values
+            bar.update(len(values))
+
+        if executor is None:
+            for index, low, given, streams in parts:
+                for offset, stream in enumerate(streams):
+                    store(index, low + offset, _run_part(task, given, [stream]))
+        else:
+            # the largest first: they take the longest
+            waiting = {
+                executor.submit(_run_part, task, given, streams): (index, low)
+                for index, low, given, streams in reversed(parts)
+            }
+            for future in as_completed(waiting):
+                store(*waiting[future], future.result())
+    return [np.array(values) for values in found]
+
+
+def _run_part(
+    task: Callable[..., Array], given: tuple[Any, ...], streams: Sequence[np.random.SeedSequence]
+) -> list[Array]:
+    return [task(*given, np.random.default_rng(stream)) for stream in streams]
+
+
+def _example(size: int, generator: np.random.Generator) -> Array:
+    return generator.standard_normal(size)
