@@ -79,7 +79,7 @@ def simulate_sgd(
     resumed = finished.chunks
     workers = Workers(job, sizes, root, executor)
     missing = [chunk for chunk in range(len(sizes)) if not finished.has(chunk)]
-    per_run = int(batches.sum())
+    per_run = job.samples_of_a_run
     with _bar(per_run * count, per_run * sum(sizes[c] for c in range(len(sizes)) if finished.has(c)), progress) as bar:
         try:
             for chunk, moments in workers.results(missing, bar.update):
@@ -113,7 +113,7 @@ def _steps(rates: Any, batch_sizes: Any) -> tuple[Array, Any]:
         raise ValueError(
             f"batch_sizes must be whole numbers to be sampled, got {given[given != np.floor(given)].tolist()[:1]}"
         )
-    return eta, np.broadcast_to(given.astype(np.int64), eta.shape)
+    return eta, given.astype(np.int64)
 
 
 def _root(seed: Any) -> np.random.SeedSequence:
@@ -138,7 +138,7 @@ def _identity(job: Job, root: np.random.SeedSequence, sizes: list[int]) -> dict[
         "problem": digest(repr(samples.family), samples.eigenvalues, samples.theta, samples.noise, samples.rest),
         "projection": digest(matrix, samples.start.size),
         "rates": digest(job.rates),
-        "batch_sizes": digest(job.batches),
+        "batch_sizes": digest(np.broadcast_to(job.batches, job.rates.shape)),
         "recorded steps": digest(job.wanted),
         "runs": str(sum(sizes)),
         "size of a chunk": str(sizes[0]),

@@ -40,28 +40,30 @@ class NormalBlocks:
         size = int(variances.size)
         # log2 is the fastest logarithm that numpy has
         self._scale = (-2.0 * math.log(2.0) * variances).astype(np.float32)
-        self._radius, self._angle, self._cosine = (np.empty(size, np.float32) for _ in range(3))
+        self._radius = np.empty(size, np.float32)
         self._single = np.empty((2, size), np.float32)
         self._out = self._single if np.dtype(dtype) == np.float32 else np.empty((2, size), dtype)
 
     def draw(self) -> Any:
         """Return new normals, shape (2, n), column j of variance ``variances[j]``; the next draw overwrites them."""
-        radius, angle, cosine, out = self._radius, self._angle, self._cosine, self._single
+        # few arrays: the fewer there are, the more of them stay in cache
+        radius, (cosine, sine) = self._radius, self._single
         words = np.asarray(self._bits.random_raw(radius.size)).view(np.uint32)
         np.copyto(radius, words[: radius.size], casting="unsafe")
+        np.copyto(sine, words[radius.size :].view(np.int32), casting="unsafe")
+        del words
         np.add(radius, _HALF, out=radius)  # 0 has no logarithm
         np.multiply(radius, _WORD, out=radius)
         np.log2(radius, out=radius)
         np.multiply(radius, self._scale, out=radius)
         np.sqrt(radius, out=radius)
-        np.copyto(angle, words[radius.size :].view(np.int32), casting="unsafe")
-        np.multiply(angle, _TURN, out=angle)
-        np.cos(angle, out=cosine)
-        np.multiply(radius, cosine, out=out[0])
-        np.sin(angle, out=angle)
-        np.multiply(radius, angle, out=out[1])
-        if self._out is not out:
-            np.copyto(self._out, out)
+        np.multiply(sine, _TURN, out=sine)
+        np.cos(sine, out=cosine)
+        np.sin(sine, out=sine)
+        np.multiply(cosine, radius, out=cosine)
+        np.multiply(sine, radius, out=sine)
+        if self._out is not self._single:
+            np.copyto(self._out, self._single)
         return self._out
 
 

@@ -6,8 +6,9 @@ are the same wherever and whenever it is computed. Chunks are merged in their or
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from fsl_num.simulate.streams import Samples
 from fsl_num.validation import Array
 
-_CHUNK = 2**14  # numbers in the states of a chunk: half a block of draws, so that both stay in cache
+_CHUNK = 2**14  # numbers in the states of a chunk: few enough to stay in cache beside the draws
 _FEWEST, _MOST = 16, 2048  # runs in a chunk: no fewer (calls cost too much), no more (there would be nothing to share)
+_LISTED = 4096  # steps listed at once
 _TICK = 256  # samples between two signs of progress
 
 
@@ -24,7 +26,7 @@ _TICK = 256  # samples between two signs of progress
 class Job:
     """Everything that a chunk needs but its stream: pickled once a chunk.
 
-    ``rates`` and ``batches``: one a step. ``wanted``: the numbers of steps after which the risk is recorded.
+    ``rates``: one a step; ``batches``: one a step, or one for all; ``wanted``: after how many steps to record the risk.
     """
 
     samples: Samples
@@ -32,6 +34,18 @@ class Job:
     batches: Any
     wanted: Any
     dtype: str
+
+    @property
+    def samples_of_a_run(self) -> int:
+        """How much data one run takes."""
+        return int(np.broadcast_to(self.batches, self.rates.shape).sum())
+
+    def steps(self) -> Iterator[tuple[float, int]]:
+        """Yield the learning rate and the batch size of every step: few at a time, as there may be millions."""
+        batches = np.broadcast_to(self.batches, self.rates.shape)
+        for low in range(0, self.rates.size, _LISTED):
+            part = slice(low, low + _LISTED)
+            yield from zip(self.rates[part].tolist(), batches[part].tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +107,7 @@ def run_chunk(job: Job, runs: int, seed: np.random.SeedSequence, tick: Callable[
     # overflow is seen in the risk
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         stream = job.samples.stream(seed, runs, job.dtype)
-        for k, (rate, batch) in enumerate(zip([*job.rates.tolist(), 0.0], [*job.batches.tolist(), 0], strict=True)):
+        for k, (rate, batch) in enumerate(chain(job.steps(), [(0.0, 0)])):
             if k == following:
                 risk = job.samples.risk(states)
                 # from the first run, so that equal risks have no spread

@@ -43,7 +43,7 @@ class Workers:
             for chunk in chunks:
                 yield chunk, run_chunk(self._job, self._sizes[chunk], child(self._seed, chunk), tick)
             return
-        per_run = int(self._job.batches.sum())
+        per_run = self._job.samples_of_a_run
         for chunk, moments in self._from_workers(self._executor, chunks):
             if tick is not None:
                 tick(per_run * self._sizes[chunk])

@@ -23,7 +23,7 @@ from fsl_num.simulate.normals import NormalBlocks
 from fsl_num.simulate.regression import MOST_LISTED, Regression
 from fsl_num.validation import Array
 
-BLOCK = 2**15
+BLOCK = 2**16
 """Numbers drawn at once: few enough to stay in cache, many enough that a call of numpy costs little beside them."""
 
 _LEAST = 1e-37  # single precision ends at 1.2e-38
@@ -100,7 +100,7 @@ def samples_of(problem: Regression) -> Samples:
 
 def _normal_samples(samples: Samples, seed: Any, runs: int, dtype: Any) -> Iterator[tuple[Any, Any]]:
     size = samples.start.size
-    pairs = max(1, BLOCK // (2 * runs * (size + 1)))
+    pairs = -(-BLOCK // (2 * runs * (size + 1)))
     features = pairs * runs * size
     variances = np.full(features + pairs * runs, samples.noise)
     variances[:features].reshape(-1, size)[:] = samples.eigenvalues
@@ -116,7 +116,7 @@ def _drawn_samples(samples: Samples, seed: Any, runs: int, dtype: Any) -> Iterat
     """The same for any family and projection: every feature is drawn."""
     size, total = samples.start.size, samples.eigenvalues.size
     of_features, of_noise = (child(seed, k) for k in range(2))
-    steps = max(1, BLOCK // (runs * total))
+    steps = -(-BLOCK // (2 * runs * total))
     noise = NormalBlocks(of_noise, np.full(steps * runs, samples.noise), dtype)
     features = _features(samples, of_features, steps * runs, dtype)
     theta = samples.theta.astype(dtype)
