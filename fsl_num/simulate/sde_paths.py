@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from fsl_num.simulate.regression import Regression
-from fsl_num.simulate.sde_grid import Grid, checked_clock, checked_steps, scheme_grid
+from fsl_num.simulate.sde_grid import checked_clock, checked_steps, scheme_grid
 from fsl_num.simulate.sde_moments import problem_spectrum, require_gaussian
 from fsl_num.validation import Array, whole_size
 
 _GROUPS = 20  # of runs, for the errors of what is measured
+_GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
 _NUMBERS = 4_000_000  # normals at once
 
 
@@ -117,8 +118,7 @@ def strong_errors(
     clock = checked_clock(time)
     eta, batches = checked_steps(rates, batch_sizes)
     ns = _levels(substeps)
-    wanted = np.array([0, eta.size])
-    grids = [scheme_grid(clock, eta, batches, n, wanted) for n in (*ns, *(2 * n for n in ns))]
+    grids = [*_nested(clock, eta, batches, ns), *_nested(clock, eta, batches, (ns[0], *(2 * n for n in ns)))[1:]]
     pairs = [(i, i + len(ns)) for i in range(len(ns))]
     return _measured(problem, eta, batches, grids, pairs, ns, runs, seed)
 
@@ -135,7 +135,8 @@ def change_of_time(
     """Return how far the path in physical time is from the path in intrinsic time, driven by one Brownian motion.
 
     With B in intrinsic time, d tilde-B = sqrt(1/phi) dB drives the equation in physical time. The clocks are cut into
-    equal parts each of its own, so that the two paths agree in the limit only: of the strong order 1/2. Arguments and
+    equal parts each of its own (in intrinsic time 1.6 n to the largest rate), so that the two paths agree in the limit
+    only: of the strong order 1/2. Arguments and
     errors as in :func:`strong_errors`; rates of 0 are refused here, because there physical time stands still in the
     other clock. Source: equations labelled eqn: sde and eqn: sde-instrinc, and the change of time between them.
 
@@ -147,8 +148,12 @@ def change_of_time(
     if not (eta > 0.0).all():
         raise ValueError("rates must all be positive for the change of time to be invertible, got a rate of 0")
     ns = _levels(substeps)
-    wanted = np.array([0, eta.size])
-    grids = [scheme_grid(clock, eta, batches, n, wanted) for clock in ("physical", "intrinsic") for n in ns]
+    # Cells of nearly one length in both clocks would start together and drift apart as they are halved, which hides
+    # the order; in the golden ratio they are as far from that as can be.
+    total = float(eta.sum())
+    parts = math.ceil(_GOLDEN * total / float(eta.max()) * ns[0])
+    intrinsic = [np.linspace(0.0, total, parts * (n // ns[0]) + 1) for n in ns]
+    grids = [*_nested("physical", eta, batches, ns), *intrinsic]
     pairs = [(i, i + len(ns)) for i in range(len(ns))]
     return _measured(problem, eta, batches, grids, pairs, ns, runs, seed)
 
@@ -160,11 +165,22 @@ def _levels(substeps: Any) -> tuple[int, ...]:
     return ns
 
 
+def _nested(clock: str, rates: Array, batches: Array, ns: tuple[int, ...]) -> list[Array]:
+    """Return the intrinsic times between the steps of the schemes, each grid a refinement of the first: a whole number
+    of parts of its own for each n would change the distance of two paths by more than its order can bear."""
+    base = scheme_grid(clock, rates, batches, ns[0], np.array([0, rates.size])).lengths
+    found = []
+    for n in ns:
+        factor = n // ns[0]
+        found.append(np.concatenate([[0.0], np.cumsum(np.repeat(base / factor, factor))]))
+    return found
+
+
 def _measured(
     problem: Regression,
     rates: Array,
     batches: Array,
-    grids: list[Grid],
+    grids: list[Array],
     pairs: list[tuple[int, int]],
     ns: tuple[int, ...],
     runs: Any,
@@ -199,7 +215,7 @@ def _distances(
     system: System,
     rates: Array,
     batches: Array,
-    grids: list[Grid],
+    grids: list[Array],
     pairs: list[tuple[int, int]],
     runs: int,
     generator: np.random.Generator,
@@ -207,13 +223,13 @@ def _distances(
     """Return the mean of ||x - x'||^2 at the end for each pair of grids, all of them driven by one Brownian path."""
     total = float(rates.sum())
     starts = np.concatenate([[0.0], np.cumsum(rates)])
-    near = 64.0 * np.spacing(total) * math.sqrt(max(grid.lengths.size for grid in grids))
-    edges = np.unique(np.concatenate([starts, *(grid.ends for grid in grids)]))
+    near = 64.0 * np.spacing(total) * math.sqrt(max(grid.size for grid in grids))
+    edges = np.unique(np.concatenate([starts, *grids]))
     edges = edges[np.concatenate([[True], np.diff(edges) > near])]  # ends that only rounding keeps apart are one
     edges[-1] = total
     gammas = (rates / batches)[np.searchsorted(starts, 0.5 * (edges[1:] + edges[:-1]), side="right") - 1]
     scales = np.sqrt(gammas * np.diff(edges))
-    after = [np.abs(np.subtract.outer(grid.ends[1:], edges)).argmin(axis=1) for grid in grids]
+    after = [np.abs(np.subtract.outer(grid[1:], edges)).argmin(axis=1) for grid in grids]
     size = system.eigenvalues.size
     block = max(1, _NUMBERS // (edges.size * size))
     found = np.zeros(len(pairs))
@@ -225,7 +241,7 @@ def _distances(
         for grid, upto in zip(grids, after, strict=True):
             x = np.tile(system.start, (number, 1))
             begin = 0
-            for length, end in zip(grid.lengths, upto, strict=True):
+            for length, end in zip(np.diff(grid), upto, strict=True):
                 advance(system, x, float(length), fine[begin:end].sum(axis=0))
                 begin = end
             finals.append(x)

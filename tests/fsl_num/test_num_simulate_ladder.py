@@ -166,12 +166,11 @@ def test_what_was_measured_at_two_peaks():
     # SGD and the Volterra equation: up to 40% apart at the rate 0.3, about 3% at 0.05 (M = N = 128, s = 1/2, beta = 2,
     # sigma^2 = 1, constant rates); the last digits depend on when training ends, so the bounds are rounded
     problem = model(model_size=128)
-    apart = {}
-    for peak, steps in ((0.3, 10_000), (0.05, 40_000)):
-        found = ladder(problem, "constant", peak=peak, steps=steps, thresholds=())
-        apart[peak] = found.gap("expected", "volterra").largest
-    assert apart[0.3] == pytest.approx(0.40, abs=0.005)
-    assert apart[0.05] == pytest.approx(0.03, abs=0.005)
+    found = ladder(problem, "constant", peak=0.3, steps=10_000, every=1000, thresholds=())
+    assert found.gap("expected", "volterra").largest == pytest.approx(0.40, abs=0.005)
+    low, steps = np.full(40_000, 0.05), np.arange(0, 40_001, 1000)
+    sgd, equation = (rung_curve(name, problem, low, 1.0 + 0.0 * low, steps) for name in ("expected", "volterra"))
+    assert relative_distance(sgd.excess_risk, equation.excess_risk).max() == pytest.approx(0.03, abs=0.005)
 
 
 def test_distances_shrink_with_the_rate_as_the_orders_say():
@@ -229,6 +228,9 @@ def test_a_batch_moves_the_rate_at_which_noise_breaks_the_law():
     assert 4.0 * alone[3].above < many[3].above < 8.0 * alone[3].above
     # but SGD and its SDE part because of eta itself
     assert many[0].above < 2.0 * alone[0].above
+    # where batches differ, the smallest decides how far the rates may go
+    mixed = breaking_rates(model(), np.ones(4), 0.05, batch_sizes=[8, 1, 8, 8])
+    assert mixed[1].limit == pytest.approx(largest_rate("sde-physical", model(), 1.0), rel=1e-9)
 
 
 def test_ladder_with_samples():
