@@ -97,6 +97,28 @@ def hypercontractivity_constants(
     )
 
 
+def mode_constants(name: str | Family, features: int) -> tuple[float, float]:
+    """Return the best constants for the directions of the features alone, b = e_j: exactly, for every family.
+
+    With the first M features the theory uses e_j'Sigma(v)e_j only, so that these suffice for it. They are extreme
+    eigenvalues of G(e_j e_j'), j = 1 .. ``features``: g(a, e_j) is quadratic in a. Where |xi_j| is bounded by C the
+    upper one is at most C^2, whatever the number of features. Raises ValueError or TypeError where an argument does
+    not fit.
+
+    >>> [mode_constants(name, 4) for name in ("gaussian", "rademacher")]
+    [(1.0, 2.0), (0.0, 1.0)]
+    """
+    kind = family(name)
+    size = int(whole_size("features", features, infinite=False))
+    ones, unit = np.ones(size), np.eye(size)
+    found = []
+    for each in unit:
+        outer = np.outer(each, each)
+        values = np.linalg.eigvalsh(kind.fourth_moment(ones, outer) - outer)
+        found.append((float(values[0]), float(values[-1])))
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
 def fourth_product(name: str | Family, a: Any, b: Any) -> float:
     """Return g(a, b) = E[(a'xi)^2 (b'xi)^2] - (a'b)^2 for vectors of one length.
 

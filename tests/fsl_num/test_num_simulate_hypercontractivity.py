@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsl_num.simulate.families import FAMILIES, Family, family
-from fsl_num.simulate.hypercontractivity import fourth_product, hypercontractivity_constants, hypercontractivity_slack
+from fsl_num.simulate.hypercontractivity import (
+    fourth_product,
+    hypercontractivity_constants,
+    hypercontractivity_slack,
+    mode_constants,
+)
 
 INDEPENDENT = ["gaussian", "rademacher", "uniform"]
 
@@ -85,6 +90,26 @@ def test_the_sobolev_kernel_has_no_constants_that_serve_every_number_of_features
     assert found[4].lower == pytest.approx(0.25, abs=1e-9)
     assert found[8].lower < 3e-4
     assert found[16].lower < 1e-9
+
+
+def test_the_sobolev_kernel_has_them_in_the_directions_of_its_features():
+    for kind, lower, upper in (("gaussian", 1.0, 2.0), ("uniform", 0.8, 1.0), (Heavy(), 1.0, 5.0)):
+        assert mode_constants(kind, 5) == pytest.approx((lower, upper), abs=1e-12)  # 1 and kurtosis - 1
+    found = {size: mode_constants("trigonometric", size) for size in (4, 8, 16, 32, 64)}
+    # the squares of its functions are at most 2: that bounds the upper one for every number of features
+    assert all(0.99 < upper < 2.0 for _, upper in found.values())
+    # the lower one falls, but like a power: two more features at a time around a zero of the cosine
+    lower = [low for low, _ in found.values()]
+    ratios = np.array(lower[1:]) / np.array(lower[:-1])
+    assert (ratios > 0.15).all()
+    assert (ratios < 0.5).all()
+    generator = np.random.default_rng(0)
+    for size in (4, 8):
+        a = generator.standard_normal((50, size))
+        a /= np.linalg.norm(a, axis=1)[:, None]
+        sampled = [fourth_product("trigonometric", each, unit) for each in a for unit in np.eye(size)]
+        assert found[size][0] - 1e-12 <= min(sampled)
+        assert max(sampled) <= found[size][1] + 1e-12
 
 
 @settings(max_examples=40, deadline=None)

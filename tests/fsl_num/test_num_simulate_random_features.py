@@ -87,6 +87,32 @@ def test_a_fixed_target_is_as_good_as_one_with_random_signs(size, more, seed):
     assert bias(turned, TIMES) == pytest.approx(bias(columns, TIMES), rel=1e-9, abs=1e-13)
 
 
+def test_the_law_as_printed_needs_entries_of_variance_one_over_m():
+    # With entries of variance 1, as the main text has them, the eigenvalues are M times those of H. Before training
+    # e(0) is then some M times twice the risk, which knows nothing of W; the law has them equal up to constants.
+    ratios = {}
+    for name in ("unit", "model-size"):
+        ratios[name] = []
+        for size in (8, 32, 128):
+            projection = random_projection(size, 4 * size, 5, name)
+            problem = Regression(s=0.5, beta=2.0, model_size=size, features=4 * size, noise=0.0, projection=projection)
+            ratios[name].append(float(predicted(problem, 0.0) / bias(problem, 0.0)))
+    j = np.array([8, 32, 128])
+    assert np.array(ratios["unit"]) / j == pytest.approx(ratios["model-size"], rel=1e-9)
+    assert 0.5 < min(ratios["model-size"])  # measured 0.97 to 1.2
+    assert max(ratios["model-size"]) < 2.0
+    # and a learning rate that serves one M makes training diverge for a larger one
+    final = {}
+    for name, size in product(("unit", "model-size"), (8, 128)):
+        projection = random_projection(size, 4 * size, 5, name)
+        problem = Regression(s=0.5, beta=2.0, model_size=size, features=4 * size, noise=1.0, projection=projection)
+        final[name, size] = exact_risk(problem, [0.05] * 60).excess_risk[-1] / problem.initial_risk
+    assert final["unit", 8] < 1.0
+    assert final["unit", 128] > 1e6
+    assert final["model-size", 8] < 1.0
+    assert final["model-size", 128] < 1.0
+
+
 def test_the_argument_for_the_lower_bound_is_about_a_matrix_of_rank_one():
     problem = problem_of(16, 64)
     aim = problem.projection @ (problem.eigenvalues * problem.theta)
