@@ -22,6 +22,7 @@ from fsl_num.simulate.runs_workers import Workers
 from fsl_num.simulate.streams import samples_of
 from fsl_num.validation import Array, whole_size
 
+_MOST_RUNS = 10**8
 _PATIENCE = 2.0  # seconds before a bar is shown
 
 
@@ -41,8 +42,8 @@ def simulate_sgd(
     """Return the mean excess risk of ``runs`` independent runs of one-pass SGD from v = 0, with its standard error.
 
     Every step takes fresh data: v <- v - (eta/B) sum over the batch of (<v, W phi> - y) W phi (equation labelled
-    eqn: sgd). ``rates``: eta_0 .. eta_{K-1} >= 0; ``batch_sizes``: whole numbers, one or one a step; ``runs``: at
-    least 2; ``seed``: a whole number of at least 0, or a SeedSequence; ``every``: record after so many steps (by
+    eqn: sgd). ``rates``: eta_0 .. eta_{K-1} >= 0; ``batch_sizes``: whole numbers, one or one a step; ``runs``: from
+    2 to 10^8; ``seed``: a whole number of at least 0, or a SeedSequence; ``every``: record after so many steps (by
     default before the first and after the last only); ``dtype``: "float64" or "float32", of the weights. Features and
     label noise of normal law have single precision in both, and are the same; the risk has double precision in both.
 
@@ -62,8 +63,17 @@ def simulate_sgd(
     >>> curve.step.tolist(), bool(curve.excess_risk[-1] < curve.excess_risk[0]), curve.standard_error[0].item()
     ([0, 10, 20], True, 0.0)
     """
+    if not isinstance(problem, Regression):
+        raise TypeError(f"problem must be a Regression, got {type(problem).__name__}")
+    if not (executor is None or isinstance(executor, Executor)):
+        raise TypeError(
+            f"executor must be a concurrent.futures.Executor (of a Dask client: client.get_executor()) or None, got"
+            f" {type(executor).__name__}"
+        )
     eta, batches = _steps(rates, batch_sizes)
     count = int(whole_size("runs", runs, infinite=False, least=2))
+    if count > _MOST_RUNS:
+        raise ValueError(f"runs must be at most {_MOST_RUNS}, got {count}; the exact recursion needs none")
     kind = np.dtype(dtype).name
     if kind not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")

@@ -18,6 +18,7 @@ from fsl_num.validation import Array
 
 _CHUNK = 2**14  # numbers in the states of a chunk: few enough to stay in cache beside the draws
 _FEWEST, _MOST = 16, 2048  # runs in a chunk: no fewer (calls cost too much), no more (there would be nothing to share)
+_LARGEST = 2**21  # numbers in the states of so few runs: beyond, memory counts
 _LISTED = 4096  # steps listed at once
 _TICK = 256  # samples between two signs of progress
 
@@ -84,7 +85,8 @@ def chunk_sizes(samples: Samples, runs: int) -> list[int]:
     >>> chunk_sizes(samples_of(Regression(s=0.5, beta=2.0, model_size=128, noise=1.0)), 300)
     [128, 128, 44]
     """
-    size = min(max(_CHUNK // samples.eigenvalues.size, _FEWEST), _MOST)
+    features = samples.eigenvalues.size
+    size = min(max(_CHUNK // features, min(_FEWEST, _LARGEST // features), 2), _MOST)
     return [min(size, runs - low) for low in range(0, runs, size)]
 
 

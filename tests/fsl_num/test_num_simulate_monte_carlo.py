@@ -189,6 +189,14 @@ def test_the_standard_error_is_that_of_the_mean():
     assert np.mean(np.square(z)) == pytest.approx(49 / 47, abs=5 * math.sqrt(2 / 400))
 
 
+@pytest.mark.parametrize(("size", "largest"), [(1, 2048), (128, 128), (5000, 16), (500_000, 4), (5_000_000, 2)])
+def test_the_size_of_a_chunk_depends_on_the_features_alone(size, largest):
+    samples = Samples(Gaussian(), np.ones(size), np.zeros(size), 1.0, None, np.zeros(size), 0.0)
+    sizes = chunks.chunk_sizes(samples, 5000)
+    assert sum(sizes) == 5000
+    assert set(sizes[:-1]) == {largest} and 1 <= sizes[-1] <= largest
+
+
 GOOD = {"problem": Regression(s=0.5, beta=2.0, model_size=3, noise=1.0), "rates": [0.1, 0.1], "runs": 4, "seed": 1}
 
 
@@ -203,6 +211,9 @@ GOOD = {"problem": Regression(s=0.5, beta=2.0, model_size=3, noise=1.0), "rates"
         ({"batch_sizes": [1, 2, 3]}, ValueError, "shapes"),
         ({"batch_sizes": 0}, ValueError, "positive"),
         ({"runs": 1}, ValueError, "runs must be a whole number of at least 2"),
+        ({"runs": 10**12}, ValueError, "runs must be at most"),
+        ({"executor": "processes"}, TypeError, "executor must be"),
+        ({"problem": 1}, TypeError, "problem must be a Regression"),
         ({"seed": -1}, ValueError, "seed must be at least 0"),
         ({"seed": 0.5}, TypeError, "seed must be a whole number"),
         ({"seed": True}, TypeError, "bool"),
