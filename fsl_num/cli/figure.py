@@ -163,7 +163,17 @@ def _loss_scaling(quick: bool) -> _Drawn:
 
 
 def _ladder(quick: bool) -> _Drawn:
-    raise InputError("the ladder cannot be drawn yet: it is not part of this version")
+    from fsl_num.report.ladder import ladder_figure, ladder_text
+    from fsl_num.simulate.ladder import ladder
+    from fsl_num.simulate.regression import Regression
+
+    problem = Regression(s=0.5, beta=4.0, model_size=128, noise=9.0)
+    thresholds = (0.1,) if quick else (0.01, 0.03, 0.1, 0.3)
+    steps, runs = (300, 50) if quick else (3000, 1000)
+    found = ladder(problem, "wsd", peak=0.05, steps=steps, runs=runs, thresholds=thresholds)
+    title = r"$s = 0.5$, $\beta = 4$, $M = N = 128$, $\sigma^2 = 9$, WSD, peak rate 0.05"
+    setting = {"s": 0.5, "beta": 4.0, "model_size": 128, "noise": 9.0, "schedule": "wsd", "peak_lr": 0.05}
+    return ladder_figure(found, title), {**setting, "steps": steps, "runs": runs, **found.as_dict()}, ladder_text(found)
 
 
 _FIGURES: Final[MappingProxyType[str, Callable[[bool], _Drawn]]] = MappingProxyType(

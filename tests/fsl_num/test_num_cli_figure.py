@@ -51,6 +51,16 @@ def test_loss_scaling_sets_the_printed_rule_beside_the_derived_one(tmp_path, cap
         assert each["excess_risk"][-1] > 10 * derived[name]["excess_risk"][-1]
 
 
+def test_the_ladder_is_drawn_and_told(tmp_path, capsys):
+    target = tmp_path / "ladder.png"
+    assert main(["figure", "ladder", "--quick", "--json", "--out", str(target)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert target.read_bytes().startswith(b"\x89PNG")
+    assert list(found["rungs"])[0] == "sgd" and list(found["rungs"])[-1] == "asymptotic"
+    assert all(len(curve["step"]) == len(curve["excess_risk"]) for curve in found["rungs"].values())
+    assert {row["threshold"] for row in found["breaking"]} == {0.1}
+
+
 def test_rules_are_derived_in_the_easy_regime_too():
     rules = {rule.schedule: rule for rule in command.derived_rules(1, 2)}
     # s = 1, beta = 2: the published exponent s beta/(1 + s beta) of both decaying schedules

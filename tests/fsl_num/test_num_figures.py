@@ -6,7 +6,11 @@ import pytest
 from fsl_num.experiments.final_loss import PeakRule, final_losses, risks_by_peak_power
 from fsl_num.experiments.loss_dynamics import fit_grid, loss_dynamics
 from fsl_num.report import final_losses as scaling_report
+from fsl_num.report import ladder as ladder_report
 from fsl_num.report import loss_dynamics as dynamics_report
+from fsl_num.simulate.ladder import ladder
+from fsl_num.simulate.ladder_rungs import RUNGS
+from fsl_num.simulate.regression import Regression
 
 RULES = (PeakRule("constant", 1 / 3, 0.0, 1 / 3, 0.0), PeakRule("wsd", 0.0, 0.0, 0.5, 0.0))
 
@@ -105,6 +109,28 @@ def test_the_scaling_text_has_both_exponents(scaling):
     text = scaling_report.loss_scaling_text(found, printed)
     assert "D^(-1/3)" in text and "D^(-1/2)" in text and f"{found[0].slope:.4f}" in text
     assert f"{printed[0].intrinsic_times[-1]:.2g}" in text and "nothing is learned" in text
+
+
+@pytest.mark.parametrize("thresholds", [(), (0.1,)])
+def test_the_ladder_shows_every_rung_and_every_distance(thresholds):
+    problem = Regression(s=0.5, beta=2.0, model_size=8, noise=1.0)
+    found = ladder(problem, "cosine", peak=0.1, steps=60, runs=20, thresholds=thresholds)
+    figure = drawn(ladder_report.ladder_figure(found, "the title"))
+    risks, gaps, *breaking = figure.axes
+    assert risks.get_title() == "the title" and len(breaking) == len(thresholds)
+    for one in found.curves:
+        assert is_shown(one.excess_risk[one.step > 0], risks)
+    between = [text.get_text() for text in gaps.get_legend().get_texts()]
+    apart = [gap for gap in found.table[: len(found.curves) - 1] if gap.largest > 0]
+    assert between == [f"{RUNGS[gap.rung]} – {RUNGS[gap.next_rung]}" for gap in apart]
+    for gap, line in zip(apart, gaps.lines, strict=True):
+        assert max(line.get_ydata()) == pytest.approx(gap.largest)
+    for ax in breaking:
+        marks = {float(line.get_xdata()[0]) for line in ax.lines if len(line.get_xdata()) == 1}
+        assert {one.above for one in found.breaking if one.above is not None} <= marks
+    text = ladder_report.ladder_text(found)
+    assert all(f"{gap.largest:.2e}" in text for gap in found.table)
+    assert all(one.message in text for one in found.breaking)
 
 
 @pytest.mark.parametrize(

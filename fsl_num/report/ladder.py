@@ -1,0 +1,128 @@
+"""The ladder from SGD to the scaling law as a picture and as text: how far each rung is from the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from fsl_num.report.loss_dynamics import plain_decimals
+from fsl_num.report.plots import _new_figure
+from fsl_num.simulate.ladder_rungs import RUNGS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from fsl_num.simulate.ladder import Gap, Ladder
+    from fsl_num.simulate.ladder_breaking import BreakingRate
+
+_STYLES: Final[dict[str, dict[str, Any]]] = {
+    "sgd": {"color": "#999999", "linewidth": 3.5, "alpha": 0.5},
+    "expected": {"color": "black", "linewidth": 1.8},
+    "sde-physical": {"color": "#0072b2", "linewidth": 1.3},
+    "sde-intrinsic": {"color": "#56b4e9", "linewidth": 1.3, "linestyle": (0, (4, 4))},
+    "volterra": {"color": "#009e73", "linewidth": 1.3},
+    "fsl": {"color": "#d55e00", "linewidth": 1.3, "linestyle": "dashed"},
+    "asymptotic": {"color": "#aa4499", "linewidth": 1.5, "linestyle": "dotted"},
+}
+_BELOW: Final[dict[str, Any]] = {
+    "frameon": False,
+    "fontsize": 8,
+    "loc": "upper center",
+    "bbox_to_anchor": (0.42, -0.22),
+    "handlelength": 1.8,
+}
+_SHADES: Final = ("#fdae6b", "#f16913", "#a63603", "#4a1486")
+
+
+def ladder_figure(found: Ladder, title: str) -> Figure:
+    """Draw the risks of all rungs, the distance of each to the next, and the learning rates at which they break.
+
+    Args:
+        found: the ladder; the last panel is left out where it has no breaking rates.
+        title: what stands above the risks: problem and schedule.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    figure = _new_figure((10.6, 7.0))
+    breaking = bool(found.breaking)
+    layout: list[Any] = [["risks", "gaps"], ["risks", "breaking"]] if breaking else [["risks", "gaps"]]
+    axes = figure.subplot_mosaic(layout, width_ratios=[1.0, 1.15])
+    risks, gaps = axes["risks"], axes["gaps"]
+    for one in found.curves:
+        drawn = one.step > 0  # a logarithmic axis has no place for step 0
+        risks.loglog(one.step[drawn], one.excess_risk[drawn], label=RUNGS[one.method], **_STYLES[one.method])
+    if max(one.excess_risk.max() for one in found.curves) < 300.0 * min(one.excess_risk.min() for one in found.curves):
+        plain_decimals(risks)
+    risks.set(xlabel="step $k$", ylabel=r"excess risk $\mathcal{E}_k$")
+    risks.set_title(title, fontsize=10)
+    risks.legend(frameon=False, fontsize=9, loc="lower left")
+    found.plot(gaps)
+    for line in gaps.lines:
+        line.set(linewidth=1.3)
+    for gap, line in zip(_drawn_gaps(found), gaps.lines, strict=True):
+        line.set(**{**_STYLES[gap.next_rung], "linewidth": 1.4, "alpha": 1.0, "label": _between(gap)})
+    gaps.set_ylim(bottom=1e-5)
+    gaps.legend(ncols=2, **_BELOW)
+    gaps.set_title("relative distance of each rung to the next", fontsize=10)
+    if breaking:
+        _draw_breaking(axes["breaking"], found.breaking)
+    for ax in axes.values():
+        ax.grid(alpha=0.25, which="major")
+    return figure
+
+
+def ladder_text(found: Ladder) -> str:
+    """A table of the distances of each rung to the next, and the learning rates at which the approximations break.
+
+    >>> from fsl_num.simulate.ladder import ladder
+    >>> from fsl_num.simulate.regression import Regression
+    >>> model = Regression(s=0.5, beta=2.0, model_size=8, noise=1.0)
+    >>> print(ladder_text(ladder(model, "cosine", peak=0.1, steps=50, thresholds=())).splitlines()[0])
+    rung                    next                    largest distance  at step  at the end  noise of sampling
+    """
+    lines = [
+        f"{'rung':<24}{'next':<24}{'largest distance':>16}{'at step':>9}{'at the end':>12}{'noise of sampling':>19}"
+    ]
+    for gap in found.table:
+        first = RUNGS[gap.rung] if gap.rung != gap.next_rung else "the same, simulated"
+        noise = f"{gap.noise:.2g}" if gap.noise else "-"
+        lines.append(f"{first:<24}{RUNGS[gap.next_rung]:<24}{gap.largest:>16.2e}{gap.at:>9}{gap.end:>12.2e}{noise:>19}")
+    if found.breaking:
+        lines += ["", "peak learning rates at which a rung and the next are further apart, over the whole run"]
+        lines += [
+            f"{RUNGS[one.rung]} - {RUNGS[one.next_rung]}, {one.threshold:.0%}: {one.message}" for one in found.breaking
+        ]
+    return "\n".join(lines)
+
+
+def _drawn_gaps(found: Ladder) -> list[Gap]:
+    """The gaps that :meth:`Ladder.plot` draws: those that are not 0 throughout."""
+    return [gap for gap in found.table[: len(found.curves) - 1] if gap.largest > 0.0]
+
+
+def _between(gap: Gap | BreakingRate) -> str:
+    return f"{RUNGS[gap.rung]} – {RUNGS[gap.next_rung]}"
+
+
+def _draw_breaking(ax: Axes, breaking: tuple[BreakingRate, ...]) -> None:
+    pairs = list(dict.fromkeys((one.rung, one.next_rung) for one in breaking))
+    thresholds = sorted({one.threshold for one in breaking})
+    shades = {each: _SHADES[k % len(_SHADES)] for k, each in enumerate(thresholds)}
+    for one in breaking:
+        row = len(pairs) - 1 - pairs.index((one.rung, one.next_rung))
+        ax.plot([one.lowest, one.limit], [row, row], color="#cccccc", linewidth=1.0, zorder=1)
+        ax.plot([one.limit], [row], "|", color="black", markersize=11, zorder=2)
+        for rate, mark in ((one.above, ">"), (one.below, "<")):
+            if rate is not None and np.isfinite(rate):
+                ax.plot([rate], [row], mark, color=shades[one.threshold], markersize=7, zorder=3)
+    for each in thresholds:
+        ax.plot([], [], ">", color=shades[each], label=f"over {each:.0%} apart")
+    ax.plot([], [], "|", color="black", markersize=11, label="largest stable rate")
+    ax.set_xscale("log")
+    ax.set_yticks(range(len(pairs)), [f"{RUNGS[a]} –\n{RUNGS[b]}" for a, b in reversed(pairs)], fontsize=7.5)
+    ax.set(xlabel="peak learning rate", ylim=(-0.6, len(pairs) - 0.4))
+    ax.set_title("apart above (▸) or below (◂) these learning rates", fontsize=10)
+    ax.legend(ncols=3, **_BELOW)
