@@ -159,8 +159,8 @@ def eigenvalue_ratios(
     ``model_sizes``: distinct M. ``features_per_model``: N/M, at least 1, one number or one a model size; ``runs``
     likewise. ``normalisation``: the variance of the entries of W, see
     :func:`~fsl_num.simulate.random_features.random_projection`. ``seed``: whole; ``executor``: any of
-    :mod:`concurrent.futures`, on which the result does not depend. A progress bar appears after two seconds. Raises
-    ValueError or TypeError where an argument does not fit.
+    :mod:`concurrent.futures`, on which the result does not depend. In a terminal a progress bar appears after two
+    seconds. Raises ValueError or TypeError where an argument does not fit.
 
     >>> found = eigenvalue_ratios(beta=2.0, model_sizes=[8, 32], runs=10, seed=3)
     >>> found.features, bool((found.least[0] < found.largest[0]).all())

@@ -176,7 +176,7 @@ class _Run:
 
         marks = {int(step): index for index, step in enumerate(wanted)}
         with (
-            tqdm(total=rates.size, unit="step", desc="exact risk", leave=False, delay=_PATIENCE) as bar,
+            tqdm(total=rates.size, unit="step", desc="exact risk", leave=False, delay=_PATIENCE, disable=None) as bar,
             np.errstate(over="ignore", invalid="ignore"),
         ):
             for k in range(rates.size + 1):
@@ -208,9 +208,9 @@ def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, 
 
     For any family and projection; a step costs some M^2 N operations, so up to a few hundred weights. ``rates``:
     eta_0 .. eta_{K-1} >= 0; ``batch_sizes``: positive, one number or one a step; ``every``: record after so many steps
-    (by default before the first and after the last only). A progress bar appears after two seconds. Raises ValueError
-    where an argument does not fit or the features are too many to be listed, and OverflowError where training diverges
-    beyond the range of floats. Source: the update labelled eqn: sgd, averaged.
+    (by default before the first and after the last only). In a terminal a progress bar appears after two seconds.
+    Raises ValueError where an argument does not fit or the features are too many to be listed, and OverflowError where
+    training diverges beyond the range of floats. Source: the update labelled eqn: sgd, averaged.
 
     >>> problem = Regression(s=0.5, beta=2.0, model_size=4, noise=1.0, family="trigonometric")
     >>> curve = exact_risk_matrix(problem, [0.1] * 100, every=50)

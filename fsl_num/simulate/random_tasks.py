@@ -68,7 +68,7 @@ def over_runs(
         parts += [(index, low, given, streams[low : low + step]) for low in range(0, count, step)]
     found: list[list[Any]] = [[None] * count for count in runs]
 
-    with tqdm(total=sum(runs), unit="run", desc=name, leave=False, delay=_PATIENCE) as bar:
+    with tqdm(total=sum(runs), unit="run", desc=name, leave=False, delay=_PATIENCE, disable=None) as bar:
 
         def store(index: int, low: int, values: list[Array]) -> None:
             found[index][low : low + len(values)] = values
