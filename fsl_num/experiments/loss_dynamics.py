@@ -51,8 +51,9 @@ class ScheduleRun:
     """One schedule: its ``name``, ``rates``, the ``exact`` curve after every step, the ``averaged`` curve of sampled
     runs (None where none were asked for), and the ``fits`` of its own constants to the exact curve, by name.
 
-    ``averaged_fit``: the printed form, from T = 1 on, fitted to the averaged curve. ``together``: the fits whose
-    constants are common to all schedules.
+    ``unfitted``: the least and the largest ratio, over all steps, of the exact risk to half of the terms of the form
+    "modes": the law with the constants of the theory and nothing fitted. ``averaged_fit``: the printed form, from T = 1
+    on, fitted to the averaged curve. ``together``: the fits whose constants are common to all schedules.
     """
 
     name: str
@@ -62,6 +63,7 @@ class ScheduleRun:
     fits: Mapping[str, LawFit]
     together: Mapping[str, LawFit]
     averaged_fit: LawFit | None
+    unfitted: tuple[float, float]
 
     @property
     def scatter(self) -> tuple[float, float] | None:
@@ -78,6 +80,7 @@ class ScheduleRun:
         found: dict[str, Any] = {
             "schedule": self.name,
             "final_excess_risk": float(self.exact.excess_risk[-1]),
+            "unfitted_ratio": list(self.unfitted),
             "fits": {name: fit.as_dict() for name, fit in self.fits.items()},
             "fits_together": {name: fit.as_dict() for name, fit in self.together.items()},
         }
@@ -157,7 +160,9 @@ def loss_dynamics(
         curve, averaged_fit = averaged[k], None
         if curve is not None:
             averaged_fit = fit_law([curve], [terms["printed"][k]], [times[k]], since=1.0)[0]
-        found.append(ScheduleRun(name, rates[k], exact[k], curve, own[k], common[k], averaged_fit))
+        ratio = exact[k].excess_risk[1:] / (0.5 * terms["modes"][k].sum(axis=1))
+        unfitted = float(ratio.min()), float(ratio.max())
+        found.append(ScheduleRun(name, rates[k], exact[k], curve, own[k], common[k], averaged_fit, unfitted))
     return LossDynamics(problem, float(peak), int(steps), count, tuple(found))
 
 

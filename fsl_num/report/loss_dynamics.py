@@ -156,6 +156,8 @@ def loss_dynamics_text(dynamics: LossDynamics) -> str:
                 f"{run.name:<12}{name:<18}{constants}{fit.r_squared:10.5f}{fit.mean_error:12.1%}{fit.worst_error:8.0%}"
                 f"  {fit.worst_step}"
             )
+        low, high = run.unfitted
+        lines.append(f"{run.name:<12}SGD over the law with e_M, K_M and c1 = c2 = c3 = 1/2: {low:.4f} to {high:.4f}")
         if run.scatter is not None:
             lines.append(
                 f"{run.name:<12}averaged runs: {run.scatter[0]:.2f} standard errors (rms) from the exact curve,"

@@ -174,6 +174,10 @@ def test_the_law_with_the_sums_of_the_model_fits_where_the_printed_powers_do_not
         # c1 and c3 of the theory are 1/2; the rest is of the order of the peak rate 0.05
         assert best.constants[0] == pytest.approx(0.5, abs=0.02) and best.constants[2] == pytest.approx(0.5, abs=0.05)
         assert best.r_squared > 0.999 and best.worst_error < 0.03
+        # with the constants of the theory and no fit: above 1, and by less than the share gamma tr(H)/2 / (1 - it) that
+        # noise of noise adds in the Volterra equation, plus as much for lambda^2 m and the discrete steps
+        share = 0.5 * 0.05 * dynamics.problem.eigenvalues.sum()
+        assert 1.0 - 1e-9 < run.unfitted[0] and run.unfitted[1] < 1.0 + 2.0 * share / (1.0 - share)
         assert run.fits["printed"].worst_error > 0.2  # measured: 0.35 to 1.8
         assert run.fits["printed"].r_squared < best.r_squared
 
