@@ -21,7 +21,7 @@ LARGEST = 1500
 
 _DIRECT = 160
 _MOST_NODES = 120
-_BITS_A_NODE = (8, 16, 40)  # of the moments: 1.6 digits a node are lost, more where the measure is lumpy
+_BITS_A_NODE = (8, 16, 32, 64)  # of the moments, tried in turn: a node loses the more, the lumpier the measure
 
 
 @dataclass(frozen=True)
@@ -105,17 +105,21 @@ def ball_modes(flint: Any, problem: Problem, digits: int, *, whole: bool = False
     delta = beyond(1 + s * beta, size)
     if whole:
         return BallModes(rates, weights, signals, delta, noise, None, [1] * len(rates))
+    wanted = flint.ctx.prec
     for extra in _BITS_A_NODE:
-        try:
-            with flint.ctx.workprec(flint.ctx.prec + extra * nodes):
+        with flint.ctx.workprec(wanted + extra * nodes):
+            try:
                 kernel, signal, scale = _tail_rules(flint, problem, head, nodes, beyond)
-                count = flint.arb(flint.fmpz.fac_ui(2 * nodes))
-                remainder = Remainder(kernel.norm / count, signal.norm / count, 2 / scale, 2 * nodes)
-                rates += [2 * x / scale for x in (*kernel.nodes, *signal.nodes)]
-            break
-        except ArithmeticError:
-            if extra == _BITS_A_NODE[-1]:
-                raise
+            except ArithmeticError:
+                if extra == _BITS_A_NODE[-1]:
+                    raise
+                continue
+            numbers = [*kernel.nodes, *kernel.weights, *signal.nodes, *signal.weights]
+            if min(x.rel_accuracy_bits() for x in numbers) >= wanted:
+                break
+    count = flint.arb(flint.fmpz.fac_ui(2 * nodes))
+    remainder = Remainder(kernel.norm / count, signal.norm / count, 2 / scale, 2 * nodes)
+    rates += [2 * x / scale for x in (*kernel.nodes, *signal.nodes)]
     zeros = [flint.arb(0)] * nodes
     weights, signals = weights + kernel.weights + zeros, signals + zeros + signal.weights
     return BallModes(rates, weights, signals, delta, noise, remainder, [1] * len(rates))
