@@ -24,6 +24,19 @@ _SHARP = 1e-13  # relative tolerance asked of the ODE libraries
 _MOST_PIECES = 60
 
 
+def relative(x: Any, y: Any) -> float:
+    """|x/y - 1| of floats or of mpf, without a rounding to floats before the difference."""
+    mp = _context()
+    return float(abs(mp.convert(x) / mp.convert(y) - 1))
+
+
+@cache
+def _context() -> Any:
+    mp = mpmath.mp.clone()
+    mp.dps = 120
+    return mp
+
+
 def modes(problem: Problem) -> tuple[Any, Any]:
     """Return eigenvalues and signals of a finite power-law model, one by one."""
     index = np.arange(1.0, problem.model_size + 1.0)
