@@ -131,6 +131,7 @@ def _eigenvalues(mp: Any, xi: list[Any], corner: Any) -> tuple[list[Any], list[A
     guesses = [mp.mpc(complex(z)) for z in _float_eigenvalues(stages)]
     if stages > _SURE:
         guesses = _all_at_once(private_context(15 + stages), xi, corner, guesses)
+    guesses = [mp.mpc(z.real) if abs(z.imag) < 1e-6 * abs(z) else z for z in guesses]
     found = [_newton(mp, lambda z: _eigenvector(mp, xi, corner, z)[1:], mp.mpc(z)) for z in guesses if z.imag >= 0]
     close = mp.mpf(10) ** (-mp.dps // 3)
     upper, real = [z for z in found if z.imag > close], [mp.mpc(z.real) for z in found if abs(z.imag) <= close]
@@ -144,14 +145,16 @@ def _eigenvalues(mp: Any, xi: list[Any], corner: Any) -> tuple[list[Any], list[A
 
 @lru_cache(maxsize=32)
 def radau_table(stages: int, digits: int) -> RadauTable:
-    """Return the table of ``stages`` >= 1 stages to ``digits`` digits, less about one digit for each stage.
+    """Return the table of ``stages`` >= 1 stages to ``digits`` digits.
+
+    Products of it lose half a digit for each stage, for that many digits the numbers in ``inverse`` are large.
 
     Raises ArithmeticError where its eigenvalues cannot be separated (far above 60 stages).
 
     >>> [float(x) for x in radau_table(2, 30).nodes]
     [0.3333333333333333, 1.0]
     """
-    mp = private_context(digits)
+    mp = private_context(digits + stages)  # the eigenvalues are ill conditioned
     nodes = _nodes(mp, stages)
     xi = [1 / (2 * mp.sqrt(mp.mpf(4 * k * k - 1))) for k in range(1, stages)]
     corner = mp.mpf(1) / (4 * stages - 2)

@@ -37,7 +37,7 @@ def _problem(**changes: Any) -> Problem:
 
 @pytest.mark.parametrize("stages", [1, 2, 7, 16, 41])
 def test_collocation_integrates_polynomials_at_its_nodes(stages: int) -> None:
-    mp = private_context(50 + math.ceil(1.1 * stages))  # the eigenvectors cost a digit for each stage
+    mp = private_context(50 + stages // 2)  # what products of the table lose
     table = radau_table(stages, mp.dps)
     for k in range(stages):
         powers = [x**k for x in table.nodes]
@@ -302,7 +302,7 @@ def test_the_two_libraries_agree() -> None:
     pytest.importorskip("flint")
     problem = _problem(gamma=schedule("wsd", peak=0.4, final=0.01, steps=30.0, decay_fraction=0.3), horizon=None)
     fast, slow = (solve_high_precision(problem, [5, problem.end], 18, library=name)[0] for name in ("flint", "mpmath"))
-    # the same panels in the same working precision: 30 digits beyond what is shown
+    # the same panels in the same working precision, 20 digits beyond what is shown
     assert fast == slow
 
 
