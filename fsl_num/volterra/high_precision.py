@@ -25,7 +25,7 @@ from fsl_num.volterra.radau import RadauTable, radau_table
 from fsl_num.volterra.second_moments_digits import OwnSystems
 
 LARGEST = 400
-MOST_STAGES = 100
+MOST_STAGES = 80
 
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
 _RATIO = 1.3  # of the ends of neighbouring panels; with s stages the error falls about like 10^-(1.8 s)
@@ -122,7 +122,7 @@ def solve_high_precision(
     between the problem's breaks (a schedule of one's own has no digits beyond its floats). ``library``:
     "flint", "mpmath", or None for flint where it is installed. The error is the difference from the solution with
     fewer stages, at least 10^-digits relative; where the solutions do not come together (gamma is not smooth, or more
-    than 100 stages would be needed) it is ten times that, and the facts hold the "digits reached".
+    than 80 stages would be needed) it is ten times that, and the facts hold the "digits reached".
 
     Raises ValueError for what it does not support, TypeError where a function gamma cannot take an mpf.
 
@@ -144,7 +144,7 @@ def solve_high_precision(
     before, evaluations = None, 0
     out = private_context(digits)
     while True:
-        mp = private_context(digits + _GUARD + math.ceil(0.6 * stages))  # products of the table lose 0.5
+        mp = private_context(digits + _GUARD + stages)  # which products of the table lose
         kind = arithmetic(mp, library)
         depth = mp.mpf(10) ** -(digits + 2) * min(mp.mpf(problem.end), 1 / mp.mpf(problem.fastest))
         gamma = exact_gamma(mp, problem, depth)

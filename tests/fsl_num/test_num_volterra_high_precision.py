@@ -302,7 +302,7 @@ def test_the_two_libraries_agree() -> None:
     pytest.importorskip("flint")
     problem = _problem(gamma=schedule("wsd", peak=0.4, final=0.01, steps=30.0, decay_fraction=0.3), horizon=None)
     fast, slow = (solve_high_precision(problem, [5, problem.end], 18, library=name)[0] for name in ("flint", "mpmath"))
-    # the same panels in the same working precision, 20 digits beyond what is shown
+    # the same panels in the same working precision: 30 digits beyond what is shown
     assert fast == slow
 
 
