@@ -5,14 +5,7 @@ panels a + h y, 0 <= y <= 1, each by an exact polynomial. Its integrated defect
 
     R_k(y) = u_k(y) - u_k(0) + h int_0^y (r_k u_k - w_k gamma g),    |R_k| <= sum of |Legendre coefficients|,
 
-is computed in balls. The errors e_k then satisfy e_k' = -r_k e_k + w_k gamma e - R_k'/h with e = sum_k e_k + theta, and
-with |e_k| <= B_k at the start of the panel, d_k the most that R_k adds, phi_k = int_0^h exp(-r_k x) dx and theta the
-sums left out,
-
-    |e| <= E = (sum_k (B_k + d_k) + |theta|) / (1 - gamma_max sum_k w_k phi_k),
-    B_k <- exp(-r_k h) B_k + d_k + gamma_max w_k phi_k E,
-
-which needs no bound of the whole resolvent, so that early errors fade as the modes do.
+is computed in balls, and :mod:`fsl_num.volterra.enclosure_bounds` says what it can do at most.
 """
 
 from __future__ import annotations
@@ -21,11 +14,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from fsl_num.volterra.enclosure_bounds import BITS, ErrorBounds
 from fsl_num.volterra.enclosure_collocation import Collocation, integration
 from fsl_num.volterra.enclosure_gamma import Piece
 from fsl_num.volterra.enclosure_modes import BallModes
-
-_BOUND_BITS = 64  # bounds need few digits, only their direction of rounding counts
 
 
 @dataclass(frozen=True)
@@ -100,14 +92,12 @@ class March:
         self._flint, self._modes, self._table = flint, modes, table
         self._constant = modes.delta + modes.noise
         self._state = list(modes.signals)
-        self._bounds = [flint.arb(0) for _ in modes.rates]
-        self._injected = flint.arb(0)  # bound of int |gamma g|
-        self._left_out = flint.arb(0)  # bound of theta
+        self._errors = ErrorBounds(flint, modes)
         self._integration = flint.arb_mat([[flint.arb(x) for x in row] for row in integration(flint, table.stages + 1)])
 
     def value(self) -> Any:
         """Return f at the end of the last panel: a ball that holds it."""
-        radius = sum(self._bounds, self._left_out).upper()
+        radius = self._errors.radius
         total = sum(self._state, self._modes.delta)
         return (total - radius).union(total + radius)
 
@@ -145,7 +135,7 @@ class March:
 
         Raises ArithmeticError where gamma is so large that the panel itself does not contract.
         """
-        flint, modes = self._flint, self._modes
+        flint = self._flint
         rows = self._collocate(panel)
         sizes, slopes = self._defects(panel, rows)
         total = [sum(row, flint.arb(0)) for row in rows]
@@ -153,47 +143,16 @@ class March:
         begins = _alternating(rows)
         jumps = [abs(new - old) for new, old in zip(begins, self._state, strict=True)]
         self._state = [sum(column[1:], column[0]) for column in zip(*rows, strict=True)]
-        with flint.ctx.workprec(_BOUND_BITS):
-            gamma = sum((abs(c) for c in panel.gamma), flint.arb(0))
-            gain, bounds, added, fades, averages = flint.arb(0), [], [], [], []
-            for k, (rate, weight) in enumerate(zip(modes.rates, modes.weights, strict=True)):
-                turn = rate * panel.width
-                average = -((-turn).expm1()) / turn  # of exp(-r x) over the panel
-                twice = sizes[k] * (1 + min(turn.upper(), flint.arb(1)))
-                direct = slopes[k] * average
-                added.append(min(twice.upper(), direct.upper()))
-                bounds.append(self._bounds[k] + jumps[k])
-                fades.append((-turn).exp())
-                averages.append(average * panel.width)
-                gain += weight * averages[k]
-            kernel, signal = self._sizes_left_out(panel.end)
-            source = gamma * panel.width
-            largest = sum((abs(c) for c in total), flint.arb(0))
-            margin = 1 - gamma * gain - kernel * source
-            if not margin > 0:
-                raise ArithmeticError(
-                    f"gamma = {float(gamma):.3g} feeds back {float(gamma * gain):.3g} of the error within a panel of"
-                    f" width {float(panel.width):.3g}: no bound follows"
-                )
-            driven = sum(bounds, flint.arb(0)) + sum(added, flint.arb(0))
-            driven += signal + kernel * (self._injected + source * largest)
-            error = (driven / margin).upper()
-            self._injected = (self._injected + source * (largest + error)).upper()
-            self._left_out = (signal + kernel * self._injected).upper()
-            self._bounds = [
-                (fade * bound + more + gamma * weight * average * error).upper()
-                for fade, bound, more, weight, average in zip(
-                    fades, bounds, added, modes.weights, averages, strict=True
-                )
-            ]
-
-    def _sizes_left_out(self, end: Any) -> tuple[Any, Any]:
-        """Return bounds, up to the time ``end``, of what the modes leave out of kernel and signal."""
-        left = self._modes.remainder
-        if left is None:
-            return self._flint.arb(0), self._flint.arb(0)
-        share = (left.rate * end).upper() ** left.power
-        return left.kernel * share, left.signal * share
+        with flint.ctx.workprec(BITS):
+            self._errors.advance(
+                width=panel.width,
+                end=panel.end,
+                gamma=sum((abs(c) for c in panel.gamma), flint.arb(0)),
+                loss=sum((abs(c) for c in total), flint.arb(0)),
+                jumps=jumps,
+                sizes=sizes,
+                slopes=slopes,
+            )
 
     def _defects(self, panel: Panel, rows: list[list[Any]]) -> tuple[list[Any], list[Any]]:
         """Return for every mode bounds of |R| and of |R'| on the panel, R as in the head of this file."""
@@ -210,7 +169,7 @@ class March:
             for n in range(1, stages):
                 defect[n] += rows[n][k] + turn * lost[n][k]
             defect[stages] += turn * lost[stages][k]
-            with flint.ctx.workprec(_BOUND_BITS):
+            with flint.ctx.workprec(BITS):
                 # R vanishes at y = 0, which fixes its coefficient 0
                 first = abs(sum(defect[2::2], flint.arb(0)) - sum(defect[1::2], flint.arb(0)))
                 sizes.append(sum((abs(x) for x in defect[1:]), first))

@@ -20,7 +20,7 @@ from fsl_num.volterra.laplace import solve_laplace
 
 flint = pytest.importorskip("flint")
 MP = private_context(80)
-TRUTH = 36  # digits of the other method: at least 1e10 times sharper than any ball here
+TRUTH = 30  # digits of the other method: far sharper than any ball here
 WSD = schedule("wsd", peak=0.4, final=0.01, steps=300.0, decay_fraction=0.3, batch_size=1.5)
 
 
@@ -190,9 +190,14 @@ def test_an_infinite_model_with_varying_gamma_agrees_with_the_fast_method() -> N
 
 
 @pytest.mark.parametrize("where", ["start", "inside"])
-def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    problem = _problem(model_size=40)
-    truth, slack, _ = solve_high_precision(problem, [problem.end], TRUTH)
+@pytest.mark.parametrize("batch", [1.5, 0.36])
+def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(
+    monkeypatch: pytest.MonkeyPatch, where: str, batch: float
+) -> None:
+    # gamma tr(H)/2 is 0.21, and 0.88, where an error comes back almost whole
+    problem = _problem(model_size=20, gamma=replace(WSD, batch_size=batch))
+    time = problem.breaks[0]
+    truth, slack, _ = solve_high_precision(problem, [time], TRUTH)
     collocate = March._collocate
 
     def disturbed(self: March, panel: Any) -> list[list[Any]]:
@@ -205,12 +210,12 @@ def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(monkeypatch: pytes
 
     monkeypatch.setattr(March, "_collocate", disturbed)
     monkeypatch.setattr(enclosure, "_ROUNDS", 1)
-    values, radii, facts = solve_enclosure(problem, [problem.end], 20)
+    values, radii, facts = solve_enclosure(problem, [time], 20)
     miss = abs(MP.mpf(values[0]) - truth[0])
     assert 1e-14 * truth[0] < miss <= radii[0] + slack[0]
     assert facts["digits reached"] < 13
-    # all disturbances are of one sign, so that little is lost: 1.9 times
-    assert radii[0] < 5 * miss
+    # 3.7 to 5 times too wide where errors fade, 23 and 24 times where only the resolvent's bound holds
+    assert radii[0] < (10 if batch > 1.0 else 50) * miss
 
 
 # What the proof needs: each part left out, the ball misses the truth.
