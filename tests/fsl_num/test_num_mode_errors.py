@@ -59,6 +59,14 @@ def test_the_bound_holds_against_forty_digits(problem: tuple[float, float, float
     assert (largest_error(sums, modes.rates, weights, times) <= bound).all()  # measured: at most 0.8 of it
 
 
+def test_the_last_index_counts_where_the_next_one_is_no_float() -> None:
+    # Of the 2^53 terms only about M/(beta u) = 2.5e12 are left at u = 600, so that one of them is a part 4e-13.
+    beta, size = 6.0, 2.0**53
+    modes, t = compress(0.05, beta, size), 300.0 * size**6
+    full = exponential_sum_digits(1.0 + 0.05 * beta, t, beta, size, 1, 40)
+    assert full > 1e-300 and abs(float(modes.signal(t) / full - 1)) <= modes.error < 3e-13
+
+
 @pytest.mark.parametrize("problem", PROBLEMS[:5])
 def test_the_bound_refutes_a_missing_mode_and_a_wrong_weight(problem: tuple[float, float, float, float]) -> None:
     s, beta, size, horizon = problem
@@ -95,6 +103,24 @@ def test_the_bound_refutes_a_sum_that_is_right_on_a_grid_only() -> None:
     true = largest_error(sums, rates, weights, between)
     bound = sums.error(rates, weights)
     assert (true > 1e-5).all() and (bound >= true).all()
+
+
+def test_the_bound_holds_at_every_time_between_its_own() -> None:
+    """A slow signal is nearly constant on a panel, so that the bound has next to no slack: 1/cos(47 pi/576) = 1.034."""
+    sums = sums_of(0.05, 2.0, math.inf, 100.0)
+    modes = compress(0.05, 2.0, math.inf, 100.0)
+    weights = np.stack([modes.kernel_weights, modes.signal_weights])
+    t = np.concatenate([np.linspace(0.0, 0.25, 500), np.geomspace(0.25, 100.0, 2000)])
+    full = modes.signal(t)
+    for k in range(0, len(modes.rates) - 1, 2):
+        wrong = weights.copy()
+        # two neighbours changed against each other: the difference vanishes at 0 and peaks somewhere
+        wrong[1, k] *= 1.0 + 1e-4
+        wrong[1, k + 1] = max(0.0, wrong[1, k + 1] - 1e-4 * weights[1, k])
+        difference = np.abs(np.exp(-2.0 * np.multiply.outer(t, modes.rates)) @ (wrong - weights)[1]) / full
+        bound = sums.error(modes.rates, wrong)[1]
+        # 1e-12: the modes themselves and the rounding of both sides
+        assert difference.max() - 1e-12 <= bound <= 1.25 * difference.max() + 1e-12
 
 
 def test_slower_modes_than_the_slowest_are_judged_too() -> None:
