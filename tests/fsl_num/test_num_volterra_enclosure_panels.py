@@ -223,7 +223,7 @@ def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(
 
 def test_without_the_defect_the_ball_misses(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = _problem()
-    truth, slack, _ = solve_high_precision(problem, [problem.end], TRUTH)
+    truth, slack, _ = solve_high_precision(problem, [problem.end], 36)
     assert _holds(problem, [problem.end], 20, truth, slack) == [True]
 
     def none(self: March, panel: Any, rows: list[list[Any]]) -> tuple[list[Any], list[Any]]:
