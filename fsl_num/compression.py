@@ -27,6 +27,8 @@ from fsl_num.gauss_rules import block_rules, gauss_rule, jacobi_matrix, rule_of_
 from fsl_num.mode_errors import PowerLawSums, power_sums
 from fsl_num.validation import Array, capacity_exponent, give_back, positive, times, whole_size
 
+_CHUNK = 4096  # times at once, so that the table of exponentials stays small
+
 
 @dataclass(frozen=True, eq=False)
 class Modes:
@@ -110,6 +112,10 @@ class Modes:
                 "upper must be finite, got inf: the signal of an infinite model falls like t^-s, whose integral"
                 " diverges for s <= 1 (that of a huge one exceeds 1e308); give a finite upper or a smaller model_size"
             )
+        if endless.any() and math.isinf(self.horizon) and (weights[self.rates == 0.0] > 0.0).any():
+            raise ValueError(
+                "upper must be finite, got inf: a mode of rate 0 does not decay, and its integral diverges"
+            )
         high = times("upper", np.where(endless, 0.0, given), upper=self.horizon)[0]
         high = np.where(endless, self.horizon, high)
         if (high < low).any():
@@ -128,8 +134,6 @@ class Modes:
         result = result.reshape(low.shape) + np.where(endless, after, 0.0)
         return give_back(result, low_scalar and given.ndim == 0)
 
-
-_CHUNK = 4096  # times at once, so that the table of exponentials stays small
 
 _TAIL_NODES = 6  # the remainder for rates with 2 lambda T <= 1 is 4^-12/12! = 1e-16
 _TAIL_LENGTH = 18.0  # in log j
@@ -209,7 +213,7 @@ class _Rules:
         self.scale = _Scale(sums.beta, sums.size, sums.end) if sums.resolved else _Scale(sums.beta)
         y, slopes = self.scale.forward(x)
         low, length = float(y.min()), float(y.max() - y.min())
-        self.pieces, self.available = [], len(x)
+        self.pieces = []
         number = max(1, math.ceil(length / _PIECE))
         self.length = length / number
         cuts = low + self.length * np.arange(number + 1)

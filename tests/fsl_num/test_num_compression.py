@@ -184,6 +184,7 @@ def test_a_lower_tolerance_needs_fewer_modes_and_results_are_kept() -> None:
         (lambda: compress(0.5, 2.0, 10, 5.0).signal(6.0), "t must"),
         (lambda: compress(0.5, 2.0, 10, 5.0).kernel_integral(2.0, 1.0), "upper must be at least lower"),
         (lambda: compress(1.0, 2.0, math.inf, 5.0).signal_integral(0.0, math.inf), "whose integral diverges"),
+        (lambda: Modes(np.zeros(1), np.ones(1), 0.0).kernel_integral(0.0, math.inf), "a mode of rate 0 does not decay"),
         (lambda: compress(0.5, 2.0, 10, 5.0).kernel_integral(math.inf, math.inf), "lower must be finite"),
         (lambda: compress(0.5, 2.0, 10, 5.0).kernel_integral(0.0, math.nan), "upper must be finite"),
     ],
