@@ -184,9 +184,11 @@ def exact_gamma(mp: Any, problem: Problem, depth: Any) -> ExactGamma:
         return ExactGamma(lambda t, r: value(t, r + late), end, inside, needed, isinstance(plan, Discrete))
     function: Callable[[Any], Any] = problem.gamma
 
+    latest = mp.mpf(problem.end) * (1 - mp.eps)  # a function may jump at the very end, where no break says so
+
     def called(t: Any, r: Any) -> Any:
         try:
-            raw = function(t)
+            raw = function(min(t, latest))
             number = mp.mpf(raw)
         except (TypeError, ValueError) as reason:
             raise TypeError(

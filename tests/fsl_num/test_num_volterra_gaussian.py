@@ -209,13 +209,13 @@ def test_halved_panels_gain_the_order() -> None:
     problem = gaussian(gamma=schedule("power-decay", peak=0.5, power=2.0, steps=1e4), horizon=None)
     exact = float(solve_second_moments(problem, np.array([problem.end]), 1e-13)[0][0])
     coarse, fine = errors_on_panels(problem, exact, (4.0, 2.0))
-    assert coarse > 2**6 * fine  # the stage order; measured 1500, order 11 being 2000
+    assert coarse > 2**6 * fine  # the stage order; measured 1400, order 11 being 2048
 
 
 def test_fine_panels_reach_the_limit() -> None:
     problem = gaussian(horizon=1e4)
     exact = float(solve_constant(problem, [1e4], 20)[0][0])
-    assert errors_on_panels(problem, exact, (2**0.25,))[0] < 1e-14  # rounding; measured 2e-15
+    assert errors_on_panels(problem, exact, (2**0.25,))[0] < 1e-14  # rounding; measured 2e-16
 
 
 @pytest.mark.parametrize("gamma", [0.3, schedule("linear", peak=0.4, final=0.1, steps=40.0)])
