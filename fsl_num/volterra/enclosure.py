@@ -29,7 +29,7 @@ MOST_PIECES = 10_000
 _GUARD = 25
 _RATIO = 1.6  # of the ends of neighbouring panels: their polynomials then gain a digit a stage
 _ROUNDS = 3
-_MORE = 1.2  # stages of a round against the last
+_DEEPEST = 120  # digits that a round may use so that those asked for are left
 
 
 def _varies(problem: Problem) -> bool:
@@ -98,7 +98,7 @@ def _stages(parts: list[Piece], fastest: float, digits: int) -> int:
 
 
 def _by_panels(flint: Any, problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], dict[str, Any]]:
-    """Return balls around f at ``times``, with more stages until their radii fit ``digits`` or it is in vain."""
+    """Return balls around f at ``times``, with more digits inside until their radii fit ``digits``."""
     if digits > MOST_DIGITS:
         raise ValueError(
             f"digits must be at most {MOST_DIGITS} (any number where gamma is constant and the modes at most"
@@ -107,24 +107,30 @@ def _by_panels(flint: Any, problem: Problem, times: list[Any], digits: int) -> t
     parts = pieces(flint, problem)
     if len(parts) > MOST_PIECES:
         raise ValueError(f"enclosures follow at most {MOST_PIECES} pieces of gamma, got {len(parts)}")
-    stages = _stages(parts, problem.fastest, digits)
+    depth = digits
     best: tuple[float, list[Any], dict[str, Any]] | None = None
     for _ in range(_ROUNDS):
+        stages = _stages(parts, problem.fastest, depth)
         # the eigenvectors of the collocation matrix lose about a digit a stage
-        with flint.ctx.workprec(math.ceil((digits + _GUARD + 1.1 * stages) / math.log10(2.0))):
-            values, facts = _marched(flint, problem, pieces(flint, problem), times, digits, stages)
+        with flint.ctx.workprec(math.ceil((depth + _GUARD + 1.1 * stages) / math.log10(2.0))):
+            values, facts = _marched(flint, problem, pieces(flint, problem), times, depth, stages)
             worst = max(_relative(value) for value in values)
         if best is None or worst < best[0]:
             best = worst, values, facts
-        if worst <= 10.0**-digits:
+        # where nothing at all is known of a loss, it may be as good as zero, and no digits help
+        if worst <= 10.0**-digits or worst == math.inf or depth == _DEEPEST:
             break
-        stages = math.ceil(_MORE * stages)
+        # a loss that falls by orders of magnitude needs as many digits more at the start
+        lack = math.ceil(math.log10(worst)) + digits
+        depth = min(depth + max(lack, 1) + 1, _DEEPEST)
     assert best is not None
     return best[1], best[2] | {"digits reached": _reached(best[0], digits)}
 
 
 def _relative(value: Any) -> float:
-    """Return the radius of a positive ball against its smallest number, inf where that is not positive."""
+    """Return the radius of a ball against its smallest number, inf where that is not positive."""
+    if value.is_exact():
+        return 0.0
     return float(value.rad() / value.lower()) if value > 0 else math.inf
 
 

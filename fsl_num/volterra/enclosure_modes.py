@@ -88,7 +88,7 @@ def ball_modes(flint: Any, problem: Problem, digits: int, *, whole: bool = False
     s, beta = parameter(flint, problem, "s"), parameter(flint, problem, "beta")
     head, nodes = _split(problem, digits)
     size = problem.model_size
-    whole = whole or size <= max(_DIRECT, head + 4 * nodes)
+    whole = whole or size <= max(_DIRECT, 2 * head + 4 * nodes)
     if (size if whole else head) > LARGEST:
         raise ValueError(
             f"enclosures follow at most {LARGEST} modes one by one, but {digits} digits up to t = {problem.end:g} need"

@@ -280,3 +280,23 @@ def test_what_was_reached_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MP.mpf(10) ** -(facts["digits reached"] + 1) * values[0] < radii[0]
     assert abs(MP.mpf(values[0]) - truth[0]) <= radii[0] + slack[0]
     assert radii[0] < MP.mpf(10) ** -facts["digits reached"] * values[0]
+
+
+def test_a_loss_that_falls_by_orders_of_magnitude_takes_more_digits_at_the_start() -> None:
+    spectrum = Spectrum(rates=[1.0, 0.5], weights_signal=[1e8, 1e8])
+    problem = Problem(spectrum=spectrum, noise=0.0, gamma=replace(WSD, steps=50.0, batch_size=8.0))
+    truth, slack, _ = solve_high_precision(problem, [problem.end], TRUTH)
+    values, radii, facts = solve_enclosure(problem, [problem.end], 18)
+    assert facts["digits reached"] == 18 and radii[0] < MP.mpf(10) ** -18 * values[0]
+    assert abs(MP.mpf(values[0]) - truth[0]) <= radii[0] + slack[0]
+    assert values[0] < 1e3
+
+
+def test_a_loss_that_is_lost_in_its_radius_has_no_digits() -> None:
+    spectrum = Spectrum(rates=[1.0], weights_signal=[1.0])
+    problem = Problem(spectrum=spectrum, noise=0.0, gamma=replace(WSD, steps=2000.0))
+    values, radii, facts = solve_enclosure(problem, [problem.end], 15)
+    assert facts["digits reached"] == 0
+    assert values[0] - radii[0] <= 0 < radii[0] < 1e-20
+    nothing = Problem(spectrum=replace(spectrum, weights_signal=[0.0]), noise=0.0, gamma=WSD)
+    assert solve_enclosure(nothing, [nothing.end], 15)[0] == [0]
