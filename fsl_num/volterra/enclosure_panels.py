@@ -126,7 +126,7 @@ class March:
             [d * (b * push - a * loss) for d, push, loss in zip(row, pushes, losses, strict=True)]
             for row, b, a in zip(damp, (driving[i, 0].mid() for i in range(count)), table.start, strict=True)
         ]
-        found = (table.primitive * _stacked(flint, slopes)).mid().tolist()
+        found: list[list[Any]] = (table.primitive * _stacked(flint, slopes)).mid().tolist()
         found[0] = [(x + u).mid() for x, u in zip(found[0], start, strict=True)]
         return found
 
