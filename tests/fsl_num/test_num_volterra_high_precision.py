@@ -192,6 +192,20 @@ def test_discrete_schedules_keep_their_digits(closure: str) -> None:
     assert early.value(mp.mpf(1.0), mp.mpf(0)) == mp.mpf(0.7) / 2 and len(early.breaks) == 2
 
 
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_many_panels_do_not_use_up_the_digits(closure: str) -> None:
+    pytest.importorskip("flint")
+    plan = Discrete(rates=[300.0, 500.0] * 6, batch_sizes=[8000.0, 4000.0] * 6)
+    problem = _problem(model_size=1, noise=9.0, gamma=plan, horizon=None, closure=closure)
+    value, error, facts = solve_high_precision(problem, [problem.end], 15)
+    assert facts["digits reached"] == 15 and facts["panels"] > 250
+    # the mode has settled on each step: x = gamma (delta + noise)/(2 - fed gamma), exp(-1000) away
+    fed, gamma = (2 if closure == "gaussian" else 1), MP.mpf(0.125)
+    delta = MP.mpf(approximation_error(0.5, 1.6, 1, digits=60))
+    exact = delta + gamma * (delta + 9) / (2 - fed * gamma)
+    assert abs(MP.mpf(value[0]) - exact) <= error[0] < MP.mpf(10) ** -14 * exact
+
+
 @pytest.mark.parametrize(("size", "digits"), [(1, 20), (25, 18)])
 def test_the_gaussian_closure_agrees_with_panels_and_more_digits(size: int, digits: int) -> None:
     pytest.importorskip("flint")
