@@ -181,7 +181,33 @@ def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array,
     """Return f at the sorted times ``t``, an absolute error bound for each, and facts about the run."""
     modes = problem_modes(problem)
     floor = relative_floor(problem, _ROUNDING, modes.error)
-    return refined(problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates))
+    moved = jump_error(problem, t, 2.0 * modes.rates, modes.weights)
+    values, error, facts = refined(
+        problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates)
+    )
+    return values, error + moved * (values + problem.noise), facts
+
+
+def jump_error(problem: Problem, t: Array, decays: Array, weights: Array) -> Array:
+    """Return the error at the sorted ``t``, relative to f + sigma^2, of knowing the jumps of gamma only to rounding.
+
+    A jump by d that is moved by x changes the loss tau later by d x K(tau) (f + sigma^2), and by what that injects
+    again: that makes the loss forget more slowly, by about 1 - stability. ``decays`` and ``weights`` are those of K.
+    """
+    error, breaks = np.zeros(t.shape), np.asarray(problem.breaks)
+    if breaks.size == 0:
+        return error
+    near = np.minimum(_nudge(problem), 0.25 * np.diff(np.concatenate([[0.0], breaks, [problem.end]])))
+    rest = problem.end - breaks
+    before, after = (problem.gamma_on(breaks + x, np.maximum(rest - x, 0.0)) for x in (-near[:-1], near[1:]))
+    jumps, stable = np.abs(after - before), max(1.0 - problem.stability, 1e-3)
+    slow, state, done, last = decays * stable, np.zeros_like(weights), 0, 0.0
+    for i, count in enumerate(np.searchsorted(breaks, t + _nudge(problem), side="right")):
+        while done < count:
+            state = state * np.exp(-(breaks[done] - last) * slow) + jumps[done] * weights
+            last, done = float(breaks[done]), done + 1
+        error[i] = state @ np.exp(-max(t[i] - last, 0.0) * slow)
+    return error * (float(np.spacing(problem.end)) / stable)
 
 
 def relative_floor(problem: Problem, unit: float, modes: float) -> float:
@@ -195,7 +221,12 @@ def relative_floor(problem: Problem, unit: float, modes: float) -> float:
 
 
 def refined(
-    problem: Problem, march: Callable[[Array, Array], Array], t: Array, rtol: float, floor: float, size: int
+    problem: Problem,
+    march: Callable[[Array, Array], Array],
+    t: Array,
+    rtol: float,
+    floor: float,
+    size: int,
 ) -> tuple[Array, Array, dict[str, Any]]:
     """Return what ``march`` finds at ``t`` on panels fine enough that two solutions agree, with error and facts.
 

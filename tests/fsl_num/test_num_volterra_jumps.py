@@ -14,6 +14,7 @@ from fsl_num.schedules import Discrete, Schedule, schedule
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra import panels as panels_module
+from fsl_num.volterra.high_precision import solve_high_precision
 from fsl_num.volterra.neumann import neumann_series
 from fsl_num.volterra.reference import trapezoid
 
@@ -107,6 +108,22 @@ def test_steps_of_one_rate_are_one_stretch() -> None:
     exact = truth([(7 * 0.3, 0.3), (5 * 0.05, 0.05), (0.2, 0.2)])
     assert abs(found.values[0] - exact) <= found.error[0]
     assert found.values[0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_times_at_late_jumps_carry_the_rounding_of_their_place() -> None:
+    # At t = 5e3 floats are 1e-12 apart, and right at a jump the loss moves by gamma (f + sigma^2) times that.
+    pytest.importorskip("flint")
+    rates = [817.3, 533.1, 901.7] * 3
+    plan = Discrete(rates=rates, batch_sizes=[7000.0, 21000.0, 9000.0] * 3)
+    problem = Problem(s=2.5, beta=4.3, model_size=1, noise=9.0, gamma=plan)
+    late = list(problem.breaks[-5:])
+    t = sorted([*late, late[0] + 100.0, late[2] + 100.0])
+    exact = [float(x) for x in solve_high_precision(problem, t, 20)[0]]
+    values, errors, _ = panels_module.solve_panels(problem, np.array(t), 1e-12)
+    assert (np.abs(values - exact) <= errors).all()
+    away = [i for i, time in enumerate(t) if time not in late]
+    assert (errors[away] < 1e-12 * values[away]).all()  # settled: only the other errors are left
+    assert (errors < 1e-10 * values).all()  # 1e-12 times gamma 0.1 times 9/f with f about 0.5, and more
 
 
 PLANS = {
