@@ -200,14 +200,30 @@ def jump_error(problem: Problem, t: Array, decays: Array, weights: Array) -> Arr
     near = np.minimum(_nudge(problem), 0.25 * np.diff(np.concatenate([[0.0], breaks, [problem.end]])))
     rest = problem.end - breaks
     before, after = (problem.gamma_on(breaks + x, np.maximum(rest - x, 0.0)) for x in (-near[:-1], near[1:]))
-    jumps, stable = np.abs(after - before), max(1.0 - problem.stability, 1e-3)
+    jumps, stable = np.abs(after - before) * _misplaced(problem, breaks), max(1.0 - problem.stability, 1e-3)
     slow, state, done, last = decays * stable, np.zeros_like(weights), 0, 0.0
     for i, count in enumerate(np.searchsorted(breaks, t + _nudge(problem), side="right")):
         while done < count:
             state = state * np.exp(-(breaks[done] - last) * slow) + jumps[done] * weights
             last, done = float(breaks[done]), done + 1
         error[i] = state @ np.exp(-max(t[i] - last, 0.0) * slow)
-    return error * (float(np.spacing(problem.end)) / stable)
+    return error / stable
+
+
+def _misplaced(problem: Problem, breaks: Array) -> Array:
+    """Return how far each of the breaks may be from its true place: a float for a sum of floats, or one rounding."""
+    rounding = float(np.spacing(problem.end))
+    if not isinstance(problem.gamma, Discrete):
+        return np.full(breaks.shape, 2.0 * rounding)
+    high, low = 0.0, 0.0
+    found: dict[float, float] = {}
+    for rate, start in zip(problem.gamma.rates.tolist(), np.cumsum(problem.gamma.rates).tolist(), strict=True):
+        total = high + rate
+        moved = total - high
+        low += (high - (total - moved)) + (rate - moved)  # what the sum of two floats lost, exactly
+        high = total
+        found.setdefault(start, abs((start - high) - low))
+    return np.array([found.get(place, 0.0) for place in breaks.tolist()]) + rounding
 
 
 def relative_floor(problem: Problem, unit: float, modes: float) -> float:

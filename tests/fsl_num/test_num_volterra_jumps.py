@@ -123,7 +123,7 @@ def test_times_at_late_jumps_carry_the_rounding_of_their_place() -> None:
     assert (np.abs(values - exact) <= errors).all()
     away = [i for i, time in enumerate(t) if time not in late]
     assert (errors[away] < 1e-12 * values[away]).all()  # settled: only the other errors are left
-    assert (errors < 1e-10 * values).all()  # 1e-12 times gamma 0.1 times 9/f with f about 0.5, and more
+    assert (errors < 1e-10 * values).all()  # 1e-12 for each of 9 sums, gamma 0.1, and 9/f with f about 0.5
 
 
 PLANS = {
