@@ -142,7 +142,7 @@ def smooth(quick: bool) -> Iterator[Row]:
         return values
 
     theirs, their_error = sharpest(ode, truth, error, (1e-10, 1e-12, 1e-13))
-    yield Row(case, taken, error, f"solve_ivp LSODA on the {found.modes} modes", theirs, their_error)
+    yield Row(case, taken, error, f"solve_ivp LSODA on our {found.modes} modes", theirs, their_error)
 
 
 def _mode_by_mode(problem: Problem, truth: float, size: int, steps: int) -> tuple[str, float, float]:

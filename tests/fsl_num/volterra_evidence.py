@@ -40,7 +40,7 @@ OUTSIDE = ("matrix exponentials", "variation of constants")
 
 LOOSE = {
     "panels 1e-9": 1e-9,  # the tolerance asked for
-    # its kernel is right to 1e-14, which 1/(1 - 0.9)^2 multiplies where a late loss remembers an early one: 2e-12 was met
+    # its kernel is right to 1e-14, times 1/(1 - 0.9)^2 where a late loss remembers an early one: 2e-12 was met
     "integral equation": 4e-12,
     "reference": 1e-3,  # a second-order rule, extrapolated, on a uniform grid
     "DOP853": 2e-11,  # the step control of these two bounds the local error only: measured 4e-12 and 1e-11 on the grid
