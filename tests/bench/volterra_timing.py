@@ -30,7 +30,7 @@ class Row:
         return self.ours / self.theirs if self.limit else self.theirs / self.ours
 
     def cells(self) -> list[str]:
-        shown = f"{self.ratio:.3g}" + (" x the limit" if self.limit else "")
+        shown = f"{self.ratio:.3g}" + (" (ours/its)" if self.limit else "")
         errors = ["" if math.isnan(x) else f"{x:.1e}" for x in (self.error, self.their_error)]
         return [
             self.case,
