@@ -40,6 +40,10 @@ class Modes:
     from the horizon to infinity, inf where they diverge.
 
     Raises ValueError where the arrays differ in length, a number is negative or nan, or the horizon is 0.
+
+    >>> one = Modes(np.array([0.5]), np.array([0.25]), 0.0)
+    >>> one.kernel(0.0), one.kernel_integral(0.0, math.inf)
+    (0.25, 0.25)
     """
 
     rates: Array
@@ -61,11 +65,6 @@ class Modes:
                 raise ValueError(f"{name} must be one list of as many numbers as rates, got shape {np.shape(array)}")
             if not (np.isfinite(array) & (array >= 0.0)).all():
                 raise ValueError(f"{name} must be finite and at least 0, got {array!r}")
-
-    @property
-    def weights(self) -> Array:
-        """The weights of the kernel."""
-        return self.kernel_weights
 
     def signal(self, t: Any) -> Any:
         """Return e_M at times in [0, horizon], a number or an array."""

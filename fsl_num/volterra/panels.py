@@ -147,7 +147,7 @@ def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Ar
     radau = radau_rule()
     widths, t, gamma = collocation_points(problem, times, remaining)
     forcing = problem.forcing(t.ravel()).reshape(t.shape)
-    rates, weights = 2.0 * modes.rates, modes.weights
+    rates, weights = 2.0 * modes.rates, modes.kernel_weights
     state = np.zeros_like(rates)
     values = np.empty(len(times))
     values[0] = float(problem.forcing(np.zeros(1))[0])
@@ -181,7 +181,7 @@ def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array,
     """Return f at the sorted times ``t``, an absolute error bound for each, and facts about the run."""
     modes = problem_modes(problem)
     floor = relative_floor(problem, _ROUNDING, modes.error)
-    moved = jump_error(problem, t, 2.0 * modes.rates, modes.weights)
+    moved = jump_error(problem, t, 2.0 * modes.rates, modes.kernel_weights)
     values, error, facts = refined(
         problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates)
     )
