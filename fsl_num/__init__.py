@@ -14,6 +14,7 @@ _HOME: dict[str, str] = {
     "Discrete": "schedules",
     "ExponentialDecay": "schedules",
     "Linear": "schedules",
+    "Modes": "compression",
     "PowerDecay": "schedules",
     "Problem": "volterra",
     "Schedule": "schedules",

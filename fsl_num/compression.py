@@ -2,125 +2,165 @@ r"""The signal and the forgetting kernel as two short sums of decaying exponenti
 
     K_M(t) = sum_k w_k exp(-2 mu_k t),        e_M(t) = sum_k v_k exp(-2 mu_k t),        w_k, v_k >= 0.
 
-Both are sums over j of smooth functions of log j. The first indices are kept. Blocks of the later ones are replaced by
-the Gauss rules of their counting measure (discrete Chebyshev polynomials), and all of these together by one Gauss rule
-in y = log lambda (stretched near j = M) for the measure with mass dy/dj at j: positive weights, and a relative error
-that does not grow with t, since on a strip around the real axis of y each summand is bounded by about its own sum.
-Modes that hardly decay within the horizon are replaced by one Gauss rule for each of the two sums.
+Both are sums over j of smooth functions of log j. The first indices are kept. The later ones are a measure on the line
+of y = log lambda (stretched near j = M) with mass dy/dj at j, which one Gauss rule replaces for both sums: positive
+weights, and a relative error that does not grow with t, since on a strip around the real axis of y each summand is
+bounded by about its own sum. The rule is not one for polynomials in y, whose ellipses leave much of the strip unused,
+but in sin(a y), which maps the strip onto nearly an ellipse: fewer points by a factor of up to pi/2, and as few as the
+best approximation of a power by exponentials has, about log(1/error)/pi^2 for each factor e. Modes that hardly decay
+within the horizon are replaced by one Gauss rule for each of the two sums.
 
-What is proved: the weights are not negative, and each block rule is exact for polynomials of degree 31. What is only
-verified: the error, on a grid of times eight times finer than a factor e, over the whole range of times.
+The error is not that of the construction, but proved afterwards for every time in [0, horizon], whatever the modes
+(:mod:`fsl_num.mode_errors`); the number of modes is the least one tried whose proof reaches the tolerance.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from fsl_num.exponential_sums import exponential_sum_float
-from fsl_num.gauss_rules import BLOCK_NODES, block_rules, gauss_rule
+from fsl_num.gauss_rules import block_rules, gauss_rule, jacobi_matrix, rule_of_matrix
+from fsl_num.mode_errors import PowerLawSums, power_sums
 from fsl_num.validation import Array, capacity_exponent, give_back, positive, times, whole_size
 
-SMALLEST = 1e-300
-"""Relative accuracy is promised only while a sum is at least this large."""
-
-_HEAD = 16  # indices that are always kept
-_TAIL_NODES = 6  # the remainder for rates with 2 lambda T <= 1 is 4^-12/12! = 1e-16
-_TAIL_DOUBLINGS = 26  # beyond them the variance of 2 lambda T, which one node drops, is below 1e-16
-_PIECE = 60.0  # longest range of y for one Gauss rule
-_PER_FACTOR_E = 8
-_REFERENCE = 3e-14  # relative rounding of the sums that the modes are compared with
-_UNDERFLOW = 700.0
+_CHUNK = 4096  # times at once, so that the table of exponentials stays small
 
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Few exponentials that stand for e_M and K_M on [0, horizon].
+    """Few exponentials that stand for K_M, and for e_M where ``signal_weights`` are given, on [0, horizon].
 
-    ``rates`` mu_k >= 0; ``kernel_weights`` w_k >= 0 and ``signal_weights`` v_k >= 0 (not both 0);
-    ``error``: relative error of both sums on [0, horizon] where they are above 1e-300, twice the largest one found on
-    the grid of the check plus the rounding of the check itself.
+    ``rates`` mu_k >= 0; ``kernel_weights`` w_k >= 0; ``error``: proved bound of the relative error of both sums at any
+    time in [0, ``horizon``] where they are above 1e-300, stated rounding included; ``signal_weights`` v_k >= 0, empty
+    where the modes are those of a kernel alone; ``kernel_after`` and ``signal_after``: the integrals of the two sums
+    from the horizon to infinity, inf where they diverge.
+
+    Raises ValueError where the arrays differ in length, a number is negative or nan, or the horizon is 0.
+
+    >>> one = Modes(np.array([0.5]), np.array([0.25]), 0.0)
+    >>> one.kernel(0.0), one.kernel_integral(0.0, math.inf)
+    (0.25, 0.25)
     """
 
     rates: Array
     kernel_weights: Array
-    signal_weights: Array
     error: float
-    horizon: float
+    signal_weights: Array = field(default_factory=lambda: np.zeros(0))
+    horizon: float = math.inf
+    kernel_after: float = 0.0
+    signal_after: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive("horizon", self.horizon, infinite=True)
+        for name in ("error", "kernel_after", "signal_after"):
+            positive(name, getattr(self, name), infinite=name != "error", zero=True)
+        for name in ("rates", "kernel_weights", "signal_weights"):
+            array = getattr(self, name)
+            wanted = (0, len(self.rates)) if name == "signal_weights" else (len(self.rates),)
+            if np.ndim(array) != 1 or len(array) not in wanted or not len(self.rates):
+                raise ValueError(f"{name} must be one list of as many numbers as rates, got shape {np.shape(array)}")
+            if not (np.isfinite(array) & (array >= 0.0)).all():
+                raise ValueError(f"{name} must be finite and at least 0, got {array!r}")
 
     def signal(self, t: Any) -> Any:
         """Return e_M at times in [0, horizon], a number or an array."""
-        return self._sum(t, self.signal_weights)
+        return self._sum(t, self._signal_weights())
 
     def kernel(self, t: Any) -> Any:
         """Return K_M at times in [0, horizon], a number or an array."""
         return self._sum(t, self.kernel_weights)
 
     def signal_integral(self, lower: Any, upper: Any) -> Any:
-        """Return the integral of e_M over [lower, upper] within [0, horizon]; numbers or arrays that broadcast."""
-        return self._integral(lower, upper, self.signal_weights)
+        """Return the integral of e_M over [lower, upper]; numbers or arrays that broadcast.
+
+        Both in [0, horizon], or ``upper`` = inf, which is refused with ValueError where the integral diverges: an
+        infinite model with s <= 1.
+        """
+        return self._integral(lower, upper, self._signal_weights(), self.signal_after)
 
     def kernel_integral(self, lower: Any, upper: Any) -> Any:
-        """Return the integral of K_M over [lower, upper] within [0, horizon]; numbers or arrays that broadcast."""
-        return self._integral(lower, upper, self.kernel_weights)
+        """Return the integral of K_M over [lower, upper], within [0, horizon] or ``upper`` = inf; numbers or arrays."""
+        return self._integral(lower, upper, self.kernel_weights, self.kernel_after)
+
+    def _signal_weights(self) -> Array:
+        if not len(self.signal_weights):
+            raise ValueError(
+                "these modes stand for a forgetting kernel alone; compress(s, beta, M, T) has a signal too"
+            )
+        return self.signal_weights
 
     def _sum(self, t: Any, weights: Array) -> Any:
         array, scalar = times("t", t, upper=self.horizon)
-        result = np.exp(-2.0 * np.multiply.outer(array, self.rates)) @ weights
-        return give_back(np.asarray(result), scalar)
+        flat, result = array.ravel(), np.empty(array.size)
+        for low in range(0, flat.size, _CHUNK):
+            result[low : low + _CHUNK] = weights @ np.exp(
+                -2.0 * np.multiply.outer(self.rates, flat[low : low + _CHUNK])
+            )
+        return give_back(result.reshape(array.shape), scalar)
 
-    def _integral(self, lower: Any, upper: Any, weights: Array) -> Any:
+    def _integral(self, lower: Any, upper: Any, weights: Array, after: float) -> Any:
         low, low_scalar = times("lower", lower, upper=self.horizon)
-        high, high_scalar = times("upper", upper, upper=self.horizon)
+        given = np.asarray(upper)
+        endless = given == math.inf if given.dtype.kind in "fO" else np.zeros(given.shape, dtype=bool)
+        if endless.any() and math.isinf(after):
+            raise ValueError(
+                "upper must be finite, got inf: the signal of an infinite model falls like t^-s, whose integral"
+                " diverges for s <= 1 (that of a huge one exceeds 1e308); give a finite upper or a smaller model_size"
+            )
+        if endless.any() and math.isinf(self.horizon) and (weights[self.rates == 0.0] > 0.0).any():
+            raise ValueError(
+                "upper must be finite, got inf: a mode of rate 0 does not decay, and its integral diverges"
+            )
+        high = times("upper", np.where(endless, 0.0, given), upper=self.horizon)[0]
+        high = np.where(endless, self.horizon, high)
         if (high < low).any():
             raise ValueError(f"upper must be at least lower, got lower={lower!r}, upper={upper!r}")
-        low, high = np.broadcast_arrays(low, high)
-        # exp(-2 mu a) (1 - exp(-2 mu (b - a)))/(2 mu): positive terms, and b - a in the limit mu (b - a) -> 0
-        turn = 2.0 * np.multiply.outer(high - low, self.rates)
-        length = (high - low)[..., None]
-        share = np.where(turn > 1e-300, -np.expm1(-turn) / np.maximum(turn, 1e-300), 1.0)
-        result = (np.exp(-2.0 * np.multiply.outer(low, self.rates)) * share * length) @ weights
-        return give_back(np.asarray(result), low_scalar and high_scalar)
+        low, high, endless = np.broadcast_arrays(low, high, endless)
+        flat, length = low.ravel(), (high - low).ravel()
+        result = np.empty(low.size)
+        least = max(float(self.rates.min()), 1e-300)
+        for first in range(0, low.size, _CHUNK):
+            part = slice(first, first + _CHUNK)
+            # exp(-2 mu a) (1 - exp(-2 mu (b - a)))/(2 mu): positive terms, and b - a in the limit mu (b - a) -> 0
+            width = np.minimum(length[part], 1e5 / least)  # an infinite one is as good as one of 1e5 times
+            turn = 2.0 * np.multiply.outer(self.rates, width)
+            share = np.where(turn > 1e-300, -np.expm1(-turn) / np.maximum(turn, 1e-300), 1.0) * width
+            result[part] = weights @ (np.exp(-2.0 * np.multiply.outer(self.rates, flat[part])) * share)
+        result = result.reshape(low.shape) + np.where(endless, after, 0.0)
+        return give_back(result, low_scalar and given.ndim == 0)
 
 
-def _edges(beta: float, after: float, last: float, horizon: float) -> Array:
-    """Return block edges from the first index behind the head to ``after``, finer towards M where M rules late times.
-
-    ``last`` is M where the blocks end there, else infinite.
-    """
-    ratio = 2.0 ** min(1.0, 2.0 / beta)
-    count = math.ceil(math.log(after / (_HEAD + 1.0)) / math.log(ratio))
-    edges = np.ceil((_HEAD + 1.0) * ratio ** np.arange(count, dtype=np.float64))
-    if math.isfinite(last):
-        decay = min(2.0 * horizon * last**-beta, _UNDERFLOW)
-        # Within a block the slowest decay changes by a factor e^4 at most, or the block is kept index by index.
-        smallest = max(2.0 * last / max(beta * decay, 2.0), 0.5 * BLOCK_NODES)
-        distance = last * (1.0 - 1.0 / ratio) * 0.5 ** np.arange(40, dtype=np.float64)
-        edges = np.concatenate([edges, np.floor(last - distance[distance > smallest]) + 1.0])
-    edges = edges[(edges > _HEAD + 1.0) & (edges < after)]
-    return np.unique(np.concatenate([[_HEAD + 1.0], edges, [after]]))
+_TAIL_NODES = 6  # the remainder for rates with 2 lambda T <= 1 is 4^-12/12! = 1e-16
+_TAIL_LENGTH = 18.0  # in log j
+_PIECE = 45.0  # longest range of y for one Gauss rule
+_UNDERFLOW = 700.0
+_HEAD_PER_BETA = 3.0  # neighbours further apart in y than about 1/3 are cheaper one by one
+_FEW = 8
+_TRIALS = 5
+_SPARE = 6
 
 
-def _tail(power: float, beta: float, first: float, last: float) -> tuple[Array, Array]:
-    """Return rates and weights for sum_{j=first}^{last} j^-power exp(-2 j^-beta t) while 2 first^-beta t <= 1."""
-    edges = first * 2.0 ** np.arange(_TAIL_DOUBLINGS + 1, dtype=np.float64)
-    edges = np.concatenate([edges[edges < last + 1.0], [last + 1.0]]) if edges[-1] > last else edges
+def _tail(sums: PowerLawSums, power: float) -> tuple[Array, Array]:
+    """Return rates and weights for the indices from the knee on, for which 2 lambda T <= 1."""
+    first, last, beta = sums.knee, sums.size, sums.beta
+    # up to where the mass of the rest is below 1e-17, or the variance of its rates, which one node drops
+    length = min(_TAIL_LENGTH, 40.0 / (power - 1.0)) if power > 1.0 else _TAIL_LENGTH
+    steps = 1 + math.ceil(length / sums.block_length)
+    edges = np.ceil(first * np.exp(sums.block_length * np.arange(steps)))
+    edges = np.unique(np.concatenate([edges[edges < last + 1.0], [last + 1.0]])) if edges[-1] > last else edges
     x, w = block_rules(edges)
     # in units of the first index, so that nothing underflows
     nodes, masses = (x / first) ** -beta, w * (x / first) ** -power
     behind = edges[-1]
     if behind <= last:
-        zero = np.zeros(1)
-        rest = float(exponential_sum_float(power, zero, beta, last, behind)[0]) * first**power
-        if rest > 0.0:
-            mean = float(exponential_sum_float(power + beta, zero, beta, last, behind)[0]) * first ** (power + beta)
-            nodes, masses = np.append(nodes, mean / rest), np.append(masses, rest)
+        rest, mean = power_sums(np.array([power, power + beta]), behind, last) * (behind / first) ** -power
+        nodes, masses = np.append(nodes, mean / rest * (behind / first) ** -beta), np.append(masses, rest)
     nodes, masses = gauss_rule(nodes, masses, _TAIL_NODES)
-    return np.maximum(nodes, 0.0) * first**-beta, masses * first**-power
+    return np.maximum(nodes, 0.0) * first**-beta, masses / first * first ** (1.0 - power)
 
 
 class _Scale:
@@ -143,10 +183,14 @@ class _Scale:
         z = np.where(near, -np.log1p((np.where(near, x, self.size) - self.size) / self.size), np.log(self.size / x))
         return -self.beta * z - np.log(z + self.eps), (self.beta + 1.0 / (z + self.eps)) / x
 
-    def backward(self, y: Array) -> Array:
-        """Return x: Newton's iteration from the right for q = log(z + eps), of the convex beta e^q + q = r."""
+    def backward(self, y: Array) -> tuple[Array, Array]:
+        """Return x and x^-beta: Newton's iteration from the right for q = log(z + eps), of the convex beta e^q + q = r.
+
+        The rate comes from z = log(M/x), so that near M it is as exact as that of M itself.
+        """
         if not self.eps:
-            return np.asarray(np.exp(y / self.beta))
+            x = np.asarray(np.exp(y / self.beta))
+            return x, x**-self.beta
         r = self.beta * self.eps - y
         q = np.where(r > self.beta, np.log(np.maximum(r, self.beta) / self.beta), np.minimum(r, 0.0))
         for _ in range(40):
@@ -154,58 +198,71 @@ class _Scale:
             q = q - step
             if np.abs(step).max() < 1e-15:
                 break
-        return np.asarray(self.size * np.exp(-np.maximum(np.exp(q) - self.eps, 0.0)))
+        z = np.maximum(np.exp(q) - self.eps, 0.0)
+        x = np.asarray(self.size * np.exp(-z))
+        slowest = self.size**-self.beta
+        return x, np.where(x > 0.5 * self.size, slowest + slowest * np.expm1(self.beta * z), x**-self.beta)
 
 
-def _exact(s: float, beta: float, size: float, t: Array) -> tuple[Array, Array]:
-    with np.errstate(divide="ignore"):  # the logarithm of a sum that has underflowed: exp gives back 0
-        kernel = exponential_sum_float(2.0 * beta, t, beta, size, 1.0)
-        return kernel, exponential_sum_float(1.0 + s * beta, t, beta, size, 1.0)
+class _Rules:
+    """Gauss rules of any size for the indices behind the head: for both sums, in the sine of the stretched variable."""
 
+    def __init__(self, sums: PowerLawSums, head: int) -> None:
+        x, counts = sums.positions[head:], sums.counts[head:]
+        self.scale = _Scale(sums.beta, sums.size, sums.end) if sums.resolved else _Scale(sums.beta)
+        y, slopes = self.scale.forward(x)
+        low, length = float(y.min()), float(y.max() - y.min())
+        self.pieces = []
+        number = max(1, math.ceil(length / _PIECE))
+        self.length = length / number
+        cuts = low + self.length * np.arange(number + 1)
+        piece = np.clip(np.searchsorted(cuts, y, side="right"), 1, number)
+        # The image of the strip |Im y| < pi/2 is an ellipse of half axes cosh and sinh of this, foci -1 and 1, with
+        # cuts from the foci on; the interval is as long as makes the largest ellipse inside reach the sides and cuts.
+        width = 0.5 * math.pi * 1.4 / max(0.5 * self.length, 2.5)
+        self.bend = math.asin(math.sqrt(max(1.0 - math.sinh(width) ** 2, 0.05)))
+        for k in range(1, number + 1):
+            part = piece == k
+            self.pieces.append((0.5 * (cuts[k - 1] + cuts[k]), y[part], counts[part] * slopes[part]))
+        self.matrices: list[tuple[Array, Array]] = []
+        self.prepared = 0
 
-def _errors(rates: Array, weights: tuple[Array, Array], exact: tuple[Array, Array], t: Array, u: Array) -> Array:
-    """Return the largest relative error of both sums at the times ``t``, and the same without what rounding explains.
+    def prepare(self, points: int) -> None:
+        """Compute the Jacobi matrices for up to ``points`` points a piece."""
+        self.prepared = points
+        half, stretch = 0.5 * self.length, math.sin(self.bend)
+        self.matrices = [
+            jacobi_matrix(np.sin(self.bend * (y - centre) / half) / stretch, masses, points)
+            for centre, y, masses in self.pieces
+        ]
 
-    Where the slowest term has decayed like exp(-u), rounding of its rate alone costs u times 2e-16, on both sides.
-    """
-    worst = np.zeros(2)
-    for low in range(0, t.size, 1000):
-        part = slice(low, low + 1000)
-        factors = np.exp(-2.0 * np.multiply.outer(t[part], rates))
-        for weight, value in zip(weights, exact, strict=True):
-            seen = value[part] > SMALLEST
-            if seen.any():
-                found = np.abs((factors[seen] @ weight) / value[part][seen] - 1.0)
-                worst = np.maximum(worst, [found.max(), (found - 5e-16 * u[part][seen]).max()])
-    return worst
-
-
-def check_times(s: float, beta: float, size: float, horizon: float) -> Array:
-    """Return the times of the check: 0, and eight to a factor e until the horizon or until both sums underflow."""
-    # Above 1e-300 the slowest mode has decayed by at most 1e-300, or, before it rules, t^-s or t^-(2 - 1/beta) has.
-    power = min(s, 2.0 - 1.0 / beta)
-    latest = min(math.log(horizon) if horizon < math.inf else math.inf, 690.0 / power, 700.0)
-    if math.isfinite(size):
-        latest = min(latest, math.log(0.5 * _UNDERFLOW) + beta * math.log(size))
-    first = min(math.log(1e-2), latest)
-    grid = np.exp(np.linspace(first, latest, 2 + math.ceil(_PER_FACTOR_E * (latest - first))))
-    return np.concatenate([[0.0], np.minimum(grid, horizon)])
+    def rule(self, points: int) -> tuple[Array, Array, Array]:
+        """Return positions x, counts and rates of the rules of ``points`` points a piece."""
+        nodes, masses = [], []
+        for (centre, _, mass), matrix in zip(self.pieces, self.matrices, strict=True):
+            z, w = rule_of_matrix(*matrix, points)
+            angle = np.arcsin(np.clip(z * math.sin(self.bend), -1.0, 1.0)) / self.bend
+            nodes.append(centre + 0.5 * self.length * angle)
+            masses.append(math.fsum(mass) * w)
+        x, rates = self.scale.backward(np.concatenate(nodes))
+        return x, np.concatenate(masses) / self.scale.forward(x)[1], rates
 
 
 def compress(s: Any, beta: Any, model_size: Any, horizon: Any = math.inf, *, rtol: float = 1e-13) -> Modes:
-    """Return few modes that give e_M and K_M on [0, horizon] with a relative error of about ``rtol``.
+    """Return few modes that give e_M and K_M on [0, horizon] with a proved relative error of about ``rtol``.
 
     ``s`` > 0, ``beta`` > 1, ``model_size`` M >= 1 whole or inf, ``horizon`` > 0 an intrinsic time; inf only with a
     finite M, when t >> M^beta, where the slowest mode rules alone, is included. ``rtol`` in [1e-13, 1e-3]. Results are
-    cached. What was reached is in :attr:`Modes.error`; it may exceed ``rtol`` by a small factor.
+    cached. What was reached is in :attr:`Modes.error`; it exceeds ``rtol`` where float64 allows no better: to 3e-13
+    where the slowest mode decays like exp(-700) within the horizon, and a few times ``rtol`` where M and T exceed 1e30.
 
     Raises ValueError or TypeError for arguments outside these ranges, and for horizon = M = inf, where no finite number
     of modes is enough. Source: e_M and K_M in equation eqn: fsl of the paper, in units of twice the excess risk.
 
     >>> modes = compress(0.5, 2.0, math.inf, 2.0**20)
-    >>> len(modes.rates) < 200 and modes.error < 1e-12
+    >>> len(modes.rates) < 100 and modes.error <= 1e-13
     True
-    >>> abs(modes.kernel_integral(0.0, 1e6) - 0.5 * math.pi**2 / 6) < 1e-3
+    >>> abs(modes.kernel_integral(0.0, math.inf) - 0.5 * math.pi**2 / 6) < 1e-13
     True
     """
     size = whole_size("model_size", model_size)
@@ -224,55 +281,48 @@ def compress(s: Any, beta: Any, model_size: Any, horizon: Any = math.inf, *, rto
 @lru_cache(maxsize=64)
 def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -> Modes:
     powers = (2.0 * beta, 1.0 + s * beta)
-    reach = (2.0 * horizon) ** (1.0 / beta)  # from this index on 2 lambda T <= 1
-    resolved = reach >= size
-    knee = size + 1.0 if resolved else max(math.ceil(reach), _HEAD + 1.0)
-    whole = size <= 2 * _HEAD
-    head = np.arange(1.0, (size if whole else _HEAD) + 1.0)
-    t = check_times(s, beta, size, horizon)
-    exact = _exact(s, beta, size, t)
+    sums = PowerLawSums(powers, beta, size, horizon)
+    tails = [_tail(sums, power) for power in powers] if sums.has_tail else []
+    after = [sums.integral_after(power, horizon) for power in powers]
 
-    slowest = 2.0 * t * size**-beta if math.isfinite(size) else np.zeros_like(t)
-
-    def with_middle(x: Array, counts: Array) -> tuple[float, Modes]:
-        x, counts = np.concatenate([head, x]), np.concatenate([np.ones_like(head), counts])
-        rates = np.concatenate([x**-beta, *(part[0] for part in tails)])
-        weights = []
+    def proved(x: Array, counts: Array, rates: Array) -> Modes:
+        rates = np.concatenate([rates, *(part[0] for part in tails)])
+        weights = np.zeros((2, len(rates)))
         for k, power in enumerate(powers):
             rest = [part[1] if i == k else np.zeros_like(part[1]) for i, part in enumerate(tails)]
-            weights.append(np.concatenate([(counts / x) * x ** (1.0 - power), *rest]))
-        worst, unexplained = _errors(rates, (weights[0], weights[1]), exact, t, slowest)
-        for array in (rates, *weights):
+            weights[k] = np.concatenate([counts / x * x ** (1.0 - power), *rest])
+        error = float(sums.error(rates, weights).max())
+        for array in (rates, weights):
             array.setflags(write=False)
-        return float(unexplained), Modes(rates, weights[0], weights[1], float(2.0 * worst + _REFERENCE), horizon)
+        return Modes(rates, weights[0], error, weights[1], horizon, *after)
 
-    tails = [_tail(power, beta, knee, size) for power in powers] if not resolved and not whole and knee <= size else []
-    if whole or knee <= _HEAD + 1.0:
-        return with_middle(np.zeros(0), np.zeros(0))[1]
-    x, counts = block_rules(_edges(beta, knee, size if resolved else math.inf, horizon))
-    if len(x) <= BLOCK_NODES:
-        return with_middle(x, counts)[1]
-    scale = _Scale(beta, size, horizon) if resolved else _Scale(beta)
-    y, slopes = scale.forward(x)
-    length = float(y.max() - y.min())
-    cuts = y.min() + length * np.linspace(0.0, 1.0, 1 + math.ceil(length / _PIECE))
-    piece = np.clip(np.searchsorted(cuts, y, side="right"), 1, len(cuts) - 1)
-    parts = [np.flatnonzero(piece == k) for k in range(1, len(cuts))]
-    # Analytic in y on a strip of half-width pi/2: a rule of n points errs by about exp(-2 pi n/length).
-    density = math.log(1.0 / rtol) / (2.0 * math.pi)
-    best, least, growth = None, math.inf, 0.6
-    while growth < 3.0:
-        points = 4 + math.ceil(growth * density * length / len(parts))
-        if points * len(parts) >= len(x):
+    x, counts = sums.positions, sums.counts
+    all_rates = sums.slowest + sums.excess
+    head = min(math.ceil(_HEAD_PER_BETA * beta), len(x))
+    if len(x) <= head + _FEW:
+        return proved(x, counts, all_rates)
+    rules = _Rules(sums, head)
+    target = max(0.75 * rtol - float(sums.rounding().max()), 0.5 * rtol)
+    # Analytic in y on a strip of half-width pi/2: a rule of n points errs by about exp(-pi^2 n/length).
+    per_point = math.pi**2 / max(rules.length, 5.0)
+    points = math.ceil(math.log(10.0 / rtol) / per_point) + 14
+    best: Modes | None = None
+    reached = math.inf
+    for _ in range(_TRIALS):
+        if points * len(rules.pieces) >= len(x) - head:
+            return proved(x, counts, all_rates)
+        if points > rules.prepared:
+            rules.prepare(points + _SPARE)
+        positions, masses, rates = rules.rule(points)
+        found = proved(
+            np.concatenate([x[:head], positions]),
+            np.concatenate([counts[:head], masses]),
+            np.concatenate([all_rates[:head], rates]),
+        )
+        reached, last = found.error - float(sums.rounding().max()), reached
+        best = found if best is None or found.error < best.error else best
+        if reached <= target or reached > 0.7 * last:  # or rounding is all that is left
             break
-        rules = [gauss_rule(y[part], counts[part] * slopes[part], points) for part in parts]
-        nodes, masses = np.concatenate([r[0] for r in rules]), np.concatenate([r[1] for r in rules])
-        positions = scale.backward(nodes)
-        unexplained, found = with_middle(positions, masses / scale.forward(positions)[1])
-        if unexplained < least:
-            best, least = found, unexplained
-        if least <= rtol + 5e-16 * length:  # y itself is rounded
-            return found
-        growth *= 1.15
-    unexplained, everything = with_middle(x, counts)
-    return everything if best is None or unexplained < 0.5 * least else best
+        points += 1 + math.ceil(math.log(reached / target) / per_point)
+    assert best is not None
+    return best

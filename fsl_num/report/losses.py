@@ -21,7 +21,7 @@ def loss_text(solution: Solution, width: int = 100) -> str:
     >>> from fsl_num.volterra import Problem, solve
     >>> problem = Problem(s=0.5, beta=2.0, model_size=1, noise=0.0, gamma=0.0, horizon=1.0)
     >>> print(loss_text(solve(problem, 0.0, digits=15)).splitlines()[1])
-    0.0             1.64493406684823                 1.6e-14
+    0.0             1.64493406684823                 1.6e-15
     """
     import textwrap
 

@@ -1,127 +1,196 @@
-r"""Constant gamma with proven error bounds: the secular equation in ball arithmetic (python-flint, extra ``rigor``).
+r"""True enclosures of the loss: ball arithmetic throughout, defect and spectrum included (extra ``rigor``).
 
-With w_j = lambda_j^2 and r_j = 2 lambda_j the function h(p) = 1 - gamma sum_j w_j/(p + r_j) increases from -inf to +inf
-between neighbouring poles, and to 1 beyond the last one, so it has exactly one zero in each interval: a change of
-sign, decided in ball arithmetic, is a proof. The solution is the sum of the residues there and at p = 0, every
-operation of which encloses its rounding; delta_M is an enclosed Hurwitz zeta value.
+Two ways, each a file: constant gamma and at most 400 modes by the zeros of the secular equation, whatever the time;
+everything else, with gamma piecewise polynomial in intrinsic time by panels whose defect is bounded, models of any size
+included, whose modes beyond the first become few by Gauss rules of proven error.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.schedules import Constant, Schedule
 from fsl_num.validation import whole_size
+from fsl_num.volterra.enclosure_collocation import collocation
+from fsl_num.volterra.enclosure_gamma import Piece, pieces, rational
+from fsl_num.volterra.enclosure_modes import ball_modes
+from fsl_num.volterra.enclosure_panels import March, cut
+from fsl_num.volterra.enclosure_secular import LARGEST, secular_values
 from fsl_num.volterra.problem import Problem
 
-LARGEST = 400
+MOST_DIGITS = 100
+"""The most digits where gamma varies or the modes are many."""
+
+MOST_PIECES = 10_000
+
 _GUARD = 25
+_RATIO = 1.6  # of the ends of neighbouring panels: their polynomials then gain a digit a stage
+_ROUNDS = 3
+_DEEPEST = 120  # digits that a round may use so that those asked for are left
 
 
-def _starts(gamma: float, eigenvalues: Any) -> list[float]:
-    """Return the distances of the zeros from the pole left of each, in float64: bisection of all at once."""
-    rates, weights = 2.0 * eigenvalues, eigenvalues**2
-    gaps = rates[None, :] - rates[:, None]  # slowest mode first: negative to the left of the next pole
-    high = np.append([gamma * weights.sum()], -gaps[np.arange(1, rates.size), np.arange(rates.size - 1)])
-    low = np.zeros_like(high)
-    own = np.eye(rates.size, dtype=bool)
-    for _ in range(100):
-        # bisection in the logarithm once both ends are known keeps the relative accuracy of tiny distances
-        middle = np.where(low > 0.0, np.sqrt(low * high), high * 2.0**-40)
-        middle = np.where((low == 0.0) & (high < 1e-280), 0.5 * high, middle)
-        others = np.where(own, 0.0, weights[None, :] / np.where(own, 1.0, middle[:, None] + gaps)).sum(axis=1)
-        below = middle * (1.0 - gamma * others) < gamma * weights
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return [float(x) for x in np.where(low > 0.0, 0.5 * (low + high), high)]
+def _varies(problem: Problem) -> bool:
+    """Whether gamma is a schedule whose intrinsic time is not simply what the float says."""
+    return isinstance(problem.gamma, Schedule) and not isinstance(problem.gamma, Constant)
 
 
-def _zero(flint: Any, gamma: Any, weights: list[Any], gaps: list[Any], k: int, start: float, bits: int) -> Any:
-    """Return a ball around the zero's distance x > 0 from pole k, proven by a change of sign."""
+def _exact_times(flint: Any, problem: Problem, times: list[Any], mp: Any) -> list[Any]:
+    """Return the times as rational numbers, and None for the end of a schedule that varies."""
+    found: list[Any] = []
+    for time in times:
+        number = mp.convert(time)
+        if not (mp.isfinite(number) and number >= 0):
+            raise ValueError(f"times must be finite and at least 0, got {time!r}")
+        if _varies(problem) and number == problem.end:
+            found.append(None)
+        elif isinstance(time, Fraction):
+            found.append(rational(flint, time))
+        else:
+            mantissa, exponent = number.man_exp
+            found.append(flint.fmpq(int(mantissa)) * flint.fmpq(2) ** int(exponent))
+    return found
 
-    def balance(x: Any) -> tuple[Any, Any]:
-        quotients = [w / (x + gap) for i, (w, gap) in enumerate(zip(weights, gaps, strict=True)) if i != k]
-        squares = [q / (x + gap) for q, gap in zip(quotients, (g for i, g in enumerate(gaps) if i != k), strict=True)]
-        rest = sum(quotients, flint.arb(0))
-        return x * (1 - gamma * rest) - gamma * weights[k], 1 - gamma * rest + gamma * x * sum(squares, flint.arb(0))
 
-    x = flint.arb(start)
-    for _ in range(12):
-        value, slope = balance(x)
-        x = (x - value / slope).mid()
-    width = x * flint.arb(2) ** -(bits - 30)
-    low, high = x - width, x + width
-    inside = low > 0 and (k == 0 or high < -gaps[k - 1])
-    if not (inside and balance(low)[0] < 0 and balance(high)[0] > 0):
-        raise ArithmeticError(f"the zero next to pole {k} was not enclosed at {bits} bits")
-    return low.union(high)
+def _marched(
+    flint: Any, problem: Problem, parts: list[Piece], times: list[Any], digits: int, stages: int
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return balls around f at ``times`` from panels of ``stages`` stages, and facts."""
+    modes = ball_modes(flint, problem, digits + 6)
+    march = March(flint, modes, collocation(stages, flint.ctx.prec))
+    # the first panel is as long as a short piece may be: _stages has the estimate
+    root = (math.lgamma(stages + 1) - (digits - 3) * math.log(10.0)) / stages
+    first = 2.0 * math.exp(root) / problem.fastest
+    values, count = {flint.fmpq(0): march.value()}, 0
+    for part in parts:
+        inside = {t - part.start for t in times if t is not None and part.start < t}
+        panels = cut(flint, part, [x for x in inside if x < part.length], first, _RATIO)
+        for panel in panels:
+            march.advance(panel)
+            values[panel.time] = march.value()
+        count += len(panels)
+    values[None] = march.value()
+    end = rational(flint, problem.end)
+    for t in times:
+        if t in values:
+            continue
+        if not _varies(problem) or not end < t <= end * (1 + flint.fmpq(1, 10**12)):
+            raise ValueError(f"times must lie in [0, horizon={problem.end!r}], got {float(flint.arb(t))!r}")
+        values[t] = values[None]  # beyond the end by a rounding of the end: there is nothing else to mean
+    facts = {"modes": len(modes.rates), "panels": count, "stages": stages, "evaluations": stages * count}
+    return [values[t] for t in times], facts
+
+
+def _stages(parts: list[Piece], fastest: float, digits: int) -> int:
+    """Return how many stages should do: one a digit where panels grow, fewer where all pieces are short.
+
+    On short pieces the error (u/4)^s/s! of exp(-u), u = 2 lambda_1 times the length, is 1e4 times too cautious.
+    """
+    turn = 2.0 * fastest * max(float(part.length) for part in parts)
+    stages = 3
+    while stages < digits + 2:
+        if stages * math.log(turn / 4) - math.lgamma(stages + 1) < -(digits - 3) * math.log(10.0):
+            break
+        stages += 1
+    return stages + max(len(part.coefficients) for part in parts) - 1
+
+
+def _by_panels(flint: Any, problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], dict[str, Any]]:
+    """Return balls around f at ``times``, with more digits inside until their radii fit ``digits``."""
+    if digits > MOST_DIGITS:
+        raise ValueError(
+            f"digits must be at most {MOST_DIGITS} (any number where gamma is constant and the modes at most"
+            f" {LARGEST}), got {digits}"
+        )
+    parts = pieces(flint, problem)
+    if len(parts) > MOST_PIECES:
+        raise ValueError(f"enclosures follow at most {MOST_PIECES} pieces of gamma, got {len(parts)}")
+    depth = digits
+    best: tuple[float, list[Any], dict[str, Any]] | None = None
+    for _ in range(_ROUNDS):
+        stages = _stages(parts, problem.fastest, depth)
+        # the eigenvectors of the collocation matrix lose about a digit a stage
+        with flint.ctx.workprec(math.ceil((depth + _GUARD + 1.1 * stages) / math.log10(2.0))):
+            values, facts = _marched(flint, problem, pieces(flint, problem), times, depth, stages)
+            worst = max(_relative(value) for value in values)
+        if best is None or worst < best[0]:
+            best = worst, values, facts
+        # where nothing at all is known of a loss, it may be as good as zero, and no digits help
+        if worst <= 10.0**-digits or worst == math.inf or depth == _DEEPEST:
+            break
+        # a loss that falls by orders of magnitude needs as many digits more at the start
+        lack = math.ceil(math.log10(worst)) + digits
+        depth = min(depth + max(lack, 1) + 1, _DEEPEST)
+    assert best is not None
+    return best[1], best[2] | {"digits reached": _reached(best[0], digits)}
+
+
+def _relative(value: Any) -> float:
+    """Return the radius of a ball against its smallest number, inf where that is not positive."""
+    if value.is_exact():
+        return 0.0
+    return float(value.rad() / value.lower()) if value > 0 else math.inf
+
+
+def _reached(worst: float, digits: int) -> int:
+    """Return the digits that a relative radius leaves, at most those asked for."""
+    return digits if worst <= 10.0**-digits else max(0, math.floor(-math.log10(worst))) if worst < 1.0 else 0
+
+
+def _midpoints(flint: Any, mp: Any, balls: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return midpoints and radii as mpf; the midpoint's rounding is added to the radius, and that rounded up."""
+    values, radii = [], []
+    for total in balls:
+        mantissa, exponent = total.mid().man_exp()
+        values.append(mp.ldexp(mp.mpf(int(mantissa)), int(exponent)))
+        bound = total.rad() + abs(flint.arb(values[-1]) - total.mid())
+        mantissa, exponent = bound.upper().man_exp()
+        radii.append(mp.ldexp(mp.mpf(int(mantissa)), int(exponent)) * (1 + 2 * mp.eps))
+    return values, radii
 
 
 def solve_enclosure(problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """Return midpoints of f at ``times`` >= 0, radii that are PROVEN bounds of their errors, and facts about the run.
 
-    Constant gamma > 0, model_size at most 400, power-law spectrum, closure "volterra"; ``digits`` from 15 on. Numbers
-    given as floats stand for their binary values. Raises ValueError for other problems, ImportError without
-    python-flint, ArithmeticError where a zero cannot be proven.
+    gamma: constant, or piecewise polynomial in intrinsic time, which are the schedules ExponentialDecay, StableDecay
+    and Discrete, and functions that are a scipy.interpolate.PPoly on [0, horizon]. Numbers given as floats stand for
+    their binary values; the end and the slope of a schedule follow from its parameters in balls, and the float of its
+    total intrinsic time stands for that time itself (not where gamma is constant: there a time is what it says).
+    The spectrum: given, or the power law with any model size, infinite included. ``digits`` from 15 on, at most 100
+    where panels are used; "digits reached" among the facts says what the radii amount to.
+    The closure "gaussian": constant gamma > 0 and at most 400 modes.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.3, horizon=10.0)
-    >>> values, radii, facts = solve_enclosure(problem, [10.0], 30)
-    >>> bool(radii[0] < 1e-29 * values[0])
+    Raises ValueError for other problems, UnstableProblemError where gamma_max tr(H)/2 >= 1, ImportError without
+    python-flint, ArithmeticError where a bound cannot be proven.
+
+    >>> problem = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.3, horizon=10.0)
+    >>> values, radii, facts = solve_enclosure(problem, [10.0], 20)
+    >>> bool(radii[0] < 1e-20 * values[0])
     True
     """
-    import flint
-
-    if problem.closure != "volterra" or problem.spectrum is not None:
-        raise ValueError("enclosures are for the closure 'volterra' and the power-law spectrum")
-    if not problem.is_constant or not problem.peak_gamma > 0.0:
-        raise ValueError("enclosures need a constant gamma > 0 (a number or a Constant schedule)")
-    if problem.model_size > LARGEST:
-        raise ValueError(f"enclosures need model_size <= {LARGEST}, got {problem.model_size!r}")
+    try:
+        import flint
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError("enclosures need python-flint: install the extra `rigor`") from missing
     problem.require_stable()
     digits = int(whole_size("digits", digits, infinite=False, least=15))
-    size, mp = int(problem.model_size), private_context(digits + _GUARD)
-    indices = range(size, 0, -1)
+    mp = private_context(digits + _GUARD)
+    secular = problem.is_constant and problem.model_size <= LARGEST and problem.peak_gamma > 0.0
+    if problem.closure != "volterra" and not secular:
+        raise ValueError(
+            f"enclosures of the closure {problem.closure!r} need a constant gamma > 0 and at most {LARGEST} modes"
+        )
     with flint.ctx.workprec(mp.prec + 30):
-        bits = mp.prec + 30
-
-        def ball(name: str) -> Any:
-            exact = problem.exact.get(name)
-            if exact is not None:
-                return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
-            return flint.arb(problem.peak_gamma if name == "gamma" else getattr(problem, name))
-
-        s, beta, gamma, noise = (ball(name) for name in ("s", "beta", "gamma", "noise"))
-        eigen = [flint.arb(j) ** -beta for j in indices]
-        signals = [flint.arb(j) ** -(1 + s * beta) for j in indices]
-        delta = flint.acb(1 + s * beta).zeta(flint.acb(size + 1)).real
-        rates, weights = [2 * x for x in eigen], [x * x for x in eigen]
-        starts = _starts(problem.peak_gamma, np.arange(size, 0, -1.0) ** -problem.beta)
-        moments = []
-        for t in times:
-            number = mp.convert(t)
-            if not (mp.isfinite(number) and number >= 0):
-                raise ValueError(f"times must be finite and at least 0, got {t!r}")
-            # a Fraction is enclosed itself, all other numbers are exact in binary
-            exact = isinstance(t, Fraction)
-            moments.append(flint.arb(flint.fmpq(t.numerator, t.denominator)) if exact else flint.arb(number))
-        share = gamma * sum(eigen, flint.arb(0)) / 2
-        totals = [(delta + share * noise) / (1 - share) for _ in moments]
-        for k, start in enumerate(starts):
-            gaps = [rate - rates[k] for rate in rates]
-            x = _zero(flint, gamma, weights, gaps, k, start, bits)
-            distances = [x if i == k else x + gap for i, gap in enumerate(gaps)]
-            p = x - rates[k]
-            top = sum((c / d for c, d in zip(signals, distances, strict=True)), (delta + noise) / p)
-            slope = gamma * sum((w / d**2 for w, d in zip(weights, distances, strict=True)), flint.arb(0))
-            totals = [total + top / slope * (p * t).exp() for total, t in zip(totals, moments, strict=True)]
-        values, radii = [], []
-        for total in totals:
-            mantissa, exponent = total.mid().man_exp()
-            values.append(mp.ldexp(mp.mpf(int(mantissa)), int(exponent)))
-            # the midpoint is rounded to the digits of ``mp``: its rounding is added, and the bound rounded up
-            bound = total.rad() + abs(flint.arb(values[-1]) - total.mid())
-            mantissa, exponent = bound.upper().man_exp()
-            radii.append(mp.ldexp(mp.mpf(int(mantissa)), int(exponent)) * (1 + 2 * mp.eps))
-    return values, radii, {"modes": size, "proven": "bound"}
+        moments = _exact_times(flint, problem, times, mp)
+        if not secular:
+            found, facts = _by_panels(flint, problem, moments, digits)
+            values, radii = _midpoints(flint, mp, found)
+            return values, radii, {**facts, "proven": "bound"}
+        modes = ball_modes(flint, problem, digits, whole=True)
+        gamma = flint.arb(pieces(flint, problem)[0].coefficients[0])
+        found = secular_values(flint, modes, gamma, problem.closure, [flint.arb(t) for t in moments])
+        values, radii = _midpoints(flint, mp, found)
+        facts = {"modes": len(modes.rates), "digits reached": _reached(max(map(_relative, found)), digits)}
+        return values, radii, {**facts, "proven": "bound"}

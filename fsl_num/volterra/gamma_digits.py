@@ -1,18 +1,23 @@
 r"""gamma(t) to any number of digits, evaluated from the definition of the schedule and not from floats.
 
 In intrinsic time, with r = T - t left: exponential decay is linear in r, gamma = (final + zeta r)/B; the linear
-schedule is sqrt(final^2 + 2 (peak - final) r/K)/B; power decay is peak (r/T)^(p/(p+1))/B. The parameters are the
-binary values of the floats that were given; T and the breaks are exact, not rounded to floats.
+schedule is sqrt(final^2 + 2 (peak - final) r/K)/B; power decay is peak (r/T)^(p/(p+1))/B. The cosine schedule has no
+such form: its intrinsic time is inverted by Newton's iteration. A discrete schedule is constant between the sums of its
+rates. The parameters are the binary values of the floats that were given; T and the breaks are exact, not rounded.
 """
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fsl_num.schedules import Constant, ExponentialDecay, Linear, PowerDecay, Schedule, StableDecay
+from fsl_num.schedules import Constant, Cosine, Discrete, ExponentialDecay, Linear, PowerDecay, Schedule, StableDecay
 from fsl_num.volterra.problem import Problem
+
+_KNOWN = (Constant, Cosine, Discrete, ExponentialDecay, Linear, PowerDecay, StableDecay)
 
 
 @dataclass(frozen=True)
@@ -20,17 +25,24 @@ class ExactGamma:
     """gamma as ``value(t, r)`` with r = ``end`` - t, its ``breaks``, and where it is singular at or after the end.
 
     ``depth``: None where gamma is entire between the breaks, else the distance r from the end below which panels need
-    not shrink any more.
+    not shrink any more. ``steps``: whether gamma is constant between the breaks. At a break ``value`` is the limit from
+    below, or both limits are the same.
     """
 
     value: Callable[[Any, Any], Any]
     end: Any
     breaks: list[Any]
     depth: Any | None
+    steps: bool = False
 
 
 def _of_schedule(mp: Any, plan: Schedule, depth: Any) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
     """Return T, gamma as a function of (t, r before T), the breaks and the depth."""
+    if type(plan) not in _KNOWN:  # a subclass may be anything
+        raise ValueError(
+            f"gamma of {type(plan).__name__} is not available to more than float precision; pass gamma as a function"
+            " of one mpf t, or use method 'panels'"
+        )
     peak, steps, batch = mp.mpf(plan.peak), mp.mpf(plan.steps), mp.mpf(plan.batch_size)
     if isinstance(plan, Constant):
         return peak * steps, lambda t, r: peak / batch, [], None
@@ -61,38 +73,122 @@ def _of_schedule(mp: Any, plan: Schedule, depth: Any) -> tuple[Any, Callable[[An
             return total, lambda t, r: peak / batch, [], None
         share = power / (power + 1)
         return total, lambda t, r: peak * (r / total) ** share / batch if r > 0 else mp.mpf(0), [], depth
-    raise ValueError(
-        f"gamma of {type(plan).__name__} is not available to more than float precision (it needs a root of the"
-        " intrinsic time); pass gamma as a function of one mpf t, or use method 'panels'"
-    )
+    if isinstance(plan, Cosine):
+        return _cosine(mp, plan, depth)
+    assert isinstance(plan, Discrete)
+    return _discrete(mp, plan)
+
+
+def _cosine(mp: Any, plan: Cosine, depth: Any) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
+    """Return the same for the cosine schedule.
+
+    With x = pi (steps left)/K the rate is a + b (1 - cos x), and r = (K/pi) (a x + b (x - sin x)).
+    """
+    final, batch = mp.mpf(plan.final), mp.mpf(plan.batch_size)
+    half, unit = (mp.mpf(plan.peak) - final) / 2, mp.mpf(plan.steps) / mp.pi
+    total = unit * mp.pi * (final + half)
+    if half == 0:
+        return total, lambda t, r: final / batch, [], None
+
+    def gap(x: Any) -> Any:
+        if x > 0.05:
+            return x - mp.sin(x)  # at the cost of four digits, which the caller has to spare
+        term = series = x**3 / 6
+        square, k = -(x**2), 1
+        while abs(term) > series * mp.eps:
+            term *= square / ((2 * k + 2) * (2 * k + 3))
+            series += term
+            k += 1
+        return series
+
+    def value(t: Any, r: Any) -> Any:
+        level = r / unit
+        if level <= 0:
+            return final / batch
+        # x - sin x >= x^3/pi^2 on [0, pi]: a start above the root of a convex function, from which Newton's steps fall
+        x = min(mp.cbrt(mp.pi**2 * level / half), mp.pi)
+        if final > 0:
+            x = min(x, level / final)
+        x = mp.mpf(_float_angle(float(level), float(final), float(half), float(x)))
+        for _ in range(20 + mp.prec):
+            step = (final * x + half * gap(x) - level) / (final + 2 * half * mp.sin(x / 2) ** 2)
+            x -= step
+            if abs(step) <= x * mp.mpf(2) ** (-mp.prec // 2 - 2):  # the next step would be below rounding
+                return (final + 2 * half * mp.sin(x / 2) ** 2) / batch
+        raise ArithmeticError(f"the intrinsic time of the cosine schedule was not inverted at r = {mp.nstr(r, 8)}")
+
+    # the rate vanishes at x = i y, where gamma has a branch point
+    y = 2 * mp.asinh(mp.sqrt(final / (2 * half)))
+    return total, value, [], max(depth, unit * abs(final * y - half * (mp.sinh(y) - y)))
+
+
+def _float_angle(level: float, final: float, half: float, start: float) -> float:
+    """Return about the root x of final x + half (x - sin x) = level by Newton's steps in floats from above."""
+    x = start
+    for _ in range(60):
+        gap = x - math.sin(x) if x > 0.01 else x**3 / 6.0 * (1.0 - x * x / 20.0)
+        step = (final * x + half * gap - level) / (final + 2.0 * half * math.sin(0.5 * x) ** 2)
+        if not abs(step) > 1e-12 * x:
+            break
+        x = max(x - step, 0.1 * x)
+    return x
+
+
+def _discrete(mp: Any, plan: Discrete) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
+    """Return the same for a discrete schedule; neighbouring steps of one gamma are one stretch."""
+    ends: list[Any] = []
+    levels: list[Any] = []
+    total = mp.mpf(0)
+    for rate, batch in zip(plan.rates.tolist(), plan.batch_sizes.tolist() * _repeats(plan), strict=True):
+        if rate == 0.0:
+            continue
+        level = mp.mpf(rate) / mp.mpf(batch)
+        total += mp.mpf(rate)
+        if levels and levels[-1] == level:
+            ends[-1] = total
+        else:
+            ends.append(total)
+            levels.append(level)
+
+    def value(t: Any, r: Any) -> Any:
+        return levels[min(bisect_left(ends, t), len(levels) - 1)]
+
+    return total, value, ends[:-1], None
+
+
+def _repeats(plan: Discrete) -> int:
+    return plan.rates.size if plan.batch_sizes.size == 1 else 1
 
 
 def exact_gamma(mp: Any, problem: Problem, depth: Any) -> ExactGamma:
     """Return the gamma of ``problem`` at the precision of ``mp``; ``depth`` as in :class:`ExactGamma`, for power ends.
 
-    Numbers, the schedules constant, exponential decay, warmup-stable-decay, linear and power decay, and functions of
-    one mpf. A horizon that equals the float of the schedule's T stands for T itself.
+    Numbers, the schedules constant, exponential decay, warmup-stable-decay, linear, power decay, cosine and discrete,
+    and functions of one mpf. A horizon that equals the float of the schedule's T stands for T itself.
 
     Raises ValueError for other schedules, and (on evaluation) ValueError or TypeError where a function does not return
     finite real numbers >= 0.
     """
     if isinstance(problem.gamma, float):
         number = problem.number("gamma", mp)
-        return ExactGamma(lambda t, r: number, mp.mpf(problem.end), [], None)
+        return ExactGamma(lambda t, r: number, mp.mpf(problem.end), [], None, True)
     if isinstance(problem.gamma, Schedule):
         plan = problem.gamma
         total, value, breaks, needed = _of_schedule(mp, plan, depth)
         if problem.end >= plan.total_intrinsic_time * (1 - 1e-15):
-            return ExactGamma(value, total, breaks, needed)
+            return ExactGamma(value, total, breaks, needed, isinstance(plan, Discrete))
         end = mp.mpf(problem.end)
         late = total - end
         inside = [b for b in breaks if b < end]
-        return ExactGamma(lambda t, r: value(t, r + late), end, inside, None if needed is None else max(needed, late))
+        needed = None if needed is None else max(needed, late)
+        return ExactGamma(lambda t, r: value(t, r + late), end, inside, needed, isinstance(plan, Discrete))
     function: Callable[[Any], Any] = problem.gamma
+
+    latest = mp.mpf(problem.end) * (1 - mp.eps)  # a function may jump at the very end, where no break says so
 
     def called(t: Any, r: Any) -> Any:
         try:
-            raw = function(t)
+            raw = function(min(t, latest))
             number = mp.mpf(raw)
         except (TypeError, ValueError) as reason:
             raise TypeError(

@@ -5,93 +5,32 @@ grow geometrically from 0 and from every break of gamma, and shrink towards the 
 on each, Radau IIA collocation of high order, which is as sharp as it can be only at the panels' ends: every time asked
 for is one. The number of stages grows until two solutions agree at all panel ends. Arithmetic is mpmath's, or Arb's
 through python-flint where that is installed (the ``rigor`` extra): the same numbers, faster.
+
+In the closure "gaussian" the rates are 2 lambda_k - gamma lambda_k^2. Where gamma varies over a panel they do not
+commute with the Radau matrix, and each mode is a system of its own (:mod:`fsl_num.volterra.second_moments_digits`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.validation import whole_size
+from fsl_num.volterra.arithmetic import Arithmetic, arithmetic
 from fsl_num.volterra.gamma_digits import ExactGamma, exact_gamma
 from fsl_num.volterra.laplace import approximation_error_at
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.radau import RadauTable, radau_table
+from fsl_num.volterra.second_moments_digits import OwnSystems
 
 LARGEST = 400
-MOST_STAGES = 64
+MOST_STAGES = 80
 
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
 _RATIO = 1.3  # of the ends of neighbouring panels; with s stages the error falls about like 10^-(1.8 s)
 _LATE_RATIO = 1.45  # towards the end only gamma is singular, all modes have long settled
 _GUARD = 15
-
-
-@dataclass(frozen=True)
-class _Arithmetic:
-    """Matrices of one library: how to make real and complex ones from mpf rows, how to solve, and back to mpf."""
-
-    name: str
-    real: Callable[[list[list[Any]]], Any]
-    complex: Callable[[list[list[Any]]], Any]
-    solve: Callable[[Any, Any], Any]
-    real_part: Callable[[Any], Any]
-    number: Callable[[Any], Any]
-    trim: Callable[[Any], Any]
-    back: Callable[[Any], Any]
-    working: Callable[[], AbstractContextManager[Any]]
-
-
-def _mpmath_arithmetic(mp: Any) -> _Arithmetic:
-    def real_part(matrix: Any) -> Any:
-        return matrix.apply(mp.re)
-
-    def same(x: Any) -> Any:
-        return x
-
-    return _Arithmetic(
-        "mpmath", mp.matrix, mp.matrix, mp.lu_solve, real_part, mp.mpf, same, same, lambda: nullcontext()
-    )
-
-
-def _flint_arithmetic(mp: Any) -> _Arithmetic:
-    import flint
-
-    def real_part(matrix: Any) -> Any:
-        return flint.arb_mat([[x.real for x in row] for row in matrix.tolist()])
-
-    def back(x: Any) -> Any:
-        mantissa, exponent = x.mid().man_exp()
-        return mp.ldexp(mp.mpf(int(mantissa)), int(exponent))
-
-    return _Arithmetic(
-        "flint",
-        lambda rows: flint.arb_mat([[flint.arb(x) for x in row] for row in rows]),
-        lambda rows: flint.acb_mat([[flint.acb(x) for x in row] for row in rows]),
-        lambda matrix, right: matrix.solve(right),
-        real_part,
-        flint.arb,
-        lambda matrix: matrix.mid(),
-        back,
-        lambda: flint.ctx.workprec(mp.prec),
-    )
-
-
-def arithmetic(mp: Any, name: str | None = None) -> _Arithmetic:
-    """Return the arithmetic called ``name``, or flint's where it is installed and mpmath's elsewhere."""
-    if name not in (None, "flint", "mpmath"):
-        raise ValueError(f"arithmetic must be 'flint' or 'mpmath', got {name!r}")
-    if name != "mpmath":
-        try:
-            return _flint_arithmetic(mp)
-        except ImportError:
-            if name == "flint":
-                raise
-    return _mpmath_arithmetic(mp)
 
 
 def _panels(mp: Any, gamma: ExactGamma, wanted: list[Any], fastest: float) -> list[tuple[Any, Any]]:
@@ -102,7 +41,7 @@ def _panels(mp: Any, gamma: ExactGamma, wanted: list[Any], fastest: float) -> li
     for low, high in zip(cuts[:-1], cuts[1:], strict=True):
         graded = high == end and gamma.depth is not None
         limit = (low + high) / 2 if graded else high
-        width = min(mp.mpf(_FIRST) / fastest, (high - low) / 4)
+        width = min(mp.mpf(_FIRST) / fastest, (high - low) / (1 if gamma.steps else 4))
         t = low + width
         while t < limit:
             ends.add((t, end - t))
@@ -129,21 +68,29 @@ def _gamma_table(mp: Any, gamma: ExactGamma, ends: list[tuple[Any, Any]], nodes:
     return table
 
 
-def _march(kind: _Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any]], radau: RadauTable) -> list[Any]:
+def _march(kind: Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any]], radau: RadauTable) -> list[Any]:
     """Return f at all panel ends, the start included, as numbers of the arithmetic."""
     number = kind.number
-    rates, weights = [number(x) for x in system["rates"]], [number(x) for x in system["weights"]]
+    decays, weights = [number(x) for x in system["rates"]], [number(x) for x in system["weights"]]
     delta, noise = number(system["delta"]), number(system["noise"])
     vectors, inverse = kind.complex(radau.vectors), kind.complex(radau.inverse)
-    pairs, stages, size = len(radau.eigenvalues), len(radau.nodes), len(rates)
+    pairs, stages, size = len(radau.eigenvalues), len(radau.nodes), len(decays)
     alphas = [kind.complex([[x]])[0, 0] for x in radau.eigenvalues]
     ones = [sum((inverse[i, j] for j in range(1, stages)), inverse[i, 0]) for i in range(pairs)]
     last = [vectors[stages - 1, i] for i in range(pairs)]
     weight_column = kind.complex([[x] for x in system["weights"]])
     state = [number(x) for x in system["start"]]
     values = [sum(state, delta)]
+    own_systems = OwnSystems(kind, system, radau)
     for width, gammas in table:
         h, gamma = number(width), [number(x) for x in gammas]
+        rates = decays
+        if system["gaussian"]:
+            if any(x != gammas[0] for x in gammas):
+                state, total = own_systems.step(h, gamma, state)
+                values.append(total)
+                continue
+            rates = [r - gamma[0] * w for r, w in zip(decays, weights, strict=True)]
         turn = [h * alpha for alpha in alphas]
         damp = kind.complex([[1 / (1 + z * r) for r in rates] for z in turn])
         lost = [r * y for r, y in zip(rates, state, strict=True)]
@@ -161,6 +108,9 @@ def _march(kind: _Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any
         )
         change = kind.trim(kind.real_part(row * damp))
         state = [state[k] - lost[k] * change[0, k] + weights[k] * change[1, k] for k in range(size)]
+        # Arb drops digits that the radii of its balls swamp, and radii grow from panel to panel: only the middles go on
+        middles = kind.trim(kind.real([state]))
+        state = [middles[0, k] for k in range(size)]
         values.append(sum(state, delta))
     return values
 
@@ -170,11 +120,12 @@ def solve_high_precision(
 ) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """Return f at ``times`` (numbers or mpf in [0, horizon]), an absolute error for each, and facts about the run.
 
-    ``digits`` from 15 to 100 and model_size at most 400. gamma as :func:`~fsl_num.volterra.gamma_digits.exact_gamma`
-    takes it: a number, most schedules, or a function of one mpf, smooth between the problem's breaks. ``library``:
+    ``digits`` from 15 to 100 and model_size at most 400; both closures. gamma as
+    :func:`~fsl_num.volterra.gamma_digits.exact_gamma` takes it: a number, a schedule, or a function of one mpf, smooth
+    between the problem's breaks (a schedule of one's own has no digits beyond its floats). ``library``:
     "flint", "mpmath", or None for flint where it is installed. The error is the difference from the solution with
     fewer stages, at least 10^-digits relative; where the solutions do not come together (gamma is not smooth, or more
-    than 64 stages would be needed) it is ten times that, and the facts hold the "digits reached".
+    than 80 stages would be needed) it is ten times that, and the facts hold the "digits reached".
 
     Raises ValueError for what it does not support, TypeError where a function gamma cannot take an mpf.
 
@@ -191,23 +142,18 @@ def solve_high_precision(
             f"this method needs model_size <= {LARGEST}, got {problem.model_size!r}; use 'panels', or 'laplace' where"
             " gamma is constant"
         )
-    if problem.closure != "volterra":
-        raise ValueError(f"this method solves the closure 'volterra' only, got {problem.closure!r}")
     stages = max(6, math.ceil(0.45 * digits))
     previous: list[Any] | None = None
     before, evaluations = None, 0
     out = private_context(digits)
     while True:
-        mp = private_context(digits + _GUARD + stages)
+        mp = private_context(digits + _GUARD + stages)  # which products of the table lose
         kind = arithmetic(mp, library)
         depth = mp.mpf(10) ** -(digits + 2) * min(mp.mpf(problem.end), 1 / mp.mpf(problem.fastest))
         gamma = exact_gamma(mp, problem, depth)
         wanted = [_checked(mp, time, problem, gamma) for time in times]
         ends = _panels(mp, gamma, wanted, problem.fastest)
-        radau = radau_table(stages, mp.dps)
-        system = _system(mp, problem)
-        with kind.working():
-            found = [kind.back(x) for x in _march(kind, system, _gamma_table(mp, gamma, ends, radau.nodes), radau)]
+        found = _collocated(mp, kind, problem, gamma, ends, stages)
         evaluations += stages * (len(ends) - 1)
         if previous is not None:
             worst = _running_difference(mp, found, previous)
@@ -228,6 +174,16 @@ def solve_high_precision(
     reached = digits if worst[-1] == 0 else min(digits, int(-mp.log10(worst[-1])))
     facts = {"panels": len(ends) - 1, "stages": stages, "modes": int(problem.model_size), "evaluations": evaluations}
     return values, errors, {**facts, "arithmetic": kind.name, "digits reached": reached}
+
+
+def _collocated(
+    mp: Any, kind: Arithmetic, problem: Problem, gamma: ExactGamma, ends: list[tuple[Any, Any]], stages: int
+) -> list[Any]:
+    """Return f at the panel ends by the rule of that many stages."""
+    radau = radau_table(stages, mp.dps)
+    table = _gamma_table(mp, gamma, ends, radau.nodes)
+    with kind.working():
+        return [kind.back(x) for x in _march(kind, _system(mp, problem), table, radau)]
 
 
 def _running_difference(mp: Any, values: list[Any], others: list[Any]) -> list[Any]:
@@ -258,4 +214,5 @@ def _system(mp: Any, problem: Problem) -> dict[str, Any]:
         eigen, start = [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
         delta = approximation_error_at(mp, problem)
     rates, weights = [2 * x for x in eigen], [x**2 for x in eigen]
-    return {"rates": rates, "weights": weights, "start": start, "delta": delta, "noise": problem.number("noise", mp)}
+    found = {"rates": rates, "weights": weights, "start": start, "delta": delta, "noise": problem.number("noise", mp)}
+    return {**found, "gaussian": problem.closure == "gaussian"}

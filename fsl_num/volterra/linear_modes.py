@@ -6,10 +6,11 @@ f = delta + sum_k x_k,    w_k = lambda_k^2 summed over the modes that one rate s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fsl_num.compression import compress
 from fsl_num.validation import Array
+from fsl_num.volterra.moment_modes import moment_modes
 from fsl_num.volterra.problem import Problem
 
 
@@ -43,5 +44,8 @@ def linear_modes(problem: Problem, horizon: float) -> LinearModes:
     if problem.spectrum is not None:
         rates = problem.spectrum.eigenvalues
         return LinearModes(2.0 * rates, rates**2, problem.spectrum.signals, delta, noise, 0.0, feeds)
+    if feeds:
+        of = moment_modes(replace(problem, horizon=horizon))
+        return LinearModes(2.0 * of.rates, of.kernel_weights, of.signals, delta, noise, of.error, True)
     modes = compress(problem.s, problem.beta, problem.model_size, horizon)
-    return LinearModes(2.0 * modes.rates, modes.kernel_weights, modes.signal_weights, delta, noise, modes.error, feeds)
+    return LinearModes(2.0 * modes.rates, modes.kernel_weights, modes.signal_weights, delta, noise, modes.error)

@@ -16,6 +16,7 @@ import numpy as np
 from fsl_num.validation import Array
 
 _ACCURACY = 1e-16  # of the interpolated exponentials, absolute; they are at most 1
+_LONGEST_REACH = 100.0  # a mode that decays by more within a block is kept as it is
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +27,10 @@ class LocalModes:
     transfer: Array
 
 
-def _points_needed(reach: float) -> int:
+def _points_needed(reach: float) -> float:
     """Return how many Chebyshev points interpolate exp(-x) on [0, reach]: the error is at most 2 (reach/4)^n/n!."""
+    if reach > _LONGEST_REACH:
+        return math.inf
     count, error = 1, 0.5 * reach
     while error > _ACCURACY:
         count += 1
@@ -57,7 +60,7 @@ class LocalBasis:
         kept = int(np.argmin(totals))
         if totals[kept] >= size:
             return LocalModes(self._rates, np.eye(size))
-        count, slow = totals[kept] - kept, sorted_rates[kept:]
+        count, slow = int(totals[kept]) - kept, sorted_rates[kept:]
         angles = (2.0 * np.arange(count) + 1.0) * (math.pi / (2.0 * count))
         points = slow[0] * np.sin(0.5 * angles) ** 2  # (1 - cos)/2, exact near 0
         # barycentric formula

@@ -5,39 +5,35 @@ A model of moderate size is its own such sum. A larger or infinite one is shorte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from fsl_num.compression import compress
-from fsl_num.validation import Array
+from fsl_num.compression import Modes, compress
+
+__all__ = ["ALL_MODES", "Modes", "kernel_modes"]
 
 ALL_MODES = 100
 """Models up to this size keep every mode."""
 
 
-@dataclass(frozen=True)
-class Modes:
-    """Rates mu_k and weights w_k > 0; ``error`` is the relative error of K on [0, horizon]."""
-
-    rates: Array
-    weights: Array
-    error: float
-
-
 @lru_cache(maxsize=32)
 def kernel_modes(beta: float, model_size: float, horizon: float) -> Modes:
-    """Return modes of K_M on [0, horizon], with a relative error verified over that range.
+    """Return modes of K_M alone on [0, horizon]; its relative error there is proved, 0 where every mode is kept.
+
+    ``beta`` > 1, ``model_size`` M >= 1 or inf, ``horizon`` > 0 an intrinsic time, finite where M is infinite; raises
+    ValueError as :func:`fsl_num.compression.compress` does. Source: K_M in equation eqn: fsl of the paper.
 
     >>> modes = kernel_modes(2.0, float("inf"), 1e6)
-    >>> modes.error < 1e-12 and len(modes.rates) < 100
+    >>> modes.error < 1e-13 and len(modes.rates) < 80
     True
     """
     if model_size <= ALL_MODES:
         rates = np.arange(1, int(model_size) + 1, dtype=np.float64) ** -beta
-        return Modes(rates, rates**2, 0.0)
+        return Modes(rates, rates**2, 0.0, horizon=horizon)
     # With this s the signal is the kernel, so that no mode is there for the signal alone.
     found = compress(2.0 - 1.0 / beta, beta, model_size, horizon)
     used = found.kernel_weights > 0.0
-    return Modes(found.rates[used], found.kernel_weights[used], found.error)
+    return Modes(
+        found.rates[used], found.kernel_weights[used], found.error, horizon=horizon, kernel_after=found.kernel_after
+    )

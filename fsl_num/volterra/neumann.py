@@ -5,9 +5,10 @@ f + sigma^2 = g + T (f + sigma^2), hence
 
     f = delta_M + e_M + T g + T^2 g + ...
 
-The functional scaling law keeps T g. All terms are positive, so with r_n = sup_t (T^(n+1) g / T^n g)(t), which cannot
-grow with n, what is left out after T^n g is at most r_(n-1)/(1 - r_(n-1)) T^n g. In the supremum norm T shrinks by
-gamma_max tr(H)/2 at least; the pointwise ratios may be larger, for g falls with t.
+The functional scaling law keeps T g (the paper writes e_M + sigma^2 for g in it: what delta_M adds there is at most
+gamma_max tr(H)/2 times the delta_M outside). All terms are positive, so with r_n = sup_t (T^(n+1) g / T^n g)(t), which
+cannot grow with n, what is left out after T^n g is at most r_(n-1)/(1 - r_(n-1)) T^n g. In the supremum norm T shrinks
+by gamma_max tr(H)/2 at least; the pointwise ratios may be larger, for g falls with t.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def _apply(problem: Problem, ends: Array, remaining: Array, count: int) -> Array
     modes, radau = problem_modes(problem), radau_rule()
     widths, t, gamma = collocation_points(problem, ends, remaining)
     source = problem.forcing(t.ravel()).reshape(t.shape) + problem.noise
-    rates, weights = 2.0 * modes.rates, modes.weights
+    rates, weights = 2.0 * modes.rates, modes.kernel_weights
     ones, last = radau.inverse.sum(axis=1), radau.vectors[-1]
     state = np.zeros((count, rates.size))
     found = np.empty((count, *t.shape))

@@ -147,7 +147,7 @@ def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Ar
     radau = radau_rule()
     widths, t, gamma = collocation_points(problem, times, remaining)
     forcing = problem.forcing(t.ravel()).reshape(t.shape)
-    rates, weights = 2.0 * modes.rates, modes.weights
+    rates, weights = 2.0 * modes.rates, modes.kernel_weights
     state = np.zeros_like(rates)
     values = np.empty(len(times))
     values[0] = float(problem.forcing(np.zeros(1))[0])
@@ -181,7 +181,49 @@ def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array,
     """Return f at the sorted times ``t``, an absolute error bound for each, and facts about the run."""
     modes = problem_modes(problem)
     floor = relative_floor(problem, _ROUNDING, modes.error)
-    return refined(problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates))
+    moved = jump_error(problem, t, 2.0 * modes.rates, modes.kernel_weights)
+    values, error, facts = refined(
+        problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates)
+    )
+    return values, error + moved * (values + problem.noise), facts
+
+
+def jump_error(problem: Problem, t: Array, decays: Array, weights: Array) -> Array:
+    """Return the error at the sorted ``t``, relative to f + sigma^2, of knowing the jumps of gamma only to rounding.
+
+    A jump by d that is moved by x changes the loss tau later by d x K(tau) (f + sigma^2), and by what that injects
+    again: that makes the loss forget more slowly, by about 1 - stability. ``decays`` and ``weights`` are those of K.
+    """
+    error, breaks = np.zeros(t.shape), np.asarray(problem.breaks)
+    if breaks.size == 0:
+        return error
+    near = np.minimum(_nudge(problem), 0.25 * np.diff(np.concatenate([[0.0], breaks, [problem.end]])))
+    rest = problem.end - breaks
+    before, after = (problem.gamma_on(breaks + x, np.maximum(rest - x, 0.0)) for x in (-near[:-1], near[1:]))
+    jumps, stable = np.abs(after - before) * _misplaced(problem, breaks), max(1.0 - problem.stability, 1e-3)
+    slow, state, done, last = decays * stable, np.zeros_like(weights), 0, 0.0
+    for i, count in enumerate(np.searchsorted(breaks, t + _nudge(problem), side="right")):
+        while done < count:
+            state = state * np.exp(-(breaks[done] - last) * slow) + jumps[done] * weights
+            last, done = float(breaks[done]), done + 1
+        error[i] = state @ np.exp(-max(t[i] - last, 0.0) * slow)
+    return error / stable
+
+
+def _misplaced(problem: Problem, breaks: Array) -> Array:
+    """Return how far each of the breaks may be from its true place: a float for a sum of floats, or one rounding."""
+    rounding = float(np.spacing(problem.end))
+    if not isinstance(problem.gamma, Discrete):
+        return np.full(breaks.shape, 2.0 * rounding)
+    high, low = 0.0, 0.0
+    found: dict[float, float] = {}
+    for rate, start in zip(problem.gamma.rates.tolist(), np.cumsum(problem.gamma.rates).tolist(), strict=True):
+        total = high + rate
+        moved = total - high
+        low += (high - (total - moved)) + (rate - moved)  # what the sum of two floats lost, exactly
+        high = total
+        found.setdefault(start, abs((start - high) - low))
+    return np.array([found.get(place, 0.0) for place in breaks.tolist()]) + rounding
 
 
 def relative_floor(problem: Problem, unit: float, modes: float) -> float:
@@ -195,7 +237,12 @@ def relative_floor(problem: Problem, unit: float, modes: float) -> float:
 
 
 def refined(
-    problem: Problem, march: Callable[[Array, Array], Array], t: Array, rtol: float, floor: float, size: int
+    problem: Problem,
+    march: Callable[[Array, Array], Array],
+    t: Array,
+    rtol: float,
+    floor: float,
+    size: int,
 ) -> tuple[Array, Array, dict[str, Any]]:
     """Return what ``march`` finds at ``t`` on panels fine enough that two solutions agree, with error and facts.
 

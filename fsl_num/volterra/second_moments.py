@@ -17,7 +17,7 @@ import numpy as np
 
 from fsl_num.validation import Array
 from fsl_num.volterra.moment_modes import MomentModes, moment_modes
-from fsl_num.volterra.panels import collocation_points, radau_rule, refined, relative_floor
+from fsl_num.volterra.panels import collocation_points, jump_error, radau_rule, refined, relative_floor
 from fsl_num.volterra.problem import Problem
 
 _ROUNDING = 3e-15  # relative; measured against 18 and 40 digits in the tests
@@ -62,4 +62,10 @@ def solve_second_moments(problem: Problem, t: Array, rtol: float) -> tuple[Array
     """
     modes = moment_modes(problem)
     floor = relative_floor(problem, _ROUNDING, modes.error)
-    return refined(problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, modes.rates.size)
+    # the slowest forgetting, at the largest gamma (below 0 only for unstable problems)
+    decays = np.maximum(2.0 * modes.rates - problem.peak_gamma * modes.rates**2, 0.0)
+    moved = jump_error(problem, t, decays, modes.kernel_weights)
+    values, error, facts = refined(
+        problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, modes.rates.size
+    )
+    return values, error + moved * (values + problem.noise), facts

@@ -55,15 +55,27 @@ class _Method:
         return solver
 
 
+_MOST_MODES = 400  # of the method "high_precision", which steps every mode
+
 _METHODS: Final = {
     "panels": _Method("panels", "solve_panels", tolerance=True, spectrum=True, closures=CLOSURES),
     "discrete": _Method(
         "discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True, closures=CLOSURES
     ),
-    "constant": _Method("constant", "solve_constant", precise=True, constant_only=True, spectrum=True, largest=2000),
-    "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
-    "high_precision": _Method("high_precision", "solve_high_precision", precise=True, spectrum=True, largest=400),
-    "enclosure": _Method("enclosure", "solve_enclosure", precise=True, constant_only=True, largest=400),
+    "constant": _Method(
+        "constant",
+        "solve_constant",
+        precise=True,
+        constant_only=True,
+        spectrum=True,
+        closures=CLOSURES,
+        largest=2000,
+    ),
+    "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True, closures=CLOSURES),
+    "high_precision": _Method(
+        "high_precision", "solve_high_precision", precise=True, spectrum=True, closures=CLOSURES, largest=_MOST_MODES
+    ),
+    "enclosure": _Method("enclosure", "solve_enclosure", precise=True, spectrum=True, closures=CLOSURES),
     "reference": _Method("reference", "solve_reference", spectrum=True),
 }
 
@@ -86,11 +98,11 @@ def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
         what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
         return "panels", f"the fast float64 method for {what}"
     if not problem.is_constant:
+        if problem.model_size > _MOST_MODES:
+            return "enclosure", f"digits asked for, gamma varies and more than {_MOST_MODES} modes"
         return "high_precision", "digits asked for, and gamma varies"
     if problem.model_size <= _EXACT_UP_TO:
         return "constant", f"digits asked for, gamma constant and at most {_EXACT_UP_TO} modes"
-    if problem.stability >= 1.0:
-        return "constant", "digits asked for, gamma constant, and a loss that grows has no contour"
     return "laplace", f"digits asked for, gamma constant and more than {_EXACT_UP_TO} modes"
 
 
@@ -108,8 +120,10 @@ def solve(
     ``method``: "panels" (any gamma and size, both closures), "discrete" (Discrete schedules of up to millions of steps,
     any size, both closures), "constant" (secular equation: constant gamma, up to 2000 modes, any ``digits``), "laplace"
     (contour of Talbot: constant gamma, any size, any ``digits``), "high_precision" (any gamma, up to 400 modes, up to
-    100 ``digits``), "enclosure" (constant gamma, up to 400 modes, any ``digits``: the error is proven; needs the extra
-    ``rigor``), "reference" (trapezoid, slow, a few digits), or "auto", which says in ``message`` what it chose and why.
+    100 ``digits``), "enclosure" (gamma constant or piecewise polynomial in intrinsic time, any size: the error is
+    PROVEN; needs the extra ``rigor``), "reference" (trapezoid, slow, a few digits), or "auto", which says in
+    ``message`` what it chose and why. All but the last take both closures, "enclosure" the Gaussian one for constant
+    gamma and up to 400 modes.
     ``rtol``: relative tolerance of "panels" and "discrete", at least 1e-13; ``success`` says whether it was reached.
     ``digits`` (>= 15): for the methods that take any number of them; times may then be Fractions, which are used
     exactly. A problem whose :attr:`~fsl_num.volterra.Problem.stability` is 1 or more is refused

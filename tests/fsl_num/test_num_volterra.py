@@ -166,12 +166,12 @@ def test_compressed_kernel_between_its_own_check_points(beta: float, size: float
     modes = kernel_modes(beta, size, horizon)
     t = np.geomspace(1e-3, horizon, 97)
     exact = forgetting_kernel(t, beta, size)
-    value = np.exp(-2 * np.outer(t, modes.rates)) @ modes.weights
+    value = np.exp(-2 * np.outer(t, modes.rates)) @ modes.kernel_weights
     seen = exact > 1e-40
     # The check is made on other times; 3e-14 is the rounding of two sums of positive terms with exponents up to 92.
     assert (np.abs(value[seen] / exact[seen] - 1) < 2 * modes.error + 3e-14).all()
-    assert modes.error < 1e-12 and (modes.weights > 0).all()
-    assert 2 * (modes.weights / (2 * np.maximum(modes.rates, 1e-300))).sum() <= trace(beta, size) * 1.01
+    assert modes.error < 1e-12 and (modes.kernel_weights > 0).all()
+    assert 2 * (modes.kernel_weights / (2 * np.maximum(modes.rates, 1e-300))).sum() <= trace(beta, size) * 1.01
 
 
 def test_compression_does_not_change_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -228,7 +228,6 @@ def test_wrong_models_are_refused_in_words(make, error, text):
 @pytest.mark.parametrize(
     ("changes", "method", "text"),
     [
-        ({"closure": "gaussian"}, "constant", "does not know the closure 'gaussian'"),
         ({"closure": "gaussian"}, "reference", "does not know the closure"),
     ],
 )

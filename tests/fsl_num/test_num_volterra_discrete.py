@@ -275,3 +275,8 @@ def test_rounding_of_many_steps_against_extended_precision():
         truth.append(base + state.sum())
     worst = float(np.abs(found / np.array(truth) - 1).max())
     assert worst < 0.3 * rounding_floor(steps)
+
+
+def test_modes_that_decay_at_once_are_kept_as_they_are():
+    rates = np.array([2.0, 0.5, 1e-9])
+    assert np.array_equal(LocalBasis(rates).of(1e12).rates, rates)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+import sys
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.schedules import schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.volterra import Problem, UnstableProblemError
+from fsl_num.volterra import Problem, Spectrum, UnstableProblemError
 from fsl_num.volterra.constant import solve_constant
 from fsl_num.volterra.enclosure import solve_enclosure
 from fsl_num.volterra.laplace import solve_laplace
 
 pytest.importorskip("flint")
 MP = private_context(110)
+WSD = schedule("wsd", peak=0.4, final=0.01, steps=30.0, decay_fraction=0.3)
 
 
 def _problem(**changes: Any) -> Problem:
@@ -64,14 +68,57 @@ def test_the_laplace_side_lies_within_both_errors() -> None:
     assert abs(MP.mpf(values[0]) - others[0]) <= radii[0] + errors[0]
 
 
+def test_a_given_spectrum_with_equal_rates() -> None:
+    spectrum = Spectrum(rates=[1.0, 0.1, 0.1, 1e-3, 0.1], weights_signal=[0.5, 0.0, 0.2, 0.3, 0.1], tail=0.01)
+    problem = Problem(spectrum=spectrum, noise=0.5, gamma=0.4, horizon=1e3)
+    t = [0.0, 3.0, 1e3]
+    values, radii, facts = solve_enclosure(problem, t, 30)
+    truth = solve_constant(problem, t, 70)[0]
+    assert facts["modes"] == 3 and facts["digits reached"] == 30
+    for value, radius, exact in zip(values, radii, truth, strict=True):
+        assert abs(MP.mpf(value) - exact) <= radius < MP.mpf(10) ** -30 * exact
+
+
+@pytest.mark.parametrize("rates", [[1.0, 0.25, 0.1], [1.0, 1.0, 0.1]])
+def test_the_gaussian_closure_is_the_matrix_exponential(rates: list[float]) -> None:
+    mp = private_context(60)
+    signals, gamma, noise, tail, t = [0.4, 0.3, 0.2], 0.5, 0.25, 0.125, 7.0
+    problem = Problem(
+        spectrum=Spectrum(rates=rates, weights_signal=signals, tail=tail),
+        noise=noise,
+        gamma=gamma,
+        horizon=10.0,
+        closure="gaussian",
+    )
+    # (u, 1)' = A (u, 1) with u_j = lambda_j m_j
+    eigen = [mp.mpf(x) for x in rates]
+    matrix = mp.matrix(4, 4)
+    for i, x in enumerate(eigen):
+        for j in range(3):
+            matrix[i, j] = gamma * x**2 * (2 if i == j else 1)
+        matrix[i, i] -= 2 * x
+        matrix[i, 3] = gamma * x**2 * (mp.mpf(noise) + mp.mpf(tail))
+    ends = mp.expm(matrix * t) * mp.matrix([*signals, 1])
+    truth = tail + ends[0] + ends[1] + ends[2]
+    values, radii, _ = solve_enclosure(problem, [t], 30)
+    # the exponential is good to about 1e-55; the radius is about 1e-55 too
+    assert abs(mp.mpf(values[0]) - truth) <= radii[0] + mp.mpf(10) ** -50
+    assert radii[0] < MP.mpf(10) ** -30
+    other = replace(problem, closure="volterra")
+    assert abs(solve_enclosure(other, [t], 30)[0][0] - truth) > 1e-3
+
+
 @pytest.mark.parametrize(
     ("change", "t", "error", "text"),
     [
-        ({"model_size": math.inf}, 1.0, ValueError, "model_size <= 400"),
-        ({"gamma": 0.0}, 1.0, ValueError, "gamma > 0"),
-        ({"gamma": lambda t: 0.1 + 0 * t}, 1.0, ValueError, "constant gamma"),
+        ({"gamma": lambda t: 0.1 + 0 * t}, 1.0, ValueError, "piecewise polynomial in intrinsic time: a number, the"),
+        ({"gamma": schedule("cosine", peak=0.1, steps=9.0), "horizon": None}, 1.0, ValueError, "got Cosine"),
+        ({"gamma": WSD, "horizon": None, "closure": "gaussian"}, 1.0, ValueError, "constant gamma > 0 and at most 400"),
+        ({"model_size": math.inf, "closure": "gaussian"}, 1.0, ValueError, "at most 400 modes"),
+        ({"model_size": math.inf, "beta": 1.05, "gamma": 0.01, "horizon": 1e9}, 1.0, ValueError, "modes one by one"),
+        ({"model_size": math.inf}, 101.0, ValueError, "times must lie"),
+        ({"gamma": WSD, "horizon": None}, 101.0, ValueError, "times must lie"),
         ({"gamma": 3.0}, 1.0, UnstableProblemError, "must be below 1"),
-        ({"closure": "gaussian"}, 1.0, ValueError, "closure"),
         ({}, -1.0, ValueError, "at least 0"),
         ({}, math.inf, ValueError, "at least 0"),
     ],
@@ -79,3 +126,15 @@ def test_the_laplace_side_lies_within_both_errors() -> None:
 def test_what_it_cannot_do_is_said(change: dict[str, Any], t: float, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         solve_enclosure(_problem(**change), [t], 20)
+
+
+def test_too_many_digits_for_panels_are_refused() -> None:
+    with pytest.raises(ValueError, match="digits must be at most 100"):
+        solve_enclosure(_problem(gamma=WSD, horizon=None), [1.0], 101)
+    assert solve_enclosure(_problem(), [1.0], 101)[2]["digits reached"] == 101
+
+
+def test_without_the_extra_its_name_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "flint", None)
+    with pytest.raises(ModuleNotFoundError, match="`rigor`"):
+        solve_enclosure(_problem(), [1.0], 20)

@@ -1,30 +1,32 @@
 """The solvers of the Volterra equation against each other and against their own claims, on the whole grid.
 
-    python tests/fsl_num/volterra_evidence.py [--quick] [--digits 30 50]
+    python tests/fsl_num/volterra_evidence.py [--quick] [--seconds 600] [--digits 30 50]
 
 prints two tables. Agreement: for every method the worst relative difference from the truth, and the worst between any
 two methods that promise as much. Honesty: true error over claimed error, its median and maximum, and the lies.
 
 The truth of a case is known to 30 digits at least: by a way outside the package (matrix exponentials, variation of
 constants) where there is one, else by a solver of the package with digits. Where there is neither (gamma varies and M
-is large) the integral equation, collocated without modes, stands for it to 13 digits, and no error can be judged.
+is large) the integral equation, collocated without modes, stands for it to 13 digits, and no error can be judged; for
+Discrete schedules the panels do.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
-import mpmath
 import volterra_outside as outside
 from volterra_grid import Case, cases
+from volterra_outside import relative
 
 from fsl_num.volterra import METHODS, solve
 
@@ -38,6 +40,8 @@ OUTSIDE = ("matrix exponentials", "variation of constants")
 
 LOOSE = {
     "panels 1e-9": 1e-9,  # the tolerance asked for
+    # its kernel is right to 1e-14, times 1/(1 - 0.9)^2 where a late loss remembers an early one: 2e-12 was met
+    "integral equation": 4e-12,
     "reference": 1e-3,  # a second-order rule, extrapolated, on a uniform grid
     "DOP853": 2e-11,  # the step control of these two bounds the local error only: measured 4e-12 and 1e-11 on the grid
     "LSODA": 2e-11,
@@ -54,6 +58,11 @@ class Answer:
     errors: list[float] | None
     seconds: float
     message: str = ""
+
+    def sharp(self, relative_error: float) -> bool:
+        """Whether no claimed error is larger, relative to its value."""
+        claims = zip(self.errors or (), self.values, strict=False)
+        return all(error <= relative_error * abs(float(value)) for error, value in claims)
 
 
 @dataclass
@@ -81,26 +90,15 @@ class Hearing:
         ]
 
 
-def relative(x: Any, y: Any) -> float:
-    """|x/y - 1| of floats or of mpf, without a rounding to floats before the difference."""
-    mp = _context()
-    return float(abs(mp.convert(x) / mp.convert(y) - 1))
-
-
-@cache
-def _context() -> Any:
-    mp = mpmath.mp.clone()
-    mp.dps = 120
-    return mp
-
-
 def ask(case: Case, method: str, digits: int | None = None, rtol: float = 1e-12) -> Answer | None:
     """What a solver of the package says, None where it says before any work that it is not for such problems."""
     start = time.perf_counter()
     if method == "reference" and case.problem.end > 50.0:
         return None  # 8192 uniform steps are none for a long horizon
-    if method == "constant" and case.problem.model_size > 100:
-        return None  # minutes: its cost grows like the square of the modes
+    if method in ("constant", "high_precision") and case.problem.model_size > 100:
+        return None  # minutes: the cost of one grows like the square of the modes, the other takes panels by hundreds
+    if method in ("high_precision", "enclosure") and len(case.problem.breaks) > 60:
+        return None  # panels graded from every step
     try:
         found = solve(case.problem, case.times, method=method, digits=digits, rtol=rtol)
     except (ValueError, TypeError) as refusal:
@@ -149,20 +147,26 @@ def precise_answers(case: Case, digits: int, names: Iterable[str] = (*OUTSIDE, *
     return found
 
 
-def hear(case: Case, names: Iterable[str] | None = None) -> Hearing | None:
-    """Ask the methods ``names`` (default: all); None where nothing is known to more digits or without modes."""
+def hear(case: Case, names: Iterable[str] | None = None, largest: float = math.inf) -> Hearing:
+    """Ask the methods ``names`` (default: all).
+
+    ``largest``: the model up to which the package is asked for a truth with digits; it can cost minutes.
+    """
     truth, digits, source = None, 30, ""
-    for name in (*OUTSIDE, *PRECISE):
-        if found := precise_answers(case, digits, (name,)):
-            truth, source = found[name].values, name
+    for name in (*OUTSIDE, *PRECISE) if case.problem.model_size <= largest else OUTSIDE:
+        found = precise_answers(case, digits, (name,)).get(name)
+        if found is not None and found.sharp(10.0 ** (2 - digits)):
+            truth, source = found.values, name
             break
     everything = ways()
     answers = {name: everything[name](case) for name in (everything if names is None else names)}
     if truth is None:
-        independent = answers.get("integral equation") or everything["integral equation"](case)
-        if independent is None:
-            return None
-        truth, digits, source = independent.values, 13, "integral equation"
+        for name, good in (("integral equation", 13), ("panels", 12)):
+            stands_in = answers.get(name) or everything[name](case)
+            if stands_in is not None:
+                truth, digits, source = stands_in.values, good, name
+                break
+    assert truth is not None, "the panels take every problem"
     said = {name: answer for name, answer in answers.items() if answer is not None and name != source}
     return Hearing(case, truth, digits, source, said)
 
@@ -251,13 +255,16 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="every seventh problem only")
     parser.add_argument("--digits", type=int, nargs="*", default=[30, 50], help="digits of the tables of digits")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="hear no further problem after so long")
     options = parser.parse_args(arguments)
-    grid = cases()[:: 7 if options.quick else 1]
-    hearings = []
+    # every seventh first: with a limit of time all kinds and sizes are heard
+    grid = [case for first in range(7) for case in cases()[first::7]] if not options.quick else list(cases()[::7])
+    hearings, start = [], time.monotonic()
     for i, case in enumerate(grid, 1):
+        if time.monotonic() - start > options.seconds:
+            break
         print(f"\r{i}/{len(grid)} {case.name:100}", end="", file=sys.stderr, flush=True)
-        if (hearing := hear(case)) is not None:
-            hearings.append(hearing)
+        hearings.append(hear(case))
     print(file=sys.stderr)
     sources = defaultdict(int)
     for hearing in hearings:
@@ -265,7 +272,7 @@ def main(arguments: list[str]) -> None:
     print(f"{len(hearings)} of {len(grid)} problems; truth from {dict(sources)}\n")
     print(agreement_table(hearings), honesty_table(hearings), sep="\n\n")
     for digits in options.digits:
-        print("\n" + digits_table(grid, digits))
+        print("\n" + digits_table([hearing.case for hearing in hearings], digits))
 
 
 if __name__ == "__main__":

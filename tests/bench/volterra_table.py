@@ -1,0 +1,341 @@
+"""The solvers of the Volterra equation against their rivals in one run, as a table in Markdown.
+
+    python tests/bench/volterra_table.py [--quick] [--only NAME ...]
+
+Every row has both times, both true errors and the ratio of the times, rival over ours: above 1 ours is faster. Errors
+are relative, the largest over the times asked for, and judged by a third method that is named in the row's case. Times
+are the least of a few runs. For the flop limits the ratio is the other way round, ours over limit, and said to be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+from volterra_timing import HEAD, Row, matmul_speed, seconds, sharpest, worst
+
+from fsl_num.compression import compress
+from fsl_num.schedules import Discrete, ExponentialDecay
+from fsl_num.volterra import Problem, solve
+from fsl_num.volterra.discrete import losses_of_steps
+from fsl_num.volterra.reference import trapezoid
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fsl_num"))
+outside = import_module("volterra_outside")
+grid = import_module("volterra_grid")
+
+SMOOTH = ExponentialDecay(peak=0.3, final=3e-4, steps=2.0**20 * math.log(1e3) / (0.3 - 3e-4))
+
+
+def own_ground(quick: bool) -> Iterator[Row]:
+    """Constant gamma, where a solver of convolution equations applies; truth: the secular equation at 25 digits."""
+    problem = Problem(s=0.5, beta=2.0, model_size=128, noise=1.0, gamma=0.3, horizon=100.0)
+    points = 4096 if quick else 16384
+    t = np.linspace(0.0, problem.end, points + 1)
+    some = t[:: points // 16][1:]
+    truth = solve(problem, some, method="enclosure", digits=25).values
+    kernel, forcing = 0.3 * problem.kernel(t), problem.forcing(t) + problem.noise
+    rivals: list[tuple[str, float, float]] = []
+    try:
+        import voles
+    except ImportError:
+        print("voles is not installed: its rows are left out", file=sys.stderr)
+    else:
+
+        def uniform() -> Any:
+            values = voles.solve_VIE_2(
+                kernel_values=kernel, g_values=forcing, time_step=t[1], coll_divs=12, coll_choices=[1, 3, 7, 10, 12]
+            )
+            return values[:: points // 16][1:] - problem.noise
+
+        taken, values = seconds(uniform, 5)
+        rivals.append((f"voles, {points} uniform steps, samples of K given", taken, worst(values, truth)))
+
+        def graded(count: int) -> Any:
+            mesh = np.unique(np.concatenate([[0.0], some, np.geomspace(0.1, problem.end, count)]))
+            values = voles.function_solve_VIE_2(
+                kernel=lambda u: 0.3 * problem.kernel(np.asarray(u)),
+                g=lambda x: problem.forcing(np.asarray(x)) + problem.noise,
+                mesh_breakpoints=mesh,
+                coll_nodes=voles.radau_iia_nodes(5),
+                return_function=True,
+            )[1]
+            return [float(values(x)) - problem.noise for x in some]
+
+        taken, error = sharpest(graded, truth, rivals[0][2], (20, 30, 45))
+        rivals.append(("voles, graded mesh, five Radau points, K as a function", taken, error))
+    rates, start = outside.modes(problem)
+    rest = problem.approximation + problem.noise
+    wanted = rivals[0][2] if rivals else 1e-12
+
+    def ode(name: str, rtol: float) -> Any:
+        from scipy.integrate import solve_ivp
+
+        def slope(_: float, x: Any) -> Any:
+            return -2.0 * rates * x + rates**2 * (0.3 * (x.sum() + rest))
+
+        matrix = np.diag(-2.0 * rates) + 0.3 * (rates**2)[:, None]
+        options = {} if name == "DOP853" else {"jac": lambda _, x: matrix}
+        run = solve_ivp(slope, (0.0, problem.end), start, name, some, rtol=rtol, atol=1e-18, **options)
+        return run.y.sum(axis=0) + problem.approximation
+
+    for name in ("DOP853", "LSODA"):
+        taken, error = sharpest(lambda rtol, name=name: ode(name, rtol), truth, wanted, (1e-11, 1e-12, 1e-13, 3e-14))
+        rivals.append((f"solve_ivp {name}, 128 modes", taken, error))
+    for many, when in (("16 times", some), (f"{points} times", t[1:])):
+        chosen = slice(None) if when is some else slice(points // 16 - 1, None, points // 16)
+
+        def ours(rtol: float, when: Any = when, chosen: Any = chosen) -> Any:
+            return solve(problem, when, rtol=rtol).values[chosen]
+
+        for rival, theirs, their_error in rivals:
+            # as accurate as the rival, but nobody is asked for less than the rounding of a sum
+            taken, error = sharpest(ours, truth, max(their_error, 2e-14), (1e-6, 1e-8, 1e-10, 1e-12, 1e-13))
+            goal = "at least 5" if rival.startswith("voles") else ""
+            yield Row(f"constant gamma, M = 128, T = 100, {many}", taken, error, rival, theirs, their_error, goal)
+
+
+def smooth(quick: bool) -> Iterator[Row]:
+    """Smooth gamma, M infinite, T = 2^20; truth: the integral equation collocated without modes, to 13 digits."""
+    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=SMOOTH)
+    t = (100.0, 0.3 * problem.end, problem.end)
+    truth = outside.integral_equation(grid.Case("smooth", "exp-decay", problem, t))
+    solve(problem, t)  # the compressed modes are kept: their cost is a row of its own
+    taken, found = seconds(lambda: solve(problem, t, rtol=1e-13), 5)
+    error = worst(found.values, truth)
+    case = f"exp-decay gamma, M infinite, T = 2^20, rtol 1e-13, {found.modes} modes"
+    steps = 2048 if quick else 8192
+    coarse, values = seconds(lambda: trapezoid(problem, steps), 1)
+    yield Row(case, taken, error, f"trapezoid O(n^2), n = {steps}", coarse, abs(values[-1] / truth[-1] - 1))
+    yield Row(case, taken, error, *_mode_by_mode(problem, truth[-1], 10_000, 2_000 if quick else 20_000))
+    system = compress(problem.s, problem.beta, problem.model_size, problem.end)
+    rates, weights = 2.0 * system.rates, system.kernel_weights
+
+    def ode(rtol: float) -> Any:
+        from scipy.integrate import solve_ivp
+
+        def drive(x: float) -> float:
+            return float(SMOOTH.learning_rate(min(x, SMOOTH.steps)))
+
+        def slope(x: float, y: Any) -> Any:
+            phi = drive(x)
+            return phi * (-rates * y + weights * (phi * (y.sum() + 1.0)))
+
+        def jacobian(x: float, y: Any) -> Any:
+            phi = drive(x)
+            return phi * (np.diag(-rates) + (phi * weights)[:, None])
+
+        state, values, low = system.signal_weights, [], 0.0
+        for high in SMOOTH.physical_time(np.array(t)).tolist():
+            state = solve_ivp(slope, (low, high), state, "LSODA", rtol=rtol, atol=1e-18, jac=jacobian).y[:, -1]
+            low = high
+            values.append(state.sum())
+        return values
+
+    theirs, their_error = sharpest(ode, truth, error, (1e-10, 1e-12, 1e-13))
+    yield Row(case, taken, error, f"solve_ivp LSODA on our {found.modes} modes", theirs, their_error)
+
+
+def _mode_by_mode(problem: Problem, truth: float, size: int, steps: int) -> tuple[str, float, float]:
+    """Every one of ``size`` modes stepped by the exponential midpoint rule on a graded grid of times."""
+    index = np.arange(1.0, size + 1)
+    rates, state = 2.0 * index**-problem.beta, index ** -(1.0 + problem.s * problem.beta)
+    delta = float(
+        Problem(s=problem.s, beta=problem.beta, model_size=size, noise=0.0, gamma=0.0, horizon=1.0).approximation
+    )
+    half = np.geomspace(0.01, 0.5 * problem.end, steps // 2)  # from the start, and as fine towards the end
+    t = np.concatenate([[0.0], half, problem.end - half[-2::-1], [problem.end]])
+    middle = 0.5 * (t[1:] + t[:-1])
+    gamma = problem.gamma_on(middle, problem.end - middle)
+    start = time.perf_counter()
+    for h, g in zip(np.diff(t), gamma, strict=True):
+        half = np.exp(-0.5 * h * rates)
+        gain = -np.expm1(-0.5 * h * rates) * (rates / 4.0)
+        u = delta + state @ half + problem.noise
+        u /= 1.0 - g * gain.sum()
+        state = half * half * state + ((1.0 + half) * gain) * (g * u)
+    taken = time.perf_counter() - start
+    return f"mode by mode, M = {size}, {steps} steps graded to both ends", taken, abs((delta + state.sum()) / truth - 1)
+
+
+def discrete(quick: bool) -> Iterator[Row]:
+    """Steps of a schedule; the truth of the constant one: Talbot's contour at 25 digits."""
+    steps = 100_000 if quick else 1_000_000
+    model = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+    flat = replace(model, gamma=Discrete(rates=np.full(steps, 0.1)), horizon=None)
+    (truth,) = solve(replace(model, gamma=0.1, horizon=flat.end), flat.end, method="laplace", digits=25).values
+    bent = Discrete(rates=0.1 * np.cos(np.linspace(0.0, 1.5, steps)) ** 2)
+    problem = replace(model, gamma=bent, horizon=None)
+    speed = matmul_speed()
+    case = f"{steps:.0e} discrete steps, M infinite, cosine rates"
+    for rtol in (1e-8, 1e-12):
+        error = abs(losses_of_steps(flat, rtol)[0][-1] / float(truth) - 1)
+        taken, (_, _, facts) = seconds(lambda rtol=rtol: losses_of_steps(problem, rtol), 3, 20.0)
+        size = facts["modes"]
+        least = 4.0 * size * steps / speed
+        name = f"{case}, rtol {rtol:.0e}, {size} modes"
+        rival = f"4 Q n flops of the plain recursion at {speed / 1e9:.0f} Gflop/s"
+        yield Row(name, taken, error, rival, least, math.nan, "at most 10", True)
+        if "flops" in facts:
+            rival = f"the {facts['flops'] / steps:.0f} n flops of its matrix products"
+            yield Row(name, taken, error, rival, facts["flops"] / speed, math.nan, "at most 10", True)
+    few = steps // 20
+    short = Discrete(rates=bent.rates[:few])
+    plain = seconds(lambda: _plain_recursion(replace(problem, gamma=short, horizon=None)), 1)[0]
+    yield Row(name, taken, error, f"plain recursion in numpy ({few} steps, times 20)", 20 * plain, math.nan)
+
+
+def _plain_recursion(problem: Problem) -> Any:
+    """One step after the other: exact decay, f of the midpoint; two or three products with the modes a step."""
+    modes = compress(problem.s, problem.beta, problem.model_size, problem.end)
+    rates, weights, state = 2.0 * modes.rates, modes.kernel_weights, modes.signal_weights
+    found = []
+    for eta, gamma in zip(problem.gamma.rates, problem.gamma.gammas, strict=True):
+        decay = np.exp(-eta * rates)
+        state = decay * state + (gamma * eta * (state.sum() + problem.noise)) * weights
+        found.append(state.sum())
+    return found
+
+
+def schedules(quick: bool) -> Iterator[Row]:
+    """Many schedules at once."""
+    try:
+        many = import_module("fsl_num.volterra.many").losses_of_schedules
+    except ImportError:
+        print("many schedules at once: no such solver yet, rows left out", file=sys.stderr)
+        return
+    count, steps = (100, 2_000) if quick else (1_000, 10_000)
+    rng = np.random.default_rng(3)
+    rates = 0.1 * np.cos(np.linspace(0.0, 1.5, steps)) ** 2
+    batches = rng.uniform(1.0, 10.0, (count, 1)) * (
+        1.0 + np.linspace(0.0, 1.0, steps) * rng.uniform(0.0, 3.0, (count, 1))
+    )
+    model = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+    speed = matmul_speed()
+    taken, losses = seconds(lambda: many(model, rates, batches, rtol=1e-8), 2, 30.0)
+    some = range(0, count, count // 5)
+    one, singles = seconds(
+        lambda: [
+            losses_of_steps(replace(model, gamma=Discrete(rates=rates, batch_sizes=batches[i]), horizon=None), 1e-12)
+            for i in some
+        ],
+        1,
+    )
+    loose = seconds(
+        lambda: [
+            losses_of_steps(replace(model, gamma=Discrete(rates=rates, batch_sizes=batches[i]), horizon=None), 1e-8)
+            for i in some
+        ],
+        2,
+    )[0]
+    error = worst([losses.values[i, -1] for i in some], [float(x[0][-1]) for x in singles])
+    size = singles[0][2]["modes"]
+    case = f"{count} schedules of {steps:.0e} steps of shared lengths, rtol 1e-8, {size} modes"
+    rival = f"4 Q n flops of the plain recursion at {speed / 1e9:.0f} Gflop/s"
+    yield Row(case, taken, error, rival, 4.0 * size * steps * count / speed, math.nan, "at most 3", True)
+    each = loose / len(some)
+    yield Row(case, taken, error, "one after the other", each * count, math.nan)
+    different = rates * rng.uniform(0.5, 1.0, (20, 1))
+    taken, _ = seconds(lambda: many(model, different, 1.0, rtol=1e-8), 1)
+    case = f"20 schedules of {steps:.0e} steps, each of its own lengths, rtol 1e-8"
+    yield Row(
+        case, taken, math.nan, "the limit, as above", 4.0 * size * steps * 20 / speed, math.nan, "at most 3", True
+    )
+
+
+def digits(quick: bool) -> Iterator[Row]:
+    """50 digits; truth: another method at 60 digits."""
+    wanted = 30 if quick else 50
+    t = 1000.0
+    problem = Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=0.3, horizon=t)
+    truth = solve(problem, t, method="enclosure", digits=wanted + 10).values
+    mp = mpmath.mp.clone()
+    mp.dps = wanted + 30
+    rates = [mp.mpf(j) ** -2 for j in range(1, 101)]
+    delta = mp.zeta(2, 101)
+
+    def transform(p: Any) -> Any:
+        inverses = [1 / (p + 2 * x) for x in rates]
+        kernel, gamma = mp.fsum(x * x * y for x, y in zip(rates, inverses, strict=True)), mp.mpf(0.3)
+        return (delta / p + mp.fdot(rates, inverses) + gamma * kernel / p) / (1 - gamma * kernel)
+
+    def talbot(degree: float) -> Any:
+        return [mp.invertlaplace(transform, t, method="talbot", degree=int(degree))]
+
+    theirs, their_error = sharpest(talbot, truth, 10.0**-wanted, (wanted * 1.4, wanted * 1.7, wanted * 2.2))
+    for method in ("enclosure", "constant", "laplace", "high_precision"):
+        taken, found = seconds(lambda method=method: solve(problem, t, method=method, digits=wanted), 2)
+        case = f"constant gamma, M = 100, T = 1000, {wanted} digits, {method}"
+        yield Row(case, taken, worst(found.values, truth), "mpmath.invertlaplace", theirs, their_error)
+    infinite = replace(problem, model_size=math.inf)
+    (fine,) = solve(infinite, t, method="laplace", digits=wanted + 10).values
+    taken, found = seconds(lambda: solve(infinite, t, method="laplace", digits=wanted), 2)
+    case = f"constant gamma, M infinite, T = 1000, {wanted} digits, laplace"
+    error = worst(found.values, [fine])
+    yield Row(case, taken, error, "mpmath.invertlaplace for M = 100", theirs, their_error)
+    bent = Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=SMOOTH)
+    for size in (100, math.inf):
+        try:
+            varying = replace(bent, model_size=size)
+            solve(varying, varying.end, digits=wanted)  # the rules are kept
+            taken, found = seconds(lambda varying=varying: solve(varying, varying.end, digits=wanted), 1)
+            (fine,) = solve(varying, varying.end, digits=wanted + 8).values
+        except ValueError as refusal:
+            print(f"{wanted} digits, gamma varies, M = {size}: {refusal}", file=sys.stderr)
+            continue
+        error = worst(found.values, [fine])
+        fast, found = seconds(lambda varying=varying: solve(varying, varying.end))
+        rival = f"panels in float64 ({outside.relative(found.values[0], fine):.0e})"
+        name = f"exp-decay gamma, M = {size:g}, T = 2^20, {wanted} digits, high_precision"
+        yield Row(name, taken, error, rival, fast, outside.relative(found.values[0], fine))
+
+
+def growth(quick: bool) -> Iterator[Row]:
+    """What twice the steps, or any number of modes, cost."""
+    model = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+    sizes = (20_000, 80_000) if quick else (100_000, 800_000)
+    times = []
+    for steps in sizes:
+        problem = replace(model, gamma=Discrete(rates=np.full(steps, 0.1)), horizon=None)
+        times.append(seconds(lambda problem=problem: losses_of_steps(problem, 1e-8), 2, 10.0)[0])
+    slope = math.log(times[1] / times[0]) / math.log(sizes[1] / sizes[0])
+    rival = f"{sizes[0]} steps (power {slope:.2f} of n)"
+    yield Row(f"{sizes[1]} discrete steps", times[1], math.nan, rival, times[0], math.nan, "power 1", True)
+    plan = Problem(s=0.5, beta=2.0, model_size=1000, noise=1.0, gamma=SMOOTH)
+    solve(plan, plan.end)
+    first = seconds(lambda: solve(plan, plan.end), 5)[0]
+    for size in (1e6, 1e12, math.inf):
+        larger = replace(plan, model_size=size)
+        solve(larger, plan.end)
+        taken = seconds(lambda larger=larger: solve(larger, plan.end), 5)[0]
+        yield Row(f"panels, T = 2^20, M = {size:g}", taken, math.nan, "M = 1000", first, math.nan, "1", True)
+
+
+CASES = (own_ground, smooth, discrete, schedules, digits, growth)
+
+
+def main(arguments: list[str]) -> None:
+    """Print the table, row by row."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = [case.__name__ for case in CASES]
+    parser.add_argument("--quick", action="store_true", help="smaller cases, a minute altogether")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, help="these groups of rows")
+    options = parser.parse_args(arguments)
+    print("| " + " | ".join(HEAD) + " |\n|" + "---|" * len(HEAD))
+    for case in CASES:
+        if case.__name__ in options.only:
+            for row in case(options.quick):
+                print("| " + " | ".join(row.cells()) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

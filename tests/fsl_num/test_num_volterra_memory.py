@@ -1,0 +1,33 @@
+"""A million steps in little memory, seen from outside the process."""
+
+import subprocess
+import sys
+
+import pytest
+
+MEASURE = """
+import resource
+import numpy as np
+from fsl_num.schedules import Discrete
+from fsl_num.volterra import Problem
+from fsl_num.volterra.discrete import losses_of_steps
+
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+plan = Discrete(rates=0.1 * np.cos(np.linspace(0.0, 1.5, 10**6)) ** 2)
+values, error, facts = losses_of_steps(
+    Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=plan), rtol=1e-8
+)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert facts["tolerance reached"] and values.size == 10**6 + 1
+print((after - before) / 1024)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak of a process has other units elsewhere")
+def test_a_million_steps_take_less_than_200_megabytes(record_property):
+    run = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    megabytes = float(run.stdout)
+    record_property("megabytes above the interpreter", megabytes)
+    # what scipy takes is in it; the result and its errors alone are 16 MB: less than that would be no measurement
+    assert 16.0 < megabytes < 200.0
