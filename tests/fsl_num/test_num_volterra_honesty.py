@@ -136,8 +136,7 @@ def test_a_tolerance_that_is_out_of_reach_is_said_to_be_missed():
     "name",
     [
         "panels",
-        # true/claimed 2.0 was measured: its claim leaves out the rounding of the places of the jumps
-        pytest.param("discrete", marks=pytest.mark.xfail(reason="claims too little at the end of long steps")),
+        "discrete",
     ],
 )
 def test_no_method_lies_at_the_end_of_a_long_step(name):
