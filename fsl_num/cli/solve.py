@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _Number = TypeVar("_Number", float, Fraction)
 
 SCHEDULES = ("constant", "exp-decay", "wsd", "power-decay", "cosine", "linear")
-METHODS = ("auto", "panels", "discrete", "constant", "laplace", "high_precision", "enclosure", "reference")
+METHODS = ("auto", "panels", "discrete", "secular", "constant", "laplace", "high_precision", "enclosure", "reference")
 CLOSURES = ("volterra", "gaussian")
 PICTURES = (".png", ".svg", ".pdf")
 

@@ -77,7 +77,8 @@ class Discrete(Schedule):
                 f"batch_sizes must be one number or one for every step, got {batches.shape} for {rates.size} steps"
             )
         set_field = object.__setattr__
-        starts = np.concatenate([[0.0], np.cumsum(rates)])
+        # a plain running sum of a million rates would lose three digits of the places of the late steps
+        starts = np.concatenate([[0.0], np.cumsum(rates, dtype=np.longdouble)]).astype(np.float64)
         rests = (starts[-1] - starts)[::-1].copy()  # the same jumps, seen from the end
         gammas = rates / batches
         for name, array in (("rates", rates), ("batch_sizes", batches), ("_starts", starts), ("_rests", rests)):

@@ -38,23 +38,26 @@ def rounding_floor(steps: int) -> float:
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """Steps cut at wanted times and divided where long: ``lengths``, ``gammas``, and the index of the piece that ends
-    at each end of a step (``steps``) and at each wanted time (``wanted``, -1 for the start)."""
+    at each end of a step (``steps``) and at each wanted time (``wanted``, -1 for the start), which is that time but
+    for a rounding of ``blur``."""
 
     lengths: Array
     gammas: Array
     steps: Any
     wanted: Any
+    blur: Any
 
 
 def cut_steps(plan: Discrete, fastest: float, t: Array) -> Pieces:
     """Return the steps of ``plan`` cut at the intrinsic times ``t`` and divided into parts of at most 1/``fastest``."""
     if t.size == 0 and plan.peak * fastest <= LONGEST:
         index = np.arange(plan.rates.size)
-        return Pieces(plan.rates, plan.gammas, index, index[:0])
+        return Pieces(plan.rates, plan.gammas, index, index[:0], t)
     starts = plan.intrinsic_time(np.arange(plan.steps))
     index = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, plan.rates.size - 1)
     offset = t - starts[index]
-    near = 8.0 * np.spacing(max(plan.total_intrinsic_time, 1e-300))  # the rounding of a sum of steps
+    # A time may be meant for the end of a step, whose place is a sum that was rounded.
+    near = 8.0 * np.spacing(max(plan.total_intrinsic_time, 1e-300))
     inside = (offset > near) & (offset < plan.rates[index] - near)
     # Pieces start at the steps and at the cuts inside of them; each ends where the next of its step starts.
     step = np.concatenate([np.arange(plan.rates.size), index[inside]])
@@ -75,6 +78,7 @@ def cut_steps(plan: Discrete, fastest: float, t: Array) -> Pieces:
         np.repeat(plan.gammas[step], parts),
         ends[whole],
         np.where(wanted >= 0, ends[wanted], -1),
+        near * (t > 0.0),
     )
 
 
@@ -112,6 +116,9 @@ def _refined(
                 break
         previous = fine
     values = fine[at] - system.noise
+    error = (worst[at] + floor) * np.abs(values) + 4e-16 * system.noise
+    if pieces.blur.any():
+        error += pieces.blur * _slopes(fine, pieces.lengths)[at]
     points = [run.points for run in plan]
     facts = {
         "modes": system.rates.size,
@@ -120,7 +127,13 @@ def _refined(
         "flops": flops,
         "tolerance reached": reached,
     }
-    return values, (worst[at] + floor) * np.abs(values) + 4e-16 * system.noise, facts
+    return values, error, facts
+
+
+def _slopes(values: Array, lengths: Array) -> Array:
+    """Return a bound of |f'| at each end of a piece: twice the larger mean slope of the pieces beside it."""
+    steep = np.abs(np.diff(values)) / np.where(lengths > 0.0, lengths, np.inf)
+    return 2.0 * np.maximum(np.append(steep[:1], steep), np.append(steep, steep[-1:]))
 
 
 def losses_of_steps(problem: Problem, rtol: float = 1e-8) -> tuple[Array, Array, dict[str, Any]]:

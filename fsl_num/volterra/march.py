@@ -17,7 +17,7 @@ import numpy as np
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.local_modes import LocalBasis, LocalModes
-from fsl_num.volterra.step_rules import Segment, StepRule, radau_step_rule, step_inverses
+from fsl_num.volterra.step_rules import OwnKernel, Segment, StepRule, radau_step_rule, step_inverses
 
 _BLOCK = 64  # points in a block: below, the loop over blocks costs most, above, the triangular matrices
 
@@ -34,7 +34,9 @@ class Blocks:
     decay: Array  # (k, rates of the system)
 
 
-def make_blocks(system: LinearModes, local: LocalModes, rule: StepRule, lengths: Array, gammas: Array) -> Blocks:
+def make_blocks(
+    system: LinearModes, local: LocalModes, kernel: OwnKernel, rule: StepRule, lengths: Array, gammas: Array
+) -> Blocks:
     """Return the blocks for steps of the ``lengths`` and ``gammas``, both of shape (k, steps in a block)."""
     count, steps = lengths.shape
     size, q = steps * rule.size, local.rates.size
@@ -53,15 +55,17 @@ def make_blocks(system: LinearModes, local: LocalModes, rule: StepRule, lengths:
         decay += np.multiply.outer(fed[:, -1], system.feedback)
     forward = np.exp(exponents, out=exponents)
     columns = 1.0 / forward
-    columns *= (strengths[..., None] * rule.weights).reshape(count, size, 1)
-    kernel = forward * (system.weights @ local.transfer)
+    columns *= (-strengths[..., None] * rule.weights).reshape(count, size, 1)
+    weights = system.weights @ local.transfer
     own = (count * steps, rule.size, q)
-    inside = np.matmul(kernel.reshape(own), columns.reshape(own).transpose(0, 2, 1))
-    inside *= rule.coupling
+    if system.self_feeding:
+        inside = np.matmul(forward.reshape(own) * weights, columns.reshape(own).transpose(0, 2, 1))
+        inside *= -rule.coupling
+    else:
+        inside = kernel.of(rule, lengths.ravel(), gammas.ravel())
     inverses = step_inverses(inside)
     columns = np.matmul(inverses.transpose(0, 2, 1), columns.reshape(own)).reshape(count, size, q)
-    np.negative(columns, out=columns)
-    lower = np.matmul(kernel, columns.transpose(0, 2, 1))
+    lower = np.matmul(forward, columns.transpose(0, 2, 1) * weights[:, None])
     index = np.arange(steps)
     lower.reshape(count, steps, rule.size, steps, rule.size)[:, index, :, index, :] = 0.0
     shape = (count, steps, rule.size, rule.size)
@@ -107,6 +111,7 @@ def march(
     from scipy.linalg.blas import dtrsv
 
     basis = LocalBasis(system.rates)
+    kernel = OwnKernel(system.rates, system.weights)
     base = system.delta + system.noise
     state = system.start.copy()
     ends = np.empty(lengths.size)
@@ -122,7 +127,7 @@ def march(
         local = basis.of(float(length.sum(axis=1).max()))
         to_local = np.ascontiguousarray(local.transfer.T)
         to_global = system.weights[:, None] * local.transfer
-        some = make_blocks(system, local, rule, length, gamma)
+        some = make_blocks(system, local, kernel, rule, length, gamma)
         count, size, q = some.forward.shape
         unknown = np.empty((count, size))
         for i in range(count):

@@ -26,7 +26,7 @@ class Solution:
     >>> from fsl_num.volterra import Problem, solve
     >>> solution = solve(Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=0.1, horizon=9.0), [1.0, 9.0])
     >>> solution.method, solution.values.shape
-    ('panels', (2,))
+    ('secular', (2,))
     """
 
     t: Array

@@ -12,7 +12,7 @@ import numpy as np
 
 from fsl_num.schedules import Discrete
 from fsl_num.validation import Array, positive, times, whole_size
-from fsl_num.volterra.problem import CLOSURES, Problem
+from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.result import Solution
 
 _FLOAT_DIGITS = 20  # what a method with digits uses where floats are asked for: their rounding is then the error
@@ -29,13 +29,10 @@ class _Method:
     constant_only: bool = False
     discrete_only: bool = False
     spectrum: bool = False
-    closures: tuple[str, ...] = ("volterra",)
     largest: float = np.inf
 
     def refusal(self, name: str, problem: Problem) -> str | None:
         """One sentence that says why the method cannot solve the problem, None where it can."""
-        if problem.closure not in self.closures:
-            return f"method {name!r} does not know the closure {problem.closure!r}; use 'panels', without digits"
         if self.constant_only and not problem.is_constant:
             return f"method {name!r} needs a constant gamma (a number or a Constant schedule)"
         if self.discrete_only and not isinstance(problem.gamma, Discrete):
@@ -55,27 +52,27 @@ class _Method:
         return solver
 
 
+_MOST_SECULAR = 2000  # modes of a given spectrum: the zeros of all of them are found together
+
 _MOST_MODES = 400  # of the method "high_precision", which steps every mode
 
 _METHODS: Final = {
-    "panels": _Method("panels", "solve_panels", tolerance=True, spectrum=True, closures=CLOSURES),
-    "discrete": _Method(
-        "discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True, closures=CLOSURES
-    ),
+    "panels": _Method("panels", "solve_panels", tolerance=True, spectrum=True),
+    "discrete": _Method("discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True),
+    "secular": _Method("secular", "solve_secular", tolerance=True, constant_only=True, spectrum=True),
     "constant": _Method(
         "constant",
         "solve_constant",
         precise=True,
         constant_only=True,
         spectrum=True,
-        closures=CLOSURES,
         largest=2000,
     ),
-    "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True, closures=CLOSURES),
+    "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
     "high_precision": _Method(
-        "high_precision", "solve_high_precision", precise=True, spectrum=True, closures=CLOSURES, largest=_MOST_MODES
+        "high_precision", "solve_high_precision", precise=True, spectrum=True, largest=_MOST_MODES
     ),
-    "enclosure": _Method("enclosure", "solve_enclosure", precise=True, spectrum=True, closures=CLOSURES),
+    "enclosure": _Method("enclosure", "solve_enclosure", precise=True, spectrum=True),
     "reference": _Method("reference", "solve_reference", spectrum=True),
 }
 
@@ -95,6 +92,8 @@ def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
     if digits is None:
         if isinstance(problem.gamma, Discrete) and problem.fastest * problem.end <= _LONG_STEPS * problem.gamma.steps:
             return "discrete", "gamma is constant on each of many steps"
+        if problem.is_constant and (problem.spectrum is None or problem.spectrum.size <= _MOST_SECULAR):
+            return "secular", "gamma is constant"
         what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
         return "panels", f"the fast float64 method for {what}"
     if not problem.is_constant:
@@ -118,7 +117,8 @@ def solve(
     """Solve the equation and return the loss at the times ``t`` (a number or an array in [0, horizon]).
 
     ``method``: "panels" (any gamma and size, both closures), "discrete" (Discrete schedules of up to millions of steps,
-    any size, both closures), "constant" (secular equation: constant gamma, up to 2000 modes, any ``digits``), "laplace"
+    any size, both closures), "secular" (constant gamma, any size, both closures: the zeros of the secular equation in
+    float64), "constant" (the same with any ``digits``, up to 2000 modes), "laplace"
     (contour of Talbot: constant gamma, any size, any ``digits``), "high_precision" (any gamma, up to 400 modes, up to
     100 ``digits``), "enclosure" (gamma constant or piecewise polynomial in intrinsic time, any size: the error is
     PROVEN; needs the extra ``rigor``), "reference" (trapezoid, slow, a few digits), or "auto", which says in

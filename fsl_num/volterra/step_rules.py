@@ -32,6 +32,8 @@ _FIRST_GUESS = (1.2, 3e-3, 3e-5, 1e-7, 2e-10, 1e-12, 1e-14, 1e-15)
 
 _SEGMENT = 1024  # steps that share a rule
 
+_TERMS = 19  # of the power series of the kernel within a step: the next one is 1/19! = 8e-18
+
 
 @dataclass(frozen=True, eq=False)
 class StepRule:
@@ -109,14 +111,44 @@ def step_inverses(matrices: Array) -> Array:
     size = matrices.shape[-1]
     if math.isfinite(bound := float(np.abs(matrices).sum(axis=-1).max(initial=0.0))) and bound >= 0.9:
         return np.asarray(np.linalg.inv(np.eye(size) - matrices))
-    work = np.zeros((size, 2 * size, matrices.shape[0]))
-    work[:, :size] = -matrices.transpose(1, 2, 0)
+    # Gauss and Jordan in place, the matrices side by side
+    work = np.ascontiguousarray(-matrices.transpose(1, 2, 0))
     index = np.arange(size)
     work[index, index] += 1.0
-    work[index, index + size] = 1.0
     for k in range(size):
-        work[k, k + 1 : size + k + 1] /= work[k, k]
+        pivot = 1.0 / work[k, k]
+        work[k, k] = 1.0
+        work[k] *= pivot
         for i in range(size):
             if i != k:
-                work[i, k + 1 : size + k + 1] -= work[i, k] * work[k, k + 1 : size + k + 1]
-    return np.ascontiguousarray(work[:, size:].transpose(2, 0, 1))
+                factor = work[i, k].copy()
+                work[i, k] = 0.0
+                work[i] -= factor * work[k]
+    return np.ascontiguousarray(work.transpose(2, 0, 1))
+
+
+class OwnKernel:
+    """gamma eta b_j (a_ij/b_j) K((c_i - c_j) eta) for every step: the power series of K, whose argument is at most
+    1 in units of the fastest mode."""
+
+    def __init__(self, rates: Array, weights: Array) -> None:
+        powers = np.arange(_TERMS)
+        # (-r)^n/n! without overflow for any unit of time: the steps are measured in units of the fastest mode
+        self._unit = float(rates.max())
+        moments = (rates / self._unit) ** powers[:, None] @ weights
+        self._series = moments * (-1.0) ** powers / np.cumprod(np.maximum(powers, 1.0))
+        self._of: dict[tuple[int, float], Array] = {}
+
+    def of(self, rule: StepRule, lengths: Array, gammas: Array) -> Array:
+        """Return the matrices, shape (n, p, p), for n steps of the ``lengths`` and ``gammas``."""
+        key = (rule.size, float(rule.points[0]))  # the rule or its reverse
+        if key not in self._of:
+            differences = (rule.points[:, None] - rule.points).ravel()
+            own = (rule.coupling * rule.weights).ravel()
+            self._of[key] = self._series[:, None] * differences ** np.arange(_TERMS)[:, None] * own
+        scaled = lengths * self._unit
+        powers = np.empty((_TERMS, lengths.size))
+        powers[0] = gammas * lengths
+        for n in range(1, _TERMS):
+            np.multiply(powers[n - 1], scaled, out=powers[n])
+        return np.asarray((powers.T @ self._of[key]).reshape(-1, rule.size, rule.size))

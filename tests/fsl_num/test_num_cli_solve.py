@@ -36,7 +36,7 @@ def test_constant_gamma_in_double_precision(capsys):
     assert list(found) == ["time", "value", "error", "method", "digits", "success", "message"]
     assert found["success"] is True
     problem = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=0.3, horizon=20.0)
-    assert found["time"] == ["20.0"] and found["digits"] is None and found["method"] == "panels"
+    assert found["time"] == ["20.0"] and found["digits"] is None and found["method"] == "secular"
     assert float(found["value"][0]) == solve(problem, 20.0).values[0]
     assert 0 < float(found["error"][0]) < 1e-11
 
@@ -133,7 +133,7 @@ def test_times_from_a_file_and_the_table_of_them(tmp_path, capsys):
     assert columns == [found["time"], found["value"], found["error"]]
     assert main([*CONSTANT, "--times", str(times)]) == 0
     shown = capsys.readouterr().out
-    assert found["value"][2] in shown and "method panels: the fast float64 method" in shown
+    assert found["value"][2] in shown and "method secular: gamma is constant" in shown
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])

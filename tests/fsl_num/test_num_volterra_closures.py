@@ -225,14 +225,9 @@ def test_wrong_models_are_refused_in_words(make, error, text):
         make()
 
 
-@pytest.mark.parametrize(
-    ("changes", "method", "text"),
-    [
-        ({"closure": "gaussian"}, "reference", "does not know the closure"),
-    ],
-)
-def test_a_method_refuses_what_it_cannot_solve(changes, method, text):
-    model = {"s": 0.5, "beta": 2.0, "model_size": 3}
-    problem = Problem(**{**model, "noise": 1.0, "gamma": 0.1, "horizon": 1.0, **changes})
-    with pytest.raises(ValueError, match=text):
-        solve(problem, 1.0, method=method)
+def test_enclosures_of_the_gaussian_closure_need_a_constant_gamma():
+    pytest.importorskip("flint")
+    plan = schedule("exp-decay", peak=0.1, final=0.01, steps=50.0)
+    problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=plan, closure="gaussian")
+    with pytest.raises(ValueError, match="need a constant gamma"):
+        solve(problem, 1.0, method="enclosure")

@@ -6,6 +6,7 @@ By default the cheap part of the grid is judged, with HYPOTHESIS_PROFILE=nightly
 import math
 import os
 import statistics
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -129,3 +130,19 @@ def test_a_tolerance_that_is_out_of_reach_is_said_to_be_missed():
     assert "misses rtol = 1e-12" in found.message
     assert abs(found.values[0] - truth.values[0]) <= found.error[0]
     assert found.error[0] < 0.1 * found.values[0] and math.isfinite(found.error[0])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "panels",
+        "discrete",
+    ],
+)
+def test_no_method_lies_at_the_end_of_a_long_step(name):
+    case = next(case for case in cases() if case.kind == "discrete" and case.name.startswith("111"))
+    ends = np.cumsum(case.problem.gamma.rates)
+    at = replace(case, times=(*(float(t) for t in ends[[0, 8, 26]]), case.problem.end))
+    at = replace(at, times=tuple(sorted({*at.times, float(np.unique(ends)[int(0.9 * (np.unique(ends).size - 1))])})))
+    hearing = evidence.hear(at, [name])
+    assert evidence.lies([hearing]) == []

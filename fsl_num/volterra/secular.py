@@ -1,0 +1,190 @@
+r"""Constant gamma in float64, exactly: the zeros of the secular equation of few modes, any model size, both closures.
+
+With rates r_k and weights w_k the resolvent has the poles p with 1 = gamma sum_k w_k/(p + r_k), one to the right of
+each -r_k. With d_kj = p_k + r_j and S_k = gamma sum_j w_j/d_kj^2
+
+    f(t) = delta + sum_k (c_k exp(p_k t) + (delta + sigma^2) (exp(p_k t) - 1)/p_k)/S_k,    c_k = sum_j v_j/d_kj,
+
+v_j the signal; the terms of the noise are all positive, so that nothing cancels there. A mode with a signal and no
+weight has its own pole. What may cancel is summed in absolute value, and is the error that is claimed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fsl_num.validation import Array
+from fsl_num.volterra.linear_modes import LinearModes, linear_modes
+from fsl_num.volterra.problem import Problem
+
+MOST_MODES = 2000
+"""Given spectra of more modes are refused: the equations of all zeros together are a matrix of that size."""
+
+_EPS = 2.0**-52
+_LEAST_PUSH = 1e-140
+_CHUNK = 50_000  # numbers at once: they stay in the cache
+
+
+def _merged(system: LinearModes, gamma: float) -> tuple[Array, Array, Array]:
+    """Return rates from the slowest on, each once, with their weights and signals."""
+    rates = system.rates - gamma * system.feedback
+    found, place = np.unique(rates, return_inverse=True)
+    weights, signals = np.zeros_like(found), np.zeros_like(found)
+    np.add.at(weights, place, system.weights)
+    np.add.at(signals, place, system.start)
+    return found, weights, signals
+
+
+def secular_zeros(rates: Array, weights: Array, gamma: float) -> tuple[Array, Array]:
+    """Return for each rate the distance x of the zero p = x - rate to its right, and an error of the distance.
+
+    ``rates`` rise strictly; ``weights`` > 0 and ``gamma`` > 0. Raises ArithmeticError where Newton's iteration fails.
+
+    >>> x, error = secular_zeros(np.array([2.0]), np.array([1.0]), 0.5)
+    >>> float(x[0]), bool(error[0] < 1e-14)
+    (0.5, True)
+    """
+    size = rates.size
+    gaps = rates - rates[:, None]
+    high = np.append(gamma * weights.sum(), rates[1:] - rates[:-1])
+    high = np.minimum(high, gamma * weights.sum()) * (1.0 + 4.0 * _EPS)
+    low = np.zeros(size)
+    own = gamma * weights
+    others = np.where(np.eye(size, dtype=bool), 0.0, own)
+    # the pole itself, which has no weight here, is moved out of the way of the division
+    np.fill_diagonal(gaps, 1.0)
+    x = np.minimum(own, 0.5 * high)
+    for _ in range(100):
+        shares = others / (x[:, None] + gaps)
+        total = shares.sum(axis=1)
+        slope = 1.0 - total + x * (shares / (x[:, None] + gaps)).sum(axis=1)
+        value = x * (1.0 - total) - own
+        low, high = np.where(value < 0.0, x, low), np.where(value < 0.0, high, x)
+        step = value / slope
+        new = x - step
+        arrived = (np.abs(step) <= 4.0 * _EPS * x) | (high - low <= 2.0 * _EPS * high)
+        if arrived.all():
+            break
+        inside = arrived | ((new > low) & (new < high))
+        x = np.where(arrived, x, np.where(inside, new, np.where(low > 0.0, np.sqrt(low * high), high / 16.0)))
+    else:
+        raise ArithmeticError("the secular equation did not converge; use method 'constant' with digits, or 'panels'")
+    # rounding of the value, over the slope; that of the sums of thousands of terms grows like log2 of their number
+    rounding = (4.0 + np.log2(size + 1.0)) * _EPS * (x + x * np.abs(shares).sum(axis=1) + own)
+    return x, rounding / slope + 4.0 * _EPS * x
+
+
+def solve_secular(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
+    """Return f at the times ``t``, an absolute error for each, and facts about the run.
+
+    Constant gamma; a power law of any size or a given spectrum of at most 2000 modes; both closures, stable or not.
+    ``rtol`` changes nothing: the result is as good as float64 gives it. Raises ValueError where the problem is not of
+    that kind.
+
+    >>> problem = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.3, horizon=1e6)
+    >>> values, error, facts = solve_secular(problem, np.array([1.0, 1e6]), 1e-12)
+    >>> bool((error < 1e-12 * values).all())
+    True
+    """
+    if not problem.is_constant:
+        raise ValueError("method 'secular' needs a constant gamma (a number or a Constant schedule); use 'panels'")
+    if problem.spectrum is not None and problem.spectrum.size > MOST_MODES:
+        raise ValueError(
+            f"method 'secular' needs at most {MOST_MODES} modes, got {problem.spectrum.size}; use 'panels'"
+        )
+    gamma = problem.peak_gamma
+    system = linear_modes(problem, problem.end)
+    rates, weights, signals = _merged(system, gamma)
+    # a smaller push would underflow when squared, and moves nothing that float64 shows
+    driven = gamma * weights > _LEAST_PUSH
+    terms = _terms(rates, weights, signals, driven, gamma, system)
+    values, lost = np.empty(t.size), np.empty(t.size)
+    rows = max(1, _CHUNK // rates.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for low in range(0, t.size, rows):
+            part = slice(low, low + rows)
+            values[part], lost[part] = _evaluate(terms, t[part])
+    if not np.isfinite(values).all():
+        raise ArithmeticError(f"the loss grows beyond 1.8e308 by t = {float(t[np.argmin(np.isfinite(values))])!r}")
+    values += system.delta
+    floor = (8.0 * _EPS + system.error) / max(1.0 - problem.stability, 1e-3)
+    return values, lost + floor * np.abs(values), {"modes": rates.size, "evaluations": rates.size}
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """sum_k leading exp(p t) + noise (exp(p t) - 1)/p; what is uncertain of each, and of p."""
+
+    p: Array
+    leading: Array
+    noise: Array
+    leading_error: Array
+    noise_error: Array
+    p_error: Array
+
+
+def _terms(rates: Array, weights: Array, signals: Array, driven: Any, gamma: float, system: LinearModes) -> _Terms:
+    own, alone = rates[driven], rates[~driven]
+    none = np.zeros_like(alone)
+    if own.size == 0:
+        return _Terms(-rates, signals, none, none, none, _EPS * rates)
+    x, error = secular_zeros(own, weights[driven], gamma)
+    distances = x[:, None] + (own - own[:, None])
+    np.fill_diagonal(distances, x)
+    slopes = gamma * (weights[driven] / distances**2).sum(axis=1)
+    shares = signals[driven] / distances
+    p = x - own
+    # a signal without weight: from its own pole, and from each zero
+    apart = p[:, None] + alone
+    apart_shares = signals[~driven] / apart
+    leading = (shares.sum(axis=1) + apart_shares.sum(axis=1)) / slopes
+    sizes = np.abs(shares).sum(axis=1) + np.abs(apart_shares).sum(axis=1)
+    # a zero that moves by its error moves each distance by as much; the nearest pole is the own one
+    relative = 3.0 * error / x + (6.0 + np.log2(rates.size + 1.0)) * _EPS
+    moved = (np.abs(shares / distances).sum(axis=1) + np.abs(apart_shares / apart).sum(axis=1)) * error
+    uncertain = (sizes * relative + moved + np.abs(apart_shares / apart) @ alone * _EPS) / slopes
+    between = own - alone[:, None]
+    coupling = np.abs(gamma * (weights[driven] / between))
+    divisors = 1.0 - gamma * (weights[driven] / between).sum(axis=1)
+    free = signals[~driven] / divisors
+    blurred = 4.0 + (coupling * (2.0 + rates.max() / np.abs(between))).sum(axis=1)
+    steady = (system.delta + system.noise) / slopes
+    return _Terms(
+        np.concatenate([p, -alone]),
+        np.concatenate([leading, free]),
+        np.concatenate([steady, none]),
+        np.concatenate([uncertain, np.abs(free / divisors) * _EPS * blurred]),
+        np.concatenate([steady * relative, none]),
+        np.concatenate([error + 2.0 * _EPS * own, 2.0 * _EPS * alone]),
+    )
+
+
+def _evaluate(terms: _Terms, t: Array) -> tuple[Array, Array]:
+    """Return the sum of all terms at ``t``, and how much of it may be rounding."""
+    p, leading, noise = terms.p, terms.leading, terms.noise
+    turn = np.multiply.outer(t, p)
+    grown = np.exp(turn)
+    size = np.abs(leading)
+    known, first, second = (
+        grown @ np.stack([leading, terms.leading_error + 4.0 * _EPS * size, size * terms.p_error], axis=1)
+    ).T
+    lost = first + t * second
+    if noise.any():
+        least = np.maximum(np.abs(p), 1e-300)
+        steep = least * t.min() > 1.0
+        raised = np.empty_like(turn)
+        raised[:, steep] = (grown[:, steep] - 1.0) / p[steep]
+        flat = turn[:, ~steep]
+        raised[:, ~steep] = np.where(np.abs(flat) < 1e-300, 1.0, np.expm1(flat) / np.where(flat == 0.0, 1.0, flat))
+        raised[:, ~steep] *= t[:, None]
+        # d/dp of (exp(p t) - 1)/p is at most t times it, and about 1/|p| times it for p t far below 0
+        pushes = noise * terms.p_error
+        added, blurred, early, late = (
+            raised @ np.stack([noise, terms.noise_error + 8.0 * _EPS * noise, pushes, 2.0 * pushes / least], axis=1)
+        ).T
+        known = known + added
+        lost = lost + blurred + np.minimum(t * early, late)
+    return known, lost

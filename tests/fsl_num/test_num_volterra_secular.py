@@ -1,0 +1,121 @@
+"""Constant gamma in float64 by the secular equation, against contours and matrix exponentials."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import expm
+
+from fsl_num.schedules import schedule
+from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra.secular import secular_zeros, solve_secular
+
+
+def matrix_exponential(problem, t):
+    """f by the exponential of the whole matrix, constant term included."""
+    lam, delta, gamma = problem.spectrum.eigenvalues, problem.spectrum.tail, problem.peak_gamma
+    size = lam.size
+    system = np.zeros((size + 1, size + 1))
+    system[:size, :size] = np.diag(-2.0 * lam) + gamma * np.outer(lam**2, np.ones(size))
+    if problem.closure == "gaussian":
+        system[:size, :size] += gamma * np.diag(lam**2)
+    system[:size, size] = gamma * lam**2 * (delta + problem.noise)
+    start = np.append(problem.spectrum.signals, 1.0)
+    return np.array([delta + (expm(time * system) @ start)[:size].sum() for time in t])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.integers(1, 12),
+    st.floats(0.0, 0.95),
+    st.floats(0.0, 9.0),
+    st.sampled_from(["volterra", "gaussian"]),
+    st.booleans(),
+)
+def test_given_spectra_against_matrix_exponentials(seed, size, share, noise, closure, repeated):
+    generator = np.random.default_rng(seed)
+    lam = generator.uniform(0.01, 1.0, size)
+    if repeated:
+        lam[-1] = lam[0]
+    signals = generator.uniform(0.0, 1.0, size)
+    spectrum = Spectrum(lam.tolist(), signals.tolist(), tail=0.01)
+    gamma = share * 2.0 / (lam.sum() * (1.0 if closure == "volterra" else 1.0 + lam.max()))
+    problem = Problem(spectrum=spectrum, noise=noise, gamma=gamma, horizon=50.0, closure=closure)
+    t = np.array([0.0, 1e-3, 0.3, 7.0, 50.0])
+    values, error, _ = solve_secular(problem, t, 1e-12)
+    # the matrix exponential of a norm of about 100 rounds by 1e-14 of the largest entry
+    assert (np.abs(values - matrix_exponential(problem, t)) <= error + 1e-13 * (1.0 + noise)).all()
+    assert (error <= 1e-11 * (values + noise)).all()
+
+
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+@pytest.mark.parametrize(
+    ("s", "beta", "size", "noise", "gamma", "horizon"),
+    [
+        (0.5, 2.0, math.inf, 1.0, 0.3, 2.0**20),
+        (3.0, 6.0, math.inf, 0.0, 0.9, 2.0**20),
+        (0.05, 1.1, math.inf, 9.0, 0.05, 1e4),
+        (1.0, 1.5, 1e6, 1.0, 0.4, 1e12),
+        (0.5, 4.0, 64, 1.0, 0.8, 1e3),
+    ],
+)
+def test_power_laws_against_contours(s, beta, size, noise, gamma, horizon, closure):
+    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, horizon=horizon, closure=closure)
+    t = np.array([0.0, 0.01, 1.0, 0.1 * horizon, horizon])
+    values, error, _ = solve_secular(problem, t, 1e-12)
+    truth = solve(problem, t, method="laplace", digits=20)
+    assert (np.abs(values - truth.values.astype(float)) <= error + truth.error).all()
+    # the worst of the claims: compression, over the distance from instability
+    assert (error <= 2e-11 * values).all()
+
+
+def test_near_and_beyond_the_edge_of_stability():
+    for gamma in (1.99, 2.0, 2.2):
+        problem = Problem(spectrum=Spectrum([1.0], [0.5], tail=0.1), noise=1.0, gamma=gamma, horizon=20.0)
+        found = solve(problem, [0.5, 20.0], allow_unstable=True)
+        assert found.method == "secular"
+        # 2e-13: the matrix exponential
+        assert (
+            np.abs(found.values - matrix_exponential(problem, [0.5, 20.0])) <= found.error + 2e-13 * found.values
+        ).all()
+    with pytest.raises(ArithmeticError, match="grows beyond"):
+        solve(Problem(spectrum=Spectrum([1.0], [0.5]), noise=1.0, gamma=9.0, horizon=1e4), 1e4, allow_unstable=True)
+
+
+def test_a_signal_without_weight_keeps_its_own_pole():
+    # beta so large that far modes have a signal and nearly no kernel: the compressed modes are of both kinds
+    problem = Problem(s=0.05, beta=5.0, model_size=math.inf, noise=0.0, gamma=0.5, horizon=1e8)
+    t = np.array([0.0, 3.0, 1e8])
+    values, error, _ = solve_secular(problem, t, 1e-12)
+    truth = solve(problem, t, method="laplace", digits=20)
+    assert (np.abs(values - truth.values.astype(float)) <= error + truth.error).all()
+
+
+def test_zeros_solve_the_equation_and_interlace():
+    rates = np.array([1e-6, 0.5, 0.5 + 1e-9, 2.0])
+    weights, gamma = np.array([1e-9, 0.1, 0.2, 1.0]), 0.7
+    x, error = secular_zeros(rates, weights, gamma)
+    p = x - rates
+    assert (p[:-1] < 0.0).all() and (np.diff(p) < 0.0).all()
+    assert (x > 0.0).all() and (x[1:] < rates[1:] - rates[:-1]).all()
+    for k in range(4):
+        terms = weights / (x[k] + (rates - rates[k]))
+        assert gamma * terms.sum() == pytest.approx(1.0, abs=1e-13 * gamma * np.abs(terms).sum())
+    assert (error < 1e-13 * np.maximum(x, rates)).all()
+
+
+def test_no_gamma_is_the_signal_alone_and_others_are_refused():
+    problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.0, horizon=9.0)
+    values, error, _ = solve_secular(problem, np.array([2.0]), 1e-12)
+    assert abs(values[0] - problem.forcing(np.array([2.0]))[0]) <= error[0]
+    varying = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=schedule("linear", peak=0.1, steps=9.0))
+    with pytest.raises(ValueError, match="constant gamma"):
+        solve(varying, 0.1, method="secular")
+    many = Spectrum(np.linspace(0.1, 1.0, 2001).tolist(), [0.0] * 2001)
+    large = Problem(spectrum=many, noise=1.0, gamma=1e-4, horizon=1.0)
+    assert solve(large, 1.0).method == "panels"
+    with pytest.raises(ValueError, match="at most 2000 modes"):
+        solve(large, 1.0, method="secular")
