@@ -13,7 +13,7 @@ from importlib import import_module
 
 from fsl_num.theorems.claim import Claim
 
-GROUPS = ("kernel_claims", "law_claims", "setting_claims", "allocation_claims", "comparison_claims")
+GROUPS = ("model_claims", "kernel_claims", "law_claims", "setting_claims", "allocation_claims", "comparison_claims")
 """Modules of this package that define CLAIMS, in the order of the paper."""
 
 
