@@ -15,11 +15,13 @@ from fsl_num.volterra.radau import RadauTable
 
 
 class OwnSystems:
-    """The step over one panel for the ``system`` of all modes (rates, weights, delta and noise as mpf)."""
+    """The step over one panel for the ``system`` of all modes (rates, squares, weights, delta and noise as mpf)."""
 
     def __init__(self, kind: Arithmetic, system: dict[str, Any], radau: RadauTable) -> None:
         self._kind = kind
-        self._rates, self._weights = ([kind.number(x) for x in system[name]] for name in ("rates", "weights"))
+        self._rates, self._squares, self._weights = (
+            [kind.number(x) for x in system[name]] for name in ("rates", "squares", "weights")
+        )
         self._delta, self._noise = kind.number(system["delta"]), kind.number(system["noise"])
         self._stages = len(radau.nodes)
         turned = [[alpha * x for x in row] for alpha, row in zip(radau.eigenvalues, radau.inverse, strict=True)]
@@ -32,8 +34,8 @@ class OwnSystems:
         scaled = [[h * self._matrix[i, k] for k in each] for i in each]
         history = [self._delta + self._noise for _ in each]
         summed, last_rows = None, []
-        for rate, weight, x in zip(self._rates, self._weights, state, strict=True):
-            damping = [rate - weight * g for g in gamma]
+        for rate, fed, weight, x in zip(self._rates, self._squares, self._weights, state, strict=True):
+            damping = [rate - fed * g for g in gamma]
             rows = [[(1 if i == k else 0) + scaled[i][k] * damping[k] for k in each] for i in each]
             inverse = kind.inverse(kind.real(rows))
             weighted = inverse * weight
