@@ -18,6 +18,7 @@ from fsl_num.volterra.constant import solve_constant
 from fsl_num.volterra.gamma_digits import exact_gamma
 from fsl_num.volterra.high_precision import _gamma_table, _march, _panels, _system, solve_high_precision
 from fsl_num.volterra.radau import radau_table
+from fsl_num.volterra.second_moments_digits import OwnSystems
 
 MP = private_context(60)
 
@@ -235,6 +236,34 @@ def test_the_systems_of_the_modes_in_both_libraries() -> None:
     problem = _problem(gamma=plan, horizon=None, closure="gaussian", model_size=2)
     fast, slow = (solve_high_precision(problem, [problem.end], 15, library=name)[0] for name in ("flint", "mpmath"))
     assert abs(fast[0] / slow[0] - 1) < MP.mpf(10) ** -15  # the same systems with 20 digits to spare
+
+
+@pytest.mark.parametrize(("library", "width"), [("flint", 0.02), ("flint", 20.0), ("mpmath", 1e-6)])
+def test_the_series_of_slow_modes_is_their_inverses(
+    library: str, width: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if library == "flint":
+        pytest.importorskip("flint")
+    mp = private_context(40)
+    kind = arithmetic(mp, library)
+    problem = _problem(model_size=60 if library == "flint" else 20, closure="gaussian")
+    system = _system(mp, problem, None)
+    system["weights"] = [3 * x for x in system["weights"]]  # not the squares that damp, as few modes have it
+    radau = radau_table(6, mp.dps)
+    with kind.working():
+        gamma = [kind.number(mp.mpf(x) / 7) for x in (4, 3, 2, 1, 1, 2)]
+        start = [kind.number(x) for x in system["start"]]
+        found = []
+        for known in (True, False):
+            own = OwnSystems(kind, system, radau)
+            if known:
+                assert own._slow(width, 0.6)  # all modes of short panels, the later ones of long panels
+            else:
+                monkeypatch.setattr(own, "_slow", lambda h, peak: list[int]())
+            modes, total = own.step(kind.number(mp.mpf(width)), gamma, start)
+            found.append([kind.back(x) for x in (*modes, total)])
+    # 40 digits, of which the inverses lose as many as the matrix has stages
+    assert max(abs(a / b - 1) for a, b in zip(*found, strict=True)) < mp.mpf(10) ** -34
 
 
 @pytest.mark.parametrize(
