@@ -1,10 +1,12 @@
-r"""Any piecewise smooth gamma to 30, 50 or more digits, for models of up to 400 modes, none of them compressed.
+r"""Any piecewise smooth gamma to 30, 50 or more digits, for models of any size.
 
 The equation is the linear system y_k' = -2 lambda_k y_k + lambda_k^2 gamma (f + sigma^2), f = delta + sum_k y_k. Panels
 grow geometrically from 0 and from every break of gamma, and shrink towards the end where gamma may vanish like a power;
 on each, Radau IIA collocation of high order, which is as sharp as it can be only at the panels' ends: every time asked
 for is one. The number of stages grows until two solutions agree at all panel ends. Arithmetic is mpmath's, or Arb's
-through python-flint where that is installed (the ``rigor`` extra): the same numbers, faster.
+through python-flint where that is installed (the ``rigor`` extra): the same numbers, faster. Up to 100 modes, and those
+of a given spectrum, are stepped one by one; larger power laws, infinite ones included, by few modes with a proven bound
+of what they leave out (:mod:`fsl_num.volterra.modes_digits`), which is chosen below the digits asked for.
 
 In the closure "gaussian" the rates are 2 lambda_k - gamma lambda_k^2. Where gamma varies over a panel they do not
 commute with the Radau matrix, and each mode is a system of its own (:mod:`fsl_num.volterra.second_moments_digits`).
@@ -15,22 +17,33 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.validation import whole_size
 from fsl_num.volterra.arithmetic import Arithmetic, arithmetic
 from fsl_num.volterra.gamma_digits import ExactGamma, exact_gamma
 from fsl_num.volterra.laplace import approximation_error_at
+from fsl_num.volterra.modes_digits import DigitModes, few_modes
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.radau import RadauTable, radau_table
 from fsl_num.volterra.second_moments_digits import OwnSystems
 
-LARGEST = 400
+LARGEST = 2000
+"""The most modes of a given spectrum."""
+
+ALL_MODES = 100
+"""Power laws of at most so many modes keep them all."""
+
 MOST_STAGES = 80
+_FIRST_STAGES = 57  # two times five quarters of it are within the most
 
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
 _RATIO = 1.3  # of the ends of neighbouring panels; with s stages the error falls about like 10^-(1.8 s)
 _LATE_RATIO = 1.45  # towards the end only gamma is singular, all modes have long settled
 _GUARD = 15
+_MODE_GUARD = 5  # digits by which few modes are better than the solution
+_FINER = 3  # and more with each round, so that the difference of two rounds holds what modes leave out
 
 
 def _panels(mp: Any, gamma: ExactGamma, wanted: list[Any], fastest: float) -> list[tuple[Any, Any]]:
@@ -78,6 +91,7 @@ def _march(kind: Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any]
     alphas = [kind.complex([[x]])[0, 0] for x in radau.eigenvalues]
     ones = [sum((inverse[i, j] for j in range(1, stages)), inverse[i, 0]) for i in range(pairs)]
     last = [vectors[stages - 1, i] for i in range(pairs)]
+    squares = [number(x) for x in system["squares"]]
     weight_column = kind.complex([[x] for x in system["weights"]])
     state = [number(x) for x in system["start"]]
     values = [sum(state, delta)]
@@ -90,7 +104,7 @@ def _march(kind: Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any]
                 state, total = own_systems.step(h, gamma, state)
                 values.append(total)
                 continue
-            rates = [r - gamma[0] * w for r, w in zip(decays, weights, strict=True)]
+            rates = [r - gamma[0] * x for r, x in zip(decays, squares, strict=True)]
         turn = [h * alpha for alpha in alphas]
         damp = kind.complex([[1 / (1 + z * r) for r in rates] for z in turn])
         lost = [r * y for r, y in zip(rates, state, strict=True)]
@@ -120,12 +134,14 @@ def solve_high_precision(
 ) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """Return f at ``times`` (numbers or mpf in [0, horizon]), an absolute error for each, and facts about the run.
 
-    ``digits`` from 15 to 100 and model_size at most 400; both closures. gamma as
+    ``digits`` from 15 to 100; any model_size, or a spectrum of at most 2000 modes; both closures. gamma as
     :func:`~fsl_num.volterra.gamma_digits.exact_gamma` takes it: a number, a schedule, or a function of one mpf, smooth
     between the problem's breaks (a schedule of one's own has no digits beyond its floats). ``library``:
     "flint", "mpmath", or None for flint where it is installed. The error is the difference from the solution with
-    fewer stages, at least 10^-digits relative; where the solutions do not come together (gamma is not smooth, or more
-    than 80 stages would be needed) it is ten times that, and the facts hold the "digits reached".
+    fewer stages (and, where few modes stand for many, with other modes of fewer digits), at least 10^-digits relative,
+    and the bound of what few modes leave out, unless the problem is unstable. Where the solutions do not come together
+    (gamma is not smooth, or more than 80 stages would be needed) it is ten times the difference, and the facts hold the
+    "digits reached".
 
     Raises ValueError for what it does not support, TypeError where a function gamma cannot take an mpf.
 
@@ -137,14 +153,14 @@ def solve_high_precision(
     digits = int(whole_size("digits", digits, infinite=False, least=15))
     if digits > 100:
         raise ValueError(f"digits must be at most 100 for this method, got {digits!r}")
-    if problem.model_size > LARGEST:
+    if problem.spectrum is not None and problem.spectrum.size > LARGEST:
         raise ValueError(
-            f"this method needs model_size <= {LARGEST}, got {problem.model_size!r}; use 'panels', or 'laplace' where"
-            " gamma is constant"
+            f"this method steps at most {LARGEST} modes of a given spectrum, got {problem.spectrum.size}; use 'panels',"
+            " or 'laplace' where gamma is constant"
         )
-    stages = max(6, math.ceil(0.45 * digits))
+    stages = max(6, min(math.ceil(0.85 * digits), _FIRST_STAGES))  # on stiff modes a digit a stage, and a bit
     previous: list[Any] | None = None
-    before, evaluations = None, 0
+    before, evaluations, rounds = None, 0, 0
     out = private_context(digits)
     while True:
         mp = private_context(digits + _GUARD + stages)  # which products of the table lose
@@ -153,7 +169,17 @@ def solve_high_precision(
         gamma = exact_gamma(mp, problem, depth)
         wanted = [_checked(mp, time, problem, gamma) for time in times]
         ends = _panels(mp, gamma, wanted, problem.fastest)
-        found = _collocated(mp, kind, problem, gamma, ends, stages)
+        radau = radau_table(stages, mp.dps)
+        table = _gamma_table(mp, gamma, ends, radau.nodes)
+        peak = _peak(gamma, ends, table)
+        modes: DigitModes | None = None
+        if problem.spectrum is None and problem.model_size > ALL_MODES:
+            least = _least(problem, ends, table, [float(t) for t in wanted])
+            spare = max(0, math.ceil(math.log10((1.0 + problem.noise) / least)))
+            modes = few_modes(problem, digits + spare + _MODE_GUARD + _FINER * rounds, peak)
+        system = _system(mp, problem, modes)
+        with kind.working():
+            found = [kind.back(x) for x in _march(kind, system, table, radau)]
         evaluations += stages * (len(ends) - 1)
         if previous is not None:
             worst = _running_difference(mp, found, previous)
@@ -165,25 +191,54 @@ def solve_high_precision(
             before = worst[-1]
         previous = found
         stages = math.ceil(1.25 * stages)
+        rounds += 1
     if worst[-1] > mp.mpf(10) ** -digits:
         worst = [10 * x for x in worst]  # the differences may not fall fast enough to bound what is left
+    if modes is not None:
+        missed = _left_out(mp, problem, modes, peak, max(found))
+        worst = [x + missed / value for x, value in zip(worst, found, strict=True)]
     place = {pair[0]: i for i, pair in enumerate(ends)}
     chosen = [place[t] for t in wanted]
     values = [out.mpf(found[i]) for i in chosen]
     errors = [out.mpf(abs(found[i]) * (worst[i] + mp.mpf(10) ** -digits)) for i in chosen]
-    reached = digits if worst[-1] == 0 else min(digits, int(-mp.log10(worst[-1])))
-    facts = {"panels": len(ends) - 1, "stages": stages, "modes": int(problem.model_size), "evaluations": evaluations}
+    farthest = max(worst[i] for i in chosen) if chosen else worst[-1]
+    reached = digits if farthest <= mp.mpf(10) ** -digits else int(-mp.log10(farthest))
+    facts = {"panels": len(ends) - 1, "stages": stages, "modes": len(system["rates"]), "evaluations": evaluations}
     return values, errors, {**facts, "arithmetic": kind.name, "digits reached": reached}
 
 
-def _collocated(
-    mp: Any, kind: Arithmetic, problem: Problem, gamma: ExactGamma, ends: list[tuple[Any, Any]], stages: int
-) -> list[Any]:
-    """Return f at the panel ends by the rule of that many stages."""
-    radau = radau_table(stages, mp.dps)
-    table = _gamma_table(mp, gamma, ends, radau.nodes)
-    with kind.working():
-        return [kind.back(x) for x in _march(kind, _system(mp, problem), table, radau)]
+def _peak(gamma: ExactGamma, ends: list[tuple[Any, Any]], table: list[tuple[Any, list[Any]]]) -> float:
+    """Return a little more than the largest gamma seen at the ends and points of the panels."""
+    return 1.01 * float(max(max(gamma.value(*pair) for pair in ends), max(max(row) for _, row in table)))
+
+
+def _least(
+    problem: Problem, ends: list[tuple[Any, Any]], table: list[tuple[Any, list[Any]]], wanted: list[float]
+) -> float:
+    """Return about a lower bound of f at the times: no feedback, and of each panel the least gamma and kernel."""
+    starts = np.array([float(t) for t, _ in ends[:-1]])
+    fed = problem.noise * np.array([float(width * min(row)) for width, row in table])
+    found = []
+    for t in wanted:
+        seen = starts < t
+        # the panel before t may end later than t by a rounding only
+        found.append(float(problem.forcing(np.array([t]))[0]) + float(fed[seen] @ problem.kernel(t - starts[seen])))
+    return max(min(found, default=1.0), 1e-300)
+
+
+def _left_out(mp: Any, problem: Problem, modes: DigitModes, peak: float, largest: Any) -> Any:
+    """Return a bound of what few modes do to f up to the end: their errors, fed back; 0 where the problem is unstable.
+
+    The resolvent is positive, with integral at most 1/(1 - q), q the most that an impulse brings back.
+    """
+    gamma = mp.mpf(peak)
+    own = gamma if problem.closure == "gaussian" else mp.mpf(0)
+    if max(modes.eigenvalues) * own >= 2:
+        return mp.mpf(0)
+    back = gamma * mp.fsum(w / (x * (2 - own * x)) for w, x in zip(modes.kernel, modes.eigenvalues, strict=True))
+    if back >= 1:
+        return mp.mpf(0)
+    return (modes.signal_error + gamma * (largest + mp.mpf(problem.noise)) * modes.kernel_error) / (1 - back)
 
 
 def _running_difference(mp: Any, values: list[Any], others: list[Any]) -> list[Any]:
@@ -203,9 +258,13 @@ def _checked(mp: Any, time: Any, problem: Problem, gamma: ExactGamma) -> Any:
     return gamma.end if t >= gamma.end or float(t) == problem.end else t
 
 
-def _system(mp: Any, problem: Problem) -> dict[str, Any]:
-    """Return rates 2 lambda, weights lambda^2 and start values lambda theta^2 of all modes, delta and sigma^2."""
-    if problem.spectrum is not None:
+def _system(mp: Any, problem: Problem, modes: DigitModes | None) -> dict[str, Any]:
+    """Return rates 2 lambda, squares lambda^2, kernel weights and start values of the modes, delta and sigma^2."""
+    weights: list[Any] | None = None
+    if modes is not None:
+        eigen, weights, start = ([mp.mpf(x) for x in row] for row in (modes.eigenvalues, modes.kernel, modes.signals))
+        delta = approximation_error_at(mp, problem)
+    elif problem.spectrum is not None:
         eigen = [mp.mpf(x) for x in problem.spectrum.rates]
         start, delta = [mp.mpf(x) for x in problem.spectrum.weights_signal], mp.mpf(problem.spectrum.tail)
     else:
@@ -213,6 +272,7 @@ def _system(mp: Any, problem: Problem) -> dict[str, Any]:
         indices = range(1, int(problem.model_size) + 1)
         eigen, start = [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
         delta = approximation_error_at(mp, problem)
-    rates, weights = [2 * x for x in eigen], [x**2 for x in eigen]
-    found = {"rates": rates, "weights": weights, "start": start, "delta": delta, "noise": problem.number("noise", mp)}
+    rates, squares = [2 * x for x in eigen], [x**2 for x in eigen]
+    found = {"rates": rates, "squares": squares, "weights": squares if weights is None else weights, "start": start}
+    found |= {"delta": delta, "noise": problem.number("noise", mp)}
     return {**found, "gaussian": problem.closure == "gaussian"}

@@ -54,8 +54,6 @@ class _Method:
 
 _MOST_SECULAR = 2000  # modes of a given spectrum: the zeros of all of them are found together
 
-_MOST_MODES = 400  # of the method "high_precision", which steps every mode
-
 _METHODS: Final = {
     "panels": _Method("panels", "solve_panels", tolerance=True, spectrum=True),
     "discrete": _Method("discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True),
@@ -69,9 +67,7 @@ _METHODS: Final = {
         largest=2000,
     ),
     "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
-    "high_precision": _Method(
-        "high_precision", "solve_high_precision", precise=True, spectrum=True, largest=_MOST_MODES
-    ),
+    "high_precision": _Method("high_precision", "solve_high_precision", precise=True, spectrum=True),
     "enclosure": _Method("enclosure", "solve_enclosure", precise=True, spectrum=True),
     "reference": _Method("reference", "solve_reference", spectrum=True),
 }
@@ -97,8 +93,6 @@ def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
         what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
         return "panels", f"the fast float64 method for {what}"
     if not problem.is_constant:
-        if problem.model_size > _MOST_MODES:
-            return "enclosure", f"digits asked for, gamma varies and more than {_MOST_MODES} modes"
         return "high_precision", "digits asked for, and gamma varies"
     if problem.model_size <= _EXACT_UP_TO:
         return "constant", f"digits asked for, gamma constant and at most {_EXACT_UP_TO} modes"
@@ -119,7 +113,7 @@ def solve(
     ``method``: "panels" (any gamma and size, both closures), "discrete" (Discrete schedules of up to millions of steps,
     any size, both closures), "secular" (constant gamma, any size, both closures: the zeros of the secular equation in
     float64), "constant" (the same with any ``digits``, up to 2000 modes), "laplace"
-    (contour of Talbot: constant gamma, any size, any ``digits``), "high_precision" (any gamma, up to 400 modes, up to
+    (contour of Talbot: constant gamma, any size, any ``digits``), "high_precision" (any gamma and size, up to
     100 ``digits``), "enclosure" (gamma constant or piecewise polynomial in intrinsic time, any size: the error is
     PROVEN; needs the extra ``rigor``), "reference" (trapezoid, slow, a few digits), or "auto", which says in
     ``message`` what it chose and why. All but the last take both closures, "enclosure" the Gaussian one for constant

@@ -178,8 +178,8 @@ def test_unstable_problems_are_solved_when_asked_for(capsys):
         ([*MODEL, "--schedule", "constant", "--gamma", "nan", "--time", "1"], "must be a number"),
         ([*MODEL, "--schedule", "constant", "--gamma", "-0.1", "--time", "1"], "gamma must be at least 0"),
         (
-            [*WSD, "--digits", "30", "--model-size", "inf", "--method", "high_precision"],
-            "needs model_size <= 400",
+            [*WSD, "--digits", "101", "--model-size", "inf", "--method", "high_precision"],
+            "digits must be at most 100",
         ),
         ([*MODEL, "--time", "1"], "by --schedule or by --schedule-file"),
         ([*MODEL, "--schedule", "constant", "--time", "1"], "needs --peak-lr and --steps, or --gamma"),

@@ -12,12 +12,13 @@ import pytest
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Constant, Discrete, schedule
 from fsl_num.spectrum import approximation_error
-from fsl_num.volterra import Problem, solve
+from fsl_num.volterra import Problem, Spectrum, solve
 from fsl_num.volterra.arithmetic import arithmetic
 from fsl_num.volterra.constant import solve_constant
 from fsl_num.volterra.gamma_digits import exact_gamma
-from fsl_num.volterra.high_precision import _collocated, _panels, solve_high_precision
+from fsl_num.volterra.high_precision import _gamma_table, _march, _panels, _system, solve_high_precision
 from fsl_num.volterra.radau import radau_table
+from fsl_num.volterra.second_moments_digits import OwnSystems
 
 MP = private_context(60)
 
@@ -33,6 +34,9 @@ def _problem(**changes: Any) -> Problem:
     values: dict[str, Any] = {"s": 0.5, "beta": 1.6, "model_size": 4, "noise": 0.5, "gamma": 0.3, "horizon": 100.0}
     values |= changes
     return Problem(**values)
+
+
+LONG = Problem(spectrum=Spectrum([1.0] * 2001, [1.0] * 2001), noise=0.5, gamma=lambda t: 1e-4 / (1 + t), horizon=9.0)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 7, 16, 25])
@@ -156,7 +160,14 @@ def test_each_stage_gains_its_digits_and_the_limit_is_the_exact_solution(closure
     ends = _panels(mp, replace(gamma, depth=None), [gamma.end], problem.fastest)
     exact = solve_constant(_problem(horizon=50.0, closure=closure), [50.0], 50)[0][0]
     kind = arithmetic(mp)
-    misses = [-mp.log10(abs(_collocated(mp, kind, problem, gamma, ends, n)[-1] / exact - 1)) for n in (4, 8, 16)]
+
+    def miss(stages: int) -> Any:
+        radau = radau_table(stages, mp.dps)
+        with kind.working():
+            table = _gamma_table(mp, gamma, ends, radau.nodes)
+            return -mp.log10(abs(kind.back(_march(kind, _system(mp, problem, None), table, radau)[-1]) / exact - 1))
+
+    misses = [miss(n) for n in (4, 8, 16)]
     # The order 2 s - 1 grows by two with each stage on panels of one width: about 1.8 digits with each stage
     # (measured 1.84 and 1.90)
     assert 1.5 < (misses[1] - misses[0]) / 4 < 3.0 and 1.5 < (misses[2] - misses[1]) / 8 < 3.0
@@ -225,6 +236,34 @@ def test_the_systems_of_the_modes_in_both_libraries() -> None:
     problem = _problem(gamma=plan, horizon=None, closure="gaussian", model_size=2)
     fast, slow = (solve_high_precision(problem, [problem.end], 15, library=name)[0] for name in ("flint", "mpmath"))
     assert abs(fast[0] / slow[0] - 1) < MP.mpf(10) ** -15  # the same systems with 20 digits to spare
+
+
+@pytest.mark.parametrize(("library", "width"), [("flint", 0.02), ("flint", 20.0), ("mpmath", 1e-6)])
+def test_the_series_of_slow_modes_is_their_inverses(
+    library: str, width: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if library == "flint":
+        pytest.importorskip("flint")
+    mp = private_context(40)
+    kind = arithmetic(mp, library)
+    problem = _problem(model_size=60 if library == "flint" else 20, closure="gaussian")
+    system = _system(mp, problem, None)
+    system["weights"] = [3 * x for x in system["weights"]]  # not the squares that damp, as few modes have it
+    radau = radau_table(6, mp.dps)
+    with kind.working():
+        gamma = [kind.number(mp.mpf(x) / 7) for x in (4, 3, 2, 1, 1, 2)]
+        start = [kind.number(x) for x in system["start"]]
+        found = []
+        for known in (True, False):
+            own = OwnSystems(kind, system, radau)
+            if known:
+                assert own._slow(width, 0.6)  # all modes of short panels, the later ones of long panels
+            else:
+                monkeypatch.setattr(own, "_slow", lambda h, peak: list[int]())
+            modes, total = own.step(kind.number(mp.mpf(width)), gamma, start)
+            found.append([kind.back(x) for x in (*modes, total)])
+    # 40 digits, of which the inverses lose as many as the matrix has stages
+    assert max(abs(a / b - 1) for a, b in zip(*found, strict=True)) < mp.mpf(10) ** -34
 
 
 @pytest.mark.parametrize(
@@ -324,7 +363,7 @@ def test_the_two_libraries_agree() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: solve_high_precision(_problem(model_size=math.inf), [1.0], 20), ValueError, "model_size <= 400"),
+        (lambda: solve_high_precision(LONG, [1.0], 20), ValueError, "at most 2000 modes of a given"),
         (lambda: solve_high_precision(_problem(), [1.0], 8), ValueError, "digits"),
         (lambda: solve_high_precision(_problem(), [1.0], 300), ValueError, "at most 100"),
         (lambda: solve_high_precision(_problem(), [101.0], 20), ValueError, "times must lie"),

@@ -94,7 +94,7 @@ def test_a_plot_is_one_line_in_order_of_time_without_zero():
         (LARGE, {"method": "constant"}, "needs model_size <= 2000, got inf"),
         (VARYING, {"method": "laplace"}, "needs a constant gamma"),
         (VARYING, {"method": "constant", "digits": 20}, "needs a constant gamma"),
-        (replace(VARYING, model_size=500), {"digits": 20, "method": "high_precision"}, "needs model_size <= 400"),
+        (VARYING, {"digits": 101, "method": "high_precision"}, "digits must be at most 100"),
         (SMALL, {"digits": 3}, "digits must be a whole number of at least 15"),
         (SMALL, {"rtol": 1e-20}, r"rtol must lie in \[1e-13"),
         (SMALL, {"method": "panels", "digits": 30}, "digits is only for"),

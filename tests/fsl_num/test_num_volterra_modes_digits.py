@@ -1,0 +1,185 @@
+"""Few modes at many digits: against full sums, and the solutions with them against three other methods."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fsl_num.exponential_sums_digits import private_context
+from fsl_num.schedules import Discrete, schedule
+from fsl_num.spectrum import exponential_sum
+from fsl_num.volterra import Problem, Spectrum, high_precision, solve
+from fsl_num.volterra.high_precision import solve_high_precision
+from fsl_num.volterra.laplace import solve_laplace
+from fsl_num.volterra.modes_digits import DigitModes, few_modes
+from fsl_num.volterra.moment_rules_digits import positive_rule, power_moments, zeta_tails
+
+MP = private_context(90)
+
+WSD = schedule("wsd", peak=0.4, steps=1.0, final=0.1, decay_fraction=0.5)
+
+
+def _problem(**changes: Any) -> Problem:
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": math.inf, "noise": 0.5, "gamma": 0.3}
+    return Problem(**(values | {"horizon": 2.0**14} | changes))
+
+
+def _sums(modes: DigitModes, tau: Any, growth: Any = 0) -> tuple[Any, Any]:
+    decays = [MP.exp(-2 * x * tau + x**2 * growth) for x in map(MP.mpf, modes.eigenvalues)]
+    return MP.fdot(modes.signals, decays), MP.fdot(modes.kernel, decays)
+
+
+@pytest.mark.parametrize(
+    ("case", "digits", "most"),
+    [
+        ({}, 40, 100),
+        ({}, 60, 120),
+        ({"beta": 1.2, "horizon": 2.0**16}, 25, 200),  # with blocks
+        ({"beta": Fraction(21, 20), "s": Fraction(1, 20), "horizon": 10.0}, 60, 60),
+        ({"beta": 6.0, "s": 3.0}, 40, 30),
+        ({"beta": 1.5, "model_size": 1e30, "s": 2.0}, 40, 160),
+        ({"beta": 1.5, "model_size": 600, "s": 2.0, "horizon": 1e6}, 25, 200),  # long after the last mode settled
+        ({"model_size": 50}, 40, 50),  # nothing to be saved
+    ],
+)
+def test_the_sums_are_the_full_sums_within_the_bound(case: dict[str, Any], digits: int, most: int) -> None:
+    problem = _problem(**case)
+    modes = few_modes(problem, digits, 0.3)
+    assert len(modes.eigenvalues) <= most and min(modes.kernel) >= 0 and min(modes.signals) >= 0
+    # what was asked for, and ten pieces at most
+    assert max(modes.signal_error, modes.kernel_error) <= 10 * MP.mpf(10) ** -digits
+    s, beta = problem.number("s", MP), problem.number("beta", MP)
+    rounding = MP.mpf(10) ** -(digits + 8)  # the numbers have ten digits more
+    for share in (0, 1e-4, 0.02, 0.3, 1):
+        t = MP.mpf(share) * MP.mpf(problem.end)
+        signal, kernel = _sums(modes, t)
+        full = [MP.mpf(exponential_sum(q, t, beta, problem.model_size, digits=digits + 15)) for q in _powers(s, beta)]
+        assert abs(signal - full[0]) <= modes.signal_error + rounding * full[0]
+        # K falls, and so does its error but for one that grows to the end
+        assert abs(kernel - full[1]) * MP.mpf(problem.end) <= 2 * digits * modes.kernel_error + 1e9 * rounding
+
+
+def _powers(s: Any, beta: Any) -> tuple[Any, Any]:
+    return 1 + s * beta, 2 * beta
+
+
+@pytest.mark.parametrize(("size", "beta", "gamma"), [(700, 2.0, 1.0), (900, 1.3, 0.4)])
+def test_the_sums_of_the_gaussian_closure_too(size: int, beta: float, gamma: float) -> None:
+    problem = _problem(model_size=size, beta=beta, horizon=300.0, gamma=gamma, closure="gaussian")
+    modes = few_modes(problem, 40, gamma)
+    assert len(modes.eigenvalues) < size / 4
+    eigen = [MP.mpf(j) ** -MP.mpf(beta) for j in range(1, size + 1)]
+    weights = [MP.mpf(j) ** -(1 + MP.mpf(0.5) * MP.mpf(beta)) for j in range(1, size + 1)]
+    for tau in (1.0, 40.0, 300.0):
+        for share in (1.0, 0.3):
+            growth = share * gamma * MP.mpf(tau)
+            decays = [MP.exp(-2 * x * MP.mpf(tau) + x**2 * growth) for x in eigen]
+            signal, kernel = _sums(modes, MP.mpf(tau), growth)
+            rounding = MP.mpf(10) ** -47
+            assert abs(signal - MP.fdot(weights, decays)) <= modes.signal_error + rounding
+            missed = abs(kernel - MP.fdot([x**2 for x in eigen], decays))
+            assert missed * 300 <= 2 * 40 * modes.kernel_error + 300 * rounding
+
+
+def test_more_digits_take_more_modes_and_gain_them() -> None:
+    found = [few_modes(_problem(), digits, 0.3) for digits in (20, 30, 40)]
+    sizes = [len(modes.eigenvalues) for modes in found]
+    assert sizes[0] < sizes[1] < sizes[2] < 110
+    exact = MP.mpf(exponential_sum(MP.mpf(2), MP.mpf(2) ** 14, MP.mpf(2), math.inf, digits=60))
+    misses = [-MP.log10(abs(_sums(modes, MP.mpf(2) ** 14)[0] - exact)) for modes in found]
+    # the bound is up to 1e6 above the truth, by a factor that changes slowly
+    assert 7 < misses[1] - misses[0] < 13 and 7 < misses[2] - misses[1] < 13
+
+
+def test_tails_of_zeta_where_the_library_is_wrong() -> None:
+    mp = private_context(50)
+    direct = mp.fsum((mp.mpf(143) / j) ** 48 for j in range(143, 4000))  # the rest is below 1e-60
+    # 30 digits of working precision, a few of them lost
+    assert abs(mp.mpf(zeta_tails(private_context(30), 48, 2, 143, 1)[0]) / direct - 1) < mp.mpf(10) ** -29
+    first, later = zeta_tails(mp, mp.mpf(2), mp.mpf(2), 1, 3)[::2]
+    assert abs(first - mp.pi**2 / 6) + abs(later - mp.pi**6 / 945) < mp.mpf(10) ** -48
+    part = power_moments(mp, mp.mpf(1.5), mp.mpf(1.25), 3, 9, 4)
+    for i, moment in enumerate(part):
+        assert abs(moment - mp.fsum((mp.mpf(3) / j) ** (1.5 + 1.25 * i) for j in range(3, 9))) < mp.mpf(10) ** -47
+
+
+def test_a_rule_that_cannot_be_known_is_refused() -> None:
+    mp = private_context(20)
+    with pytest.raises(ArithmeticError, match="not known well enough"):
+        positive_rule(mp, [1 / mp.mpf(k + 1) for k in range(60)], 15)  # 30 nodes lose 46 digits
+    with pytest.raises(ValueError, match="a spectrum was given"):
+        few_modes(Problem(spectrum=Spectrum([1.0], [1.0]), noise=0.0, gamma=0.1, horizon=1.0), 20, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("case", "digits", "library"),
+    [
+        ({"horizon": 12.0}, 20, None),
+        ({"horizon": 12.0, "closure": "gaussian", "gamma": 0.7}, 16, None),
+        ({"horizon": 5.0, "beta": 1.4, "noise": 0.0, "s": 1.5}, 15, "mpmath"),
+        ({"horizon": 4.0, "gamma": 2.5}, 16, None),  # unstable: no bound, the two rounds have other modes
+    ],
+)
+def test_constant_gamma_agrees_with_the_contour(case: dict[str, Any], digits: int, library: str | None) -> None:
+    if library is None:
+        pytest.importorskip("flint")
+    problem = _problem(**case)
+    t = [0.1 * problem.end, problem.end]
+    exact, sharp, _ = solve_laplace(problem, t, digits + 6)
+    values, errors, facts = solve_high_precision(problem, t, digits, library=library)
+    assert facts["digits reached"] == digits
+    for value, error, truth, more in zip(values, errors, exact, sharp, strict=True):
+        assert abs(MP.mpf(value) - truth) <= error + more < MP.mpf(10) ** (1 - digits) * truth
+
+
+def test_a_schedule_agrees_with_the_enclosure() -> None:
+    pytest.importorskip("flint")
+    plan = schedule("wsd", peak=0.4, steps=60.0, final=0.01, decay_fraction=0.3)
+    problem = _problem(gamma=plan, horizon=None, beta=1.5)
+    t = [0.5 * problem.end, problem.end]
+    proven = solve(problem, t, method="enclosure", digits=24)
+    found = solve(problem, t, digits=20)
+    assert found.method == "high_precision" and found.modes < 100
+    for value, error, truth, radius in zip(found.values, found.error, proven.values, proven.error, strict=True):
+        assert abs(MP.mpf(value) - truth) <= error + radius < MP.mpf(10) ** -19 * truth
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"model_size": 1000, "horizon": 6.0, "gamma": 0.4},
+        {
+            "model_size": 1000,
+            "horizon": None,
+            "closure": "gaussian",
+            "gamma": Discrete(rates=[0.5, 1.0, 0.25], batch_sizes=[1.0, 2.0, 1.0]),
+        },
+        {"model_size": 101, "horizon": None, "closure": "gaussian", "gamma": WSD},
+    ],
+)
+def test_few_modes_solve_as_all_modes_do(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("flint")
+    problem = _problem(beta=1.5, **case)
+    few, errors, facts = solve_high_precision(problem, [0.3 * problem.end, problem.end], 15)
+    monkeypatch.setattr(high_precision, "ALL_MODES", 1000)
+    every, others, whole = solve_high_precision(problem, [0.3 * problem.end, problem.end], 15)
+    assert whole["modes"] == problem.model_size > 2 * facts["modes"]
+    for a, b, c, d in zip(few, every, errors, others, strict=True):
+        assert abs(MP.mpf(a) - b) <= c + d < MP.mpf(10) ** -13.5 * b
+
+
+def test_a_bound_that_fails_shows_in_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("flint")
+    problem = _problem(horizon=20.0)
+    exact = solve_laplace(problem, [20.0], 24)[0][0]
+
+    def rough(problem: Problem, digits: int, gamma_max: float) -> DigitModes:
+        return few_modes(problem, 6 if digits < 40 else digits, gamma_max)
+
+    monkeypatch.setattr(high_precision, "few_modes", rough)
+    value, error, facts = solve_high_precision(problem, [20.0], 18)
+    assert facts["digits reached"] < 8
+    assert abs(MP.mpf(value[0]) - exact) <= error[0]
