@@ -66,7 +66,8 @@ def test_the_examples_run():
 
 
 @pytest.mark.parametrize("line", QUICK)
-def test_a_command_works(line, capsys):
+def test_a_command_works(line, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # what a command writes is not left in the clone
     assert main(shlex.split(line)[1:]) == 0
     assert capsys.readouterr().out.strip()
 
