@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.schedules import Discrete
+from fsl_num.schedules import Discrete, ExponentialDecay, StableDecay
 from fsl_num.validation import Array, positive, times, whole_size
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.result import Solution
@@ -80,6 +81,8 @@ _LONG_STEPS = 30.0
 _UNSEEN = 1e-11
 """A smaller claim is no miss whatever was asked for: near instability rounding alone is claimed to be as large."""
 
+_STEPS_ENCLOSED = 1000  # one panel a step
+
 _EXACT_UP_TO = 100  # modes up to which the secular equation is cheaper than a contour for every time
 
 
@@ -93,10 +96,20 @@ def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
         what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
         return "panels", f"the fast float64 method for {what}"
     if not problem.is_constant:
+        if problem.model_size > _EXACT_UP_TO and _enclosable(problem, digits):
+            return "enclosure", f"digits asked for, gamma piecewise polynomial and more than {_EXACT_UP_TO} modes"
         return "high_precision", "digits asked for, and gamma varies"
     if problem.model_size <= _EXACT_UP_TO:
         return "constant", f"digits asked for, gamma constant and at most {_EXACT_UP_TO} modes"
     return "laplace", f"digits asked for, gamma constant and more than {_EXACT_UP_TO} modes"
+
+
+def _enclosable(problem: Problem, digits: int) -> bool:
+    """Whether the method "enclosure", which is then faster and proves its error, takes the problem here."""
+    known = isinstance(problem.gamma, (ExponentialDecay, StableDecay))
+    known = known or (isinstance(problem.gamma, Discrete) and problem.gamma.steps <= _STEPS_ENCLOSED)
+    stable = problem.closure == "volterra" and digits <= 100 and problem.stability < 1.0
+    return known and stable and find_spec("flint") is not None
 
 
 def solve(

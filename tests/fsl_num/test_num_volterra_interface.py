@@ -3,6 +3,7 @@
 import math
 import sys
 from dataclasses import FrozenInstanceError, replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -44,6 +45,9 @@ def test_the_default_method_says_why():
     assert fast.method == "panels" and "fast float64" in fast.message
     assert abs(float(varying.values[0]) - fast.values[0]) <= fast.error[0]
     growing = replace(LARGE, model_size=101, gamma=2.5, horizon=2.0)
+    plan = schedule("exp-decay", peak=0.3, final=0.03, steps=30.0)
+    large = solve(replace(VARYING, model_size=math.inf, gamma=plan, horizon=None), 1.0, digits=20)
+    assert large.method == ("enclosure" if find_spec("flint") else "high_precision")
     unstable = solve(growing, 1.0, digits=15, allow_unstable=True)
     assert unstable.method == "laplace"
     other = solve(growing, 1.0, digits=15, method="constant", allow_unstable=True)
