@@ -1,6 +1,7 @@
 """The size of files and the mirror of modules in tests (R5)."""
 
 import ast
+from functools import cache
 
 LIMIT = 400
 """Lines that no file reaches past."""
@@ -45,6 +46,7 @@ def mirrors(path):
     return [f"tests/{package}/{prefix}{'_'.join(rest[:size])}.py" for size in range(len(rest), 0, -1)]
 
 
+@cache  # the same hundreds of sources are asked about once for every module
 def imported_modules(source):
     """The dotted names of the modules that a source imports, wherever in it the import stands."""
     found = set()
