@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.schedules.discrete import step_values
+from fsl_num.schedules.discrete import steps_and_batches
 from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array, positive
 
@@ -94,8 +94,8 @@ def law_terms(problem: Regression, rates: Any, batch_sizes: Any = 1, *, form: st
     >>> terms[:, 0].round(12).tolist(), terms[0, 2].round(12).tolist()
     ([5.0, 2.0], 0.0144)
     """
-    eta = step_values("rates", rates, zero=True)
-    batches = np.broadcast_to(step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False), eta.shape)
+    eta, given = steps_and_batches(rates, batch_sizes)
+    batches = np.broadcast_to(given, eta.shape)
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
     if form == "printed" and eta[0] == 0.0:

@@ -40,6 +40,24 @@ def step_values(name: str, value: Any, *, zero: bool) -> Array:
     return array
 
 
+def steps_and_batches(rates: Any, batch_sizes: Any) -> tuple[Array, Array]:
+    """Return learning rates eta_k >= 0, shape (steps,), and batch sizes B_k > 0, shape (steps,) or (1,) for all.
+
+    Raises ValueError or TypeError where they are out of range or of another shape.
+
+    >>> [each.tolist() for each in steps_and_batches([0.1, 0.2], 4)]
+    [[0.1, 0.2], [4.0]]
+    """
+    eta = step_values("rates", rates, zero=True)
+    batches = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
+    if eta.ndim != 1 or batches.shape not in ((1,), eta.shape):
+        raise ValueError(
+            "rates must have one dimension, one number a step, and batch_sizes be one number or one a step, got the"
+            f" shapes {eta.shape} and {batches.shape}"
+        )
+    return eta, batches
+
+
 def _distinct(values: Array) -> tuple[Array, Any]:
     """Return the distinct values of a non-decreasing array and where each comes first."""
     first = np.flatnonzero(np.concatenate([[True], np.diff(values) > 0.0]))
@@ -66,16 +84,9 @@ class Discrete(Schedule):
     batch_size: float = field(init=False, default=1.0)
 
     def __post_init__(self) -> None:
-        rates = step_values("rates", self.rates, zero=True)
-        if rates.ndim != 1:
-            raise ValueError(f"rates must have one dimension, one number a step, got the shape {rates.shape}")
+        rates, batches = steps_and_batches(self.rates, self.batch_sizes)
         if not rates.any():
             raise ValueError("rates must hold a positive one: with all of them 0 there is no training")
-        batches = step_values("batch_sizes", np.atleast_1d(np.asarray(self.batch_sizes)), zero=False)
-        if batches.shape not in ((1,), rates.shape):
-            raise ValueError(
-                f"batch_sizes must be one number or one for every step, got {batches.shape} for {rates.size} steps"
-            )
         set_field = object.__setattr__
         # a plain running sum of a million rates would lose three digits of the places of the late steps
         starts = np.concatenate([[0.0], np.cumsum(rates, dtype=np.longdouble)]).astype(np.float64)

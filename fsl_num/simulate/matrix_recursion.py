@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules.discrete import step_values
+from fsl_num.schedules.discrete import steps_and_batches
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.families import Family
 from fsl_num.simulate.regression import Regression
@@ -193,13 +193,7 @@ class _Run:
 
 
 def _plan(rates: Any, batch_sizes: Any, every: int | None) -> tuple[Array, Array, Any]:
-    eta = step_values("rates", rates, zero=True)
-    given = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
-    if eta.ndim != 1 or given.shape not in ((1,), eta.shape):
-        raise ValueError(
-            "rates must be one number a step and batch_sizes one number or one a step, got the shapes"
-            f" {eta.shape} and {given.shape}"
-        )
+    eta, given = steps_and_batches(rates, batch_sizes)
     return eta, np.asarray(np.broadcast_to(given, eta.shape)), record_steps(eta.size, every)
 
 

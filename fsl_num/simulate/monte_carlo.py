@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules.discrete import step_values
+from fsl_num.schedules.discrete import steps_and_batches
 from fsl_num.simulate.checkpoint import Checkpoint, digest
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.normals import fingerprint
@@ -112,13 +112,7 @@ def simulate_sgd(
 
 
 def _steps(rates: Any, batch_sizes: Any) -> tuple[Array, Any]:
-    eta = step_values("rates", rates, zero=True)
-    given = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
-    if eta.ndim != 1 or given.shape not in ((1,), eta.shape):
-        raise ValueError(
-            "rates must be one number a step and batch_sizes one number or one a step, got the shapes"
-            f" {eta.shape} and {given.shape}"
-        )
+    eta, given = steps_and_batches(rates, batch_sizes)
     if (given != np.floor(given)).any() or given.max() > 2.0**53:
         raise ValueError(
             f"batch_sizes must be whole numbers to be sampled, got {given[given != np.floor(given)].tolist()[:1]}"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.compression import compress
-from fsl_num.schedules.discrete import step_values
+from fsl_num.schedules.discrete import steps_and_batches
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.families import Family, Gaussian
 from fsl_num.simulate.regression import Regression
@@ -158,13 +158,7 @@ def exact_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: 
     >>> curve.step.tolist(), bool(curve.excess_risk[0] > curve.excess_risk[-1])
     ([0, 500, 1000], True)
     """
-    eta = step_values("rates", rates, zero=True)
-    given = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
-    if eta.ndim != 1 or given.shape not in ((1,), eta.shape):
-        raise ValueError(
-            "rates must be one number a step and batch_sizes one number or one a step, got the shapes"
-            f" {eta.shape} and {given.shape}"
-        )
+    eta, given = steps_and_batches(rates, batch_sizes)
     kind = problem.family
     assert isinstance(kind, Family)
     if kind.kurtosis is None or (problem.projection is not None and not isinstance(kind, Gaussian)):

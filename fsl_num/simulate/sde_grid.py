@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules.discrete import step_values
+from fsl_num.schedules.discrete import steps_and_batches
 from fsl_num.validation import Array, whole_size
 
 CLOCKS = ("physical", "intrinsic")
@@ -43,13 +43,7 @@ def checked_steps(rates: Any, batch_sizes: Any) -> tuple[Array, Array]:
     >>> checked_steps([0.1, 0.2], 4)[1].tolist()
     [4.0, 4.0]
     """
-    eta = step_values("rates", rates, zero=True)
-    batches = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
-    if eta.ndim != 1 or batches.shape not in ((1,), eta.shape):
-        raise ValueError(
-            "rates must be one number a step and batch_sizes one number or one a step, got the shapes"
-            f" {eta.shape} and {batches.shape}"
-        )
+    eta, batches = steps_and_batches(rates, batch_sizes)
     if not eta.any():
         raise ValueError("rates must hold a positive one: with all of them 0 neither clock moves")
     return eta, np.broadcast_to(batches, eta.shape)

@@ -49,7 +49,7 @@ def test_schedule_values_at_and_between_jumps():
         ({"rates": [0.1, -0.1]}, ValueError, "at least 0"),
         ({"rates": [0.0, 0.0]}, ValueError, "no training"),
         ({"rates": [[0.1]]}, ValueError, "dimension"),
-        ({"rates": [0.1, 0.2, 0.3], "batch_sizes": [1, 2]}, ValueError, "one for every step"),
+        ({"rates": [0.1, 0.2, 0.3], "batch_sizes": [1, 2]}, ValueError, "one number or one a step"),
         ({"rates": [0.1], "batch_sizes": 0}, ValueError, "positive"),
     ],
 )
