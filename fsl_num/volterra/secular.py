@@ -150,7 +150,7 @@ def _terms(rates: Array, weights: Array, signals: Array, driven: Any, gamma: flo
     coupling = np.abs(gamma * (weights[driven] / between))
     divisors = 1.0 - gamma * (weights[driven] / between).sum(axis=1)
     free = signals[~driven] / divisors
-    blurred = 4.0 + (coupling * (2.0 + rates.max() / np.abs(between))).sum(axis=1)
+    blurred = 4.0 + (coupling * (2.0 + (own + alone[:, None]) / np.abs(between))).sum(axis=1)
     steady = (system.delta + system.noise) / slopes
     return _Terms(
         np.concatenate([p, -alone]),
