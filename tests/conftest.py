@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, settings
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 # Said for each: where CI is set, hypothesis would derandomise every profile that does not say.
-settings.register_profile("dev", max_examples=50, derandomize=False, **_COMMON)
-settings.register_profile("ci", max_examples=50, derandomize=True, database=None, print_blob=True, **_COMMON)
+settings.register_profile("dev", max_examples=30, derandomize=False, **_COMMON)
+settings.register_profile("ci", max_examples=30, derandomize=True, database=None, print_blob=True, **_COMMON)
 settings.register_profile("nightly", max_examples=2000, derandomize=False, print_blob=True, **_COMMON)
 
 
