@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Rational
 
-from fsl_num.theorems.numeric_laws import measure_risk
+from fsl_num.theorems.allocation.numeric_laws import measure_risk
 from fsl_num.theorems.statements import growth
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.laws import BUDGETS, SCHEDULES

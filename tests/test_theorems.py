@@ -11,6 +11,8 @@ from fsl_num.theorems.registry import claim, claims
 from fsl_sym.domain import REGIMES
 
 IDS = [each.id for each in claims()]
+# Without spaces, so that `pytest -k thm:wsd` runs one claim.
+PARAMETERS = [pytest.param(each, id="".join(each.split())) for each in IDS]
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +28,7 @@ def hearing_of():
     return hear
 
 
-@pytest.mark.parametrize("claim_id", [each.id for each in claims()])
+@pytest.mark.parametrize("claim_id", PARAMETERS)
 def test_a_claim_is_heard(claim_id, hearing_of):
     heard, subject = hearing_of(claim_id), claim(claim_id)
     if heard.verdict is Verdict.REFUTED and subject.corrected_by:
@@ -41,7 +43,7 @@ def test_a_claim_is_heard(claim_id, hearing_of):
     assert json.loads(json.dumps(heard.to_json(), allow_nan=False))["claim_id"] == claim_id
 
 
-@pytest.mark.parametrize("claim_id", IDS)
+@pytest.mark.parametrize("claim_id", PARAMETERS)
 def test_a_claim_is_heard_where_its_hypotheses_hold(claim_id):
     subject = claim(claim_id)
     for regime in subject.regime_objects():
@@ -50,7 +52,7 @@ def test_a_claim_is_heard_where_its_hypotheses_hold(claim_id):
             assert sample.s > 0 and sample.beta > 1
 
 
-@pytest.mark.parametrize("claim_id", IDS)
+@pytest.mark.parametrize("claim_id", PARAMETERS)
 def test_a_correction_is_another_claim_that_needs_none(claim_id):
     corrected_by = claim(claim_id).corrected_by
     assert corrected_by is None or (corrected_by != claim_id and claim(corrected_by).corrected_by is None)

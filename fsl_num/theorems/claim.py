@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 from fsl_num.theorems.statements import Statement
 from fsl_sym.domain import REGIMES, Regime
+
+Role = Literal["printed", "corrected", "argument", "stronger", "own"]
+"""Where a claim comes from: the paper as printed; the paper corrected; a step of a proof of the paper, heard apart from
+what it proves; a statement of ours that is stronger than a printed one; one of ours that the paper does not make."""
 
 ALL_REGIMES = tuple(regime.name for regime in REGIMES)
 
@@ -16,7 +20,7 @@ ALL_REGIMES = tuple(regime.name for regime in REGIMES)
 class Sample:
     """One exact point (s, beta) at which a claim is heard; the regime's name, and how much effort to spend.
 
-    ``effort`` is 0 for the quick profile and 1 for the full one; ``seed`` is for measurements that draw.
+    ``effort`` is 0 for the quick profile, 1 for the full one, 2 for the deep one; ``seed`` is for what is drawn.
     """
 
     regime: str
@@ -40,7 +44,9 @@ class Claim:
     ``mutants(sample)`` wrong versions beyond those a statement makes of itself, ``derive`` the symbolic derivation.
     ``exact`` says that the derivation proves the whole claim (the verdict is then PROVED, not SUPPORTED).
     Claims of one ``family`` share a measurement and are heard in one process (its own id unless given).
-    ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails.
+    ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails; ``role`` says where
+    the claim comes from (:data:`Role`), ``strengthens`` which printed claim a stronger one implies. ``probability`` is
+    for claims about random draws: what is asserted with which probability, the sample size, and the error of the test.
     """
 
     id: str
@@ -59,12 +65,20 @@ class Claim:
     corrected_by: str | None = None
     exact: bool = False
     family: str = ""
+    role: Role = "printed"
+    strengthens: str | None = None
+    probability: str = ""
     extra_points: Mapping[str, tuple[tuple[Any, Any], ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         unknown = set(self.regimes) - set(ALL_REGIMES)
         if unknown or not self.regimes:
             raise ValueError(f"claim {self.id}: regimes must be among {ALL_REGIMES} and not empty, not {self.regimes}")
+        if self.role not in get_args(Role) or (self.role == "stronger") != (self.strengthens is not None):
+            raise ValueError(
+                f"claim {self.id}: the role must be one of {get_args(Role)}, and a stronger claim (no other) "
+                f"says which claim it strengthens; not {self.role!r} with strengthens = {self.strengthens!r}"
+            )
         if not self.hypotheses:
             raise ValueError(f"claim {self.id} has no hypotheses: say at least 's > 0, beta > 1'")
 

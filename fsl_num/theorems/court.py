@@ -12,13 +12,21 @@ from typing import Any
 from sympy import Rational
 
 from fsl_num.theorems.claim import Claim, Sample
-from fsl_num.theorems.records import DerivationRecord, Hearing, MutantHearing, RegimeHearing, Verdict
+from fsl_num.theorems.records import (
+    DerivationRecord,
+    Hearing,
+    MutantHearing,
+    PointHearing,
+    RegimeHearing,
+    Verdict,
+)
 from fsl_num.theorems.registry import claim as claim_of
 from fsl_num.theorems.registry import claims
 from fsl_num.theorems.statements import Statement
 from fsl_sym.domain import Regime
 
-SAMPLES = {"quick": 1, "full": 6}
+SAMPLES = {"quick": 1, "full": 6, "deep": 24}
+"""How many points of each regime a profile draws; its place in this order is the effort of its samples."""
 PAPER_POINT = (Rational(1, 2), Rational(4))
 """The paper's own setting s = 0.5, beta = 4: heard in its regime under every profile."""
 RESOLUTIONS = {"power": 0.05, "log_power": 0.25}
@@ -33,7 +41,8 @@ def hear(claim: Claim, profile: str = "quick", seed: int = 0) -> Hearing:
 
     Args:
         claim: from :func:`fsl_num.theorems.registry.claim`.
-        profile: "quick" (one point a regime, and the paper's own) or "full" (six points a regime, more effort).
+        profile: "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort) or "deep"
+            (24 points a regime, most effort; for the night).
         seed: draws the points.
 
     Returns:
@@ -43,7 +52,7 @@ def hear(claim: Claim, profile: str = "quick", seed: int = 0) -> Hearing:
     <Verdict.REFUTED: 'REFUTED'>
     """
     if profile not in SAMPLES:
-        raise ValueError(f"unknown profile {profile!r}: choose {' or '.join(SAMPLES)}")
+        raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
     start = time.perf_counter()
     try:
         derivations = _derivations(claim)
@@ -124,7 +133,8 @@ def _samples(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Samp
     if regime.contains(*PAPER_POINT):
         points = [PAPER_POINT, *points]
     points += [point for point in claim.extra_points.get(regime.name, ()) if regime.contains(*point)]
-    return [Sample(regime.name, s, beta, int(profile == "full"), seed) for s, beta in dict.fromkeys(points)]
+    effort = tuple(SAMPLES).index(profile)
+    return [Sample(regime.name, s, beta, effort, seed) for s, beta in dict.fromkeys(points)]
 
 
 def _hear_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> RegimeHearing:
@@ -149,6 +159,19 @@ def _hear_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> Regim
         mutants,
         resolution,
         f"s = {samples[judged.index(worst)].s}, beta = {samples[judged.index(worst)].beta}: {worst.detail}",
+        tuple(
+            # The curves of one point a regime are enough for a plot, and keep the record small.
+            PointHearing(
+                str(each.s),
+                str(each.beta),
+                said.holds,
+                said.constants,
+                said.drift,
+                said.detail,
+                said.curves if index == 0 else (),
+            )
+            for index, (each, said) in enumerate(zip(samples, judged, strict=True))
+        ),
     )
 
 

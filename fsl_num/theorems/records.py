@@ -33,11 +33,21 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
+class Curve:
+    """The ratio measured / claimed along one path: ``scale`` and ``ratio`` in natural logarithms, at most 24 places."""
+
+    name: str
+    scale: tuple[float, ...]
+    ratio: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Judgement:
     """What one statement scores against one measurement.
 
     ``constants`` is the measured two-sided [c, C] of measured / claimed; ``excess`` is how far the decisive quantity
-    lies beyond its tolerance, as a multiple of that tolerance (at most 1 when the statement holds).
+    lies beyond its tolerance, as a multiple of that tolerance (at most 1 when the statement holds); ``curves`` are the
+    ratios along the paths that drift most, reach lowest and reach highest.
     """
 
     holds: bool
@@ -45,6 +55,20 @@ class Judgement:
     constants: tuple[float, float] | None = None
     drift: float | None = None
     detail: str = ""
+    curves: tuple[Curve, ...] = ()
+
+
+@dataclass(frozen=True)
+class PointHearing:
+    """A claim heard at one exact point: ``s`` and ``beta`` as exact text ("1/2"), and what was measured there."""
+
+    s: str
+    beta: str
+    holds: bool
+    constants: tuple[float, float] | None
+    drift: float | None
+    detail: str
+    curves: tuple[Curve, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +82,7 @@ class MutantHearing:
 
 @dataclass(frozen=True)
 class RegimeHearing:
-    """A claim heard in one regime over ``samples`` exact parameter points."""
+    """A claim heard in one regime over ``samples`` exact points: ``points``, each a witness that the regime exists."""
 
     regime: str
     samples: int
@@ -68,6 +92,7 @@ class RegimeHearing:
     mutants: tuple[MutantHearing, ...]
     resolution: dict[str, float] = field(default_factory=dict)
     detail: str = ""
+    points: tuple[PointHearing, ...] = ()
 
 
 @dataclass(frozen=True)

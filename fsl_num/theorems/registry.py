@@ -13,8 +13,15 @@ from importlib import import_module
 
 from fsl_num.theorems.claim import Claim
 
-GROUPS = ("model_claims", "kernel_claims", "law_claims", "setting_claims", "allocation_claims", "comparison_claims")
-"""Modules of this package that define CLAIMS, in the order of the paper."""
+GROUPS = (
+    "model.claims",
+    "kernel.claims",
+    "scaling_laws.claims",
+    "experiments.setting",
+    "allocation.claims",
+    "allocation.comparisons",
+)
+"""Modules of this package that define CLAIMS and ERRATA, in the order of the paper."""
 
 
 @cache
@@ -32,8 +39,8 @@ def claims() -> tuple[Claim, ...]:
     if doubled:
         raise ValueError(f"these ids stand for more than one claim: {', '.join(doubled)}")
     for each in found:
-        for other in (*each.depends, *((each.corrected_by,) if each.corrected_by else ())):
-            if other not in ids:
+        for other in (*each.depends, each.corrected_by, each.strengthens):
+            if other is not None and other not in ids:
                 raise ValueError(f"claim {each.id} refers to {other!r}, which is no claim")
     return found
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fsl_num.theorems.records import Judgement
+from fsl_num.theorems.records import Curve, Judgement
 
 Array = NDArray[np.float64]
 Direction = Literal["both", "upper", "lower"]
@@ -26,6 +26,10 @@ POWER_DRIFT = 0.01
 """Largest drift of log(measured / claimed) per unit of log(scale): a fifth of the exponent mutation."""
 LOG_DRIFT = 0.01
 """Largest drift per unit of log log(scale): ten times what searches good to 1e-3 log units leave over a unit of it."""
+
+
+CURVE_POINTS = 24
+"""How many places of a ratio a record keeps, for its plot."""
 
 
 class Statement(Protocol):
@@ -90,6 +94,7 @@ class Equivalent:
         """
         limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
         low, high, worst, worst_name = np.inf, -np.inf, 0.0, ""
+        reached: dict[str, tuple[float, Curve]] = {}
         for ray in measured:
             ratio = ray.values - self.law(self.exponents, ray.logs)
             if not np.all(np.isfinite(ratio)):
@@ -101,12 +106,15 @@ class Equivalent:
             abscissa = np.log(ray.scale[half:]) if self.logarithmic else ray.scale[half:]
             drift = _slope(abscissa, ratio[half:])
             signed = {"both": abs(drift), "upper": drift, "lower": -drift}[self.direction]
+            for key, size in (("drift", signed), ("low", -float(judged.min())), ("high", float(judged.max()))):
+                if key not in reached or size > reached[key][0]:
+                    reached[key] = (size, curve_of(ray, ratio))
             if signed > worst or not worst_name:
                 worst, worst_name = signed, ray.name
         constants = (float(np.exp(np.clip(low, -700, 700))), float(np.exp(np.clip(high, -700, 700))))
-        return Judgement(
-            worst <= limit, worst / limit, constants, worst, f"drift {worst:.2g} on {worst_name} (limit {limit:g})"
-        )
+        curves = tuple({curve.name: curve for _, curve in reached.values()}.values())
+        detail = f"drift {worst:.2g} on {worst_name} (limit {limit:g})"
+        return Judgement(worst <= limit, worst / limit, constants, worst, detail, curves)
 
     def mutants(self) -> Mapping[str, Equivalent]:
         """Every exponent off by 0.05 (a log power by 0.25), both ways, one at a time."""
@@ -132,6 +140,13 @@ class Equivalent:
 
     def _moved(self, name: str, step: float) -> Equivalent:
         return replace(self, exponents={**self.exponents, name: self.exponents[name] + step})
+
+
+def curve_of(ray: Ray, ratio: Array) -> Curve:
+    """The ratio (natural logs) along a ray as a record of at most :data:`CURVE_POINTS` places, ends included."""
+    kept = np.unique(np.linspace(0, ray.scale.size - 1, min(ray.scale.size, CURVE_POINTS)).round().astype(int))
+    shortened = [tuple(float(f"{value:.4g}") for value in array[kept]) for array in (ray.scale, ratio)]
+    return Curve(ray.name, shortened[0], shortened[1])
 
 
 def growth(power: float, log_power: float, *, direction: Direction = "both") -> Equivalent:
@@ -200,6 +215,7 @@ class Joint:
             constants,
             max(drifts) if drifts else None,
             f"{name}: {judged[name].detail}",
+            tuple(replace(each, name=f"{part}: {each.name}") for part in judged for each in judged[part].curves),
         )
 
     def mutants(self) -> Mapping[str, Joint]:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from fsl_num.theorems.allocation_claims import CLAIMS
-from fsl_num.theorems.allocation_errata import ALLOCATION_ERRATA as ERRATA
-from fsl_num.theorems.allocation_forms import End, at_least, point, printed_claim, statement_of
+from fsl_num.theorems.allocation.claims import CLAIMS
+from fsl_num.theorems.allocation.comparisons import CLAIMS as COMPARISONS
+from fsl_num.theorems.allocation.comparisons import Vanishes
+from fsl_num.theorems.allocation.errata import ALLOCATION_ERRATA as ERRATA
+from fsl_num.theorems.allocation.forms import End, at_least, point, printed_claim, statement_of
 from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.comparison_claims import CLAIMS as COMPARISONS
-from fsl_num.theorems.comparison_claims import Vanishes
 from fsl_num.theorems.statements import Ray, growth
 from fsl_sym.allocation import optimal_allocation
 

@@ -9,8 +9,8 @@ from scipy.special import gammainc
 from fsl_num.functional import noise_functional
 from fsl_num.schedules import ExponentialDecay
 from fsl_num.theorems.errata import errata
-from fsl_num.theorems.kernel_claims import ERRATA
-from fsl_num.theorems.law_errata import LAW_ERRATA
+from fsl_num.theorems.kernel.claims import ERRATA
+from fsl_num.theorems.scaling_laws.errata import LAW_ERRATA
 from fsl_num.volterra import Problem, solve
 
 FOUND = {each.id: each for each in (*ERRATA, *LAW_ERRATA)}

@@ -15,7 +15,7 @@ from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_num.spectrum import signal
 from fsl_num.theorems.errata import errata
-from fsl_num.theorems.model_errata import MODEL_ERRATA
+from fsl_num.theorems.model.errata import MODEL_ERRATA
 
 FOUND = {each.id: each for each in MODEL_ERRATA}
 SIZES = (8, 16, 32, 64)

@@ -9,11 +9,11 @@ from fsl_num.simulate.families import family
 from fsl_num.simulate.hypercontractivity import hypercontractivity_constants
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_num.simulate.regression import Regression
-from fsl_num.theorems import model_measurements as measured
 from fsl_num.theorems.claim import Sample
 from fsl_num.theorems.court import hear
-from fsl_num.theorems.model_claims import CLAIMS, KURTOSIS, best_constants
-from fsl_num.theorems.model_statements import Bracket, FailureRate, Operator, Trend, matrix_bound, noise_bound
+from fsl_num.theorems.model import measurements as measured
+from fsl_num.theorems.model.claims import CLAIMS, KURTOSIS, best_constants
+from fsl_num.theorems.model.statements import Bracket, FailureRate, Operator, Trend, matrix_bound, noise_bound
 from fsl_num.theorems.records import Verdict
 from fsl_num.theorems.statements import Ray
 

@@ -13,7 +13,7 @@ from fsl_num.functional import integrate_graded, noise_functional
 from fsl_num.schedules import ExponentialDecay
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral
 from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.kernel_measurements import decades, joined_ray
+from fsl_num.theorems.kernel.measurements import decades, joined_ray
 from fsl_num.theorems.statements import Ray
 
 Array = NDArray[np.float64]

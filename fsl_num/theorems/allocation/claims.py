@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fsl_num.theorems.allocation_errata import ALLOCATION_ERRATA
-from fsl_num.theorems.allocation_forms import at_least, derived_claim, point, printed_claim
+from fsl_num.theorems.allocation.errata import ALLOCATION_ERRATA
+from fsl_num.theorems.allocation.forms import at_least, derived_claim, point, printed_claim
 from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.order import UNIT
 

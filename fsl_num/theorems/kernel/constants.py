@@ -11,7 +11,7 @@ from sympy import Expr, Rational, gamma, uppergamma, zeta
 from fsl_num.spectrum import approximation_error, exponential_sum, forgetting_kernel, signal
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import DIGITS, Point, number, sharp, smooth_sum_error
-from fsl_num.theorems.kernel_measurements import self_convolution
+from fsl_num.theorems.kernel.measurements import self_convolution
 from fsl_num.theorems.statements import Sharp
 from fsl_sym.derivation import Derivation
 from fsl_sym.integrals.stable_phase import stable_asymptotics

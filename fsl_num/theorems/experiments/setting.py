@@ -13,8 +13,8 @@ from fsl_num.functional import noise_functional
 from fsl_num.schedules import Constant, Cosine, ExponentialDecay, Schedule, StableDecay
 from fsl_num.spectrum import approximation_error, signal
 from fsl_num.theorems.claim import Claim, Sample
-from fsl_num.theorems.law_measurements import peak_rate
 from fsl_num.theorems.records import Erratum
+from fsl_num.theorems.scaling_laws.measurements import peak_rate
 from fsl_num.theorems.statements import Equivalent, Ray, Statement
 from fsl_num.volterra import Problem, solve
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from sympy import Symbol
 
+from fsl_num.theorems.allocation.numeric_laws import measure_allocation
 from fsl_num.theorems.claim import ALL_REGIMES, Claim, Sample
-from fsl_num.theorems.numeric_laws import measure_allocation
 from fsl_num.theorems.records import Judgement
 from fsl_num.theorems.statements import Equivalent, Joint, Statement, growth
 from fsl_sym.allocation import optimal_allocation, order_range_latex

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsl_num.theorems import law_measurements as measured
 from fsl_num.theorems.claim import Claim, Sample
-from fsl_num.theorems.decay_claims import DECAY_CLAIMS
-from fsl_num.theorems.law_errata import LAW_ERRATA
+from fsl_num.theorems.scaling_laws import measurements as measured
+from fsl_num.theorems.scaling_laws.decay_claims import DECAY_CLAIMS
+from fsl_num.theorems.scaling_laws.errata import LAW_ERRATA
 from fsl_num.theorems.statements import Equivalent, Law, Statement
 from fsl_sym.integrals.exponential_decay import constant_noise, exponential_decay_noise, i2_bound
 from fsl_sym.integrals.stable_phase import stable_bound

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Integral, Sum, exp, oo, zeta
 
-from fsl_num.theorems import kernel_measurements as measured
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import sharp
-from fsl_num.theorems.kernel_constants import SHARP_CLAIMS
+from fsl_num.theorems.kernel import measurements as measured
+from fsl_num.theorems.kernel.constants import SHARP_CLAIMS
 from fsl_num.theorems.records import Erratum
 from fsl_num.theorems.statements import Direction, Equivalent, Joint, Statement
 from fsl_sym.derivation import Derivation, Step

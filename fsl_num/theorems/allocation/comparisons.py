@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sympy import Rational
 
-from fsl_num.theorems.allocation_forms import HYPOTHESES, End
+from fsl_num.theorems.allocation.forms import HYPOTHESES, End
+from fsl_num.theorems.allocation.numeric_laws import measure_allocation, measure_risk
 from fsl_num.theorems.claim import Claim, Sample
-from fsl_num.theorems.numeric_laws import measure_allocation, measure_risk
 from fsl_num.theorems.records import Erratum, Judgement
 from fsl_num.theorems.statements import Equivalent, Joint, Ray, Statement, growth
 from fsl_sym.allocation import optimal_allocation

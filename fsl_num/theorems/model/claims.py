@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.simulate.recursion import exact_risk
-from fsl_num.theorems import model_measurements as measured
 from fsl_num.theorems.claim import Claim, Sample
-from fsl_num.theorems.model_errata import MODEL_ERRATA
-from fsl_num.theorems.model_measurements import DECAYING, FEATURES, INDEPENDENT, Plan
-from fsl_num.theorems.model_statements import (
+from fsl_num.theorems.model import measurements as measured
+from fsl_num.theorems.model.errata import MODEL_ERRATA
+from fsl_num.theorems.model.measurements import DECAYING, FEATURES, INDEPENDENT, Plan
+from fsl_num.theorems.model.statements import (
     Bracket,
     FailureRate,
     Trend,

@@ -20,7 +20,7 @@ from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios
 from fsl_num.simulate.random_features import BiasRatios, bias_ratios, random_projection
 from fsl_num.simulate.regression import Regression
 from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.model_statements import Operator
+from fsl_num.theorems.model.statements import Operator
 from fsl_num.theorems.statements import Ray
 from fsl_sym.allocation import optimal_allocation
 

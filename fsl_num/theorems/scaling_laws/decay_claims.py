@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Integer, Rational, Sum, exp, gamma, log, uppergamma, zeta
 
-from fsl_num.theorems import decay_measurements as measured
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import Point, number, sharp, smooth_sum_error
+from fsl_num.theorems.scaling_laws import decay_measurements as measured
 from fsl_num.theorems.statements import Equivalent, Joint, Sharp, Statement
 from fsl_sym.derivation import Derivation
 from fsl_sym.integrals.exponential_decay import (

@@ -1,0 +1,1 @@
+"""The model itself: features, gradient noise, the moments of SGD, random features."""

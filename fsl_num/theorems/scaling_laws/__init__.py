@@ -1,0 +1,1 @@
+"""The scaling laws of constant, exponential-decay and warmup-stable-decay schedules."""
