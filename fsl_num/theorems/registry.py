@@ -15,11 +15,16 @@ from fsl_num.theorems.claim import Claim
 
 GROUPS = (
     "model.claims",
+    "model.identities",
     "kernel.claims",
+    "functional.claims",
+    "random_features.claims",
     "scaling_laws.claims",
-    "experiments.setting",
     "allocation.claims",
     "allocation.comparisons",
+    "experiments.setting",
+    "experiments.protocols",
+    "empirical_laws.claims",
 )
 """Modules of this package that define CLAIMS and ERRATA, in the order of the paper."""
 

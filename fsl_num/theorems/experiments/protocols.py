@@ -1,0 +1,9 @@
+"""What the paper's experiments and their protocols say."""
+
+from __future__ import annotations
+
+from fsl_num.theorems.claim import Claim
+from fsl_num.theorems.records import Erratum
+
+CLAIMS: tuple[Claim, ...] = ()
+ERRATA: tuple[Erratum, ...] = ()

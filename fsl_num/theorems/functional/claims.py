@@ -1,0 +1,9 @@
+"""The theorems on the functional scaling law of the first M features."""
+
+from __future__ import annotations
+
+from fsl_num.theorems.claim import Claim
+from fsl_num.theorems.records import Erratum
+
+CLAIMS: tuple[Claim, ...] = ()
+ERRATA: tuple[Erratum, ...] = ()

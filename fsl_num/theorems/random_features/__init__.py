@@ -1,0 +1,1 @@
+"""The functional scaling law of random features, and the lemmas of its proof."""
