@@ -60,16 +60,16 @@ _METHODS: Final = {
     "discrete": _Method("discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True),
     "secular": _Method("secular", "solve_secular", tolerance=True, constant_only=True, spectrum=True),
     "constant": _Method(
-        "constant",
+        "digits.constant",
         "solve_constant",
         precise=True,
         constant_only=True,
         spectrum=True,
         largest=2000,
     ),
-    "laplace": _Method("laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
-    "high_precision": _Method("high_precision", "solve_high_precision", precise=True, spectrum=True),
-    "enclosure": _Method("enclosure", "solve_enclosure", precise=True, spectrum=True),
+    "laplace": _Method("digits.laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
+    "high_precision": _Method("digits.high_precision", "solve_high_precision", precise=True, spectrum=True),
+    "enclosure": _Method("enclosure.solver", "solve_enclosure", precise=True, spectrum=True),
     "reference": _Method("reference", "solve_reference", spectrum=True),
 }
 

@@ -14,9 +14,9 @@ from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import exponential_sum
 from fsl_num.volterra import Problem, Spectrum, UnstableProblemError
-from fsl_num.volterra.constant import solve_constant
-from fsl_num.volterra.enclosure import solve_enclosure
-from fsl_num.volterra.laplace import solve_laplace
+from fsl_num.volterra.digits.constant import solve_constant
+from fsl_num.volterra.digits.laplace import solve_laplace
+from fsl_num.volterra.enclosure.solver import solve_enclosure
 
 pytest.importorskip("flint")
 MP = private_context(110)

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from fsl_num.volterra.enclosure_bounds import ErrorBounds
-from fsl_num.volterra.enclosure_modes import BallModes, Remainder
+from fsl_num.volterra.enclosure.bounds import ErrorBounds
+from fsl_num.volterra.enclosure.modes import BallModes, Remainder
 
 flint = pytest.importorskip("flint")
 

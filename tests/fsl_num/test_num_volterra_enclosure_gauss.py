@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fsl_num.volterra.enclosure_gauss import gauss_rule_of_moments
+from fsl_num.volterra.enclosure.gauss import gauss_rule_of_moments
 
 flint = pytest.importorskip("flint")
 

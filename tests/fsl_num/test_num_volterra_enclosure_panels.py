@@ -12,11 +12,12 @@ from scipy.interpolate import PPoly
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Discrete, schedule
-from fsl_num.volterra import Problem, Spectrum, enclosure, solve
-from fsl_num.volterra.enclosure import solve_enclosure
-from fsl_num.volterra.enclosure_panels import March
-from fsl_num.volterra.high_precision import solve_high_precision
-from fsl_num.volterra.laplace import solve_laplace
+from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra.digits.high_precision import solve_high_precision
+from fsl_num.volterra.digits.laplace import solve_laplace
+from fsl_num.volterra.enclosure import solver as enclosure
+from fsl_num.volterra.enclosure.panels import March
+from fsl_num.volterra.enclosure.solver import solve_enclosure
 
 flint = pytest.importorskip("flint")
 MP = private_context(80)

@@ -12,8 +12,8 @@ import pytest
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import approximation_error, trace
 from fsl_num.volterra import Problem, Spectrum
-from fsl_num.volterra.constant import solve_constant
-from fsl_num.volterra.laplace import solve_laplace
+from fsl_num.volterra.digits.constant import solve_constant
+from fsl_num.volterra.digits.laplace import solve_laplace
 from fsl_num.volterra.moment_modes import full_modes, mode_errors, moment_modes
 from fsl_num.volterra.panels import panel_ends
 from fsl_num.volterra.reference import solve_reference, trapezoid

@@ -14,7 +14,7 @@ from fsl_num.schedules import Discrete, Schedule, schedule
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra import panels as panels_module
-from fsl_num.volterra.high_precision import solve_high_precision
+from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.neumann import neumann_series
 from fsl_num.volterra.reference import trapezoid
 

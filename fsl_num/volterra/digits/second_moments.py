@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fsl_num.volterra.arithmetic import Arithmetic
+from fsl_num.volterra.digits.arithmetic import Arithmetic
 from fsl_num.volterra.radau import RadauTable
 
 _STEEPEST = 0.4  # largest quotient of neighbouring terms of the series

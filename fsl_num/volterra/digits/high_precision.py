@@ -6,10 +6,10 @@ on each, Radau IIA collocation of high order, which is as sharp as it can be onl
 for is one. The number of stages grows until two solutions agree at all panel ends. Arithmetic is mpmath's, or Arb's
 through python-flint where that is installed (the ``rigor`` extra): the same numbers, faster. Up to 100 modes, and those
 of a given spectrum, are stepped one by one; larger power laws, infinite ones included, by few modes with a proven bound
-of what they leave out (:mod:`fsl_num.volterra.modes_digits`), which is chosen below the digits asked for.
+of what they leave out (:mod:`fsl_num.volterra.digits.modes`), which is chosen below the digits asked for.
 
 In the closure "gaussian" the rates are 2 lambda_k - gamma lambda_k^2. Where gamma varies over a panel they do not
-commute with the Radau matrix, and each mode is a system of its own (:mod:`fsl_num.volterra.second_moments_digits`).
+commute with the Radau matrix, and each mode is a system of its own (:mod:`fsl_num.volterra.digits.second_moments`).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.validation import whole_size
-from fsl_num.volterra.arithmetic import Arithmetic, arithmetic
-from fsl_num.volterra.gamma_digits import ExactGamma, exact_gamma
-from fsl_num.volterra.laplace import approximation_error_at
-from fsl_num.volterra.modes_digits import DigitModes, few_modes
+from fsl_num.volterra.digits.arithmetic import Arithmetic, arithmetic
+from fsl_num.volterra.digits.gamma import ExactGamma, exact_gamma
+from fsl_num.volterra.digits.laplace import approximation_error_at
+from fsl_num.volterra.digits.modes import DigitModes, few_modes
+from fsl_num.volterra.digits.second_moments import OwnSystems
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.radau import RadauTable, radau_table
-from fsl_num.volterra.second_moments_digits import OwnSystems
 
 LARGEST = 2000
 """The most modes of a given spectrum."""
@@ -135,7 +135,7 @@ def solve_high_precision(
     """Return f at ``times`` (numbers or mpf in [0, horizon]), an absolute error for each, and facts about the run.
 
     ``digits`` from 15 to 100; any model_size, or a spectrum of at most 2000 modes; both closures. gamma as
-    :func:`~fsl_num.volterra.gamma_digits.exact_gamma` takes it: a number, a schedule, or a function of one mpf, smooth
+    :func:`~fsl_num.volterra.digits.gamma.exact_gamma` takes it: a number, a schedule, or a function of one mpf, smooth
     between the problem's breaks (a schedule of one's own has no digits beyond its floats). ``library``:
     "flint", "mpmath", or None for flint where it is installed. The error is the difference from the solution with
     fewer stages (and, where few modes stand for many, with other modes of fewer digits), at least 10^-digits relative,

@@ -5,7 +5,7 @@ panels a + h y, 0 <= y <= 1, each by an exact polynomial. Its integrated defect
 
     R_k(y) = u_k(y) - u_k(0) + h int_0^y (r_k u_k - w_k gamma g),    |R_k| <= sum of |Legendre coefficients|,
 
-is computed in balls, and :mod:`fsl_num.volterra.enclosure_bounds` says what it can do at most.
+is computed in balls, and :mod:`fsl_num.volterra.enclosure.bounds` says what it can do at most.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from fsl_num.volterra.enclosure_bounds import BITS, ErrorBounds
-from fsl_num.volterra.enclosure_collocation import Collocation, integration
-from fsl_num.volterra.enclosure_gamma import Piece
-from fsl_num.volterra.enclosure_modes import BallModes
+from fsl_num.volterra.enclosure.bounds import BITS, ErrorBounds
+from fsl_num.volterra.enclosure.collocation import Collocation, integration
+from fsl_num.volterra.enclosure.gamma import Piece
+from fsl_num.volterra.enclosure.modes import BallModes
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _primitive(flint: Any, series: list[Any]) -> list[Any]:
 class March:
     """The state after some panels: midpoints of the modes, bounds of their errors. ``advance`` takes one panel more.
 
-    ``rates``, ``weights``, ``signals`` in :class:`~fsl_num.volterra.enclosure_modes.BallModes`.
+    ``rates``, ``weights``, ``signals`` in :class:`~fsl_num.volterra.enclosure.modes.BallModes`.
     """
 
     def __init__(self, flint: Any, modes: BallModes, table: Collocation) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fsl_num.volterra.enclosure_gamma import rational
-from fsl_num.volterra.enclosure_gauss import GaussRule, gauss_rule_of_moments
+from fsl_num.volterra.enclosure.gamma import rational
+from fsl_num.volterra.enclosure.gauss import GaussRule, gauss_rule_of_moments
 from fsl_num.volterra.problem import Problem
 
 LARGEST = 1500

@@ -11,11 +11,12 @@ import pytest
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.volterra import Problem, Spectrum, high_precision, solve
-from fsl_num.volterra.high_precision import solve_high_precision
-from fsl_num.volterra.laplace import solve_laplace
-from fsl_num.volterra.modes_digits import DigitModes, few_modes
-from fsl_num.volterra.moment_rules_digits import positive_rule, power_moments, zeta_tails
+from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra.digits import high_precision
+from fsl_num.volterra.digits.high_precision import solve_high_precision
+from fsl_num.volterra.digits.laplace import solve_laplace
+from fsl_num.volterra.digits.modes import DigitModes, few_modes
+from fsl_num.volterra.digits.moment_rules import positive_rule, power_moments, zeta_tails
 
 MP = private_context(90)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.volterra.enclosure_modes import BallModes
+from fsl_num.volterra.enclosure.modes import BallModes
 
 LARGEST = 400
 """The most modes; the work grows with their square."""

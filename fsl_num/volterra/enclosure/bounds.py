@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fsl_num.volterra.enclosure_modes import BallModes
+from fsl_num.volterra.enclosure.modes import BallModes
 
 BITS = 64
 """Bounds need few digits, only their direction of rounding counts."""

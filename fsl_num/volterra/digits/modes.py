@@ -22,7 +22,7 @@ import numpy as np
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.validation import Array
-from fsl_num.volterra.moment_rules_digits import positive_rule, power_moments
+from fsl_num.volterra.digits.moment_rules import positive_rule, power_moments
 from fsl_num.volterra.problem import Problem
 
 _RATIOS = (3.0, 6.0)  # of the largest and the smallest rate of a block, whichever needs fewer modes

@@ -13,12 +13,12 @@ from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Constant, Discrete, schedule
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra import Problem, Spectrum, solve
-from fsl_num.volterra.arithmetic import arithmetic
-from fsl_num.volterra.constant import solve_constant
-from fsl_num.volterra.gamma_digits import exact_gamma
-from fsl_num.volterra.high_precision import _gamma_table, _march, _panels, _system, solve_high_precision
+from fsl_num.volterra.digits.arithmetic import arithmetic
+from fsl_num.volterra.digits.constant import solve_constant
+from fsl_num.volterra.digits.gamma import exact_gamma
+from fsl_num.volterra.digits.high_precision import _gamma_table, _march, _panels, _system, solve_high_precision
+from fsl_num.volterra.digits.second_moments import OwnSystems
 from fsl_num.volterra.radau import radau_table
-from fsl_num.volterra.second_moments_digits import OwnSystems
 
 MP = private_context(60)
 

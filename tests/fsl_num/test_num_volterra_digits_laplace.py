@@ -13,11 +13,11 @@ from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Constant, schedule
 from fsl_num.spectrum import signal
 from fsl_num.volterra import Problem, solve
-from fsl_num.volterra.constant import solve_constant
+from fsl_num.volterra.digits.constant import solve_constant
+from fsl_num.volterra.digits.high_precision import solve_high_precision
+from fsl_num.volterra.digits.laplace import _invert, approximation_error_at, solve_laplace
+from fsl_num.volterra.digits.laplace_sums import TransferSums, _Series, residues, tails
 from fsl_num.volterra.given_spectrum import Spectrum
-from fsl_num.volterra.high_precision import solve_high_precision
-from fsl_num.volterra.laplace import _invert, approximation_error_at, solve_laplace
-from fsl_num.volterra.laplace_sums import TransferSums, _Series, residues, tails
 
 MP = private_context(40)
 

@@ -20,7 +20,7 @@ import numpy as np
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.spectrum import approximation_error, exponential_sum
 from fsl_num.validation import whole_size
-from fsl_num.volterra.laplace_sums import TransferSums
+from fsl_num.volterra.digits.laplace_sums import TransferSums
 from fsl_num.volterra.problem import Problem
 
 _RATE = 1.358 / math.log(10.0)  # digits gained by each point of the contour
