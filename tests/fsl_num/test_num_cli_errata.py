@@ -1,0 +1,131 @@
+"""fsl errata with the real ledger: complete, in the order of the paper, readable at 80 columns, strict about ids."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsl_num.cli import main
+from fsl_num.cli.errata import known
+from fsl_num.cli.inputs import InputError
+from fsl_num.report.errata import card, escaped, ledger, markdown
+from fsl_num.theorems.errata import errata
+from fsl_num.theorems.records import KINDS, Erratum
+
+FIELDS = ["id", "label", "line", "kind", "as_printed", "corrected", "evidence", "depends"]
+
+
+def answer(capsys, *words):
+    """The status of fsl errata, what it printed, and what it complained of."""
+    status = main(["errata", *words])
+    return status, *capsys.readouterr()
+
+
+def in_json(capsys, *words):
+    status, text, _ = answer(capsys, *words, "--json")
+    assert status == 0
+    return json.loads(text)["errata"]
+
+
+@pytest.fixture
+def eighty_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_the_json_is_the_whole_ledger_in_the_order_of_the_paper(capsys):
+    status, text, _ = answer(capsys, "--json")
+    record = json.loads(text)
+    assert status == 0
+    assert list(record) == ["errata"]
+    assert all(list(each) == FIELDS for each in record["errata"])
+    lines = [each["line"] for each in record["errata"]]
+    assert lines == sorted(lines)
+    assert {each["id"] for each in record["errata"]} == {each.id for each in errata()}
+
+
+def test_the_table_fits_and_names_every_erratum(capsys, eighty_columns):
+    _, text, _ = answer(capsys)
+    assert max(map(len, text.splitlines())) <= 80
+    joined = text.replace(" ", "").replace("\n", "")
+    assert all(str(each.line) in text for each in errata())
+    assert all(each.id.split("-")[0] in joined for each in errata())
+    assert f"{len(errata())} errata: " in text
+
+
+def test_an_id_shows_one_erratum_whole(capsys, eighty_columns):
+    for each in errata():
+        _, text, _ = answer(capsys, each.id.upper())
+        words = " ".join(text.split())
+        assert each.id in text
+        assert all(" ".join(part.split()) in words for part in (each.as_printed, each.corrected, each.evidence))
+        longest = max((len(word) for word in words.split()), default=0)
+        assert max(map(len, text.splitlines())) <= max(80, longest + 12)
+
+
+def test_the_filters_choose(capsys):
+    for kind in {each.kind for each in errata()}:
+        wanted = [each.id for each in errata() if each.kind == kind]
+        assert [each["id"] for each in in_json(capsys, "--kind", kind)] == wanted
+        assert [each["id"] for each in in_json(capsys, "--kind", kind.replace(" ", "-"))] == wanted
+    label = errata()[0].label
+    wanted = [each.id for each in errata() if each.label == label]
+    assert [each["id"] for each in in_json(capsys, "--label", label.replace(" ", ""))] == wanted
+    other = next(kind for kind in KINDS if kind != errata()[0].kind)
+    assert in_json(capsys, errata()[0].id, "--kind", other) == []
+    assert answer(capsys, errata()[0].id, "--kind", other)[:2] == (0, "no erratum\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (lambda first: [first.id[:-1]], lambda first: first.id),
+        (lambda first: ["--kind", "tpyo"], lambda first: "'typo'"),
+        (lambda first: ["--label", first.label + "x"], lambda first: first.label),
+        (lambda first: ["--label", "zzzz"], lambda first: "choose"),
+        (lambda first: ["--json", "--markdown"], lambda first: "not allowed"),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_is_near(capsys, words, what):
+    status, text, complaint = answer(capsys, *words(errata()[0]))
+    assert (status, text) == (2, "")
+    assert complaint.startswith("fsl: ")
+    assert what(errata()[0]) in complaint
+    assert complaint.count("\n") == 1
+
+
+def test_the_document_has_a_section_for_each_erratum_under_its_kind(capsys):
+    _, text, _ = answer(capsys, "--markdown")
+    assert text.startswith("# Errata\n\n")
+    kind, found = None, {}
+    for line in text.splitlines():
+        if line.startswith("## "):
+            kind = line[3:].lower()
+        elif line.startswith("### "):
+            found[line[4:].replace("\\", "")] = kind
+    assert found == {each.id: each.kind for each in errata()}
+    table = dict(re.findall(r"^\| ([a-z ]+) \| (\d+) \|$", text, re.MULTILINE))
+    assert table == {kind: str(sum(each.kind == kind for each in errata())) for kind in table}
+    assert sum(map(int, table.values())) == len(errata())
+
+
+@given(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=1, max_size=60))
+def test_markdown_shows_a_formula_as_it_is(text):
+    shown = escaped(text)
+    assert re.sub(r"\\(.)", r"\1", shown) == " ".join(text.split())
+    assert not re.search(r"(?<!\\)(?:\\\\)*[*_<>|`\[\]]", re.sub(r"\\[*_<>|`\[\]]", "", shown))
+
+
+def test_an_empty_ledger_and_one_entry():
+    one = Erratum("a", "thm: x", 3, "typo", "D^-1", "D^-2", "measured", ("thm: x",))
+    assert ledger([], 80) == "no erratum"
+    assert "1 erratum: 1 typo" in ledger([one], 80)
+    assert markdown([]) == "# Errata\n\nNo erratum.\n"
+    assert card(one, 80).splitlines()[-1].split(maxsplit=1) == ["claims", "thm: x"]
+
+
+def test_a_name_is_known_however_it_is_spelled():
+    assert known(" Gap-In-The Argument", KINDS, "kind") == "gap in the argument"
+    with pytest.raises(InputError, match="there is no kind '': choose 'typo'"):
+        known("", KINDS, "kind")
