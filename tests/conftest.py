@@ -5,6 +5,7 @@ No profile has a deadline: the machines are slow and shared, and a slow example 
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -21,3 +22,18 @@ def chosen_profile(environment):
 
 
 settings.load_profile(chosen_profile(os.environ))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_the_session(tmp_path_factory):
+    """Hearings of this run are kept in a folder of this run, shared by its workers: never where the user keeps them."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "hearings"
+    before = os.environ.get("FSL_CACHE")
+    os.environ["FSL_CACHE"] = str(folder)  # processes that tests start inherit it
+    yield folder
+    if before is None:
+        del os.environ["FSL_CACHE"]
+    else:
+        os.environ["FSL_CACHE"] = before

@@ -47,7 +47,7 @@ def test_a_claim_is_heard(claim_id, hearing_of):
 def test_a_claim_is_heard_where_its_hypotheses_hold(claim_id):
     subject = claim(claim_id)
     for regime in subject.regime_objects():
-        for sample in court._samples(subject, regime, "full", 1):
+        for sample in court.samples_of(subject, regime, "full", 1):
             assert regime.contains(sample.s, sample.beta)
             assert sample.s > 0 and sample.beta > 1
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from fsl_num.cli.executors import check_executor, executor_at
 from fsl_num.cli.figure import PICTURES, check_picture, check_target, unwritable, write_picture
 from fsl_num.cli.inputs import InputError, model_size, real_number, whole_number
 
@@ -31,8 +28,6 @@ _PARAMETERS: Final = {
 }
 """Parameter of a schedule -> option."""
 
-_DASK: Final = re.compile(r"dask://(?P<host>[^\s:/]+|\[[\da-fA-F:]+\]):(?P<port>\d{1,5})", re.ASCII)
-_PATIENCE = 10  # seconds for a scheduler to answer
 _DRAWN = 200  # points of a picture
 _ROWS = 24  # rows of the table shown on a terminal
 
@@ -155,9 +150,7 @@ def _check_method(arguments: argparse.Namespace) -> None:
         )
     if arguments.record is not None and arguments.record > arguments.steps:
         raise InputError(f"--record {arguments.record} is more than the {arguments.steps} steps there are")
-    executor = arguments.executor
-    if executor is not None and executor != "processes" and not _DASK.fullmatch(executor):
-        raise InputError(f"--executor must be processes or dask://HOST:PORT, not {executor!r}")
+    check_executor(arguments.executor)
 
 
 def _schedule_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -205,7 +198,7 @@ def _curve(arguments: argparse.Namespace, problem: Regression, rates: Any) -> Ri
 
         return exact_risk(problem, rates, arguments.batch, every=every)
     seed = 0 if arguments.seed is None else arguments.seed
-    with _executor(arguments.executor) as executor:
+    with executor_at(arguments.executor) as executor:
         common: dict[str, Any] = {"runs": arguments.runs, "seed": seed, "every": every, "executor": executor}
         found: RiskCurve
         if arguments.sde is not None:
@@ -217,42 +210,6 @@ def _curve(arguments: argparse.Namespace, problem: Regression, rates: Any) -> Ri
 
             found = simulate_sgd(problem, rates, arguments.batch, checkpoint=arguments.checkpoint, **common)
     return found
-
-
-@contextmanager
-def _executor(where: str | None) -> Iterator[Any]:
-    """The executor that was asked for, closed afterwards; None for this process."""
-    if where is None:
-        yield None
-    elif where == "processes":
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        # fresh processes: forking one that runs threads (of the linear algebra) may block for ever
-        with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-            yield pool
-    else:
-        try:
-            dask: Any = import_module("distributed")
-        except ImportError as error:
-            raise InputError("--executor dask://HOST:PORT needs Dask: install the extra `dask`") from error
-        address = "tcp://" + where.removeprefix("dask://")
-        try:
-            # A client that finds nobody would go on waiting when the interpreter ends: ask whether anybody is there.
-            _knock(where)
-            client = dask.Client(address, timeout=_PATIENCE, set_as_default=False)
-        except (OSError, OverflowError, ValueError) as error:
-            raise InputError(f"--executor: no Dask scheduler answers at {address}") from error
-        with client, client.get_executor() as pool:
-            yield pool
-
-
-def _knock(where: str) -> None:
-    import socket
-
-    found = _DASK.fullmatch(where)
-    assert found is not None
-    socket.create_connection((found["host"].strip("[]"), int(found["port"])), timeout=_PATIENCE).close()
 
 
 def _figure(arguments: argparse.Namespace, curve: RiskCurve) -> Any:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
-import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from fsl_num.cli.executors import check_executor, cores, executor_at
 from fsl_num.cli.inputs import InputError, whole_number
 
 if TYPE_CHECKING:
+    from fsl_num.theorems.cache import Cache
     from fsl_num.theorems.records import Hearing
 
-PROFILES = ("quick", "full")
+PROFILES = ("quick", "full", "deep")
 
 
 def register(subcommands: Any) -> None:
@@ -27,12 +26,20 @@ def register(subcommands: Any) -> None:
         "verify",
         help="hear the claims of the paper and judge them",
         description="Hear every claim (or those named): derive it, measure it, and refute its mutants. "
-        "Exit status 0 only if every claim heard passes.",
+        "Exit status 0 only if every claim heard passes. Hearings are kept under the content of claim and code, and "
+        "found again: a run that was killed goes on where it was, and only what changed is heard anew.",
     )
     parser.add_argument("ids", nargs="*", metavar="ID", help="claims to hear, by id (see fsl list); all by default")
     parser.add_argument("--profile", choices=PROFILES, default="quick", help="how much to measure (default: quick)")
+    parser.add_argument(
+        "--deep", action="store_const", const="deep", dest="profile", help="the same as --profile deep; for the night"
+    )
     parser.add_argument("--json", metavar="PATH", help="also write the record as JSON; - writes only it, to stdout")
     parser.add_argument("--jobs", type=whole_number(1), metavar="N", help="processes to use (default: one a core)")
+    parser.add_argument("--executor", metavar="WHERE", help="processes (the default), or dask://HOST:PORT")
+    keeping = parser.add_mutually_exclusive_group()
+    keeping.add_argument("--cache", metavar="DIR", help="keep hearings there (default: the place for caches)")
+    keeping.add_argument("--no-cache", action="store_true", help="hear everything anew and keep nothing")
     parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="seed of every draw (default: 0)")
     parser.set_defaults(run=run)
 
@@ -40,6 +47,9 @@ def register(subcommands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Hear, report, and return 0 if all passed, else 1."""
     _check_target(arguments.json)
+    if arguments.cache == "":
+        raise InputError("--cache needs the name of a folder")
+    where = _place_of_work(arguments)
     from fsl_num.cli.claims import known_claim
     from fsl_num.theorems import court, registry
     from fsl_num.theorems.errata import errata
@@ -48,9 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     for claim_id in ids:
         known_claim(claim_id)
     ids = ids or tuple(claim.id for claim in registry.claims())
-    with _executor(min(arguments.jobs or _cores(), len(ids))) as executor, _progress(len(ids)) as progress:
+    cache = _cache(arguments)
+    jobs = min(arguments.jobs or cores(), len(ids))
+    if jobs <= 1 and where == "processes":
+        where = None
+    with executor_at(where, jobs) as executor, _progress(len(ids)) as progress:
         hearings = court.hear_all(
-            ids, profile=arguments.profile, seed=arguments.seed, executor=executor, progress=progress
+            ids, profile=arguments.profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
         )
     # No claim heard is no proof of anything, so it does not pass.
     passed = bool(hearings) and all(hearing.passes for hearing in hearings)
@@ -60,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         "profile": arguments.profile,
         "seed": arguments.seed,
         "passed": passed,
+        "from_cache": 0 if cache is None else cache.hits,
         "hearings": [hearing.to_json() for hearing in hearings],
         "errata": [mistake.to_json() for mistake in mistakes],
     }
@@ -69,7 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0 if passed else 1
     from fsl_num.report.terminal import verification
 
-    print(verification(hearings, mistakes, width=shutil.get_terminal_size((120, 24)).columns))
+    width = shutil.get_terminal_size((120, 24)).columns
+    print(verification(hearings, mistakes, width=width, notes=_notes(arguments.profile, hearings, cache)))
     if arguments.json is not None:
         _write(arguments.json, text)
     return 0 if passed else 1
@@ -99,23 +115,30 @@ def _unwritable(path: str, error: Exception) -> InputError:
     return InputError(f"--json cannot write to {path!r}: {reason}")
 
 
-def _cores() -> int:
-    """The cores that this process may use, where the system says so."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _place_of_work(arguments: argparse.Namespace) -> str | None:
+    check_executor(arguments.executor)
+    if arguments.executor not in (None, "processes") and arguments.jobs is not None:
+        raise InputError("--jobs is for processes of this machine: a Dask cluster has the workers that it has")
+    return arguments.executor or "processes"
 
 
-@contextmanager
-def _executor(jobs: int) -> Iterator[Executor | None]:
-    """A pool of processes, None for one job: then all is heard in this process."""
-    if jobs <= 1:
-        yield None
-        return
-    # Spawned, not forked: the same on every system, and no lock of a numerical library is copied while it is held.
-    executor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield executor
-    finally:
-        executor.shutdown(cancel_futures=True)  # when interrupted, what has not begun is not begun
+def _cache(arguments: argparse.Namespace) -> Cache | None:
+    if arguments.no_cache:
+        return None
+    from fsl_num.theorems.cache import Cache, default_folder
+
+    return Cache(arguments.cache or default_folder())
+
+
+def _notes(profile: str, hearings: Sequence[Hearing], cache: Cache | None) -> list[str]:
+    """What the report says beside the hearings: how sharp the checks are, and what came from where."""
+    from fsl_num.report.terminal import resolution_note
+
+    notes = [] if profile == "quick" else [resolution_note(hearings)]
+    if cache is not None:
+        notes.append(f"{cache.hits} of {len(hearings)} hearings came from the cache in {str(cache.folder)!r}")
+        notes += [cache.trouble] if cache.trouble else []
+    return notes
 
 
 @contextmanager

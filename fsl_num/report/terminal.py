@@ -12,15 +12,21 @@ from fsl_num.theorems.records import Erratum, Hearing, Verdict
 HEADINGS = ("claim", "verdict", "regimes", "constants", "resolution", "mutants", "seconds")
 
 
-def verification(hearings: Sequence[Hearing], errata: Sequence[Erratum], width: int) -> str:
-    """The whole report, in at most ``width`` columns of text where words allow it."""
+GOALS = {"power": 0.02, "log_power": 0.25}
+"""The errors of an exponent and of a log power that every check should refute under the full profile."""
+ROUNDING = 1e-3
+"""How far beyond its goal, relative, a resolution may lie that is found by bisection."""
+
+
+def verification(hearings: Sequence[Hearing], errata: Sequence[Erratum], width: int, notes: Sequence[str] = ()) -> str:
+    """The whole report, in at most ``width`` columns of text where words allow it; ``notes`` come before the sum."""
     parts = [hearings_grid(hearings).text(width)]
     failures = [hearing for hearing in hearings if not hearing.passes]
     if failures:
         parts.append("\n\n".join(failure_text(hearing, width) for hearing in failures))
     if errata:
         parts.append(errata_text(errata, width))
-    parts.append(_fill(summary(hearings), width, ""))
+    parts.append("\n".join(_fill(line, width, "  ") for line in [*notes, summary(hearings)]))
     return "\n\n".join(parts)
 
 
@@ -61,6 +67,26 @@ def summary(hearings: Sequence[Hearing]) -> str:
         f"{len(passing)} of {len(hearings)} claims pass ({'; '.join(verdicts)}); "
         f"{refuted} of {mutants} mutants refuted; {seconds:.1f} seconds of hearings"
     )
+
+
+def blunt(hearings: Sequence[Hearing]) -> dict[str, dict[str, float]]:
+    """Claim -> its resolutions that miss the goal; claims without exponents, and those refuted, are not among them."""
+    found = {}
+    for hearing in hearings:
+        missed = {
+            kind: size for kind, size in hearing.resolution.items() if size > GOALS.get(kind, size) * (1 + ROUNDING)
+        }
+        if missed and hearing.verdict is not Verdict.REFUTED:
+            found[hearing.claim_id] = missed
+    return found
+
+
+def resolution_note(hearings: Sequence[Hearing]) -> str:
+    """One sentence: whether every exponent is resolved as well as it should be, and which are not."""
+    goals = " and ".join(f"every {kind.replace('_', ' ')} to {size:g}" for kind, size in GOALS.items())
+    missed = blunt(hearings)
+    told = "; ".join(f"{claim_id} ({resolution_text(sizes)})" for claim_id, sizes in missed.items())
+    return f"Resolution, {goals}: " + (f"missed by {told}" if missed else "all checks reach it")
 
 
 def interval_text(constants: tuple[float, float] | None) -> str:

@@ -1,70 +1,19 @@
-"""Hearings: measure a claim in every regime, judge it, refuse its mutants, find what its check resolves."""
+"""The court in session: all claims heard over any executor, what was heard before taken from a cache."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import replace
-from typing import Any
 
-from sympy import Rational
-
-from fsl_num.theorems.claim import Claim, Sample
-from fsl_num.theorems.records import (
-    DerivationRecord,
-    Hearing,
-    MutantHearing,
-    PointHearing,
-    RegimeHearing,
-    Verdict,
-)
+from fsl_num.theorems.cache import Cache
+from fsl_num.theorems.hearing import PAPER_POINT, RESOLUTIONS, SAMPLES, hear, samples_of
+from fsl_num.theorems.records import Hearing, Verdict
 from fsl_num.theorems.registry import claim as claim_of
 from fsl_num.theorems.registry import claims
-from fsl_num.theorems.statements import Statement
-from fsl_sym.domain import Regime
 
-SAMPLES = {"quick": 1, "full": 6, "deep": 24}
-"""How many points of each regime a profile draws; its place in this order is the effort of its samples."""
-PAPER_POINT = (Rational(1, 2), Rational(4))
-"""The paper's own setting s = 0.5, beta = 4: heard in its regime under every profile."""
-RESOLUTIONS = {"power": 0.05, "log_power": 0.25}
-"""The mutations that every check must refuse, and from which the resolution is bisected down."""
-FINEST = 1e-9
-"""Resolutions are not followed below this."""
-BISECTIONS = 24
-
-
-def hear(claim: Claim, profile: str = "quick", seed: int = 0) -> Hearing:
-    """One claim heard in all its regimes.
-
-    Args:
-        claim: from :func:`fsl_num.theorems.registry.claim`.
-        profile: "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort) or "deep"
-            (24 points a regime, most effort; for the night).
-        seed: draws the points.
-
-    Returns:
-        The hearing; a check that breaks is UNKNOWN with its message, never passed over.
-
-    >>> hear(claim_of("sec: effect-lrs/data-over-model")).verdict
-    <Verdict.REFUTED: 'REFUTED'>
-    """
-    if profile not in SAMPLES:
-        raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
-    start = time.perf_counter()
-    try:
-        derivations = _derivations(claim)
-        regimes = tuple(_hear_regime(claim, regime, profile, seed) for regime in claim.regime_objects())
-        verdict, message = _verdict(claim, regimes, derivations)
-    except Exception as error:
-        derivations, regimes = (), ()
-        verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
-    seconds = time.perf_counter() - start
-    return Hearing(
-        claim.id, claim.title, verdict, verdict.passes, regimes, derivations, seconds, message, claim.corrected_by
-    )
+__all__ = ["PAPER_POINT", "RESOLUTIONS", "SAMPLES", "hear", "hear_all", "samples_of"]
 
 
 def hear_all(
@@ -74,38 +23,87 @@ def hear_all(
     seed: int = 0,
     executor: Executor | None = None,
     progress: Callable[[Hearing], None] | None = None,
+    cache: Cache | None = None,
 ) -> tuple[Hearing, ...]:
     """All claims (or those named, with the claims that correct them) heard, in the order of the registry.
 
-    A claim that is refuted passes when the claim that corrects it passes. ``executor`` is any
-    ``concurrent.futures.Executor``; ``progress`` is called with each hearing as it ends.
+    A claim that is refuted passes when the claim that corrects it passes. What is heard depends on the profile and the
+    seed alone, not on the executor nor on the order.
+
+    Args:
+        ids: of the claims; all by default.
+        profile: "quick", "full" or "deep", see :func:`hear`.
+        seed: of every draw.
+        executor: any ``concurrent.futures.Executor``; this process by default. Families of claims that share a
+            measurement go to it whole, and those that took longest (known from the cache) go first.
+        progress: called with each hearing as it ends, from the cache or not.
+        cache: where hearings are kept as soon as they end, and found again.
 
     >>> [(each.claim_id, each.passes) for each in hear_all(["sec: effect-lrs/data-over-model"])]
     [('sec: effect-lrs/data-over-model', True), ('sec: effect-lrs/data-over-model-derived', True)]
     """
+    if profile not in SAMPLES:
+        raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
     wanted = _with_corrections(ids)
     found: dict[str, Hearing] = {}
-    for hearing in _run(wanted, profile, seed, executor):
+    for hearing in _heard(wanted, profile, seed, executor, cache):
         found[hearing.claim_id] = hearing
         if progress is not None:
             progress(hearing)
     return tuple(_settled(found[each], found) for each in wanted)
 
 
-def _run(ids: Sequence[str], profile: str, seed: int, executor: Executor | None) -> Iterable[Hearing]:
+def _heard(
+    ids: Sequence[str], profile: str, seed: int, executor: Executor | None, cache: Cache | None
+) -> Iterator[Hearing]:
+    missing = []
+    for each in ids:
+        kept = None if cache is None else cache.get(claim_of(each), profile, seed)
+        if kept is None:
+            missing.append(each)
+        else:
+            yield kept
     if executor is None:
-        yield from (hear(claim_of(each), profile, seed) for each in ids)
+        for each in missing:
+            yield from _hear_ids([each], profile, seed, cache)
         return
+    families = _longest_first(_families(missing), profile, cache)
+    futures = [executor.submit(_hear_ids, family, profile, seed, cache) for family in families]
+    for future in as_completed(futures):
+        for hearing in future.result():
+            if cache is not None:  # a worker on another machine could not keep it there
+                cache.put(claim_of(hearing.claim_id), profile, seed, hearing)
+            yield hearing
+
+
+def _hear_ids(ids: Sequence[str], profile: str, seed: int, cache: Cache | None = None) -> list[Hearing]:
+    """Hear these claims, and keep each hearing as soon as it ends, so that a run that is killed is resumed there."""
+    found = []
+    for each in ids:
+        hearing = hear(claim_of(each), profile, seed)
+        if cache is not None:
+            cache.put(claim_of(each), profile, seed, hearing)
+        found.append(hearing)
+    return found
+
+
+def _families(ids: Iterable[str]) -> list[list[str]]:
     families: dict[str, list[str]] = {}
     for each in ids:
         families.setdefault(claim_of(each).family or each, []).append(each)
-    futures = [executor.submit(_hear_ids, family, profile, seed) for family in families.values()]
-    for future in as_completed(futures):
-        yield from future.result()
+    return list(families.values())
 
 
-def _hear_ids(ids: Sequence[str], profile: str, seed: int) -> list[Hearing]:
-    return [hear(claim_of(each), profile, seed) for each in ids]
+def _longest_first(families: list[list[str]], profile: str, cache: Cache | None) -> list[list[str]]:
+    """Families whose cost is not known first, in the order of the registry, then the longest: workers end together."""
+    if cache is None:
+        return families
+
+    def seconds(family: Sequence[str]) -> float:
+        known = [cache.seconds(claim_of(each), profile) for each in family]
+        return math.inf if None in known else sum(each for each in known if each is not None)
+
+    return sorted(families, key=lambda family: -seconds(family))
 
 
 def _with_corrections(ids: Sequence[str]) -> list[str]:
@@ -126,120 +124,3 @@ def _settled(hearing: Hearing, found: dict[str, Hearing]) -> Hearing:
     if hearing.verdict is not Verdict.REFUTED or hearing.corrected_by is None:
         return hearing
     return replace(hearing, passes=found[hearing.corrected_by].passes)
-
-
-def _samples(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Sample]:
-    points: list[tuple[Any, Any]] = regime.samples(SAMPLES[profile], seed)
-    if regime.contains(*PAPER_POINT):
-        points = [PAPER_POINT, *points]
-    points += [point for point in claim.extra_points.get(regime.name, ()) if regime.contains(*point)]
-    effort = tuple(SAMPLES).index(profile)
-    return [Sample(regime.name, s, beta, effort, seed) for s, beta in dict.fromkeys(points)]
-
-
-def _hear_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> RegimeHearing:
-    samples = _samples(claim, regime, profile, seed)
-    heard = [(sample, claim.statement(sample), claim.measure(sample)) for sample in samples]
-    judged = [statement.judge(measured) for _, statement, measured in heard]
-    worst = max(judged, key=lambda each: (not each.holds, each.excess))
-    holds = all(each.holds for each in judged)
-    pairs = [each.constants for each in judged if each.constants is not None]
-    drifts = [each.drift for each in judged if each.drift is not None]
-    resolution: dict[str, float] = {}
-    mutants: tuple[MutantHearing, ...] = ()
-    if holds:
-        mutants = _hear_mutants(claim, heard)
-        resolution = {kind: size for kind in RESOLUTIONS for size in [_resolution(kind, heard)] if size is not None}
-    return RegimeHearing(
-        regime.name,
-        len(samples),
-        holds,
-        (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None,
-        max(drifts) if drifts else None,
-        mutants,
-        resolution,
-        f"s = {samples[judged.index(worst)].s}, beta = {samples[judged.index(worst)].beta}: {worst.detail}",
-        tuple(
-            # The curves of one point a regime are enough for a plot, and keep the record small.
-            PointHearing(
-                str(each.s),
-                str(each.beta),
-                said.holds,
-                said.constants,
-                said.drift,
-                said.detail,
-                said.curves if index == 0 else (),
-            )
-            for index, (each, said) in enumerate(zip(samples, judged, strict=True))
-        ),
-    )
-
-
-def _hear_mutants(claim: Claim, heard: Sequence[tuple[Sample, Statement, Any]]) -> tuple[MutantHearing, ...]:
-    """Each mutant against the same measurements: the check refutes it when it fails at one of the points heard."""
-    refuted: dict[str, MutantHearing] = {}
-    for sample, statement, measured in heard:
-        for name, mutant in {**statement.mutants(), **claim.mutants(sample)}.items():
-            if name in refuted and refuted[name].refuted:
-                continue
-            judgement = mutant.judge(measured)
-            refuted[name] = MutantHearing(name, not judgement.holds, judgement.detail)
-    return tuple(refuted.values())
-
-
-def _resolution(kind: str, heard: Sequence[tuple[Sample, Statement, Any]]) -> float | None:
-    """The smallest change of any exponent of the kind that the check refuses; None without such exponents."""
-
-    def refuses(size: float) -> bool:
-        count = len(heard[0][1].neighbours(kind, size))
-        return all(
-            any(not statement.neighbours(kind, size)[index].judge(measured).holds for _, statement, measured in heard)
-            for index in range(count)
-        )
-
-    if not heard[0][1].neighbours(kind, RESOLUTIONS[kind]):
-        return None
-    high = RESOLUTIONS[kind]
-    while not refuses(high) and high < 4:
-        high *= 2
-    low = FINEST
-    for _ in range(BISECTIONS):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if refuses(middle) else (middle, high)
-    return high
-
-
-def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:
-    if claim.derive is None:
-        return ()
-    derived = claim.derive()
-    records = []
-    for derivation in derived if isinstance(derived, list) else [derived]:
-        verdict = derivation.verify()
-        steps = len(verdict.steps)
-        verified = sum(each.holds for each in verdict.steps)
-        # A chain that is broken between two steps counts as one step short, whatever its steps say.
-        verified = verified if verdict.holds else min(verified, steps - 1)
-        records.append(DerivationRecord(derivation.name, steps, verified, "" if verdict.holds else verdict.detail))
-    return tuple(records)
-
-
-def _verdict(
-    claim: Claim, regimes: Sequence[RegimeHearing], derivations: Sequence[DerivationRecord]
-) -> tuple[Verdict, str]:
-    failed = [regime for regime in regimes if not regime.holds]
-    if failed:
-        return Verdict.REFUTED, f"fails in {', '.join(each.regime for each in failed)}: {failed[0].detail}"
-    broken = [each for each in derivations if not each.holds]
-    if broken:
-        return Verdict.UNKNOWN, f"the derivation {broken[0].name} has a step that does not verify: {broken[0].detail}"
-    silent = [regime for regime in regimes if not regime.mutants]
-    passed = [mutant.name for regime in regimes for mutant in regime.mutants if not mutant.refuted]
-    if silent or passed:
-        reason = (
-            f"accepts its mutants: {', '.join(passed[:3])}" if passed else f"no mutant was heard in {silent[0].regime}"
-        )
-        return Verdict.VACUOUS, f"the check {reason}"
-    if claim.exact and derivations:
-        return Verdict.PROVED, ""
-    return Verdict.SUPPORTED, ""

@@ -8,7 +8,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -158,7 +161,25 @@ class Hearing:
             "constants": self.constants,
             "resolution": self.resolution,
         }
-        return {key: _finite(value) for key, value in record.items()}
+        return {key: _finite(value, None) for key, value in record.items()}
+
+    def to_exact_json(self) -> dict[str, Any]:
+        """The fields alone as JSON-ready values that lose nothing: a number that is not finite is a text ("inf")."""
+        return {key: _finite(value, str) for key, value in (asdict(self) | {"verdict": str(self.verdict)}).items()}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Hearing:
+        """The hearing of which this is the record; exactly, if :meth:`to_exact_json` made it.
+
+        Fields that are computed (the sums of :meth:`to_json`) are left out, and None for a number reads as nan. Raises
+        ValueError or TypeError where the record is not that of a hearing.
+
+        >>> one = Hearing("thm:x", "t", Verdict.SUPPORTED, True, (), (), 0.5)
+        >>> Hearing.from_json(one.to_exact_json()) == Hearing.from_json(one.to_json()) == one
+        True
+        """
+        read: Hearing = _read(cls, record)
+        return read
 
 
 KINDS = ("typo", "inconsistency", "gap in the argument", "false as stated")
@@ -189,11 +210,42 @@ class Erratum:
         return asdict(self)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: Any, other: Any) -> Any:
+    """The value with ``other`` (or what it makes of them) in the place of numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return other(value) if other else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _finite(item, other) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [_finite(item, other) for item in value]
+    return value
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """A value of the annotated kind from what JSON made of it; ValueError or TypeError where it is none."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if is_dataclass(kind):
+        if not isinstance(value, Mapping):
+            raise TypeError(f"a record of {kind} must be an object, not {value!r}")
+        hints = typing.get_type_hints(kind)
+        given = [each.name for each in fields(kind) if each.name in value]
+        made: Any = kind
+        return made(**{name: _read(hints[name], value[name]) for name in given})
+    if origin in (typing.Union, types.UnionType):
+        return None if value is None else _read(next(each for each in arguments if each is not types.NoneType), value)
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise TypeError(f"{value!r} must be a list")
+        kinds = [arguments[0]] * len(value) if arguments[-1] is ... else list(arguments)
+        return tuple(_read(each, item) for each, item in zip(kinds, value, strict=True))
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise TypeError(f"{value!r} must be an object")
+        return {_read(arguments[0], key): _read(arguments[1], item) for key, item in value.items()}
+    if kind is float and (value is None or isinstance(value, str)):
+        return float("nan" if value is None else value)
+    if kind is float and type(value) is int or kind is Verdict:
+        return kind(value)
+    if type(value) is not kind:
+        raise TypeError(f"{value!r} must be of type {kind}")
     return value

@@ -50,6 +50,21 @@ def claims() -> tuple[Claim, ...]:
     return found
 
 
+@cache
+def _groups() -> dict[str, str]:
+    modules = [f"fsl_num.theorems.{group}" for group in GROUPS]
+    return {each.id: module for module in modules for each in import_module(module).CLAIMS}
+
+
+def group_of(claim_id: str) -> str:
+    """The dotted name of the module that lists the claim; "" for a claim of no group.
+
+    >>> group_of("tab: optimal-scaling")
+    'fsl_num.theorems.allocation.comparisons'
+    """
+    return _groups().get(claim_id, "")
+
+
 def claim(claim_id: str) -> Claim:
     """The claim with this id (spaces do not count); ValueError with the nearest ids where there is none.
 

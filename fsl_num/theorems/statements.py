@@ -32,6 +32,15 @@ CURVE_POINTS = 24
 """How many places of a ratio a record keeps, for its plot."""
 
 
+class NothingCompared(ValueError):
+    """A check had nothing to compare: it proves nothing, whatever it says.
+
+    >>> Sharp(claimed=abs, remainder=abs).judge([])
+    Traceback (most recent call last):
+    fsl_num.theorems.statements.NothingCompared: no point was measured
+    """
+
+
 class Statement(Protocol):
     """A claim at one exact parameter point."""
 
@@ -92,6 +101,8 @@ class Equivalent:
 
         Raises ValueError where the ratio is not finite: a nan must never pass for agreement, nor for a refutation.
         """
+        if not measured:
+            raise NothingCompared("no ray was measured")
         limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
         low, high, worst, worst_name = np.inf, -np.inf, 0.0, ""
         reached: dict[str, tuple[float, Curve]] = {}
@@ -176,6 +187,8 @@ class Sharp:
 
     def judge(self, measured: Sequence[tuple[Any, Any]]) -> Judgement:
         """``measured`` is a sequence of (point, value)."""
+        if not measured:
+            raise NothingCompared("no point was measured")
         worst, ratios, note = 0.0, [], ""
         for point, value in measured:
             ratio = value / self.claimed(point)
@@ -204,6 +217,8 @@ class Joint:
 
     def judge(self, measured: Mapping[str, Any]) -> Judgement:
         """All parts; the worst one speaks."""
+        if not self.parts:
+            raise NothingCompared("the statement has no parts")
         judged = {name: part.judge(measured[name]) for name, part in self.parts.items()}
         name = max(judged, key=lambda each: (not judged[each].holds, judged[each].excess))
         pairs = [each.constants for each in judged.values() if each.constants is not None]

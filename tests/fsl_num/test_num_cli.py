@@ -32,7 +32,8 @@ def hearing(claim_id, verdict=Verdict.SUPPORTED, passes=True, refuted=True):
 def claim(claim_id):
     return SimpleNamespace(
         id=claim_id, label=claim_id, line=7, title="A title", text="words", latex="x^2", regimes=("easy",),
-        hypotheses=("beta > 1",), depends=(), corrected_by=None, derive=None, measure=hearing,
+        hypotheses=("beta > 1",), depends=(), corrected_by=None, derive=None, measure=hearing, role="printed",
+        strengthens=None, probability="", family="",
     )  # fmt: skip
 
 
@@ -41,7 +42,7 @@ def small_court(monkeypatch):
     """Replace the court by one that knows two claims; its ``hearings`` are what it will say."""
     court = SimpleNamespace(hearings={"thm:one": hearing("thm:one"), "thm:two": hearing("thm:two")}, calls=[])
 
-    def hear_all(ids, *, profile, seed, executor, progress):
+    def hear_all(ids, *, profile, seed, executor, progress, cache=None):
         court.calls.append({"ids": tuple(ids), "profile": profile, "seed": seed, "executor": executor})
         heard = tuple(court.hearings[claim_id] for claim_id in ids)
         for one in heard:
@@ -102,7 +103,7 @@ def test_verify_of_nothing_does_not_pass(small_court, capsys):
 def test_verify_writes_only_json_to_stdout(small_court, capsys):
     assert main(["verify", "--json", "-", "--jobs", "1"]) == 0
     record = json.loads(capsys.readouterr().out)
-    assert set(record) == {"hearings", "errata", "profile", "seed", "passed"}
+    assert set(record) == {"hearings", "errata", "profile", "seed", "passed", "from_cache"}
     assert [one["claim_id"] for one in record["hearings"]] == ["thm:one", "thm:two"]
     assert record["hearings"][0]["mutants_refuted"] == 2
     assert record["passed"] is True

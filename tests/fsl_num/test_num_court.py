@@ -165,7 +165,7 @@ def test_the_paper_s_own_point_is_always_heard():
 
 
 def test_the_full_profile_hears_more_points_with_more_effort():
-    quick, full = (court._samples(made_up(), made_up().regime_objects()[0], name, 0) for name in ("quick", "full"))
+    quick, full = (court.samples_of(made_up(), made_up().regime_objects()[0], name, 0) for name in ("quick", "full"))
     assert (len(quick), len(full)) == (1, 6)
     assert {sample.effort for sample in quick} == {0}
     assert {sample.effort for sample in full} == {1}
@@ -173,14 +173,14 @@ def test_the_full_profile_hears_more_points_with_more_effort():
 
 def test_another_seed_hears_other_points():
     regime = made_up().regime_objects()[0]
-    first, second = (court._samples(made_up(), regime, "full", seed) for seed in (0, 1))
+    first, second = (court.samples_of(made_up(), regime, "full", seed) for seed in (0, 1))
     assert {sample.point for sample in first} != {sample.point for sample in second}
 
 
 def test_an_extra_point_is_heard_in_its_regime_only():
     extra = (1, 2)  # easy
     claim = made_up(extra_points={"easy": (extra,), "hard": (extra,)})
-    easy, _, hard = (court._samples(claim, regime, "quick", 0) for regime in claim.regime_objects())
+    easy, _, hard = (court.samples_of(claim, regime, "quick", 0) for regime in claim.regime_objects())
     assert extra in [(sample.s, sample.beta) for sample in easy]
     assert extra not in [(sample.s, sample.beta) for sample in hard]
 

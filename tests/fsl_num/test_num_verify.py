@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fsl_num.cli import main
-from fsl_num.cli.verify import _executor
+from fsl_num.cli.executors import executor_at
 from fsl_num.theorems.registry import claims
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,8 +53,8 @@ def test_a_claim_is_shown_with_the_places_of_its_proof(ids, capsys):
         assert shown["check"] is not None
 
 
-def test_one_job_needs_no_processes():
-    with _executor(1) as executor:
+def test_work_is_done_here_or_in_processes():
+    with executor_at(None) as executor:
         assert executor is None
-    with _executor(2) as executor:
+    with executor_at("processes", 2) as executor:
         assert executor.submit(abs, -3).result() == 3

@@ -1,0 +1,85 @@
+"""Where work is done that can be shared out: this process, processes of this machine, or a Dask cluster.
+
+>>> check_executor("threads")
+Traceback (most recent call last):
+fsl_num.cli.inputs.InputError: --executor must be processes or dask://HOST:PORT, not 'threads'
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from fsl_num.cli.inputs import InputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+_DASK: Final = re.compile(r"dask://(?P<host>[^\s:/]+|\[[\da-fA-F:]+\]):(?P<port>\d{1,5})", re.ASCII)
+_PATIENCE = 10  # seconds for a scheduler to answer
+
+
+def check_executor(where: str | None) -> None:
+    """Refuse what names no executor; None (this process) is one."""
+    if where is not None and where != "processes" and not _DASK.fullmatch(where):
+        raise InputError(f"--executor must be processes or dask://HOST:PORT, not {where!r}")
+
+
+def cores() -> int:
+    """The cores that this process may use, where the system says so."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def executor_at(where: str | None, jobs: int | None = None) -> Iterator[Executor | None]:
+    """The executor that was asked for, closed afterwards; None for this process.
+
+    Args:
+        where: "processes", "dask://HOST:PORT", or None for this process.
+        jobs: how many processes, where they are this machine's; one a core by default.
+
+    Raises:
+        InputError: the scheduler does not answer, or Dask is not installed.
+    """
+    check_executor(where)
+    if where is None:
+        yield None
+    elif where == "processes":
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        # Spawned, not forked: the same on every system, and no lock of a numerical library is copied while it is held.
+        pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)  # when interrupted, what has not begun is not begun
+    else:
+        with _cluster(where) as client, client.get_executor() as shared:
+            yield shared
+
+
+def _cluster(where: str) -> Any:
+    try:
+        dask: Any = import_module("distributed")
+    except ImportError as error:
+        raise InputError("--executor dask://HOST:PORT needs Dask: install the extra `dask`") from error
+    address = "tcp://" + where.removeprefix("dask://")
+    try:
+        # A client that finds nobody would go on waiting when the interpreter ends: ask whether anybody is there.
+        _knock(where)
+        return dask.Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, OverflowError, ValueError) as error:
+        raise InputError(f"--executor: no Dask scheduler answers at {address}") from error
+
+
+def _knock(where: str) -> None:
+    import socket
+
+    found = _DASK.fullmatch(where)
+    assert found is not None
+    socket.create_connection((found["host"].strip("[]"), int(found["port"])), timeout=_PATIENCE).close()
