@@ -1,0 +1,161 @@
+r"""The exact identities of the model: rotations, risk, gradient, noise of the gradient, and its average over a batch.
+
+Every step is an identity between matrices of all sizes (:mod:`fsl_sym.matrix_words`): H is any symmetric matrix, W any
+matrix of shape (M, N). The residual is u = W'v - theta*, one sample has features phi and label noise epsilon.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sympy import Identity, Integer, MatrixSymbol, Symbol, Trace, ZeroMatrix
+
+from fsl_sym.derivation import Derivation, Step
+from fsl_sym.matrix_words import MatrixIdentity, Mean, Rate
+from fsl_sym.symbols import sigma
+
+SIZE: Final = Symbol("M", integer=True, positive=True)
+FEATURES: Final = Symbol("N", integer=True, positive=True)
+ROTATION, COVARIANCE, CURVED = (MatrixSymbol(name, FEATURES, FEATURES) for name in ("Q", "H", "F"))
+PROJECTION: Final = MatrixSymbol("W", SIZE, FEATURES)
+PHI, THETA, RESIDUAL = (MatrixSymbol(name, FEATURES, 1) for name in (r"\phi", r"\theta", "u"))
+WEIGHTS, DIRECTION, NOISE = (MatrixSymbol(name, SIZE, 1) for name in ("v", "d", r"\xi"))
+SIGMA: Final = MatrixSymbol(r"\Sigma", SIZE, SIZE)
+EPSILON: Final = Symbol("epsilon", real=True)
+RATE: Final = Symbol("eta", positive=True)
+
+_Q, _H, _W, _U = ROTATION, COVARIANCE, PROJECTION, RESIDUAL
+_ONE = Identity(1)
+_ERROR = _W.T * WEIGHTS - THETA
+_ROTATED = MatrixIdentity(
+    symmetric=(_H,), relations=(((_Q.T, _Q), Identity(FEATURES)), ((_Q, _Q.T), Identity(FEATURES)))
+)
+_OVER_SAMPLES = MatrixIdentity(
+    symmetric=(_H, CURVED),
+    random=(PHI,),
+    moments=(((PHI, PHI.T), _H), ((PHI, PHI.T, _U, _U.T, PHI, PHI.T), CURVED), ((PHI,), ZeroMatrix(FEATURES, 1))),
+    scalar_moments=((EPSILON**2, sigma**2), (EPSILON, Integer(0))),
+)
+_ALONG = MatrixIdentity(symmetric=(_H,), derivatives=((WEIGHTS, DIRECTION),))
+LABELS: Final = "epsilon of mean 0 and variance sigma^2, independent of phi"
+
+
+def rotation_derivation() -> Derivation:
+    """SGD, and the risk, with features Q phi, target Q theta and projection W Q' are those without Q.
+
+    >>> rotation_derivation().verify().holds
+    True
+    """
+    projection, phi, theta = _W * _Q.T, _Q * PHI, _Q * THETA
+    gradient = projection * phi * (phi.T * (projection.T * WEIGHTS - theta) - EPSILON * _ONE)
+    own = _W * PHI * (PHI.T * _ERROR - EPSILON * _ONE)
+    error = projection.T * WEIGHTS - theta
+    risk = Trace(error.T * (_Q * _H * _Q.T) * error) / 2
+    v = MatrixSymbol("v", FEATURES, 1)
+    step = _Q * v - RATE * phi * (phi.T * (_Q * v - theta) - EPSILON * _ONE)
+    steps = (
+        Step(gradient, own, "identity", "the gradient of one sample: Q'Q = I", _ROTATED),
+        Step(risk, Trace(_ERROR.T * _H * _ERROR) / 2, "identity", "the excess risk", _ROTATED, True),
+        Step(step, _Q * (v - RATE * PHI * (PHI.T * (v - THETA) - EPSILON * _ONE)), "identity",
+             "all features, W = I: the weights turn with them", _ROTATED, True),
+    )  # fmt: skip
+    return Derivation("rotation", "SGD under rotations of the features", steps, ("Q'Q = QQ' = I",), "ass:diagonal")
+
+
+def risk_derivation() -> Derivation:
+    """The mean loss is half of u'Hu, plus half of sigma^2."""
+    residual = PHI.T * _ERROR - EPSILON * _ONE
+    steps = (
+        Step(Trace(Mean(residual.T * residual)) / 2, Trace(_ERROR.T * _H * _ERROR) / 2 + sigma**2 / 2, "identity",
+             "E phi phi' = H and E epsilon phi = 0", _OVER_SAMPLES),
+    )  # fmt: skip
+    return Derivation("population risk", "The population risk", steps, (LABELS,), "eqn: pop-risk")
+
+
+def top_risk_derivation() -> Derivation:
+    """With the first M features the risk splits into those that are learned and those that are not."""
+    rest = FEATURES - SIZE
+    first, last = MatrixSymbol("E_1", FEATURES, SIZE), MatrixSymbol("E_2", FEATURES, rest)
+    head, tail = MatrixSymbol("H_1", SIZE, SIZE), MatrixSymbol("H_2", rest, rest)
+    theta, left = MatrixSymbol(r"\theta_1", SIZE, 1), MatrixSymbol(r"\theta_2", rest, 1)
+    blocks = MatrixIdentity(
+        symmetric=(_H, head, tail),
+        relations=(
+            ((first.T, _H, first), head),
+            ((last.T, _H, last), tail),
+            ((first.T, _H, last), ZeroMatrix(SIZE, rest)),
+            ((last.T, _H, first), ZeroMatrix(rest, SIZE)),
+        ),
+    )
+    error = first * WEIGHTS - first * theta - last * left
+    steps = (
+        Step(Trace(error.T * _H * error),
+             Trace((WEIGHTS - theta).T * head * (WEIGHTS - theta)) + Trace(left.T * tail * left), "identity",
+             "H is diagonal: its blocks do not mix", blocks),
+    )  # fmt: skip
+    return Derivation(
+        "population risk, first features", "Twice the excess risk of the first M features", steps,
+        ("H diagonal", "W' = E_1, the first M columns of the identity"), "eqn: pop-risk-top-M",
+    )  # fmt: skip
+
+
+def gradient_derivation() -> Derivation:
+    """The gradients of loss and risk, and the second derivative of the risk, along any direction d."""
+    residual = PHI.T * _ERROR - EPSILON * _ONE
+    gradient = _W * PHI * PHI.T * _ERROR - EPSILON * _W * PHI
+    steps = (
+        Step(Trace(Rate(residual.T * residual)) / 2, Trace(DIRECTION.T * gradient), "identity",
+             "the gradient of the loss of one sample", _ALONG),
+        Step(Mean(gradient), _W * _H * _ERROR, "identity", "its mean", _OVER_SAMPLES, True),
+        Step(Trace(Rate(_ERROR.T * _H * _ERROR)) / 2, Trace(DIRECTION.T * _W * _H * _ERROR), "identity",
+             "the gradient of the risk is that mean", _ALONG, True),
+        Step(Rate(_W * _H * _ERROR), _W * _H * _W.T * DIRECTION, "identity",
+             "the second derivative of the risk", _ALONG, True),
+    )  # fmt: skip
+    return Derivation("gradient", "Gradients of loss and risk", steps, (LABELS,), "eqn: sgd")
+
+
+def noise_derivation() -> Derivation:
+    """The covariance of the gradient of one sample, with F = E[phi phi'u u'phi phi'].
+
+    >>> noise_derivation().verify().holds
+    True
+    """
+    gradient = _W * PHI * PHI.T * _U - EPSILON * _W * PHI
+    curved = _W * _H * _W.T
+    covariance = _W * (CURVED - _H * _U * _U.T * _H) * _W.T + sigma**2 * curved
+    size = Trace(_U.T * _H * _U)
+    normal = MatrixIdentity(symmetric=(_H, CURVED), relations=(((CURVED,), size * _H + 2 * _H * _U * _U.T * _H),))
+    steps = (
+        Step(Mean(gradient * gradient.T) - _W * _H * _U * _U.T * _H * _W.T, covariance, "identity",
+             "terms odd in epsilon have mean 0", _OVER_SAMPLES),
+        Step(covariance, (size + sigma**2) * curved + _W * _H * _U * _U.T * _H * _W.T, "identity",
+             "normal features: F = tr(Huu') H + 2 Huu'H", normal),
+    )  # fmt: skip
+    return Derivation("gradient noise", "The covariance of the gradient", steps, (LABELS,), "lemma: noise-covariance")
+
+
+def minibatch_derivation() -> Derivation:
+    """The noise of a batch has mean 0 and covariance Sigma/B: one sample, and from a batch of B to one of B + 1."""
+    batch = Symbol("B", positive=True)
+    one, mean = NOISE, MatrixSymbol(r"\bar\xi", SIZE, 1)
+    none = ZeroMatrix(SIZE, SIZE)
+    drawn = MatrixIdentity(
+        symmetric=(SIGMA,),
+        random=(one, mean),
+        moments=(
+            ((one, one.T), SIGMA), ((mean, mean.T), SIGMA / batch), ((one, mean.T), none), ((mean, one.T), none),
+            ((one,), ZeroMatrix(SIZE, 1)), ((mean,), ZeroMatrix(SIZE, 1)),
+        ),
+    )  # fmt: skip
+    longer = (batch * mean + one) / (batch + 1)
+    gradient = MatrixSymbol("g", SIZE, 1)
+    risk = _W * _H * _U
+    steps = (
+        Step(WEIGHTS - RATE * gradient, WEIGHTS - RATE * (risk + (gradient - risk)), "identity",
+             "the noise is what the gradient has beyond its mean", MatrixIdentity(symmetric=(_H,))),
+        Step(Mean(one * one.T), SIGMA, "identity", "a batch of one", drawn, True),
+        Step(Mean(longer), ZeroMatrix(SIZE, 1), "identity", "one sample more: the mean", drawn, True),
+        Step(Mean(longer * longer.T), SIGMA / (batch + 1), "identity", "one sample more: the covariance", drawn, True),
+    )  # fmt: skip
+    return Derivation("batches", "The gradient noise of a batch", steps, ("independent samples",), "eqn: sgd2")
