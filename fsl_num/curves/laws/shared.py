@@ -1,0 +1,76 @@
+"""What the laws with a signal T^-s and a power-law memory 1 - (1 + c t)^-gamma share: parameters, bounds, starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from fsl_num.curves.laws.base import Parameter
+from fsl_num.curves.plan import Plan
+from fsl_num.validation import Array
+
+FASTEST: Final = 10.0
+"""The fastest memory, in units of 1/peak: one that is gone within a tenth of an update cannot be told from faster."""
+
+_SLOWEST = 0.05  # in units of 1/T: a slower memory looks the same with another strength
+
+SIGNAL_EXPONENT: Final = Parameter(
+    "s", "s", "1", "difficulty of the task: the signal falls like T^-s", 0.02, 4.0, scale="log"
+)
+SPEED: Final = Parameter(
+    "c", "c", "1/intrinsic time", "how fast noise begins to be forgotten", 0.0, np.inf, scale="log"
+)
+GAMMA: Final = Parameter("gamma", r"\gamma", "1", "tail of the memory, 1 - 1/beta", 0.02, 5.0, scale="log")
+
+
+def memory_bounds(parameters: Sequence[Parameter], plans: Sequence[Plan], speed: str = "c") -> tuple[Array, Array]:
+    """Return the bounds of the parameters, those of the speed of memory from the plans.
+
+    >>> low, high = memory_bounds([SPEED], [Plan([0.1] * 10)])
+    >>> round(float(low[0]), 9), round(float(high[0]), 9)
+    (0.05, 100.0)
+    """
+    longest = max(float(plan.times[-1]) for plan in plans)
+    fastest = FASTEST / min(plan.peak for plan in plans)
+    low = np.array([_SLOWEST / longest if each.name == speed else each.lower for each in parameters])
+    high = np.array([fastest if each.name == speed else each.upper for each in parameters])
+    return low, high
+
+
+def memory_starts(plans: Sequence[Plan]) -> Array:
+    """Return ten starts of (s, c, gamma): c in units of 1/T.
+
+    >>> memory_starts([Plan([0.1] * 10)]).shape
+    (10, 3)
+    """
+    longest = max(float(plan.times[-1]) for plan in plans)
+    grid = [
+        (0.5, 300.0, 0.5),
+        (0.5, 1000.0, 0.4),
+        (0.3, 100.0, 0.7),
+        (0.8, 300.0, 0.5),
+        (0.5, 30.0, 1.0),
+        (0.3, 3000.0, 0.3),
+        (0.2, 300.0, 0.5),
+        (0.5, 10.0, 0.5),
+        (1.0, 30.0, 0.8),
+        (0.4, 3.0, 1.0),
+    ]
+    fastest = 0.5 * FASTEST / min(plan.peak for plan in plans)
+    return np.array([(s, min(c / longest, fastest), g) for s, c, g in grid])
+
+
+def size_column(plans: Sequence[Plan]) -> Array:
+    """Return the model size of every recorded step; raise ValueError where a plan has none.
+
+    >>> size_column([Plan([0.1], model_size=10.0)]).tolist()
+    [10.0]
+    """
+    for plan in plans:
+        if plan.model_size is None:
+            raise ValueError(
+                f"the law needs the model size of every curve, and {plan.name!r} has none: give model_size="
+            )
+    return np.concatenate([np.full(plan.recorded.size, plan.model_size, dtype=np.float64) for plan in plans])

@@ -1,0 +1,117 @@
+"""What a law needs to know of a run: the learning rate of every step, and after which steps the loss is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fsl_num.schedules import Discrete, Schedule
+from fsl_num.schedules.discrete import step_values, steps_and_batches
+from fsl_num.validation import Array, positive, whole_size
+
+Steps = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A schedule step by step, and the steps after which its loss is wanted.
+
+    ``rates``: eta_0 .. eta_{n-1} >= 0, the learning rate of every update, warmup included. ``recorded``: numbers of
+    updates done, whole, increasing, in [1, n]; default: after every update. ``warmup``: how many of the first updates
+    are warmup (0). ``batch_sizes``: in the same unit for all plans (tokens or sequences), one number or one an update.
+    ``model_size``: number of parameters M, None where it is unknown. Raises ValueError or TypeError otherwise.
+
+    >>> plan = Plan(rates=[0.1, 0.3, 0.2], recorded=[1, 3])
+    >>> plan.intrinsic_time.round(12).tolist()
+    [0.1, 0.6]
+    """
+
+    rates: Any
+    recorded: Any = None
+    warmup: int = 0
+    batch_sizes: Any = 1.0
+    model_size: float | None = None
+    name: str = "schedule"
+    times: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rates, batches = steps_and_batches(self.rates, self.batch_sizes)
+        if not rates.any():
+            raise ValueError("rates must hold a positive one: with all of them 0 there is no training")
+        size = rates.size
+        wanted = np.arange(1, size + 1) if self.recorded is None else np.atleast_1d(np.asarray(self.recorded))
+        if wanted.ndim != 1 or wanted.size == 0 or wanted.dtype.kind not in "iuf" or (wanted != np.floor(wanted)).any():
+            raise ValueError(f"recorded must be a list of whole numbers of updates, got {self.recorded!r}")
+        wanted = wanted.astype(np.int64)
+        if wanted[0] < 1 or wanted[-1] > size or (np.diff(wanted) <= 0).any():
+            raise ValueError(
+                f"recorded must increase within [1, {size}] (rates has {size} updates), got a list from {wanted[0]}"
+                f" to {wanted[-1]}; sort it, drop what comes twice, and give a learning rate for every update"
+            )
+        # a plain running sum of a million rates would lose three digits
+        times = np.concatenate([[0.0], np.cumsum(rates, dtype=np.longdouble)]).astype(np.float64)
+        if times[wanted[0]] <= 0.0:
+            raise ValueError(f"no intrinsic time has passed after {wanted[0]} updates: all learning rates so far are 0")
+        warmup = int(whole_size("warmup", self.warmup, infinite=False, least=0))
+        size_of_model = None if self.model_size is None else positive("model_size", self.model_size)
+        for name, value in (
+            ("rates", rates),
+            ("recorded", wanted),
+            ("warmup", warmup),
+            ("batch_sizes", batches),
+            ("model_size", size_of_model),
+            ("times", times),
+        ):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @property
+    def intrinsic_time(self) -> Array:
+        """T after each recorded step: the sum of the learning rates of all updates before it."""
+        return np.asarray(self.times[self.recorded])
+
+    @property
+    def data(self) -> Array:
+        """How much data each recorded step has seen, in the unit of ``batch_sizes``."""
+        seen = np.cumsum(np.broadcast_to(self.batch_sizes, self.rates.shape))
+        return np.asarray(seen[self.recorded - 1])
+
+    @property
+    def peak(self) -> float:
+        """The largest learning rate."""
+        return float(self.rates.max())
+
+    def at(self, recorded: Any) -> Plan:
+        """Return the same schedule with other steps recorded.
+
+        >>> Plan([0.1, 0.3]).at([2]).intrinsic_time.tolist()
+        [0.4]
+        """
+        return Plan(self.rates, recorded, self.warmup, self.batch_sizes, self.model_size, self.name)
+
+
+def as_plan(schedule: Any, *, warmup: int = 0, model_size: float | None = None, recorded: Any = None) -> Plan:
+    """Return a Plan for a Plan, a curve (its ``plan``), a :class:`~fsl_num.schedules.Schedule`, or an array of rates.
+
+    ``warmup``, ``model_size`` and ``recorded`` say what an array or a Schedule does not (``recorded``: every update);
+    a Plan or a curve keeps its own. Raises TypeError for anything else.
+
+    >>> as_plan([0.1, 0.2]).recorded.tolist()
+    [1, 2]
+    """
+    if isinstance(schedule, Plan):
+        return schedule if recorded is None else schedule.at(recorded)
+    own = getattr(schedule, "plan", None)
+    if isinstance(own, Plan):
+        return own if recorded is None else own.at(recorded)
+    if isinstance(schedule, Discrete):
+        return Plan(schedule.rates, recorded, warmup, schedule.batch_sizes, model_size)
+    if isinstance(schedule, Schedule):
+        count = int(whole_size("steps", schedule.steps, infinite=False))
+        rates = schedule.learning_rate(np.arange(count, dtype=np.float64))
+        return Plan(rates, recorded, warmup, schedule.batch_size, model_size, type(schedule).__name__)
+    return Plan(step_values("rates", schedule, zero=True), recorded, warmup, 1.0, model_size)

@@ -1,0 +1,45 @@
+"""Plans: what a law knows of a run."""
+
+import numpy as np
+import pytest
+
+from fsl_num.curves.plan import Plan, as_plan
+from fsl_num.schedules import Discrete, schedule
+
+
+def test_the_loss_of_a_step_comes_after_the_updates_before_it():
+    plan = Plan([0.1, 0.2, 0.3], [1, 3], batch_sizes=[1.0, 2.0, 4.0])
+    assert plan.intrinsic_time.tolist() == pytest.approx([0.1, 0.6])
+    assert plan.data.tolist() == [1.0, 7.0]
+    assert plan.peak == 0.3
+
+
+@pytest.mark.parametrize(
+    ("rates", "recorded", "told"),
+    [
+        ([0.0, 0.0], None, "positive one"),
+        ([0.1, -0.1], None, "position 1"),
+        ([0.1], [2], "within"),
+        ([0.1, 0.1], [2, 1], "increase"),
+        ([0.1, 0.1], [1.5], "whole"),
+        ([0.0, 0.1], [1, 2], "no intrinsic time"),
+        ([], None, "at least one"),
+    ],
+)
+def test_wrong_plans_are_refused(rates, recorded, told):
+    with pytest.raises(ValueError, match=told):
+        Plan(rates, recorded)
+
+
+def test_schedules_of_every_kind_become_plans():
+    cosine = schedule("cosine", peak=0.1, steps=50, batch_size=4.0)
+    plan = as_plan(cosine)
+    assert plan.rates.size == 50
+    assert plan.rates[0] == 0.1
+    assert plan.data[-1] == 200.0
+    assert as_plan(Discrete(rates=[0.1, 0.2])).intrinsic_time.tolist() == pytest.approx([0.1, 0.3])
+    assert as_plan(plan) is plan
+    assert as_plan(plan, recorded=[7]).recorded.tolist() == [7]
+    assert as_plan(np.array([0.1, 0.1]), warmup=1).warmup == 1
+    with pytest.raises(TypeError):
+        as_plan("cosine")
