@@ -142,6 +142,7 @@ CLAIMS = (
         916,
         "Constant schedule, data-optimal, derived",
         ("constant", "data"),
+        "own",
     ),
     printed_claim(
         "thm:chinchilla/compute",
@@ -158,6 +159,7 @@ CLAIMS = (
         924,
         "Constant schedule, compute-optimal, derived",
         ("constant", "compute"),
+        "own",
     ),
     printed_claim(
         "thm:geometric/data",
@@ -235,7 +237,7 @@ CLAIMS = (
         _wsd_data_hard,
         infinite_model=True,
     ),
-    derived_claim("thm: wsd/data-derived", "thm: wsd", 1033, "WSD, data-optimal, derived", ("wsd", "data")),
+    derived_claim("thm: wsd/data-derived", "thm: wsd", 1033, "WSD, data-optimal, derived", ("wsd", "data"), "own"),
     printed_claim(
         "thm: wsd/data-edge-as-hard",
         "sub:proof_for_the_wsd_like_lrs",
@@ -248,6 +250,7 @@ CLAIMS = (
         regimes=("edge",),
         infinite_model=True,
         corrected_by="thm: wsd/data-appendix",
+        role="argument",
     ),
     printed_claim(
         "thm: wsd/compute",
@@ -269,6 +272,7 @@ CLAIMS = (
         _wsd_compute_hard,
         regimes=("easy",),
         corrected_by="thm: wsd/compute-derived",
+        role="argument",
     ),
     printed_claim(
         "thm: wsd/compute-second-case",
@@ -280,6 +284,7 @@ CLAIMS = (
         _wsd_compute_hard,
         regimes=("easy",),
         corrected_by="thm: wsd/compute-derived",
+        role="argument",
     ),
     printed_claim(
         "thm: wsd/compute-edge-as-hard",

@@ -153,6 +153,7 @@ def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Orde
         regimes=("easy",),
         corrected_by=corrected_by,
         family="exp-decay/compute/False/False",
+        role="printed" if corrected_by else "corrected",
     )
 
 

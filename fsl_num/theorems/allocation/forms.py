@@ -10,7 +10,7 @@ from typing import Any
 from sympy import Symbol
 
 from fsl_num.theorems.allocation.numeric_laws import measure_allocation
-from fsl_num.theorems.claim import ALL_REGIMES, Claim, Sample
+from fsl_num.theorems.claim import ALL_REGIMES, Claim, Role, Sample
 from fsl_num.theorems.records import Judgement
 from fsl_num.theorems.statements import Equivalent, Joint, Statement, growth
 from fsl_sym.allocation import optimal_allocation, order_range_latex
@@ -94,6 +94,7 @@ def printed_claim(
     infinite_model: bool = False,
     free_steps: bool = False,
     corrected_by: str | None = None,
+    role: Role = "printed",
 ) -> Claim:
     """A claim from two formulas, one for the easy and one for the hard regime, and which of them the edge belongs to.
 
@@ -136,10 +137,13 @@ def printed_claim(
         regimes=regimes,
         corrected_by=corrected_by,
         family=f"{schedule}/{budget}/{infinite_model}/{free_steps}",
+        role=role,
     )
 
 
-def derived_claim(name: str, label: str, line: int, title: str, problem: tuple[str, str]) -> Claim:
+def derived_claim(
+    name: str, label: str, line: int, title: str, problem: tuple[str, str], role: Role = "corrected"
+) -> Claim:
     """The derived allocation of a problem as a claim, its quantities and ranges heard in every regime."""
     allocation = optimal_allocation(*problem)
 
@@ -148,7 +152,7 @@ def derived_claim(name: str, label: str, line: int, title: str, problem: tuple[s
         return {key: each.subs(values) for key, each in allocation.regime(regime).quantities.items()}
 
     claim = printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
-    return replace(claim, derive=lambda: allocation.derivation)
+    return replace(claim, derive=lambda: allocation.derivation, role=role)
 
 
 def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bool:

@@ -94,6 +94,7 @@ CLAIMS: tuple[Claim, ...] = (
         _mutants,
         depends=("eqn: fsl-simplified",),
         family="own-setting",
+        role="own",
     ),
 )
 ERRATA: tuple[Erratum, ...] = ()

@@ -187,6 +187,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\delta_M = (M+1)^{-1-s\beta}, \quad N = M + 1", (MODEL, "N = M + 1"),
         measured.one_feature_more_rays, lambda sample: power_law(M=-1.0 - sample.point[0] * sample.point[1]),
         mutants=lambda sample: {"M^-(s beta)": power_law(M=-sample.point[0] * sample.point[1])},
+        role="own",
     ),
     Claim(
         "lemma:em-gap", "lemma:em-gap", 2027, "the features beyond M carry at most M^-(s beta) of the signal",
@@ -217,6 +218,7 @@ CLAIMS: tuple[Claim, ...] = (
         measured.beyond_window_rays,
         lambda sample: Equivalent(monomial, {"t": 1.0, "M": -sample.point[1]}),
         mutants=lambda sample: {"bounded, as inside the window": Equivalent(monomial, {"t": 0.0, "M": 0.0})},
+        role="own",
     ),
     Claim(
         "lemma:convolution-kernel", "lemma:convolution-kernel", 2129, "the kernel convolved with itself, t <= M^beta",
@@ -241,6 +243,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\mathcal K_1 * \mathcal K_1(t) = t\, \mathcal K_1(t)", (MODEL, "M = 1, all t"),
         measured.single_mode_rays, lambda sample: power_law(t=1.0),
         mutants=lambda sample: {"bounded": _convolution_bound(sample)},
+        role="own",
     ),
     Claim(
         "lemma:convolution-kernel/mass", "lemma:convolution-kernel", 2160, "the mass of the kernel is half the trace",
@@ -248,6 +251,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"2\int_0^\infty \mathcal K_M = \sum_{j \le M} \lambda_j \le \mathrm{tr}(\mathbf H)",
         (MODEL, "M finite (tr(H) - the sum is the positive rest)"), measured.kernel_mass, _mass,
         derive=mass_derivation, exact=True,
+        role="argument",
     ),
     Claim(
         "lem: wsd-stable-noise", "lem: wsd-stable-noise", 3489, "what the decay phase leaves of the stable phase",
@@ -261,6 +265,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\int_0^\infty \mathcal K_M(T_2+t)\,dt = \sum_{j\le M} \tfrac{\lambda_j}{2} e^{-2\lambda_j T_2}",
         (MODEL, "T_2 > 0, M finite"), measured.stable_phase_integral, _stable_identity,
         derive=lambda: stable_phase_noise().derivation, exact=True,
+        role="argument",
     ),
     *SHARP_CLAIMS,
 )  # fmt: skip

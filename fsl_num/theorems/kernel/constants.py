@@ -180,6 +180,7 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
         r"e_\infty(t) \sim \frac{\Gamma(s)}{\beta}(2t)^{-s}", (MODEL, "M infinite"), _signal_measured,
         lambda sample: _sharp_sum(sample, SIGNAL().expression, s, 1 + sample.s * sample.beta, 1.0, "t"),
         derive=lambda: _expansion("signal", SIGNAL(), "lemma:ke-power"),
+        role="stronger", strengthens="lemma:ke-power/infinite",
     ),
     Claim(
         "lemma:ke-power/kernel-sharp", "lemma:ke-power", 1953, "the constant of the kernel",
@@ -188,6 +189,7 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
         _kernel_measured,
         lambda sample: _sharp_sum(sample, KERNEL().expression, 2 - 1 / beta, 2 * sample.beta, 1.0, "t"),
         derive=lambda: _expansion("kernel", KERNEL(), "lemma:ke-power"),
+        role="stronger", strengthens="lemma:ke-power/infinite",
     ),
     Claim(
         "lemma:ke-power/crossover", "lemma:ke-power", 1959, "the kernel at the edge of the window",
@@ -195,18 +197,21 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
         r"\bigl|\mathcal K_M(t) - \tfrac1\beta (2t)^{1/\beta-2}\,\Gamma(2-\tfrac1\beta, 2tM^{-\beta})\bigr|"
         r" \le e^{-2}t^{-2}",
         (MODEL, "t > 0, any M"), _crossover_measured, _crossover, derive=lambda: finite_kernel().derivation,
+        role="stronger", strengthens="lemma:ke-power/kernel-window",
     ),
     Claim(
         "approximation-error/sharp", "approximation-error", 845, "the constant of the approximation error",
         "With N infinite, delta_M M^(s beta) tends to 1/(s beta), within a factor 1 - s beta/M.",
         r"\delta_M \sim \frac{1}{s\beta} M^{-s\beta}", (MODEL, "N infinite"), _approximation_measured, _approximation,
         derive=lambda: approximation_error_asymptotics().derivation,
+        role="stronger", strengthens="approximation-error",
     ),
     Claim(
         "cor: contraction/sharp", "cor: contraction", 769, "the constant of the subconvolution is the trace",
         "For M infinite (K * K)(t)/K(t) tends to tr(H); the next terms are of the orders t^(1/beta-1) and 1/t.",
         r"\frac{\mathcal K_\infty * \mathcal K_\infty(t)}{\mathcal K_\infty(t)} \to \mathrm{tr}(\mathbf H)",
         (MODEL, "M infinite"), _convolution_measured, _convolution,
+        role="own",
     ),
     Claim(
         "lem: wsd-stable-noise/sharp", "lem: wsd-stable-noise", 3489, "the constant of the stable phase",
@@ -216,6 +221,7 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
         (MODEL, "M infinite"), _stable_measured,
         lambda sample: _sharp_sum(sample, STABLE().expression, 1 - 1 / beta, sample.beta, 0.5, "T_2"),
         derive=lambda: _expansion("stable phase", STABLE(), "lem: wsd-stable-noise"),
+        role="own",
     ),
 )  # fmt: skip
 """Limits, with how far they may be from the measured number."""

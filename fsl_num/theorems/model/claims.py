@@ -16,6 +16,7 @@ from fsl_num.theorems.model import measurements as measured
 from fsl_num.theorems.model.errata import MODEL_ERRATA
 from fsl_num.theorems.model.measurements import DECAYING, FEATURES, INDEPENDENT, Plan
 from fsl_num.theorems.model.statements import (
+    CONFIDENCE,
     Bracket,
     FailureRate,
     Trend,
@@ -42,6 +43,24 @@ FLAT = 0.4
 """Largest slope of medians over M = 8 to 64 that counts as none: finite sizes leave up to 0.15 and the draws 0.1."""
 RATE = 0.03
 """The failure probability is shown to be below exp(-0.03 M): with 120 draws at M = 64 no faster rate can be shown."""
+
+
+def _drawn(asserted: str, draws: tuple[int, ...], error: str) -> str:
+    """What a claim about random W asserts with which probability, from how many draws, and how sure the test is."""
+    counts = ", ".join(f"{count} at M = {size}" for count, size in zip(draws, measured.SIZES, strict=True))
+    return f"{asserted}; draws of W at each point: {counts}; {error}"
+
+
+EIGENVALUES_DRAWN = partial(
+    _drawn,
+    draws=measured.DRAWS,
+    error=f"failure rates by Clopper-Pearson bounds at {CONFIDENCE:.1%}, medians by a slope of at most {FLAT:g}",
+)
+BIASES_DRAWN = _drawn(
+    "with probability at least 1 - exp(-Omega(M)) over W (heard: the median)",
+    measured.BIAS_DRAWS,
+    f"a slope of at most {FLAT:g} the wrong way, of which the draws can make up 0.1",
+)
 
 
 def best_constants(kurtosis: float, size: int = FEATURES) -> tuple[float, float]:
@@ -172,6 +191,7 @@ CLAIMS: tuple[Claim, ...] = (
         r" \preceq 2\,\mathrm{tr}(\mathbf H\mathbf A)\,\mathbf H",
         (SPECTRUM, NORMAL), lambda sample: measured.fourth_moments("gaussian", sample), _corrected,
         family="fourth-moments",
+        role="corrected",
     ),
     Claim(
         "assumption: hypercontractivity/independent-features", "assumption: hypercontractivity", 277,
@@ -182,6 +202,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, "independent symmetric features", "N = 4, uniform, signs and Laplace"),
         lambda sample: {name: measured.fourth_moments(name, sample) for name in INDEPENDENT},
         _independent, _independent_mutants, family="fourth-moments",
+        role="own",
     ),
     Claim(
         "eqn: sgd/second-moments", "eqn: sgd", 398, "the expected risk of SGD by a closed recursion",
@@ -193,6 +214,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\tfrac{\eta^2}{B}\lambda_j^2 (2\mathcal E + \sigma^2)",
         (SPECTRUM, TARGET, "independent symmetric features of kurtosis k", "M = 2, N = 3, two or three steps"),
         measured.risks_over_all_paths, _moments, family="paths",
+        role="own",
     ),
     Claim(
         "lemma: noise-covariance-main", "lemma: noise-covariance-main", 652, "the covariance of the gradient noise",
@@ -212,6 +234,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, "entries of W normal of variance 1", *RANDOM[1:]),
         partial(measured.eigenvalue_trends, unit=True), _eigenvalues, corrected_by="lem: random_eigen/corrected",
         family="random-eigenvalues",
+        probability=EIGENVALUES_DRAWN("with probability at least 1 - exp(-Omega(M)) over W"),
     ),
     Claim(
         "lem: random_eigen/corrected", "lem: random_eigen", 635, "random features with w_j ~ N(0, I_N/M)",
@@ -221,6 +244,8 @@ CLAIMS: tuple[Claim, ...] = (
         r"c_1\lambda_j \le \mu_j(\mathbf W\mathbf H\mathbf W^\top) \le c_2\lambda_j",
         (SPECTRUM, *RANDOM), measured.eigenvalue_trends, _eigenvalues, _eigenvalue_mutants,
         family="random-eigenvalues",
+        probability=EIGENVALUES_DRAWN(f"with probability at least 1 - exp(-{RATE:g} M) over W"),
+        role="corrected",
     ),
     Claim(
         "appendix:experiment_details/peak-rate", "appendix:experiment_details", 1429,
@@ -240,6 +265,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\eta_{\max} = 0.05\, \gamma^\star(D): \quad \mathcal E_D \asymp \mathcal E^\star_D",
         (SPECTRUM, TARGET, "M infinite", "sigma = 3, B = 1", "final rate 1/D of the peak", "D up to 1e52"),
         partial(measured.final_risks, measured.derived_peak), _final_risks, family="peak-rates",
+        role="corrected",
     ),
     Claim(
         "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above",
@@ -248,6 +274,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, "s < 1", *RANDOM), partial(_biases, "upper", ("fixed",)),
         lambda sample: Joint({"fixed": Trend(0.0, FLAT, "upper")}),
         regimes=("edge", "hard"), depends=("lem: random_eigen/corrected",), family="random-bias",
+        probability=BIASES_DRAWN,
     ),
     Claim(
         "lem:bias_lower_bound", "lem:bias_lower_bound", 2663, "what random features leave, from below",
@@ -257,6 +284,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, *RANDOM), partial(_biases, "lower", ("fixed", "normal")),
         lambda sample: Joint({target: Trend(0.0, FLAT, "lower") for target in ("fixed", "normal")}),
         depends=("lem: random_eigen/corrected",), family="random-bias",
+        probability=BIASES_DRAWN,
     ),
     Claim(
         "lem:4th_moment_estim", "lem:4th_moment_estim", 3808, "the fourth moments of normal features",

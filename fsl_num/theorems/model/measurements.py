@@ -33,6 +33,7 @@ DECAYING = ("exp-decay", "wsd")
 BUDGETS = tuple(10.0**k for k in (16, 28, 40, 52))
 SIZES = (8, 16, 32, 64)
 DRAWS = (400, 200, 150, 120)
+BIAS_DRAWS = (32, 24, 16, 12)
 """So many at each size that the upper end of the interval of no failure lies well below the bound that is shown."""
 
 
@@ -273,7 +274,7 @@ def drawn_biases(target: str, sample: Sample) -> BiasRatios:
     """What training without noise leaves of the target, against the two lemmas, for random W with N = 4M."""
     seed = int(np.random.SeedSequence([sample.seed, 4]).generate_state(1)[0])
     s, beta = sample.point
-    return bias_ratios(s=s, beta=beta, model_sizes=SIZES, runs=(32, 24, 16, 12), target=target, seed=seed)
+    return bias_ratios(s=s, beta=beta, model_sizes=SIZES, runs=BIAS_DRAWS, target=target, seed=seed)
 
 
 def bias_trend(side: str, target: str, sample: Sample) -> Ray:

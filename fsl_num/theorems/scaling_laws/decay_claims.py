@@ -210,6 +210,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         r" - \tfrac{\zeta(1-(1+2\lambda_jT)e^{-2\lambda_jT})}{4}\bigr]",
         (CAPACITY, "0 < b < a", "M finite"), measured.decay_noise, _third_line,
         corrected_by="lemma: N-exp-decay/third-line-corrected",
+        role="argument",
     ),
     Claim(
         "lemma: N-exp-decay/third-line-corrected", "lemma: N-exp-decay", 3148, "the third line of the proof, corrected",
@@ -219,6 +220,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         r" + \tfrac{\zeta(1-(1+2\lambda_jT)e^{-2\lambda_jT})}{4}\bigr]",
         (CAPACITY, "0 < b < a", "M finite"), measured.decay_noise, _corrected_third_line,
         derive=lambda: exponential_decay_noise().derivation,
+        role="corrected",
     ),
     Claim(
         "exp-decay/I1", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 tends to a constant",
@@ -231,6 +233,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         "For M infinite I1 = tr(H)/2 - Gamma(1-1/beta)/(2 beta) (2T)^(1/beta-1), with an exponentially small rest.",
         r"I_1 \simeq \tfrac12\zeta(\beta) - \tfrac{\Gamma(1-1/\beta)}{2\beta}(2T)^{1/\beta-1}",
         (CAPACITY, "M infinite"), measured.infinite_flat, _infinite_flat, derive=lambda: i1_finite().derivation,
+        role="own",
     ),
     Claim(
         "exp-decay/I2", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order min{M, T^(1/beta)}/T",
@@ -243,6 +246,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         "For M infinite I2 = 2^(1/beta-2) Gamma(2-1/beta) T^(1/beta-1) - 1/(8T), with an exponentially small rest.",
         r"I_2 \simeq 2^{1/\beta-2}\,\Gamma(2-\tfrac1\beta)\,T^{1/\beta-1} - \tfrac{1}{8T}", (CAPACITY, "M infinite"),
         measured.infinite_linear, _infinite_linear, derive=_infinite_linear_derivation,
+        role="own",
     ),
     Claim(
         "exp-decay/I2-crossover", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 around T = M^beta",
@@ -250,6 +254,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         "x = T/M^beta.",
         r"M\Phi(T M^{-\beta}) - 1 \le 4 T I_2 \le M \Phi(T M^{-\beta})", (CAPACITY, "T > 0, any M"),
         measured.crossing_linear, _crossing, derive=lambda: i2_finite().derivation,
+        role="stronger", strengthens="exp-decay/I2",
     ),
     Claim(
         "exp-decay/I2/printed-integral", "sub:proof_for_the_exponential_decay_lrs", 3268,
@@ -258,6 +263,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         r"\tfrac{1}{4T}\int_0^\infty g(2Tx^{-\beta})\,dx = \tfrac{2^{1/\beta}}{4T^{1-1/\beta}}\int_0^\infty q(u)\,du",
         (CAPACITY, "T > 0"), measured.bounding_integral, lambda sample: _bounding(sample, Integer(1)),
         corrected_by="exp-decay/I2/integral",
+        role="argument",
     ),
     Claim(
         "exp-decay/I2/integral", "sub:proof_for_the_exponential_decay_lrs", 3268, "the bounding integral, corrected",
@@ -266,6 +272,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         r"\tfrac{1}{4T}\int_0^\infty g(2Tx^{-\beta})\,dx"
         r" = \tfrac{2^{1/\beta}}{4\beta T^{1-1/\beta}}\int_0^\infty q(u)\,du",
         (CAPACITY, "T > 0"), measured.bounding_integral, lambda sample: _bounding(sample, 1 / beta),
+        role="corrected",
     ),
 )  # fmt: skip
 """In the order of the paper."""
