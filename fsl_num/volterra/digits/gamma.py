@@ -17,6 +17,8 @@ from typing import Any
 from fsl_num.schedules import Constant, Cosine, Discrete, ExponentialDecay, Linear, PowerDecay, Schedule, StableDecay
 from fsl_num.volterra.problem import Problem
 
+_CLOSE = 1e-6  # relative error of an angle in floats: far more than was ever met, and enough for its series
+
 _KNOWN = (Constant, Cosine, Discrete, ExponentialDecay, Linear, PowerDecay, StableDecay)
 
 
@@ -90,9 +92,9 @@ def _cosine(mp: Any, plan: Cosine, depth: Any) -> tuple[Any, Callable[[Any, Any]
     if half == 0:
         return total, lambda t, r: final / batch, [], None
 
-    def gap(x: Any) -> Any:
+    def gap(x: Any, sine: Any) -> Any:
         if x > 0.05:
-            return x - mp.sin(x)  # at the cost of four digits, which the caller has to spare
+            return x - sine  # at the cost of four digits, which the caller has to spare
         term = series = x**3 / 6
         square, k = -(x**2), 1
         while abs(term) > series * mp.eps:
@@ -105,26 +107,42 @@ def _cosine(mp: Any, plan: Cosine, depth: Any) -> tuple[Any, Callable[[Any, Any]
         level = r / unit
         if level <= 0:
             return final / batch
-        # x - sin x >= x^3/pi^2 on [0, pi]: a start above the root of a convex function, from which Newton's steps fall
-        x = min(mp.cbrt(mp.pi**2 * level / half), mp.pi)
-        if final > 0:
-            x = min(x, level / final)
-        x = mp.mpf(_float_angle(float(level), float(final), float(half), float(x)))
-        for _ in range(20 + mp.prec):
-            step = (final * x + half * gap(x) - level) / (final + 2 * half * mp.sin(x / 2) ** 2)
-            x -= step
-            if abs(step) <= x * mp.mpf(2) ** (-mp.prec // 2 - 2):  # the next step would be below rounding
-                return (final + 2 * half * mp.sin(x / 2) ** 2) / batch
-        raise ArithmeticError(f"the intrinsic time of the cosine schedule was not inverted at r = {mp.nstr(r, 8)}")
+        x = mp.mpf(_float_angle(float(level), float(final), float(half)))
+        # one sine and one cosine: the rest is the Taylor series of a x + b (x - sin x) - level about the float x
+        cosine, sine = mp.cos_sin(x / 2)
+        rate, waves = final + 2 * half * sine**2, (2 * half * sine * cosine, half * (1 - 2 * sine**2))
+        series = [final * x + half * gap(x, 2 * sine * cosine) - level, rate]
+        move = -series[0] / rate
+        if not abs(move) < x * _CLOSE:
+            raise ArithmeticError(f"the intrinsic time of the cosine schedule was not inverted at r = {mp.nstr(r, 8)}")
+        factor, terms = mp.mpf(1), 3 + math.ceil(mp.prec / -math.log2(max(float(abs(move) / x), 1e-16)))
+        for k in range(2, terms):
+            factor = (-factor if k % 2 == 0 and k > 2 else factor) / k  # sin, cos, -sin, -cos, ...
+            series.append(factor * waves[k % 2])
+        known = 2  # coefficients that the move so far is worth: twice as many after each of Newton's steps
+        while known < terms:
+            known = min(2 * known, terms)
+            total, slope = mp.mpf(0), mp.mpf(0)
+            for coefficient in reversed(series[:known]):
+                slope = slope * move + total
+                total = total * move + coefficient
+            move -= total / slope
+        slope = mp.mpf(0)
+        for k in range(terms - 1, 0, -1):
+            slope = slope * move + k * series[k]
+        return slope / batch
 
     # the rate vanishes at x = i y, where gamma has a branch point
     y = 2 * mp.asinh(mp.sqrt(final / (2 * half)))
     return total, value, [], max(depth, unit * abs(final * y - half * (mp.sinh(y) - y)))
 
 
-def _float_angle(level: float, final: float, half: float, start: float) -> float:
-    """Return about the root x of final x + half (x - sin x) = level by Newton's steps in floats from above."""
-    x = start
+def _float_angle(level: float, final: float, half: float) -> float:
+    """Return about the root x in (0, pi] of final x + half (x - sin x) = level by Newton's steps in floats."""
+    # x - sin x >= x^3/pi^2 on [0, pi]: a start above the root of a convex function, from which Newton's steps fall
+    x = min((math.pi**2 * level / half) ** (1.0 / 3.0), math.pi)
+    if final > 0.0:
+        x = min(x, level / final)
     for _ in range(60):
         gap = x - math.sin(x) if x > 0.01 else x**3 / 6.0 * (1.0 - x * x / 20.0)
         step = (final * x + half * gap - level) / (final + 2.0 * half * math.sin(0.5 * x) ** 2)

@@ -15,11 +15,13 @@ commute with the Radau matrix, and each mode is a system of its own (:mod:`fsl_n
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.schedules import Discrete
 from fsl_num.validation import whole_size
 from fsl_num.volterra.digits.arithmetic import Arithmetic, arithmetic
 from fsl_num.volterra.digits.gamma import ExactGamma, exact_gamma
@@ -40,14 +42,19 @@ _FIRST_STAGES = 57  # two times five quarters of it are within the most
 
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
 _RATIO = 1.3  # of the ends of neighbouring panels; with s stages the error falls about like 10^-(1.8 s)
-_LATE_RATIO = 1.45  # towards the end only gamma is singular, all modes have long settled
+_LATE_RATIO = 1.45  # towards the end only gamma is singular: a fast mode follows it with 1.1 digits a stage,
+_LAST_RATIO = 3.0  # and where panels are short for all modes, each stage gives twice the digits
+_UNSEEN = 4  # digits below those asked for, of what singular panels may leave out
 _GUARD = 15
 _MODE_GUARD = 5  # digits by which few modes are better than the solution
 _FINER = 3  # and more with each round, so that the difference of two rounds holds what modes leave out
 
 
-def _panels(mp: Any, gamma: ExactGamma, wanted: list[Any], fastest: float) -> list[tuple[Any, Any]]:
-    """Return the panel ends as pairs (t, end - t), the smaller of which is exact; every break and wanted t is one."""
+def _panels(mp: Any, gamma: ExactGamma, wanted: list[Any], fastest: float, least: Any = 0.0) -> list[tuple[Any, Any]]:
+    """Return the panel ends as pairs (t, end - t), the smaller of which is exact; every break and wanted t is one.
+
+    ``least``: the length on which gamma at the middle of its last piece injects nothing that would be seen.
+    """
     end = gamma.end
     cuts = [mp.mpf(0), *gamma.breaks, end]
     ends = {(t, end - t) for t in (*cuts, *wanted)}
@@ -61,23 +68,27 @@ def _panels(mp: Any, gamma: ExactGamma, wanted: list[Any], fastest: float) -> li
             width *= mp.mpf(_RATIO)
             t = low + width
         if graded:
-            left = (high - low) / 2
-            while left > gamma.depth:
+            left, unseen = (high - low) / 2, least * gamma.value(limit, end - limit)
+            # what gamma injects after r is at most r gamma(r): where gamma vanishes, r need not be as small
+            while left > gamma.depth and left * gamma.value(end - left, left) > unseen:
                 ends.add((end - left, left))
-                left /= mp.mpf(_LATE_RATIO)
+                left /= mp.mpf(_LATE_RATIO if left * fastest > 1 else _LAST_RATIO)
             ends.add((end - left, left))
     middle = end / 2
     return sorted(ends, key=lambda pair: (pair[0] >= middle, pair[0] if pair[0] < middle else -pair[1]))
 
 
 def _gamma_table(mp: Any, gamma: ExactGamma, ends: list[tuple[Any, Any]], nodes: list[Any]) -> list[tuple[Any, Any]]:
-    """Return for every panel its width and gamma at its nodes; at a break, from the panel's own side."""
+    """Return for every panel its width and gamma at its nodes; at a break, from the panel's own side.
+
+    ``gamma`` is evaluated at the precision of ``mp``, which may be lower than that of the panels and nodes.
+    """
     table, breaks = [], set(gamma.breaks)
     for (t, left), (after, rest) in zip(ends[:-1], ends[1:], strict=True):
         width = after - t if after < gamma.end / 2 else left - rest
         points = [(t + width * c, left - width * c) for c in nodes[:-1]]
-        last = (after * (1 - mp.eps), rest + after * mp.eps) if after in breaks else (after, rest)
-        table.append((width, [gamma.value(*point) for point in (*points, last)]))
+        last = (after * (1 - 2 * mp.eps), rest + 2 * after * mp.eps) if after in breaks else (after, rest)
+        table.append((width, [gamma.value(mp.mpf(t), mp.mpf(r)) for t, r in (*points, last)]))
     return table
 
 
@@ -158,19 +169,21 @@ def solve_high_precision(
             f"this method steps at most {LARGEST} modes of a given spectrum, got {problem.spectrum.size}; use 'panels',"
             " or 'laplace' where gamma is constant"
         )
-    stages = max(6, min(math.ceil(0.9 * digits), _FIRST_STAGES))  # stiff modes gain about 1.1 digits a stage
+    stages = _first_stages(problem, digits)
     previous: list[Any] | None = None
     before, evaluations, rounds = None, 0, 0
     out = private_context(digits)
     while True:
         mp = private_context(digits + _GUARD + stages)  # which products of the table lose
         kind = arithmetic(mp, library)
-        depth = mp.mpf(10) ** -(digits + 2) * min(mp.mpf(problem.end), 1 / mp.mpf(problem.fastest))
+        depth = mp.mpf(10) ** -(digits + _UNSEEN) * min(mp.mpf(problem.end), 1 / mp.mpf(problem.fastest))
         gamma = exact_gamma(mp, problem, depth)
         wanted = [_checked(mp, time, problem, gamma) for time in times]
-        ends = _panels(mp, gamma, wanted, problem.fastest)
+        ends = _panels(mp, gamma, wanted, problem.fastest, depth)
         radau = radau_table(stages, mp.dps)
-        table = _gamma_table(mp, gamma, ends, radau.nodes)
+        # the table's products lose digits before gamma comes in
+        rough = private_context(digits + _GUARD)
+        table = _gamma_table(rough, replace(gamma, value=exact_gamma(rough, problem, depth).value), ends, radau.nodes)
         peak = _peak(gamma, ends, table)
         modes: DigitModes | None = None
         if problem.spectrum is None and problem.model_size > ALL_MODES:
@@ -205,6 +218,21 @@ def solve_high_precision(
     reached = digits if farthest <= mp.mpf(10) ** -digits else int(-mp.log10(farthest))
     facts = {"panels": len(ends) - 1, "stages": stages, "modes": len(system["rates"]), "evaluations": evaluations}
     return values, errors, {**facts, "arithmetic": kind.name, "digits reached": reached}
+
+
+def _first_stages(problem: Problem, digits: int) -> int:
+    """Return how many stages to begin with: fewer where all panels are short because gamma is constant on each step."""
+    most = max(6, min(math.ceil(0.9 * digits), _FIRST_STAGES))  # stiff modes gain about 1.1 digits a stage
+    if not isinstance(problem.gamma, Discrete):
+        return most
+    turn = 2.0 * problem.fastest * float(problem.gamma.rates.max())
+    stages = 6
+    # what a rational approximation of exp of that degree misses: s! (s-1)!/((2s)! (2s-1)!) turn^(2s)
+    while stages < most and 2.0 * (
+        stages * math.log(turn) + math.lgamma(stages + 1) - math.lgamma(2 * stages + 1)
+    ) > -digits * math.log(10.0):
+        stages += 1
+    return stages
 
 
 def _peak(gamma: ExactGamma, ends: list[tuple[Any, Any]], table: list[tuple[Any, list[Any]]]) -> float:

@@ -20,6 +20,9 @@ from fsl_num.volterra.enclosure.gamma import Piece
 from fsl_num.volterra.enclosure.modes import BallModes
 
 
+_DENSE = 4  # coefficients of gamma up to which products of whole matrices are faster
+
+
 @dataclass(frozen=True)
 class Panel:
     """One panel: its ``width`` h as a ball, gamma(y) = sum_i gamma[i] (2y - 1)^i, its ``end`` as a ball.
@@ -200,8 +203,36 @@ def _alternating(rows: list[list[Any]]) -> list[Any]:
 def _horner(flint: Any, gamma: list[Any], table: Collocation) -> Any:
     """Return multiplication by gamma modulo P_s - P_(s-1)."""
     size = table.stages
+    if len(gamma) > _DENSE:
+        return _by_columns(flint, gamma, size)
     identity = flint.arb_mat([[int(i == j) for j in range(size)] for i in range(size)])
     total = identity * gamma[-1]
     for c in reversed(gamma[:-1]):
         total = total * table.times + identity * c
     return total
+
+
+def _by_columns(flint: Any, gamma: list[Any], size: int) -> Any:
+    """Return the same for many coefficients: column n is gamma P_n, and the columns follow from Legendre's recurrence.
+
+    (n + 1) P_(n+1) = (2n + 1) x P_n - n P_(n-1), in which x is applied to the few neighbours of each coefficient.
+    """
+
+    def turned(column: list[Any]) -> list[Any]:
+        found = [flint.arb(0)] * (size + 1)
+        for n, value in enumerate(column):
+            found[n + 1] += value * (n + 1) / (2 * n + 1)
+            if n > 0:
+                found[n - 1] += value * n / (2 * n + 1)
+        found[size - 1] += found[size]  # P_s = P_(s-1)
+        return [x.mid() for x in found[:size]]
+
+    first = [flint.arb(0)] * size
+    for c in reversed(gamma):
+        first = turned(first)
+        first[0] += c
+    columns = [first, turned(first)]
+    for n in range(1, size - 1):
+        above = turned(columns[n])
+        columns.append([((2 * n + 1) * x - n * y) / (n + 1) for x, y in zip(above, columns[n - 1], strict=True)])
+    return flint.arb_mat([[columns[j][i].mid() for j in range(size)] for i in range(size)])
