@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fsl_num.curves.laws import LAWS, AnsatzLaw, FunctionalLaw, law
-from fsl_num.curves.laws.memory import GROUPS, Memory, changes, mode_rates, power_memory
+from fsl_num.curves.laws.memory import DETAILS, Memory, changes, mode_rates, power_memory
 from fsl_num.curves.plan import Plan
 
 WARMUP, SIZE = 20, 260
@@ -83,7 +83,7 @@ def test_a_law_is_the_sum_of_its_definition(name):
 @pytest.mark.parametrize("name", LAWS)
 def test_the_jacobian_is_that_of_differences(name):
     chosen = law(name)
-    bound = chosen.bind(PLANS, exact=True)
+    bound = chosen.bind(PLANS)
     theta = chosen.vector(GIVEN[name])
     jacobian = bound(theta)[1]
     for column, value in enumerate(theta):
@@ -107,9 +107,9 @@ def test_merging_steps_changes_little(name):
     given = {key: given[key] for key in GIVEN[name]}
     if name == "momentum":
         given["C"] = 0.4
-    merged, exact = (law(name).bind([plan], exact=each)(law(name).vector(given))[0] for each in (False, True))
-    # fits may merge more than predictions do: a tenth of the rounding of a log with four digits is 1e-5
-    assert np.abs(merged - exact).max() < (1e-6 if name.startswith("fsl") else 2e-5)
+    merged, exact = (law(name).bind([plan], each)(law(name).vector(given))[0] for each in ("fit", "exact"))
+    # a fit may merge more than a prediction: a tenth of the rounding of a log with four digits is 1e-5
+    assert np.abs(merged - exact).max() < 1e-5
 
 
 def test_exponentials_make_a_power_law_memory():
@@ -133,12 +133,12 @@ def test_the_ansatz_without_its_shortcut_is_the_convolution():
 def test_a_million_steps_use_bounded_memory():
     size = 1_000_000
     plan = Plan(1e-3 * np.cos(np.arange(size) / size) ** 2, np.arange(1000, size + 1, 1000))
-    past = changes(plan)
-    assert past.time.size <= GROUPS + 17 * plan.recorded.size
+    past = changes(plan, detail="fit")
+    assert past.time.size <= DETAILS["fit"][0] + (DETAILS["fit"][1] + 2) * plan.recorded.size
     memory = Memory(plan.intrinsic_time, past, mode_rates([plan], 1e4))
     kept = memory._kept
     # tables beyond 32 MB are made again for every evaluation instead of being kept
-    assert kept is None or sum(table.nbytes for _, table, _, _ in kept) < 33e6
+    assert kept is None or sum(each[1].nbytes for each in kept) < 33e6
     assert np.isfinite(law("fsl").predict(plan.at([size]), GIVEN["fsl"])).all()
 
 

@@ -16,12 +16,10 @@ from typing import ClassVar
 import numpy as np
 
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear, power
-from fsl_num.curves.laws.memory import GROUPS, Memory, changes, mode_rates, power_memory
+from fsl_num.curves.laws.memory import Memory, changes, mode_rates, power_memory
 from fsl_num.curves.laws.shared import FASTEST, SIGNAL_EXPONENT, memory_bounds, memory_starts, size_column
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
-
-_EXACT = 200_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class AnsatzLaw(Law):
         rest = [1.0] if self.sizes else []
         return np.array([[*start, *rest] for start in memory_starts(plans)])
 
-    def bind(self, plans: Sequence[Plan], exact: bool = False) -> Bound:
+    def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""
         plans = list(plans)
         mu = mode_rates(plans, FASTEST / min(plan.peak for plan in plans))
@@ -85,7 +83,8 @@ class AnsatzLaw(Law):
         parts = []
         low = 0
         for plan in plans:
-            past = changes(plan, max(plan.warmup, 1), groups=_EXACT if exact else GROUPS)
+            past = changes(plan, max(plan.warmup, 1), detail)
+            past = past.only(past.of(plan.rates) != 0.0)
             rows = slice(low, low + plan.recorded.size)
             low = rows.stop
             if past.time.size:

@@ -90,8 +90,8 @@ class Law(ABC):
         """The parameters, linear ones first."""
 
     @abstractmethod
-    def bind(self, plans: Sequence[Plan], exact: bool = False) -> Bound:
-        """Return the law ready to be evaluated on these plans; ``exact`` merges as few steps as memory allows."""
+    def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
+        """Return the law on these plans; ``detail``: a key of :data:`fsl_num.curves.laws.memory.DETAILS`."""
 
     @abstractmethod
     def start_grid(self, plans: Sequence[Plan]) -> Array:
@@ -142,11 +142,11 @@ class Law(ABC):
 
     def predict(self, schedule: Any, parameters: Mapping[str, Any] | Sequence[float] | Array) -> Array:
         """Return the loss at the recorded steps of a plan, a curve, a schedule or an array of learning rates."""
-        return self.bind([as_plan(schedule)], exact=True)(self.vector(parameters))[0]
+        return self.bind([as_plan(schedule)])(self.vector(parameters))[0]
 
     def jacobian(self, schedule: Any, parameters: Mapping[str, Any] | Sequence[float] | Array) -> Array:
         """Return the derivatives of :meth:`predict` by the parameters, shape (recorded, parameters)."""
-        return self.bind([as_plan(schedule)], exact=True)(self.vector(parameters))[1]
+        return self.bind([as_plan(schedule)])(self.vector(parameters))[1]
 
 
 def power(base: Array, exponent: float) -> tuple[Array, Array]:

@@ -49,7 +49,7 @@ class ChinchillaLaw(Law):
         """Ten starts."""
         return np.array([(a, b) for a in (0.3, 0.15, 0.6, 0.05, 1.2) for b in (0.3, 0.6)])
 
-    def bind(self, plans: Sequence[Plan], exact: bool = False) -> Bound:
+    def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""
         sizes, data = size_column(plans), np.concatenate([plan.data for plan in plans])
 

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear, power
-from fsl_num.curves.laws.memory import GROUPS, Memory, changes, mode_rates, power_memory
+from fsl_num.curves.laws.memory import Memory, changes, mode_rates, power_memory
 from fsl_num.curves.laws.shared import (
     FASTEST,
     GAMMA,
@@ -38,7 +38,6 @@ from fsl_num.curves.laws.shared import (
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
-_EXACT = 200_000
 AMPLITUDE = Parameter("p", "p", "1", "how the noise grows with the learning rate; 1 in the paper", 0.05, 2.5)
 
 
@@ -106,11 +105,11 @@ class FunctionalLaw(Law):
         rest = ([0.8] if self.free_amplitude else []) + ([1.0] if self.sizes else [])
         return np.array([[*start, *rest] for start in memory_starts(plans)])
 
-    def bind(self, plans: Sequence[Plan], exact: bool = False) -> Bound:
+    def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""
         plans = list(plans)
         mu = mode_rates(plans, FASTEST / min(plan.peak for plan in plans))
-        parts = [_Part(self, plan, mu, _EXACT if exact else GROUPS) for plan in plans]
+        parts = [_Part(self, plan, mu, detail) for plan in plans]
         count = self.linear_count
         size = sum(plan.recorded.size for plan in plans)
         nonlinear = len(self.parameters) - count
@@ -138,10 +137,12 @@ class FunctionalLaw(Law):
 class _Part:
     """The columns of one plan."""
 
-    def __init__(self, law: FunctionalLaw, plan: Plan, mu: Array, groups: int) -> None:
+    def __init__(self, law: FunctionalLaw, plan: Plan, mu: Array, detail: str) -> None:
         self.law, self.size = law, plan.recorded.size
         self.log_time = np.log(plan.intrinsic_time)
-        past = changes(plan, groups=groups)
+        past = changes(plan, detail=detail)
+        if not law.signal_noise:
+            past = past.only(past.of(plan.rates) != 0.0)
         self.memory = Memory(plan.intrinsic_time, past, mu)
         with np.errstate(divide="ignore"):  # a rate of 0 makes no noise: exp(p log 0) = 0
             logs = np.log(plan.rates / law.reference_rate)

@@ -9,14 +9,15 @@ the average are all that depends on c and g. The sums are carried from recorded 
 is that of one pass over the schedule, and the table of exponentials is made once for all evaluations.
 
 Where a schedule has many more steps than matter, neighbouring changes between two recorded steps are merged into one at
-their mean time. Jumps are never merged. At least :data:`GROUPS` groups are kept, which leaves errors below 1e-6 of the
-memory term (tests).
+their mean time. Jumps are never merged. A prediction merges nothing below 200,000 steps; a fit merges more, which moves
+its losses by less than 1e-5 (tests), and the search for its start more still.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -24,10 +25,11 @@ import numpy as np
 from fsl_num.curves.plan import Plan, Steps
 from fsl_num.validation import Array
 
-GROUPS: Final = 4096
-"""A schedule is never merged into fewer groups than this, unless the caller asks for fewer."""
+DETAILS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {"coarse": (256, 4), "fit": (2048, 8), "exact": (200_000, 16)}
+)
+"""How finely a schedule is merged: at least so many groups, and so many between two recorded steps."""
 
-_PER_GAP = 16  # groups between two recorded steps
 _JUMP = 0.01  # of the peak: a larger change is a jump
 _WIDTH = 32  # groups in one row of the table
 _TABLE = 4_000_000  # numbers kept, 32 MB
@@ -51,19 +53,26 @@ class Changes:
     position: Array
     seen: Steps
 
+    def only(self, wanted: Any) -> Changes:
+        """Return some of the groups (a mask)."""
+        count = np.concatenate([[0], np.cumsum(wanted)])
+        parts = (each[wanted] for each in (self.before, self.after, self.time, self.position))
+        return Changes(*parts, count[self.seen])
+
     def of(self, values: Array) -> Array:
         """Return the change of a quantity given for every update; it is 0 before the first."""
         start = np.where(self.before >= 0, values[np.maximum(self.before, 0)], 0.0)
         return np.asarray(values[self.after] - start)
 
 
-def changes(plan: Plan, first: int = 0, groups: int = GROUPS, per_gap: int = _PER_GAP) -> Changes:
-    """Return the changes of the learning rate from update ``first`` on, merged where they are many.
+def changes(plan: Plan, first: int = 0, detail: str = "exact") -> Changes:
+    """Return the changes of the learning rate from update ``first`` on, merged as ``detail`` says (:data:`DETAILS`).
 
     >>> found = changes(Plan([0.1, 0.1, 0.4], recorded=[2, 3]))
     >>> found.of(np.array([0.1, 0.1, 0.4])).round(12).tolist(), found.seen.tolist()
     ([0.1, 0.0, 0.3], [2, 3])
     """
+    groups, per_gap = DETAILS[detail]
     size = plan.rates.size
     step = np.abs(np.diff(plan.rates, prepend=0.0))
     edges = [
@@ -135,37 +144,38 @@ class Memory:
     """
 
     def __init__(self, obs: Array, past: Changes, rates: Array) -> None:
-        self.past, self.rates = past, rates
+        self.past, self.rates, self.obs = past, rates, obs
         seen = np.concatenate([[0], past.seen])
-        width = int(np.clip(np.ceil(seen[-1] / obs.size), 1, _WIDTH))
-        ends: list[int] = []
-        rows: list[int] = []
-        times: list[float] = []
+        self.width = int(np.clip(np.ceil(seen[-1] / obs.size), 1, _WIDTH))
+        # stops: the recorded steps before which something changed, and more of them where much did
+        ends = [np.unique(seen[1:][np.diff(seen) > 0])]
+        for low, high in zip(seen[:-1], seen[1:], strict=True):
+            if high - low > self.width:
+                ends.append(np.arange(low + self.width, high, self.width))
+        self.ends = np.unique(np.concatenate(ends)).astype(np.int64)
+        self.begins = np.concatenate([[0], self.ends[:-1]])[: self.ends.size].astype(np.int64)
         reach = np.maximum.accumulate(past.time) if past.time.size else past.time
-        for index, (low, high) in enumerate(zip(seen[:-1], seen[1:], strict=True)):
-            for stop in range(int(low) + width, int(high), width):
-                ends.append(stop)
-                rows.append(-1)
-                times.append(float(reach[stop - 1]))
-            ends.append(int(high))
-            rows.append(index)
-            times.append(float(obs[index]))
-        self.ends, self.rows, self.times = np.array(ends), np.array(rows), np.array(times)
-        self.begins = np.concatenate([[0], self.ends[:-1]])
-        self.width, self.size = width, obs.size
-        self._chunk = max(1, _TABLE // (rates.size * width))
-        self._kept = list(self._tables()) if self.ends.size <= self._chunk else None
+        self.times = reach[self.ends - 1]
+        self.stop_of = np.searchsorted(self.ends, past.seen, side="right") - 1  # -1: nothing has changed yet
+        self._chunk = max(1, _TABLE // (rates.size * self.width))
+        self._rows = max(1, _TABLE // rates.size)
+        self._kept = list(self._tables()) if max(self.ends.size / self._chunk, obs.size / self._rows) <= 1 else None
 
-    def _tables(self) -> Iterator[tuple[int, Array, Array, Any]]:
+    def _tables(self) -> Iterator[tuple[slice, Array, Array, Any, slice, Array]]:
         gap = np.diff(self.times, prepend=0.0)
-        for low in range(0, self.ends.size, self._chunk):
+        for low in range(0, max(self.ends.size, 1), self._chunk):
             part = slice(low, low + self._chunk)
             index = self.begins[part, None] + np.arange(self.width)
             inside = index < self.ends[part, None]
             index = np.where(inside, index, 0)
             ages = np.where(inside, self.times[part, None] - self.past.time[index], np.inf)
             table = np.exp(-ages[:, :, None] * self.rates)
-            yield low, table, np.exp(-gap[part, None] * self.rates), index
+            first, last = np.searchsorted(self.stop_of, [low, low + self._chunk])
+            for begin in range(int(first), max(int(last), int(first) + 1), self._rows):
+                rows = slice(begin, min(begin + self._rows, int(last)))
+                since = self.obs[rows] - self.times[self.stop_of[rows]]
+                aged = np.exp(-since[:, None] * self.rates)
+                yield part, table, np.exp(-gap[part, None] * self.rates), index, rows, aged
 
     def response(self, sources: Array, weights: Array) -> Array:
         """Return sum_m W[w, m] sum_i q[c, i] (1 - exp(-mu_m (T(k) - T(i)))), shape (recorded, channels, weights)."""
@@ -177,21 +187,23 @@ class Memory:
 
     def _passes(self, sources: Array, weights: Array, *, faded: bool) -> Array:
         channels = sources.shape[0]
+        found = np.zeros((self.obs.size, channels, weights.shape[0]))
+        if not self.ends.size:
+            return found
         state = np.zeros((channels, self.rates.size))
         running = np.concatenate([np.zeros((channels, 1)), np.cumsum(sources, axis=1)], axis=1)
-        found = np.empty((self.size, channels, weights.shape[0]))
         whole = weights.sum(axis=1)
-        for low, table, decay, index in self._kept if self._kept is not None else self._tables():
-            fresh = np.matmul(np.moveaxis(sources[:, index], 0, 1), table)  # the table is 0 outside its row
-            for place in range(fresh.shape[0]):
-                state *= decay[place]
-                state += fresh[place]
-                fresh[place] = state
-            rows = self.rows[low : low + fresh.shape[0]]
-            wanted = rows >= 0
-            kept = fresh[wanted] @ weights.T
+        done, states = -1, state
+        for part, table, decay, index, rows, aged in self._kept if self._kept is not None else self._tables():
+            if part.start != done:
+                states = np.matmul(sources[:, index].transpose(1, 0, 2), table)  # 0 outside a row of the table
+                for fresh, fading in zip(states, decay, strict=True):
+                    state *= fading
+                    state += fresh
+                    fresh[:] = state
+                done = part.start
+            kept = (states[self.stop_of[rows] - part.start] * aged[:, None, :]) @ weights.T
             if not faded:
-                total = running[:, self.ends[low : low + fresh.shape[0]][wanted]].T
-                kept = total[:, :, None] * whole - kept
-            found[rows[wanted]] = kept
+                kept = running[:, self.past.seen[rows]].T[:, :, None] * whole - kept
+            found[rows] = kept
         return found

@@ -52,7 +52,7 @@ class MomentumLaw(Law):
         spans = np.maximum(longest * np.array([0.02, 0.1, 0.005, 0.5, 0.001]), 2.0)
         return np.array([(kappa, 1.0 - 1.0 / span) for kappa in (0.5, 0.25) for span in spans])
 
-    def bind(self, plans: Sequence[Plan], exact: bool = False) -> Bound:
+    def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""
         log_time = np.log(np.concatenate([plan.intrinsic_time for plan in plans]))
         parts = []
@@ -60,7 +60,7 @@ class MomentumLaw(Law):
         for plan in plans:
             rows = slice(low, low + plan.recorded.size)
             low = rows.stop
-            past = changes(plan, max(plan.warmup, 1), *((20_000, 16) if exact else (256, 4)))
+            past = changes(plan, max(plan.warmup, 1), detail)
             change = past.of(plan.rates)
             told = change != 0.0
             parts.append((rows, Pairs(plan.recorded.astype(np.float64), past.position[told]), change[told]))

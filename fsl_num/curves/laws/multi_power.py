@@ -21,9 +21,6 @@ from fsl_num.curves.laws.pairs import Pairs
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
-_FEW, _FEW_PER_GAP = 512, 3
-_EXACT = 20_000
-
 
 @dataclass(frozen=True)
 class MultiPowerLaw(Law):
@@ -76,7 +73,7 @@ class MultiPowerLaw(Law):
         # the speed is given in units of 1/T at the peak
         return np.array([(a, speed / longest * peak**k, k, g) for a, speed, k, g in grid])
 
-    def bind(self, plans: Sequence[Plan], exact: bool = False) -> Bound:
+    def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""
         log_time = np.log(np.concatenate([plan.intrinsic_time for plan in plans]))
         parts = []
@@ -85,7 +82,7 @@ class MultiPowerLaw(Law):
             rows = slice(low, low + plan.recorded.size)
             low = rows.stop
             first = 0 if self.warmup_sources else max(plan.warmup, 1)
-            past = changes(plan, first, *((_EXACT, 16) if exact else (_FEW, _FEW_PER_GAP)))
+            past = changes(plan, first, detail)
             change = past.of(plan.rates)
             told = change != 0.0
             rates = plan.rates[past.after[told]]

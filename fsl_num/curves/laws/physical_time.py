@@ -16,11 +16,9 @@ from typing import ClassVar
 import numpy as np
 
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear
-from fsl_num.curves.laws.memory import GROUPS, Memory, changes, mode_rates, power_memory
+from fsl_num.curves.laws.memory import Memory, changes, mode_rates, power_memory
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array, capacity_exponent, positive
-
-_EXACT = 200_000
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class PhysicalTimeLaw(Law):
         """One start: nothing is nonlinear."""
         return np.zeros((1, 0))
 
-    def bind(self, plans: Sequence[Plan], exact: bool = False) -> Bound:
+    def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""
         mu = mode_rates(plans, 1.0 / self.unit)
         weights = self._kernel(mu)
@@ -71,7 +69,7 @@ class PhysicalTimeLaw(Law):
         for plan in plans:
             x = np.ones((plan.recorded.size, 4))
             x[:, 1] = (1.0 + plan.intrinsic_time / self.unit) ** -self.s
-            past = changes(plan, groups=_EXACT if exact else GROUPS)
+            past = changes(plan, detail=detail)
             injected = plan.rates**2 / plan.batch_sizes
             signal = (1.0 + plan.times[1:] / self.unit) ** -self.s
             sources = np.stack([self._summed(injected * signal, past), self._summed(injected, past)])

@@ -1,0 +1,240 @@
+"""A measured loss curve: the rows of a training log, checked, with what is known of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fsl_num.curves.plan import Plan, Steps, as_plan
+from fsl_num.curves.rates import BETWEEN, WARMUP_SHAPES, rates_of_rows
+from fsl_num.validation import Array, positive, whole_size
+
+
+class CurveError(ValueError):
+    """What is wrong with a curve, with the row it sits on; ``row`` is None where it is no single row.
+
+    >>> CurveError("loss must be positive", 3).row
+    3
+    """
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message if row is None else f"row {row}: {message}")
+        self.row = row
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LossCurve:
+    """Steps, learning rates and losses of one run.
+
+    ``step``: updates done when the loss was measured, whole, increasing. ``loss``: nats (or any unit), positive.
+    ``lr``: learning rate of the next update at each row; None where ``schedule`` is given: a
+    :class:`~fsl_num.schedules.Schedule`, a :class:`~fsl_num.curves.plan.Plan` or an array with the rate of every
+    update. ``batch_size``: one number or one a row, up to the next row (default 1). ``warmup``: number of warmup
+    updates; the rows within it are not fitted. Where the rows begin after it, its rates are rebuilt with
+    ``warmup_shape`` ("linear" from 0, "cosine", "constant"). ``between``: "auto", "hold" or "straight", see
+    :mod:`~fsl_num.curves.rates`. ``model_size``: number of parameters. ``rows``: numbers by which errors name the rows
+    (lines of a file; default 0, 1, ...). ``smoothing``: what was done to the losses, in words.
+
+    Raises CurveError, which names the row, or TypeError.
+
+    >>> curve = LossCurve([100, 200, 300], [3.0, 2.5, 2.4], lr=[1e-3, 1e-3, 5e-4], warmup=100)
+    >>> curve.plan.intrinsic_time.round(6).tolist()
+    [0.0495, 0.1495, 0.2495]
+    """
+
+    step: Any
+    loss: Any
+    lr: Any = None
+    schedule: Any = None
+    batch_size: Any = 1.0
+    warmup: int = 0
+    warmup_shape: str = "linear"
+    between: str = "auto"
+    model_size: float | None = None
+    name: str = "curve"
+    rows: Any = None
+    smoothing: str = "none"
+
+    def __post_init__(self) -> None:
+        loss = _column("loss", self.loss, None)
+        rows = np.arange(loss.size) if self.rows is None else np.asarray(self.rows)
+        if loss.size == 0:
+            raise CurveError(f"{self.name}: no rows; a curve needs at least one step with its loss")
+        if rows.shape != loss.shape:
+            raise CurveError(f"rows must number every row, got {rows.size} numbers for {loss.size} rows")
+        step = _column("step", self.step, rows, loss.size)
+        loss = _column("loss", self.loss, rows, loss.size)
+        _first(loss <= 0.0, rows, "loss must be positive, got {}; drop the row, or undo the logarithm", loss)
+        _first(step < 0, rows, "step must be at least 0, got {}", step)
+        _first(step != np.floor(step), rows, "step must be a whole number of updates, got {}", step)
+        falls = np.concatenate([[False], np.diff(step) <= 0.0])
+        _first(falls, rows, "step {} does not come after the one before it: sort the rows and drop duplicates", step)
+        if (self.lr is None) == (self.schedule is None):
+            raise CurveError(f"{self.name}: give the learning rates either as lr, one a row, or as a schedule")
+        batch = _column("batch_size", self.batch_size, rows, loss.size, single=True)
+        _first(batch <= 0.0, rows, "batch_size must be positive, got {}", batch)
+        lr = None
+        if self.lr is not None:
+            lr = _column("lr", self.lr, rows, loss.size)
+            _first(lr < 0.0, rows, "lr must be at least 0, got {}", lr)
+            if not lr.any():
+                raise CurveError(f"{self.name}: lr is 0 in every row: nothing was trained; is it the right column?")
+        for name, allowed in (("warmup_shape", WARMUP_SHAPES), ("between", BETWEEN)):
+            if getattr(self, name) not in allowed:
+                raise CurveError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        size = None if self.model_size is None else positive("model_size", self.model_size)
+        warmup = int(whole_size("warmup", self.warmup, infinite=False, least=0))
+        values = {"step": step.astype(np.int64), "loss": loss, "lr": lr, "batch_size": batch, "rows": rows.copy()}
+        for name, value in {**values, "warmup": warmup, "model_size": size}.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        _ = self.plan  # a schedule that does not reach the last row is refused here, not later
+
+    def __repr__(self) -> str:
+        return f"LossCurve({self.name!r}, {self.loss.size} rows, steps {self.step[0]} to {self.step[-1]})"
+
+    def __len__(self) -> int:
+        return int(self.loss.size)
+
+    @cached_property
+    def used(self) -> Any:
+        """Which rows a fit uses: those after warmup, and after the first update."""
+        return self.step >= max(self.warmup, 1)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The learning rate of every update, and the steps of the rows that a fit uses."""
+        steps: Steps = self.step[self.used]
+        if steps.size == 0:
+            raise CurveError(
+                f"{self.name}: no row lies after the warmup of {self.warmup} updates (the last step is"
+                f" {self.step[-1]}); give a shorter warmup"
+            )
+        last = int(steps[-1])
+        if self.schedule is None:
+            rates = rates_of_rows(
+                self.step, self.lr, warmup=self.warmup, warmup_shape=self.warmup_shape, between=self.between
+            )
+        else:
+            whole = as_plan(self.schedule, warmup=self.warmup)
+            if whole.rates.size < last:
+                raise CurveError(
+                    f"{self.name}: the schedule has {whole.rates.size} updates, but the last row is after {last}",
+                    int(self.rows[-1]),
+                )
+            rates = whole.rates
+        batch = self.batch_size
+        if isinstance(self.schedule, Plan):
+            batch = whole.batch_sizes[:last]  # of every update, whatever rows are left
+        elif batch.size > 1:
+            row = np.clip(np.searchsorted(self.step, np.arange(last), side="right") - 1, 0, None)
+            batch = batch[row]
+        try:
+            return Plan(rates[:last], steps, self.warmup, batch, self.model_size, self.name)
+        except ValueError as error:
+            raise CurveError(f"{self.name}: {error}") from error
+
+    @property
+    def observed(self) -> Array:
+        """The losses of the rows that a fit uses."""
+        return np.asarray(self.loss[self.used])
+
+    def keep(self, wanted: Any, **changed: Any) -> LossCurve:
+        """Return the curve with some of its rows (a mask or a list of positions) and the schedule of all.
+
+        >>> curve = LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1, 0.1, 0.1])
+        >>> curve.keep([0, 2]).step.tolist()
+        [1, 3]
+        """
+        return replace(
+            self,
+            step=self.step[wanted],
+            loss=self.loss[wanted],
+            lr=None,
+            schedule=self.plan,
+            batch_size=1.0,
+            rows=self.rows[wanted],
+            **changed,
+        )
+
+    def between_steps(self, first: Any, last: Any) -> LossCurve:
+        """Return the rows with first <= step <= last.
+
+        >>> LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1, 0.1, 0.1]).between_steps(2, 9).step.tolist()
+        [2, 3]
+        """
+        wanted = (self.step >= first) & (self.step <= last)
+        if not wanted.any():
+            raise CurveError(f"{self.name}: no row with {first} <= step <= {last}")
+        return self.keep(wanted)
+
+    def thinned(self, rows: int) -> LossCurve:
+        """Return at most ``rows`` rows, evenly spaced, the last one included; the losses kept are unchanged.
+
+        >>> LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1, 0.1, 0.1]).thinned(2).step.tolist()
+        [1, 3]
+        """
+        count = int(whole_size("rows", rows, infinite=False))
+        if count >= len(self):
+            return self
+        return self.keep(np.unique(np.round(np.linspace(len(self) - 1, 0, count)).astype(int)))
+
+    def smoothed(self, span: int, *, centre: str = "median") -> LossCurve:
+        """Return the curve with every loss replaced by the median (or "mean") of the ``span`` rows around it.
+
+        ``span`` is odd. The window is centred and shrinks at both ends, so that it does not lag behind the curve; it
+        blurs a drop of the loss over half its length all the same. Fit and score on the same smoothing.
+
+        >>> LossCurve([1, 2, 3], [3.0, 9.0, 2.0], lr=[0.1, 0.1, 0.1]).smoothed(3).loss.tolist()
+        [3.0, 3.0, 2.0]
+        """
+        width = int(whole_size("span", span, infinite=False))
+        if width % 2 == 0 or centre not in ("median", "mean"):
+            raise ValueError(f"span must be odd and centre 'median' or 'mean', got {span!r} and {centre!r}")
+        half = width // 2
+        middle = np.median if centre == "median" else np.mean
+        reach = [min(half, i, len(self) - 1 - i) for i in range(len(self))]
+        loss = np.array([middle(self.loss[i - r : i + r + 1]) for i, r in enumerate(reach)])
+        told = f"centred {centre} of {width} rows"
+        return replace(self, loss=loss, smoothing=told if self.smoothing == "none" else f"{self.smoothing}; {told}")
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the losses and the learning rate over the steps; return the axes of the losses (needs matplotlib).
+
+        >>> callable(LossCurve.plot)
+        True
+        """
+        from fsl_num.curves.pictures import draw_curve
+
+        return draw_curve(self, axes)
+
+
+def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single: bool = False) -> Array:
+    """Return a column as finite floats; ``rows`` None: without checks of the values."""
+    array = np.asarray(given)
+    if single:
+        array = np.atleast_1d(array)
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        raise TypeError(
+            f"{name} must be a list of real numbers, one a row, got {type(given).__name__} of dtype {array.dtype}"
+            f" and shape {array.shape}"
+        )
+    column = array.astype(np.float64)
+    if rows is None:
+        return column
+    if column.size != size and not (single and column.size == 1):
+        raise CurveError(f"{name} must have one number a row, got {column.size} for {size} rows")
+    _first(~np.isfinite(column), rows, name + " must be finite, got {}; drop the row or repair it", column)
+    return column
+
+
+def _first(bad: Any, rows: Any, told: str, values: Array) -> None:
+    """Raise CurveError for the first bad row, saying how many there are."""
+    if bad.any():
+        at = int(np.argmax(bad))
+        more = f" ({int(bad.sum())} such rows)" if bad.sum() > 1 else ""
+        raise CurveError(told.format(f"{values[min(at, values.size - 1)]:g}") + more, int(rows[min(at, rows.size - 1)]))

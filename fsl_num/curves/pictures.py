@@ -1,0 +1,72 @@
+"""Pictures of curves, predictions and residuals; matplotlib is loaded when one is drawn.
+
+Figures are made without pyplot, so that no global state is touched; a notebook shows them all the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fsl_num.curves.curve import LossCurve
+
+
+def new_axes(rows: int = 1) -> Any:
+    """Return the axes of a new figure of its own, an array of them where ``rows`` > 1.
+
+    >>> callable(new_axes)
+    True
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 2.0 + 2.5 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.subplots(rows, sharex=rows > 1)
+
+
+def draw_curve(curve: LossCurve, axes: Any = None) -> Any:
+    """Draw losses and learning rate over the steps; return the axes of the losses.
+
+    >>> callable(draw_curve)
+    True
+    """
+    axes = new_axes() if axes is None else axes
+    axes.plot(curve.step, curve.loss, ".", markersize=3, label=curve.name)
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    axes.legend(loc="upper right")
+    rate = axes.twinx()
+    rate.plot(np.arange(curve.plan.rates.size), curve.plan.rates, color="0.7", linewidth=1)
+    rate.set_ylabel("learning rate")
+    axes.set_zorder(rate.get_zorder() + 1)
+    axes.patch.set_visible(False)
+    return axes
+
+
+def draw_fit(pairs: Any, axes: Any = None) -> Any:
+    """Draw measured and predicted losses, and below them the residuals; return both axes.
+
+    ``pairs``: of (curve, losses, lower, upper), the last two None where there is no interval.
+
+    >>> callable(draw_fit)
+    True
+    """
+    above, below = new_axes(2) if axes is None else axes
+    for index, (curve, losses, lower, upper) in enumerate(pairs):
+        color = f"C{index % 10}"
+        steps = curve.plan.recorded
+        above.plot(steps, curve.observed, ".", markersize=3, color=color, alpha=0.5)
+        above.plot(steps, losses, color=color, linewidth=1, label=curve.name)
+        below.plot(steps, curve.observed - losses, ".", markersize=2, color=color)
+        if lower is not None:
+            above.fill_between(steps, lower, upper, color=color, alpha=0.2, linewidth=0)
+            below.fill_between(steps, lower - losses, upper - losses, color=color, alpha=0.15, linewidth=0)
+    above.set_ylabel("loss")
+    above.legend(loc="upper right", fontsize="small")
+    below.axhline(0.0, color="0.5", linewidth=0.5)
+    below.set_ylabel("measured - law")
+    below.set_xlabel("step")
+    return above, below

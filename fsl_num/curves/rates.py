@@ -1,0 +1,71 @@
+"""The learning rate of every update, rebuilt from the rows of a log and from what is said of the warmup."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.curves.plan import Steps
+from fsl_num.validation import Array
+
+WARMUP_SHAPES: Final = ("linear", "cosine", "constant")
+"""How the learning rate rises to its first recorded value: linearly from 0, as half a cosine, or at once."""
+
+BETWEEN: Final = ("auto", "hold", "straight")
+"""What the rate does between two rows: "hold" keeps that of the row before, "straight" goes straight to the next one,
+"auto" holds where the rate jumps and goes straight where it glides."""
+
+_JUMP = 0.1  # of the largest rate
+_NEIGHBOURS = 3.0  # a jump is so many times larger, for each update, than the change on either side of it
+
+
+def jumps(step: Steps, lr: Array) -> Any:
+    """Return, for each gap between two rows, whether the rate jumps there rather than glides.
+
+    >>> jumps(np.arange(5) * 10, np.array([1.0, 1.0, 0.3, 0.3, 0.3])).tolist()
+    [False, True, False, False]
+    >>> jumps(np.arange(5) * 10, np.array([1.0, 0.75, 0.5, 0.25, 0.0])).tolist()
+    [False, False, False, False]
+    """
+    change = np.abs(np.diff(lr))
+    if change.size == 0:
+        return np.zeros(0, dtype=bool)
+    speed = change / np.diff(step)
+    left = np.concatenate([[0.0], speed[:-1]])
+    right = np.concatenate([speed[1:], [0.0]])
+    # next to the first and the last gap there is one neighbour only
+    beside = np.maximum(left, right)
+    return (change > _JUMP * lr.max()) & (speed > _NEIGHBOURS * beside)
+
+
+def rates_of_rows(
+    step: Steps, lr: Array, *, warmup: int = 0, warmup_shape: str = "linear", between: str = "auto"
+) -> Array:
+    """Return eta_0 .. eta_{n-1} for a log whose last row is after n updates; n is at least 1.
+
+    ``step``: updates done at each row, increasing. ``lr``: the rate of the next update at each row. ``warmup``: how
+    many updates of it precede the rate of the first row; where the log begins within it, it is cut there.
+    ``warmup_shape``: one of :data:`WARMUP_SHAPES`. ``between``: one of :data:`BETWEEN`.
+
+    >>> rates_of_rows(np.array([4, 6]), np.array([0.4, 0.2]), warmup=4, between="hold").tolist()
+    [0.0, 0.1, 0.2, 0.30000000000000004, 0.4, 0.4]
+    """
+    total = max(int(step[-1]), 1)
+    k = np.arange(total)
+    row = np.clip(np.searchsorted(step, k, side="right") - 1, 0, step.size - 1)
+    held = lr[row]
+    rates = held
+    if between != "hold" and step.size > 1:
+        straight = np.interp(k, step, lr)
+        if between == "auto":
+            gap = np.minimum(row, step.size - 2)
+            straight = np.where(jumps(step, lr)[gap], held, straight)
+        rates = straight
+    length = min(warmup, int(step[0]))
+    early = k < length
+    if warmup_shape == "linear":
+        rates = np.where(early, lr[0] * k / max(length, 1), rates)
+    elif warmup_shape == "cosine":
+        rates = np.where(early, lr[0] * np.sin(0.5 * np.pi * k / max(length, 1)) ** 2, rates)
+    return np.asarray(rates, dtype=np.float64)
