@@ -225,10 +225,10 @@ def _said(role: str, wanted: Any, names: Sequence[str], table: str) -> str:
     if exact:
         return exact[0]
     near = get_close_matches(str(wanted), names, 3, 0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     raise CurveError(
-        f"{table}: there is no column {wanted!r} for {role}; " + (f"did you mean {' or '.join(map(repr, near))}? " * bool(near))
-        + f"The columns are {', '.join(map(repr, names))}"
-    )  # fmt: skip
+        f"{table}: there is no column {wanted!r} for {role}; {hint}The columns are {', '.join(map(repr, names))}"
+    )
 
 
 def _in_nats(loss: Array, name: str, unit: str, rows: Any) -> Array:

@@ -1,0 +1,275 @@
+"""Read a loss curve from a file: CSV with any delimiter, JSON lines, compressed or not; faults named by line.
+
+Whatever can be read in one way only is read: a byte-order mark, UTF-16, Windows and old Macintosh line ends, comments,
+blank lines, quotes, decimal commas between semicolons, gzip, bzip2 and xz. What could be read in two ways is refused,
+with the line and what to do.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import json
+import lzma
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any, Final
+
+from fsl_num.curves.columns import Table, curve_of
+from fsl_num.curves.curve import CurveError, LossCurve
+
+LARGEST: Final = 2**30
+"""Bytes of text, after decompression, that are read at most: about thirty million rows."""
+
+_COMPRESSED: Final[Mapping[bytes, Callable[[IO[bytes]], Any]]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+_FOREIGN: Final[Mapping[bytes, str]] = {
+    b"PK\x03\x04": "a ZIP archive or a spreadsheet: unpack it, or save the sheet as CSV",
+    b"PAR1": "a Parquet file: read it with pandas and pass the DataFrame to curve_from, or save it as CSV",
+    b"\x93NUMPY": "a NumPy array: load it and pass its columns to LossCurve",
+    b"\x28\xb5\x2f\xfd": "a file compressed with Zstandard: decompress it first",
+    b"\x89HDF": "an HDF5 file: read it with pandas and pass the DataFrame to curve_from",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
+    b"%PDF": "a PDF document: export the numbers as CSV",
+    b"SQLite format 3": "a database: export the table as CSV",
+}
+_DELIMITERS: Final = ("\t", ";", ",", "|", " ")
+_MARKS: Final[Mapping[bytes, str]] = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+def read_curve(
+    path: str | Path,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    loss_unit: str = "auto",
+    drop_missing: bool = False,
+    schedule: Any = None,
+    batch_size: Any = None,
+    **known: Any,
+) -> LossCurve:
+    """Return the loss curve in a file with the columns step, lr and loss, and perhaps batch size or tokens.
+
+    Args:
+        path: a CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), or JSON
+            lines with one record a line; as it is or compressed with gzip, bzip2 or xz.
+        columns: which column is what, {"step": ..., "lr": ..., "loss": ..., "batch_size": ..., "tokens": ...}, by name
+            or by position from 0; those not said are found by their names. A file without a header needs positions.
+        loss_unit: "nats", "bits" or "perplexity"; "auto": by the name of the column.
+        drop_missing: leave out the rows in which one of the columns is empty (a log that measures one loss more seldom
+            than another), instead of refusing them.
+        schedule: the learning rate of every update in place of a column, see :class:`~fsl_num.curves.curve.LossCurve`.
+        batch_size: one number in place of a column.
+        known: warmup, warmup_shape, between, model_size, name and smoothing of the curve.
+
+    Returns:
+        The curve; its rows bear the numbers of the lines of the file.
+
+    Raises:
+        CurveError: naming the line, what was found there and what to do.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "run.csv").write_text("step,lr,loss\\n100,1e-3,3.0\\n200,1e-3,2.5\\n")
+    ...     read_curve(Path(folder) / "run.csv", warmup=100)
+    LossCurve('run', 2 rows, steps 100 to 200)
+    """
+    table = read_table(path, header=not _all_positions(columns))
+    try:
+        return curve_of(
+            table,
+            columns=columns,
+            loss_unit=loss_unit,
+            drop_missing=drop_missing,
+            schedule=schedule,
+            batch_size=batch_size,
+            **known,
+        )
+    except CurveError as error:
+        told = CurveError(f"{path}: {error}")
+        told.row = error.row
+        raise told from error
+
+
+def read_table(path: str | Path, *, header: bool = True) -> Table:
+    """Return the cells of a file, column by column, with the number of the line of each row.
+
+    ``header``: whether the first row must name the columns (else a first row of numbers is data, and the columns are
+    called "0", "1", ...). Raises CurveError as :func:`read_curve` does.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "run.csv").write_text("# a comment\\nstep;loss\\n1;2,5\\n")
+    ...     table = read_table(Path(folder) / "run.csv")
+    >>> table.columns, table.rows
+    ({'step': ['1'], 'loss': ['2,5']}, [3])
+    """
+    place = Path(path)
+    name = place.name.removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
+    stem = Path(name).stem or name
+    text = _text_of(place)
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [(number, line) for number, line in lines if not line.lstrip().startswith(("#", "%"))]
+    if not lines:
+        raise CurveError(
+            f"{place}: the file is empty or holds nothing but blank lines and comments; it needs a header and one row"
+            " a measured step"
+        )
+    if lines[0][1].lstrip().startswith(("{", "[")):
+        return _table_of_records(place, stem, lines)
+    if lines[0][1].lstrip()[:1] == "<":
+        raise CurveError(
+            f"{place}: this looks like a web page, not like a table; download the file itself", lines[0][0]
+        )
+    return _table_of_cells(place, stem, lines, header)
+
+
+def _all_positions(columns: Mapping[str, Any] | None) -> bool:
+    return bool(columns) and all(isinstance(each, int) for each in (columns or {}).values())
+
+
+def _text_of(path: Path) -> str:
+    content = _bytes_of(path)
+    for mark, encoding in _MARKS.items():
+        if content.startswith(mark):
+            try:
+                return content.decode(encoding)
+            except UnicodeDecodeError as error:
+                raise CurveError(f"{path}: begins like {encoding} but is not ({error}); save it as UTF-8") from error
+    if b"\x00" in content[:4096] or b"\x00" in content:
+        raise CurveError(f"{path}: holds zero bytes, so it is no text; save the table as CSV in UTF-8")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")  # every byte has a meaning there; digits are the same in both
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise CurveError(f"{path} is a directory; give the file of one run")
+        with path.open("rb") as file:
+            start = file.read(16)
+            for mark, told in _FOREIGN.items():
+                if start.startswith(mark):
+                    raise CurveError(f"{path} is {told}")
+            file.seek(0)
+            reader: Any = file
+            for mark, opened in _COMPRESSED.items():
+                if start.startswith(mark):
+                    reader = opened(file)
+            content: bytes = reader.read(LARGEST + 1)
+    except FileNotFoundError as error:
+        near = get_close_matches(path.name, [each.name for each in _siblings(path)], 3, 0.6)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise CurveError(f"there is no file {path}{hint}") from error
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise CurveError(f"{path} is compressed and damaged or cut short ({error}); fetch it again") from error
+    except OSError as error:
+        raise CurveError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
+    if len(content) > LARGEST:
+        raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
+    return content
+
+
+def _siblings(path: Path) -> Sequence[Path]:
+    try:
+        return list(path.parent.iterdir())
+    except OSError:
+        return ()
+
+
+def _table_of_cells(path: Path, name: str, lines: Sequence[tuple[int, str]], header: bool) -> Table:
+    delimiter = _delimiter(path, [line for _, line in lines[:50]])
+    texts = [" ".join(line.split()) if delimiter == " " else line for _, line in lines]
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(texts, delimiter=delimiter, strict=True)]
+    except csv.Error as error:
+        raise CurveError(f"{path}: a quotation mark is never closed, or stands within a cell ({error})") from error
+    if len(rows) != len(lines):
+        raise CurveError(f"{path}: a quoted cell runs over several lines; a cell must stay on its line")
+    numbered = all(_is_number(cell) for cell in rows[0])
+    if numbered and header:
+        raise CurveError(
+            f"{path}: the first row holds numbers, not the names of the columns; add a first line such as"
+            f" step{delimiter}lr{delimiter}loss, or say the positions: columns={{'step': 0, 'lr': 1, 'loss': 2}}"
+            " (--columns step=0,lr=1,loss=2)",
+            lines[0][0],
+        )
+    names = [str(index) for index in range(len(rows[0]))] if numbered else rows[0]
+    body, numbers = (rows, lines) if numbered else (rows[1:], lines[1:])
+    while names and names[-1] == "" and all(len(row) < len(names) or row[len(names) - 1] == "" for row in body):
+        names = names[:-1]  # every line ends with a delimiter
+    for row, (number, _) in zip(body, numbers, strict=True):
+        while len(row) > len(names) and row[-1] == "":
+            row.pop()
+        if len(row) != len(names):
+            raise CurveError(
+                f"{path}: {len(row)} cells where the header has {len(names)} ({', '.join(names)}); the line is cut"
+                " short, or a delimiter stands within a cell: put the cell in quotation marks",
+                number,
+            )
+    doubled = sorted({each for each in names if names.count(each) > 1 and each})
+    if doubled:
+        raise CurveError(f"{path}: the header names {doubled[0]!r} twice; rename one of them", lines[0][0])
+    columns = {each: [row[index] for row in body] for index, each in enumerate(names)}
+    comma = delimiter != "," and not any("." in cell for row in body[:1000] for cell in row)
+    return Table(columns, [number for number, _ in numbers], name, comma)
+
+
+def _delimiter(path: Path, lines: Sequence[str]) -> str:
+    """The first delimiter that parts every line into the same number of cells, two at least; else the header's."""
+    for each in _DELIMITERS:
+        counts = {_cells(line, each) for line in lines}
+        if len(counts) == 1 and counts.pop() > 1:
+            return each
+    for each in _DELIMITERS:
+        if _cells(lines[0], each) > 1:
+            return each
+    raise CurveError(
+        f"{path}: the first row, {lines[0][:60]!r}, is one cell; a table needs the columns step, lr and loss with a"
+        " comma, semicolon, tab, bar or space between them",
+    )
+
+
+def _cells(line: str, delimiter: str) -> int:
+    if delimiter == " ":
+        return len(line.split())
+    return len(next(csv.reader([line], delimiter=delimiter)))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _table_of_records(path: Path, name: str, lines: Sequence[tuple[int, str]]) -> Table:
+    """JSON lines, or one JSON list of records."""
+    records: list[tuple[int, Any]] = []
+    if lines[0][1].lstrip().startswith("["):
+        try:
+            whole = json.loads("\n".join(line for _, line in lines))
+        except json.JSONDecodeError as error:
+            raise CurveError(f"{path}: begins like a JSON list but is none ({error})") from error
+        records = list(enumerate(whole, 1))
+    else:
+        for number, line in lines:
+            try:
+                records.append((number, json.loads(line)))
+            except json.JSONDecodeError as error:
+                raise CurveError(f"{path}: not a JSON record ({error}); the line may be cut short", number) from error
+    for number, record in records:
+        if not isinstance(record, dict):
+            raise CurveError(f"{path}: a record of names and values is needed, not {str(record)[:40]!r}", number)
+    names = list(dict.fromkeys(str(key) for _, record in records for key in record))
+    return Table(
+        {each: [record.get(each) for _, record in records] for each in names}, [number for number, _ in records], name
+    )
