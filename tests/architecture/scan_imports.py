@@ -37,6 +37,7 @@ def _called(call):
 SYM_ALLOWED = {"sympy", "fsl_sym"}
 SOLVER_ALLOWED = {"numpy", "scipy", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
 COURT_ALLOWED = SOLVER_ALLOWED | {"sympy", "fsl_sym", "matplotlib"}
+REPORT_ALLOWED = COURT_ALLOWED | {"latex2mathml"}  # formulas of a page
 CLI_ALLOWED = COURT_ALLOWED | {"distributed"}  # an address given on the command line is reached by its own client
 COURT = ("theorems", "report", "cli", "__main__.py")
 """What in fsl_num may import both packages: the court, the reports, the command line."""
@@ -48,6 +49,8 @@ def allowed(path: Path):
         return SYM_ALLOWED
     if path.parts[1] == "cli":
         return CLI_ALLOWED
+    if path.parts[1] == "report":
+        return REPORT_ALLOWED
     return COURT_ALLOWED if path.parts[1] in COURT else SOLVER_ALLOWED
 
 

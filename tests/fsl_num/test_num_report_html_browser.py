@@ -1,0 +1,163 @@
+"""The page in a real browser, on a desk and on a phone, in light and dark, by keyboard and without scripts."""
+
+import pytest
+from html_browser import CHROMIUM, Browser
+from html_court import court
+
+from fsl_num.report.html import page
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here to render the page")
+
+SCREENS = {"desk": (1280, 900), "tablet": (820, 1100), "phone": (360, 740)}
+
+# What no text may do: leave its box to the right. Boxes that scroll by themselves may hold more than they show.
+OVERFLOWING = """
+[...document.querySelectorAll('body *')].filter(node => {
+  if (node.closest('.skip, [hidden], .scroll, .row, script, svg, math')) return false;
+  const box = node.getBoundingClientRect();
+  return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1);
+}).map(node => node.tagName + '.' + node.className + ' ' + node.textContent.slice(0, 40))
+"""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    claims, heard, errata = court(15)
+    target = tmp_path_factory.mktemp("page") / "report.html"
+    target.write_text(page(heard, errata, claims=claims, profile="quick", seed=0), encoding="utf-8")
+    return target.as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(url):
+    with Browser() as browser:
+        browser.look(*SCREENS["desk"])
+        browser.open(url)
+        yield browser
+
+
+@pytest.fixture
+def fresh(browser, url):
+    """The page as it opens, on a desk."""
+    browser.look(*SCREENS["desk"])
+    browser.open("about:blank")
+    browser.open(url)
+    return browser
+
+
+def test_the_page_asks_for_nothing_and_complains_of_nothing(fresh, url):
+    asked = [
+        event["params"]["request"]["url"] for event in fresh.events if event["method"] == "Network.requestWillBeSent"
+    ]
+    assert url in asked
+    assert {each for each in asked if not each.startswith(("data:", "about:"))} == {url}
+    wrong = {"Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"}
+    assert not [event for event in fresh.events if event["method"] in wrong]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_nothing_overflows(fresh, screen, dark):
+    width, height = SCREENS[screen]
+    fresh.look(width, height, dark=dark)
+    fresh.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert fresh.evaluate("innerWidth") == width
+    assert fresh.evaluate("document.documentElement.scrollWidth") <= width
+    assert fresh.evaluate(OVERFLOWING) == []
+
+
+def test_the_page_is_dark_where_that_is_preferred(fresh):
+    grounds = []
+    for dark in (False, True):
+        fresh.look(*SCREENS["desk"], dark=dark)
+        grounds.append(fresh.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"))
+    assert min(grounds[0][:3]) > 200 and max(grounds[1][:3]) < 60
+
+
+def test_formulas_are_laid_out(fresh):
+    boxes = fresh.evaluate(
+        "[...document.querySelectorAll('math')].map(node => node.getBoundingClientRect()).map(b => [b.width, b.height])"
+    )
+    assert len(boxes) > 12
+    assert all(width > 8 and height > 8 for width, height in boxes)
+    # An exponent stands higher than its base, and smaller: the formula is laid out, not written in a row.
+    base, power = fresh.evaluate(
+        "[...document.querySelector('math msup').children].map(node => node.getBoundingClientRect())"
+        ".map(box => [box.bottom, box.height])"
+    )
+    assert power[0] < base[0] - 1
+    # Two rules of the page would show as text where MathML were not understood.
+    assert fresh.evaluate("getComputedStyle(document.querySelector('annotation')).display") == "none"
+
+
+def test_the_first_tab_reaches_the_skip_link_and_enter_follows_it(fresh):
+    fresh.press("Tab", 9)
+    assert fresh.evaluate("document.activeElement.className") == "skip"
+    box = fresh.evaluate("(b => [b.left, b.top, b.width])(document.activeElement.getBoundingClientRect())")
+    assert box[0] >= 0 and box[1] >= 0 and box[2] > 50
+    assert fresh.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    fresh.send("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    fresh.send("Input.dispatchKeyEvent", type="keyUp", key="Enter", code="Enter", windowsVirtualKeyCode=13)
+    assert fresh.evaluate("new Promise(done => setTimeout(() => done(location.hash), 100))") == "#claims"
+
+
+def test_every_link_and_fold_is_reached_by_tab(fresh):
+    wanted = fresh.evaluate(
+        "[...document.querySelectorAll('a[href], summary, input, select, button')]"
+        ".filter(node => node.checkVisibility({visibilityProperty: true})).length"
+    )
+    fresh.evaluate(
+        "window.reached = new Set(); document.addEventListener('focusin', e => window.reached.add(e.target))"
+    )
+    for _ in range(2 * wanted):
+        fresh.press("Tab", 9)
+        if fresh.evaluate("reached.size > 1 && document.activeElement === document.body"):
+            break
+    reached = fresh.evaluate(
+        "[...reached].filter(node => node.matches('a[href], summary, input, select, button')).length"
+    )
+    assert reached == wanted
+
+
+def shown(browser):
+    return browser.evaluate("[...document.querySelectorAll('article[data-verdict]')].filter(n => !n.hidden).length")
+
+
+def test_the_filter_chooses_by_verdict_role_and_words(fresh):
+    claims, heard, _ = court(15)
+    assert shown(fresh) == 15
+
+    def choose(name, value):
+        fresh.evaluate(
+            f"(n => {{ n.value = {value!r}; n.dispatchEvent(new Event('input', {{bubbles: true}})); }})"
+            f"(document.getElementById('filter').elements[{name!r}])"
+        )
+        return shown(fresh)
+
+    assert choose("verdict", "REFUTED") == sum(one.verdict == "REFUTED" for one in heard)
+    said = fresh.evaluate("document.getElementById('shown').textContent")
+    assert said == f"{shown(fresh)} of 15 claims shown"
+    assert choose("verdict", "") == 15
+    assert choose("role", "stronger") == sum(each.role == "stronger" for each in claims)
+    choose("role", "")
+    assert choose("words", "many words") == 1
+    # A link to a claim that is hidden shows it again.
+    fresh.evaluate("location.hash = '#claim-thm-claim-1'; new Promise(done => setTimeout(done, 100))")
+    assert shown(fresh) == 15
+
+
+def test_the_page_is_whole_without_scripts(fresh, url):
+    fresh.send("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        fresh.open("about:blank")
+        fresh.open(url)
+        assert shown(fresh) == 15
+        assert fresh.evaluate("document.getElementById('filter').checkVisibility()") is False
+    finally:
+        fresh.send("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_on_paper_the_folds_are_open_and_the_filter_is_gone(fresh):
+    fresh.look(*SCREENS["desk"], media="print")
+    assert fresh.evaluate("getComputedStyle(document.querySelector('form')).display") == "none"
+    assert fresh.evaluate("document.querySelector('details td').getBoundingClientRect().height") > 0
