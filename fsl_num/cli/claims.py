@@ -17,6 +17,9 @@ def register(subcommands: Any) -> None:
     """Add ``list`` and ``show`` to the command."""
     listing: argparse.ArgumentParser = subcommands.add_parser("list", help="list the claims")
     listing.add_argument("--json", action="store_true", help="as JSON")
+    listing.add_argument(
+        "--labels", action="store_true", help="every statement and numbered formula of the paper, and who hears it"
+    )
     listing.set_defaults(run=run_list)
     show: argparse.ArgumentParser = subcommands.add_parser(
         "show", help="show one claim: hypotheses, derivation, check, test and verdict"
@@ -43,11 +46,21 @@ def run_list(arguments: argparse.Namespace) -> int:
     from fsl_num.theorems import registry
 
     found = registry.claims()
-    if arguments.json:
-        print(json.dumps([report.summary_json(claim) for claim in found], indent=2, ensure_ascii=False))
+    width = shutil.get_terminal_size((120, 24)).columns
+    if arguments.labels:
+        from fsl_num.theorems.labels import account_json
+
+        places = account_json(found)
+        print(_json(places) if arguments.json else report.labels_listing(places, width=width))
+    elif arguments.json:
+        print(_json([report.summary_json(claim) for claim in found]))
     else:
-        print(report.listing(found, width=shutil.get_terminal_size((120, 24)).columns))
+        print(report.listing(found, width=width))
     return 0
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def run_show(arguments: argparse.Namespace) -> int:
@@ -63,7 +76,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         heard = court.hear_all((claim.id,), profile="quick", seed=0, executor=None, progress=None)
         (hearing,) = (one for one in heard if one.claim_id == claim.id)
     if arguments.json:
-        print(json.dumps(report.card_json(claim, hearing), indent=2, ensure_ascii=False, allow_nan=False))
+        print(_json(report.card_json(claim, hearing)))
     else:
         print(report.card(claim, hearing, width=shutil.get_terminal_size((120, 24)).columns))
     return 0 if hearing is None or hearing.passes else 1

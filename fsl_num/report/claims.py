@@ -6,7 +6,7 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +28,35 @@ def listing(claims: Sequence[Claim], width: int) -> str:
     return Grid(("claim", "regimes", "title"), rows, flexible=(0, 1, 2)).text(width)
 
 
+def labels_listing(account: Sequence[Mapping[str, Any]], width: int) -> str:
+    """Every place of the paper on a line: where it stands, and who hears it or why nobody can."""
+    rows = tuple(
+        (
+            str(place["line"]),
+            place["kind"],
+            place["label"],
+            ", ".join(place["claims"]) or _excuse(place["not_checkable"]),
+        )
+        for place in account
+    )
+    return Grid(("line", "kind", "label", "heard as"), rows, right=(0,), flexible=(2, 3)).text(width)
+
+
+def _excuse(reason: str | None) -> str:
+    return f"not checkable: {reason}" if reason else "by no claim"
+
+
 def card(claim: Claim, hearing: Hearing | None, width: int) -> str:
     """Everything about one claim as text."""
     content = card_json(claim, hearing)
     fields = [
         ("paper", f"{claim.label}, line {claim.line}"),
+        ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
         ("claim", claim.text),
         ("LaTeX", claim.latex),
         ("regimes", ", ".join(claim.regimes)),
         *(("hypothesis", hypothesis) for hypothesis in claim.hypotheses),
+        ("probability", claim.probability),
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
         ("derivation", _place(content["derivation"])),
@@ -62,6 +82,7 @@ def card_json(claim: Claim, hearing: Hearing | None) -> dict[str, Any]:
         "text": claim.text,
         "latex": claim.latex,
         "hypotheses": list(claim.hypotheses),
+        "probability": claim.probability or None,
         "depends": list(claim.depends),
         "derivation": source_place(claim.derive),
         "check": source_place(claim.measure),
@@ -79,6 +100,8 @@ def summary_json(claim: Claim) -> dict[str, Any]:
         "title": claim.title,
         "regimes": list(claim.regimes),
         "corrected_by": claim.corrected_by,
+        "role": claim.role,
+        "strengthens": claim.strengthens,
     }
 
 
@@ -120,23 +143,20 @@ def _place(place: dict[str, Any] | None) -> str:
     return f"{place['file']}:{place['line']} ({place['name']})" if place["line"] else str(place["file"])
 
 
-def _verdict_fields(hearing: Hearing | None) -> list[tuple[str, str]]:
+def _verdict_fields(hearing: Hearing | None) -> Iterator[tuple[str, str]]:
     if hearing is None:
-        return []
+        return
     passes = "passes" if hearing.passes else "FAILED"
-    return [
-        ("verdict", f"{hearing.verdict} ({passes}). {hearing.message}".rstrip()),
-        *(
-            ("derived", f"{record.name}: {record.verified} of {record.steps} steps verified")
-            for record in hearing.derivations
-        ),
-        *(
-            (
-                regime.regime,
-                f"{'holds' if regime.holds else 'does not hold'}, constants {interval_text(regime.constants)}, "
-                f"resolution {resolution_text(regime.resolution)}, "
-                f"mutants {sum(mutant.refuted for mutant in regime.mutants)}/{len(regime.mutants)}",
-            )
-            for regime in hearing.regimes
-        ),
-    ]
+    yield "verdict", f"{hearing.verdict} ({passes}). {hearing.message}".rstrip()
+    for record in hearing.derivations:
+        yield "derived", f"{record.name}: {record.verified} of {record.steps} steps verified"
+    for regime in hearing.regimes:
+        yield (
+            regime.regime,
+            f"{'holds' if regime.holds else 'does not hold'}, constants {interval_text(regime.constants)}, "
+            f"resolution {resolution_text(regime.resolution)}, "
+            f"mutants {sum(mutant.refuted for mutant in regime.mutants)}/{len(regime.mutants)}",
+        )
+        for point in regime.points:
+            holds = "" if point.holds else ": does not hold"
+            yield "witness", f"s = {point.s}, beta = {point.beta}{holds}, constants {interval_text(point.constants)}"

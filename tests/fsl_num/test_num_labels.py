@@ -1,0 +1,123 @@
+"""The account of the paper: who hears what, and that it is the account of the source wherever that is at hand."""
+
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tex_labels import labels, places
+
+from fsl_num.cli import main
+from fsl_num.theorems.labels import Place, account, hearers, open_places, orphans
+
+PARSED = ("theorem", "lemma", "proposition", "corollary", "assumption", "definition", "formula", "box")
+
+SOURCE = r"""
+\section{One}\label{sec:one}
+\begin{theorem}[Named] % \label{no}
+\label{thm:a}
+\begin{equation}\label{eqn: b}
+x % \nonumber
+\end{equation}
+\end{theorem}
+% \begin{lemma}\label{lem: gone}
+% \end{lemma}
+\begin{align}
+a \nonumber \\
+b
+\end{align}
+\begin{align} a \nonumber \\ b \notag \end{align}
+\begin{equation*} x \end{equation*}
+\begin{tcolorbox}
+\begin{corollary} c \end{corollary}
+\end{tcolorbox}
+\subsection{Two}
+\begin{tcolorbox} alone \end{tcolorbox}
+"""
+
+
+def test_the_places_of_a_source_are_found():
+    assert places(SOURCE) == [
+        (3, 8, "theorem", "thm:a"),
+        (5, 7, "formula", "eqn: b"),
+        (11, 14, "formula", "sec:one:11"),
+        (18, 18, "corollary", "sec:one:18"),
+        (21, 21, "box", "sec:one:21"),
+    ]
+    assert labels(SOURCE) == {"sec:one", "thm:a", "eqn: b"}
+
+
+@pytest.fixture(scope="module")
+def paper():
+    """The source of the paper that FSL_PAPER names."""
+    if not os.environ.get("FSL_PAPER"):
+        pytest.skip("FSL_PAPER does not name the TeX source of the paper")
+    return Path(os.environ["FSL_PAPER"]).read_text(encoding="utf-8")
+
+
+def test_the_account_is_that_of_the_paper(paper):
+    told = [(each.line, each.last, each.kind, each.label) for each in account() if each.kind in PARSED]
+    assert told == places(paper)
+
+
+def test_the_other_places_of_the_account_are_in_the_paper(paper):
+    known, length = labels(paper), len(paper.splitlines())
+    for place in account():
+        assert place.last <= length
+        assert {place.label, place.label.rpartition(":")[0]} & known, place
+
+
+def test_no_place_is_listed_twice():
+    found = account()
+    assert len({(each.line, each.kind) for each in found}) == len(found)
+    assert len({each.label for each in found}) == len(found)
+    assert [each.line for each in found] == sorted(each.line for each in found)
+
+
+# ---- a small account -------------------------------------------------------------------------------------------------
+
+THEOREM = Place("thm:a", 3, 8, "theorem", ("far",))
+FORMULA = Place("eqn: b", 5, 7, "formula")
+ALONE = Place("sec:one:11", 11, 14, "formula")
+EXCUSED = Place("sec:one:21", 21, 21, "box", excuse="a remark")
+PLACES = (THEOREM, FORMULA, ALONE, EXCUSED)
+
+
+def claim(claim_id, label, line):
+    return SimpleNamespace(id=claim_id, label=label, line=line)
+
+
+def test_a_place_is_heard_by_label_by_line_by_name_and_through_its_statement():
+    claims = [claim("by label", "thm:a", 90), claim("far", "sec:z", 99), claim("by line", "sec:one", 12)]
+    assert hearers(THEOREM, claims, PLACES) == ("by label", "far")
+    assert hearers(FORMULA, claims, PLACES) == ("by label", "far")
+    assert hearers(ALONE, claims, PLACES) == ("by line",)
+    assert open_places(claims, PLACES) == ()
+    assert orphans(claims, PLACES) == ()
+
+
+def test_what_nobody_hears_and_who_hears_nothing_is_found():
+    claims = [claim("by line in the formula", "sec:one", 6), claim("lost", "sec:one", 50)]
+    assert hearers(FORMULA, claims, PLACES) == ("by line in the formula",)
+    assert open_places(claims, PLACES) == (ALONE,)
+    assert orphans(claims, PLACES) == ("lost",)
+    assert open_places([], PLACES) == (THEOREM, FORMULA, ALONE)
+
+
+@pytest.mark.parametrize(("line", "last", "kind"), [(0, 1, "lemma"), (3, 2, "lemma"), (1, 1, "sermon")])
+def test_a_place_that_is_none_is_refused(line, last, kind):
+    with pytest.raises(ValueError, match="is no place"):
+        Place("x", line, last, kind)
+
+
+def test_the_account_is_listed(capsys):
+    assert main(["list", "--labels"]) == 0
+    shown = capsys.readouterr().out
+    assert "cor: contraction" in shown and "not checkable: a standard definition" in shown
+    assert main(["list", "--labels", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["line"] for one in told] == [place.line for place in account()]
+    (corollary,) = [one for one in told if one["label"] == "cor: contraction"]
+    assert corollary["kind"] == "corollary" and "cor: contraction" in corollary["claims"]
+    assert corollary["not_checkable"] is None
