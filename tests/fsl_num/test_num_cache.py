@@ -308,18 +308,13 @@ def test_a_claim_that_was_corrected_passes_from_the_cache_too(tmp_path):
     assert [each.passes for each in second] == [True, True]
 
 
+def _started(command, environment):
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
 def test_two_processes_share_a_folder_and_know_each_others_keys(tmp_path):
     command = [sys.executable, "-m", "fsl_num", "verify", *IDS, "--jobs", "1", "--cache", str(tmp_path), "--json", "-"]
-    both = [
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        for seed in ("1", "2")
-    ]
+    both = [_started(command, {**os.environ, "PYTHONHASHSEED": seed}) for seed in ("1", "2")]
     told = [json.loads(each.communicate()[0]) for each in both]
     assert [each.returncode for each in both] == [0, 0]
     cache = Cache(tmp_path)
