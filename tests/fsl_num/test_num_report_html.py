@@ -205,6 +205,6 @@ def test_what_was_heard_must_be_a_claim():
 
 def test_nothing_heard_is_a_page_too():
     root = Reader(page([], [], claims=[], profile="full", seed=0)).root
-    assert "0 of 0 claims pass." in root.text
+    assert "0 of 0 claims pass" in root.text
     assert "No claim was heard." in root.text
     assert "No erratum" in root.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from fsl_num.report.html.axes import Axis, ticks
@@ -44,7 +45,11 @@ def constants_map(hearing: Hearing) -> Html | None:
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_label=label,
     )  # fmt: skip
     return element(
-        "figure", svg, element("figcaption", "Spread ", element("i", "C/c"), " of the constants.", _legend())
+        "figure",
+        svg,
+        element(
+            "figcaption", "Spread ", element("i", "C/c"), " of the constants.", _legend([point for _, point in points])
+        ),
     )
 
 
@@ -62,7 +67,7 @@ def _dot(point: PointHearing, x: float, y: float) -> Html:
     title = element("title", f"s = {point.s}, β = {point.beta}: {interval(point.constants)}")
     cross = None
     if not point.holds:
-        cross = element("path", title, d=f"M{x - 6:g} {y - 6:g}l12 12m0-12l-12 12", stroke="currentColor", fill="none")
+        cross = element("path", title, d=f"M{x - 6:g} {y - 6:g}l12 12m0-12l-12 12", class_="cross")
     if ratio is None:
         return joined([element("circle", title, cx=x, cy=y, r=3.5, class_="axis"), cross])
     size = level(ratio)
@@ -90,10 +95,17 @@ def _frame(x: Axis, y: Axis) -> list[Html]:
     return parts
 
 
-def _legend() -> Html:
+def _legend(points: Sequence[PointHearing]) -> Html:
     names = ["to 1.5", "to 3", "to 10", "to 100", "beyond"]
-    items = []
-    for size, name in enumerate(names, 1):
-        dot = element("circle", cx=9, cy=9, r=3 + size, class_=f"dot m{size}")
-        items.append(element("li", element("svg", dot, width=18, height=18, class_="key", aria_hidden="true"), name))
+    keys = [
+        (element("circle", cx=9, cy=9, r=3 + size, class_=f"dot m{size}"), name) for size, name in enumerate(names, 1)
+    ]
+    if any(spread(point) is None for point in points):
+        keys.append((element("circle", cx=9, cy=9, r=3.5, class_="axis"), "not of one sign"))
+    if not all(point.holds for point in points):
+        keys.append((element("path", d="M3 3l12 12m0-12l-12 12", class_="cross"), "fails"))
+    items = (
+        element("li", element("svg", drawn, width=18, height=18, class_="key", aria_hidden="true"), name)
+        for drawn, name in keys
+    )
     return element("ul", *items, class_="legend")

@@ -95,7 +95,8 @@ def _top(context: Context, made: Mapping[str, str]) -> Html:
         "nav", element("ul", *(element("li", element("a", name, href=to)) for to, name in links)), aria_label="Contents"
     )
     said = joined((element("span", f"{name} {value}") for name, value in made.items()), " ")
-    counted = f"{passing} of {len(context.hearings)} claims pass."
+    heard = len(context.hearings)
+    counted = f"{passing} of {heard} claims pass: they hold, or they fail as printed and their correction holds."
     return element(
         "header", element("h1", TITLE), element("p", lead, class_="lead"), element("p", counted, class_="lead"),
         element("p", said, class_="made ui"), nav, class_="top",
@@ -119,8 +120,30 @@ def _summary(context: Context) -> Html:
     return element(
         "section", element("h2", "Summary", id="summary-title"),
         element("p", _totals(context), class_="measure"), element("div", table, class_="scroll"),
+        _named(context, "Open", [each for each in context.hearings if not each.passes]),
+        _named(
+            context, "What does not hold as it stands",
+            [each for each in context.hearings if each.passes and not each.verdict.passes],
+        ),
         id="summary", aria_labelledby="summary-title",
     )  # fmt: skip
+
+
+def _named(context: Context, title: str, hearings: Sequence[Hearing]) -> Html | None:
+    """A short list of claims by their titles, each with the claim that corrects it."""
+    if not hearings:
+        return None
+    titles = {claim.id: context.prose.sentence(claim.title) for claim in context.claims}
+
+    def link(claim_id: str) -> Html:
+        return element("a", titles[claim_id], href=f"#{context.claim_anchors[claim_id]}")
+
+    items = []
+    for each in hearings:
+        other = each.corrected_by if each.corrected_by in titles else None
+        then = joined([element("br"), element("span", "instead: ", class_="kind"), link(other)]) if other else None
+        items.append(element("li", link(each.claim_id), then))
+    return joined([element("h3", title, class_="listed"), element("ul", *items, class_="columns titles")])
 
 
 _SUMMARY_HEADINGS = (("verdict", None), ("claims", "n"), ("what it means", None))

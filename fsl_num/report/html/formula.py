@@ -16,12 +16,26 @@ from fsl_num.report.html.elements import Html, element, escape, joined
 _ALPHABETS = {"script": "SCRIPT", "bold": "BOLD", "double-struck": "DOUBLE-STRUCK", "fraktur": "FRAKTUR"}
 _FUNCTIONS = frozenset({"log", "exp", "min", "max", "sup", "inf", "lim", "ln", "tr"})
 _OPERATORS = {"~": "∼", ":": ":", "^": "^"}
+_NEWLINE = re.compile(r"\\\\")
+_SPACE = re.compile(r"(?<=,)\s*\\(?:quad|qquad|\s)|\\qquad\b|\\quad\b")
+_RELATION = re.compile(
+    r"=|\\(?:preceq|succeq|lesssim|gtrsim|asymp|eqsim|simeq|sim|leq?|geq?|leftarrow|rightarrow|to)(?![A-Za-z])"
+)
+_WORD = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
+_DEPTH = {mark: 1 for mark in ("{", "(", "[", r"\left", r"\begin", r"\{", r"\bigl")}
+_DEPTH |= {mark: -1 for mark in ("}", ")", "]", r"\right", r"\end", r"\}", r"\bigr")}
+_UNSEEN = re.compile(r"\\(?:mathrm|mathbf|mathcal|mathbb|text|left|right)(?![A-Za-z])|[{}_^ ]")
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_LONG = 30
+"""Formulas of more signs may be broken before a relation: so many fit on a phone."""
+_SPACED = frozenset("⪯⪰")
+"""Relations to which browsers give no space by themselves."""
 
 
 def formula(latex: str) -> Html:
     """The formula, a row for each of its lines, each row in pieces; its source as code where it cannot be typeset."""
     try:
-        rows = [[_math(piece) for piece in _pieces(line)] for line in _split(latex, re.compile(r"\\\\"))]
+        rows = [[_math(piece) for piece in _pieces(line)] for line in _split(latex, _NEWLINE)]
     except Exception:  # whatever the converter meets: a formula in its source is better than a page that fails
         code = element("code", latex, aria_label="formula in LaTeX")
         return element("div", code, class_="formula source")
@@ -30,23 +44,37 @@ def formula(latex: str) -> Html:
 
 
 def _pieces(line: str) -> list[str]:
-    """The parts of a line between which it may be broken, each with the comma that ends it."""
-    return list(_split(line, re.compile(r"(?<=,)\s*\\(?:quad|qquad|\s)|\\qquad\b|\\quad\b")))
+    """The parts of a line between which it may be broken: after commas, and long ones before relations too."""
+    found: list[str] = []
+    for part in _split(line, _SPACE):
+        found += list(_split(part, _RELATION, keep=True)) if _length(part) > _LONG else [part]
+    return found
 
 
-def _split(latex: str, mark: re.Pattern[str]) -> Iterator[str]:
-    """Parts at the marks that stand outside all braces and all \\left ... \\right."""
+def _length(latex: str) -> int:
+    """About how many signs a formula shows.
+
+    >>> _length(r"\\mathrm{tr}(\\mathbf H_M^2)")
+    7
+    """
+    return len(_COMMAND.sub("x", _UNSEEN.sub("", latex)))
+
+
+def _split(latex: str, mark: re.Pattern[str], *, keep: bool = False) -> Iterator[str]:
+    """Parts at the marks that stand outside all brackets; with ``keep`` a mark stays, at the head of its part."""
     depth, start, place = 0, 0, 0
     while place < len(latex):
-        found = mark.match(latex, place)
-        if found and depth == 0 and found.end() > place:
+        found = mark.match(latex, place) if depth == 0 else None
+        if found is not None:
             if latex[start:place].strip():
                 yield latex[start:place].strip()
-            place = start = found.end()
+                start = place
+            place = found.end()
+            start = start if keep else place
             continue
-        word = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL).match(latex, place)
+        word = _WORD.match(latex, place)
         token = word.group() if word else latex[place]
-        depth += {"{": 1, "}": -1, r"\left": 1, r"\right": -1, r"\begin": 1, r"\end": -1}.get(token, 0)
+        depth += _DEPTH.get(token, 0)
         place += len(token)
     if latex[start:].strip():
         yield latex[start:].strip()
@@ -61,10 +89,14 @@ def _math(latex: str) -> Html:
         if node.tag == "merror" or "\\" in (node.text or ""):
             raise ValueError(f"cannot be typeset: {latex}")
     _mend(tree)
+    if _RELATION.match(latex):
+        first = next(node for node in tree.iter() if node.tag == "mo")
+        first.attrib.update(form="infix", lspace="0", rspace="0.28em")
     body = Html("".join(ElementTree.tostring(child, encoding="unicode") for child in tree))
     # The source goes with the formula, for whoever copies it.
     note = element("annotation", latex, encoding="application/x-tex")
-    return Html(f'<math displaystyle="true"><semantics>{body}{escape(note)}</semantics></math>')
+    apart = ' class="apart"' if latex.endswith(",") else ""
+    return Html(f'<math displaystyle="true"{apart}><semantics>{body}{escape(note)}</semantics></math>')
 
 
 def _mend(parent: ElementTree.Element) -> None:
@@ -77,6 +109,10 @@ def _mend(parent: ElementTree.Element) -> None:
         if node.tag == "mo" and text == "/":
             node.set("lspace", "0.05em")
             node.set("rspace", "0.05em")
+        if node.tag in {"mo", "mi"} and text in _SPACED:
+            node.tag = "mo"
+            node.set("lspace", "0.28em")
+            node.set("rspace", "0.28em")
         variant = node.get("mathvariant")
         if variant in _ALPHABETS and len(text) == 1:
             node.text = _letter(text, _ALPHABETS[variant])

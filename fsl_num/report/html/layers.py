@@ -99,7 +99,7 @@ class _Component:
     def stand(self, start: int, floor: float) -> dict[str, Place]:
         """The places of nodes and bends, each layer in the middle of the component's height."""
         height = max(sum(map(_room, layer)) for layer in self.layers)
-        found = {}
+        found: dict[str, Place] = {}
         for at, layer in enumerate(self.layers):
             rows = _stacked(layer, floor + height / 2)
             found |= {node: Place(start + at, round(row, 3)) for node, row in rows.items()}
@@ -112,7 +112,7 @@ def _room(node: str) -> float:
 
 def _stacked(layer: Sequence[str], middle: float) -> dict[str, float]:
     top = middle - sum(map(_room, layer)) / 2
-    rows = {}
+    rows: dict[str, float] = {}
     for node in layer:
         rows[node] = top + _room(node) / 2
         top += _room(node)

@@ -175,7 +175,7 @@ def _one(kind: str, text: str, tokens: list[tuple[str, str]], place: int, in_scr
         times = "" if mantissa == "1" else f"{mantissa} × "
         return joined([f"{times}10", element("sup", f"{int(power)}".replace("-", "−"))])
     if kind == "word":
-        return _word(text, before, after)
+        return _word(text, before, after, tokens[place + 2] if place + 2 < len(tokens) else ("", ""))
     if kind == "sign":
         if text == "*" and (before[0] in {"word", "number"} or before[1] == ")"):
             product = after[0] in {"word", "number"} or after[1] == "("
@@ -188,7 +188,7 @@ def _one(kind: str, text: str, tokens: list[tuple[str, str]], place: int, in_scr
     return escape(text)
 
 
-def _word(text: str, before: tuple[str, str], after: tuple[str, str]) -> Html:
+def _word(text: str, before: tuple[str, str], after: tuple[str, str], then: tuple[str, str]) -> Html:
     hyphenated = before[1] == "-" or (after[1] == "-" and len(text) > 1)
     if text in _GREEK and not (hyphenated and text in {"oo", "infinity"}):
         return Html(_GREEK[text])
@@ -198,7 +198,9 @@ def _word(text: str, before: tuple[str, str], after: tuple[str, str]) -> Html:
         return joined([element("i", "d"), _GREEK[text[1:]]])
     if text in _DIFFERENTIALS:
         return element("i", text)
-    single = len(text) == 1 and (text not in _FEW or (text == "a" and after[1] in {"/", "^", "_", "=", ")", "-"}))
+    # An a before a sign is a name, not an article.
+    named = text == "a" and (after[1] in set("/^_=)-") or then[0] == "sign" or then[1] in {"=", "<", ">"})
+    single = len(text) == 1 and (text not in _FEW or named)
     abbreviation = after[1] == "." and text in {"e", "i"} or before[1] == "."
     if single and not abbreviation and before[1] != "'":
         return element("i", text)

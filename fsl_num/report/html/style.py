@@ -117,6 +117,7 @@ gap:.4rem 2rem;max-width:46rem}
 .hard{stroke:var(--hard);stroke-dasharray:1.5 2.5;stroke-linecap:round}
 .key{display:inline-block;vertical-align:middle;margin:0 .35em 0 0}
 .legend{display:flex;flex-wrap:wrap;gap:.1rem 1rem;padding:0;margin:.2rem 0;list-style:none;font-size:.82rem}
+svg .cross{stroke:var(--ink);fill:none}
 .dot{stroke:var(--ink);stroke-width:.7}
 __MAP__
 article{padding:2.4rem 0 1.6rem;border-top:1px solid var(--rule);scroll-margin-top:.5rem}
@@ -128,7 +129,8 @@ article h3{flex:1 1 20rem}
 .two{display:grid;grid-template-columns:minmax(0,1fr);gap:0 3rem}
 .formula{margin:.9rem 0;padding:.1rem 0 .1rem 1rem;border-left:2px solid var(--rule)}
 .formula .row{overflow-x:auto;overflow-y:hidden;padding:.3rem 0;line-height:2.1}
-.formula math{margin-right:.55em}
+.formula math{margin-right:.1em}
+.formula math.apart{margin-right:.7em}
 .hypotheses{padding-left:1.1rem;margin:.4rem 0}
 .hypotheses li{margin:.1rem 0}
 .facts{font-size:.84rem;line-height:1.45;margin:.4rem 0 1rem}
@@ -139,6 +141,9 @@ summary{cursor:pointer;font-size:.86rem;color:var(--link);padding:.2rem 0}
 details ul{padding-left:1.1rem;margin:.4rem 0;font-size:.9rem;line-height:1.5}
 .columns{columns:18rem;column-gap:2.5rem}
 .columns li{break-inside:avoid}
+.titles{padding-left:1.1rem;line-height:1.45}
+.titles li{margin:0 0 .7rem}
+h3.listed{margin:2rem 0 .8rem}
 form{display:flex;flex-wrap:wrap;gap:.7rem 1.2rem;align-items:end;font-size:.9rem;margin:1rem 0}
 form label{display:grid;gap:.2rem;color:var(--soft)}
 form .grow{flex:1 1 14rem}
