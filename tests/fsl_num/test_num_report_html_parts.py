@@ -52,6 +52,8 @@ def test_the_source_of_a_formula_stays_with_it():
         (r"a \sim b", "a∼b"),
         (r"\mathrm{tr}(A)", "tr(A)"),
         (r"x \preceq y", "x⪯y"),
+        (r"\Big\{a\Big\}", "{a}"),
+        (r"\begin{aligned} a &= b \\ c &= d \end{aligned}", "a=bc=d"),
     ],
 )
 def test_letters_and_signs_are_those_of_the_source(latex, seen):

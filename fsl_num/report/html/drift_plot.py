@@ -32,7 +32,7 @@ def drift_plot(hearing: Hearing) -> Html | None:
     inner = [[math.log(each) if deep else each / math.log(10) for each in curve.scale] for _, curve in found]
     outer = [[min(max(each, -_FARTHEST), _FARTHEST) for each in curve.ratio] for _, curve in found]
     low, high = widened([each for ratios in outer for each in ratios], 0.4)
-    x = Axis(min(map(min, inner)), max(map(max, inner)), 44, _WIDTH - 10)
+    x = Axis(min(map(min, inner)), max(map(max, inner)), 44, _WIDTH - 18)
     y = Axis(low, high, _HEIGHT - 32, 8)
     lines = [
         element(

@@ -13,7 +13,13 @@ from xml.etree import ElementTree
 
 from fsl_num.report.html.elements import Html, element, escape, joined
 
-_ALPHABETS = {"script": "SCRIPT", "bold": "BOLD", "double-struck": "DOUBLE-STRUCK", "fraktur": "FRAKTUR"}
+_ALPHABETS = {
+    "script": "SCRIPT",
+    "bold": "BOLD",
+    "bold-italic": "BOLD ITALIC",
+    "double-struck": "DOUBLE-STRUCK",
+    "fraktur": "FRAKTUR",
+}
 _FUNCTIONS = frozenset({"log", "exp", "min", "max", "sup", "inf", "lim", "ln", "tr"})
 _OPERATORS = {"~": "∼", ":": ":", "^": "^"}
 _NEWLINE = re.compile(r"\\\\")
@@ -21,6 +27,8 @@ _SPACE = re.compile(r"(?<=,)\s*\\(?:quad|qquad|\s)|\\qquad\b|\\quad\b")
 _RELATION = re.compile(
     r"=|\\(?:preceq|succeq|lesssim|gtrsim|asymp|eqsim|simeq|sim|leq?|geq?|leftarrow|rightarrow|to)(?![A-Za-z])"
 )
+_ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split|gathered)\}")
+_BRACES = frozenset({r"\{", r"\}"})
 _WORD = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 _DEPTH = {mark: 1 for mark in ("{", "(", "[", r"\left", r"\begin", r"\{", r"\bigl")}
 _DEPTH |= {mark: -1 for mark in ("}", ")", "]", r"\right", r"\end", r"\}", r"\bigr")}
@@ -35,7 +43,8 @@ _SPACED = frozenset("⪯⪰")
 def formula(latex: str) -> Html:
     """The formula, a row for each of its lines, each row in pieces; its source as code where it cannot be typeset."""
     try:
-        rows = [[_math(piece) for piece in _pieces(line)] for line in _split(latex, _NEWLINE)]
+        flat = _ALIGNED.sub("", latex).replace("&", "") if _ALIGNED.search(latex) else latex
+        rows = [[_math(piece) for piece in _pieces(line)] for line in _split(flat, _NEWLINE)]
     except Exception:  # whatever the converter meets: a formula in its source is better than a page that fails
         code = element("code", latex, aria_label="formula in LaTeX")
         return element("div", code, class_="formula source")
@@ -86,6 +95,8 @@ def _math(latex: str) -> Html:
     tree = ElementTree.fromstring(convert(latex, display="block"))
     for node in tree.iter():
         node.tag = node.tag.rpartition("}")[2]
+        if node.text in _BRACES:  # as the converter leaves them after \\Big
+            node.text = node.text[1:]
         if node.tag == "merror" or "\\" in (node.text or ""):
             raise ValueError(f"cannot be typeset: {latex}")
     _mend(tree)
