@@ -1,9 +1,16 @@
-"""The empirical laws, and the steps that lead to the ansatz."""
+"""The empirical laws, the steps that lead to the ansatz, and the schedules that it calls optimal.
+
+>>> from fsl_num.theorems.empirical_laws.claims import CLAIMS
+>>> len({each.id for each in CLAIMS}) == len(CLAIMS)
+True
+"""
 
 from __future__ import annotations
 
 from fsl_num.theorems.claim import Claim
-from fsl_num.theorems.records import Erratum
+from fsl_num.theorems.empirical_laws import ansatz_claims, law_claims, schedule_claims
+from fsl_num.theorems.empirical_laws.errata import ERRATA
 
-CLAIMS: tuple[Claim, ...] = ()
-ERRATA: tuple[Erratum, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*law_claims.CLAIMS, *schedule_claims.CLAIMS, *ansatz_claims.CLAIMS)
+
+__all__ = ["CLAIMS", "ERRATA"]
