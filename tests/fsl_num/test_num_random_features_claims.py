@@ -1,0 +1,178 @@
+"""The claims about random features: their statements can fail, and their measurements are what the definitions say."""
+
+import numpy as np
+import pytest
+
+from fsl_num.simulate.random_features import random_projection
+from fsl_num.simulate.regression import Regression
+from fsl_num.theorems.claim import Sample
+from fsl_num.theorems.court import hear
+from fsl_num.theorems.random_features import draws, forcing, laws, matrices, risks, terms
+from fsl_num.theorems.random_features.claims import CLAIMS, ERRATA
+from fsl_num.theorems.random_features.statements import (
+    Between,
+    DrawnRay,
+    OverDraws,
+    RareFailures,
+    SharpOverDraws,
+    Within,
+    slope,
+)
+from fsl_num.theorems.records import Verdict
+from fsl_num.volterra import Problem, Spectrum, solve
+
+SIZES = (16, 32, 64, 128)
+LOGS = tuple(np.log(size) for size in SIZES)
+
+
+def ray(power, spread=0.0, name="ray"):
+    generator = np.random.default_rng(5)
+    values = tuple(power * log + spread * generator.standard_normal(40) for log in LOGS)
+    return DrawnRay(name, SIZES, values, {"M": LOGS})
+
+
+def power(exponents, logs):
+    return exponents["M"] * logs["M"]
+
+
+def test_the_slope_and_its_error_are_those_of_the_draws():
+    found, error = slope(SIZES, ray(-0.7, 0.1).values)
+    assert abs(found + 0.7) < 4 * error and error == pytest.approx(0.1 / np.sqrt(40) / 1.55, rel=0.2)
+    assert slope(SIZES, ray(0.5).values) == pytest.approx((0.5, 0.0))
+
+
+def test_an_equivalence_over_draws_refuses_a_drift_its_mutants_and_other_laws():
+    statement = OverDraws(power, {"M": -1.0}, wrong={"constant": lambda exponents, logs: 0.0 * logs["M"]})
+    assert statement.judge([ray(-1.0, 0.01)]).holds
+    assert not statement.judge([ray(-0.95, 0.01)]).holds
+    assert statement.mutants().keys() == {"M + 0.05", "M - 0.05", "constant"}
+    assert not any(mutant.judge([ray(-1.0, 0.01)]).holds for mutant in statement.mutants().values())
+    assert OverDraws(power, {"M": -1.0}, "upper").judge([ray(-2.0)]).holds
+    assert not OverDraws(power, {"M": -1.0}, "lower").judge([ray(-2.0)]).holds
+    assert OverDraws(power, {"M": -1.0}, slack={"ray": 0.2}).judge([ray(-0.9)]).holds
+    with pytest.raises(ValueError, match="not finite"):
+        OverDraws(lambda exponents, logs: np.nan * logs["M"], {}).judge([ray(0.0)])
+
+
+def test_a_sharp_statement_needs_the_constant():
+    flat = SharpOverDraws(power, {"M": 0.0}, 1.0)
+    assert flat.judge(ray(0.0, 0.01)).holds
+    assert not SharpOverDraws(lambda exponents, logs: 0.1 + 0.0 * logs["M"], {}, 1.0).judge(ray(0.0, 0.01)).holds
+    assert not any(mutant.judge(ray(0.0, 0.01)).holds for mutant in flat.mutants().values())
+
+
+def test_rare_failures_need_fewer_failures_at_larger_sizes():
+    generator = np.random.default_rng(1)
+    shrinking = tuple(generator.standard_normal((200, 3)) / np.sqrt(size) for size in (8, 32, 64, 128))
+    spreading = tuple(generator.standard_normal((200, 3)) for _ in range(4))
+    scale = {"M": tuple(np.log(size) for size in (8, 32, 64, 128))}
+    law = RareFailures(power, {"M": 0.0}, 0.02)
+    assert law.judge(DrawnRay("shrinking", (8, 32, 64, 128), shrinking, scale)).holds
+    assert not law.judge(DrawnRay("spreading", (8, 32, 64, 128), spreading, scale)).holds
+
+
+def test_bounds_are_kept_by_every_number():
+    assert Between(power, 1.0, 2.0).mutants() == {}
+    assert Within(0.0, 1.0, attained=0.9).judge([("a", 0.95), ("b", 0.0)]).holds
+    assert not Within(0.0, 1.0, attained=0.9).judge([("a", 0.8)]).holds
+    assert not Within(0.0, 1.0).judge([("a", 1.1)]).holds
+    with pytest.raises(ValueError, match="nothing can be judged"):
+        Within(0.0, 1.0).judge([("a", np.nan)])
+    flat = DrawnRay("flat", SIZES, tuple(np.full(3, 0.2) for _ in SIZES), {"M": LOGS})
+    one = Between(lambda exponents, logs: 0.0 * logs["M"], 1.0, 2.0)
+    assert one.judge([flat]).holds
+    assert not one.judge([ray(0.5)]).holds and not one.judge([ray(-0.5)]).holds
+
+
+def test_a_draw_is_the_spectrum_of_its_projection():
+    stream = np.random.default_rng(7)
+    table = draws._draw(0.7, 2.0, 6, np.random.default_rng(7))
+    problem = Regression(
+        s=0.7, beta=2.0, model_size=6, features=24, noise=0.0, projection=random_projection(6, 24, stream)
+    )
+    assert table[:6] == pytest.approx(problem.spectrum.eigenvalues, rel=1e-10)
+    assert table[6:12] == pytest.approx(problem.spectrum.signals, rel=1e-8)
+    assert table[-2] == pytest.approx(problem.spectrum.tail, rel=1e-8)
+    signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1)
+    small = draws._draw(0.7, 2.0, 1, np.random.default_rng(3))
+    row = random_projection(1, 4, np.random.default_rng(3))
+    eigenvalues, squares = draws.features(0.7, 2.0, 1)
+    tails = [
+        Regression(
+            s=0.7, beta=2.0, model_size=1, features=4, noise=0.0, projection=row,
+            target=np.sqrt(squares) * np.append(sign, 1.0),
+        ).spectrum.tail
+        for sign in signs.T
+    ]  # fmt: skip
+    assert small[-1] == pytest.approx(np.mean(tails), rel=1e-10)
+
+
+def test_both_ways_to_the_modes_agree():
+    generator = np.random.default_rng(2)
+    weighted = generator.standard_normal((20, 80)) * np.arange(1.0, 81.0) ** -1.0
+    for first, second in zip(draws.modes(weighted, smallest=1.0), draws.modes(weighted, smallest=0.0), strict=True):
+        assert np.abs(first) == pytest.approx(np.abs(second), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_the_risk_is_that_of_the_solver_for_the_whole_schedule(cut):
+    (draw,) = draws.drawn(0.5, 2.0, (16,), (1,), 0)[0]
+    end = 300.0
+    rate = risks.STRENGTH / float(draw.eigenvalues.sum())
+    found = risks.risk_and_terms(draw, 0.5, 2.0, end, cut=cut)
+    sigma2 = risks.LOUDNESS * terms.floor(0.5, 2.0, 16) * (16.0 if cut else 1.0)
+    spectrum = Spectrum(draw.eigenvalues.tolist(), draw.mean_signals.tolist(), draw.mean_tail)
+    gamma = (lambda t: np.where(t < end / 2, rate, 0.0)) if cut else rate
+    breaks = (end / 2,) if cut else ()
+    problem = Problem(noise=sigma2, gamma=gamma, horizon=end, breaks=breaks, spectrum=spectrum, closure="gaussian")
+    assert np.exp(found["risk, matched noise"]) == pytest.approx(solve(problem, end).values[0], rel=1e-8)
+
+
+def test_the_volterra_integral_is_that_of_its_own_equation():
+    """With the closure of the paper the risk is exactly what is left of the target plus the integral."""
+    (draw,) = draws.drawn(0.5, 2.0, (16,), (1,), 0)[0]
+    rule = risks.nodes(200.0)
+    spectrum = Spectrum(draw.eigenvalues.tolist(), draw.mean_signals.tolist(), draw.mean_tail)
+    problem = Problem(noise=1.0, gamma=0.2, horizon=200.0, spectrum=spectrum)
+    loss = solve(problem, np.append(rule.z, 200.0)).values
+    kernel = 0.2 * rule.weights * (draws.decay(draw.eigenvalues, rule.left) @ draw.eigenvalues**2)
+    whole = draw.left(np.array([200.0]))[0] + kernel @ (loss[:-1] + 1.0)
+    assert whole == pytest.approx(loss[-1], rel=1e-8)
+
+
+def test_kappa_counts_the_features_and_the_terms_are_their_sums():
+    eigenvalues, squares = draws.features(0.5, 2.0, 8)
+    least = terms.kappa(2.0, 8)
+    assert (eigenvalues / (eigenvalues + least)).sum() == pytest.approx(8.0, rel=1e-9)
+    own = eigenvalues[:8]
+    draw = draws.Draw(8, own, own, 0.0, own, 0.0)
+    at = np.array([0.0])
+    assert terms.signal(draw, 0.5, 2.0, at)[0] == pytest.approx(own @ squares[:8])
+    assert terms.leak(draw, 0.5, 2.0, at)[0] == pytest.approx(own @ np.cumsum(squares[:8]) / 8)
+    assert terms.unit_signal(draw, 0.5, 2.0, at)[0] == pytest.approx(8 * (own @ squares[:8]))
+    assert terms.top_tail(0.5, 2.0, 8) == pytest.approx(eigenvalues[8:] @ squares[8:])
+
+
+def test_the_tail_of_a_square_projection_is_ill_conditioned():
+    drawn = [random_projection(8, 32, seed) for seed in range(15)]
+    square, wide = (np.median([matrices.tail_ratio(each, first) for each in drawn]) for first in (24, 0))
+    assert square > 10.0 * wide
+
+
+def test_the_printed_law_is_the_corrected_one_without_floor_and_leak():
+    sample = Sample("hard", 0.5, 4.0)
+    logs = {"M": 2.0, "kappa": -8.0, "floor": -4.0, "signal": -3.0, "leak": -np.inf}
+    first = laws.printed(4.0)({laws.SOURCE: 0.5}, logs)
+    second = laws.corrected(sample)(laws.corrected_exponents(sample), logs)
+    assert first == pytest.approx(second) == pytest.approx(np.log(np.exp(-3.0) + np.exp(-4.0)))
+
+
+def test_the_identities_are_proved_and_the_lost_term_is_missed():
+    found = {each.id: hear(each).verdict for each in CLAIMS if each.family == "random-identities"}
+    assert found.pop("lem:bias_upper_bound/argument") is Verdict.REFUTED
+    assert set(found.values()) == {Verdict.PROVED}
+
+
+def test_each_erratum_is_about_a_place_of_the_proof():
+    assert [each.line for each in ERRATA] == sorted(each.line for each in ERRATA)
+    assert forcing.RAYS and len({each.id for each in ERRATA}) == len(ERRATA)
