@@ -143,10 +143,10 @@ def _resolution(kind: str, heard: Sequence[tuple[Sample, Statement, Any]]) -> fl
     """The smallest change of any exponent of the kind that the check refuses; None without such exponents."""
 
     def refuses(size: float) -> bool:
-        count = len(heard[0][1].neighbours(kind, size))
+        neighbours = [(statement.neighbours(kind, size), measured) for _, statement, measured in heard]
         return all(
-            any(not statement.neighbours(kind, size)[index].judge(measured).holds for _, statement, measured in heard)
-            for index in range(count)
+            any(not moved[index].judge(measured).holds for moved, measured in neighbours)
+            for index in range(len(neighbours[0][0]))
         )
 
     if not heard[0][1].neighbours(kind, RESOLUTIONS[kind]):

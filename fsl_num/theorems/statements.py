@@ -62,20 +62,29 @@ class Ray:
     """Measured values of a positive quantity along a path to infinity, all in natural logarithms.
 
     ``scale`` is log of the growing scale (increasing), ``logs`` the log of every variable the law depends on, each an
-    array as long as ``scale``, and ``values`` log of the measured quantity.
+    array as long as ``scale``, and ``values`` log of the measured quantity. Drifts are judged from the place number
+    ``settled`` on: the middle of the ray, unless it is known to begin where everything has settled (0).
     """
 
     name: str
     scale: Array
     logs: Mapping[str, Array]
     values: Array
+    settled: int | None = None
 
     def __post_init__(self) -> None:
         arrays = [self.scale, self.values, *self.logs.values()]
-        if len({array.shape for array in arrays}) != 1 or self.scale.size < 4:
+        if len({array.shape for array in arrays}) != 1 or self.scale.size < (4 if self.settled is None else 2):
             raise ValueError(f"ray {self.name!r}: scale, values and logs must have one length of at least 4")
         if not all(np.all(np.isfinite(array)) for array in arrays) or np.any(np.diff(self.scale) <= 0):
             raise ValueError(f"ray {self.name!r}: entries must be finite and the scale must increase")
+        if self.settled is not None and not 0 <= self.settled <= self.scale.size - 2:
+            raise ValueError(f"ray {self.name!r}: settled must leave at least two places, not {self.settled}")
+
+    @property
+    def judged_from(self) -> int:
+        """The first place whose drift is judged."""
+        return self.scale.size // 2 if self.settled is None else self.settled
 
 
 Law = Callable[[Mapping[str, float], Mapping[str, Array]], Array]
@@ -110,7 +119,7 @@ class Equivalent:
             ratio = ray.values - self.law(self.exponents, ray.logs)
             if not np.all(np.isfinite(ratio)):
                 raise ValueError(f"the claimed law is not finite along the ray {ray.name!r}: nothing can be judged")
-            half = ray.scale.size // 2
+            half = ray.judged_from
             # Where logs decide, the first budgets are still under the spell of branches that lose by a log power.
             judged = ratio[half:] if self.logarithmic else ratio
             low, high = min(low, float(judged.min())), max(high, float(judged.max()))
@@ -234,20 +243,16 @@ class Joint:
         )
 
     def mutants(self) -> Mapping[str, Joint]:
-        """Each part's mutants, one at a time."""
+        """Each part's mutants, one at a time and alone: the other parts hold where the whole does."""
         return {
-            f"{name}: {label}": Joint({**self.parts, name: mutant})
+            f"{name}: {label}": Joint({name: mutant})
             for name, part in self.parts.items()
             for label, mutant in part.mutants().items()
         }
 
     def neighbours(self, kind: str, size: float) -> Sequence[Joint]:
-        """Each part's neighbours, one at a time."""
-        return [
-            Joint({**self.parts, name: moved})
-            for name, part in self.parts.items()
-            for moved in part.neighbours(kind, size)
-        ]
+        """Each part's neighbours, one at a time and alone."""
+        return [Joint({name: moved}) for name, part in self.parts.items() for moved in part.neighbours(kind, size)]
 
 
 def _slope(abscissa: Array, ordinate: Array) -> float:

@@ -56,7 +56,7 @@ def test_the_other_regimes_formula_is_a_mutant_only_where_it_differs():
 
 @pytest.mark.parametrize("claim", [each for each in CLAIMS if each.id.endswith("-derived")], ids=lambda each: each.id)
 def test_derived_claims_say_what_the_allocation_says(claim):
-    schedule, budget = claim.family.split("/")[:2]
+    schedule, budget = claim.measure.args[:2]
     for regime, s, beta in (
         ("easy", Rational(1), Rational(2)),
         ("edge", Rational(1, 2), Rational(2)),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sympy import Rational
 
-from fsl_num.theorems.allocation.forms import HYPOTHESES, End
+from fsl_num.theorems.allocation.forms import HYPOTHESES, End, family_of, measure
 from fsl_num.theorems.allocation.numeric_laws import measure_allocation, measure_risk
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.records import Erratum, Judgement
@@ -48,8 +48,8 @@ class Vanishes:
 
 
 def _ratio(better: str, worse: str, budget: str, sample: Sample) -> Rays:
-    first, second = (measure_risk(each, budget, *sample.point) for each in (better, worse))
-    return (Ray(f"{better} / {worse}", first.scale, first.logs, first.values - second.values),)
+    first, second = (measure_risk(each, budget, *sample.point, settled=sample.effort == 0) for each in (better, worse))
+    return (replace(first, name=f"{better} / {worse}", values=first.values - second.values),)
 
 
 def _derived_ratio(better: str, worse: str, budget: str, sample: Sample) -> Vanishes:
@@ -114,13 +114,13 @@ def _orders(cells: Mapping[str, Order]) -> Statement:
 
 def _data_over_model(sample: Sample) -> dict[str, Rays]:
     """D/M = C/M^2 at the two ends of the near-optimal model sizes."""
-    measured = measure_allocation("exp-decay", "compute", *sample.point)
+    measured = measure_allocation("exp-decay", "compute", *sample.point, settled=sample.effort == 0)
     found: dict[str, Rays] = {}
     for end, other in (("lower", "upper"), ("upper", "lower")):
         rays = measured[f"model_size {other}"]
         assert rays is not None
         (ray,) = rays
-        found[end] = (Ray(f"D/M {end}", ray.scale, ray.logs, ray.scale - 2 * ray.values),)
+        found[end] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)
     return found
 
 
@@ -152,7 +152,7 @@ def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Orde
         statement=statement,
         regimes=("easy",),
         corrected_by=corrected_by,
-        family="exp-decay/compute/False/False",
+        family=family_of("exp-decay", "compute"),
         role="printed" if corrected_by else "corrected",
     )
 
@@ -199,11 +199,11 @@ CLAIMS = (
         latex=r"r_{\mathrm{opt}} \to 0",
         hypotheses=HYPOTHESES,
         measure=lambda sample: {
-            budget: measure_allocation("wsd", budget, *sample.point)["decay_fraction lower"] for budget in BUDGETS
+            budget: measure("wsd", budget, False, False, sample)["decay_fraction lower"] for budget in BUDGETS
         },
         statement=lambda sample: Joint({budget: _fraction(budget, sample) for budget in BUDGETS}),
         regimes=("hard",),
-        family="wsd/data/False/False",
+        family=family_of("wsd", "data"),
     ),
     Claim(
         id="tab: optimal-scaling",
@@ -214,7 +214,8 @@ CLAIMS = (
         latex=r"\text{Table 1}",
         hypotheses=HYPOTHESES,
         measure=lambda sample: {
-            f"{name}/{budget}": (measure_risk(name, budget, *sample.point),) for name, budget in PROBLEMS
+            f"{name}/{budget}": (measure_risk(name, budget, *sample.point, settled=sample.effort == 0),)
+            for name, budget in PROBLEMS
         },
         statement=_table_statement,
         mutants=_table_mutants,

@@ -77,7 +77,24 @@ def statement_of(quantities: Mapping[str, OrderRange], budget: str) -> Statement
 
 def measure(schedule: str, budget: str, infinite_model: bool, free_steps: bool, sample: Sample) -> Mapping[str, Any]:
     """Brute-force optima at the sample's point."""
-    return measure_allocation(schedule, budget, *sample.point, free_steps=free_steps, infinite_model=infinite_model)
+    return measure_allocation(
+        schedule,
+        budget,
+        *sample.point,
+        free_steps=free_steps,
+        infinite_model=infinite_model,
+        settled=sample.effort == 0,
+    )
+
+
+def family_of(schedule: str, budget: str, *, infinite_model: bool = False, free_steps: bool = False) -> str:
+    """The claims that share a measurement: of one problem, or of both budgets of WSD, which one claim compares.
+
+    >>> family_of("wsd", "data") == family_of("wsd", "compute")
+    True
+    """
+    both = schedule == "wsd" and not (infinite_model or free_steps)
+    return "wsd/allocations" if both else f"{schedule}/{budget}/{infinite_model}/{free_steps}"
 
 
 def printed_claim(
@@ -136,7 +153,7 @@ def printed_claim(
         mutants=mutants,
         regimes=regimes,
         corrected_by=corrected_by,
-        family=f"{schedule}/{budget}/{infinite_model}/{free_steps}",
+        family=family_of(schedule, budget, infinite_model=infinite_model, free_steps=free_steps),
         role=role,
     )
 

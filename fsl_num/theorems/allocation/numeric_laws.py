@@ -6,7 +6,7 @@ D = B K, and share nothing with the symbolic laws: log(a/b) is log K here, not t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 LOG_BUDGETS = (1e5, 1e6, 4e6, 1.6e7)
 """Natural logarithms of the budgets: at these scales log N is large enough to tell (log N)^b from (log N)^(b + 1/4)."""
+SETTLED = 2
+"""The first budget at which all is judged; the ones before it show, under the full profile, how it came there."""
 NEAR_OPTIMAL, NEAR_OPTIMAL_STEPS = 2.2, 8.0
 """Hyperparameters whose tuned risk is within this factor of the least are optimal "up to constants". Any fixed factor
 measures the same orders. Above 2 the set is connected: where two arms of it meet, one bias term counts twice, and
@@ -91,31 +93,48 @@ class BudgetedLaw:
 
 @lru_cache(maxsize=256)
 def _optima(
-    schedule: str, budget: str, s: float, beta: float, free_steps: bool, infinite_model: bool
+    schedule: str, budget: str, s: float, beta: float, free_steps: bool, infinite_model: bool, settled: bool
 ) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
-    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model) for each in LOG_BUDGETS]
+    budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
+    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model) for each in budgets]
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
 
 
-def measure_risk(schedule: str, budget: str, s: float, beta: float) -> Ray:
-    """The brute-force least risk over growing budgets, as a ray whose only variable is "N"."""
-    scale = np.array(LOG_BUDGETS)
-    optima = _optima(schedule, budget, s, beta, False, False)
-    return Ray("excess_risk", scale, {"N": scale}, np.array([optimum.log_value for _, optimum in optima]))
+def _ray(name: str, laws: Sequence[BudgetedLaw], values: Sequence[float]) -> Ray:
+    scale = np.array([law.log_budget for law in laws])
+    return Ray(name, scale, {"N": scale}, np.array(values), len(laws) - len(LOG_BUDGETS[SETTLED:]))
+
+
+def measure_risk(schedule: str, budget: str, s: float, beta: float, *, settled: bool = False) -> Ray:
+    """The brute-force least risk over growing budgets, as a ray whose only variable is "N".
+
+    ``settled`` leaves out the budgets that are not judged.
+    """
+    optima = _optima(schedule, budget, s, beta, False, False, settled)
+    return _ray("excess_risk", [law for law, _ in optima], [optimum.log_value for _, optimum in optima])
 
 
 @lru_cache(maxsize=256)
 def measure_allocation(
-    schedule: str, budget: str, s: float, beta: float, *, free_steps: bool = False, infinite_model: bool = False
+    schedule: str,
+    budget: str,
+    s: float,
+    beta: float,
+    *,
+    free_steps: bool = False,
+    infinite_model: bool = False,
+    settled: bool = False,
 ) -> Mapping[str, tuple[Ray, ...] | None]:
-    """Brute-force optima over growing budgets.
+    """Brute-force optima over growing budgets; ``settled`` leaves out the budgets that are not judged.
 
     Returns rays whose only variable is "N" (the log budget): "excess_risk", and for every hyperparameter x
     "x lower" and "x upper", the ends of its near-optimal set; None where that end is the artificial search bound.
     """
     values: dict[str, list[float]] = {}
     unbounded: set[str] = set()
-    for law, optimum in _optima(schedule, budget, s, beta, free_steps, infinite_model):
+    optima = _optima(schedule, budget, s, beta, free_steps, infinite_model, settled)
+    laws = [law for law, _ in optima]
+    for law, optimum in optima:
         values.setdefault("excess_risk", []).append(optimum.log_value)
         for index, name in enumerate(law.variables):
             found = near_optimal_interval(
@@ -128,9 +147,5 @@ def measure_allocation(
     if "model_size lower" in values and budget == "compute":
         for end, other in (("lower", "upper"), ("upper", "lower")):
             sizes = values[f"model_size {other}"]
-            values[f"data_size {end}"] = [total - size for total, size in zip(LOG_BUDGETS, sizes, strict=True)]
-    scale = np.array(LOG_BUDGETS)
-    return {
-        name: None if name in unbounded else (Ray(name, scale, {"N": scale}, np.array(logs)),)
-        for name, logs in values.items()
-    }
+            values[f"data_size {end}"] = [law.log_budget - size for law, size in zip(laws, sizes, strict=True)]
+    return {name: None if name in unbounded else (_ray(name, laws, logs),) for name, logs in values.items()}
