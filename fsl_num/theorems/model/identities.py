@@ -1,9 +1,13 @@
-"""The identities of the model: rotations, risk, equations of SGD, matrices, kernels."""
+"""The identities of the model: rotations, risk, equations of SGD, matrices, kernels; and capacity against one task."""
 
 from __future__ import annotations
 
 from fsl_num.theorems.claim import Claim
+from fsl_num.theorems.model.capacities import CAPACITY_CLAIMS, CAPACITY_ERRATA
+from fsl_num.theorems.model.equation_claims import EQUATION_CLAIMS
+from fsl_num.theorems.model.identity_errata import IDENTITY_ERRATA
+from fsl_num.theorems.model.space_claims import SPACE_CLAIMS
 from fsl_num.theorems.records import Erratum
 
-CLAIMS: tuple[Claim, ...] = ()
-ERRATA: tuple[Erratum, ...] = ()
+CLAIMS: tuple[Claim, ...] = (*EQUATION_CLAIMS, *SPACE_CLAIMS, *CAPACITY_CLAIMS)
+ERRATA: tuple[Erratum, ...] = (*IDENTITY_ERRATA, *CAPACITY_ERRATA)
