@@ -76,6 +76,8 @@ def court(size=12):
     )
     claims[5] = claim(5, title=long, latex=r"\nosuchcommand{x}", role="printed", corrected_by="thm: claim/6")
     claims[6] = claim(6, role="corrected", latex=r"\text{" + "very long words without any break " * 9 + "}")
+    claims[7] = claim(7, id="thm: a_name_without_any_space/" + "and_more_of_it_" * 6, role="own")
+    heard[7] = hearing(claims[7].id, Verdict.SUPPORTED)
     heard[4] = hearing(claims[4].id, Verdict.UNKNOWN, False, regimes=(), derivations=(), message=WILD)
     heard[5] = hearing(claims[5].id, Verdict.REFUTED, True, corrected_by="thm: claim/6")
     errata = [erratum(0), erratum(1, as_printed=WILD, evidence=WILD * 3, kind="gap in the argument", depends=())]

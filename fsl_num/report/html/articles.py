@@ -65,7 +65,7 @@ def _facts(context: Context, claim: Claim, hearing: Hearing) -> Iterator[tuple[s
         element("ul", *(element("li", context.prose(each)) for each in claim.hypotheses), class_="hypotheses"),
     )
     if claim.probability:
-        yield "Probability", context.prose(claim.probability)
+        yield "Probability", context.prose.sentence(claim.probability)
     if hearing.derivations:
         lines = (_derivation(context, each.name, each.verified, each.steps) for each in hearing.derivations)
         yield "Derived", joined(lines, "<br>")

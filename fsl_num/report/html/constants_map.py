@@ -67,7 +67,7 @@ def _dot(point: PointHearing, x: float, y: float) -> Html:
     title = element("title", f"s = {point.s}, β = {point.beta}: {interval(point.constants)}")
     cross = None
     if not point.holds:
-        cross = element("path", title, d=f"M{x - 6:g} {y - 6:g}l12 12m0-12l-12 12", class_="cross")
+        cross = element("path", title, d=f"M{x - 10:g} {y - 10:g}l20 20m0-20l-20 20", class_="cross")
     if ratio is None:
         return joined([element("circle", title, cx=x, cy=y, r=3.5, class_="axis"), cross])
     size = level(ratio)

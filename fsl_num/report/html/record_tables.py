@@ -54,11 +54,17 @@ def tables(context: Context, hearing: Hearing) -> Html | None:
     return element("details", element("summary", summary), *parts)
 
 
+_MANY = 40
+"""Above so many points only those that fail say what decided: the page must stay light enough to be sent."""
+
+
 def _points(context: Context, hearing: Hearing) -> Iterator[Html]:
+    many = sum(len(regime.points) for regime in hearing.regimes) > _MANY
     rows: list[tuple[object, ...]] = [
         (
             f"{point.s}, {point.beta}", regime.regime, "holds" if point.holds else "fails",
-            interval(point.constants), number(spread(point)), number(point.drift), context.prose(point.detail),
+            interval(point.constants), number(spread(point)), number(point.drift),
+            "" if many and point.holds else context.prose(point.detail),
         )
         for regime in hearing.regimes
         for point in regime.points

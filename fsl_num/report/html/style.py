@@ -63,6 +63,7 @@ math{font-family:"Latin Modern Math","STIX Two Math","Cambria Math","TeX Gyre Pa
 sub,sup{font-size:.74em;line-height:0}
 sup sup,sub sub,sup sub,sub sup{font-size:.88em}
 a{color:var(--link);text-decoration-thickness:.06em;text-underline-offset:.18em}
+a:has(code){text-underline-offset:.36em}
 a:hover{text-decoration-thickness:.12em}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px;border-radius:2px}
 .skip{position:absolute;left:-100vw;top:0;background:var(--paper);padding:.6rem 1rem;z-index:2}
