@@ -7,6 +7,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -25,6 +26,11 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 
+_LAUNCH = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+)
+"""Puts the two pipes where the browser looks for them, and becomes the browser."""
+
 
 class Browser:
     """One page of a fresh browser; use it in a ``with``. ``events`` are what the page reported by itself."""
@@ -39,13 +45,10 @@ class Browser:
         (theirs_in, self._out), (self._in, theirs_out) = os.pipe(), os.pipe()
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for end in (theirs_in, theirs_out)]
 
-        def placed():
-            os.dup2(ends[0], 3)
-            os.dup2(ends[1], 4)
-
         command = [CHROMIUM, *_FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._process = subprocess.Popen(command, preexec_fn=placed, pass_fds=(3, 4), **quiet)
+        launcher = [sys.executable, "-c", _LAUNCH, *map(str, ends), *command]
+        self._process = subprocess.Popen(launcher, pass_fds=ends, **quiet)
         for end in (theirs_in, theirs_out, *ends):
             os.close(end)
         self._session = None

@@ -57,37 +57,37 @@ def test_the_page_asks_for_nothing_and_complains_of_nothing(fresh, url):
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_overflows(fresh, screen, dark):
+def test_nothing_overflows(browser, screen, dark):
     width, height = SCREENS[screen]
-    fresh.look(width, height, dark=dark)
-    fresh.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    assert fresh.evaluate("innerWidth") == width
-    assert fresh.evaluate("document.documentElement.scrollWidth") <= width
-    assert fresh.evaluate(OVERFLOWING) == []
+    browser.look(width, height, dark=dark)
+    browser.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert browser.evaluate("innerWidth") == width
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    assert browser.evaluate(OVERFLOWING) == []
 
 
-def test_the_page_is_dark_where_that_is_preferred(fresh):
+def test_the_page_is_dark_where_that_is_preferred(browser):
     grounds = []
     for dark in (False, True):
-        fresh.look(*SCREENS["desk"], dark=dark)
-        grounds.append(fresh.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"))
+        browser.look(*SCREENS["desk"], dark=dark)
+        grounds.append(browser.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"))
     assert min(grounds[0][:3]) > 200 and max(grounds[1][:3]) < 60
 
 
-def test_formulas_are_laid_out(fresh):
-    boxes = fresh.evaluate(
+def test_formulas_are_laid_out(browser):
+    boxes = browser.evaluate(
         "[...document.querySelectorAll('math')].map(node => node.getBoundingClientRect()).map(b => [b.width, b.height])"
     )
     assert len(boxes) > 12
     assert all(width > 8 and height > 8 for width, height in boxes)
     # An exponent stands higher than its base, and smaller: the formula is laid out, not written in a row.
-    base, power = fresh.evaluate(
+    base, power = browser.evaluate(
         "[...document.querySelector('math msup').children].map(node => node.getBoundingClientRect())"
         ".map(box => [box.bottom, box.height])"
     )
     assert power[0] < base[0] - 1
     # Two rules of the page would show as text where MathML were not understood.
-    assert fresh.evaluate("getComputedStyle(document.querySelector('annotation')).display") == "none"
+    assert browser.evaluate("getComputedStyle(document.querySelector('annotation')).display") == "none"
 
 
 def test_the_first_tab_reaches_the_skip_link_and_enter_follows_it(fresh):
