@@ -1,0 +1,52 @@
+"""What the claims about the protocols of the experiments rest on."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fsl_num.experiments.loss_dynamics import GRID
+from fsl_num.theorems.claim import Sample
+from fsl_num.theorems.experiments import protocols
+from fsl_sym.domain import REGIMES
+
+
+def test_every_point_of_the_grid_is_heard_in_one_regime():
+    found = [each for regime in REGIMES for each in protocols.grid_points(Sample(regime.name, 1, 2, 1))]
+    assert sorted(found) == sorted((protocols.POINT, *GRID))
+    assert protocols.grid_points(Sample("edge", 1, 2, 1)) == ((0.5, 2.0),)
+    assert protocols.grid_points(Sample("hard", 1, 2, 0)) == (protocols.POINT,)
+
+
+def test_the_peak_rates_are_those_of_the_appendix():
+    assert protocols._peak("wsd", 1e6) == protocols.PEAK == 0.05
+    assert math.isclose(protocols._peak("constant", 1e6), 0.05 * 1e-2)
+
+
+def test_the_average_is_the_same_for_the_same_seed():
+    first = dict(protocols.average(1))
+    protocols.average.cache_clear()
+    assert dict(protocols.average(1)) == first != dict(protocols.average(2))
+
+
+def test_the_ratio_of_wsd_to_cosine_grows_with_the_peak():
+    numbers = dict(protocols.wsd_over_cosine(0.01, 0.05))
+    assert numbers["peak 0.01: at the end"] < 1.0 < numbers["peak 0.05: at the end"]
+    # both beginnings of the last fifth: WSD still has its peak rate there
+    assert min(value for name, value in numbers.items() if name.endswith("before the decay")) > 1.5
+
+
+def test_no_number_of_a_fit_is_missing():
+    numbers = dict(protocols._fits(0.5, 2.0))
+    assert len(numbers) == len(protocols.SHOWN) * (2 * 5 + 2) and np.isfinite(list(numbers.values())).all()
+    for form in ("printed", "modes"):
+        worst, mean = (
+            [value for name, value in numbers.items() if name.endswith(f"{form}: {which} error")]
+            for which in ("worst", "mean")
+        )
+        assert len(worst) == 3 and all(high > low > 0 for high, low in zip(worst, mean, strict=True))
+
+
+@pytest.mark.parametrize("claim", protocols.CLAIMS, ids=lambda claim: claim.id)
+def test_a_claim_names_its_line(claim):
+    assert 1072 <= claim.line <= 1440 and claim.text and claim.latex
