@@ -128,13 +128,15 @@ class LossCurve:
                 )
             rates = whole.rates
         batch = self.batch_size
-        if isinstance(self.schedule, Plan):
-            batch = whole.batch_sizes[:last]  # of every update, whatever rows are left
+        size = self.model_size
+        if self.schedule is not None and self.batch_size.size == 1 and self.batch_size[0] == 1.0:
+            batch = whole.batch_sizes[:last]  # what the schedule says, unless the curve says more
+            size = whole.model_size if size is None else size
         elif batch.size > 1:
             row = np.clip(np.searchsorted(self.step, np.arange(last), side="right") - 1, 0, None)
             batch = batch[row]
         try:
-            return Plan(rates[:last], steps, self.warmup, batch, self.model_size, self.name)
+            return Plan(rates[:last], steps, self.warmup, batch, size, self.name)
         except ValueError as error:
             raise CurveError(f"{self.name}: {error}") from error
 

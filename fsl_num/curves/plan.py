@@ -20,7 +20,8 @@ class Plan:
     """A schedule step by step, and the steps after which its loss is wanted.
 
     ``rates``: eta_0 .. eta_{n-1} >= 0, the learning rate of every update, warmup included. ``recorded``: numbers of
-    updates done, whole, increasing, in [1, n]; default: after every update. ``warmup``: how many of the first updates
+    updates done, whole, increasing, in [1, n]; default: after every update
+    from the first one with a positive rate on. ``warmup``: how many of the first updates
     are warmup (0). ``batch_sizes``: in the same unit for all plans (tokens or sequences), one number or one an update.
     ``model_size``: number of parameters M, None where it is unknown. Raises ValueError or TypeError otherwise.
 
@@ -53,6 +54,8 @@ class Plan:
             )
         # a plain running sum of a million rates would lose three digits
         times = np.concatenate([[0.0], np.cumsum(rates, dtype=np.longdouble)]).astype(np.float64)
+        if self.recorded is None:  # every update after which there is a loss to predict
+            wanted = wanted[times[wanted] > 0.0]
         if times[wanted[0]] <= 0.0:
             raise ValueError(f"no intrinsic time has passed after {wanted[0]} updates: all learning rates so far are 0")
         warmup = int(whole_size("warmup", self.warmup, infinite=False, least=0))

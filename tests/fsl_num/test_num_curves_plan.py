@@ -12,6 +12,7 @@ def test_the_loss_of_a_step_comes_after_the_updates_before_it():
     assert plan.intrinsic_time.tolist() == pytest.approx([0.1, 0.6])
     assert plan.data.tolist() == [1.0, 7.0]
     assert plan.peak == 0.3
+    assert Plan([0.0, 0.1]).recorded.tolist() == [2]
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,9 @@ class Changes:
     def only(self, wanted: Any) -> Changes:
         """Return some of the groups (a mask)."""
         count = np.concatenate([[0], np.cumsum(wanted)])
-        parts = (each[wanted] for each in (self.before, self.after, self.time, self.position))
-        return Changes(*parts, count[self.seen])
+        return Changes(
+            self.before[wanted], self.after[wanted], self.time[wanted], self.position[wanted], count[self.seen]
+        )
 
     def of(self, values: Array) -> Array:
         """Return the change of a quantity given for every update; it is 0 before the first."""

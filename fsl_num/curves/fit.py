@@ -1,0 +1,104 @@
+"""Fit a law to measured loss curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fsl_num.curves.curve import CurveError, LossCurve
+from fsl_num.curves.identify import identifiability
+from fsl_num.curves.laws import law as law_of
+from fsl_num.curves.laws.base import Law
+from fsl_num.curves.result import FitResult
+from fsl_num.curves.search import Settings, search, task
+from fsl_num.curves.select import Selection, choose
+from fsl_num.curves.uncertainty import measure
+
+
+def fit(
+    curves: LossCurve | Sequence[LossCurve],
+    law: str | Law = "auto",
+    *,
+    seed: int = 0,
+    intervals: bool = True,
+    **settings: Any,
+) -> FitResult:
+    """Return the fit of a law to one curve or to several at once.
+
+    ``curves``: one :class:`~fsl_num.curves.curve.LossCurve` or a list; of several model sizes where the law has a term
+    for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": chosen from the curves alone
+    (:mod:`~fsl_num.curves.select`). ``intervals``: measure the uncertainty of predictions too (about a second; without
+    it they have no intervals and the report on the parameters no ranges). ``seed``: of its resampling. Further
+    arguments are those of :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight, starts, max_rows.
+
+    Raises CurveError where the curves have fewer rows than the law parameters.
+
+    >>> from fsl_num.curves.laws import law
+    >>> plan = [0.01] * 300 + [0.002] * 100
+    >>> truth = {"L0": 2.0, "A": 0.5, "B": 0.05, "s": 0.6, "c": 20.0, "gamma": 0.8}
+    >>> loss = law("fsl-simplified").predict(plan, truth)
+    >>> result = fit(LossCurve(range(20, 401, 5), loss[19::5], schedule=plan), "fsl-simplified", intervals=False)
+    >>> round(result.parameters["L0"], 2), round(result.parameters["s"], 2)
+    (2.0, 0.6)
+    """
+    given = [curves] if isinstance(curves, LossCurve) else list(curves)
+    if not given or not all(isinstance(curve, LossCurve) for curve in given):
+        raise TypeError("curves must be a LossCurve or a list of them, at least one")
+    used = Settings(**settings)
+    selection: Selection | None = None
+    if law == "auto":
+        selection = choose(given, used)
+        law = selection.chosen
+    chosen = law_of(law)
+    whole, thinned = (task(chosen, given, used, coarse=coarse) for coarse in (False, True))
+    rows = whole.target.observed.size
+    if rows < len(chosen.parameters):
+        raise CurveError(
+            f"the law {chosen.name!r} has {len(chosen.parameters)} parameters, but the curves have {rows} rows that"
+            f" count{' (one a curve: it is a law of final losses)' if chosen.final_only else ''}; give more, or a"
+            " simpler law"
+        )
+    found = search(whole, thinned, chosen.start_grid(whole.plans)[: used.starts])
+    theta = found.best.theta
+    uncertainty = measure(chosen, given, theta, used, seed) if intervals else None
+    samples = theta[None] if uncertainty is None else uncertainty.samples
+    report = identifiability(whole, theta, found, samples)
+    notes = list(_notes(given, used))
+    if not found.best.settled:
+        notes.append("The descent was stopped before it settled: the parameters may not be the best.")
+    if len(given) == 1 and not chosen.final_only:
+        notes.append(
+            "Fitted to one curve: the noise law and the signal are told apart only where its learning rate both stays"
+            " high and falls. Check the prediction of another schedule on at least one more run."
+        )
+    return FitResult(
+        chosen,
+        tuple(float(value) for value in theta),
+        tuple(given),
+        used,
+        found.best.objective,
+        report,
+        uncertainty,
+        selection,
+        tuple(notes),
+        max(float(curve.plan.times[-1]) for curve in given),
+    )
+
+
+def _notes(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
+    told = []
+    for curve in curves:
+        size = curve.plan.recorded.size
+        if size > settings.max_rows:
+            told.append(f"{curve.name}: {settings.max_rows} of {size} rows are used, evenly spaced (max_rows).")
+        if curve.warmup == 0 and curve.lr is not None and int(curve.step[0]) > 100:
+            told.append(
+                f"{curve.name}: its rows begin after update {int(curve.step[0])} and no warmup is given; the learning"
+                " rate before is taken to be that of the first row. Give warmup= where there was one."
+            )
+        noise = np.std(np.diff(np.log(curve.observed))) if size > 3 else 0.0
+        if noise > 0.05 and curve.smoothing == "none":
+            told.append(f"{curve.name}: the losses scatter by {100 * noise:.0f} %; consider smoothed().")
+    return told

@@ -1,0 +1,188 @@
+"""What the curves tell of each parameter, and what they do not: in numbers and in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from fsl_num.curves.laws.base import Law
+from fsl_num.curves.search import Found, Task
+from fsl_num.curves.solve import descend
+from fsl_num.validation import Array
+
+ILL: Final = 1e4
+"""A condition number above this means that a direction of the parameters is not told by the curves."""
+
+_WIDE = math.log(3.0)  # a 90 % interval of a positive parameter wider than a factor of 9 is no knowledge of it
+_EDGE = 1e-6
+
+
+@dataclass(frozen=True)
+class Identifiability:
+    """How well the curves determine the parameters.
+
+    ``condition``: condition number of the weighted Jacobian with columns of norm 1, inf where parameters do not act at
+    all. ``weakest``: the share of each parameter in the direction that is told worst. ``on_bounds``: parameters at a
+    bound. ``intervals``: for each parameter the 5 % and 95 % points of the refits. ``sentences``: all that in words.
+
+    >>> Identifiability(10.0, {}, (), {}, ("all told",)).sentences
+    ('all told',)
+    """
+
+    condition: float
+    weakest: Mapping[str, float]
+    on_bounds: tuple[str, ...]
+    intervals: Mapping[str, tuple[float, float]]
+    sentences: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing speaks against reading meaning into the parameters."""
+        return not self.on_bounds and self.condition <= ILL
+
+
+def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> Identifiability:
+    """Return what is known of the parameters ``theta`` of a fit, from its Jacobian, its starts and its refits."""
+    names = task.law.names
+    values, jacobian = task.bound(theta)
+    weight = np.sqrt(task.target.influence(task.target.residual(values)))
+    slopes = jacobian * (weight * task.target.slope(values))[:, None] * task.chart.stretch(theta)
+    u = task.chart.forward(theta)
+    width = np.maximum(1.0, np.abs(u))
+    low = np.isfinite(task.chart.low) & (u - task.chart.low <= _EDGE * width)
+    high = np.isfinite(task.chart.high) & (task.chart.high - u <= _EDGE * width)
+    on_bounds = tuple(name for name, each in zip(names, low | high, strict=True) if each)
+    free = ~(low | high)
+    norms = np.linalg.norm(slopes, axis=0)
+    condition, weakest = math.inf, {}
+    if free.any() and (norms[free] > 0.0).all():
+        _, singular, directions = np.linalg.svd(slopes[:, free] / norms[free], full_matrices=False)
+        condition = float(singular[0] / singular[-1]) if singular[-1] > 0.0 else math.inf
+        free_names = [name for name, each in zip(names, free, strict=True) if each]
+        weakest = {name: float(part) for name, part in zip(free_names, np.abs(directions[-1]), strict=True)}
+    points = np.quantile(samples, [0.05, 0.95], axis=0)
+    intervals = {name: (float(a), float(b)) for name, a, b in zip(names, *points, strict=True)}
+    sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, found)
+    return Identifiability(condition, MappingProxyType(weakest), on_bounds, MappingProxyType(intervals), sentences)
+
+
+def _words(
+    law: Law,
+    theta: Array,
+    condition: float,
+    weakest: Mapping[str, float],
+    on_bounds: tuple[str, ...],
+    intervals: Mapping[str, tuple[float, float]],
+    found: Found,
+) -> tuple[str, ...]:
+    told = []
+    if found.starts > 1:
+        told.append(f"{found.agreed} of {found.starts} starts end at the same minimum.")
+        if 2 * found.agreed < found.starts:
+            told.append("Most starts end elsewhere: more starts, more curves or a simpler law would make it surer.")
+        if found.agreed > 1 and found.scatter > 0.1:
+            told.append("Starts with equally good ends have different parameters: the curves do not tell them apart.")
+    for name in on_bounds:
+        value = dict(zip(law.names, theta, strict=True))[name]
+        told.append(f"{name} is at its bound {value:.4g}: the curves do not determine it.")
+    if condition > ILL:
+        together = [name for name, share in sorted(weakest.items(), key=lambda each: -each[1]) if share > 0.3]
+        told.append(
+            f"The curves do not tell {' and '.join(together) or 'the parameters'} apart"
+            f" (condition number {condition:.2g}): trust the predictions near the data, not these numbers."
+        )
+    for parameter in law.parameters:
+        low, high = intervals[parameter.name]
+        if parameter.scale == "log" and parameter.name not in on_bounds and low > 0.0:
+            if 0.5 * math.log(high / low) > _WIDE:
+                told.append(f"{parameter.name} is known only to lie between {low:.3g} and {high:.3g}.")
+    if not any("not" in line or "known only" in line or "elsewhere" in line for line in told):
+        told.append(f"All parameters are determined by the curves (condition number {condition:.2g}).")
+    return tuple(told)
+
+
+@dataclass(frozen=True)
+class TaskReading:
+    """The exponents of the theory as far as the curves tell them.
+
+    ``s``, ``beta``: 90 % intervals, None where they cannot be told. ``regime``: "hard" (s < 1 - 1/beta), "easy"
+    (s > 1 - 1/beta), or "cannot be told from these curves". ``sentence``: the same in words.
+
+    >>> TaskReading((0.4, 0.5), None, "hard", "hard").regime
+    'hard'
+    """
+
+    s: tuple[float, float] | None
+    beta: tuple[float, float] | None
+    regime: str
+    sentence: str
+
+
+def read_task(law: Law, samples: Array, report: Identifiability, widening: float = 1.0) -> TaskReading:
+    """Return intervals of s and of beta = 1/(1 - gamma), and the learning regime, from the refits of a fit.
+
+    ``widening`` >= 1: how much wider than the refits say the intervals are made, for what the law misses.
+    """
+    unknown = "cannot be told from these curves"
+    if "s" not in law.names or "gamma" not in law.names:
+        return TaskReading(
+            None, None, unknown, f"The law {law.name} has no exponents s and beta: the regime {unknown}."
+        )
+    s, gamma = (_widened(samples[:, law.names.index(name)], widening) for name in ("s", "gamma"))
+    s_range = None if "s" in report.on_bounds or s[1] > 9.0 * s[0] else s
+    beta_range = None
+    if "gamma" not in report.on_bounds and gamma[1] < 1.0 and gamma[1] < 9.0 * gamma[0]:
+        beta_range = (1.0 / (1.0 - gamma[0]), 1.0 / (1.0 - gamma[1]))
+    regime = unknown
+    if s_range is not None and "gamma" not in report.on_bounds:
+        if s[1] < min(gamma[0], 1.0):
+            regime = "hard"
+        elif s[0] > min(gamma[1], 1.0):
+            regime = "easy"
+    parts = [
+        f"s lies in [{s[0]:.2f}, {s[1]:.2f}]" if s_range else f"s {unknown}",
+        f"beta lies in [{beta_range[0]:.2f}, {beta_range[1]:.2f}]" if beta_range else f"beta {unknown}",
+        f"the regime {unknown}" if regime == unknown else f"the task is {regime}",
+    ]
+    return TaskReading(s_range, beta_range, regime, "; ".join(parts) + ".")
+
+
+def _widened(values: Array, widening: float) -> tuple[float, float]:
+    low, middle, high = np.log(np.maximum(np.quantile(values, [0.05, 0.5, 0.95]), 1e-12))
+    return float(np.exp(middle + widening * (low - middle))), float(np.exp(middle + widening * (high - middle)))
+
+
+def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
+    """Return the least objective with the parameter ``name`` held at each of ``values``: its profile likelihood.
+
+    Neighbouring values start from each other's ends. Objectives are those of the robust fit; where it is flat the
+    curves do not tell the parameter.
+
+    >>> from fsl_num.curves.curve import LossCurve
+    >>> from fsl_num.curves.laws import law
+    >>> from fsl_num.curves.plan import Plan
+    >>> from fsl_num.curves.search import Settings
+    >>> from fsl_num.curves.search import task as bound_task
+    >>> plan, momentum = Plan([0.1] * 40 + [0.01] * 40), law("momentum")
+    >>> best = np.array([2.0, 0.5, 0.3, 0.5, 0.8])
+    >>> curve = LossCurve(plan.recorded, momentum.predict(plan, best), schedule=plan)
+    >>> found = profile(bound_task(momentum, [curve], Settings()), best, "decay", np.array([0.7, 0.8]))
+    >>> bool(found[1] < 1e-12 < found[0])
+    True
+    """
+    place = task.law.names.index(name)
+    order = np.argsort(np.abs(values - theta[place]))
+    reached: dict[int, Array] = {}
+    found = np.empty(len(values))
+    for index in order:
+        near = min(reached, key=lambda each: abs(values[each] - values[index]), default=None)
+        start = np.array(theta if near is None else reached[near])
+        start[place] = values[index]
+        end = descend(task.bound, task.target, task.chart, start, fixed=[place])
+        reached[int(index)], found[index] = end.theta, end.objective
+    return found

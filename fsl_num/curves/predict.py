@@ -1,0 +1,83 @@
+"""Predicted losses along a schedule, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsl_num.curves.plan import Plan, as_plan
+from fsl_num.curves.score import Score, score
+from fsl_num.validation import Array
+
+if TYPE_CHECKING:
+    from fsl_num.curves.result import FitResult
+
+_SPREAD_AT = 400  # steps at which the spread is computed; it is smooth in between
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Losses after ``step`` updates of ``plan``, with the interval [lower, upper] of nominal ``level``.
+
+    ``lower``, ``upper`` and ``level`` are None where no interval was asked for. ``beyond``: how many times longer, in
+    intrinsic time, the plan is than the longest curve fitted.
+
+    >>> Prediction(Plan([0.1]), np.array([3.0]), None, None, None, 1.0).final
+    3.0
+    """
+
+    plan: Plan
+    loss: Array
+    lower: Array | None
+    upper: Array | None
+    level: float | None
+    beyond: float
+
+    @property
+    def step(self) -> Any:
+        """The numbers of updates after which the losses are predicted."""
+        return self.plan.recorded
+
+    @property
+    def final(self) -> float:
+        """The loss at the end."""
+        return float(self.loss[-1])
+
+    def score(self, curve: Any) -> Score:
+        """Return how well it agrees with a measured curve whose used rows are the steps predicted.
+
+        Raises ValueError where the steps differ.
+        """
+        if not np.array_equal(curve.plan.recorded, self.plan.recorded):
+            raise ValueError("the curve has other steps than the prediction: predict(curve) predicts at its own steps")
+        return score(curve.observed, self.loss, self.lower, self.upper)
+
+    def as_rows(self) -> list[dict[str, float]]:
+        """Return one mapping a step: step, loss, and lower and upper where there is an interval."""
+        rows = [{"step": int(k), "loss": float(y)} for k, y in zip(self.step, self.loss, strict=True)]
+        if self.lower is not None and self.upper is not None:
+            for row, low, high in zip(rows, self.lower, self.upper, strict=True):
+                row |= {"lower": float(low), "upper": float(high)}
+        return rows
+
+
+def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known: Any) -> Prediction:
+    """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
+    plan = as_plan(schedule, **known)
+    loss = result.law.bind([plan])(result.theta)[0]
+    if not (np.isfinite(loss).all() and (loss > 0.0).all()):
+        raise ValueError(
+            f"the law {result.law.name} gives no positive loss for this schedule: it is too far from the curves fitted"
+            f" (intrinsic time {plan.times[-1]:.3g}, fitted up to {result.reach:.3g})"
+        )
+    lower = upper = None
+    if level is not None:
+        measured = result.uncertainty
+        few = np.unique(np.round(np.linspace(0, plan.recorded.size - 1, _SPREAD_AT)).astype(int))
+        part = plan if few.size == plan.recorded.size else plan.at(plan.recorded[few])
+        spread = measured.spread(result.law, part, result.theta, result.reach)
+        half = measured.factor(level) * np.interp(plan.recorded, part.recorded, spread)
+        lower, upper = loss * np.exp(-half), loss * np.exp(half)
+    return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach)

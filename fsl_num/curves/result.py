@@ -1,0 +1,162 @@
+"""The outcome of a fit: a law with its parameters, how well they are known, and predictions with intervals."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.identify import Identifiability, TaskReading, profile, read_task
+from fsl_num.curves.laws.base import Law
+from fsl_num.curves.predict import Prediction, predict
+from fsl_num.curves.score import Score, table
+from fsl_num.curves.search import Settings, task
+from fsl_num.curves.uncertainty import Uncertainty
+from fsl_num.validation import Array
+
+if TYPE_CHECKING:
+    from fsl_num.curves.select import Selection
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FitResult:
+    """A law fitted to curves.
+
+    ``law``, ``values`` (the parameters in its order), ``curves`` (those fitted; empty for a fit read from JSON),
+    ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell of the parameters),
+    ``measured`` (the :class:`~fsl_num.curves.uncertainty.Uncertainty`, None where it was not asked for), ``selection``
+    (how the law was chosen, None where it was given), ``notes``, ``reach`` (intrinsic time of the longest curve).
+
+    >>> from fsl_num.curves.fit import fit
+    >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
+    >>> fit(curve, "momentum", intervals=False).law.name
+    'momentum'
+    """
+
+    law: Law
+    values: tuple[float, ...]
+    curves: tuple[LossCurve, ...]
+    settings: Settings
+    objective: float
+    report: Identifiability
+    measured: Uncertainty | None
+    selection: Selection | None
+    notes: tuple[str, ...]
+    reach: float
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={value:.4g}" for name, value in self.parameters.items())
+        return f"FitResult({self.law.name}: {told})"
+
+    @property
+    def theta(self) -> Array:
+        """The parameters as an array."""
+        return np.array(self.values)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters by name."""
+        return dict(zip(self.law.names, self.values, strict=True))
+
+    @property
+    def uncertainty(self) -> Uncertainty:
+        """What intervals are made of; ValueError where the fit was made without."""
+        if self.measured is None:
+            raise ValueError("this fit was made with intervals=False: predict(..., level=None), or fit again with them")
+        return self.measured
+
+    @property
+    def task(self) -> TaskReading:
+        """s, beta and the learning regime with intervals, or that they cannot be told."""
+        widening = 1.0 if self.measured is None else max(1.0, self.measured.factor(0.9) / 1.645)
+        samples = self.theta[None] if self.measured is None else self.measured.samples
+        if self.measured is None:
+            return read_task(self.law, np.tile(self.theta, (2, 1)) * [[0.01], [100.0]], self.report)
+        return read_task(self.law, samples, self.report, widening)
+
+    def predict(self, schedule: Any, level: float | None = 0.9, **known: Any) -> Prediction:
+        """Return the predicted losses of a schedule, with intervals of nominal ``level`` (None: without).
+
+        ``schedule``: a curve (its own rows are predicted), a Plan, a :class:`~fsl_num.schedules.Schedule`, or an array
+        with the learning rate of every update, warmup included. ``known``: ``warmup``, ``model_size``, ``recorded``
+        for the last two. Raises ValueError for a schedule so far off that no positive loss comes out.
+        """
+        return predict(self, schedule, level, **known)
+
+    def scores(self, curves: Any = None, level: float = 0.9) -> dict[str, Score]:
+        """Return the score on each curve, by name; default: on those fitted."""
+        given = self.curves if curves is None else ([curves] if isinstance(curves, LossCurve) else list(curves))
+        wanted = level if self.measured is not None else None
+        return {curve.name: self.predict(curve, wanted).score(curve) for curve in given}
+
+    def profile(self, name: str, values: Any = None) -> tuple[Array, Array]:
+        """Return values of one parameter and the least objective with it held there: its profile likelihood.
+
+        ``values``: default eleven, from a third to three times the fitted one (within its bounds).
+        """
+        if name not in self.law.names:
+            raise ValueError(f"no parameter {name!r}; the law {self.law.name} has {', '.join(self.law.names)}")
+        if not self.curves:
+            raise ValueError("this fit was read from a file, which holds no curves: fit again to profile it")
+        parameter = self.law.parameters[self.law.names.index(name)]
+        centre = self.parameters[name]
+        grid = np.geomspace(1 / 3, 3, 11) * centre if values is None else np.asarray(values, dtype=np.float64)
+        grid = np.unique(np.clip(grid, parameter.lower, parameter.upper))
+        return grid, profile(task(self.law, self.curves, self.settings), self.theta, name, grid)
+
+    def plot(self, curves: Any = None, level: float = 0.9, axes: Any = None) -> Any:
+        """Draw measured and predicted losses of curves (default: those fitted) and the residuals; return both axes."""
+        from fsl_num.curves.pictures import draw_fit
+
+        given = self.curves if curves is None else ([curves] if isinstance(curves, LossCurve) else list(curves))
+        found = [self.predict(curve, level if self.measured is not None else None) for curve in given]
+        return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(given, found, strict=True)], axes)
+
+    def summary(self) -> str:
+        """Return the fit in words and numbers."""
+        lines = [f"{self.law.title} ({self.law.name}), fitted to {len(self.curves) or 'unknown'} curve(s)"]
+        if self.selection is not None:
+            lines.append(f"chosen because {self.selection.reason}")
+        lines.append("")
+        for parameter, value in zip(self.law.parameters, self.values, strict=True):
+            low, high = self.report.intervals[parameter.name]
+            span = f"  [{low:.4g}, {high:.4g}]" if self.measured is not None else ""
+            lines.append(f"  {parameter.name:<7} {value:>11.5g}{span:<26} {parameter.meaning} ({parameter.unit})")
+        lines += ["", *self.report.sentences, self.task.sentence, *self.notes]
+        if self.measured is not None and self.measured.held_out == 0 and not self.law.final_only:
+            lines.append("The curves are too short to calibrate the intervals: they are twice those of the refits.")
+        if self.curves and not self.law.final_only:
+            lines += ["", table(self.scores())]
+        return "\n".join(lines)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.law.formula}$"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(each.name)}</td><td>{value:.5g}</td><td>{low:.4g} .. {high:.4g}</td>"
+            f"<td>{html.escape(each.meaning)}</td></tr>"
+            for each, value in zip(self.law.parameters, self.values, strict=True)
+            for low, high in [self.report.intervals[each.name]]
+        )
+        told = "".join(f"<li>{html.escape(line)}</li>" for line in (*self.report.sentences, self.task.sentence))
+        return (
+            f"<h4>{html.escape(self.law.title)}</h4><table><tr><th>parameter</th><th>value</th><th>90 % of refits</th>"
+            f"<th>meaning</th></tr>{rows}</table><ul>{told}</ul>"
+        )
+
+    def to_json(self) -> str:
+        """Return the fit as JSON: all that predictions need, without the curves."""
+        from fsl_num.curves.saved import to_json
+
+        return to_json(self)
+
+    @staticmethod
+    def from_json(text: str) -> FitResult:
+        """Return the fit that :meth:`to_json` wrote; ValueError for anything else."""
+        from fsl_num.curves.saved import from_json
+
+        return from_json(text)

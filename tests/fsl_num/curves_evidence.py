@@ -1,0 +1,111 @@
+"""The tables of scores on real loss curves, from the folder that FSL_LOSS_CURVES names.
+
+    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_evidence.py [sizes|laws|published|single]
+
+The folder holds one folder a model size, each with cosine_24000.csv, constant_24000.csv, wsdcon_9.csv (fitted) and the
+other curves (predicted), columns step, lr, loss, warmup of 2,160 updates not in the files.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.fit import fit
+from fsl_num.curves.laws import MultiPowerLaw
+from fsl_num.curves.score import mean_score, score, table
+
+TRAINING = ("cosine_24000", "constant_24000", "wsdcon_9")
+WARMUP = 2160
+LAWS = ("fsl", "fsl-full", "fsl-simplified", "fsl-convolution", "fsl-ansatz", "multi-power", "momentum")
+PUBLISHED = {"25M": (0.9988, 0.00376, 0.00465, 0.00110, 0.00409), "100M": (0.9983, 0.00435, 0.00592, 0.00142, 0.00583)}
+
+
+def folder():
+    """The folder with the curves, None where the environment names none."""
+    named = os.environ.get("FSL_LOSS_CURVES")
+    return Path(named) if named else None
+
+
+def curves(size):
+    """All curves of one model size, by name."""
+    found = {}
+    for path in sorted((folder() / size).glob("*.csv")):
+        rows = np.loadtxt(path, delimiter=",", skiprows=1)
+        found[path.stem] = LossCurve(rows[:, 0], rows[:, 2], lr=rows[:, 1], warmup=WARMUP, name=path.stem)
+    return found
+
+
+def sizes():
+    return sorted(path.name for path in folder().iterdir() if path.is_dir())
+
+
+def split(size):
+    """The curves that are fitted, and those that are predicted."""
+    known = curves(size)
+    return [known[name] for name in TRAINING], [curve for name, curve in known.items() if name not in TRAINING]
+
+
+def default_law():
+    for size in sizes():
+        training, tests = split(size)
+        start = time.perf_counter()
+        result = fit(training)
+        print(f"\n{size}: law {result.law.name}, {time.perf_counter() - start:.2f} s")
+        print(result.summary())
+        scores = result.scores(tests)
+        print(table({**scores, "mean of tests": mean_score(scores.values())}))
+        if size in PUBLISHED:
+            print("published Multi-Power Law: r2 mae rmse mean_rel worst_rel", *PUBLISHED[size])
+
+
+def laws():
+    for size in sizes():
+        training, tests = split(size)
+        rows = {}
+        for name in LAWS:
+            start = time.perf_counter()
+            result = fit(training, name, intervals=False)
+            taken = time.perf_counter() - start
+            rows[f"{name} ({taken:.2f} s)"] = mean_score(result.scores(tests).values())
+        print(f"\n{size}, mean of the test curves")
+        print(table(rows))
+
+
+def published():
+    """The authors' law with the parameters that their article prints, rounded to two decimals."""
+    printed = {
+        "25M": {"L0": 3.17, "A": 0.51, "C": 446.40, "kappa": 0.53, "C1": 2.07, "kappa1": 0.52, "kappa2": 0.41},
+        "100M": {"L0": 2.79, "A": 0.59, "C": 521.40, "kappa": 0.46, "C1": 0.24, "kappa1": 0.65, "kappa2": 0.60},
+    }
+    for size in sorted(printed):
+        tests = split(size)[1]
+        scores = {c.name: score(c.observed, MultiPowerLaw().predict(c, printed[size])) for c in tests}
+        print(f"\n{size}, parameters as printed")
+        print(table({**scores, "mean": mean_score(scores.values())}))
+        print("table of the article: ", *PUBLISHED[size])
+
+
+def single():
+    """Each training curve alone: what it predicts of all the others."""
+    for size in sizes():
+        known = curves(size)
+        rows = {}
+        for name in known:
+            result = fit(known[name])
+            others = result.scores([curve for other, curve in known.items() if other != name])
+            rows[f"{name}: {result.law.name}"] = mean_score(others.values())
+            print(size, name, *result.report.sentences, sep="\n    ")
+        print(f"\n{size}, fitted to one curve, mean over the eight others")
+        print(table(rows))
+
+
+if __name__ == "__main__":
+    if folder() is None:
+        sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
+    wanted = sys.argv[1:] or ["sizes", "laws", "published", "single"]
+    for one in wanted:
+        {"sizes": default_law, "laws": laws, "published": published, "single": single}[one]()
