@@ -18,7 +18,8 @@ from fsl_num.validation import Array, positive
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.march import march
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.step_rules import LONGEST, MOST_POINTS, divide_long_steps, segments
+from fsl_num.volterra.refinement import refine_points
+from fsl_num.volterra.step_rules import LONGEST, Segment, divide_long_steps
 
 LEAST_TOLERANCE = 1e-13
 
@@ -99,33 +100,25 @@ def _refined(
     fastest = float(system.rates.max())
     floor = (rounding_floor(pieces.lengths.size) + system.error) / max(1.0 - problem.stability, 1e-3)
     target = max(rtol - floor, 0.1 * rtol)
-    previous: Array | None = None
-    done, flops, reached = 0, 0.0, False
-    for extra in range(MOST_POINTS):
-        plan = segments(pieces.lengths, fastest, 0.3 * target, extra)
+    flops: list[float] = []
+
+    def marched(plan: list[Segment]) -> Array:
         found = march(system, pieces.lengths, pieces.gammas, plan)
-        done += sum(run.points * (run.high - run.low) for run in plan)
-        flops += found.flops
-        fine = np.concatenate([[system.delta + system.noise + system.start.sum()], found.ends])
-        if previous is not None:
-            # by chance two solutions agree at one step: the error is the largest relative one so far
-            previous -= fine
-            worst = np.maximum.accumulate(np.abs(previous, out=previous) / (fine - system.noise))
-            reached = bool(worst[-1] <= target)
-            if reached or min(run.points for run in plan) == MOST_POINTS:
-                break
-        previous = fine
+        flops.append(found.flops)
+        return np.concatenate([[system.delta + system.noise + system.start.sum()], found.ends])
+
+    found = refine_points(marched, pieces.lengths, fastest, system.noise, target)
+    fine, worst = found.values, found.worst
     values = fine[at] - system.noise
     error = (worst[at] + floor) * np.abs(values) + 4e-16 * system.noise
     if pieces.blur.any():
         error += pieces.blur * _slopes(fine, pieces.lengths)[at]
-    points = [run.points for run in plan]
     facts = {
         "modes": system.rates.size,
-        "evaluations": done,
-        "points a step": max(points),
-        "flops": flops,
-        "tolerance reached": reached,
+        "evaluations": found.points,
+        "points a step": max(run.points for run in found.plan),
+        "flops": sum(flops),
+        "tolerance reached": bool(worst[-1] <= target),
     }
     return values, error, facts
 

@@ -21,7 +21,8 @@ from fsl_num.volterra.discrete import LEAST_TOLERANCE, losses_of_steps, rounding
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.local_modes import LocalBasis
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.step_rules import MOST_POINTS, Segment, divide_long_steps, radau_step_rule, segments
+from fsl_num.volterra.refinement import refine_points
+from fsl_num.volterra.step_rules import Segment, divide_long_steps, radau_step_rule
 
 _BLOCK = 64  # points in a block
 _GROUP = 16  # points whose effect on the rest of the block is added at once
@@ -142,15 +143,12 @@ def _shared(problem: Problem, lengths: Array, gammas: Array, records: Any, rtol:
     for low in range(0, gammas.shape[0], _COLUMNS):
         group = slice(low, low + _COLUMNS)
         columns = np.ascontiguousarray(gammas[group].T)
-        previous = None
-        for extra in range(MOST_POINTS):
-            plan = segments(pieces, fastest, 0.3 * rtol, extra)
-            fine = _march_columns(system, pieces, columns, piece_of, plan, seen)
-            if previous is not None:
-                worst = np.maximum.accumulate(np.abs(fine - previous) / (fine - system.noise), axis=0)
-                if worst.max() <= rtol or min(run.points for run in plan) == MOST_POINTS:
-                    break
-            previous = fine
+
+        def marched(plan: list[Segment], columns: Array = columns) -> Array:
+            return _march_columns(system, pieces, columns, piece_of, plan, seen)
+
+        found = refine_points(marched, pieces, fastest, system.noise, rtol)
+        fine, worst = found.values, found.worst
         missed += int((worst.max(axis=0) > rtol).sum())
         values[group] = fine[shown].T - system.noise
         errors[group] = (worst[shown].T + floor) * values[group] + 4e-16 * system.noise

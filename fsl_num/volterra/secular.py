@@ -11,6 +11,7 @@ weight has its own pole. What may cancel is summed in absolute value, and is the
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ MOST_MODES = 2000
 
 _EPS = 2.0**-52
 _LEAST_PUSH = 1e-140
+_MANY = 256  # times from which on equal distances are looked for
 _CHUNK = 50_000  # numbers at once: they stay in the cache
 
 
@@ -104,7 +106,10 @@ def solve_secular(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array
     values, lost = np.empty(t.size), np.empty(t.size)
     rows = max(1, _CHUNK // rates.size)
     with np.errstate(over="ignore", invalid="ignore"):
-        for low in range(0, t.size, rows):
+        block = _equal_blocks(t)
+        if block:
+            values, lost = _evaluate_blocks(terms, t, block)
+        for low in range(0, 0 if block else t.size, rows):
             part = slice(low, low + rows)
             values[part], lost[part] = _evaluate(terms, t[part])
     if not np.isfinite(values).all():
@@ -165,26 +170,71 @@ def _terms(rates: Array, weights: Array, signals: Array, driven: Any, gamma: flo
 def _evaluate(terms: _Terms, t: Array) -> tuple[Array, Array]:
     """Return the sum of all terms at ``t``, and how much of it may be rounding."""
     p, leading, noise = terms.p, terms.leading, terms.noise
-    turn = np.multiply.outer(t, p)
-    grown = np.exp(turn)
     size = np.abs(leading)
-    known, first, second = (
-        grown @ np.stack([leading, terms.leading_error + 4.0 * _EPS * size, size * terms.p_error], axis=1)
-    ).T
+    turn = np.multiply.outer(p, t)  # a row for each term: sums over terms are then products with wide matrices
+    grown = np.exp(turn)
+    known, first, second = np.stack([leading, terms.leading_error + 4.0 * _EPS * size, size * terms.p_error]) @ grown
     lost = first + t * second
     if noise.any():
         least = np.maximum(np.abs(p), 1e-300)
-        steep = least * t.min() > 1.0
-        raised = np.empty_like(turn)
-        raised[:, steep] = (grown[:, steep] - 1.0) / p[steep]
-        flat = turn[:, ~steep]
-        raised[:, ~steep] = np.where(np.abs(flat) < 1e-300, 1.0, np.expm1(flat) / np.where(flat == 0.0, 1.0, flat))
-        raised[:, ~steep] *= t[:, None]
+        flat = (least * t.min() <= 1.0)[:, None]
+        raised = np.expm1(turn, out=turn, where=flat)
+        np.subtract(grown, 1.0, out=raised, where=~flat)
+        raised /= np.where(p == 0.0, 1.0, p)[:, None]
+        gone = least * t.max() < 1e-290  # the quotient of such small numbers is no longer t
+        raised[gone] = t
         # d/dp of (exp(p t) - 1)/p is at most t times it, and about 1/|p| times it for p t far below 0
         pushes = noise * terms.p_error
         added, blurred, early, late = (
-            raised @ np.stack([noise, terms.noise_error + 8.0 * _EPS * noise, pushes, 2.0 * pushes / least], axis=1)
-        ).T
+            np.stack([noise, terms.noise_error + 8.0 * _EPS * noise, pushes, 2.0 * pushes / least]) @ raised
+        )
         known = known + added
         lost = lost + blurred + np.minimum(t * early, late)
     return known, lost
+
+
+def _equal_blocks(t: Array) -> int:
+    """Return a length of blocks of ``t`` in which the times have the same distances from the first, or 0."""
+    if t.size < _MANY:
+        return 0
+    size = math.isqrt(t.size)
+    alike = np.add.outer(t[::size], t[:size] - t[0]).ravel()[: t.size]
+    return size if (np.abs(t - alike) <= 2.0 * np.spacing(t)).all() else 0
+
+
+def _evaluate_blocks(terms: _Terms, t: Array, size: int) -> tuple[Array, Array]:
+    """Return the same as :func:`_evaluate` for blocks of ``size`` times: exp(p (a + b)) = exp(p a) exp(p b).
+
+    The sums over all terms are then products of small matrices, and (exp(p (a + b)) - 1)/p, which is that of a plus
+    exp(p a) times that of b, is a sum of numbers of one sign.
+    """
+    p, leading, noise = terms.p, terms.leading, terms.noise
+    starts, offsets = t[::size], t[:size] - t[0]
+    early, late = np.exp(np.multiply.outer(p, starts)), np.exp(np.multiply.outer(p, offsets))
+    first, further = _raised(p, starts), _raised(p, offsets)
+
+    def grown(weights: Array) -> Array:
+        return np.asarray((early * weights[:, None]).T @ late).ravel()[: t.size]
+
+    def raised(weights: Array) -> Array:
+        both = (early * weights[:, None]).T @ further
+        both += (weights @ first)[:, None]
+        return np.asarray(both).ravel()[: t.size]
+
+    p_error = terms.p_error + 4.0 * _EPS * np.abs(p)  # the times differ from those of the block by two roundings
+    size_of = np.abs(leading)
+    known = grown(leading)
+    lost = grown(terms.leading_error + 8.0 * _EPS * size_of) + t * grown(size_of * p_error)
+    if noise.any():
+        pushes = noise * p_error
+        known += raised(noise)
+        lost += raised(terms.noise_error + 16.0 * _EPS * noise)
+        lost += np.minimum(t * raised(pushes), raised(2.0 * pushes / np.maximum(np.abs(p), 1e-300)))
+    return known, lost
+
+
+def _raised(p: Array, t: Array) -> Array:
+    """Return (exp(p t) - 1)/p, a row for each p; t where p t is 0 or nearly."""
+    turn = np.multiply.outer(p, t)
+    found = np.expm1(turn) / np.where(p == 0.0, 1.0, p)[:, None]
+    return np.where(np.abs(turn) < 1e-290, t, found)

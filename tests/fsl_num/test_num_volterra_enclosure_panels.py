@@ -15,7 +15,9 @@ from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum, solve
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import solve_laplace
+from fsl_num.volterra.enclosure import panels
 from fsl_num.volterra.enclosure import solver as enclosure
+from fsl_num.volterra.enclosure.collocation import collocation
 from fsl_num.volterra.enclosure.panels import March
 from fsl_num.volterra.enclosure.solver import solve_enclosure
 
@@ -301,3 +303,16 @@ def test_a_loss_that_is_lost_in_its_radius_has_no_digits() -> None:
     assert values[0] - radii[0] <= 0 < radii[0] < 1e-20
     nothing = Problem(spectrum=replace(spectrum, weights_signal=[0.0]), noise=0.0, gamma=WSD)
     assert solve_enclosure(nothing, [nothing.end], 15)[0] == [0]
+
+
+def test_many_coefficients_multiply_as_few_do():
+    flint = pytest.importorskip("flint")
+    with flint.ctx.workprec(120):
+        gamma = [(flint.arb(x) / 7).mid() for x in (3, -1, 4, 1, -5, 9, 2)]
+        table = collocation(9, 200)
+        found, other = panels._by_columns(flint, gamma, 9), flint.arb_mat(9, 9)
+        for c in reversed(gamma):
+            other = other * table.times + flint.arb_mat([[c if i == j else 0 for j in range(9)] for i in range(9)])
+        differences = [abs(float(found[i, j] - other[i, j])) for i in range(9) for j in range(9)]
+    # entries of about one, rounded to 120 bits
+    assert max(differences) < 1e-33 and max(abs(float(x)) for x in other.entries()) > 0.5

@@ -10,7 +10,7 @@ from scipy.linalg import expm
 
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import trace
-from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra import Problem, Spectrum, secular, solve
 from fsl_num.volterra.secular import secular_zeros, solve_secular
 
 
@@ -130,3 +130,36 @@ def test_no_gamma_is_the_signal_alone_and_others_are_refused():
     assert solve(large, 1.0).method == "panels"
     with pytest.raises(ValueError, match="at most 2000 modes"):
         solve(large, 1.0, method="secular")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"noise": 0.0, "model_size": 1, "s": 2.0},
+        {"gamma": 0.0},
+        {"model_size": 1e6, "beta": 1.3, "gamma": 0.05},
+        {"closure": "gaussian", "model_size": 7},
+        {"model_size": math.inf, "horizon": 1e6},
+    ],
+)
+def test_times_of_equal_distances_are_summed_in_blocks_to_the_same_loss(changed, monkeypatch):
+    base = {"s": 0.5, "beta": 2.0, "model_size": 128, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
+    problem = Problem(**{**base, **changed})
+    for t in (np.linspace(0.0, problem.end, 5001)[1:], np.linspace(problem.end / 3, problem.end, 700)):
+        blocks = solve(problem, t)
+        monkeypatch.setattr(secular, "_MANY", 10**9)
+        single = solve(problem, t)
+        monkeypatch.undo()
+        assert (np.abs(blocks.values - single.values) <= single.error).all()
+        # both claim nearly the same: two roundings of the times more
+        assert (blocks.error <= 1.2 * single.error).all() and (blocks.error >= single.error).all()
+
+
+def test_times_that_are_nearly_equally_spaced_are_not_taken_for_it():
+    t = np.linspace(0.0, 10.0, 1000)
+    assert secular._equal_blocks(t) == 31
+    moved = t.copy()
+    moved[500] *= 1.0 + 1e-14
+    assert secular._equal_blocks(moved) == 0
+    assert secular._equal_blocks(t[:255]) == 0

@@ -1,9 +1,10 @@
 """The solvers of the Volterra equation against each other and against their own claims, on the whole grid.
 
-    python tests/fsl_num/volterra_evidence.py [--quick] [--seconds 600] [--digits 30 50]
+    python tests/fsl_num/volterra_evidence.py [--quick] [--seconds 600] [--digits 30 50 --folder FOLDER]
 
-prints two tables. Agreement: for every method the worst relative difference from the truth, and the worst between any
-two methods that promise as much. Honesty: true error over claimed error, its median and maximum, and the lies.
+prints two tables, and with ``--digits`` only those of the methods with digits (``volterra_digits.py``). Agreement: for
+every method the worst relative difference from the truth, and the worst between any two methods that promise as much.
+Honesty: true error over claimed error, its median and maximum, and the lies.
 
 The truth of a case is known to 30 digits at least: by a way outside the package (matrix exponentials, variation of
 constants) where there is one, else by a solver of the package with digits. Where there is neither (gamma varies and M
@@ -22,8 +23,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import volterra_digits
 import volterra_outside as outside
 from volterra_grid import Case, cases
 from volterra_outside import relative
@@ -232,33 +235,23 @@ def honesty_table(hearings: list[Hearing]) -> str:
     return "\n".join([*lines, f"\nlies: {len(told)}", *told])
 
 
-def digits_table(grid: Iterable[Case], digits: int) -> str:
-    """Markdown: the worst disagreement of every method with digits from the first that applies."""
-    rows: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for case in grid:
-        if case.problem.model_size > 64:
-            continue
-        found = precise_answers(case, digits)
-        first = next(iter(found), None)
-        for name in found:
-            if name != first:
-                differences = [relative(x, y) for x, y in zip(found[name].values, found[first].values, strict=True)]
-                rows[f"{name} / {first}"].append((max(differences), case.name))
-    lines = [f"| {digits} digits: pair | problems | worst disagreement | goal | at |", "|---|---|---|---|---|"]
-    for pair, found in rows.items():
-        lines.append(f"| {pair} | {len(found)} | {max(found)[0]:.1e} | 1e-{digits - 2} | {max(found)[1]} |")
-    return "\n".join(lines)
-
-
 def main(arguments: list[str]) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="every seventh problem only")
-    parser.add_argument("--digits", type=int, nargs="*", default=[30, 50], help="digits of the tables of digits")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="hear no further problem after so long")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no further problem after so long")
+    parser.add_argument("--digits", type=int, nargs="+", help="the methods with digits instead, at so many digits")
+    parser.add_argument("--folder", type=Path, help="of --digits: where answers are kept, and found again")
+    parser.add_argument("--most", type=float, default=120.0, help="of --digits: seconds for a method and a problem")
     options = parser.parse_args(arguments)
     # every seventh first: with a limit of time all kinds and sizes are heard
     grid = [case for first in range(7) for case in cases()[first::7]] if not options.quick else list(cases()[::7])
+    if options.digits is not None:
+        if options.folder is None:
+            parser.error("--digits needs --folder, where the answers are kept")
+        volterra_digits.gather(grid, options.digits, options.folder, options.most, options.seconds)
+        print("\n\n".join(volterra_digits.report(grid, digits, options.folder) for digits in options.digits))
+        return
     hearings, start = [], time.monotonic()
     for i, case in enumerate(grid, 1):
         if time.monotonic() - start > options.seconds:
@@ -271,8 +264,6 @@ def main(arguments: list[str]) -> None:
         sources[hearing.source] += 1
     print(f"{len(hearings)} of {len(grid)} problems; truth from {dict(sources)}\n")
     print(agreement_table(hearings), honesty_table(hearings), sep="\n\n")
-    for digits in options.digits:
-        print("\n" + digits_table([hearing.case for hearing in hearings], digits))
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ def _cosine(mp: Any, plan: Cosine, depth: Any) -> tuple[Any, Callable[[Any, Any]
 def _float_angle(level: float, final: float, half: float) -> float:
     """Return about the root x in (0, pi] of final x + half (x - sin x) = level by Newton's steps in floats."""
     # x - sin x >= x^3/pi^2 on [0, pi]: a start above the root of a convex function, from which Newton's steps fall
-    x = min((math.pi**2 * level / half) ** (1.0 / 3.0), math.pi)
+    x = min(math.cbrt(math.pi**2 * level / half), math.pi)
     if final > 0.0:
         x = min(x, level / final)
     for _ in range(60):

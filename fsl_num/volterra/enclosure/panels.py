@@ -19,7 +19,6 @@ from fsl_num.volterra.enclosure.collocation import Collocation, integration
 from fsl_num.volterra.enclosure.gamma import Piece
 from fsl_num.volterra.enclosure.modes import BallModes
 
-
 _DENSE = 4  # coefficients of gamma up to which products of whole matrices are faster
 
 
