@@ -74,14 +74,12 @@ def test_a_claim_is_heard_where_its_hypotheses_hold(claim_id):
 
 def test_pytest_runs_one_claim_by_its_id():
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--collect-only", "-p", "no:cacheprovider", __file__]
-    for words, ids in (
-        ("thm:wsd and not data and not compute", {"thm:wsd"}),
-        ("lem:half-scale/", {"lem:half-scale/beyond"}),
-    ):
-        result = subprocess.run([*command, "-k", words], cwd=Path(__file__).parent, capture_output=True, text=True)
-        assert result.returncode == 0, result.stdout + result.stderr
-        heard = [line for line in result.stdout.splitlines() if "test_a_claim_is_heard[" in line]
-        assert {line.partition("[")[2].rstrip("]") for line in heard} == ids
+    result = subprocess.run(
+        [*command, "-k", "lem:half-scale/"], cwd=Path(__file__).parent, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    heard = [line for line in result.stdout.splitlines() if "test_a_claim_is_heard[" in line]
+    assert [line.partition("[")[2].rstrip("]") for line in heard] == ["lem:half-scale/beyond"]
 
 
 # ---- the registry ----------------------------------------------------------------------------------------------------

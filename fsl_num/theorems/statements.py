@@ -110,7 +110,7 @@ class Equivalent:
 
         Raises ValueError where the ratio is not finite: a nan must never pass for agreement, nor for a refutation.
         """
-        if not measured:
+        if len(measured) == 0:
             raise NothingCompared("no ray was measured")
         limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
         low, high, worst, worst_name = np.inf, -np.inf, 0.0, ""
@@ -196,7 +196,7 @@ class Sharp:
 
     def judge(self, measured: Sequence[tuple[Any, Any]]) -> Judgement:
         """``measured`` is a sequence of (point, value)."""
-        if not measured:
+        if len(measured) == 0:
             raise NothingCompared("no point was measured")
         worst, ratios, note = 0.0, [], ""
         for point, value in measured:

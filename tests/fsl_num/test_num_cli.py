@@ -84,6 +84,13 @@ def test_verify_hears_only_the_claims_named_once_each(small_court):
     assert small_court.calls == [{"ids": ("thm:two",), "profile": "full", "seed": 3, "executor": None}]
 
 
+@pytest.mark.parametrize("words", [["--deep"], ["--profile", "deep"]], ids=" ".join)
+def test_the_deep_profile_has_two_spellings(words, small_court, capsys):
+    assert main(["verify", "thm:one", *words, "--jobs", "1", "--no-cache"]) == 0
+    assert [call["profile"] for call in small_court.calls] == ["deep"]
+    assert "all checks reach it" in capsys.readouterr().out
+
+
 def test_verify_answers_1_if_one_claim_fails(small_court, capsys):
     small_court.hearings["thm:two"] = hearing("thm:two", Verdict.VACUOUS, passes=False, refuted=False)
     assert main(["verify", "--jobs", "1"]) == 1
@@ -132,6 +139,10 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
         (["verify", "--profile", "slow"], "slow"),
         (["verify", "--jobs", "0"], "at least 1"),
         (["verify", "--jobs", "two"], "two"),
+        (["verify", "--executor", "threads"], "must be processes or dask://HOST:PORT"),
+        (["verify", "--executor", "dask://somewhere:80", "--jobs", "2"], "--jobs"),
+        (["verify", "--cache", ""], "--cache"),
+        (["verify", "--cache", "here", "--no-cache"], "--no-cache"),
         (["verify", "--seed", "-1"], "--seed"),
         (["verify", "--seed", "1.5"], "1.5"),
         (["verify", "thm:unheard-of"], "thm:one"),

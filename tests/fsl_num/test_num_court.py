@@ -12,7 +12,7 @@ import pytest
 from fsl_num.theorems import court, registry
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.records import Erratum, Judgement, Verdict
-from fsl_num.theorems.statements import POWER_DRIFT, Equivalent, Ray, Sharp
+from fsl_num.theorems.statements import POWER_DRIFT, Equivalent, Joint, Ray, Sharp
 
 
 def law(exponents, logs):
@@ -121,6 +121,23 @@ def test_a_check_without_mutants_is_vacuous():
     hearing = court.hear(made_up(measure=lambda sample: [(1.0, 1.0)], statement=statement))
     assert hearing.verdict is Verdict.VACUOUS
     assert "no mutant was heard in easy" in hearing.message
+
+
+@pytest.mark.parametrize(
+    ("measured", "statement", "said"),
+    [
+        ([], claimed(1.0), "the measurement has no entries"),
+        ({"one": along(1.0)(Sample("hard", 1, 4)), "two": []}, claimed(1.0), "the part 'two' of the measurement"),
+        (np.array([]), lambda sample: Sharp(lambda x: x, lambda x: 1.0), "no point was measured"),
+        ({"one": None}, lambda sample: Joint({}), "the statement has no parts"),
+    ],
+)
+def test_a_check_that_compares_nothing_is_vacuous(measured, statement, said):
+    hearing = court.hear(made_up(measure=lambda sample: measured, statement=statement))
+    assert hearing.verdict is Verdict.VACUOUS
+    assert not hearing.passes
+    assert hearing.message.startswith("the check compared nothing: ")
+    assert said in hearing.message
 
 
 @pytest.mark.parametrize("part", ["measure", "statement", "derive"])

@@ -11,19 +11,29 @@ from hypothesis import strategies as st
 from sympy import Rational, sympify
 
 from fsl_num.report.allocations import allocation_latex, allocation_text
-from fsl_num.report.claims import generic_test_place, source_place
+from fsl_num.report.claims import card, card_json, generic_test_place, labels_listing, source_place
 from fsl_num.report.grid import Grid
 from fsl_num.report.orders import order_range_json
 from fsl_num.report.table import table, table_json
-from fsl_num.report.terminal import errata_text, failure_text, hearings_grid, summary, verification
+from fsl_num.report.terminal import (
+    blunt,
+    errata_text,
+    failure_text,
+    hearings_grid,
+    resolution_note,
+    summary,
+    verification,
+)
 from fsl_num.theorems.records import (
     DerivationRecord,
     Erratum,
     Hearing,
     MutantHearing,
+    PointHearing,
     RegimeHearing,
     Verdict,
 )
+from fsl_num.theorems.registry import claim
 from fsl_sym.allocation import AllocationRegime, optimal_allocation
 from fsl_sym.allocation import table as table_of_allocations
 from fsl_sym.exponents.solve import OrderRange
@@ -116,6 +126,42 @@ def test_the_report_has_failures_errata_and_the_sum():
     assert "1 of 2 claims pass (1 SUPPORTED; 1 FAILED); 3 of 4 mutants refuted" in text
     assert "Errata of the paper (1)" in errata_text(errata, 80)
     assert summary([]) == "no claim was heard"
+
+
+def test_a_check_that_resolves_less_than_it_should_is_named():
+    sharp = dataclasses.replace(hearing(), claim_id="thm:sharp", regimes=hearing().regimes[:1])
+    assert blunt([hearing(), sharp]) == {"thm:x": {"power": 0.04}}
+    assert resolution_note([hearing(), sharp]).endswith("missed by thm:x (power 0.04)")
+    assert resolution_note([sharp]).endswith("all checks reach it")
+    assert blunt([hearing(Verdict.REFUTED)]) == {}
+    note = resolution_note([hearing()])
+    assert note in verification([hearing()], (), 200, [note])
+
+
+def test_a_card_shows_role_probability_and_witnesses():
+    place = PointHearing("1/2", "4", True, (0.2, 0.4), None, "")
+    heard = dataclasses.replace(hearing(), regimes=(dataclasses.replace(hearing().regimes[0], points=(place,)),))
+    subject = dataclasses.replace(
+        claim("lemma:ke-power/crossover"), probability="with probability 1 - exp(-M), 100 draws"
+    )
+    text = card(subject, heard, 200)
+    for words in (
+        "stronger, strengthens lemma:ke-power/kernel-window",
+        "with probability 1 - exp(-M), 100 draws",
+        "s = 1/2, beta = 4, constants [0.2, 0.4]",
+        "resolution power 0.01",
+    ):
+        assert words in text
+    told = card_json(subject, heard)
+    assert (told["role"], told["strengthens"]) == ("stronger", "lemma:ke-power/kernel-window")
+    assert told["probability"] == subject.probability
+
+
+def test_the_account_says_why_nobody_hears_a_place():
+    place = {"label": "eqn: x", "line": 9, "kind": "formula", "claims": [], "not_checkable": "a definition"}
+    text = labels_listing([place, place | {"not_checkable": None}, place | {"claims": ["thm:x", "thm:y"]}], 120)
+    for words in ("not checkable: a definition", "by no claim", "thm:x, thm:y"):
+        assert words in text
 
 
 def test_a_number_that_is_not_finite_stays_readable_and_is_valid_json():
