@@ -1,48 +1,18 @@
 """Fits: what was put in comes out, what cannot be told is said, predictions cover, laws are chosen by training data."""
 
-import json
-
 import numpy as np
 import pytest
+from curves_runs import NOISY, PEAK, STRONG, TRAINING, TRUTH, WARMUP, rates, run
 
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.identify import ILL
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Settings, quick_fit, search, task
 from fsl_num.curves.select import choose, trial
 from fsl_num.curves.solve import Chart, Target, descend
 from fsl_num.curves.uncertainty import measure
-
-WARMUP, PEAK = 100, 1e-3
-TRUTH = {"L0": 2.6, "A": 0.4, "B": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7}
-
-
-def rates(kind, size=1500):
-    k = np.arange(size)
-    shape = {
-        "constant": np.ones(size),
-        "cosine": 0.55 + 0.45 * np.cos(np.pi * k / size),
-        "drop": np.where(k < 0.6 * size, 1.0, 0.3),
-        "wsd": np.minimum(1.0, 0.1 + 0.9 * (size - k) / (0.2 * size)),
-    }[kind]
-    return PEAK * np.where(k < WARMUP, k / WARMUP, shape)
-
-
-def run(kind, truth=TRUTH, name="fsl", noise=0.0, size=1500, every=25, seed=0):
-    """A curve made by a law, with noise that neighbouring rows share."""
-    plan = Plan(rates(kind, size), np.arange(WARMUP, size + 1, every), WARMUP)
-    drawn = np.random.default_rng(seed).normal(size=plan.recorded.size + 4)
-    shared = np.convolve(drawn, np.full(5, 0.2), mode="valid") * np.sqrt(5)
-    loss = law(name).predict(plan, truth) * np.exp(noise * shared)
-    return LossCurve(plan.recorded, loss, schedule=plan, warmup=WARMUP, name=kind)
-
-
-TRAINING = [run("cosine"), run("constant"), run("drop")]
-STRONG = {**TRUTH, "B": 0.5, "p": 0.5}  # where the exponent of the noise matters
-NOISY = [run(kind, noise=5e-4, seed=seed) for seed, kind in enumerate(("cosine", "constant", "drop"))]
 
 
 @pytest.fixture(scope="module")
@@ -121,21 +91,6 @@ def test_a_constant_rate_tells_no_noise_law_and_the_report_says_that():
     assert any("one curve" in note for note in found.notes)
 
 
-def test_intervals_cover_what_was_not_fitted(noisy):
-    found = noisy
-    shares = [found.predict(run(kind, noise=5e-4, seed=9)).score(run(kind, noise=5e-4, seed=9)).coverage
-              for kind in ("wsd", "cosine", "drop")]  # fmt: skip
-    # nominal 90 % of rows whose noise is shared by five neighbours: a wide margin on either side, and not all wide
-    assert 0.7 <= np.mean(shares) <= 1.0
-    wide = found.predict(run("wsd"), level=0.9)
-    narrow = found.predict(run("wsd"), level=0.5)
-    assert (narrow.upper < wide.upper).all() and (narrow.lower > wide.lower).all()
-    far = found.predict(run("wsd", size=4500))
-    assert far.beyond > 2.5
-    assert (far.upper / far.loss)[-1] > (wide.upper / wide.loss)[-1]
-    assert np.median(wide.upper / wide.loss - 1) < 0.01
-
-
 @pytest.mark.parametrize(("name", "chosen"), [("fsl-simplified", "fsl-simplified"), ("fsl", "fsl")])
 def test_the_law_is_chosen_by_the_training_curves(name, chosen):
     truth = {key: value for key, value in STRONG.items() if key in law(name).names}
@@ -151,35 +106,6 @@ def test_a_rate_that_never_falls_takes_the_simple_law():
     assert fit(run("constant"), intervals=False, starts=1).law.name == "fsl-simplified"
     left = trial(law("momentum"), NOISY, Settings(starts=1), leave_out=True)
     assert left.left_out > 0.0 and left.horizon > 0.0
-
-
-def test_a_fit_survives_being_written_and_read(noisy):
-    found = noisy
-    again = FitResult.from_json(found.to_json())
-    assert again.parameters == found.parameters
-    assert again.report.sentences == found.report.sentences
-    for level in (None, 0.9):
-        left, right = found.predict(run("wsd"), level), again.predict(run("wsd"), level)
-        assert (left.loss == right.loss).all()
-        assert level is None or (left.lower == right.lower).all()
-    with pytest.raises(ValueError, match="holds no curves"):
-        again.profile("s")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "told"),
-    [
-        (lambda text: "{", "not JSON"),
-        (lambda text: "[]", "format"),
-        (lambda text: json.dumps({**json.loads(text), "reach": None}), "damaged"),
-        (lambda text: json.dumps({**json.loads(text), "law": {"kind": "os", "options": {}}}), "unknown kind"),
-        (lambda text: json.dumps({**json.loads(text), "parameters": {"L0": 1.0}}), "missing"),
-    ],
-)
-def test_a_damaged_fit_is_refused(spoil, told):
-    text = fit(run("cosine"), "momentum", starts=1, intervals=False).to_json()
-    with pytest.raises(ValueError, match=told):
-        FitResult.from_json(spoil(text))
 
 
 def test_the_profile_is_least_at_the_fit():
@@ -248,10 +174,3 @@ def test_the_uncertainty_does_not_depend_on_the_run():
     assert (np.diff(one.quantiles) >= 0.0).all()
     with pytest.raises(ValueError, match="level"):
         one.factor(1.5)
-
-
-def test_a_fit_is_drawn():
-    pytest.importorskip("matplotlib")
-    above, below = fit(NOISY, "momentum", starts=1, intervals=False).plot()
-    assert above.get_ylabel() == "loss"
-    assert len(below.lines) == 4  # three curves and the line at 0

@@ -1,0 +1,37 @@
+"""Predictions and their intervals."""
+
+import numpy as np
+import pytest
+from curves_runs import NOISY, PEAK, run
+
+from fsl_num.curves.fit import fit
+from fsl_num.curves.predict import predict
+from fsl_num.schedules import schedule
+
+
+def test_intervals_cover_what_was_not_fitted():
+    found = fit(NOISY, "fsl", starts=2)
+    shares = [found.predict(run(kind, noise=5e-4, seed=9)).score(run(kind, noise=5e-4, seed=9)).coverage
+              for kind in ("wsd", "cosine", "drop")]  # fmt: skip
+    # nominal 90 % of rows whose noise is shared by five neighbours: a wide margin on either side, and not all wide
+    assert 0.7 <= np.mean(shares) <= 1.0
+    wide = found.predict(run("wsd"), level=0.9)
+    narrow = found.predict(run("wsd"), level=0.5)
+    assert (narrow.upper < wide.upper).all() and (narrow.lower > wide.lower).all()
+    far = found.predict(run("wsd", size=4500))
+    assert far.beyond > 2.5
+    assert (far.upper / far.loss)[-1] > (wide.upper / wide.loss)[-1]
+    assert np.median(wide.upper / wide.loss - 1) < 0.01
+    with pytest.raises(ValueError, match="other steps"):
+        wide.score(NOISY[0].thinned(3))
+
+
+def test_any_schedule_is_predicted():
+    found = fit(NOISY, "momentum", starts=2, intervals=False)
+    plan = schedule("linear", peak=PEAK, steps=1000)
+    whole = predict(found, plan, None)
+    assert whole.step.tolist() == list(range(1, 1001))
+    assert whole.final == whole.loss[-1]
+    last = found.predict(plan.learning_rate(np.arange(1000.0)), None, recorded=[1000])
+    assert last.final == pytest.approx(whole.final, rel=1e-12)
+    assert last.as_rows() == [{"step": 1000, "loss": last.final}]
