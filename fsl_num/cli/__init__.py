@@ -9,10 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fsl_num.cli import claims, errata, exponents, figure, simulate, solve, table, verify
+from fsl_num.cli import claims, errata, exponents, figure, fit, simulate, solve, table, verify
 from fsl_num.cli.inputs import InputError, Parser, signed_values_joined
 
-COMMANDS = (verify, claims, errata, exponents, table, solve, simulate, figure)
+COMMANDS = (verify, claims, errata, exponents, table, solve, simulate, figure, fit)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from fsl_num.cli.inputs import InputError
+from fsl_num.cli.targets import PICTURES, check_picture, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fsl_num.experiments.final_loss import PeakRule
-
-PICTURES: Final = (".png", ".svg", ".pdf")
 
 _Drawn = tuple["Figure", dict[str, Any], str]
 
@@ -52,46 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.json:
         print(f"\nwritten to {out}")
     return 0
-
-
-def check_target(option: str, path: str) -> None:
-    """Refuse a file that could not be written, before the work whose result it is to hold."""
-    from fsl_num.writing import check_writable
-
-    try:
-        check_writable(path)
-    except (OSError, ValueError) as error:
-        raise unwritable(option, path, error) from error
-
-
-def check_picture(option: str, path: str) -> None:
-    """Refuse a picture that could not be drawn or written."""
-    if Path(path).suffix.lower() not in PICTURES:
-        raise InputError(f"{option} must name a file that ends in {', '.join(PICTURES)}, not {path!r}")
-    check_target(option, path)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise InputError(f"{option} needs matplotlib: install the extra `plot`") from error
-
-
-def write_picture(option: str, path: str, figure: Figure) -> None:
-    """Write ``figure`` to ``path``, whole or not at all, in the format that its name ends in."""
-    from io import BytesIO
-
-    from fsl_num.writing import write_atomically
-
-    stream = BytesIO()
-    figure.savefig(stream, format=Path(path).suffix[1:].lower())
-    try:
-        write_atomically(path, stream.getvalue())
-    except OSError as error:
-        raise unwritable(option, path, error) from error
-
-
-def unwritable(option: str, path: str, error: Exception) -> InputError:
-    """One sentence on a file that cannot be written."""
-    return InputError(f"{option} cannot write to {path!r}: {getattr(error, 'strerror', None) or error}")
 
 
 def _loss_dynamics(quick: bool) -> _Drawn:

@@ -7,26 +7,18 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from fsl_num.cli.executors import check_executor, executor_at
-from fsl_num.cli.figure import PICTURES, check_picture, check_target, unwritable, write_picture
 from fsl_num.cli.inputs import InputError, model_size, real_number, whole_number
+from fsl_num.cli.rates import add_schedule_options, named_parameters
+from fsl_num.cli.targets import PICTURES, check_targets, unwritable, write_picture
 
 if TYPE_CHECKING:
     from fsl_num.simulate.curve import RiskCurve
     from fsl_num.simulate.regression import Regression
 
-SCHEDULES: Final = ("constant", "exp-decay", "wsd", "power-decay", "cosine", "linear", "cyclic", "8-1-1")
 SDES: Final = ("physical", "intrinsic")
 
 MOST_STEPS: Final = 10**8
 """Each step takes some 60 bytes while the recursion runs."""
-
-_PARAMETERS: Final = {
-    "final": "final_lr",
-    "decay_fraction": "decay_fraction",
-    "cycles": "cycles",
-    "power": "power",
-}
-"""Parameter of a schedule -> option."""
 
 _DRAWN = 200  # points of a picture
 _ROWS = 24  # rows of the table shown on a terminal
@@ -49,13 +41,7 @@ def register(subcommands: Any) -> None:
     parser.add_argument("--noise", required=True, **number, help="variance sigma^2 of the labels")
     parser.add_argument("--family", metavar="NAME", help="distribution of the features (default: gaussian)")
     rate = parser.add_argument_group("the learning rate")
-    rate.add_argument("--schedule", choices=SCHEDULES, required=True, help="a named schedule")
-    rate.add_argument("--peak-lr", required=True, **number, help="its largest learning rate")
-    rate.add_argument("--steps", required=True, metavar="K", type=whole_number(1), help="number of steps")
-    rate.add_argument("--final-lr", **number, help="learning rate at the end, of cyclic the lowest")
-    rate.add_argument("--decay-fraction", **number, help="share of the steps that decay, of wsd (default: 0.2)")
-    rate.add_argument("--cycles", metavar="C", type=whole_number(1), help="number of waves, of cyclic (default: 4)")
-    rate.add_argument("--power", **number, help="power of power-decay (default: 1)")
+    add_schedule_options(rate, required=True)
     rate.add_argument("--batch", metavar="B", type=whole_number(1), default=1, help="batch size (default: 1)")
     how = parser.add_argument_group("how: --exact or --runs")
     how.add_argument("--exact", action="store_true", help="the exact expectation, nothing is sampled")
@@ -79,8 +65,8 @@ def register(subcommands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check everything, run, print and write."""
     _check_method(arguments)
-    parameters = _schedule_parameters(arguments)
-    _check_targets(arguments)
+    parameters = named_parameters(arguments)
+    check_targets({"--out": arguments.out, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint})
     try:
         from fsl_num.schedules.steps import step_rates
 
@@ -151,28 +137,6 @@ def _check_method(arguments: argparse.Namespace) -> None:
     if arguments.record is not None and arguments.record > arguments.steps:
         raise InputError(f"--record {arguments.record} is more than the {arguments.steps} steps there are")
     check_executor(arguments.executor)
-
-
-def _schedule_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
-    from fsl_num.schedules.steps import parameters_of
-
-    known = parameters_of(arguments.schedule)
-    given = {field: getattr(arguments, option) for field, option in _PARAMETERS.items()}
-    given = {field: value for field, value in given.items() if value is not None}
-    unused = ["--" + _PARAMETERS[field].replace("_", "-") for field in given if field not in known]
-    if unused:
-        raise InputError(f"--schedule {arguments.schedule} has no use for {' and '.join(unused)}")
-    return {field: value if isinstance(value, int) else float(value) for field, value in given.items()}
-
-
-def _check_targets(arguments: argparse.Namespace) -> None:
-    targets = {"--out": arguments.out, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint}
-    given = [path for path in targets.values() if path is not None]
-    if len(set(given)) < len(given):
-        raise InputError("--out, --plot and --checkpoint must name different files")
-    for option, path in targets.items():
-        if path is not None:
-            (check_picture if option == "--plot" else check_target)(option, path)
 
 
 def _problem(arguments: argparse.Namespace) -> Regression:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from fsl_num.cli.inputs import InputError, model_size, nearest_double, real_number, whole_number
+from fsl_num.cli.inputs import InputError, model_size, real_number, whole_number
+from fsl_num.cli.rates import numbers_of_file, rates_of_file
+from fsl_num.cli.targets import check_targets, unwritable, write_picture
 
 if TYPE_CHECKING:
     from fsl_num.volterra import Problem, Solution
 
-_Number = TypeVar("_Number", float, Fraction)
-
 SCHEDULES = ("constant", "exp-decay", "wsd", "power-decay", "cosine", "linear")
 METHODS = ("auto", "panels", "discrete", "secular", "constant", "laplace", "high_precision", "enclosure", "reference")
 CLOSURES = ("volterra", "gaussian")
-PICTURES = (".png", ".svg", ".pdf")
 
 _PARAMETERS = {
     "peak": "peak_lr",
@@ -74,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check everything, solve, print and write."""
     from fsl_num.volterra import UnstableProblemError, solve
 
-    _check_targets(arguments)
+    check_targets({"--csv": arguments.csv, "--plot": arguments.plot})
     times = _times(arguments)
     try:
         problem = _problem(arguments, times)
@@ -108,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             solution.to_csv(arguments.csv)
         except OSError as error:
-            raise _unwritable("--csv", arguments.csv, error) from error
+            raise unwritable("--csv", arguments.csv, error) from error
     if arguments.plot is not None:
         _draw(arguments, problem, solution)
     return 0
@@ -171,11 +169,7 @@ def _from_file(arguments: argparse.Namespace, model: dict[str, Any], given: set[
     unused = [_option(field) for field in _PARAMETERS if field in given - {"batch_size"}]
     if unused:
         raise InputError(f"--schedule-file has no use for {' and '.join(unused)}: the file says everything but --batch")
-    rates = _rows(arguments.schedule_file, "--schedule-file", "a learning rate", nearest_double)
-    if (least := min(rates)) < 0:
-        raise InputError(f"--schedule-file: row {rates.index(least) + 1} holds {least!r}, but none may be negative")
-    if max(rates) == 0.0:
-        raise InputError("--schedule-file holds no learning rate above 0, so that no intrinsic time passes")
+    rates = rates_of_file(arguments.schedule_file, "--schedule-file")
     batch = float(arguments.batch) if arguments.batch is not None else 1.0
     if batch <= 0:
         raise InputError(f"--batch must be above 0, not {batch!r}")
@@ -187,7 +181,7 @@ def _times(arguments: argparse.Namespace) -> list[Fraction] | None:
     if arguments.time is not None:
         times = [arguments.time]
     elif arguments.times is not None:
-        times = _rows(arguments.times, "--times", "a time", real_number)
+        times = numbers_of_file(arguments.times, "--times", "a time", real_number)
     else:
         return None
     name = "--time" if arguments.time is not None else "--times"
@@ -199,56 +193,12 @@ def _times(arguments: argparse.Namespace) -> list[Fraction] | None:
     return times
 
 
-def _rows(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{option} cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(read(line))
-        except argparse.ArgumentTypeError as error:
-            raise InputError(f"{option}: row {number} of {path!r} should hold {what}, but it {error}") from error
-    if not rows:
-        raise InputError(f"{option}: {path!r} holds no rows")
-    return rows
-
-
 def _option(field: str) -> str:
     return "--" + _PARAMETERS[field].replace("_", "-")
 
 
-def _check_targets(arguments: argparse.Namespace) -> None:
-    from fsl_num.writing import check_writable
-
-    for option, path in (("--csv", arguments.csv), ("--plot", arguments.plot)):
-        if path is None:
-            continue
-        try:
-            check_writable(path)
-        except (OSError, ValueError) as error:
-            raise _unwritable(option, path, error) from error
-    if arguments.plot is not None:
-        if Path(arguments.plot).suffix.lower() not in PICTURES:
-            raise InputError(f"--plot must name a file that ends in {', '.join(PICTURES)}, not {arguments.plot!r}")
-        try:
-            import matplotlib  # noqa: F401
-        except ImportError as error:
-            raise InputError("--plot needs matplotlib: install the extra `plot`") from error
-
-
-def _unwritable(option: str, path: str, error: Exception) -> InputError:
-    return InputError(f"{option} cannot write to {path!r}: {getattr(error, 'strerror', None) or error}")
-
-
 def _draw(arguments: argparse.Namespace, problem: Problem, solution: Solution) -> None:
-    from io import BytesIO
-
     from fsl_num.report.losses import loss_figure
-    from fsl_num.writing import write_atomically
 
     size = r"\infty" if arguments.model_size == float("inf") else f"{arguments.model_size}"
     rate = arguments.schedule or Path(arguments.schedule_file).name
@@ -258,9 +208,4 @@ def _draw(arguments: argparse.Namespace, problem: Problem, solution: Solution) -
     if arguments.closure != "volterra":
         title += f", {arguments.closure} closure"
     figure = loss_figure(problem, solution, title, allow_unstable=arguments.allow_unstable)
-    stream = BytesIO()
-    figure.savefig(stream, format=Path(arguments.plot).suffix[1:].lower())
-    try:
-        write_atomically(arguments.plot, stream.getvalue())
-    except OSError as error:
-        raise _unwritable("--plot", arguments.plot, error) from error
+    write_picture("--plot", arguments.plot, figure)

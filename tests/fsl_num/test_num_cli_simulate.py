@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fsl_num.cli import main
+from fsl_num.cli import rates as typed
 from fsl_num.cli import simulate as command
 from fsl_num.schedules.steps import STEP_SCHEDULES, step_rates
 from fsl_num.simulate.monte_carlo import simulate_sgd
@@ -74,7 +75,7 @@ def test_every_schedule_takes_its_parameters(options, name, parameters, capsys):
 
 
 def test_the_schedules_are_those_that_are_known():
-    assert command.SCHEDULES == STEP_SCHEDULES
+    assert typed.SCHEDULES == STEP_SCHEDULES
 
 
 @pytest.mark.parametrize("family", ["rademacher", "uniform"])
