@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.empirical_laws import ansatz_claims, best_schedule, claims, loops, measurements, schedule_claims
+from fsl_num.theorems.empirical_laws import (
+    accuracy,
+    ansatz_claims,
+    best_schedule,
+    claims,
+    loops,
+    measurements,
+    schedule_claims,
+)
 from fsl_num.theorems.empirical_laws.ansatz_claims import SameOrder
 from fsl_num.theorems.empirical_laws.schedule_claims import Ranges
 
@@ -156,3 +164,13 @@ def test_an_early_drop_is_paid_without_end():
     (ray,) = best_schedule.early_drop_ray(HARD)
     slope = (ray.values[-1] - ray.values[-2]) / (ray.scale[-1] - ray.scale[-2])
     assert abs(slope - 0.5) < 1e-3
+
+
+def test_the_ansatz_with_its_signal_at_the_end_is_below_the_functional_and_near_it():
+    below = accuracy._ansatz(HARD, at="the end")
+    printed = accuracy._ansatz(HARD, at="the drop")
+    ratios = {point: (below(point) / value, printed(point) / value) for point, value in accuracy.functionals(HARD)}
+    # e falls, so that its last value is its least: a lower bound but for rounding
+    assert all(0.95 < ratio <= 1 + 1e-12 for ratio, _ in ratios.values())
+    assert ratios["early drop", 16384, 0.0][1] < -2.0 and ratios["early drop", 16384, 0.0][0] > 0.99
+    assert 0.8 < ratios["cosine", 16384, 0.0][1] < 0.9

@@ -8,9 +8,14 @@ True
 from __future__ import annotations
 
 from fsl_num.theorems.claim import Claim
-from fsl_num.theorems.empirical_laws import ansatz_claims, law_claims, schedule_claims
+from fsl_num.theorems.empirical_laws import accuracy, ansatz_claims, law_claims, schedule_claims
 from fsl_num.theorems.empirical_laws.errata import ERRATA
 
-CLAIMS: tuple[Claim, ...] = (*law_claims.CLAIMS, *schedule_claims.CLAIMS, *ansatz_claims.CLAIMS)
+CLAIMS: tuple[Claim, ...] = (
+    *law_claims.CLAIMS,
+    *schedule_claims.CLAIMS,
+    *ansatz_claims.CLAIMS,
+    *accuracy.CLAIMS,
+)
 
 __all__ = ["CLAIMS", "ERRATA"]

@@ -132,8 +132,15 @@ ERRATA: tuple[Erratum, ...] = (
         "T(i)",
         "The kernel weighs the latest times most. At s = 0.5, beta = 4, T(i) = 10 the mean of e is 0.33, 0.033, "
         "0.0033 of e(T(i)) and 1.05, 1.003, 1.0001 of e(T(k)) for T(k) - T(i) = 1e2, 1e4, 1e6. The ansatz pays "
-        "T(i)^-s for an early drop for good, and T(i)^-s has no limit as T(i) -> 0.",
-        (f"{ANSATZ}/signal-at-the-drop", f"{ANSATZ}/signal-at-the-end"),
+        "T(i)^-s for an early drop for good, and T(i)^-s has no limit as T(i) -> 0. With the constants of its "
+        "derivation the printed ansatz is -2.6 times the functional for one drop after 20 of 16,384 steps (s = 0.5, "
+        "beta = 4, sigma = 0) and 0.86 times for cosine; with T(k), and T(i-1) in the shares, 0.998 for both.",
+        (
+            f"{ANSATZ}/signal-at-the-drop",
+            f"{ANSATZ}/signal-at-the-end",
+            "eqn: fsl-ansatz/accuracy",
+            "eqn: fsl-ansatz/accuracy/corrected",
+        ),
     ),
     Erratum(
         "optimisation-constraint",
