@@ -66,9 +66,11 @@ def test_a_formula_breaks_only_outside_brackets(latex, rows, pieces):
 
 
 def test_a_long_formula_may_be_broken_before_its_relations():
-    side = "+".join("x" * 18)
+    side = "".join("x" * 24)
     assert formula(f"{side} = {side}").count("<math") == 2
     assert formula(f"({side} = {side})").count("<math") == 1
+    assert formula(f"{side} + {side} = {side}").count("<math") == 3
+    assert formula("x + y = z").count("<math") == 1
 
 
 @pytest.mark.parametrize("latex", [r"\nosuch{x}", r"\frac{1", "<b>", "", "}"])

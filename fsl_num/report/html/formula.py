@@ -27,6 +27,7 @@ _SPACE = re.compile(r"(?<=,)\s*\\(?:quad|qquad|\s)|\\qquad\b|\\quad\b")
 _RELATION = re.compile(
     r"=|\\(?:preceq|succeq|lesssim|gtrsim|asymp|eqsim|simeq|sim|leq?|geq?|leftarrow|rightarrow|to)(?![A-Za-z])"
 )
+_PLUS = re.compile(r"\+")
 _ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split|gathered)\}")
 _BRACES = frozenset({r"\{", r"\}"})
 _WORD = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
@@ -53,11 +54,12 @@ def formula(latex: str) -> Html:
 
 
 def _pieces(line: str) -> list[str]:
-    """The parts of a line between which it may be broken: after commas, and long ones before relations too."""
-    found: list[str] = []
-    for part in _split(line, _SPACE):
-        found += list(_split(part, _RELATION, keep=True)) if _length(part) > _LONG else [part]
-    return found
+    """The parts of a line between which it may be broken: after commas; before relations and plus where it is long."""
+    parts = list(_split(line, _SPACE))
+    for mark in (_RELATION, _PLUS):
+        nested = [list(_split(part, mark, keep=True)) if _length(part) > _LONG else [part] for part in parts]
+        parts = [part for group in nested for part in group]
+    return parts
 
 
 def _length(latex: str) -> int:
@@ -100,7 +102,7 @@ def _math(latex: str) -> Html:
         if node.tag == "merror" or "\\" in (node.text or ""):
             raise ValueError(f"cannot be typeset: {latex}")
     _mend(tree)
-    if _RELATION.match(latex):
+    if _RELATION.match(latex) or _PLUS.match(latex):
         first = next(node for node in tree.iter() if node.tag == "mo")
         first.attrib.update(form="infix", lspace="0", rspace="0.28em")
     body = Html("".join(ElementTree.tostring(child, encoding="unicode") for child in tree))

@@ -198,8 +198,8 @@ def _word(text: str, before: tuple[str, str], after: tuple[str, str], then: tupl
         return joined([element("i", "d"), _GREEK[text[1:]]])
     if text in _DIFFERENTIALS:
         return element("i", text)
-    # An a before a sign is a name, not an article.
-    named = text == "a" and (after[1] in set("/^_=)-") or then[0] == "sign" or then[1] in {"=", "<", ">"})
+    # An article stands before a word.
+    named = text == "a" and (after[1] != " " or then[0] == "sign" or then[1] in {"=", "<", ">"})
     single = len(text) == 1 and (text not in _FEW or named)
     abbreviation = after[1] == "." and text in {"e", "i"} or before[1] == "."
     if single and not abbreviation and before[1] != "'":
