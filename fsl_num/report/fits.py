@@ -171,11 +171,10 @@ def comparison_json(rows: Sequence[Compared]) -> dict[str, Any]:
 def comparison_text(rows: Sequence[Compared], runs: Sequence[str], level: float) -> str:
     """The table of laws, the mean over the runs, best root mean square error first; then the RMSE run by run."""
     good = sorted((row for row in rows if row.mean is not None), key=lambda row: row.mean.rmse if row.mean else 0.0)
-    titles = {
-        row: f"{row.law} = {row.result.law.name}" if row.law == "auto" and row.result else row.law for row in good
-    }
+    titles = {row.law: row.law for row in good}
+    titles |= {row.law: f"auto = {row.result.law.name}" for row in good if row.result is not None and row.law == "auto"}
     lines = [f"Mean over {len(runs)} predicted run(s), coverage of intervals of {100 * level:g} %:"]
-    lines.append(table({titles[row]: row.mean for row in good if row.mean is not None}))
+    lines.append(table({titles[row.law]: row.mean for row in good if row.mean is not None}))
     if len(runs) > 1 and good:
         width = max(len(run) for run in runs)
         lines += ["", "Root mean square error run by run:"]
