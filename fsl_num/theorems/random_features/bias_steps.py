@@ -21,7 +21,7 @@ SPANS = (1 / 4, 1 / 2)
 """The trace inequalities are heard at t = (c M)^beta for these c, where e(t) is not small."""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, list[DrawnRay]]:
     columns: dict[tuple[str, float], list[Array]] = {}
     signals: dict[float, list[Array]] = {span: [] for span in SPANS}

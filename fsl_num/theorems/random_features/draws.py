@@ -52,7 +52,7 @@ def features(s: float, beta: float, model_size: int) -> tuple[Array, Array]:
     return index**-beta, index ** (-1.0 - beta * (s - 1.0))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def drawn(
     s: float, beta: float, sizes: tuple[int, ...], runs: tuple[int, ...], seed: int
 ) -> tuple[tuple[Draw, ...], ...]:

@@ -44,7 +44,7 @@ def eigenvalue_ratios(sample: Sample) -> dict[str, DrawnRay]:
     return _eigenvalue_ratios(sample.point[1], sample.effort, sample.seed)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _eigenvalue_ratios(beta: float, effort: int, seed: int) -> dict[str, DrawnRay]:
     columns: dict[str, list[Array]] = {name: [] for name in (*SHARES, SQUARE)}
     for place, size in enumerate(SIZES):
@@ -73,7 +73,7 @@ def ratio_failures(sample: Sample) -> list[tuple[int, int, int]]:
     return counts
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def column_bounds(sample: Sample, share: float = 1 / 3) -> dict[str, Any]:
     """The largest T_1 t/|u|^2, and the largest T_2/|u|_H^2, over all targets, with the ratio of A_k, k = M ``share``.
 
@@ -127,7 +127,7 @@ def column_ratio_rounding(sample: Sample) -> list[tuple[str, float]]:
     return found
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def least_eigenvalues(sample: Sample, ratio: int) -> DrawnRay:
     """The least mu_j/lambda_j, j <= M, of W with N = ``ratio`` M columns, along M."""
     _, beta = sample.point

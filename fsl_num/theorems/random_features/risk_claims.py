@@ -11,6 +11,7 @@ import numpy as np
 from sympy import Rational
 
 from fsl_num.theorems.claim import Claim, Sample
+from fsl_num.theorems.model.statements import Trend
 from fsl_num.theorems.random_features import forcing, identities, laws, risks
 from fsl_num.theorems.random_features.statements import (
     FINITE_SIZE,
@@ -165,6 +166,27 @@ def _sharp(sample: Sample) -> SharpOverDraws:
     return SharpOverDraws(law, laws.corrected_exponents(sample), 2.0 * sample.point[1], wrong)
 
 
+CONCENTRATED = Trend(-0.5, 0.2, "upper")
+"""Finite sizes leave up to 0.17 of the slope of a spread, draws 0.05."""
+
+
+def concentration(sample: Sample) -> float:
+    """1/(1 + beta (s - 1)) for s > 1, and 1: the modes before the leak are as many as this power of M."""
+    s, beta = sample.point
+    return 1.0 / (1.0 + beta * max(0.0, s - 1.0))
+
+
+def _spread(sample: Sample) -> Trend:
+    if sample.regime != "easy":
+        return Trend(-0.5, 0.2)
+    # where few modes decide, the spread first grows with M: up to 0.33 in the slope at s near 3
+    return Trend(-0.5 * concentration(sample), 0.35)
+
+
+def _spread_mutants(sample: Sample) -> dict[str, Statement]:
+    return {"M^-1/2 for every s": CONCENTRATED} if concentration(sample) < 0.35 else {}
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-hard-regime/random-features", "thm: fsl-hard-regime", 491,
@@ -219,6 +241,17 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, "s > 0", *RANDOM), lambda sample: forcing.rays(sample, forcing.END)[0], _sharp,
         family="random-left", role="own", extra_points={"easy": ((ONE, Rational(2)),)},
         probability="means over 60 to 24 (quick) or 120 to 48 (full) draws at M = 16 to 128, five standard errors",
+    ),
+    Claim(
+        "thm: fsl-random/spread", "thm: fsl-random", 628, "how far one draw is from the mean",
+        "The logarithm of the risk of one draw, without noise, is within O(M^-1/2) of that of the mean over signs at "
+        "every t for s <= 1, as a probability of 1 - exp(-Omega(M)) needs. For s > 1 only within M^(-a/2), a = 1/(1 + "
+        "beta(s-1)): at the time at which the leak takes over, about M^a modes decide, and exp(-Omega(M)) is too much.",
+        r"\sup_t \mathrm{sd}\,\log\frac{\mathcal E_t}{\mathbb E_{\pm}\mathcal E_t} \asymp M^{-a/2}, \quad"
+        r" a = \frac1{1+\beta\max(s-1,0)}",
+        (SPECTRUM, TARGET, "s > 0", "no label noise", *RANDOM), forcing.spreads, _spread, _spread_mutants,
+        family="random-left", role="own", extra_points={"easy": ((Rational(2), Rational(4)),)},
+        probability="120, 120, 80, 48 draws at M = 16, 32, 64, 128; slopes of standard deviations, known to 0.05",
     ),
     Claim(
         "thm: fsl-random/signs", "thm: fsl-random", 628, "a fixed target is one with random signs",

@@ -134,7 +134,7 @@ def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) 
     return logs
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _tables(s: float, beta: float, effort: int, seed: int) -> Mapping[tuple[float, bool], list[list[dict[str, Any]]]]:
     table = drawn(s, beta, SIZES, RUNS[effort], seed + 2)
     return {
