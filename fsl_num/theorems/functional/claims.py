@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fsl_num.theorems.claim import Claim
+from fsl_num.theorems.functional.constant_claims import CLAIMS as CONSTANTS
+from fsl_num.theorems.functional.endpoint_claims import CLAIMS as ENDPOINTS
+from fsl_num.theorems.functional.errata import ERRATA
 from fsl_num.theorems.functional.gap_claims import CLAIMS as GAPS
 from fsl_num.theorems.functional.theorem_claims import CLAIMS as THEOREMS
-from fsl_num.theorems.records import Erratum
 
-CLAIMS: tuple[Claim, ...] = (*THEOREMS, *GAPS)
-ERRATA: tuple[Erratum, ...] = ()
+__all__ = ["CLAIMS", "ERRATA"]
+
+CLAIMS: tuple[Claim, ...] = (*THEOREMS, *ENDPOINTS, *GAPS, *CONSTANTS)

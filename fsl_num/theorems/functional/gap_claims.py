@@ -118,7 +118,7 @@ CLAIMS: tuple[Claim, ...] = (
         role="stronger", strengthens="eq:Ke-gap", family="gaps",
     ),
     Claim(
-        "eq:Ke-gap/argument", "eq:Ke-gap", 2366, "the middle line of the proof at s = 1",
+        "eq:Ke-gap/argument", "eq:Ke-gap", 2371, "the middle line of the proof at s = 1",
         "M^(1-2 beta) sum_{j<=M} j^(beta-s beta-1) is at most of the order M^max(1-s beta-beta, 1-2 beta), for s = 1 "
         "as well.",
         r"M^{1-2\beta}\sum_{j\le M} j^{-s\beta-1+\beta} \lesssim M^{\max\{1-s\beta-\beta,\,1-2\beta\}}",
@@ -127,7 +127,7 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="eq:Ke-gap/at-one", family="gaps",
     ),
     Claim(
-        "eq:Ke-gap/at-one", "eq:Ke-gap", 2366, "the gap at s = 1 with its logarithm",
+        "eq:Ke-gap/at-one", "eq:Ke-gap", 2371, "the gap at s = 1 with its logarithm",
         "At s = 1 the gap is of the order M^(1-2 beta) log M, which is still below M^-(s beta) = M^-beta.",
         r"\sup_t \int_0^t (\mathcal K_\infty-\mathcal K_M)(t-\tau)e_M(\tau)\,d\tau \asymp M^{1-2\beta}\log M,"
         r" \quad s = 1",

@@ -1,0 +1,63 @@
+"""What the statements and the measured constants of the functional law refuse, and two limits in closed form."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from sympy import Rational
+
+from fsl_num.theorems.claim import Sample
+from fsl_num.theorems.functional import constants, endpoint_claims, gaps
+from fsl_num.theorems.functional.claims import CLAIMS, ERRATA
+from fsl_num.theorems.functional.statements import Between
+from fsl_num.theorems.functional.theorem_claims import past_two, up_to_two
+
+
+def test_between_refuses_what_lies_outside_and_what_is_no_number() -> None:
+    statement = Between({"x": (1.0, 2.0)}, 0.01)
+    assert statement.judge([("x", "here", 2.01)]).holds
+    assert not statement.judge([("x", "here", 1.5), ("x", "there", 2.1)]).holds
+    assert not statement.judge([("x", "here", 0.9)]).holds
+    with pytest.raises(ValueError, match="nothing can be judged"):
+        statement.judge([("x", "here", math.nan)])
+    with pytest.raises(ValueError, match="no number"):
+        statement.judge([])
+
+
+def test_the_supremum_of_the_resolvent_has_its_first_order_and_its_limit() -> None:
+    """1 + 2 c kappa at small c, kappa the supremum of (K*K)/(K tr H); at large times 1/(1 - c)^2, for beta = 3/2."""
+    small = constants.resolvent_supremum(1.5, 1e6, 1e-4, 1e4)
+    assert 1.0 < small < 1.0 + 2.2e-4
+    # t^(1/beta - 1) = 0.01 is what is missing at t = 1e6.
+    assert constants.resolvent_supremum(1.5, 1e12, 0.2, 1e6) == pytest.approx(1.5625, rel=0.02)
+
+
+def test_pairs_of_modes_add_up_to_the_trace_and_the_time() -> None:
+    # tr(H_M) + t M^(-2 beta), M = 300 and beta = 2: what is missing is of the order log(M)/M.
+    assert gaps.scaled_ratio(5.0, 2.0, 300) == pytest.approx(math.pi**2 / 6 + 5.0, rel=5e-3)
+
+
+def test_the_gap_of_the_noise_is_its_quadrature() -> None:
+    # rtol 1e-10 is asked of the quadrature; the gap differs by t^(1/beta-1) at t = 1e60 M^beta, below 1e-30.
+    sample = Sample("hard", Rational(1, 4), Rational(2))
+    point, value = gaps.total_gap(sample)[1]
+    assert value == pytest.approx(gaps.noise_gap(1e60 * 7.0**2, 2.0, float(point["M"])), rel=1e-9)
+
+
+def test_the_harmonic_risk_is_what_the_sum_gives() -> None:
+    ray = endpoint_claims.zero_rays()[0]
+    harmonic = math.fsum(1.0 / j for j in range(1, 2**8 + 1))
+    # H_N = log N + 0.577... + 1/(2 N) + ...
+    assert math.exp(float(ray.values[0])) == pytest.approx(harmonic, rel=1e-3)
+
+
+def test_samples_are_moved_to_the_range_that_is_heard() -> None:
+    inside, outside = (Sample("easy", Rational(value), Rational(2)) for value in (1, 3))
+    assert up_to_two(inside) is inside and up_to_two(outside).s == Rational(3, 2)
+    assert past_two(outside) is outside and past_two(inside).s == 2
+
+
+def test_every_erratum_names_a_label_that_a_claim_carries() -> None:
+    labels = {claim.label for claim in CLAIMS}
+    assert all(erratum.label in labels for erratum in ERRATA)
