@@ -41,7 +41,7 @@ LEVELS: Final = np.concatenate([np.linspace(0.02, 0.98, 49), [0.99, 1.0]])
 
 _REFITS = 24
 _REFITS_OF_A_SPLIT = 8
-_STEPS = 6  # of a descent that starts at the fit
+_STEPS = 15  # of a descent that starts at the fit
 _BLOCKS = 8  # a curve: blocks long enough for the drift of the misfit, and still several of them
 _LEAST_ROWS = 8  # held-out or fitted
 _ENOUGH_CURVES = 3  # to leave one out: what is left must still tell the law

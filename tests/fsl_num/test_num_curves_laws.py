@@ -37,7 +37,7 @@ def plain(name, plan, g):
     found = []
     for k in plan.recorded:
         i = np.arange(1, k + 1)
-        drops, warm = eta[i - 1] - eta[i], i > max(plan.warmup, 1)
+        drops, warm = eta[i - 1] - eta[i], i > plan.warmup + 1
         age = time[k] - time[i - 1]  # a change at update i begins to act with update i
         if name.startswith("fsl-ansatz"):
             memory = 1 - (1 + g["c4"] * age) ** -g["gamma"]

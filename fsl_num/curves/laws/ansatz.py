@@ -83,7 +83,7 @@ class AnsatzLaw(Law):
         parts = []
         low = 0
         for plan in plans:
-            past = changes(plan, max(plan.warmup, 1), detail)
+            past = changes(plan, plan.warmup + 1, detail)
             past = past.only(past.of(plan.rates) != 0.0)
             rows = slice(low, low + plan.recorded.size)
             low = rows.stop

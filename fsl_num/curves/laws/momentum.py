@@ -60,7 +60,7 @@ class MomentumLaw(Law):
         for plan in plans:
             rows = slice(low, low + plan.recorded.size)
             low = rows.stop
-            past = changes(plan, max(plan.warmup, 1), detail)
+            past = changes(plan, plan.warmup + 1, detail)
             change = past.of(plan.rates)
             told = change != 0.0
             parts.append((rows, Pairs(plan.recorded.astype(np.float64), past.position[told]), change[told]))

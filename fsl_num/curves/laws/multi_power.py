@@ -81,7 +81,7 @@ class MultiPowerLaw(Law):
         for plan in plans:
             rows = slice(low, low + plan.recorded.size)
             low = rows.stop
-            first = 0 if self.warmup_sources else max(plan.warmup, 1)
+            first = 0 if self.warmup_sources else plan.warmup + 1
             past = changes(plan, first, detail)
             change = past.of(plan.rates)
             told = change != 0.0
