@@ -73,7 +73,11 @@ def floor_bounds(sample: Sample, *, mean: bool) -> list[tuple[str, float]]:
         aim = np.sqrt(eigenvalues * squares)
         root = random_projection(size, aim.size, np.random.default_rng([sample.seed, 32, size])) * np.sqrt(eigenvalues)
         rows = np.linalg.svd(root, full_matrices=False)[2]
-        projection = np.sort(np.linalg.eigvalsh(np.eye(aim.size) - rows.T @ rows))[::-1]
-        energy = np.sort(np.linalg.eigvalsh(np.diag(aim**2) if mean else np.outer(aim, aim)))
+        # eigenvalues of a projection are 0 and 1, and rounding must not weigh the large ones of the other factor
+        projection = np.round(np.linalg.eigvalsh(np.eye(aim.size) - rows.T @ rows))[::-1]
+        factor = np.diag(aim) if mean else aim[:, None]
+        energy = np.zeros(aim.size)
+        singular = np.linalg.svd(factor, compute_uv=False)
+        energy[aim.size - singular.size :] = singular[::-1] ** 2
         found.append((f"M = {size}", float(projection @ energy) * size ** (s * beta)))
     return found

@@ -110,7 +110,7 @@ def _spreads(s: float, beta: float, seed: int) -> Ray:
 
 
 def spreads(sample: Sample) -> Ray:
-    """The standard deviation over draws, at the worst time, of log of what is left of the fixed target over its mean."""
+    """The standard deviation over draws, at the worst time, of log(left of the fixed target/its mean over signs)."""
     return _spreads(*sample.point, sample.seed)
 
 
