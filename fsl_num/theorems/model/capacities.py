@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -223,6 +223,25 @@ def printed_peak_rate(sample: Sample) -> Joint:
     return Joint(parts | {name: growth(float(power), 0.0) for name, power in bad.items()})
 
 
+def _only(found: Mapping[str, Any], start: str) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name.startswith(start)}
+
+
+def some_ratios(start: str, sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
+    """The ratios of the schedules and budgets whose names begin so."""
+    return _only(capacity_ratios(sample), start)
+
+
+def some_better(start: str, sample: Sample) -> Joint:
+    """Their ratios tend to 0, by the derived orders."""
+    return Joint({name: Vanishes(_growth(order)) for name, order in _only(_orders(sample), start).items()})
+
+
+def no_gain(start: str, sample: Sample) -> Joint:
+    """Their ratios are of order 1."""
+    return Joint({name: growth(0.0, 0.0) for name in _only(_orders(sample), start)})
+
+
 ONE_TASK = ("alpha = s beta fixed", "sigma^2 >~ 1", "M, gamma <~ 1 free", "two capacities")
 
 CAPACITY_CLAIMS: tuple[Claim, ...] = (
@@ -241,6 +260,31 @@ CAPACITY_CLAIMS: tuple[Claim, ...] = (
         "decay there.",
         r"\beta' < \beta:\quad \mathcal E^\star(\alpha/\beta', \beta') \lesssim \mathcal E^\star(\alpha/\beta, \beta)",
         ONE_TASK, capacity_ratios, never_worse, derive=capacity_derivation, family="capacities", role="corrected",
+    ),
+    Claim(
+        "sec: effect-lrs/constant-rate-capacity", "sec: effect-lrs", 929,
+        "more capacity at a constant rate",
+        "For one task a higher capacity makes the optimal risk of a constant rate decay faster by a power, in data "
+        "(alpha/(alpha + beta)) and in compute (alpha/(1 + alpha + beta)).",
+        r"\mathcal E^\star \asymp D^{-\alpha/(\alpha+\beta)}, \quad C^{-\alpha/(1+\alpha+\beta)}",
+        ONE_TASK, partial(some_ratios, "constant"), partial(some_better, "constant"), derive=capacity_derivation,
+        family="capacities",
+    ),
+    Claim(
+        "sec: effect-lrs/easy-no-gain", "sec: effect-lrs", 1000, "easy, exponential decay: no gain from capacity",
+        "For one task in the easy regime a higher capacity leaves the order of the compute-optimal risk of exponential "
+        "decay as it is.",
+        r"\mathcal E^\star \asymp (C/\log C)^{-\alpha/(2+\alpha)}",
+        ONE_TASK, partial(some_ratios, "exp-decay, compute"), partial(no_gain, "exp-decay, compute"),
+        derive=capacity_derivation, regimes=("easy",), family="capacities",
+    ),
+    Claim(
+        "sec: effect-lrs/hard-gain", "sec: effect-lrs", 1009, "hard, exponential decay: a gain from capacity",
+        "For one task in the hard regime a higher capacity makes the compute-optimal risk of exponential decay decay "
+        "faster by a power, within the regime and beyond it.",
+        r"\mathcal E^\star \asymp (C/\log C)^{-\alpha/(1+\beta)}",
+        ONE_TASK, partial(some_ratios, "exp-decay, compute"), partial(some_better, "exp-decay, compute"),
+        derive=capacity_derivation, regimes=("hard",), family="capacities",
     ),
     Claim(
         "sec: effect-lrs/peak-rate-and-capacity", "sec: effect-lrs", 1005,

@@ -190,6 +190,13 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         derive=stochastic.scheme_derivation, exact=True, family="gradients",
     ),
     Claim(
+        "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
+        "The drift is -phi grad R dt, with t the intrinsic time, dt = phi dtau: phi enters twice.",
+        r"d\bar{\mathbf v}_\tau = -\varphi\nabla\mathcal R\,dt + \dots", CASES, gradients.weight_moments,
+        table(partial(gradients.physical_formula, sign=-gradients.PHI), EXACT, {}), corrected_by="eqn: sde",
+        family="gradients",
+    ),
+    Claim(
         "eq:sde_raw", "eq:sde_raw", 1753, "one step of the equation in intrinsic time",
         "A step eta of the scheme for dnu = -grad R dt + sqrt(gamma Sigma) dB, gamma = eta/B, has the mean and the "
         "covariance of a step of SGD; grad R = W H (W'v - theta*).",
