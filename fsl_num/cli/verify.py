@@ -35,6 +35,7 @@ def register(subcommands: Any) -> None:
         "--deep", action="store_const", const="deep", dest="profile", help="the same as --profile deep; for the night"
     )
     parser.add_argument("--json", metavar="PATH", help="also write the record as JSON; - writes only it, to stdout")
+    parser.add_argument("--html", metavar="PATH", help="also write the report as one web page that needs no network")
     parser.add_argument("--jobs", type=whole_number(1), metavar="N", help="processes to use (default: one a core)")
     parser.add_argument("--executor", metavar="WHERE", help="processes (the default), or dask://HOST:PORT")
     keeping = parser.add_mutually_exclusive_group()
@@ -46,7 +47,7 @@ def register(subcommands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Hear, report, and return 0 if all passed, else 1."""
-    _check_target(arguments.json)
+    _check_targets(arguments)
     if arguments.cache == "":
         raise InputError("--cache needs the name of a folder")
     where = _place_of_work(arguments)
@@ -78,6 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         "hearings": [hearing.to_json() for hearing in hearings],
         "errata": [mistake.to_json() for mistake in mistakes],
     }
+    if arguments.html is not None:
+        from fsl_num.cli.web_page import web_page
+
+        _write("--html", arguments.html, web_page(hearings, mistakes, profile=arguments.profile, seed=arguments.seed))
     text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if arguments.json == "-":
         sys.stdout.write(text)
@@ -87,32 +92,38 @@ def run(arguments: argparse.Namespace) -> int:
     width = shutil.get_terminal_size((120, 24)).columns
     print(verification(hearings, mistakes, width=width, notes=_notes(arguments.profile, hearings, cache)))
     if arguments.json is not None:
-        _write(arguments.json, text)
+        _write("--json", arguments.json, text)
     return 0 if passed else 1
 
 
-def _check_target(path: str | None) -> None:
-    if path is not None and path != "-":
-        from fsl_num.writing import check_writable
+def _check_targets(arguments: argparse.Namespace) -> None:
+    """Refuse a file that cannot be written before the work whose result is to be written."""
+    if arguments.html == "-":
+        raise InputError("--html needs the name of a file: - is for --json alone")
+    if arguments.html is not None and arguments.html == arguments.json:
+        raise InputError(f"--html and --json cannot both write {arguments.html!r}")
+    for option, path in (("--json", arguments.json), ("--html", arguments.html)):
+        if path is not None and path != "-":
+            from fsl_num.writing import check_writable
 
-        try:
-            check_writable(path)
-        except (OSError, ValueError) as error:
-            raise _unwritable(path, error) from error
+            try:
+                check_writable(path)
+            except (OSError, ValueError) as error:
+                raise _unwritable(option, path, error) from error
 
 
-def _write(path: str, text: str) -> None:
+def _write(option: str, path: str, text: str) -> None:
     from fsl_num.writing import write_atomically
 
     try:
         write_atomically(path, text)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _unwritable(option, path, error) from error
 
 
-def _unwritable(path: str, error: Exception) -> InputError:
+def _unwritable(option: str, path: str, error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or str(error)
-    return InputError(f"--json cannot write to {path!r}: {reason}")
+    return InputError(f"{option} cannot write to {path!r}: {reason}")
 
 
 def _place_of_work(arguments: argparse.Namespace) -> str | None:

@@ -1,0 +1,62 @@
+"""fsl verify --html: the page of what was heard, written whole, and refused before any work where it cannot be."""
+
+import os
+
+import pytest
+from html_reading import Reader
+
+from fsl_num.cli import main
+from fsl_num.cli.web_page import versions
+
+CLAIM = "sec: effect-lrs/data-over-model"
+"""A claim that the paper has wrong, so that it is heard with its correction; both quickly."""
+
+
+def test_the_page_shows_what_was_heard(tmp_path, capsys):
+    target = tmp_path / "report.html"
+    assert main(["verify", CLAIM, "--jobs", "1", "--no-cache", "--seed", "5", "--html", str(target)]) == 0
+    root = Reader(target.read_text(encoding="utf-8")).root
+    articles = {node.attributes["id"]: node for node in root.find("article")}
+    assert "claim-sec-effect-lrs-data-over-model" in articles
+    assert "claim-sec-effect-lrs-data-over-model-derived" in articles
+    assert "erratum-data-over-model-log" in articles
+    header = next(root.find("header")).text
+    assert "seed 5" in header
+    assert f"Python {versions()['Python']}" in header
+    assert "2 of 2 claims pass" in capsys.readouterr().out + header
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+@pytest.fixture
+def idle(monkeypatch):
+    """A court that must not be asked."""
+
+    def refuse(*arguments, **options):
+        raise AssertionError("the claims were heard before the target was checked")
+
+    monkeypatch.setattr("fsl_num.theorems.court.hear_all", refuse)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--html", "missing/report.html"], "--html cannot write to 'missing/report.html': No such file or directory"),
+        (["--html", "."], "--html cannot write to '.': Is a directory"),
+        (["--html", "-"], "--html needs the name of a file"),
+        (["--html", "a", "--json", "a"], "--html and --json cannot both write 'a'"),
+        (["--json", "missing/record.json"], "--json cannot write to 'missing/record.json'"),
+    ],
+)
+def test_a_target_that_cannot_be_written_is_refused_before_any_work(words, reason, idle, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["verify", CLAIM, *words]) == 2
+    assert reason in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_versions_are_those_of_what_runs():
+    import numpy
+    import sympy
+
+    assert versions()["numpy"] == numpy.__version__
+    assert versions()["sympy"] == sympy.__version__
