@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fsl_num.functional import noise_functional
+from fsl_num.schedules import PowerDecay
 from fsl_num.theorems.claim import Sample
 from fsl_num.theorems.statements import Ray
 
@@ -315,6 +317,19 @@ def shape_rays(sample: Sample) -> dict[str, list[Ray]]:
         "peak": [each.peak for each in found],
     }
     return {name: [Ray(name, scale, {"K": scale}, np.log(each))] for name, each in values.items()}
+
+
+def power_decay_rays(sample: Sample) -> list[Ray]:
+    """The noise that the model itself keeps of a power decay, per peak rate, along K at a fixed peak rate."""
+    beta = sample.point[1]
+    rays = []
+    for name, power in (("2 beta - 1", 2.0 * beta - 1.0), ("3 beta", 3.0 * beta)):
+        decades = np.linspace(4.0, 24.0, 11)
+        plans = [PowerDecay(peak=0.1, steps=10.0**decade, power=power) for decade in decades]
+        values = [math.log(noise_functional(plan, beta, rtol=1e-6).value / 0.1) for plan in plans]
+        scale = decades * math.log(10.0)
+        rays.append(Ray(f"power {name}", scale, {"K": scale}, np.array(values)))
+    return rays
 
 
 def early_drop_ray(sample: Sample) -> list[Ray]:

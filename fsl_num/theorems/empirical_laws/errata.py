@@ -22,7 +22,11 @@ ERRATA: tuple[Erratum, ...] = (
         "beta)). At s = 1.2, beta = 2 the best WSD (peak, end and decay share optimised) is above the optimum by "
         "1.05, 1.12, 1.21, 1.41 at K = 1e6, 1e9, 1e12, 1e18. In the hard regime the optimum is WSD-like and WSD has "
         "its order.",
-        ("eqn: FSL-optimization/regimes", "eqn: FSL-optimization/closed-form"),
+        (
+            "eqn: FSL-optimization/regimes",
+            "eqn: FSL-optimization/closed-form",
+            "eqn: FSL-optimization/power-decay",
+        ),
     ),
     Erratum(
         "optimum-of-the-ansatz",

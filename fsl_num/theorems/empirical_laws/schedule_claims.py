@@ -157,6 +157,10 @@ def _shape(sample: Sample) -> Joint:
     return Joint({name: Equivalent(law, {"K": power}) for name, power in powers.items()})
 
 
+def _power_decay(sample: Sample) -> Equivalent:
+    return Equivalent(lambda powers, logs: -powers["K"] * logs["K"], {"K": 1.0 - 1.0 / sample.point[1]})
+
+
 def _runaway(sample: Sample) -> Equivalent:
     def law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
         return np.asarray(exponents["1/rate"] * logs["1/rate"])
@@ -270,6 +274,16 @@ CLAIMS: tuple[Claim, ...] = (
         r"\min\mathcal E\asymp K^{-\frac{s\beta}{1+s\beta}}",
         ("label noise alone", "the power kernel", "rates up to a bound", "K from 1e10 to 1e100"),
         best_schedule.shape_rays, _shape, depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",
+    ),
+    Claim(
+        "eqn: FSL-optimization/power-decay", "eqn: FSL-optimization", 1583,
+        "the noise of a power decay has no logarithm",
+        "Under the model's own kernel, M infinite, the noise of the schedule a (1 - tau/K)^p is of the order of "
+        "a (a K)^-(1 - 1/beta) for p = 2 beta - 1 and 3 beta, as for every p > beta - 1. With T = a K/(p + 1) the loss "
+        "T^-s + noise is least in the easy regime at the order K^-(s beta/(1 + s beta)): less than that of WSD.",
+        r"\mathcal N\big(a(1-\tau/K)^{p}\big) \asymp a\,(aK)^{-(1-1/\beta)},\quad p > \beta - 1",
+        ("lambda_j = j^-beta, M infinite", "a = 0.1, K from 1e4 to 1e24"), best_schedule.power_decay_rays, _power_decay,
+        role="own",
     ),
     Claim(
         "appendix:llm_pre-training/tokens", "appendix:llm_pre-training", 1568, "steps, batch and tokens",
