@@ -14,6 +14,7 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Settings, search, task
 from fsl_num.curves.select import Selection, choose
+from fsl_num.curves.transfer import transfer, transfer_words
 from fsl_num.curves.uncertainty import measure
 
 
@@ -68,6 +69,8 @@ def fit(
     notes = list(_notes(given, used))
     if not found.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")
+    if uncertainty is not None and not chosen.final_only:
+        notes.append(transfer_words(transfer(chosen, given, theta, uncertainty)))
     if len(given) == 1 and not chosen.final_only:
         notes.append(
             "Fitted to one curve: the noise law and the signal are told apart only where its learning rate both stays"

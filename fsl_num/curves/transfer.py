@@ -1,0 +1,72 @@
+"""Do the fitted curves tell the loss under other schedules? Asked of the usual ones, of the same length and peak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.laws.base import Law
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.uncertainty import Uncertainty
+from fsl_num.validation import Array
+
+ENOUGH: Final = 0.01
+"""Half-widths of 90 % intervals of final losses up to one per cent count as told."""
+
+
+def usual_plans(curves: Sequence[LossCurve]) -> dict[str, Plan]:
+    """Return a constant, a cosine to a tenth, a stable phase with a decay, and an early drop, with their final step.
+
+    Length, peak and warmup are those of the longest curve.
+
+    >>> curve = LossCurve([50, 100], [3.0, 2.0], lr=[0.1, 0.1], warmup=10)
+    >>> sorted(usual_plans([curve]))
+    ['8-1-1', 'constant', 'cosine', 'drop', 'stable-decay']
+    """
+    longest = max((curve.plan for curve in curves), key=lambda plan: float(plan.times[-1]))
+    size, warmup = longest.rates.size, min(longest.warmup, longest.rates.size // 2)
+    k = np.arange(size)
+    part = np.clip((k - warmup) / max(size - warmup, 1), 0.0, 1.0)
+    shapes = {
+        "constant": np.ones(size),
+        "cosine": 0.55 + 0.45 * np.cos(np.pi * part),
+        "stable-decay": np.minimum(1.0, 0.1 + 0.9 * (1.0 - part) / 0.2),
+        "drop": np.where(part < 0.4, 1.0, 0.3),
+        "8-1-1": np.where(part < 0.8, 1.0, np.where(part < 0.9, 0.1**0.5, 0.1)),
+    }
+    rise = np.minimum(1.0, (k + 1) / (warmup + 1))
+    return {
+        name: Plan(longest.peak * rise * shape, [size], warmup, 1.0, longest.model_size, name)
+        for name, shape in shapes.items()
+    }
+
+
+def transfer(law: Law, curves: Sequence[LossCurve], theta: Array, measured: Uncertainty) -> dict[str, float]:
+    """Return, for each usual schedule, the relative half-width of the 90 % interval of the final loss."""
+    reach = max(float(curve.plan.times[-1]) for curve in curves)
+    factor = measured.factor(0.9)
+    return {
+        name: factor * float(measured.spread(law, plan, theta, reach)[-1]) for name, plan in usual_plans(curves).items()
+    }
+
+
+def transfer_words(widths: dict[str, float]) -> str:
+    """Return in words which of the usual schedules the curves tell.
+
+    >>> transfer_words({"cosine": 0.002, "constant": 0.2})
+    'The curves do not tell the final loss under these schedules: constant (90 % interval of +-20 %). Fit another run whose learning rate does what theirs does.'
+    """  # noqa: E501
+    vague = {name: width for name, width in widths.items() if width > ENOUGH}
+    if not vague:
+        return (
+            "The curves tell the final loss under a constant rate, a cosine, a drop and a late decay of the same length"
+            f" to within {100 * max(widths.values()):.2g} %."
+        )
+    told = ", ".join(f"{name} (90 % interval of +-{100 * width:.2g} %)" for name, width in vague.items())
+    return (
+        f"The curves do not tell the final loss under these schedules: {told}."
+        " Fit another run whose learning rate does what theirs does."
+    )

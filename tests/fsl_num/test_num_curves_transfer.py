@@ -1,0 +1,45 @@
+"""Whether curves tell the loss under other schedules, and laws side by side."""
+
+import numpy as np
+import pytest
+from curves_runs import NOISY, run
+
+from fsl_num.curves.compare import compare
+from fsl_num.curves.fit import fit
+from fsl_num.curves.laws import law
+from fsl_num.curves.transfer import ENOUGH, transfer, transfer_words, usual_plans
+from fsl_num.curves.uncertainty import LEVELS, Uncertainty
+
+
+def test_the_usual_schedules_have_the_length_and_peak_of_the_longest_curve():
+    plans = usual_plans([NOISY[0], NOISY[1]])
+    for plan in plans.values():
+        assert plan.rates.size == NOISY[1].plan.rates.size
+        assert plan.peak == pytest.approx(NOISY[1].plan.peak, rel=0.01)
+    assert plans["cosine"].rates[-1] < 0.11 * plans["constant"].rates[-1]
+
+
+def test_what_is_not_told_of_other_schedules_is_said():
+    chosen = law("fsl")
+    theta = chosen.vector({"L0": 2.6, "A": 0.4, "B": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7})
+    samples = np.tile(theta, (4, 1))
+    samples[:, 6] = [0.1, 0.5, 0.9, 1.5]  # the exponent of the noise is not known: a low rate is not told
+    widths = transfer(chosen, NOISY, theta, Uncertainty(samples, 1e-4, 2.0 * LEVELS, 9))
+    assert widths["cosine"] > ENOUGH > widths["constant"]
+    assert "do not tell" in transfer_words(widths) and "cosine" in transfer_words(widths)
+    sure = transfer(chosen, NOISY, theta, Uncertainty(theta[None], 1e-4, 2.0 * LEVELS, 9))
+    assert transfer_words(sure).startswith("The curves tell")
+
+
+def test_a_single_constant_run_is_no_basis_for_other_schedules():
+    alone = fit(run("constant", noise=5e-4), "fsl", starts=2)
+    assert any("do not tell the final loss" in note for note in alone.notes)
+
+
+def test_laws_are_compared_on_the_same_curves():
+    found = compare(NOISY, [run("wsd")], ["fsl-simplified", "momentum"], starts=2)
+    assert list(found.means) == ["fsl-simplified", "momentum"]
+    assert len(found.table().splitlines()) == 3
+    assert found.means["fsl-simplified"].rmse < found.means["momentum"].rmse  # the curves were made by its family
+    with pytest.raises(ValueError, match="one name each"):
+        compare(NOISY, [NOISY[0], NOISY[0]])
