@@ -58,12 +58,13 @@ def worst_schedule(
     largest: bool = True,
     infinite: bool = False,
     searches: int = 3,
+    steps: int = STEPS,
 ) -> Worst:
     """The schedule with 0 <= gamma <= ``bound`` that makes loss/law largest (or smallest) at the horizon.
 
     ``noise``: sigma^2 >= 0. ``infinite``: against the law with K_infinity and e_infinity. ``searches``: how many of
-    the shapes to start from, the worst ones first. Raises ValueError for a bound that is not positive. What is found is
-    a lower bound on the true supremum: a search proves no more.
+    the shapes to start from, the worst ones first; ``steps``: of each search. Raises ValueError for a bound that is not
+    positive. What is found is a lower bound on the true supremum: a search proves no more.
 
     >>> from fsl_num.theorems.functional.instrument import instrument
     >>> device = instrument(0.5, 2.0, 100.0, 1e3)
@@ -88,7 +89,7 @@ def worst_schedule(
         # Off the bounds a little: at a bound the gradient shows one side only.
         start = np.clip(shape(name, device), 0.02, 0.98)
         found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * start.size,
-                         options={"maxiter": STEPS, "maxcor": 10})  # fmt: skip
+                         options={"maxiter": steps, "maxcor": 10})  # fmt: skip
         share, value = np.clip(found.x, 0.0, 1.0), float(found.fun)
         for _ in range(POLISHES):
             trial = (cost(share)[1] < 0.0).astype(float)

@@ -55,7 +55,7 @@ class Mesh:
 def graded_mesh(horizon: float, first: float = FIRST_CELL, growth: float = GROWTH) -> Mesh:
     """The mesh of [0, horizon], symmetric about its middle; ValueError unless horizon > 4 first.
 
-    >>> graded_mesh(100.0).t[-1]
+    >>> float(graded_mesh(100.0).t[-1])
     100.0
     """
     if not horizon > 4.0 * first:

@@ -87,7 +87,7 @@ def sizes(sample: Sample, path: Path) -> Array:
     beta = sample.point[1]
     first = max(8.0, math.ceil((4.0 / path.multiple) ** (1.0 / (beta * path.power))))
     last = max(min(6.0, LAST_DECADES / (beta * path.power)), math.log10(first) + 2.0)
-    count = 7 if sample.effort == 0 else 11
+    count = 6 if sample.effort == 0 else 8
     return np.unique(np.floor(np.geomspace(first, 10.0**last, count)))
 
 
@@ -97,7 +97,7 @@ def _gammas(s: float, beta: float, size: float, horizon: float, run: Run, infini
     if run.shape != "adversary":
         return bound(device) * run.level * shape(run.shape, device)
     noise = run.noise_at(size)
-    found = worst_schedule(device, bound(device), noise, largest=not infinite, infinite=infinite, searches=1)
+    found = worst_schedule(device, bound(device), noise, largest=not infinite, infinite=infinite, searches=1, steps=15)
     return found.gammas
 
 
