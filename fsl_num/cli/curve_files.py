@@ -27,6 +27,8 @@ def add_curve_options(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--loss-unit", choices=UNITS, default="auto", help="(default: by the name of the column)")
     files.add_argument("--drop-missing", action="store_true", help="leave out the rows in which a column is empty")
     files.add_argument("--smooth", metavar="ROWS", type=whole_number(1), help="centred median of so many rows (odd)")
+    files.add_argument("--first-step", metavar="N", type=whole_number(0), help="leave out the rows before this step")
+    files.add_argument("--last-step", metavar="N", type=whole_number(1), help="leave out the rows behind this step")
     files.add_argument("--batch-size", metavar="X", type=real_number, help="of all files (default: their column, or 1)")
     files.add_argument(
         "--model-size", metavar="M", nargs="+", type=real_number, help="parameters: one for all files, or one a file"
@@ -62,6 +64,9 @@ def read_files(arguments: argparse.Namespace, paths: Sequence[str]) -> list[Loss
                 model_size=None if size is None else float(size),
                 name=name,
             )
+            if arguments.first_step is not None or arguments.last_step is not None:
+                last = arguments.last_step if arguments.last_step is not None else int(curve.step[-1])
+                curve = curve.between_steps(arguments.first_step or 0, last)
             curves.append(curve if arguments.smooth is None else curve.smoothed(arguments.smooth))
         except ValueError as error:
             raise InputError(" ".join(str(error).split())) from error

@@ -191,6 +191,16 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(words, told, runs, saved, 
     assert told in refusal([word.format(runs=runs) for word in words], capsys)
 
 
+def test_rows_outside_the_steps_asked_for_are_left_out_and_their_rates_kept(runs, capsys):
+    words = ["fit", str(runs / "8-1-1.csv"), "--law", "fsl-simplified", "--warmup", "50", "--no-intervals", "--json"]
+    assert main([*words, "--first-step", "300", "--last-step", "1100"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["train"][str(runs / "8-1-1.csv")]["rows"] == 161
+    # without the rates of the first 300 steps the intrinsic time, and with it A, would be another
+    assert found["parameters"]["A"] == pytest.approx(TRUTH["A"], rel=0.2)
+    assert "no row with 5000" in refusal([*words, "--first-step", "5000"], capsys)
+
+
 def test_a_fault_in_a_file_names_its_row(tmp_path, capsys):
     (tmp_path / "run.csv").write_text("step,lr,loss\n1,0.1,3\n2,0.1,nan\n")
     assert "row 3: loss must be finite" in refusal(["fit", str(tmp_path / "run.csv")], capsys)
