@@ -38,7 +38,7 @@ ENDPOINT = "s of the point where it is below 1 - 1/beta or at it; in the easy re
 DRAWN = (
     "probability at least 1 - exp(-Omega(M)) over W; measured are means of logarithms over the signs of the target "
     "(equal in law to those of W) for {draws} draws of W at M = 16, 32, 64, 128, conditional on W exactly; the slope "
-    "in log M may be 0.03 and three of its standard errors"
+    "in log M may be 0.03 (0.06 at beta = 3/2) and three of its standard errors"
 )
 RISKS = DRAWN.format(draws="32, 24, 20, 16 (quick) or 40, 32, 24, 20 (full)")
 LEFT = DRAWN.format(draws="60, 60, 40, 24 (quick) or 120, 100, 80, 48 (full)") + (
