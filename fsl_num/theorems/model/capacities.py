@@ -27,9 +27,9 @@ Array = NDArray[np.float64]
 GRID, SIZES, CLOSE = 13, 17, 1e-2
 """Points of a grid of peak rates and of one of model sizes, and the width at which a search ends: the law is within
 some 1e-5 of its least value there."""
-PLATEAU, FINE = 50.0, 201
-"""Peak rates that lose at most a factor exp(50) may differ by powers of the log budget (whose logarithm is below 17)
-alone. The ends of their range are searched as well, with so many points once it is a few hundred units wide."""
+PLATEAU, NARROW, FINE = 18.0, 2000.0, 401
+"""Peak rates that lose at most a factor exp(18) may differ by powers of the log budget (whose logarithm is below 17)
+alone. The ends of their range are searched as well, with so many points once they are known to that many units."""
 
 
 def _over_sizes(function: Callable[[Array, Array], Array], peaks: Array, low: float, high: float) -> Array:
@@ -74,7 +74,7 @@ def _over_peaks(tuned: Callable[[Array], Array], least: float, end: int | None) 
     """The least value by grids, each around the best point of the last, or at an ``end`` of the plateau while wide."""
     low, high = least, 0.0
     while True:
-        narrow = end is not None and high - low < GRID * PLATEAU
+        narrow = end is not None and high - low < NARROW
         peaks = np.linspace(low, high, FINE if narrow else GRID)
         values = tuned(peaks)
         place = int(np.argmin(values))
