@@ -154,13 +154,29 @@ def test_an_erratum_points_to_claims_and_gives_evidence():
         json.dumps(each.to_json(), allow_nan=False)
 
 
+NEAR = 5
+"""Lines between what a claim hears and what its erratum quotes: a formula, and the sentence that it stands in."""
+
+UNHEARD = {
+    "pure-decay-outperforms-wsd": "a comparison of best schedules, heard by the claims about these that it rests on",
+    "fsl-simplified-early-times": "the law without t >~ 1, which fails as its restatements for the schedules do",
+    "fourth-moment-trace-inequality": "an inequality of matrices with a counterexample written down in full",
+}
+"""Errata about false statements that no claim hears as printed: why."""
+
+
+def about(erratum):
+    """The claims that an erratum is about: those that depend on it, and those about what stands where it stands."""
+    return [each for each in claims() if each.id in erratum.depends or abs(each.line - erratum.line) <= NEAR]
+
+
 def test_what_fails_as_printed_is_in_the_errata(whole_registry):
-    told = {name for each in errata() for name in each.depends}
+    told = {each.id for erratum in errata() for each in about(erratum)}
     assert [each.id for each in whole_registry if each.corrected_by and each.id not in told] == []
 
 
-def test_what_is_false_as_stated_is_heard_and_fails(whole_registry):
+def test_what_is_false_as_stated_is_a_claim_that_fails(whole_registry):
     # Slips of the pen, steps that do not follow, and places that contradict each other need not be claims.
     false = [each for each in errata() if each.kind == "false as stated"]
-    unheard = [each.id for each in false if not any(claim(name).corrected_by for name in each.depends)]
-    assert unheard == [], "no claim that these errata depend on fails as printed"
+    unheard = {each.id for each in false if not any(one.corrected_by for one in about(each))}
+    assert unheard == set(UNHEARD), "no claim that these errata are about fails as printed"
