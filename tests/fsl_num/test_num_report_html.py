@@ -126,7 +126,7 @@ def test_formulas_are_typeset_or_shown_in_their_source():
     assert r"\nosuchcommand{x}" in [node.text for node in source]
     for node in source:
         (code,) = node.find("code")
-        assert code.attributes["aria-label"] == "formula in LaTeX"
+        assert code.attributes["aria-label"] == f"formula in LaTeX: {code.text}"
 
 
 def test_survivors_stand_in_the_open():

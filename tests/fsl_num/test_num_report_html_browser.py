@@ -157,6 +157,14 @@ def test_the_page_is_whole_without_scripts(fresh, url):
         fresh.send("Emulation.setScriptExecutionDisabled", value=False)
 
 
+def test_on_paper_the_ink_is_dark(fresh):
+    fresh.look(*SCREENS["desk"], dark=True, media="print")
+    colours = fresh.evaluate(
+        "['color', 'backgroundColor'].map(name => getComputedStyle(document.body)[name].match(/\\d+/g).map(Number))"
+    )
+    assert max(colours[0]) < 60 and min(colours[1]) > 200
+
+
 def test_on_paper_the_folds_are_open_and_the_filter_is_gone(fresh):
     fresh.look(*SCREENS["desk"], media="print")
     assert fresh.evaluate("getComputedStyle(document.querySelector('form')).display") == "none"

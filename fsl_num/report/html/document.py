@@ -44,6 +44,9 @@ def page(
 
     Raises:
         ValueError: something was heard that is no claim.
+
+    >>> page([], [], profile="quick", seed=0, claims=[]).startswith("<!DOCTYPE html>")
+    True
     """
     if claims is None:
         from fsl_num.theorems.registry import claims as registered

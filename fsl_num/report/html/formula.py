@@ -47,7 +47,7 @@ def formula(latex: str) -> Html:
         flat = _ALIGNED.sub("", latex).replace("&", "") if _ALIGNED.search(latex) else latex
         rows = [[_math(piece) for piece in _pieces(line)] for line in _split(flat, _NEWLINE)]
     except Exception:  # whatever the converter meets: a formula in its source is better than a page that fails
-        code = element("code", latex, aria_label="formula in LaTeX")
+        code = element("code", latex, role="math", aria_label=f"formula in LaTeX: {latex}")
         return element("div", code, class_="formula source")
     lines = (element("div", joined(row, " "), class_="row") for row in rows if row)
     return element("div", *lines, class_="formula")

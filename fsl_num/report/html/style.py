@@ -193,7 +193,8 @@ def style() -> str:
     shown = "".join(f".v-{name}{{color:var(--{name})}}" for name in verdicts)
     dots = "".join(f".m{level}{{fill:var(--map-{level})}}" for level in range(1, 6))
     rules = _RULES.replace("__VERDICTS__", shown).replace("__MAP__", dots)
-    return f":root{{{_variables(LIGHT)}}}@media (prefers-color-scheme:dark){{:root{{{_variables(DARK)}}}}}{rules}"
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{_variables(DARK)}}}}}"
+    return f":root{{{_variables(LIGHT)}}}{dark}{rules}"
 
 
 def _variables(colours: dict[str, str]) -> str:
