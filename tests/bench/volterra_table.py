@@ -291,7 +291,7 @@ def digits(quick: bool) -> Iterator[Row]:
     error = worst(found.values, [fine])
     yield Row(case, taken, error, "mpmath.invertlaplace for M = 100", theirs, their_error)
     bent = Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=SMOOTH)
-    wave = replace(bent, gamma=Cosine(peak=0.3, steps=2.0**14 / 0.15))
+    wave = replace(bent, gamma=Cosine(peak=0.3, steps=2.0**14 / 0.15), horizon=None)
     for name, plan in (("exp-decay gamma, T = 2^20", bent), ("cosine gamma, T = 2^14", wave)):
         for size in (100, math.inf):
             varying = replace(plan, model_size=size)

@@ -14,40 +14,63 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra.problem import Problem
+from fsl_num.volterra.secular import secular_zeros
 
 LARGEST = 2000
 
 _GUARD = 25
 
 
-def _root(mp: Any, gamma: Any, rates: list[Any], weights: list[Any], k: int) -> Any:
-    """Return x > 0 with p = -rates[k] + x a root, between the pole rates[k] and the next one to the right."""
-    gaps = [rate - rates[k] for rate in rates]
+def _starts(gamma: Any, rates: list[Any], weights: list[Any]) -> list[float]:
+    """Return about the roots' distances from their poles, all in float64; zeros where floats cannot tell them."""
+    found, pushes = np.array([float(x) for x in rates]), np.array([float(x) for x in weights])
+    if (np.diff(found) <= 0.0).any() or float(gamma) * pushes.min() < 1e-140:  # which the float solver leaves out too
+        return [0.0] * len(rates)
+    try:
+        return [float(x) for x in secular_zeros(found, pushes, float(gamma))[0]]
+    except ArithmeticError:
+        return [0.0] * len(rates)
+
+
+def _root(mp: Any, gamma: Any, rates: list[Any], weights: list[Any], k: int, start: float) -> Any:
+    """Return x > 0 with p = -rates[k] + x a root, between the pole rates[k] and the next one to the right.
+
+    ``start``: about x, or 0.
+    """
+    others = [(w, rate - rates[k]) for i, (w, rate) in enumerate(zip(weights, rates, strict=True)) if i != k]
 
     def balance(x: Any) -> tuple[Any, Any]:
         # x times (1 - gamma sum w/(x + gap)): free of the pole at x = 0
-        rest = mp.fsum(w / (x + gap) for i, (w, gap) in enumerate(zip(weights, gaps, strict=True)) if i != k)
-        slope = mp.fsum(w / (x + gap) ** 2 for i, (w, gap) in enumerate(zip(weights, gaps, strict=True)) if i != k)
+        rest = slope = mp.mpf(0)
+        for w, gap in others:
+            inverse = 1 / (x + gap)
+            share = w * inverse
+            rest += share
+            slope += share * inverse
         return x * (1 - gamma * rest) - gamma * weights[k], 1 - gamma * rest + gamma * x * slope
 
     low = mp.mpf(0)
-    high = -gaps[k - 1] if k > 0 else gamma * mp.fsum(weights)
-    x = min(gamma * weights[k], high / 2)
+    high = rates[k] - rates[k - 1] if k > 0 else gamma * mp.fsum(weights)
+    x = mp.mpf(start) if 0 < start < high else min(gamma * weights[k], high / 2)
+    right = high
     for _ in range(40 + 8 * mp.prec):
         value, slope = balance(x)
         if value < 0:
             low = x
         else:
             high = x
-        new = x - value / slope
-        if not low < new < high:
-            new = (low + high) / 2
-        if abs(new - x) <= abs(x) * mp.eps * 16:
-            return new
-        x = new
+        step = value / slope
+        # Newton's step leaves about its square over the distance from the nearest pole; beyond is only rounding
+        near = min(x, right - x) if k > 0 else x
+        if step**2 <= mp.eps * x * near:
+            return x - step
+        new = x - step
+        x = new if low < new < high else (low + high) / 2
     raise ArithmeticError(f"the secular equation of mode {k} did not converge at {mp.dps} digits")
 
 
@@ -78,7 +101,8 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
         roots = [-rate for rate in rates]
         rest, slope, residues, edge = delta, mp.mpf(0), signals, mp.mpf(1)
     else:
-        distances = [_root(mp, gamma, rates, weights, k) for k in range(size)]
+        starts = _starts(gamma, rates, weights)
+        distances = [_root(mp, gamma, rates, weights, k, start) for k, start in enumerate(starts)]
         roots = [x - rate for x, rate in zip(distances, rates, strict=True)]
         limit = mp.inf if 0 in rates else gamma * mp.fsum(w / r for w, r in zip(weights, rates, strict=True))
         edge, double = abs(1 - limit), None
