@@ -52,8 +52,11 @@ def claims() -> tuple[Claim, ...]:
 
 @cache
 def _groups() -> dict[str, str]:
-    modules = [f"fsl_num.theorems.{group}" for group in GROUPS]
-    return {each.id: module for module in modules for each in import_module(module).CLAIMS}
+    return {
+        each.id: f"fsl_num.theorems.{group}"
+        for group in GROUPS
+        for each in import_module(f"fsl_num.theorems.{group}").CLAIMS
+    }
 
 
 def group_of(claim_id: str) -> str:
