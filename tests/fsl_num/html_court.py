@@ -70,6 +70,7 @@ def court(size=12):
         hearing(each.id, verdicts[at % len(verdicts)], verdicts[at % len(verdicts)].passes)
         for at, each in enumerate(claims)
     ]
+    claims[9] = claim(9, title="what thm: claim/1 leaves", corrected_by="thm: claim/1")
     long = "a title of many words that goes on and on " * 8
     claims[4] = claim(
         4, title=WILD, text=WILD, hypotheses=(WILD,), probability=WILD, latex=WILD, role="own", strengthens=None

@@ -46,6 +46,13 @@ def test_ids_are_unique_and_links_lead_somewhere():
     assert all(re.fullmatch(r"[A-Za-z][\w-]*", each) for each in ids)
 
 
+def test_no_link_stands_in_a_link():
+    assert [node.text for node in read().find("a") if list(node.find("a"))] == []
+    (article,) = read().find("article", id="claim-thm-claim-9")
+    assert [node.text for node in next(article.find("h3")).find("a")] == ["thm: claim/1"]
+    assert "What thm: claim/1 leaves" in next(read().find("section", id="summary")).text
+
+
 def test_nothing_is_loaded_from_elsewhere():
     for node in read().find():
         assert node.tag not in {"img", "iframe", "object", "embed", "base", "audio", "video", "image"}

@@ -11,6 +11,7 @@ from fsl_num.report.html.context import Context
 from fsl_num.report.html.elements import Html, element, joined, number
 from fsl_num.report.html.graph import graph
 from fsl_num.report.html.ledger import errata_section
+from fsl_num.report.html.prose import Prose
 from fsl_num.report.html.script import SCRIPT
 from fsl_num.report.html.style import style
 from fsl_num.report.html.verdicts import ROLES, SIGNS, badge, css_class
@@ -136,7 +137,8 @@ def _named(context: Context, title: str, hearings: Sequence[Hearing]) -> Html | 
     """A short list of claims by their titles, each with the claim that corrects it."""
     if not hearings:
         return None
-    titles = {claim.id: context.prose.sentence(claim.title) for claim in context.claims}
+    # Without the links that a title may hold: it becomes a link itself.
+    titles = {claim.id: Prose().sentence(claim.title) for claim in context.claims}
 
     def link(claim_id: str) -> Html:
         return element("a", titles[claim_id], href=f"#{context.claim_anchors[claim_id]}")
@@ -161,8 +163,9 @@ def _totals(context: Context) -> str:
     corrected = sum(hearing.passes and not hearing.verdict.passes for hearing in context.hearings)
     parts = [
         f"{refuted:,} of {mutants:,} wrong versions were refuted in {number(seconds, 3)} seconds of hearings.",
-        f"{corrected} claims fail as printed while their corrections stand." if corrected > 1 else "",
-        f"The paper has {len(context.errata)} known errata: {wrong}." if context.errata else "",
+        "One claim fails as it stands while its correction holds." if corrected == 1 else "",
+        f"{corrected} claims fail as they stand while their corrections hold." if corrected > 1 else "",
+        f"Errata of the paper listed here: {wrong}." if context.errata else "",
     ]
     return " ".join(part for part in parts if part)
 

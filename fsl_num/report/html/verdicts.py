@@ -22,7 +22,7 @@ SIGNS = {
     Verdict.SUPPORTED: Sign(
         "✓", "measured by an independent route; the same check refuses every wrong version of the claim put to it"
     ),
-    Verdict.REFUTED: Sign("✗", "fails as it stands; the claim that corrects it stands beside it"),
+    Verdict.REFUTED: Sign("✗", "fails as it stands; the claim that corrects it is linked from it"),
     Verdict.UNKNOWN: Sign("?", "not decided: a check broke, or a step of the derivation does not verify"),
     Verdict.VACUOUS: Sign("∅", "the check also accepts a wrong version of the claim, so that it shows nothing"),
 }
