@@ -178,25 +178,23 @@ def partial_sums(sample: Sample) -> tuple[Array, float]:
 
 @lru_cache(maxsize=64)
 def sketch_rays(sample: Sample) -> tuple[Ray, ...]:
-    """The largest (T^2 g)/(gamma_max T g) and (T^3 g)/(gamma_max T^2 g) up to t, along M at t = M^beta, along gamma.
+    """T^2 g/(gamma_max tr(H) T g) and T^3 g/(gamma_max tr(H) T^2 g), the larger, along M at t = M^beta and at t = 4.
 
     g = delta + e + noise (the constant source stands for sigma^2); schedules that switch on and off.
     """
     s, beta = sample.point
     sizes = np.floor(np.geomspace(8.0, 10.0 ** min(6.0, 16.0 / beta), 7))
+    logs = np.log(sizes)
     found = []
-    for name, noise in (("constant", 0.0), ("long zero phase", 0.0), ("oscillation", 1.0)):
-        values = []
-        for size in sizes:
-            device = instrument(s, beta, float(size), max(float(size) ** beta, 4.0))
-            gammas = bound(device) * shape(name, device)
-            operator = device.operator(gammas)
-            first = operator @ (device.signal + device.delta + noise)
-            second = operator @ first
-            third = operator @ second
-            # The first nodes hold powers of t; they are far from the supremum.
-            ratios = [second[4:] / first[4:], third[4:] / second[4:]]
-            values.append(math.log(max(float(each.max()) for each in ratios) / bound(device) / device.trace))
-        logs = np.log(sizes)
-        found.append(Ray(f"t <= M^beta, {name}, sigma^2 = {noise:g}", logs, {"M": logs}, np.array(values)))
+    for name, noise in (("constant", 0.0), ("step down", 0.0), ("oscillation", 1.0)):
+        for clock, power in (("t = M^beta", beta), ("t = 4", 0.0)):
+            values = []
+            for size in sizes:
+                device = instrument(s, beta, float(size), max(float(size) ** power, 4.0))
+                operator = device.operator(bound(device) * shape(name, device))
+                first = operator @ (device.signal + device.delta + noise)
+                second = operator @ first
+                larger = max(float(second[-1] / first[-1]), float((operator @ second)[-1] / second[-1]))
+                values.append(math.log(larger / (bound(device) * device.trace)))
+            found.append(Ray(f"{clock}, {name}, sigma^2 = {noise:g}", logs, {"M": logs}, np.array(values)))
     return tuple(found)

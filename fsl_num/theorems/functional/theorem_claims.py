@@ -16,7 +16,7 @@ from fsl_sym import best_constants
 
 FAMILY = "functional law of the first M features"
 MODEL = (
-    "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1, N infinite",
+    "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1, N infinite (M^-(s beta) stands as delta_M)",
     f"0 <= gamma <= gamma_max with gamma_max tr(H)/2 = {STABILITY} (and down to 1e-60 of it)",
 )
 Rays = Sequence[Ray]
@@ -159,7 +159,7 @@ CLAIMS: tuple[Claim, ...] = (
         rf"{RISK} \asymp M^{{-s\beta}} + \mathcal F_\infty \ (t \le cM^\beta), \quad "
         rf"M^{{-s\beta}} + \mathcal F_M \lesssim {RISK} \lesssim M^{{-s\beta}} + \mathcal F_\infty \ (t \ge cM^\beta)",
         (*MODEL, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
-        depends=("lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
+        depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
     ),
     Claim(
         "thm: fsl-general-noise/all-times", "thm: fsl-general-noise", 549, "the law with K_M: all t, all s, all noise",
