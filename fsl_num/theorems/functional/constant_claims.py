@@ -176,8 +176,8 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: proof_sketch/neumann", "sec: proof_sketch", 792, "higher powers of T against the first",
         "For t <= M^beta T^(k+1) g is at most C gamma_max T^k g for k = 1, 2, uniformly in M.",
         r"\mathcal T^{k+1} g(t) \le C\|\gamma\|_\infty\,\mathcal T^{k} g(t), \quad t \lesssim M^\beta",
-        (MODEL, "t = M^beta and t = 4", "schedules up and down, with and without label noise"), constants.sketch_rays, _sketch,
-        role="argument", depends=("cor: contraction",),
+        (MODEL, "t = M^beta and t = 4", "schedules up and down, with and without label noise"),
+        constants.sketch_rays, _sketch, role="argument", depends=("cor: contraction",),
     ),
     Claim(
         "sec: proof_sketch/contraction-constant", "sec: proof_sketch", 792, "the pointwise contraction is gamma tr(H)",
