@@ -162,7 +162,7 @@ class Memory:
         self._rows = max(1, _TABLE // rates.size)
         self._kept = list(self._tables()) if max(self.ends.size / self._chunk, obs.size / self._rows) <= 1 else None
 
-    def _tables(self) -> Iterator[tuple[slice, Array, Array, Any, slice, Array]]:
+    def _tables(self) -> Iterator[tuple[slice, Array, Array, Array, Any, slice, Array]]:
         gap = np.diff(self.times, prepend=0.0)
         for low in range(0, max(self.ends.size, 1), self._chunk):
             part = slice(low, low + self._chunk)
@@ -176,7 +176,15 @@ class Memory:
                 rows = slice(begin, min(begin + self._rows, int(last)))
                 since = self.obs[rows] - self.times[self.stop_of[rows]]
                 aged = np.exp(-since[:, None] * self.rates)
-                yield part, table, np.exp(-gap[part, None] * self.rates), index, rows, aged
+                yield part, table, *self._decays(gap[part]), index, rows, aged
+
+    def _decays(self, gap: Array) -> tuple[Array, Array]:
+        """Return the decays from stop to stop in blocks of about the root of their number, and their products."""
+        length = max(1, int(np.sqrt(gap.size)))
+        blocks = -(-gap.size // length)
+        padded = np.concatenate([gap, np.zeros(blocks * length - gap.size)]).reshape(blocks, length)
+        rates = self.rates
+        return np.exp(-padded[:, :, None] * rates), np.exp(-np.cumsum(padded, axis=1)[:, :, None] * rates)
 
     def response(self, sources: Array, weights: Array) -> Array:
         """Return sum_m W[w, m] sum_i q[c, i] (1 - exp(-mu_m (T(k) - T(i)))), shape (recorded, channels, weights)."""
@@ -195,16 +203,33 @@ class Memory:
         running = np.concatenate([np.zeros((channels, 1)), np.cumsum(sources, axis=1)], axis=1)
         whole = weights.sum(axis=1)
         done, states = -1, state
-        for part, table, decay, index, rows, aged in self._kept if self._kept is not None else self._tables():
+        for part, table, decay, product, index, rows, aged in self._kept if self._kept is not None else self._tables():
             if part.start != done:
-                states = np.matmul(sources[:, index].transpose(1, 0, 2), table)  # 0 outside a row of the table
-                for fresh, fading in zip(states, decay, strict=True):
-                    state *= fading
-                    state += fresh
-                    fresh[:] = state
+                fresh = np.matmul(sources[:, index].transpose(1, 0, 2), table)  # the table is 0 outside its row
+                states, state = _carried(fresh, decay, product, state)
                 done = part.start
             kept = (states[self.stop_of[rows] - part.start] * aged[:, None, :]) @ weights.T
             if not faded:
                 kept = running[:, self.past.seen[rows]].T[:, :, None] * whole - kept
             found[rows] = kept
         return found
+
+
+def _carried(fresh: Array, decay: Array, product: Array, state: Array) -> tuple[Array, Array]:
+    """Return the states after every stop, shape (stops, channels, modes), and the last one.
+
+    state <- decay state + fresh, within all blocks at once and then from block to block: twice the root of the number
+    of stops in Python, in the place of all of them.
+    """
+    blocks, length, modes = decay.shape
+    held = np.zeros((blocks * length, *fresh.shape[1:]))
+    held[: fresh.shape[0]] = fresh
+    held = held.reshape(blocks, length, -1, modes)
+    for place in range(1, length):
+        held[:, place] += held[:, place - 1] * decay[:, place, None]
+    before = np.empty((blocks, *state.shape))
+    for block in range(blocks):
+        before[block] = state
+        state = held[block, -1] + product[block, -1] * state
+    held += product[:, :, None] * before[:, None]
+    return held.reshape(blocks * length, -1, modes), state
