@@ -71,9 +71,11 @@ def run_show(arguments: argparse.Namespace) -> int:
     hearing = None
     if not arguments.no_verdict:
         from fsl_num.theorems import court
+        from fsl_num.theorems.cache import Cache, default_folder
 
         # With a claim come those that correct it.
-        heard = court.hear_all((claim.id,), profile="quick", seed=0, executor=None, progress=None)
+        cache = Cache(default_folder())
+        heard = court.hear_all((claim.id,), profile="quick", seed=0, executor=None, progress=None, cache=cache)
         (hearing,) = (one for one in heard if one.claim_id == claim.id)
     if arguments.json:
         print(_json(report.card_json(claim, hearing)))

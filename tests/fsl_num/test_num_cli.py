@@ -6,6 +6,7 @@ The failure paths meet a small court made here, for the real one has nothing to 
 import json
 import subprocess
 import sys
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -40,6 +41,7 @@ def claim(claim_id):
 @pytest.fixture
 def small_court(monkeypatch):
     """Replace the court by one that knows two claims; its ``hearings`` are what it will say."""
+    import_module("fsl_num.theorems.cache")  # which asks the registry for more than the one here knows
     court = SimpleNamespace(hearings={"thm:one": hearing("thm:one"), "thm:two": hearing("thm:two")}, calls=[])
 
     def hear_all(ids, *, profile, seed, executor, progress, cache=None):
