@@ -85,6 +85,7 @@ def test_every_claim_and_erratum_has_its_article():
             assert f"{one.mutants_refuted} of {one.mutants_total}" in article.text
         if each.latex.startswith("e_M"):
             assert [node.text for node in article.find("annotation")] == [each.latex]
+        assert ("With what probability" in article.text) == bool(each.probability)
     for each in errata:
         article = articles[f"erratum-{each.id}"]
         assert each.kind in article.text

@@ -142,6 +142,7 @@ def test_any_text_stays_well_formed(text):
         ("the paper's v'", "the paper’s <i>v</i>′"),
         ("1e-06, a case, i.e. that", "10<sup>−6</sup>, a case, i.e. that"),
         ("lem:eig_ratio of peak_lr", "<code>lem:eig_ratio</code> of <code>peak_lr</code>"),
+        ("the 8-1-1 schedule", "the 8-1-1 schedule"),
         ("a <= 1", "<i>a</i>\u00a0≤ 1"),
     ],
 )

@@ -25,6 +25,7 @@ def article(context: Context, claim: Claim, hearing: Hearing) -> Html:
         "div",
         formula(claim.latex),
         element("p", context.prose.sentence(claim.text), class_="measure"),
+        _probability(context, claim),
         _message(context, hearing),
         element("div", *drawings, class_="drawings") if drawings else None,
         tables(context, hearing),
@@ -53,6 +54,13 @@ def _where(claim: Claim) -> Html:
     )  # fmt: skip
 
 
+def _probability(context: Context, claim: Claim) -> Html | None:
+    if not claim.probability:
+        return None
+    name = element("span", "With what probability: ", class_="kind")
+    return element("p", name, context.prose(claim.probability), class_="measure note")
+
+
 def _message(context: Context, hearing: Hearing) -> Html | None:
     if not hearing.message:
         return None
@@ -64,8 +72,6 @@ def _facts(context: Context, claim: Claim, hearing: Hearing) -> Iterator[tuple[s
         "Hypotheses",
         element("ul", *(element("li", context.prose(each)) for each in claim.hypotheses), class_="hypotheses"),
     )
-    if claim.probability:
-        yield "Probability", context.prose.sentence(claim.probability)
     if hearing.derivations:
         lines = (_derivation(context, each.name, each.verified, each.steps) for each in hearing.derivations)
         yield "Derived", joined(lines, "<br>")

@@ -127,6 +127,7 @@ article>.title{display:flex;flex-wrap:wrap;justify-content:space-between;align-i
 article h3{flex:1 1 20rem}
 .where{color:var(--soft);font-size:.82rem;margin:.25rem 0 .9rem;line-height:1.5}
 .where>span{margin-right:1.1em}
+.note{font-size:.94rem}
 .two{display:grid;grid-template-columns:minmax(0,1fr);gap:0 3rem}
 .formula{margin:.9rem 0;padding:.1rem 0 .1rem 1rem;border-left:2px solid var(--rule)}
 .formula .row{overflow-x:auto;overflow-y:hidden;padding:.3rem 0;line-height:2.1}
