@@ -344,7 +344,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--quick", action="store_true", help="smaller cases, a minute altogether")
     parser.add_argument("--only", nargs="+", choices=names, default=names, help="these groups of rows")
     parser.add_argument("--json", type=Path, help="the same rows as a file")
-    parser.add_argument("--most", type=float, default=200.0, help="seconds after which a group of rows is cut off")
+    parser.add_argument("--most", type=float, default=150.0, help="seconds after which a group of rows is cut off")
     parser.add_argument("--processor", action="store_true", help="seconds of the processor instead of the clock")
     options = parser.parse_args(arguments)
     clock = time.process_time if options.processor else time.perf_counter
