@@ -164,7 +164,7 @@ class Instrument:
         return math.log(loss / law), slope / loss - law_slope / law
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def instrument(s: float, beta: float, size: float, horizon: float) -> Instrument:
     """The instrument of a model up to a horizon (intrinsic time).
 
@@ -201,7 +201,7 @@ def last_row(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
     return (far * decay).sum(axis=0), (near * decay).sum(axis=0)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def infinite_row(s: float, beta: float, horizon: float) -> tuple[Array, Array, Array]:
     """Weights of the last node for K_infinity, and e_infinity at the nodes."""
     modes = linear_modes(_problem(s, beta, math.inf, horizon), horizon)
