@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from fsl_num.curves.search import Settings, search, task
 from fsl_num.curves.select import Selection, choose
 from fsl_num.curves.transfer import transfer, transfer_words
 from fsl_num.curves.uncertainty import measure
+from fsl_num.validation import Array
 
 
 def fit(
@@ -63,6 +65,13 @@ def fit(
         )
     found = search(whole, thinned, chosen.start_grid(whole.plans)[: used.starts])
     theta = found.best.theta
+    if selection is not None and _idle(chosen, theta):
+        # the same fit with a parameter less: what does not act is not reported as known to be 0
+        told = f"{selection.reason}; its noise from the signal is 0, which leaves the law fsl"
+        return replace(
+            fit(given, "fsl", seed=seed, intervals=intervals, **settings),
+            selection=replace(selection, chosen="fsl", reason=told),
+        )
     uncertainty = measure(chosen, given, theta, used, seed) if intervals else None
     samples = theta[None] if uncertainty is None else uncertainty.samples
     report = identifiability(whole, theta, found, samples)
@@ -88,6 +97,11 @@ def fit(
         tuple(notes),
         max(float(curve.plan.times[-1]) for curve in given),
     )
+
+
+def _idle(chosen: Law, theta: Array) -> bool:
+    """Whether the law has noise from the signal, and its fitted coefficient is 0."""
+    return chosen.name == "fsl-full" and theta[chosen.names.index("E")] <= 1e-9
 
 
 def _notes(curves: Sequence[LossCurve], settings: Settings) -> list[str]:

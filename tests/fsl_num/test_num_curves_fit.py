@@ -10,7 +10,7 @@ from fsl_num.curves.identify import ILL
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.search import Settings, quick_fit, search, task
-from fsl_num.curves.select import choose, trial
+from fsl_num.curves.select import Selection, choose, trial
 from fsl_num.curves.solve import Chart, Target, descend
 from fsl_num.curves.uncertainty import measure
 
@@ -106,6 +106,21 @@ def test_a_rate_that_never_falls_takes_the_simple_law():
     assert fit(run("constant"), intervals=False, starts=1).law.name == "fsl-simplified"
     left = trial(law("momentum"), NOISY, Settings(starts=1), leave_out=True)
     assert left.left_out > 0.0 and left.horizon > 0.0
+
+
+def test_a_term_that_does_not_act_is_left_out(monkeypatch):
+    given = Selection((), "fsl-full", "told so")
+    monkeypatch.setattr("fsl_num.curves.fit.choose", lambda curves, settings: given)
+    found = fit([run("cosine", {**STRONG, "E": 0.0}, "fsl-full"), run("drop", {**STRONG, "E": 0.0}, "fsl-full")],
+                starts=2, intervals=False)  # fmt: skip
+    assert found.law.name in {"fsl", "fsl-full"}
+    # 0 or what is left of merged steps, 1e-5 of the loss: never a term of note
+    assert found.law.name == "fsl" or found.parameters["E"] < 0.02
+    assert found.selection.chosen == found.law.name
+    signal = fit(
+        [run(kind, {**STRONG, "E": 0.3}, "fsl-full") for kind in ("cosine", "drop")], starts=2, intervals=False
+    )
+    assert signal.law.name == "fsl-full"
 
 
 def test_the_profile_is_least_at_the_fit():
