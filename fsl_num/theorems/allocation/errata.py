@@ -127,7 +127,11 @@ ALLOCATION_ERRATA = (
         "the optimal gamma_opt decreases with C, and higher-capacity models require smaller gamma_opt",
         "the smallest optimal gamma does; gamma of order 1 is optimal at every C and every beta",
         "as in exp-decay-compute-peak-rate",
-        ("thm:geometric/compute",),
+        (
+            "thm:geometric/compute",
+            "sec: effect-lrs/peak-rate-and-capacity",
+            "sec: effect-lrs/smallest-peak-rate-and-capacity",
+        ),
     ),
     Erratum(
         "exp-decay-batch-size-in-wrong-case",

@@ -46,7 +46,11 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "order of M^-beta: at s = 1 M^-beta log M. For beta = 2, N = 4M, averaged over targets, M^beta B(infinity) is "
         "4.3, 5.8, 7.2, 8.3 at M = 8, 16, 32, 64, and for s = 1/2 M B(infinity) is 1.8, 1.8, 1.9, 1.9. In the proof "
         "(2645) the sum over j <= k of j^-1 is taken for a constant.",
-        ("lem:bias_upper_bound",),
+        (
+            "lem:bias_upper_bound",
+            "thm: fsl-random",
+            "thm: fsl-random/corrected",
+        ),
     ),
     Erratum(
         "kernel-setting-equivalent",
@@ -69,6 +73,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "f* = sum_j j^(-1/2) lambda_j^(s/2) phi^_j",
         "theta_j phi_j = theta_j lambda_j^(1/2) phi^_j and theta_j^2 = j^-1 lambda_j^(s-1) give a_j^2 = j^-1 "
         "lambda_j^s; the main text has lambda_j^(s/2).",
+        (
+            "appendix_rkhs/coefficients",
+            "ass:source",
+        ),
     ),
     Erratum(
         "kernel-source-sum",
@@ -80,6 +88,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "The printed sum would converge for delta = 0 too and put f* into H^s. There the sum over j <= J is the "
         "harmonic one, 5.19 at J = 100 and 7.49 at J = 1000: f* is in H^r exactly for r < s. With the printed a_j the "
         "exponent would be -1-beta(s+delta), so that the two lines do not agree either.",
+        (
+            "appendix_rkhs/source-sum",
+            "assump:source-kernel",
+        ),
     ),
     Erratum(
         "physical-sde-time",
@@ -89,6 +101,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "d v_tau = -phi(tau) grad R(v_tau) dt + ...",
         "d v_tau = -phi(tau) grad R(v_tau) dtau + ..., as in eqn: sde",
         "t is the intrinsic time, dt = phi dtau: the printed drift would count the learning rate twice.",
+        (
+            "sub:the_sde_modeling/physical-drift",
+            "eqn: sde",
+        ),
     ),
     Erratum(
         "intrinsic-grid-shifted",
@@ -98,6 +114,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "t_k = sum_{j=0}^k eta_j, with steps Delta t_k = eta_k",
         "t_k = sum_{j=0}^{k-1} eta_j",
         "The printed grid has t_{k+1} - t_k = eta_{k+1} and t_0 = eta_0, while the update takes eta_k from t_0 = 0.",
+        (
+            "sub:the_sde_modeling/grid",
+            "sub:the_sde_modeling/grid-corrected",
+        ),
     ),
     Erratum(
         "fit-without-room",
@@ -108,7 +128,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "N - M >~ M as in ass:fsl, or e_M(T) for T^-s where T is not far below M^beta",
         "Without the features beyond M the signal e_M leaves the power law: e_128/e_infinity at T = 500, the end of a "
         "run of 10,000 steps at 0.05, is 0.24 for (s, beta) = (0.5, 1.5) and 0.998 for (0.5, 4).",
-        ("sec: experiments/own-setting",),
+        (
+            "sec: experiments/own-setting",
+            "sub:the_kernel_teacher_student_setup/fit",
+        ),
     ),
     Erratum(
         "fit-from-the-first-step",
@@ -164,7 +187,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "With N = M the smallest eigenvalue is of the order of M^-2 lambda_M: for beta = 2 the median of the least "
         "mu_j/lambda_j is 0.0096, 0.0052, 0.0008, 0.0002 at M = 8, 16, 32, 64, against 0.45, 0.44, 0.42, 0.40 with "
         "N = 4M. For the variance see random-projection-variance.",
-        ("lem: random_eigen/corrected",),
+        (
+            "lem: random_eigen/corrected",
+            "lem:eig_concentration_appendix",
+        ),
     ),
     Erratum(
         "eigenvalue-ratio-every-k",
@@ -175,6 +201,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "for k with N - k - M >~ M, for instance k <= M/2 and N >= 3M",
         "For N - M < k that matrix has rank N - k < M and its M-th eigenvalue is 0. With N - k = M the remaining W "
         "is square, and the ratio grows with M as in random-eigen-room.",
+        (
+            "lem:eig_ratio",
+            "lem:eig_ratio/corrected",
+        ),
     ),
     Erratum(
         "bias-without-unlearned-part",
@@ -187,7 +217,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "right-hand side tends to 0, while what W does not reach stays: for one W with M = 64, N = 256, s = 1/2, beta "
         "= 2 it is 0.2311 at t = 10 and the left-hand side 0.2615, of which 0.0305 is never learned. The upper bound "
         "needs an argument of its own for that part; lm:matrix_analysis has both terms.",
-        ("lem:bias_upper_bound",),
+        (
+            "lem:bias_upper_bound",
+            "lem:bias_upper_bound/argument",
+        ),
     ),
     Erratum(
         "bias-lower-bound-rank-one",
@@ -201,7 +234,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "exp(-2 t mu_1)/mu_1: for M = 64, N = 256, s = 1/2, beta = 2 the argument gives 5.2e-12 at t = 10, where the "
         "left-hand side is 0.2615 and e^_M(t) 0.1740. The lemma itself holds in every measurement, for the fixed "
         "target as for normal ones.",
-        ("lem:bias_lower_bound",),
+        (
+            "lem:bias_lower_bound",
+            "lem:bias_lower_bound/argument",
+        ),
     ),
     Erratum(
         "bias-floor-rank-one",
@@ -212,7 +248,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "as above: of the mean over targets; for one target the trace inequality gives T_3 >= 0",
         "The matrix has rank one. Its only eigenvalue other than 0 is paired with the least of the projection, which "
         "is 0. Measured: T_3 M^(s beta) is 1.95 in the case above.",
-        ("lem:bias_lower_bound",),
+        (
+            "lem:bias_lower_bound",
+            "lem:bias_lower_bound/argument-floor",
+        ),
     ),
     Erratum(
         "matrix-analysis-exponent",
@@ -223,6 +262,7 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "I + sum_{a+b>=1} (-t)^(a+b)/(a! b!) H^(1/2) W'(W H W')^(a+b-1) W H^(1/2), as the next display has it",
         "For M = 2, N = 4, beta = 2 and t = 1 the printed series misses A_t'H A_t by 0.48 in one entry, the corrected "
         "one by rounding.",
+        ("lm:matrix_analysis",),
     ),
     Erratum(
         "t-estimate-columns",
@@ -232,6 +272,10 @@ MODEL_ERRATA: tuple[Erratum, ...] = (
         "the ratio of the M/2-th and the M-th eigenvalue of W_0:k H_0:k W_0:k'",
         "the ratio of those of W_k:oo H_k:oo W_k:oo', as the proof has it",
         "W_0:k H_0:k W_0:k' has rank k <= M/3: both its M/2-th and its M-th eigenvalue are 0.",
+        (
+            "lem:T_estimate",
+            "lem:T_estimate/corrected",
+        ),
     ),
     Erratum(
         "projection-entries-over-n",
