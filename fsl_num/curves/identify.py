@@ -20,6 +20,7 @@ ILL: Final = 1e4
 
 _WIDE = math.log(3.0)  # a 90 % interval of a positive parameter wider than a factor of 9 is no knowledge of it
 _EDGE = 1e-6
+_SHARE = 0.05  # of the direction that the curves do not see: a parameter with more of it is not read
 
 
 @dataclass(frozen=True)
@@ -134,12 +135,15 @@ def read_task(law: Law, samples: Array, report: Identifiability, widening: float
             None, None, unknown, f"The law {law.name} has no exponents s and beta: the regime {unknown}."
         )
     s, gamma = (_widened(samples[:, law.names.index(name)], widening) for name in ("s", "gamma"))
-    s_range = None if "s" in report.on_bounds or s[1] > 9.0 * s[0] else s
+    vague = set(report.on_bounds)
+    if report.condition > ILL:  # refits near a minimum do not wander along what the curves do not see
+        vague |= {name for name in law.names if report.weakest.get(name, 1.0) > _SHARE}
+    s_range = None if "s" in vague or s[1] > 9.0 * s[0] else s
     beta_range = None
-    if "gamma" not in report.on_bounds and gamma[1] < 1.0 and gamma[1] < 9.0 * gamma[0]:
+    if "gamma" not in vague and gamma[1] < 1.0 and gamma[1] < 9.0 * gamma[0]:
         beta_range = (1.0 / (1.0 - gamma[0]), 1.0 / (1.0 - gamma[1]))
     regime = unknown
-    if s_range is not None and "gamma" not in report.on_bounds:
+    if s_range is not None and "gamma" not in vague:
         if s[1] < min(gamma[0], 1.0):
             regime = "hard"
         elif s[0] > min(gamma[1], 1.0):

@@ -101,6 +101,15 @@ def test_the_law_is_chosen_by_the_training_curves(name, chosen):
     assert "predicts the rest" in selection.reason
 
 
+def test_curves_that_fit_perfectly_need_not_tell_the_exponents():
+    """Without a residual all refits agree, and still a constant loss says nothing of s and gamma."""
+    steps = np.arange(100, 1501, 100)
+    found = fit(LossCurve(steps, np.full(15, 3.0), schedule=rates("cosine")), "fsl-simplified", starts=2)
+    assert found.task.regime == "cannot be told from these curves"
+    assert found.task.s is None and found.task.beta is None
+    assert not found.report.sound
+
+
 def test_a_rate_that_never_falls_takes_the_simple_law():
     assert choose([run("constant")]).chosen == "fsl-simplified"
     assert fit(run("constant"), intervals=False, starts=1).law.name == "fsl-simplified"
