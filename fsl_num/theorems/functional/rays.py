@@ -125,12 +125,14 @@ def window(sample: Sample) -> tuple[Ray, ...]:
     return (*found, *wide(sample))
 
 
-FAR, FARTHEST = Path(1.0, 1e4), Path(2.0, 1.0)
+FAR = Path(1.0, 1e4)
+FARTHEST = 1e30
+"""t/M^beta up to which the signal is followed at M = 30: t^-s is then below M^-(s beta) for small s as well."""
 
 
 @lru_cache(maxsize=64)
 def all_times(sample: Sample, noise: float, power: float) -> tuple[Ray, ...]:
-    """At t/M^beta from 0.003 to 1e4 and at t = M^(2 beta), with sigma^2 = noise M^power and with sigma^2 = 0.
+    """At t/M^beta from 0.003 to 1e4 (the signal alone to 1e30), with sigma^2 = noise M^power and with sigma^2 = 0.
 
     The law has K_infinity, and the adversary makes the loss small against it.
     """
@@ -140,7 +142,7 @@ def all_times(sample: Sample, noise: float, power: float) -> tuple[Ray, ...]:
     each = {
         EARLY: (signal, Run("constant", LOUDEST, 1.0, -s * beta)), EDGE: (burst, worst), AFTER: (burst, worst, signal),
         BEYOND: (burst, Run("exponential decay", 0.0), signal), FAR: (burst,),
-        FARTHEST: (signal,),
     }  # fmt: skip
     found = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
-    return (*found, *wide(sample))
+    far = size_rays(sample, 30.0, np.geomspace(4.0, FARTHEST * 30.0**beta, 7), [signal])
+    return (*found, *far, *wide(sample))
