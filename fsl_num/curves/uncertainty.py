@@ -11,7 +11,7 @@ the longest curve fitted the width grows in proportion to the horizon: there wha
 No bootstrap knows that the law is not the truth. So q is measured where that shows, on the training curves alone: the
 law is fitted to the first part of every curve and predicts the rest, and, where there are three curves or more, it is
 fitted to all but one and predicts that one. q is the quantile of |error| in units of the width above over all rows held
-out, every held-out piece of a curve counting the same.
+out, every held-out piece of a curve counting the same, with the correction for how few blocks of rows these are.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Setti
     samples = refits(fitted, theta, _REFITS, streams[0])
     noise = residual_spread(np.log(fitted.target.observed) - np.log(fitted.bound(theta)[0]))
     short = [curve.thinned(_THINNED) for curve in curves]
-    ratios, weights = [], []
+    ratios, weights, blocks = [], [], 0.0
     if not law.final_only:
         for inner, fitted_to, held in _held_out(law, short, theta, settings):
             part = task(law, fitted_to, settings, coarse=True)
@@ -196,6 +196,7 @@ def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Setti
                 scale = _scale(law, curve.plan, inner, some, inner_noise, reach)[mask]
                 ratios.append(error / np.maximum(scale, 1e-12))
                 weights.append(np.full(error.size, 1.0 / error.size))
+                blocks += _BLOCKS * error.size / mask.size
     if not ratios:
         from scipy.special import ndtri
 
@@ -203,5 +204,6 @@ def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Setti
     ratio, weight = np.concatenate(ratios), np.concatenate(weights)
     order = np.argsort(ratio)
     reached = np.cumsum(weight[order]) / weight.sum()
-    quantiles = np.interp(LEVELS, reached, ratio[order])
+    # of n independent errors the quantile for the next one is that of level (n + 1)/n; independent are whole blocks
+    quantiles = np.interp(np.minimum(LEVELS * (1.0 + 1.0 / blocks), 1.0), reached, ratio[order])
     return Uncertainty(samples, noise, np.asarray(quantiles), int(ratio.size))
