@@ -1,0 +1,183 @@
+"""Mutation testing: how many wrong versions of the symbolic layer and of the solvers do the tests notice?
+
+    python tests/mutation/score.py --count 200 --seed 0 --out score.json
+
+draws mutants (see mutants.py), puts each into a clone of the last commit, and runs the tests nearest to its module
+until one fails: the tests of the module itself, then those that import it, then those that import what imports it. A
+mutant survives when every test file within the budget of seconds has passed. The file given by --out is written after
+every mutant, and what stands in it is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+
+from tqdm import tqdm
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "architecture"), str(Path(__file__).resolve().parent)]
+
+from mutants import draw  # noqa: E402
+from scan_layout import imported_modules, mirrors  # noqa: E402
+
+from fsl_num.writing import write_atomically  # noqa: E402
+
+LAST = "tests/test_theorems.py"
+"""The claims: they reach everything, and are asked last."""
+
+
+def test_files(path, root):
+    """The test files that can notice a mistake in the module at ``path``, nearest first, with its own doctests."""
+    modules = [each for top in ("fsl_sym", "fsl_num") for each in (root / top).rglob("*.py")]
+    tests = [each for each in (root / "tests").rglob("test_*.py") if "architecture" not in each.parts]
+    imports = {each: imported_modules(each.read_text(encoding="utf-8")) for each in (*modules, *tests)}
+    name = ".".join(part for part in Path(path).with_suffix("").parts if part != "__init__")
+    chosen = [path, *(each for each in mirrors(Path(path)) if (root / each).is_file())]
+    reached, names = {name}, {name}
+    while names:
+        users = [each for each in imports if imports[each] & names]
+        chosen += sorted(str(each.relative_to(root)) for each in users if each in tests)
+        found = {_module_name(each.relative_to(root)) for each in users if each not in tests}
+        names = found - reached
+        reached |= found
+    kept = [each for each in dict.fromkeys(chosen) if each != LAST and "bench" not in each]
+    return [*kept, LAST]
+
+
+def _module_name(path):
+    return ".".join(part for part in path.with_suffix("").parts if part != "__init__")
+
+
+def hear(mutant, clone, seconds, healthy):
+    """Run the tests on one mutant: a record with whether it was killed, by which file, and the changed line.
+
+    A test file counts only where it passes without the mutant, asked when it first kills: ``healthy`` remembers.
+    """
+    target = clone / mutant.path
+    original = target.read_text(encoding="utf-8")
+    changed = mutant.source(original)
+    record = {
+        "path": mutant.path,
+        "line": mutant.line,
+        "kind": mutant.kind,
+        "operator": mutant.operator.__name__,
+        "occurrence": mutant.occurrence,
+        "change": _changed_lines(original, changed),
+    }
+    left, asked = float(seconds), 0
+    try:
+        _put(target, changed)
+        for test in test_files(mutant.path, clone):
+            if left <= 0:
+                break
+            start = time.monotonic()
+            outcome = _run_tests(test, clone, max(left, 60.0))
+            left -= time.monotonic() - start
+            asked += 1
+            if outcome == "passed":
+                continue
+            if test not in healthy:
+                _put(target, original)
+                healthy[test] = _run_tests(test, clone, 600.0) == "passed"
+                _put(target, changed)
+            if healthy[test]:
+                return record | {"killed": True, "by": test, "how": outcome, "asked": asked}
+        return record | {"killed": False, "by": None, "how": "survived", "asked": asked}
+    finally:
+        _put(target, original)
+
+
+def _put(path, text):
+    path.write_text(text, encoding="utf-8")
+    # A time of its own for each version: compiled code is kept by time and size, and a mutant often has the same size.
+    _put.clock += 2
+    os.utime(path, (_put.clock, _put.clock))
+
+
+_put.clock = int(time.time()) - 10_000_000
+
+
+def _run_tests(test, clone, limit):
+    environment = os.environ | {
+        "PYTHONPATH": str(clone),
+        "PYTHONPYCACHEPREFIX": str(clone.parent / "compiled"),
+        "HYPOTHESIS_PROFILE": "ci",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", test]
+    try:
+        done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return "too slow"
+    # 5: a file without tests, such as a module without doctests.
+    return "passed" if done.returncode in (0, 5) else "failed"
+
+
+def _changed_lines(original, changed):
+    before, after = original.splitlines(), changed.splitlines()
+    pairs = [(a.strip(), b.strip()) for a, b in zip(before, after, strict=False) if a != b]
+    return list(pairs[0]) if pairs else ["", ""]
+
+
+def main(arguments=None):
+    """Draw, run, report; 0 where the share of killed mutants reaches the goal."""
+    parser = argparse.ArgumentParser(description="Mutation testing of the symbolic layer and the solvers.")
+    parser.add_argument("--count", type=int, default=100, help="mutants to draw (default: 100)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draw (default: 0)")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="mutants at a time, each in a clone of its own (default: 1)"
+    )
+    parser.add_argument("--seconds", type=float, default=240.0, help="tests a mutant must survive (default: 240 s)")
+    parser.add_argument("--goal", type=float, default=0.9, help="share to be killed (default: 0.9)")
+    parser.add_argument("--out", type=Path, default=Path("mutation-score.json"), help="the record, read and extended")
+    chosen = parser.parse_args(arguments)
+    records = json.loads(chosen.out.read_text(encoding="utf-8"))["mutants"] if chosen.out.is_file() else []
+    known = {(each["path"], each["operator"], each["occurrence"]) for each in records}
+    with tempfile.TemporaryDirectory() as folder:
+        clones = SimpleQueue()
+        for index in range(chosen.jobs):
+            clone = Path(folder) / str(index) / "clone"
+            subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+            clones.put(clone)
+        drawn, total = draw(clone, chosen.count, chosen.seed)
+        waiting = [each for each in drawn if (each.path, each.operator.__name__, each.occurrence) not in known]
+
+        healthy: dict[str, bool] = {}
+
+        def run(mutant):
+            place = clones.get()
+            try:
+                return hear(mutant, place, chosen.seconds, healthy)
+            finally:
+                clones.put(place)
+
+        with ThreadPoolExecutor(chosen.jobs) as pool:
+            for record in tqdm(pool.map(run, waiting), total=len(waiting), unit="mutant"):
+                records.append(record)
+                write_atomically(str(chosen.out), json.dumps({"places": total, "mutants": records}, indent=1) + "\n")
+    return report(records, total, chosen.goal)
+
+
+def report(records, total, goal):
+    """Print the score and the survivors."""
+    killed = sum(each["killed"] for each in records)
+    share = killed / max(len(records), 1)
+    print(f"{killed} of {len(records)} mutants killed ({share:.1%}), drawn from {total} places")
+    for each in records:
+        if not each["killed"]:
+            before, after = each["change"]
+            print(f"  survived {each['path']}:{each['line']} ({each['kind']})\n    - {before}\n    + {after}")
+    return 0 if share >= goal else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""The mutants drawn are wrong versions that compile, at places where a test could see them."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cosmic_ray", reason="mutation testing needs the extra `dev`")
+
+from mutants import FAMILIES, draw, files, places  # noqa: E402
+from score import test_files as files_asked  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = '''"""Words with 3 numbers."""
+from __future__ import annotations
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    A = 1 + 1
+
+Either = int | None
+
+
+@cache
+def f(x: int | None, *, y: int = 2) -> int | None:
+    for a, b in zip([1], [2], strict=True):
+        if a < b and not x:
+            return a + b * y
+    return None
+'''
+
+
+def test_places_are_where_a_mistake_can_be_seen():
+    found = {kind: {line for name, (line, _) in places("f.py", SOURCE) if name == kind} for kind in FAMILIES}
+    assert found["arithmetic"] == {16} and found["comparison"] == {15}
+    assert found["number"] == {13, 14} and found["decorator"] == set() and found["loop"] == {14}
+
+
+def test_a_mutant_compiles_and_differs():
+    for group in places("f.py", SOURCE).values():
+        for mutant in group:
+            changed = mutant.source(SOURCE)
+            if changed is not None:
+                assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(SOURCE))
+                assert sum(a != b for a, b in zip(SOURCE.splitlines(), changed.splitlines(), strict=False)) >= 1
+
+
+def test_the_same_seed_draws_the_same_mutants():
+    drawn, total = draw(ROOT, 5, 3)
+    assert len(drawn) == 5 and total > 5000
+    assert [(each.path, each.occurrence) for each in drawn] == [(e.path, e.occurrence) for e in draw(ROOT, 5, 3)[0]]
+
+
+def test_the_tests_nearest_to_a_module_are_asked_first():
+    assert "fsl_num/volterra/march.py" in files(ROOT)
+    asked = files_asked("fsl_num/spectrum.py", ROOT)
+    assert asked[:2] == ["fsl_num/spectrum.py", "tests/fsl_num/test_num_spectrum.py"]
+    assert asked[-1] == "tests/test_theorems.py" and len(set(asked)) == len(asked)

@@ -1,0 +1,71 @@
+"""The example runs are what their provenance says, and a law fitted to two of a size predicts the other two."""
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fsl_num import fit, read_curve
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples"
+PROVENANCE = json.loads((FOLDER / "curves" / "provenance.json").read_text(encoding="utf-8"))
+SCHEDULES = ("constant", "wsd", "8-1-1", "cosine")
+
+
+def run_of(size, schedule):
+    return read_curve(FOLDER / "curves" / f"{size}_{schedule}.csv", warmup=PROVENANCE["warmup"])
+
+
+def rate_of_the_script():
+    """The schedules as the training script defines them, without PyTorch."""
+    source = (FOLDER / "train_language_models.py").read_text(encoding="utf-8")
+    wanted = [
+        node
+        for node in ast.parse(source).body
+        if (isinstance(node, ast.FunctionDef) and node.name == "rate")
+        or (isinstance(node, ast.Assign) and "STEPS" in ast.unparse(node.targets[0]))
+    ]
+    names = {"math": __import__("math")}
+    exec(compile(ast.Module(wanted, []), "train_language_models.py", "exec"), names)
+    return names["rate"]
+
+
+@pytest.mark.parametrize("size", PROVENANCE["sizes"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_run_has_the_steps_and_rates_of_its_schedule(size, schedule):
+    curve, rate = run_of(size, schedule), rate_of_the_script()
+    every = PROVENANCE["record_every"]
+    assert curve.step.tolist() == list(range(every, PROVENANCE["steps"] + 1, every))
+    # six digits are written
+    np.testing.assert_allclose(curve.lr, [rate(schedule, step) for step in curve.step.tolist()], rtol=1e-5)
+    assert curve.loss[0] > 3.0 > 2.0 > curve.loss[-1]
+
+
+@pytest.mark.parametrize("size", PROVENANCE["sizes"])
+def test_runs_of_one_size_share_what_they_have_in_common(size):
+    constant, dropped, decayed = (run_of(size, schedule).loss for schedule in ("constant", "8-1-1", "wsd"))
+    shared = int(0.8 * constant.size)
+    assert constant[:shared].tolist() == dropped[:shared].tolist() == decayed[:shared].tolist()
+    assert (constant[shared + 1 :] != dropped[shared + 1 :]).all()
+
+
+def test_a_larger_model_reaches_a_lower_loss():
+    for schedule in SCHEDULES:
+        assert run_of("large", schedule).loss[-1] < run_of("small", schedule).loss[-1]
+
+
+@pytest.mark.parametrize("size", PROVENANCE["sizes"])
+def test_two_runs_predict_the_other_two(size):
+    curves = {schedule: run_of(size, schedule).between_steps(1000, 8000) for schedule in SCHEDULES}
+    result = fit([curves["constant"], curves["8-1-1"]], "fsl-simplified", intervals=False)
+    last = {schedule: run_of(size, schedule).loss[-1] for schedule in SCHEDULES}
+    for schedule, each in result.scores([curves["wsd"], curves["cosine"]]).items():
+        # to predict the runs fitted for the others would be wrong by their distance
+        wrong = abs(last["constant"] - last[schedule.split("_")[1]])
+        assert each.mean_relative_error < 0.015 and abs(each.final_error) < 0.3 * wrong
+
+
+def test_the_examples_are_small():
+    assert sum(path.stat().st_size for path in (FOLDER / "curves").iterdir()) < 300_000
