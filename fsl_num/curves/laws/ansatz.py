@@ -4,7 +4,8 @@ r"""The paper's ansatz for loss curves of language models, with and without the 
 
 It is fitted as linear in c1, c23 = c2 c3 and c2: in the printed form c3 runs off to infinity while c2 goes to 0
 wherever the data do not see the term T(i)^-s, and the condition number reaches 1e10. Changes during warmup are no
-sources, as T(i)^-s is not bounded there.
+sources, as T(i)^-s is not bounded there. T(i) is the sum of the rates before update i, the first one with the changed
+rate: there the change takes effect, and there summation by parts puts it; the paper prints the time one update later.
 """
 
 from __future__ import annotations
