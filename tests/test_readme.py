@@ -14,12 +14,12 @@ from fsl_num.cli import main
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
-QUICK = [
-    line
+BLOCKS = [
+    lines
     for block in re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
-    for line in block.splitlines()
-    if line.startswith("fsl ") and not line.startswith("fsl verify")
+    if (lines := [each for each in block.splitlines() if each.startswith("fsl ") and not each.startswith("fsl verify")])
 ]
+"""The commands of each block, to be run one after the other in one folder."""
 
 
 def readme_command(name, folder=ROOT):
@@ -59,17 +59,20 @@ def test_the_script_of_the_whole_check_can_be_run():
     assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], check=False).returncode == 0
 
 
-def test_the_examples_run():
+def test_the_examples_run(monkeypatch):
+    monkeypatch.chdir(ROOT)
     result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert result.attempted >= 5
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("line", QUICK)
-def test_a_command_works(line, capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize("lines", BLOCKS, ids=lambda lines: lines[0][:40])
+def test_the_commands_of_a_block_work(lines, capsys, tmp_path, monkeypatch):
+    (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
     monkeypatch.chdir(tmp_path)  # what a command writes is not left in the clone
-    assert main(shlex.split(line)[1:]) == 0
-    assert capsys.readouterr().out.strip()
+    for line in lines:
+        assert main(shlex.split(line)[1:]) == 0
+        assert capsys.readouterr().out.strip()
 
 
 def test_the_claims_named_exist(capsys):
