@@ -111,7 +111,8 @@ def test_a_place_that_is_none_is_refused(line, last, kind):
         Place("x", line, last, kind)
 
 
-def test_the_account_is_listed(capsys):
+def test_the_account_is_listed(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # wide enough that no reason is broken
     assert main(["list", "--labels"]) == 0
     shown = capsys.readouterr().out
     assert "cor: contraction" in shown and "not checkable: a standard definition" in shown

@@ -10,11 +10,9 @@ from fsl_num.simulate.hypercontractivity import hypercontractivity_constants
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_num.simulate.regression import Regression
 from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.court import hear
 from fsl_num.theorems.model import measurements as measured
-from fsl_num.theorems.model.claims import CLAIMS, KURTOSIS, best_constants
+from fsl_num.theorems.model.claims import KURTOSIS, best_constants
 from fsl_num.theorems.model.statements import Bracket, FailureRate, Operator, Trend, matrix_bound, noise_bound
-from fsl_num.theorems.records import Verdict
 from fsl_num.theorems.statements import Ray
 
 SAMPLE = Sample("hard", 0.5, 4.0)
@@ -78,10 +76,3 @@ def test_sums_over_the_rules_agree_with_the_formulas(name):
     assert third.value == pytest.approx(noise_covariance(problem, v), rel=1e-9, abs=1e-12)
     constants = hypercontractivity_constants(name, 4)
     assert best_constants(KURTOSIS[name]) == pytest.approx((constants.lower, constants.upper))
-
-
-def test_the_claims_as_printed_are_refuted_and_their_corrections_hold():
-    found = {each.id: hear(each) for each in CLAIMS if each.corrected_by or each.id.startswith("assumption")}
-    refuted = {name for name, heard in found.items() if heard.verdict is Verdict.REFUTED}
-    assert refuted == {each.id for each in CLAIMS if each.corrected_by}
-    assert len(refuted) == 3
