@@ -154,9 +154,6 @@ def test_an_erratum_points_to_claims_and_gives_evidence():
         json.dumps(each.to_json(), allow_nan=False)
 
 
-NEAR = 5
-"""Lines between what a claim hears and what its erratum quotes: a formula, and the sentence that it stands in."""
-
 UNHEARD = {
     "pure-decay-outperforms-wsd": "a comparison of best schedules, heard by the claims about these that it rests on",
     "fsl-simplified-early-times": "the law without t >~ 1, which fails as its restatements for the schedules do",
@@ -166,8 +163,8 @@ UNHEARD = {
 
 
 def about(erratum):
-    """The claims that an erratum is about: those that depend on it, and those about what stands where it stands."""
-    return [each for each in claims() if each.id in erratum.depends or abs(each.line - erratum.line) <= NEAR]
+    """The claims that an erratum names."""
+    return [each for each in claims() if each.id in erratum.depends]
 
 
 def test_what_fails_as_printed_is_in_the_errata(whole_registry):

@@ -48,7 +48,11 @@ ERRATA: tuple[Erratum, ...] = (
         "about M log 2 for N = 2^M and infinite for N infinite, while the printed right side is 1 + (1 + ... + 1/M), "
         "about log M; N - M >~ M holds. At the other end nothing happens: for s up to 3 and all t the ratio of risk "
         "and law stays in [1, 1.18] at c = 0.05, with adversarial schedules and Gaussian features.",
-        ("thm:fsl-zero-noise", "thm: fsl-random"),
+        (
+            "thm:fsl-zero-noise",
+            "thm: fsl-random",
+            "thm:fsl-zero-noise/zero-difficulty",
+        ),
     ),
     Erratum(
         "ke-gap-harmonic-sum",
@@ -60,7 +64,10 @@ ERRATA: tuple[Erratum, ...] = (
         "At s = 1 the sum is 1 + 1/2 + ... + 1/M, about log M, and both exponents are 1 - 2 beta. The gap itself has "
         "this logarithm (measured to t = M^beta = 1e60). The bound that the lemma states is larger by a power of M, "
         "and holds.",
-        ("eq:Ke-gap",),
+        (
+            "eq:Ke-gap",
+            "eq:Ke-gap/argument",
+        ),
     ),
     Erratum(
         "ksigma-gap-range",
