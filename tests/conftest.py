@@ -8,6 +8,11 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Before numpy is loaded: the workers fill the cores already, and with as many threads each, matrix products take three
+# times as long.
+for _threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")
+
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 # Said for each: where CI is set, hypothesis would derandomise every profile that does not say.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 _DASK: Final = re.compile(r"dask://(?P<host>[^\s:/]+|\[[\da-fA-F:]+\]):(?P<port>\d{1,5})", re.ASCII)
+_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 _PATIENCE = 10  # seconds for a scheduler to answer
 
 
@@ -54,13 +55,29 @@ def executor_at(where: str | None, jobs: int | None = None) -> Iterator[Executor
 
         # Spawned, not forked: the same on every system, and no lock of a numerical library is copied while it is held.
         pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
-        try:
-            yield pool
-        finally:
-            pool.shutdown(cancel_futures=True)  # when interrupted, what has not begun is not begun
+        with _one_thread_each():
+            try:
+                yield pool
+            finally:
+                pool.shutdown(cancel_futures=True)  # when interrupted, what has not begun is not begun
     else:
         with _cluster(where) as client, client.get_executor() as shared:
             yield shared
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let the processes that start meanwhile use one thread for their matrix products, unless the user says otherwise.
+
+    There are as many processes as cores already: with as many threads each they take three times as long.
+    """
+    chosen = [name for name in _THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(chosen, "1"))
+    try:
+        yield
+    finally:
+        for name in chosen:
+            os.environ.pop(name, None)
 
 
 def _cluster(where: str) -> Any:

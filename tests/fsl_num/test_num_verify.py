@@ -1,6 +1,7 @@
 """fsl verify with the real court: processes change nothing but the time, and the record says what the table says."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,13 @@ def test_work_is_done_here_or_in_processes():
         assert executor is None
     with executor_at("processes", 2) as executor:
         assert executor.submit(abs, -3).result() == 3
+
+
+def test_processes_use_one_thread_each_unless_told_otherwise(monkeypatch):
+    names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MKL_NUM_THREADS", "3")
+    with executor_at("processes", 1) as pool:
+        assert [pool.submit(os.getenv, name).result() for name in names] == ["1", "3", "1"]
+    assert [os.environ.get(name) for name in names] == [None, "3", None]
