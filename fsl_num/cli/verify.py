@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsl_num.cli.executors import check_executor, cores, executor_at
 from fsl_num.cli.inputs import InputError, whole_number
+from fsl_num.cli.targets import check_targets, write_content
 
 if TYPE_CHECKING:
     from fsl_num.theorems.cache import Cache
@@ -82,7 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         from fsl_num.cli.web_page import web_page
 
-        _write("--html", arguments.html, web_page(hearings, mistakes, profile=arguments.profile, seed=arguments.seed))
+        write_content(
+            "--html", arguments.html, web_page(hearings, mistakes, profile=arguments.profile, seed=arguments.seed)
+        )
     text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if arguments.json == "-":
         sys.stdout.write(text)
@@ -92,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     width = shutil.get_terminal_size((120, 24)).columns
     print(verification(hearings, mistakes, width=width, notes=_notes(arguments.profile, hearings, cache)))
     if arguments.json is not None:
-        _write("--json", arguments.json, text)
+        write_content("--json", arguments.json, text)
     return 0 if passed else 1
 
 
@@ -100,30 +103,7 @@ def _check_targets(arguments: argparse.Namespace) -> None:
     """Refuse a file that cannot be written before the work whose result is to be written."""
     if arguments.html == "-":
         raise InputError("--html needs the name of a file: - is for --json alone")
-    if arguments.html is not None and arguments.html == arguments.json:
-        raise InputError(f"--html and --json cannot both write {arguments.html!r}")
-    for option, path in (("--json", arguments.json), ("--html", arguments.html)):
-        if path is not None and path != "-":
-            from fsl_num.writing import check_writable
-
-            try:
-                check_writable(path)
-            except (OSError, ValueError) as error:
-                raise _unwritable(option, path, error) from error
-
-
-def _write(option: str, path: str, text: str) -> None:
-    from fsl_num.writing import write_atomically
-
-    try:
-        write_atomically(path, text)
-    except OSError as error:
-        raise _unwritable(option, path, error) from error
-
-
-def _unwritable(option: str, path: str, error: Exception) -> InputError:
-    reason = getattr(error, "strerror", None) or str(error)
-    return InputError(f"{option} cannot write to {path!r}: {reason}")
+    check_targets({"--json": arguments.json, "--html": arguments.html}, pictures=())
 
 
 def _place_of_work(arguments: argparse.Namespace) -> str | None:

@@ -43,7 +43,7 @@ def idle(monkeypatch):
         (["--html", "missing/report.html"], "--html cannot write to 'missing/report.html': No such file or directory"),
         (["--html", "."], "--html cannot write to '.': Is a directory"),
         (["--html", "-"], "--html needs the name of a file"),
-        (["--html", "a", "--json", "a"], "--html and --json cannot both write 'a'"),
+        (["--html", "a", "--json", "a"], "--json, --html must name different files"),
         (["--json", "missing/record.json"], "--json cannot write to 'missing/record.json'"),
     ],
 )
