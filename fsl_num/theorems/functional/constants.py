@@ -140,9 +140,9 @@ def closure_ratios(sample: Sample) -> tuple[tuple[str, str, float], ...]:
 
 def _closure_ratio(row: Array, march: Array, delta: float, noise: float, signal: Array) -> float:
     total = march[:, 0] + (delta + noise) * march[:, 1]
-    # The last node holds the modes alone, without the constant source.
-    total[-1] += delta + noise
     risk = 0.5 * (total - noise)
+    # The last node holds the modes alone, without the constant source: what is left there may be 1e-15 of the noise.
+    risk[-1] = 0.5 * (total[-1] + delta)
     return float(risk[-1] / (delta + signal[-1] + row @ (risk + noise)))
 
 

@@ -65,14 +65,14 @@ def _reach(sample: Sample) -> Equivalent:
     def law(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
         return np.logaddexp(logs["trace"], given["t"] * logs["t"] + given["M"] * logs["M"])
 
-    return Equivalent(law, {"t": 1.0, "M": -2.0 * sample.point[1]})
+    return Equivalent(law, {"t": 1.0, "M": -2.0 * gaps.reach_exponent(sample)})
 
 
 def _reach_mutants(sample: Sample) -> dict[str, Statement]:
     whole = _reach(sample)
     return {
         "bounded for all t": replace(whole, law=lambda given, logs: logs["trace"]),
-        "bounded up to t = M^beta only": replace(whole, exponents={"t": 1.0, "M": -sample.point[1]}),
+        "bounded up to t = M^beta only": replace(whole, exponents={"t": 1.0, "M": -gaps.reach_exponent(sample)}),
     }
 
 
@@ -165,7 +165,8 @@ CLAIMS: tuple[Claim, ...] = (
         "t = M^(2 beta), not only up to M^beta, and grows like t beyond, where one mode is left.",
         r"\frac{\mathcal K_M * \mathcal K_M(t)}{\mathcal K_M(t)} \asymp \mathrm{tr}(\mathbf H_M) + t M^{-2\beta},"
         r" \quad t \ge M^\beta",
-        (MODEL, "t from M^beta to 1e12 M^(2 beta)"), gaps.reach_rays, _reach, _reach_mutants, derive=pair_of_modes,
+        (MODEL, "t from M^beta to 1e12 M^(2 beta)", "heard at max(beta, 2)"),
+        gaps.reach_rays, _reach, _reach_mutants, derive=pair_of_modes,
         role="stronger", strengthens="cor: contraction", depends=("cor: contraction",), family="gaps",
     ),
     Claim(

@@ -15,21 +15,23 @@ from fsl_num.theorems.functional.rays import balance
 from fsl_num.theorems.statements import Equivalent, Ray
 
 EXCESS = 1e12
-"""sigma^2 is at least this multiple of M^(beta-1-s beta) and small enough for the finite model to have forgotten it."""
+"""sigma^2 is at least this multiple of M^(beta-1-s beta) and of M^-beta, below which the signal's own noise decides
+(for s > 2 - 1/beta), and small enough for the finite model to have forgotten it."""
 
 
 @lru_cache(maxsize=64)
 def measured(sample: Sample) -> tuple[Ray, ...]:
-    """Law with K_infinity over the loss, along M (sigma^2 = 1e12 M^(beta-1-s beta) M^(1/2)) and along sigma^2."""
+    """Law with K_infinity over the loss, along M (sigma^2 = 1e12 M^(1/2) times the least) and along sigma^2."""
     s, beta = sample.point
+    least = max(balance(sample), -beta)
     found = []
     by_size = [
         records(s, beta, float(size), BEYOND.multiple * float(size) ** beta,
-                [Run("burst then zero", EXCESS, 1.0, balance(sample) + 0.5)])[0]
+                [Run("burst then zero", EXCESS, 1.0, least + 0.5)])[0]
         for size in sizes(sample, BEYOND)
     ]  # fmt: skip
     size = moderate_size(beta)
-    start = EXCESS * size ** balance(sample)
+    start = EXCESS * size**least
     runs = [Run("burst then zero", start * 10.0**power) for power in np.linspace(0.0, 20.0, 9)]
     by_noise = records(s, beta, size, BEYOND.multiple * size**beta, runs)
     for name, scale, points in (("M", "M", by_size), ("sigma^2", "sigma^2", by_noise)):

@@ -144,10 +144,11 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-hard-regime/noise-limit", "thm: fsl-hard-regime", 484, "how the law with K_infinity fails",
         "After a burst of noise the law with K_infinity exceeds the risk by a factor of the order "
-        "sigma^2 M^(s beta - beta + 1), at t = 100 M^beta and sigma^2 above M^(beta-1-s beta), for every s: what the "
-        "M features have forgotten exponentially, K_infinity still remembers.",
+        "sigma^2 M^(s beta - beta + 1), at t = 100 M^beta and sigma^2 above M^(beta-1-s beta) and M^-beta, for every "
+        "s: what the M features have forgotten exponentially, K_infinity still remembers.",
         rf"\frac{{\text{{law with }}\mathcal K_\infty}}{{{RISK}}} \asymp \sigma^2 M^{{s\beta-\beta+1}}",
-        (*MODEL, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta", "sigma^2 >> M^(beta-1-s beta)"),
+        (*MODEL, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
+         "sigma^2 >> M^(beta-1-s beta) + M^-beta"),
         noise_limit.measured, _noise_law,
         lambda sample: {"bounded": replace(_noise_law(sample), exponents={"sigma^2": 0.0, "M": 0.0})},
         role="own", family=FAMILY,
