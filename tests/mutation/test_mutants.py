@@ -3,12 +3,8 @@
 import ast
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("cosmic_ray", reason="mutation testing needs the extra `dev`")
-
-from mutants import FAMILIES, draw, files, places  # noqa: E402
-from score import test_files as files_asked  # noqa: E402
+from mutants import FAMILIES, draw, files, places
+from score import test_files as files_asked
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = '''"""Words with 3 numbers."""

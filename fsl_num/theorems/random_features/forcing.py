@@ -18,7 +18,7 @@ from fsl_num.theorems.statements import Ray
 Array = NDArray[np.float64]
 
 SIZES = ((16, 32, 64, 128), (16, 32, 64, 128), (16, 32, 64, 128, 256))
-RUNS = ((120, 100, 80, 48), (160, 120, 100, 64), (240, 200, 160, 96, 32))
+RUNS = ((120, 100, 80, 48), (320, 240, 200, 128), (480, 400, 320, 192, 64))
 """Model sizes and draws of the quick, full and deep profiles."""
 SPREAD_SIZES = (16, 32, 64, 128)
 SPREAD_RUNS = (120, 120, 80, 48)

@@ -28,7 +28,7 @@ from fsl_num.volterra import Problem, Spectrum, solve
 Array = NDArray[np.float64]
 
 SIZES = (16, 32, 64, 128)
-RUNS = ((32, 24, 20, 16), (40, 32, 24, 20), (120, 96, 64, 48))
+RUNS = ((32, 24, 20, 16), (120, 96, 64, 48), (360, 240, 160, 96))
 """Draws of the quick, full and deep profiles."""
 SHARES = (1 / 2, 2.0)
 """The ends of training are (c M)^beta for these c: on both sides of the time M^beta."""
