@@ -9,7 +9,6 @@ import pytest
 
 from fsl_num.cli import main
 from fsl_num.cli import rates as typed
-from fsl_num.cli import simulate as command
 from fsl_num.schedules.steps import STEP_SCHEDULES, step_rates
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.recursion import exact_risk

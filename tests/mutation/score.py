@@ -168,14 +168,17 @@ def main(arguments=None):
 
 
 def report(records, total, goal):
-    """Print the score and the survivors."""
+    """Print the score and the survivors, each with the reason why no test notices it where one is known."""
+    known = json.loads((Path(__file__).resolve().parent / "survivors.json").read_text(encoding="utf-8"))
+    reasons = {(each["path"], each["before"], each["after"]): each["reason"] for each in known}
     killed = sum(each["killed"] for each in records)
     share = killed / max(len(records), 1)
     print(f"{killed} of {len(records)} mutants killed ({share:.1%}), drawn from {total} places")
     for each in records:
         if not each["killed"]:
             before, after = each["change"]
-            print(f"  survived {each['path']}:{each['line']} ({each['kind']})\n    - {before}\n    + {after}")
+            why = reasons.get((each["path"], before, after), "no reason known: a test is missing")
+            print(f"  survived {each['path']}:{each['line']} ({each['kind']}): {why}\n    - {before}\n    + {after}")
     return 0 if share >= goal else 1
 
 

@@ -1,9 +1,11 @@
 """The mutants drawn are wrong versions that compile, at places where a test could see them."""
 
 import ast
+import json
 from pathlib import Path
 
 from mutants import FAMILIES, draw, files, places
+from score import report
 from score import test_files as files_asked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,3 +55,17 @@ def test_the_tests_nearest_to_a_module_are_asked_first():
     asked = files_asked("fsl_num/spectrum.py", ROOT)
     assert asked[:2] == ["fsl_num/spectrum.py", "tests/fsl_num/test_num_spectrum.py"]
     assert asked[-1] == "tests/test_theorems.py" and len(set(asked)) == len(asked)
+
+
+def test_the_report_gives_the_reasons_of_the_survivors(capsys):
+    known = json.loads((Path(__file__).parent / "survivors.json").read_text(encoding="utf-8"))
+    records = [
+        {"path": each["path"], "line": 1, "kind": "number", "change": [each["before"], each["after"]], "killed": False}
+        for each in known
+    ]
+    other = {"path": "f.py", "line": 1, "kind": "number", "change": ["a", "b"], "killed": False}
+    assert report([*records, other, {"killed": True}], 100, 0.5) == 1
+    told = capsys.readouterr().out
+    assert told.startswith(f"1 of {len(known) + 2} mutants killed")
+    assert all(each["reason"] in told for each in known) and told.count("a test is missing") == 1
+    assert report([{"killed": True}], 100, 0.9) == 0
