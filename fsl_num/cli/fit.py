@@ -104,17 +104,18 @@ def run_fit(arguments: argparse.Namespace) -> int:
     result = _fitted(arguments, train, arguments.law)
     try:
         scores = result.scores(test, level) if test else {}
-        content: Any = report.fit_text(result, scores, level)
         if arguments.json:
+            fitted = {} if result.law.final_only else result.scores()
             content = report.fit_json(
-                result,
-                _by_path(arguments.train, train, {} if result.law.final_only else result.scores()),
-                _by_path(arguments.predict, test, scores),
+                result, _by_path(arguments.train, train, fitted), _by_path(arguments.predict, test, scores)
             )
+            text = json.dumps(content, indent=2, allow_nan=False)
+        else:
+            text = report.fit_text(result, scores, level)
         figure = result.plot(test or None, level)[0].figure if arguments.plot is not None else None
     except ValueError as error:
         raise InputError(" ".join(str(error).split())) from error
-    print(json.dumps(content, indent=2, allow_nan=False) if arguments.json else content)
+    print(text)
     if arguments.save is not None:
         write_content("--save", arguments.save, result.to_json() + "\n")
     if figure is not None:

@@ -4,16 +4,10 @@ import json
 import sys
 
 import pytest
+from typed import refusal
 
 from fsl_num.cli import figure as command
 from fsl_num.cli import main
-
-
-def refusal(arguments, capsys):
-    assert main(arguments) == 2
-    shown = capsys.readouterr()
-    assert not shown.out and shown.err.startswith("fsl: ") and shown.err.count("\n") == 1
-    return shown.err
 
 
 def test_loss_dynamics_are_drawn_and_told(tmp_path, capsys):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from typed import refusal
 
 from fsl_num.cli import curve_files, fit, main
 from fsl_num.curves import laws
@@ -57,13 +58,6 @@ def saved(runs):
         status = main(["fit", *train, "--predict", *test, *options, *targets])
     assert status == 0
     return json.loads(out.getvalue())
-
-
-def refusal(words, capsys):
-    assert main(words) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and captured.err.startswith("fsl: ") and captured.err.count("\n") == 1
-    return captured.err
 
 
 def test_a_fit_predicts_other_runs(saved, runs):

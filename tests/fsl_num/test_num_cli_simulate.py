@@ -1,11 +1,11 @@
 """fsl simulate: what was asked is what the simulators return; what cannot be run is refused in one sentence."""
 
-import json
 import socket
 import sys
 
 import numpy as np
 import pytest
+from typed import answer, refusal
 
 from fsl_num.cli import main
 from fsl_num.cli import rates as typed
@@ -21,18 +21,6 @@ EXACT = [*MODEL, *RATE, "--exact"]
 SAMPLED = [*MODEL, *RATE, "--runs", "20"]
 PROBLEM = Regression(s=0.5, beta=2.0, model_size=6, noise=0.5)
 RATES = step_rates("wsd", peak=0.2, steps=50)
-
-
-def answer(arguments, capsys):
-    assert main([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def refusal(arguments, capsys):
-    assert main(arguments) == 2
-    shown = capsys.readouterr()
-    assert not shown.out and shown.err.startswith("fsl: ") and shown.err.count("\n") == 1
-    return shown.err
 
 
 def test_the_exact_risk_is_recorded_as_asked(capsys):

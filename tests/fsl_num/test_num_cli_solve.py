@@ -1,11 +1,11 @@
 """fsl solve: what was asked is solved, at full precision; what cannot be solved is refused in one sentence."""
 
-import json
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from typed import answer, refusal
 
 from fsl_num.cli import main
 from fsl_num.cli import solve as solve_command
@@ -17,18 +17,6 @@ MODEL = ["solve", "--s", "1/2", "--beta", "2", "--model-size", "6", "--noise", "
 CONSTANT = [*MODEL, "--schedule", "constant", "--gamma", "0.3"]
 RATES = ["--peak-lr", "0.4", "--final-lr", "1/100", "--steps", "200", "--decay-fraction", "0.25"]
 WSD = [*MODEL, "--schedule", "wsd", *RATES]
-
-
-def answer(arguments, capsys):
-    assert main([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def refusal(arguments, capsys):
-    assert main(arguments) == 2
-    shown = capsys.readouterr()
-    assert not shown.out and shown.err.startswith("fsl: ") and shown.err.count("\n") == 1
-    return shown.err
 
 
 def test_constant_gamma_in_double_precision(capsys):

@@ -35,7 +35,7 @@ LAST = "tests/test_theorems.py"
 """The claims: they reach everything, and are asked last."""
 
 
-def test_files(path, root):
+def nearest_tests(path, root):
     """The test files that can notice a mistake in the module at ``path``, nearest first, with its own doctests."""
     modules = [each for top in ("fsl_sym", "fsl_num") for each in (root / top).rglob("*.py")]
     tests = [each for each in (root / "tests").rglob("test_*.py") if "architecture" not in each.parts]
@@ -76,7 +76,7 @@ def hear(mutant, clone, seconds, healthy):
     left, asked = float(seconds), 0
     try:
         _put(target, changed)
-        for test in test_files(mutant.path, clone):
+        for test in nearest_tests(mutant.path, clone):
             if left <= 0:
                 break
             start = time.monotonic()

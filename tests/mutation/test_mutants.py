@@ -5,8 +5,7 @@ import json
 from pathlib import Path
 
 from mutants import FAMILIES, draw, files, places
-from score import report
-from score import test_files as files_asked
+from score import nearest_tests, report
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = '''"""Words with 3 numbers."""
@@ -52,7 +51,7 @@ def test_the_same_seed_draws_the_same_mutants():
 
 def test_the_tests_nearest_to_a_module_are_asked_first():
     assert "fsl_num/volterra/march.py" in files(ROOT)
-    asked = files_asked("fsl_num/spectrum.py", ROOT)
+    asked = nearest_tests("fsl_num/spectrum.py", ROOT)
     assert asked[:2] == ["fsl_num/spectrum.py", "tests/fsl_num/test_num_spectrum.py"]
     assert asked[-1] == "tests/test_theorems.py" and len(set(asked)) == len(asked)
 
