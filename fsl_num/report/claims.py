@@ -52,8 +52,8 @@ def card(claim: Claim, hearing: Hearing | None, width: int) -> str:
     fields = [
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
-        ("claim", claim.text),
-        ("LaTeX", claim.latex),
+        ("claim", claim.wording),
+        ("LaTeX", claim.formula),
         ("regimes", ", ".join(claim.regimes)),
         *(("hypothesis", hypothesis) for hypothesis in claim.hypotheses),
         ("probability", claim.probability),
@@ -79,8 +79,8 @@ def card(claim: Claim, hearing: Hearing | None, width: int) -> str:
 def card_json(claim: Claim, hearing: Hearing | None) -> dict[str, Any]:
     """Everything about one claim as JSON-ready values."""
     return summary_json(claim) | {
-        "text": claim.text,
-        "latex": claim.latex,
+        "text": claim.wording,
+        "latex": claim.formula,
         "hypotheses": list(claim.hypotheses),
         "probability": claim.probability or None,
         "depends": list(claim.depends),

@@ -13,6 +13,9 @@ Role = Literal["printed", "corrected", "argument", "stronger", "own"]
 """Where a claim comes from: the paper as printed; the paper corrected; a step of a proof of the paper, heard apart from
 what it proves; a statement of ours that is stronger than a printed one; one of ours that the paper does not make."""
 
+Words = str | Callable[[], str]
+"""A text, or what makes it when it is asked for: the registry is read without deriving what only a report shows."""
+
 ALL_REGIMES = tuple(regime.name for regime in REGIMES)
 
 
@@ -53,8 +56,8 @@ class Claim:
     label: str
     line: int
     title: str
-    text: str
-    latex: str
+    text: Words
+    latex: Words
     hypotheses: tuple[str, ...]
     measure: Callable[[Sample], Any]
     statement: Callable[[Sample], Statement]
@@ -81,6 +84,16 @@ class Claim:
             )
         if not self.hypotheses:
             raise ValueError(f"claim {self.id} has no hypotheses: say at least 's > 0, beta > 1'")
+
+    @property
+    def wording(self) -> str:
+        """The claim in words."""
+        return self.text if isinstance(self.text, str) else self.text()
+
+    @property
+    def formula(self) -> str:
+        """The claim in LaTeX, without delimiters."""
+        return self.latex if isinstance(self.latex, str) else self.latex()
 
     def regime_objects(self) -> tuple[Regime, ...]:
         """The regimes in which the claim is heard."""

@@ -32,7 +32,7 @@ def hearing(claim_id, verdict=Verdict.SUPPORTED, passes=True, refuted=True):
 
 def claim(claim_id):
     return SimpleNamespace(
-        id=claim_id, label=claim_id, line=7, title="A title", text="words", latex="x^2", regimes=("easy",),
+        id=claim_id, label=claim_id, line=7, title="A title", wording="words", formula="x^2", regimes=("easy",),
         hypotheses=("beta > 1",), depends=(), corrected_by=None, derive=None, measure=hearing, role="printed",
         strengthens=None, probability="", family="",
     )  # fmt: skip

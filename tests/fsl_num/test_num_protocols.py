@@ -49,4 +49,4 @@ def test_no_number_of_a_fit_is_missing():
 
 @pytest.mark.parametrize("claim", protocols.CLAIMS, ids=lambda claim: claim.id)
 def test_a_claim_names_its_line(claim):
-    assert 1072 <= claim.line <= 1440 and claim.text and claim.latex
+    assert 1072 <= claim.line <= 1440 and claim.wording and claim.formula

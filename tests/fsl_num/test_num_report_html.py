@@ -83,8 +83,8 @@ def test_every_claim_and_erratum_has_its_article():
         assert f"line {each.line}" in article.text
         if one.mutants_total:
             assert f"{one.mutants_refuted} of {one.mutants_total}" in article.text
-        if each.latex.startswith("e_M"):
-            assert [node.text for node in article.find("annotation")] == [each.latex]
+        if each.formula.startswith("e_M"):
+            assert [node.text for node in article.find("annotation")] == [each.formula]
         assert ("With what probability" in article.text) == bool(each.probability)
     for each in errata:
         article = articles[f"erratum-{each.id}"]

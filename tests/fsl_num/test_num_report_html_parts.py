@@ -28,15 +28,15 @@ def plain(html):
 
 
 def test_every_formula_of_the_claims_is_typeset():
-    assert [each.id for each in claims() if 'class="formula source"' in formula(each.latex)] == []
+    assert [each.id for each in claims() if 'class="formula source"' in formula(each.formula)] == []
 
 
 def test_the_source_of_a_formula_stays_with_it():
     for each in claims():
         kept = "".join(
-            unescape(text) for text in re.findall(r"<annotation[^>]*>(.*?)</annotation>", formula(each.latex))
+            unescape(text) for text in re.findall(r"<annotation[^>]*>(.*?)</annotation>", formula(each.formula))
         )
-        wanted = re.sub(r"\\\\|\\q?quad|\\(?=\s)|\s", "", each.latex)
+        wanted = re.sub(r"\\\\|\\q?quad|\\(?=\s)|\s", "", each.formula)
         assert re.sub(r"\\(?=\s)|\s", "", kept).replace("\\qquad", "").replace("\\quad", "") == wanted, each.id
 
 
@@ -112,7 +112,7 @@ def spelled(text):
 
 
 def test_no_letter_of_a_claim_or_erratum_is_lost():
-    texts = [each.text for each in claims()]
+    texts = [each.wording for each in claims()]
     texts += [text for each in errata() for text in (each.as_printed, each.corrected, each.evidence)]
     assert len(texts) > 100
     assert [text for text in texts if signs(plain(Prose()(text))) != signs(spelled(text))] == []

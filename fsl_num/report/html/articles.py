@@ -23,8 +23,8 @@ def article(context: Context, claim: Claim, hearing: Hearing) -> Html:
     drawings = [each for each in (constants_map(hearing), drift_plot(hearing)) if each is not None]
     body = element(
         "div",
-        formula(claim.latex),
-        element("p", context.prose.sentence(claim.text), class_="measure"),
+        formula(claim.formula),
+        element("p", context.prose.sentence(claim.wording), class_="measure"),
         _probability(context, claim),
         _message(context, hearing),
         element("div", *drawings, class_="drawings") if drawings else None,

@@ -129,24 +129,17 @@ def printed_claim(
         swapped = {key: (other[key] if key in other else value) for key, value in mine.items()}
         return {} if _same(mine, swapped) else {"the other regime's formula": statement_of(swapped, budget)}
 
-    base = BASES[budget]
-    shown: list[tuple[str, Mapping[str, OrderRange]]] = []
-    for formula in dict.fromkeys(formulas[regime] for regime in regimes):
-        names = [regime for regime in regimes if formulas[regime] is formula]
-        shown.append((", ".join(names), formula(s, beta)))
+    shown = [
+        (", ".join(regime for regime in regimes if formulas[regime] is formula), formula)
+        for formula in dict.fromkeys(formulas[regime] for regime in regimes)
+    ]
     return Claim(
         id=name,
         label=label,
         line=line,
         title=title,
-        text="; ".join(
-            f"{regime}: " + ", ".join(_text(key, each, base) for key, each in values.items())
-            for regime, values in shown
-        ),
-        latex=r" \\ ".join(
-            rf"\text{{{regime}: }} " + r",\ ".join(_latex(key, each, base) for key, each in values.items())
-            for regime, values in shown
-        ),
+        text=partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
+        latex=partial(_shown, shown, BASES[budget], r" \\ ", r"\text{{{}: }} ", r",\ ", _latex),
         hypotheses=(*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
         measure=partial(measure, schedule, budget, infinite_model, free_steps),
         statement=statement,
@@ -162,14 +155,14 @@ def derived_claim(
     name: str, label: str, line: int, title: str, problem: tuple[str, str], role: Role = "corrected"
 ) -> Claim:
     """The derived allocation of a problem as a claim, its quantities and ranges heard in every regime."""
-    allocation = optimal_allocation(*problem)
 
     def formula(regime: str, s_value: Any, beta_value: Any) -> Mapping[str, OrderRange]:
         values = {s: s_value, beta: beta_value}
-        return {key: each.subs(values) for key, each in allocation.regime(regime).quantities.items()}
+        quantities = optimal_allocation(*problem).regime(regime).quantities
+        return {key: each.subs(values) for key, each in quantities.items()}
 
     claim = printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
-    return replace(claim, derive=lambda: allocation.derivation, role=role)
+    return replace(claim, derive=lambda: optimal_allocation(*problem).derivation, role=role)
 
 
 def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bool:
@@ -177,6 +170,21 @@ def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bo
         (mine is None) == (theirs is None) and (mine is None or theirs is None or mine.equals(theirs))
         for key in left
         for mine, theirs in ((left[key].lower, right[key].lower), (left[key].upper, right[key].upper))
+    )
+
+
+def _shown(
+    formulas: list[tuple[str, Printed]],
+    base: Symbol,
+    between: str,
+    heading: str,
+    comma: str,
+    write: Callable[[str, OrderRange, Symbol], str],
+) -> str:
+    """The formulas of all regimes in one line, each after the names of its regimes."""
+    return between.join(
+        heading.format(names) + comma.join(write(key, each, base) for key, each in formula(s, beta).items())
+        for names, formula in formulas
     )
 
 
