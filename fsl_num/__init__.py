@@ -59,6 +59,7 @@ _HOME: dict[str, str] = {
     "losses_of_steps": "volterra.discrete",
     "minimise_law": "minimise",
     "near_optimal_interval": "minimise",
+    "near_optimal_intervals": "minimise",
     "neumann_series": "volterra.neumann",
     "noise_covariance": "simulate.noise_covariance",
     "noise_functional": "functional",

@@ -8,9 +8,11 @@ own error. The library's Hurwitz zeta is not used: ``mpmath.zeta(48, 143)`` at 3
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import mpmath
+from mpmath.calculus.quadrature import GaussLegendre
 
 DIRECT = 100_000
 _GUARD = 15
@@ -70,6 +72,23 @@ def _small_rates(mp: Any, power: Any, u: Any, beta: Any, x: Any, last: Any) -> A
     return total * x ** (1 - power)
 
 
+@lru_cache(maxsize=64)
+def _legendre_nodes(degree: int, precision: int) -> tuple[tuple[Any, Any], ...]:
+    """Return the library's nodes and weights as plain numbers of no context, which any context and thread may read."""
+    context = mpmath.mp.clone()
+    context.prec = precision + 20
+    return tuple((x._mpf_, weight._mpf_) for x, weight in GaussLegendre(context).calc_nodes(degree, precision))
+
+
+class _GaussLegendre(GaussLegendre):  # type: ignore[misc]  # the library has no types
+    """The library's rule; its nodes, which cost more than most integrals here, are found once for all contexts."""
+
+    def calc_nodes(self, degree: int, prec: int, verbose: bool = False) -> list[tuple[Any, Any]]:
+        """Return the nodes and weights on [-1, 1] as numbers of the context that asks."""
+        make = self.ctx.make_mpf
+        return [(make(x), make(weight)) for x, weight in _legendre_nodes(degree, prec)]
+
+
 def _large_rates(mp: Any, power: Any, t: Any, beta: Any, low: Any, high: Any) -> Any:
     """Return int y^-power exp(-u) dy over low <= u <= high, u = 2 t y^-beta, by Gauss-Legendre in u - low, low >= 1."""
     shape = (power - 1) / beta
@@ -78,7 +97,7 @@ def _large_rates(mp: Any, power: Any, t: Any, beta: Any, low: Any, high: Any) ->
         breaks.append(min(breaks[-1] + width, high - low))
         width = min(2 * width, breaks[-1] + 1)
     total, error = mp.quad(
-        lambda v: (1 + v / low) ** (shape - 1) * mp.exp(-v), breaks, method="gauss-legendre", error=True, maxdegree=9
+        lambda v: (1 + v / low) ** (shape - 1) * mp.exp(-v), breaks, method=_GaussLegendre, error=True, maxdegree=9
     )
     if error > abs(total) * mp.mpf(10) ** (-mp.dps + _GUARD // 2):
         raise ArithmeticError(f"the quadrature reached only {mp.nstr(error / total, 3)} of {mp.dps} digits")

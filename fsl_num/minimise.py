@@ -257,20 +257,47 @@ def near_optimal_interval(
 ) -> NearOptimalInterval:
     """Return which values of variable ``index`` keep the tuned loss within ``factor`` of the optimum.
 
-    The variable is pushed outwards among the points whose loss stays below ``factor`` times the optimum, in rounds of
-    searches at every distance until a round gains less than 1e-3 log units. They start at the optimum, at the ends of
-    every other variable (a thin arm of the set may leave from there) and at the outermost grid point below the
-    threshold (a piece that does not touch the optimum is found where it is wider than a grid cell). ``factor`` > 1;
-    ``optimum`` saves the first minimisation; the rest as in :func:`minimise_law`.
+    One of the :func:`near_optimal_intervals`, whose arguments these are.
 
     >>> law = lambda x: np.abs(x[..., 0] - 5.0)
     >>> found = near_optimal_interval(law, [(0.0, 1.0)], 0, log_budget=20.0, factor=math.e)
     >>> round(found.log_low, 2), round(found.log_high, 2), found.hits_lower_bound
     (4.0, 6.0, False)
     """
+    found = near_optimal_intervals(
+        log_law, bounds, [index], log_budget=log_budget, factor=factor, optimum=optimum, seed=seed
+    )
+    return found[0]
+
+
+def near_optimal_intervals(
+    log_law: LogLaw,
+    bounds: Sequence[tuple[float, float]],
+    indices: Sequence[int] | None = None,
+    *,
+    log_budget: float,
+    factor: float = 4.0,
+    optimum: Minimum | None = None,
+    seed: int = 0,
+) -> tuple[NearOptimalInterval, ...]:
+    """Return, for each variable, which of its values keep the tuned loss within ``factor`` of the optimum.
+
+    A variable is pushed outwards among the points whose loss stays below ``factor`` times the optimum, in rounds of
+    searches at every distance until a round gains less than 1e-3 log units. They start at the optimum, at the ends of
+    every other variable (a thin arm of the set may leave from there) and at the outermost grid point below the
+    threshold (a piece that does not touch the optimum is found where it is wider than a grid cell). Both ends of all
+    variables are searched side by side. ``indices``: of the variables, all by default; ``factor`` > 1; ``optimum``
+    saves the first minimisation; the rest as in :func:`minimise_law`. Raises ValueError for other indices or factors.
+
+    >>> law = lambda x: np.logaddexp(np.abs(x[..., 0] - 5.0), x[..., 1])
+    >>> [round(each.log_high, 2) for each in near_optimal_intervals(law, [(0, 1), (0, 1)], log_budget=20.0, factor=2.0)]
+    [6.1, 1.1]
+    """
     problem = _Problem(log_law, bounds, log_budget)
-    if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < problem.n:
-        raise ValueError(f"index must be a whole number from 0 to {problem.n - 1} (in bounds), got {index!r}")
+    chosen = list(range(problem.n)) if indices is None else list(indices)
+    for index in chosen:
+        if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < problem.n:
+            raise ValueError(f"index must be a whole number from 0 to {problem.n - 1} (in bounds), got {index!r}")
     if real_number("factor", factor) <= 1.0:
         raise ValueError(f"factor must exceed 1, got {factor!r}")
     best = optimum or minimise_law(log_law, bounds, log_budget=log_budget, seed=seed)
@@ -280,13 +307,20 @@ def near_optimal_interval(
     scattered = points[values <= threshold]
     arms = _ends(problem, here, threshold, seed)
     ends = []
-    for sign in (1.0, -1.0):
-        outer = scattered[np.argsort(sign * scattered[:, index])[:1]]
-        ends.append(_end(problem, np.concatenate([here[None], arms, outer]), index, sign, threshold, cell, seed))
-    low, high = (float(end) for end in ends)
-    scale, slack = problem.log_budget, 1e-9 * float(problem.width[index])
-    hits = (bool(low <= problem.lower[index] + slack), bool(high >= problem.upper[index] - slack))
-    return NearOptimalInterval(low * scale, high * scale, *hits)
+    for index in chosen:
+        for sign in (1.0, -1.0):
+            outer = scattered[np.argsort(sign * scattered[:, index])[:1]]
+            centres = _along(problem, np.concatenate([here[None], arms, outer]), index, sign, threshold)
+            ends.append(_End(index, sign, centres, float((sign * centres[:, index]).min())))
+    _push_out(problem, ends, threshold, cell, seed)
+    return tuple(_interval(problem, low, high) for low, high in zip(ends[::2], ends[1::2], strict=True))
+
+
+def _interval(problem: _Problem, low: _End, high: _End) -> NearOptimalInterval:
+    scale, slack = problem.log_budget, 1e-9 * float(problem.width[low.index])
+    least, most = low.reached, -high.reached
+    hits = (bool(least <= problem.lower[low.index] + slack), bool(most >= problem.upper[low.index] - slack))
+    return NearOptimalInterval(least * scale, most * scale, *hits)
 
 
 def _along(problem: _Problem, centres: Array, index: int, sign: float, threshold: float) -> Array:
@@ -312,21 +346,42 @@ def _along(problem: _Problem, centres: Array, index: int, sign: float, threshold
     return moved
 
 
-def _end(problem: _Problem, centres: Array, index: int, sign: float, threshold: float, cell: float, seed: int) -> float:
-    """Return the extreme value of a variable below the threshold, by rounds of searches at every distance."""
-    centres = _along(problem, centres, index, sign, threshold)
-    best = min(sign * float(centre[index]) for centre in centres)
+@dataclass
+class _End:
+    """One end of one variable on its way out: where the next round starts, and sign * variable ``reached`` so far."""
+
+    index: int
+    sign: float
+    centres: Array
+    reached: float
+
+
+def _push_out(problem: _Problem, ends: Sequence[_End], threshold: float, cell: float, seed: int) -> None:
+    """Move every end as far out as rounds of searches at every distance find points below the threshold."""
     distances = np.append(_DISTANCES, cell)
+    waiting = list(ends)
     for attempt in range(_END_ATTEMPTS):
-        each = 1 if len(centres) > 1 else _STARTS_A_DISTANCE
-        starts, steps = _around(problem, centres, distances, each, np.random.SeedSequence([seed, attempt]))
-        chosen, signs = np.full(len(starts), index), np.full(len(starts), sign)
-        found, inside = _pushed(problem, starts, chosen, signs, steps, threshold, seed)
-        reached = np.where(inside, sign * found[:, index], np.inf)
-        winner = int(np.argmin(reached))
-        gained = best - float(reached[winner])
-        if gained > 0:
-            best, centres = float(reached[winner]), found[winner][None]
-        if gained <= 1e-3 / problem.log_budget:
+        starts, steps, owners = [], [], []
+        for number, end in enumerate(waiting):
+            each = 1 if len(end.centres) > 1 else _STARTS_A_DISTANCE
+            around = _around(problem, end.centres, distances, each, np.random.SeedSequence([seed, attempt]))
+            starts.append(around[0])
+            steps.append(around[1])
+            owners.append(np.full(len(around[0]), number))
+        owner = np.concatenate(owners)
+        indices = np.array([end.index for end in waiting], dtype=np.intp)[owner]
+        signs = np.array([end.sign for end in waiting])[owner]
+        found, inside = _pushed(problem, np.concatenate(starts), indices, signs, np.concatenate(steps), threshold, seed)
+        reached = np.where(inside, signs * found[np.arange(len(found)), indices], np.inf)
+        going = []
+        for number, end in enumerate(waiting):
+            mine = np.flatnonzero(owner == number)
+            winner = mine[np.argmin(reached[mine])]
+            gained = end.reached - float(reached[winner])
+            if gained > 0:
+                end.reached, end.centres = float(reached[winner]), found[winner][None]
+            if gained > 1e-3 / problem.log_budget:
+                going.append(end)
+        waiting = going
+        if not waiting:
             break
-    return sign * best

@@ -17,6 +17,12 @@ def _relative_growth(x: Array) -> Array:
     return np.where(x == 0, 1.0, np.expm1(safe) / safe)
 
 
+def _relative_logarithm(x: Array) -> Array:
+    """Return log(1 + x)/x, 1 at x = 0."""
+    safe = np.where(x == 0, 1.0, x)
+    return np.where(x == 0, 1.0, np.log1p(safe) / safe)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExponentialDecay(Schedule):
     """phi(tau) = peak exp(-zeta tau) with phi(steps) = final > 0. Source: Theorem labelled thm:geometric (a, b).
@@ -43,6 +49,11 @@ class ExponentialDecay(Schedule):
 
     def _left(self, remaining: Array) -> Array:
         return self.final * remaining * _relative_growth(self._zeta * remaining)
+
+    def _steps_left(self, remaining: Array) -> Array:
+        # The inverse of _left in closed form; a caller's rounding of T may not lead past the first step.
+        steps = remaining / self.final
+        return np.minimum(steps * _relative_logarithm(self._zeta * steps), self.steps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,3 +106,9 @@ class StableDecay(Schedule):
     def _left(self, remaining: Array) -> Array:
         stable = np.maximum(remaining - self.decay_steps, 0.0)
         return self.peak * stable + self._decay._left(np.minimum(remaining, self.decay_steps))
+
+    def _steps_left(self, remaining: Array) -> Array:
+        decay = self._decay
+        stable = np.maximum(remaining - decay.total_intrinsic_time, 0.0) / self.peak
+        decaying = decay._steps_left(np.minimum(remaining, decay.total_intrinsic_time))
+        return np.minimum(stable + decaying, self.steps)

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fsl_num.minimise import Minimum, minimise_law, near_optimal_interval
+from fsl_num.minimise import Minimum, minimise_law, near_optimal_intervals
 from fsl_num.theorems.statements import Ray
 
 Array = NDArray[np.float64]
@@ -136,10 +136,10 @@ def measure_allocation(
     laws = [law for law, _ in optima]
     for law, optimum in optima:
         values.setdefault("excess_risk", []).append(optimum.log_value)
-        for index, name in enumerate(law.variables):
-            found = near_optimal_interval(
-                law.log_risk, law.bounds, index, log_budget=law.log_budget, factor=law.near_optimal, optimum=optimum
-            )
+        intervals = near_optimal_intervals(
+            law.log_risk, law.bounds, log_budget=law.log_budget, factor=law.near_optimal, optimum=optimum
+        )
+        for name, found in zip(law.variables, intervals, strict=True):
             values.setdefault(f"{name} lower", []).append(found.log_low)
             values.setdefault(f"{name} upper", []).append(found.log_high)
             if budget == "data" and name == "model_size" and found.hits_upper_bound:

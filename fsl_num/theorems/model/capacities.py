@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.theorems.allocation.comparisons import PROBLEMS, Vanishes
-from fsl_num.theorems.allocation.numeric_laws import LOG_BUDGETS, BudgetedLaw
+from fsl_num.theorems.allocation.numeric_laws import LOG_BUDGETS, SETTLED, BudgetedLaw
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.records import Erratum, Judgement
 from fsl_num.theorems.statements import Equivalent, Joint, Ray, growth
@@ -47,10 +47,17 @@ def _over_sizes(function: Callable[[Array, Array], Array], peaks: Array, low: fl
 
 
 @lru_cache(maxsize=512)
-def least_risk(schedule: str, budget: str, s: float, beta: float, peak: tuple[float, float] | None = None) -> Ray:
+def least_risk(
+    schedule: str,
+    budget: str,
+    s: float,
+    beta: float,
+    peak: tuple[float, float] | None = None,
+    budgets: tuple[float, ...] = LOG_BUDGETS,
+) -> Ray:
     """The least risk over growing budgets; ``peak``: with the peak rate N^power (log N)^log_power, not the best."""
     values = []
-    for log in LOG_BUDGETS:
+    for log in budgets:
         law = BudgetedLaw(schedule, budget, s, beta, log)
 
         def risk(peaks: Array, sizes: Array, law: BudgetedLaw = law) -> Array:
@@ -66,8 +73,14 @@ def least_risk(schedule: str, budget: str, s: float, beta: float, peak: tuple[fl
             continue
         ends = (None,) if schedule == "constant" else (None, 0, -1)  # a constant rate has one best value
         values.append(min(_over_peaks(tuned, -log, end) for end in ends))
-    scale = np.array(LOG_BUDGETS)
-    return Ray(f"{schedule}, {budget}", scale, {"N": scale}, np.array(values))
+    scale = np.array(budgets)
+    settled = len(budgets) - len(LOG_BUDGETS[SETTLED:])
+    return Ray(f"{schedule}, {budget}", scale, {"N": scale}, np.array(values), settled)
+
+
+def budgets_of(sample: Sample) -> tuple[float, ...]:
+    """The budgets of a profile: under the quick one those alone at which all is judged."""
+    return LOG_BUDGETS if sample.effort else LOG_BUDGETS[SETTLED:]
 
 
 def _over_peaks(tuned: Callable[[Array], Array], least: float, end: int | None) -> float:
@@ -100,10 +113,10 @@ def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """Least risk at the higher capacity over that at the lower one."""
     found = {}
     for schedule, budget in PROBLEMS:
-        own = least_risk(schedule, budget, *sample.point)
+        own = least_risk(schedule, budget, *sample.point, budgets=budgets_of(sample))
         for name, (s, beta) in richer(sample).items():
-            other = least_risk(schedule, budget, float(s), float(beta))
-            ray = Ray(f"{schedule}, {budget}, {name}", own.scale, own.logs, other.values - own.values)
+            other = least_risk(schedule, budget, float(s), float(beta), budgets=budgets_of(sample))
+            ray = Ray(f"{schedule}, {budget}, {name}", own.scale, own.logs, other.values - own.values, own.settled)
             found[ray.name] = (ray,)
     return found
 
@@ -162,11 +175,11 @@ def _ends(s: Any, beta: Any) -> tuple[Order, Order]:
     return found.lower, found.upper
 
 
-def _priced(s: Any, beta: Any, rate: Order) -> tuple[Ray, ...]:
+def _priced(s: Any, beta: Any, rate: Order, budgets: tuple[float, ...]) -> tuple[Ray, ...]:
     """The risk at a peak rate over the least risk."""
-    best = least_risk(*EXPONENTIAL, float(s), float(beta))
-    own = least_risk(*EXPONENTIAL, float(s), float(beta), (float(rate.power), float(rate.log_power)))
-    return (Ray(own.name, own.scale, own.logs, own.values - best.values),)
+    best = least_risk(*EXPONENTIAL, float(s), float(beta), budgets=budgets)
+    own = least_risk(*EXPONENTIAL, float(s), float(beta), (float(rate.power), float(rate.log_power)), budgets)
+    return (Ray(own.name, own.scale, own.logs, own.values - best.values, own.settled),)
 
 
 def _wanted(sample: Sample) -> tuple[tuple[Any, Any], tuple[Any, Any], Order, Order]:
@@ -177,12 +190,13 @@ def _wanted(sample: Sample) -> tuple[tuple[Any, Any], tuple[Any, Any], Order, Or
 def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """What peak rates cost under exponential decay and a compute budget: of order 1, and the smallest optimal ones."""
     own, other, low, lower = _wanted(sample)
+    budgets = budgets_of(sample)
     return {
-        "order 1": _priced(*own, Order(0)),
-        "order 1, higher capacity": _priced(*other, Order(0)),
-        "the smallest": _priced(*own, low),
-        "the smallest, higher capacity": _priced(*other, lower),
-        "that of the higher capacity at the lower one": _priced(*own, lower),
+        "order 1": _priced(*own, Order(0), budgets),
+        "order 1, higher capacity": _priced(*other, Order(0), budgets),
+        "the smallest": _priced(*own, low, budgets),
+        "the smallest, higher capacity": _priced(*other, lower, budgets),
+        "that of the higher capacity at the lower one": _priced(*own, lower, budgets),
     }
 
 
