@@ -36,7 +36,9 @@ class LossCurve:
     updates; the rows within it are not fitted. Where the rows begin after it, its rates are rebuilt with
     ``warmup_shape`` ("linear" from 0, "cosine", "constant"). ``between``: "auto", "hold" or "straight", see
     :mod:`~fsl_num.curves.rates`. ``model_size``: number of parameters. ``rows``: numbers by which errors name the rows
-    (lines of a file; default 0, 1, ...). ``smoothing``: what was done to the losses, in words.
+    (lines of a file; default 0, 1, ...). ``smoothing``: what was done to the losses, in words. ``counts``: of how many
+    measured losses each row is the mean (default 1), ``scatter`` their spread about it, of log loss: see
+    :mod:`~fsl_num.curves.averages`.
 
     Raises CurveError, which names the row, or TypeError.
 
@@ -57,6 +59,8 @@ class LossCurve:
     name: str = "curve"
     rows: Any = None
     smoothing: str = "none"
+    counts: Any = None
+    scatter: float = 0.0
 
     def __post_init__(self) -> None:
         loss = _column("loss", self.loss, None)
@@ -76,6 +80,10 @@ class LossCurve:
             raise CurveError(f"{self.name}: give the learning rates either as lr, one a row, or as a schedule")
         batch = _column("batch_size", self.batch_size, rows, loss.size, single=True)
         _first(batch <= 0.0, rows, "batch_size must be positive, got {}", batch)
+        counts = None
+        if self.counts is not None:
+            counts = _column("counts", self.counts, rows, loss.size)
+            _first(counts <= 0.0, rows, "counts must be positive, got {}", counts)
         lr = None
         if self.lr is not None:
             lr = _column("lr", self.lr, rows, loss.size)
@@ -88,7 +96,14 @@ class LossCurve:
         size = None if self.model_size is None else positive("model_size", self.model_size)
         warmup = int(whole_size("warmup", self.warmup, infinite=False, least=0))
         values = {"step": step.astype(np.int64), "loss": loss, "lr": lr, "batch_size": batch, "rows": rows.copy()}
-        for name, value in {**values, "warmup": warmup, "model_size": size}.items():
+        scatter = positive("scatter", self.scatter, zero=True)
+        for name, value in {
+            **values,
+            "counts": counts,
+            "scatter": scatter,
+            "warmup": warmup,
+            "model_size": size,
+        }.items():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -136,6 +151,8 @@ class LossCurve:
             row = np.clip(np.searchsorted(self.step, np.arange(last), side="right") - 1, 0, None)
             batch = batch[row]
         try:
+            if isinstance(self.schedule, Plan) and batch is not self.batch_size:
+                return whole.first(last, steps, warmup=self.warmup, model_size=size, name=self.name)
             return Plan(rates[:last], steps, self.warmup, batch, size, self.name)
         except ValueError as error:
             raise CurveError(f"{self.name}: {error}") from error
@@ -152,16 +169,31 @@ class LossCurve:
         >>> curve.keep([0, 2]).step.tolist()
         [1, 3]
         """
-        return replace(
-            self,
-            step=self.step[wanted],
-            loss=self.loss[wanted],
-            lr=None,
-            schedule=self.plan,
-            batch_size=1.0,
-            rows=self.rows[wanted],
-            **changed,
+        counts = None if self.counts is None else self.counts[wanted]
+        return self.replaced(
+            self.step[wanted], self.loss[wanted], rows=self.rows[wanted], **{"counts": counts, **changed}
         )
+
+    def replaced(self, step: Any, loss: Any, **changed: Any) -> LossCurve:
+        """Return a curve with other rows, under the same schedule.
+
+        >>> LossCurve([1, 2], [3.0, 2.5], lr=[0.1, 0.1]).replaced([2], [2.4], rows=[2]).loss.tolist()
+        [2.4]
+        """
+        known = {"schedule": self.plan, "lr": None, "batch_size": 1.0, "rows": None, "counts": None}
+        return replace(self, step=step, loss=loss, **{**known, **changed})
+
+    def averaged(self, rows: int) -> LossCurve:
+        """Return at most ``rows`` rows, each the mean of the losses in a range of updates that no jump of the rate parts.
+
+        See :func:`fsl_num.curves.averages.averaged`.
+
+        >>> len(LossCurve(range(1, 101), [3.0, 2.0] * 50, lr=[0.1] * 100).averaged(20)) <= 20
+        True
+        """  # noqa: E501
+        from fsl_num.curves.averages import averaged
+
+        return averaged(self, rows)
 
     def between_steps(self, first: Any, last: Any) -> LossCurve:
         """Return the rows with first <= step <= last.

@@ -34,7 +34,8 @@ def fit(
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": chosen from the curves alone
     (:mod:`~fsl_num.curves.select`). ``intervals``: measure the uncertainty of predictions too (about a second; without
     it they have no intervals and the report on the parameters no ranges). ``seed``: of its resampling. Further
-    arguments are those of :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight, starts, max_rows.
+    arguments are those of :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight, starts, max_rows,
+    reduce. Curves of more rows than max_rows are averaged; the notes of the result say so.
 
     Raises CurveError where the curves have fewer rows than the law parameters.
 
@@ -50,6 +51,11 @@ def fit(
     if not given or not all(isinstance(curve, LossCurve) for curve in given):
         raise TypeError("curves must be a LossCurve or a list of them, at least one")
     used = Settings(**settings)
+    notes = list(_notes(given, used))
+    if law == "auto" or not law_of(law).final_only:
+        short = [used.reduced(curve) for curve in given]
+        notes += _reduced_words(given, short)
+        given = short
     selection: Selection | None = None
     if law == "auto":
         selection = choose(given, used)
@@ -68,14 +74,15 @@ def fit(
     if selection is not None and _idle(chosen, theta):
         # the same fit with a parameter less: what does not act is not reported as known to be 0
         told = f"{selection.reason}; its noise from the signal is 0, which leaves the law fsl"
+        less = fit(given, "fsl", seed=seed, intervals=intervals, **settings)
         return replace(
-            fit(given, "fsl", seed=seed, intervals=intervals, **settings),
+            less,
             selection=replace(selection, chosen="fsl", reason=told),
+            notes=tuple(dict.fromkeys([*notes, *less.notes])),
         )
     uncertainty = measure(chosen, given, theta, used, seed) if intervals else None
     samples = theta[None] if uncertainty is None else uncertainty.samples
     report = identifiability(whole, theta, found, samples)
-    notes = list(_notes(given, used))
     if not found.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")
     if uncertainty is not None and not chosen.final_only:
@@ -104,18 +111,34 @@ def _idle(chosen: Law, theta: Array) -> bool:
     return chosen.name == "fsl-full" and theta[chosen.names.index("E")] <= 1e-9
 
 
+def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) -> list[str]:
+    """What was done to curves of too many rows."""
+    told = []
+    for curve, short in zip(curves, reduced, strict=True):
+        size = curve.plan.recorded.size
+        if short is not curve and short.counts is None:
+            told.append(f"{curve.name}: {len(short)} of {size} rows are used, evenly spaced (max_rows).")
+        elif short is not curve:
+            told.append(
+                f"{curve.name}: its {size} rows are averaged over {len(short)} ranges of updates (max_rows), none of"
+                " which crosses a jump of the learning rate; the learning rate itself is kept at every update. Single"
+                f" rows scatter by {100 * short.scatter:.2g} % about these averages: intervals are for single rows, the"
+                " table of the curves fitted is for the averages."
+            )
+    return told
+
+
 def _notes(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
     told = []
     for curve in curves:
         size = curve.plan.recorded.size
-        if size > settings.max_rows:
-            told.append(f"{curve.name}: {settings.max_rows} of {size} rows are used, evenly spaced (max_rows).")
         if curve.warmup == 0 and curve.lr is not None and int(curve.step[0]) > 100:
             told.append(
                 f"{curve.name}: its rows begin after update {int(curve.step[0])} and no warmup is given; the learning"
                 " rate before is taken to be that of the first row. Give warmup= where there was one."
             )
         noise = np.std(np.diff(np.log(curve.observed))) if size > 3 else 0.0
-        if noise > 0.05 and curve.smoothing == "none":
+        averaged = size > settings.max_rows and settings.reduce == "average"
+        if noise > 0.05 and curve.smoothing == "none" and not averaged:
             told.append(f"{curve.name}: the losses scatter by {100 * noise:.0f} %; consider smoothed().")
     return told

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,21 +45,13 @@ class Plan:
         if not rates.any():
             raise ValueError("rates must hold a positive one: with all of them 0 there is no training")
         size = rates.size
-        wanted = np.arange(1, size + 1) if self.recorded is None else np.atleast_1d(np.asarray(self.recorded))
-        if wanted.ndim != 1 or wanted.size == 0 or wanted.dtype.kind not in "iuf" or (wanted != np.floor(wanted)).any():
-            raise ValueError(f"recorded must be a list of whole numbers of updates, got {self.recorded!r}")
-        wanted = wanted.astype(np.int64)
-        if wanted[0] < 1 or wanted[-1] > size or (np.diff(wanted) <= 0).any():
-            raise ValueError(
-                f"recorded must increase within [1, {size}] (rates has {size} updates), got a list from {wanted[0]}"
-                f" to {wanted[-1]}; sort it, drop what comes twice, and give a learning rate for every update"
-            )
+        wanted = np.arange(1, size + 1) if self.recorded is None else _recorded(self.recorded, size)
         # a plain running sum of a million rates would lose three digits
         times = np.concatenate([[0.0], np.cumsum(rates, dtype=np.longdouble)]).astype(np.float64)
         if self.recorded is None:  # every update after which there is a loss to predict
             wanted = wanted[times[wanted] > 0.0]
         if times[wanted[0]] <= 0.0:
-            raise ValueError(f"no intrinsic time has passed after {wanted[0]} updates: all learning rates so far are 0")
+            raise ValueError(_untrained(int(wanted[0])))
         warmup = int(whole_size("warmup", self.warmup, infinite=False, least=0))
         size_of_model = None if self.model_size is None else positive("model_size", self.model_size)
         for name, value in (
@@ -71,6 +65,18 @@ class Plan:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+    @cached_property
+    def sums(self) -> tuple[Array, Array, Array]:
+        """Running sums, from 0: of the changes |eta_k - eta_{k-1}|, of them times T(k), and of them times k.
+
+        >>> Plan([0.1, 0.3]).sums[0].round(12).tolist()
+        [0.0, 0.1, 0.3]
+        """
+        step = np.abs(np.diff(self.rates, prepend=0.0))
+        parts = step, step * self.times[:-1], step * np.arange(step.size)
+        total, moment, place = (np.concatenate([[0.0], np.cumsum(part)]) for part in parts)
+        return total, moment, place
 
     @property
     def intrinsic_time(self) -> Array:
@@ -94,7 +100,50 @@ class Plan:
         >>> Plan([0.1, 0.3]).at([2]).intrinsic_time.tolist()
         [0.4]
         """
-        return Plan(self.rates, recorded, self.warmup, self.batch_sizes, self.model_size, self.name)
+        return self.first(self.rates.size, recorded)
+
+    def first(self, updates: int, recorded: Any, **known: Any) -> Plan:
+        """Return the first ``updates`` of the schedule, with other steps recorded; nothing of it is computed again.
+
+        ``known``: warmup, model_size and name, where they are to differ; they are taken as they are.
+
+        >>> Plan([0.1, 0.3, 0.2]).first(2, [1, 2]).intrinsic_time.round(12).tolist()
+        [0.1, 0.4]
+        """
+        sums = self.sums  # of a million updates: shared by all plans made from this one
+        part = copy.copy(self)
+        wanted = _recorded(recorded, updates)
+        if self.times[wanted[0]] <= 0.0:
+            raise ValueError(_untrained(int(wanted[0])))
+        wanted.setflags(write=False)
+        found = {
+            "rates": self.rates[:updates],
+            "recorded": wanted,
+            "batch_sizes": self.batch_sizes[:updates],
+            "times": self.times[: updates + 1],
+        }
+        for name, value in {**found, **known}.items():
+            object.__setattr__(part, name, value)
+        part.__dict__["sums"] = tuple(each[: updates + 1] for each in sums)
+        return part
+
+
+def _recorded(recorded: Any, size: int) -> Steps:
+    """The recorded steps, checked."""
+    wanted = np.atleast_1d(np.asarray(recorded))
+    if wanted.ndim != 1 or wanted.size == 0 or wanted.dtype.kind not in "iuf" or (wanted != np.floor(wanted)).any():
+        raise ValueError(f"recorded must be a list of whole numbers of updates, got {recorded!r}")
+    wanted = wanted.astype(np.int64)
+    if wanted[0] < 1 or wanted[-1] > size or (np.diff(wanted) <= 0).any():
+        raise ValueError(
+            f"recorded must increase within [1, {size}] (rates has {size} updates), got a list from {wanted[0]}"
+            f" to {wanted[-1]}; sort it, drop what comes twice, and give a learning rate for every update"
+        )
+    return wanted
+
+
+def _untrained(step: int) -> str:
+    return f"no intrinsic time has passed after {step} updates: all learning rates so far are 0"
 
 
 def as_plan(schedule: Any, *, warmup: int = 0, model_size: float | None = None, recorded: Any = None) -> Plan:

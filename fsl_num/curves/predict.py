@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fsl_num.curves.averages import ranges
+from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.curves.score import Score, score
 from fsl_num.validation import Array
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
 
 _SPREAD_AT = 400  # steps at which the spread is computed; it is smooth in between
+_EVERY = 20_000  # steps at which the loss itself is computed; more of them are interpolated where that is seen to hold
+_RANGES = 5_000
+_NEGLIGIBLE = 1e-5  # relative: a tenth of the rounding of a loss written with four digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +57,8 @@ class Prediction:
         """
         if not np.array_equal(curve.plan.recorded, self.plan.recorded):
             raise ValueError("the curve has other steps than the prediction: predict(curve) predicts at its own steps")
-        return score(curve.observed, self.loss, self.lower, self.upper)
+        weights = None if curve.counts is None else curve.counts[curve.used]
+        return score(curve.observed, self.loss, self.lower, self.upper, weights)
 
     def as_rows(self) -> list[dict[str, float]]:
         """Return one mapping a step: step, loss, and lower and upper where there is an interval."""
@@ -66,7 +72,7 @@ class Prediction:
 def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known: Any) -> Prediction:
     """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
     plan = as_plan(schedule, **known)
-    loss = result.law.bind([plan])(result.theta)[0]
+    loss = _losses(result.law, plan, result.theta)
     if not (np.isfinite(loss).all() and (loss > 0.0).all()):
         raise ValueError(
             f"the law {result.law.name} gives no positive loss for this schedule: it is too far from the curves fitted"
@@ -78,6 +84,29 @@ def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known
         few = np.unique(np.round(np.linspace(0, plan.recorded.size - 1, _SPREAD_AT)).astype(int))
         part = plan if few.size == plan.recorded.size else plan.at(plan.recorded[few])
         spread = measured.spread(result.law, part, result.theta, result.reach)
-        half = measured.factor(level) * np.interp(plan.recorded, part.recorded, spread)
+        half = measured.half_width(np.interp(plan.recorded, part.recorded, spread), level)
         lower, upper = loss * np.exp(-half), loss * np.exp(half)
     return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach)
+
+
+def _losses(law: Law, plan: Plan, theta: Array) -> Array:
+    """The losses at the recorded steps; those of very many steps from some of them, if that errs negligibly.
+
+    The steps kept are both ends of ranges which no jump of the learning rate parts, so that nothing is interpolated
+    across one. Whether it holds is seen in the middle of every range: there the law and the straight line between the
+    ends must agree, and the line is then drawn through the middle as well.
+    """
+    size = plan.recorded.size
+    label = ranges(plan, plan.recorded, _RANGES) if size > _EVERY else None
+    if label is not None:
+        first = np.flatnonzero(np.diff(label, prepend=-1))
+        last = np.append(first[1:], size) - 1
+        middle = (first + last) // 2
+        some = np.unique(np.concatenate([first, middle, last]))
+        few = plan.at(plan.recorded[some])
+        loss = law.bind([few])(theta)[0]
+        ends = np.isin(some, first) | np.isin(some, last)
+        line = np.interp(few.recorded, few.recorded[ends], loss[ends])
+        if np.abs(line - loss).max() <= _NEGLIGIBLE * np.abs(loss).min():
+            return np.asarray(np.interp(plan.recorded, few.recorded, loss))
+    return law.bind([plan])(theta)[0]

@@ -13,16 +13,22 @@ import gzip
 import json
 import lzma
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final
 
 from fsl_num.curves.columns import Table, curve_of
 from fsl_num.curves.curve import CurveError, LossCurve
+from fsl_num.curves.gathered import Gathered
 
 LARGEST: Final = 2**30
 """Bytes of text, after decompression, that are read at most: about thirty million rows."""
+
+_BLOCK: Final = 2**22  # bytes read at once
+_PIECE: Final = 2**20  # characters that are cut into lines at once
+_ROWS: Final = 20_000  # rows whose cells are held as text at once
 
 _COMPRESSED: Final[Mapping[bytes, Callable[[IO[bytes]], Any]]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
@@ -99,6 +105,9 @@ def read_curve(
 def read_table(path: str | Path, *, header: bool = True) -> Table:
     """Return the cells of a file, column by column, with the number of the line of each row.
 
+    Columns in which every cell is a number are arrays, the others lists of cells as they stand. A file is taken in
+    piece by piece, so that it needs little more memory than its text and these columns.
+
     ``header``: whether the first row must name the columns (else a first row of numbers is data, and the columns are
     called "0", "1", ...). Raises CurveError as :func:`read_curve` does.
 
@@ -106,27 +115,37 @@ def read_table(path: str | Path, *, header: bool = True) -> Table:
     >>> with TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "run.csv").write_text("# a comment\\nstep;loss\\n1;2,5\\n")
     ...     table = read_table(Path(folder) / "run.csv")
-    >>> table.columns, table.rows
-    ({'step': ['1'], 'loss': ['2,5']}, [3])
+    >>> table.columns["step"].tolist(), table.columns["loss"], table.rows.tolist()
+    ([1.0], ['2,5'], [3])
     """
     place = Path(path)
     name = place.name.removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
     stem = Path(name).stem or name
-    text = _text_of(place)
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    lines = [(number, line) for number, line in lines if not line.lstrip().startswith(("#", "%"))]
-    if not lines:
+    lines = _lines(_text_of(place))
+    first = next(lines, None)
+    if first is None:
         raise CurveError(
             f"{place}: the file is empty or holds nothing but blank lines and comments; it needs a header and one row"
             " a measured step"
         )
-    if lines[0][1].lstrip().startswith(("{", "[")):
-        return _table_of_records(place, stem, lines)
-    if lines[0][1].lstrip()[:1] == "<":
-        raise CurveError(
-            f"{place}: this looks like a web page, not like a table; download the file itself", lines[0][0]
-        )
+    lines = chain([first], lines)
+    if first[1].lstrip().startswith(("{", "[")):
+        return _table_of_records(place, stem, lines, a_list=first[1].lstrip().startswith("["))
+    if first[1].lstrip()[:1] == "<":
+        raise CurveError(f"{place}: this looks like a web page, not like a table; download the file itself", first[0])
     return _table_of_cells(place, stem, lines, header)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that count, with their numbers, a piece of the text at a time: a million of them at once are heavy."""
+    number, start = 0, 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE) + 1 or len(text)
+        for line in text[start:end].splitlines():
+            number += 1
+            if line.strip() and not line.lstrip().startswith(("#", "%")):
+                yield number, line
+        start = end
 
 
 def _all_positions(columns: Mapping[str, Any] | None) -> bool:
@@ -163,7 +182,7 @@ def _bytes_of(path: Path) -> bytes:
             for mark, opened in _COMPRESSED.items():
                 if start.startswith(mark):
                     reader = opened(file)
-            content: bytes = reader.read(LARGEST + 1)
+            content = _read(reader)
     except FileNotFoundError as error:
         near = get_close_matches(path.name, [each.name for each in _siblings(path)], 3, 0.6)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -177,6 +196,16 @@ def _bytes_of(path: Path) -> bytes:
     return content
 
 
+def _read(reader: Any) -> bytes:
+    """The content, or a little more than LARGEST of it; one call for all would reserve that much beforehand."""
+    blocks: list[bytes] = []
+    size = 0
+    while size <= LARGEST and (block := reader.read(_BLOCK)):
+        blocks.append(block)
+        size += len(block)
+    return b"".join(blocks)
+
+
 def _siblings(path: Path) -> Sequence[Path]:
     try:
         return list(path.parent.iterdir())
@@ -184,8 +213,50 @@ def _siblings(path: Path) -> Sequence[Path]:
         return ()
 
 
-def _table_of_cells(path: Path, name: str, lines: Sequence[tuple[int, str]], header: bool) -> Table:
-    delimiter = _delimiter(path, [line for _, line in lines[:50]])
+def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], header: bool) -> Table:
+    begin = list(islice(lines, 50))
+    delimiter = _delimiter(path, [line for _, line in begin])
+    lines = chain(begin, lines)
+    first = next(lines)
+    names = _split(path, [first], delimiter)[0]
+    numbered = all(_is_number(cell) for cell in names)
+    if numbered and header:
+        raise CurveError(
+            f"{path}: the first row holds numbers, not the names of the columns; add a first line such as"
+            f" step{delimiter}lr{delimiter}loss, or say the positions: columns={{'step': 0, 'lr': 1, 'loss': 2}}"
+            " (--columns step=0,lr=1,loss=2)",
+            first[0],
+        )
+    if numbered:
+        names, lines = [str(index) for index in range(len(names))], chain([first], lines)
+    doubled = sorted({each for each in names if names.count(each) > 1 and each})
+    if doubled:
+        raise CurveError(f"{path}: the header names {doubled[0]!r} twice; rename one of them", first[0])
+    least = len(names)
+    while least and names[least - 1] == "":
+        least -= 1  # a delimiter at the end of the line: there may be cells beneath, or none
+    columns, comma = Gathered(names), delimiter != ","
+    while part := list(islice(lines, _ROWS)):
+        rows = _split(path, part, delimiter)
+        for row, (number, _) in zip(rows, part, strict=True):
+            while len(row) > len(names) and row[-1] == "":
+                row.pop()
+            if not least <= len(row) <= len(names):
+                raise CurveError(
+                    f"{path}: {len(row)} cells where the header has {len(names)} ({', '.join(names)}); the line is cut"
+                    " short, or a delimiter stands within a cell: put the cell in quotation marks",
+                    number,
+                )
+            if len(row) < len(names):
+                row += [""] * (len(names) - len(row))
+        if not columns.rows:
+            comma = comma and not any("." in cell for row in rows[:1000] for cell in row)
+        columns.add(dict(enumerate(zip(*rows, strict=True))), [number for number, _ in part])
+    return columns.table(name, columns.width(least), comma)
+
+
+def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list[list[str]]:
+    """The cells of lines, without the spaces around them."""
     texts = [" ".join(line.split()) if delimiter == " " else line for _, line in lines]
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(texts, delimiter=delimiter, strict=True)]
@@ -193,33 +264,7 @@ def _table_of_cells(path: Path, name: str, lines: Sequence[tuple[int, str]], hea
         raise CurveError(f"{path}: a quotation mark is never closed, or stands within a cell ({error})") from error
     if len(rows) != len(lines):
         raise CurveError(f"{path}: a quoted cell runs over several lines; a cell must stay on its line")
-    numbered = all(_is_number(cell) for cell in rows[0])
-    if numbered and header:
-        raise CurveError(
-            f"{path}: the first row holds numbers, not the names of the columns; add a first line such as"
-            f" step{delimiter}lr{delimiter}loss, or say the positions: columns={{'step': 0, 'lr': 1, 'loss': 2}}"
-            " (--columns step=0,lr=1,loss=2)",
-            lines[0][0],
-        )
-    names = [str(index) for index in range(len(rows[0]))] if numbered else rows[0]
-    body, numbers = (rows, lines) if numbered else (rows[1:], lines[1:])
-    while names and names[-1] == "" and all(len(row) < len(names) or row[len(names) - 1] == "" for row in body):
-        names = names[:-1]  # every line ends with a delimiter
-    for row, (number, _) in zip(body, numbers, strict=True):
-        while len(row) > len(names) and row[-1] == "":
-            row.pop()
-        if len(row) != len(names):
-            raise CurveError(
-                f"{path}: {len(row)} cells where the header has {len(names)} ({', '.join(names)}); the line is cut"
-                " short, or a delimiter stands within a cell: put the cell in quotation marks",
-                number,
-            )
-    doubled = sorted({each for each in names if names.count(each) > 1 and each})
-    if doubled:
-        raise CurveError(f"{path}: the header names {doubled[0]!r} twice; rename one of them", lines[0][0])
-    columns = {each: [row[index] for row in body] for index, each in enumerate(names)}
-    comma = delimiter != "," and not any("." in cell for row in body[:1000] for cell in row)
-    return Table(columns, [number for number, _ in numbers], name, comma)
+    return rows
 
 
 def _delimiter(path: Path, lines: Sequence[str]) -> str:
@@ -251,25 +296,33 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _table_of_records(path: Path, name: str, lines: Sequence[tuple[int, str]]) -> Table:
+def _table_of_records(path: Path, name: str, lines: Iterator[tuple[int, str]], *, a_list: bool) -> Table:
     """JSON lines, or one JSON list of records."""
-    records: list[tuple[int, Any]] = []
-    if lines[0][1].lstrip().startswith("["):
-        try:
-            whole = json.loads("\n".join(line for _, line in lines))
-        except json.JSONDecodeError as error:
-            raise CurveError(f"{path}: begins like a JSON list but is none ({error})") from error
-        records = list(enumerate(whole, 1))
-    else:
-        for number, line in lines:
+    found = Gathered([])
+    for part in _list_of_records(path, lines) if a_list else _records(path, lines):
+        for number, record in part:
+            if not isinstance(record, dict):
+                raise CurveError(f"{path}: a record of names and values is needed, not {str(record)[:40]!r}", number)
+        keys = dict.fromkeys(str(key) for _, record in part for key in record)
+        columns = {found.place(key): [record.get(key) for _, record in part] for key in keys}
+        found.add(columns, [number for number, _ in part])
+    return found.table(name, len(found.names), comma=False)
+
+
+def _list_of_records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, Any]]]:
+    try:
+        whole = json.loads("\n".join(line for _, line in lines))
+    except json.JSONDecodeError as error:
+        raise CurveError(f"{path}: begins like a JSON list but is none ({error})") from error
+    yield list(enumerate(whole, 1))
+
+
+def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, Any]]]:
+    while part := list(islice(lines, _ROWS)):
+        records = []
+        for number, line in part:
             try:
                 records.append((number, json.loads(line)))
             except json.JSONDecodeError as error:
                 raise CurveError(f"{path}: not a JSON record ({error}); the line may be cut short", number) from error
-    for number, record in records:
-        if not isinstance(record, dict):
-            raise CurveError(f"{path}: a record of names and values is needed, not {str(record)[:40]!r}", number)
-    names = list(dict.fromkeys(str(key) for _, record in records for key in record))
-    return Table(
-        {each: [record.get(each) for _, record in records] for each in names}, [number for number, _ in records], name
-    )
+        yield records

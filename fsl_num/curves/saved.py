@@ -45,6 +45,7 @@ def to_json(result: FitResult) -> str:
             "noise": result.measured.noise,
             "quantiles": result.measured.quantiles.tolist(),
             "held_out": result.measured.held_out,
+            "scatter": result.measured.scatter,
         }
     content = {
         "format": FORMAT,
@@ -121,4 +122,5 @@ def _uncertainty(content: Any, size: int) -> Uncertainty | None:
     quantiles = np.array(content["quantiles"], dtype=np.float64)
     if samples.ndim != 2 or samples.shape[1] != size or quantiles.shape != LEVELS.shape:
         raise ValueError(f"this saved fit is damaged: samples of shape {samples.shape}, quantiles {quantiles.shape}")
-    return Uncertainty(samples, float(content["noise"]), quantiles, int(content["held_out"]))
+    scatter = float(content.get("scatter", 0.0))  # a fit saved before it was known has none
+    return Uncertainty(samples, float(content["noise"]), quantiles, int(content["held_out"]), scatter)

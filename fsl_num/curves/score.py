@@ -50,8 +50,11 @@ class Score:
         return asdict(self)
 
 
-def score(measured: Any, predicted: Any, lower: Any = None, upper: Any = None) -> Score:
+def score(measured: Any, predicted: Any, lower: Any = None, upper: Any = None, weights: Any = None) -> Score:
     """Return the :class:`Score` of predicted losses, with the coverage of [lower, upper] where they are given.
+
+    ``weights``: of the rows in the means (default: alike), as where rows are averages of unequal numbers of losses; the
+    worst error is then that among rows of at least a tenth of the mean weight.
 
     Raises ValueError where the lists differ in length, are empty or hold numbers that are not finite.
 
@@ -63,18 +66,24 @@ def score(measured: Any, predicted: Any, lower: Any = None, upper: Any = None) -
         raise ValueError(f"measured and predicted must be lists of one length, got {loss.shape} and {found.shape}")
     if not (np.isfinite(loss).all() and np.isfinite(found).all()):
         raise ValueError("measured and predicted must be finite; look for nan or inf in either")
+    weight = np.ones(loss.size) if weights is None else np.asarray(weights, dtype=np.float64)
+
+    def mean(values: Array) -> float:
+        return float((weight * values).mean() / weight.mean())
+
     error = found - loss
     relative = np.abs(error) / np.abs(loss)
-    spread = float(((loss - loss.mean()) ** 2).sum())
+    spread = mean((loss - mean(loss)) ** 2)
     inside = math.nan
     if lower is not None and upper is not None:
-        inside = float(((np.asarray(lower) <= loss) & (loss <= np.asarray(upper))).mean())
+        covered = (np.asarray(lower) <= loss) & (loss <= np.asarray(upper))
+        inside = mean(covered.astype(np.float64))
     return Score(
-        1.0 - float((error**2).sum()) / spread if spread > 0.0 else math.nan,
-        float(np.abs(error).mean()),
-        math.sqrt(float((error**2).mean())),
-        float(relative.mean()),
-        float(relative.max()),
+        1.0 - mean(error**2) / spread if spread > 0.0 else math.nan,
+        mean(np.abs(error)),
+        math.sqrt(mean(error**2)),
+        mean(relative),
+        float(relative[weight >= 0.1 * weight.mean()].max()),
         float(error[-1]),
         inside,
         int(loss.size),

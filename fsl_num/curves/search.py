@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from fsl_num.curves.laws.base import Bound, Law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.solve import LOSSES, Chart, Minimum, Target, descend, linear_start
 from fsl_num.validation import Array, positive
+
+REDUCTIONS: Final = ("average", "thin")
+"""What is done to curves of too many rows."""
 
 _ROWS = 64  # of each curve in the search for starts
 _COARSE_STEPS = 60
@@ -27,7 +30,8 @@ class Settings:
 
     ``loss``: "log-huber" (the paper's), "log-squares", "huber" or "squares". ``delta`` > 0: where the Huber function
     turns from square to straight, in its own residuals. ``horizon_weight`` >= 0: rows weigh (step/last step)^this.
-    ``starts``: how many starts, at most those of the law. ``max_rows``: longer curves are thinned to so many rows.
+    ``starts``: how many starts, at most those of the law. ``max_rows``: longer curves are brought to so many rows, as
+    ``reduce`` says: "average" over ranges of updates (:mod:`~fsl_num.curves.averages`), or "thin": rows picked evenly.
 
     >>> Settings().delta
     0.001
@@ -38,10 +42,23 @@ class Settings:
     horizon_weight: float = 0.0
     starts: int = 10
     max_rows: int = 1000
+    reduce: str = "average"
+
+    def reduced(self, curve: LossCurve) -> LossCurve:
+        """Return the curve with at most ``max_rows`` rows.
+
+        >>> Settings(max_rows=16).reduced(LossCurve(range(1, 99), [3.0] * 98, lr=[0.1] * 98)).counts.sum()
+        np.float64(98.0)
+        """
+        if curve.plan.recorded.size <= self.max_rows:
+            return curve
+        return curve.averaged(self.max_rows) if self.reduce == "average" else curve.thinned(self.max_rows)
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
+        if self.reduce not in REDUCTIONS:
+            raise ValueError(f"reduce must be one of {', '.join(REDUCTIONS)}, got {self.reduce!r}")
         positive("delta", self.delta)
         positive("horizon_weight", self.horizon_weight, zero=True)
         for name, least in (("starts", 1), ("max_rows", 3)):
@@ -82,12 +99,23 @@ def task(law: Law, curves: Sequence[LossCurve], settings: Settings, *, coarse: b
     rows = min(_ROWS, settings.max_rows) if coarse else settings.max_rows
     used = tuple(last_row(curve) if law.final_only else curve.thinned(rows) for curve in curves)
     plans = tuple(curve.plan for curve in used)
-    weights = [(plan.recorded / plan.recorded[-1]) ** settings.horizon_weight for plan in plans]
+    weights = [
+        (plan.recorded / plan.recorded[-1]) ** settings.horizon_weight * _shares(curve)
+        for curve, plan in zip(used, plans, strict=True)
+    ]
     target = Target(
         np.concatenate([curve.observed for curve in used]), np.concatenate(weights), settings.loss, settings.delta
     )
     chart = Chart(law, *law.bounds([curve.plan for curve in curves]))
     return Task(law, used, plans, law.bind(plans, "coarse" if coarse else "fit"), target, chart)
+
+
+def _shares(curve: LossCurve) -> Array:
+    """The weights of rows that are averages: by how many losses, 1 in the mean; a long log counts as max_rows rows."""
+    if curve.counts is None:
+        return np.ones(curve.plan.recorded.size)
+    counts = curve.counts[curve.used]
+    return np.asarray(counts / counts.mean())
 
 
 @dataclass(frozen=True, eq=False)

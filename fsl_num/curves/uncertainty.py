@@ -55,12 +55,26 @@ class Uncertainty:
     ``samples``: parameters of the refits, shape (refits, parameters). ``noise``: the spread of the residuals, of log
     loss. ``quantiles``: of the scaled errors of held-out rows at :data:`LEVELS`. ``held_out``: how many rows these
     were; 0 where the curves are too short to be cut, and the quantiles those of a normal distribution, times 2.
+    ``scatter``: where the rows fitted are averages, the spread of single rows about them, of log loss; else 0.
     """
 
     samples: Array
     noise: float
     quantiles: Array
     held_out: int
+    scatter: float = 0.0
+
+    def half_width(self, spread: Array, level: float) -> Array:
+        """Return the half-width of an interval for single rows, of log loss, from what :meth:`spread` returns.
+
+        What single rows scatter about averages is independent of the errors of the law: the squares add.
+
+        >>> Uncertainty(np.zeros((1, 1)), 0.1, LEVELS, 9, 0.1).half_width(np.array([0.1]), 0.9).round(3).tolist()
+        [0.187]
+        """
+        from scipy.special import ndtri
+
+        return np.asarray(np.hypot(self.factor(level) * spread, float(ndtri(0.5 + 0.5 * level)) * self.scatter))
 
     def factor(self, level: float) -> float:
         """Return q for an interval of nominal ``level`` in (0, 1).
@@ -91,14 +105,20 @@ def refits(fitted: Task, theta: Array, count: int, stream: np.random.Generator) 
     residual = np.log(fitted.target.observed) - np.log(values)
     sizes = [plan.recorded.size for plan in fitted.plans]
     starts = np.concatenate([[0], np.cumsum(sizes)])
+    # the error of an average falls with the root of its rows: what is moved is the error of one of mean size
+    size = np.sqrt(np.concatenate([_counts(curve) for curve in fitted.curves]))
     samples = []
     for _ in range(count):
         drawn = np.empty_like(residual)
         for low, high in zip(starts[:-1], starts[1:], strict=True):
-            drawn[low:high] = _blocks(residual[low:high], stream)
+            drawn[low:high] = _blocks((residual * size)[low:high], stream) / size[low:high]
         again = Target(values * np.exp(drawn), fitted.target.weights, fitted.target.loss, fitted.target.delta)
         samples.append(descend(fitted.bound, again, fitted.chart, theta, _STEPS).theta)
     return np.array(samples)
+
+
+def _counts(curve: LossCurve) -> Array:
+    return np.ones(curve.plan.recorded.size) if curve.counts is None else np.asarray(curve.counts[curve.used])
 
 
 def _blocks(residual: Array, stream: np.random.Generator) -> Array:
@@ -182,6 +202,7 @@ def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Setti
     fitted = task(law, curves, settings, coarse=True)
     samples = refits(fitted, theta, _REFITS, streams[0])
     noise = residual_spread(np.log(fitted.target.observed) - np.log(fitted.bound(theta)[0]))
+    scatter = float(np.sqrt(np.mean([curve.scatter**2 for curve in curves])))
     short = [curve.thinned(_THINNED) for curve in curves]
     ratios, weights, blocks = [], [], 0.0
     if not law.final_only:
@@ -200,10 +221,10 @@ def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Setti
     if not ratios:
         from scipy.special import ndtri
 
-        return Uncertainty(samples, noise, 2.0 * ndtri(0.5 + 0.5 * np.minimum(LEVELS, 0.999)), 0)
+        return Uncertainty(samples, noise, 2.0 * ndtri(0.5 + 0.5 * np.minimum(LEVELS, 0.999)), 0, scatter)
     ratio, weight = np.concatenate(ratios), np.concatenate(weights)
     order = np.argsort(ratio)
     reached = np.cumsum(weight[order]) / weight.sum()
     # of n independent errors the quantile for the next one is that of level (n + 1)/n; independent are whole blocks
     quantiles = np.interp(np.minimum(LEVELS * (1.0 + 1.0 / blocks), 1.0), reached, ratio[order])
-    return Uncertainty(samples, noise, np.asarray(quantiles), int(ratio.size))
+    return Uncertainty(samples, noise, np.asarray(quantiles), int(ratio.size), scatter)

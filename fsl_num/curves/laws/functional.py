@@ -144,16 +144,16 @@ class _Part:
         if not law.signal_noise:
             past = past.only(past.of(plan.rates) != 0.0)
         self.memory = Memory(plan.intrinsic_time, past, mu)
+        before = np.maximum(past.before, 0)
         with np.errstate(divide="ignore"):  # a rate of 0 makes no noise: exp(p log 0) = 0
-            logs = np.log(plan.rates / law.reference_rate)
-        self.after = logs[past.after]
-        self.before = np.where(past.before >= 0, logs[np.maximum(past.before, 0)], -np.inf)
+            self.after = np.log(plan.rates[past.after] / law.reference_rate)
+            logs = np.log(plan.rates[before] / law.reference_rate)
+        self.before = np.where(past.before >= 0, logs, -np.inf)
         # the signal of an update is that after it, and that of warmup the one at its end
         floor = np.log(plan.times[min(max(plan.warmup, 1), plan.rates.size)] or plan.intrinsic_time[0])
         with np.errstate(divide="ignore"):
-            ends = np.maximum(np.log(plan.times[1:]), floor)
-        self.signal_after = ends[past.after]
-        self.signal_before = ends[np.maximum(past.before, 0)]
+            self.signal_after = np.maximum(np.log(plan.times[past.after + 1]), floor)
+            self.signal_before = np.maximum(np.log(plan.times[before + 1]), floor)
 
     def fill(self, x: Array, slopes: Array, s: float, p: float, weights: Array) -> None:
         """Write the columns of the plan and their derivatives."""

@@ -91,9 +91,7 @@ def changes(plan: Plan, first: int = 0, detail: str = "exact") -> Changes:
     cuts = np.unique(np.concatenate(edges)).astype(np.int64)
     cuts = cuts[cuts <= max(int(plan.recorded[-1]), first)]
     starts, stops = cuts[:-1], cuts[1:]
-    total = np.concatenate([[0.0], np.cumsum(step)])
-    moment = np.concatenate([[0.0], np.cumsum(step * plan.times[:-1])])
-    place = np.concatenate([[0.0], np.cumsum(step * np.arange(size))])
+    total, moment, place = plan.sums
     mass = total[stops] - total[starts]
     told = mass > 1e-12 * plan.peak
     safe = np.where(told, mass, 1.0)
