@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fsl_num.spectrum import forgetting_kernel, signal
 from fsl_num.theorems.functional.adversary import Worst, worst_schedule
 from fsl_num.theorems.functional.instrument import (
     Array,
     Instrument,
     cell_weights,
+    few_modes,
     gaussian_parts,
     graded_mesh,
     infinite_parts,
@@ -79,6 +81,18 @@ def test_cell_weights_join_their_series_smoothly() -> None:
     left, right = cell_weights(np.array([0.999e-2, 1.001e-2, 3.0]))
     assert left[0] == pytest.approx(left[1], rel=2e-5) and right[0] == pytest.approx(right[1], rel=1e-5)
     assert left[2] + right[2] == pytest.approx(-math.expm1(-3.0) / 3.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(("size", "horizon"), [(1.0, 30.0), (200.0, 2e4), (200.0, 1e30), (1e40, 1e7), (math.inf, 1e6)])
+def test_few_modes_serve_all_times_of_their_range(size: float, horizon: float) -> None:
+    modes = few_modes(0.7, 1.8, size, horizon)
+    times = np.geomspace(1e-2, horizon, 30)
+    times = times[2.0 * size**-1.8 * times < 300.0]  # below e^-300 nothing is compared
+    decays = np.exp(-np.multiply.outer(times, modes.rates))
+    # The sums claim ACCURACY = 1e-8.
+    assert decays @ modes.weights == pytest.approx(forgetting_kernel(times, 1.8, size), rel=2e-8)
+    assert decays @ modes.start == pytest.approx(signal(times, 0.7, 1.8, size), rel=2e-8)
+    assert few_modes(0.7, 1.8, size, 0.9 * horizon) is modes
 
 
 def test_a_mesh_without_room_is_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fsl_num.growth import growth_exponents
-from fsl_num.minimise import minimise_law, near_optimal_interval
+from fsl_num.minimise import minimise_law, near_optimal_interval, near_optimal_intervals
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -95,6 +95,19 @@ def test_near_optimal_intervals_by_hand() -> None:
     assert second.log_high == pytest.approx(5 + 2 * math.log(4), abs=2e-3)
     free = near_optimal_interval(valley, bounds, 2, log_budget=20.0)
     assert (free.log_low, free.log_high, free.hits_lower_bound, free.hits_upper_bound) == (0.0, 20.0, True, True)
+
+
+def test_the_intervals_of_all_variables_side_by_side_are_those_of_each_alone() -> None:
+    bounds = [(0.0, 1.0)] * 3
+    together = near_optimal_intervals(valley, bounds, log_budget=20.0, factor=4.0)
+    assert len(together) == 3
+    for index, found in enumerate(together):
+        alone = near_optimal_interval(valley, bounds, index, log_budget=20.0, factor=4.0)
+        assert found.log_low == pytest.approx(alone.log_low, abs=2e-3)  # each is refined to 1e-3 log units
+        assert found.log_high == pytest.approx(alone.log_high, abs=2e-3)
+        assert (found.hits_lower_bound, found.hits_upper_bound) == (alone.hits_lower_bound, alone.hits_upper_bound)
+    last, first = near_optimal_intervals(valley, bounds, [2, 0], log_budget=20.0, factor=4.0)
+    assert last.hits_upper_bound and not first.hits_upper_bound
 
 
 def test_a_separate_near_optimal_piece_is_not_missed_and_a_thin_one_is_resolved() -> None:
