@@ -26,3 +26,6 @@ class Constant(Schedule):
 
     def _left(self, remaining: Array) -> Array:
         return self.peak * remaining
+
+    def _steps_left(self, remaining: Array) -> Array:
+        return np.minimum(remaining / self.peak, self.steps)

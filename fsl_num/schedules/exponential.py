@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class StableDecay(Schedule):
         """Number of steps of the decay."""
         return self.steps * self.decay_fraction
 
-    @property
+    @cached_property
     def _decay(self) -> ExponentialDecay:
         return ExponentialDecay(peak=self.peak, final=self.final, steps=self.decay_steps)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fsl_num.schedules.base import Schedule, final_rate
 from fsl_num.validation import Array
 
@@ -30,3 +32,9 @@ class Linear(Schedule):
 
     def _left(self, remaining: Array) -> Array:
         return remaining * (self.final + 0.5 * (self.peak - self.final) * (remaining / self.steps))
+
+    def _steps_left(self, remaining: Array) -> Array:
+        # The root of the quadratic _left in the form without cancellation; 0 at 0 also where final is 0.
+        root = np.sqrt(self.final**2 + 2.0 * (self.peak - self.final) * (remaining / self.steps))
+        left = np.divide(2.0 * remaining, self.final + root, out=np.zeros_like(remaining), where=remaining > 0.0)
+        return np.minimum(left, self.steps)
