@@ -1,8 +1,11 @@
-r"""Discrete schedules of millions of steps: collocation on single steps, in blocks (:mod:`fsl_num.volterra.march`).
+r"""Discrete schedules of millions of steps: stretches of many steps where gamma is smooth, else single steps.
 
-On a step gamma is constant, so that a jump between steps does no harm. Every run of steps is collocated at as many
-Radau points as its longest step needs; then with one point more each, until two solutions agree: the error of the
-coarser is claimed for the finer. Steps longer than the fastest mode's time are divided.
+Where gamma is a smooth function of time but for being a staircase, and stays so for many steps, the steps are merged
+into stretches (:mod:`fsl_num.volterra.mixed_march`). The others are collocated one by one, in blocks
+(:mod:`fsl_num.volterra.march`): on a step gamma is constant, so that a jump between steps does no harm. Every run of
+steps is collocated at as many Radau points as its longest step needs; then with one point more each, until two
+solutions agree: the error of the coarser is claimed for the finer. Steps longer than the fastest mode's time are
+divided.
 """
 
 from __future__ import annotations
@@ -17,11 +20,16 @@ from fsl_num.schedules.discrete import Discrete
 from fsl_num.validation import Array, positive
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.march import march
+from fsl_num.volterra.mixed_march import Course, solve_mixed
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.refinement import refine_points
+from fsl_num.volterra.smooth_steps import LEAST_STEPS, Scales, find_stretches
 from fsl_num.volterra.step_rules import LONGEST, Segment, divide_long_steps
 
 LEAST_TOLERANCE = 1e-13
+
+STRETCH_ROUNDING = 2e-14
+"""Relative rounding of the Radau points on a stretch, on short horizons, where it was measured for the panels."""
 
 
 def rounding_floor(steps: int) -> float:
@@ -93,10 +101,86 @@ def discrete_schedule(problem: Problem) -> Discrete:
     return problem.gamma
 
 
+def _course(plan: Discrete, pieces: Pieces) -> tuple[Course, Any]:
+    """Return the pieces of the steps that take time, and which steps those are (None for all)."""
+    first = np.concatenate([[0], pieces.steps + 1])
+    moving = None if plan.rates.all() else np.flatnonzero(plan.rates)
+    if moving is not None:
+        # the pieces of no length belong to the step before them
+        first = np.concatenate([[0], first[moving[1:]], first[-1:]])
+    places = None
+    if pieces.lengths.size > plan.rates.size:
+        ends = np.cumsum(pieces.lengths)
+        begins = np.repeat(np.concatenate([[0.0], ends[pieces.steps[:-1]]]), np.diff(pieces.steps, prepend=-1))
+        lengths = np.repeat(plan.rates, np.diff(pieces.steps, prepend=-1))
+        places = np.where(lengths > 0.0, (ends - begins) / np.where(lengths > 0.0, lengths, 1.0), 1.0)
+        places[pieces.steps] = 1.0
+    return Course(pieces.lengths, pieces.gammas, first, places), moving
+
+
+def _growth(accuracy: float) -> float:
+    """Return how long a stretch may be by the time since the last break: a polynomial of degree 6 there misses a
+    function with a singularity at the break by about rho^-7, rho of the ellipse through it."""
+    rho = (0.3 / accuracy) ** (1.0 / 7.0)
+    return float(2.0 / (0.5 * (rho + 1.0 / rho) - 1.0))
+
+
+def _on_stretches(
+    problem: Problem, system: LinearModes, plan: Discrete, pieces: Pieces, at: Any, rtol: float
+) -> tuple[Array, Array, dict[str, Any]] | None:
+    """Return what :func:`_refined` does, on stretches of steps where there are any and they are good enough."""
+    if system.self_feeding or not problem.stability < 0.99 or plan.rates.size < 2 * LEAST_STEPS:
+        return None
+    scales = Scales.of(system, problem.stability)
+    rounding = STRETCH_ROUNDING * (1.0 + min(9.0, math.log1p(scales.fastest * problem.end)))
+    floor = (rounding + rounding_floor(pieces.lengths.size) + system.error) * scales.sensitivity
+    target = rtol - floor
+    if target < 0.5 * rtol:
+        return None
+    course, moving = _course(plan, pieces)
+    rates, gammas = plan.rates, plan.gammas
+    if moving is not None:
+        rates, gammas = rates[moving], gammas[moving]
+    stretches = find_stretches(rates, gammas, scales, 0.4 * target, _growth(target), plan.batch_sizes.size == 1)
+    if not stretches:
+        return None
+    found = solve_mixed(system, scales, course, stretches, 0.5 * target, at)
+    if not found.difference + found.smooth <= target:
+        return None
+    values = found.values
+    error = found.errors
+    error += floor
+    injected = 0.0
+    if pieces.blur.any():
+        # |f'| is at most the larger of what is forgotten and what is injected, on either side
+        gamma = np.maximum(pieces.gammas[np.maximum(at - 1, 0)], pieces.gammas[np.minimum(at, pieces.gammas.size - 1)])
+        injected = pieces.blur * np.maximum(scales.fastest * values, scales.kernel * gamma * (values + system.noise))
+    error *= values
+    error += 4e-16 * system.noise + injected
+    facts = {
+        "modes": system.rates.size,
+        "evaluations": found.evaluations,
+        "points a step": found.points,
+        "flops": found.flops,
+        "steps in stretches": sum(one.high - one.low for one in stretches),
+        "stretches": len(stretches),
+        "tolerance reached": True,
+    }
+    return values, error, facts
+
+
 def _refined(
+    problem: Problem, system: LinearModes, plan: Discrete, pieces: Pieces, at: Any, rtol: float
+) -> tuple[Array, Array, dict[str, Any]]:
+    """Return f after ``at`` pieces (None: at the start and the ends of all), absolute errors and facts."""
+    smooth = _on_stretches(problem, system, plan, pieces, at, rtol)
+    return _step_by_step(problem, system, pieces, slice(None) if at is None else at, rtol) if smooth is None else smooth
+
+
+def _step_by_step(
     problem: Problem, system: LinearModes, pieces: Pieces, at: Any, rtol: float
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Return f at the start and at the ends of the pieces ``at``, absolute errors and facts."""
+    """Return f after ``at`` pieces by collocation on each, absolute errors and facts."""
     fastest = float(system.rates.max())
     floor = (rounding_floor(pieces.lengths.size) + system.error) / max(1.0 - problem.stability, 1e-3)
     target = max(rtol - floor, 0.1 * rtol)
@@ -118,6 +202,8 @@ def _refined(
         "evaluations": found.points,
         "points a step": max(run.points for run in found.plan),
         "flops": sum(flops),
+        "steps in stretches": 0,
+        "stretches": 0,
         "tolerance reached": bool(worst[-1] <= target),
     }
     return values, error, facts
@@ -133,7 +219,9 @@ def losses_of_steps(problem: Problem, rtol: float = 1e-8) -> tuple[Array, Array,
     """Return f (TWICE the excess risk) at the start and after every step, its absolute error, and facts.
 
     ``problem``: one whose gamma is a :class:`~fsl_num.schedules.Discrete`, either closure; ``rtol`` in [1e-13, 1).
-    The facts say whether the tolerance was reached. Raises ValueError for other problems.
+    The facts say whether the tolerance was reached, how many "stretches" of many steps there are and how many "steps in
+    stretches", the most "points a step" on the others, all "evaluations" of the loss, the number of "modes", and the
+    "flops" of all matrix products. Raises ValueError for other problems.
 
     >>> plan = Discrete(rates=[0.3] * 50)
     >>> problem = Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=plan)
@@ -144,9 +232,13 @@ def losses_of_steps(problem: Problem, rtol: float = 1e-8) -> tuple[Array, Array,
     plan = discrete_schedule(problem)
     if not LEAST_TOLERANCE <= positive("rtol", rtol) < 1:
         raise ValueError(f"rtol must lie in [{LEAST_TOLERANCE:g}, 1), got {rtol!r}")
-    system = linear_modes(problem, plan.total_intrinsic_time)
+    total = float(plan.rates.sum())
+    # but for rounding the problem knows it: then its modes are already there
+    system = linear_modes(problem, problem.end if total <= problem.end * (1.0 + 1e-12) else total)
     pieces = cut_steps(plan, float(system.rates.max()), np.empty(0))
-    return _refined(problem, system, pieces, np.concatenate([[0], pieces.steps + 1]), rtol)
+    whole = pieces.lengths.size == plan.rates.size
+    at = None if whole else np.concatenate([[0], pieces.steps + 1])
+    return _refined(problem, system, plan, pieces, at, rtol)
 
 
 def solve_discrete(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
@@ -161,4 +253,4 @@ def solve_discrete(problem: Problem, t: Array, rtol: float) -> tuple[Array, Arra
     plan = discrete_schedule(problem)
     system = linear_modes(problem, plan.total_intrinsic_time)
     pieces = cut_steps(plan, float(system.rates.max()), t)
-    return _refined(problem, system, pieces, pieces.wanted + 1, rtol)
+    return _refined(problem, system, plan, pieces, pieces.wanted + 1, rtol)

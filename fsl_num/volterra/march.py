@@ -85,6 +85,11 @@ class Pass:
     flops: float
 
 
+def march_tools(system: LinearModes) -> tuple[LocalBasis, OwnKernel]:
+    """Return what depends on the rates and weights of ``system`` only."""
+    return LocalBasis(system.rates), OwnKernel(system.rates, system.weights)
+
+
 def march(
     system: LinearModes,
     lengths: Array,
@@ -93,11 +98,13 @@ def march(
     *,
     keep_points: bool = False,
     backwards: bool = False,
+    tools: tuple[LocalBasis, OwnKernel] | None = None,
 ) -> Pass:
     """Return u = f + sigma^2 after every step, by the rules that ``plan`` gives to each run of steps.
 
     ``lengths`` and ``gammas``: one-dimensional, of one length, at least 0. ``keep_points``: also at all points.
     ``backwards``: with the rules reversed (the adjoint equation; the steps are then given in reverse order).
+    ``tools``: what :func:`march_tools` made of the same rates and weights, where they are used again.
 
     >>> from fsl_num.volterra import Problem
     >>> from fsl_num.volterra.linear_modes import linear_modes
@@ -110,8 +117,7 @@ def march(
     """
     from scipy.linalg.blas import dtrsv
 
-    basis = LocalBasis(system.rates)
-    kernel = OwnKernel(system.rates, system.weights)
+    basis, kernel = tools or march_tools(system)
     base = system.delta + system.noise
     state = system.start.copy()
     ends = np.empty(lengths.size)

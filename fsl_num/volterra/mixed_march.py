@@ -1,0 +1,255 @@
+"""Discrete schedules that are smooth in parts: stretches of many steps, and single steps where gamma is not smooth.
+
+Both are solved twice or more often, the stretches on twice as many panels each time, the steps with one point more,
+until two solutions agree. What no refinement shows, that a smooth gamma stands for the staircase, is bounded for every
+stretch and added to the error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fsl_num.validation import Array
+from fsl_num.volterra.linear_modes import LinearModes
+from fsl_num.volterra.march import march, march_tools
+from fsl_num.volterra.smooth_steps import Scales, Stretch
+from fsl_num.volterra.step_rules import segments
+from fsl_num.volterra.stretches import (
+    Curve,
+    Moments,
+    curve,
+    panel_maps,
+    panel_places,
+    smooth_staircase,
+    values_at,
+    zigzag_of_modes,
+)
+
+_LEVELS = 6
+_PANELS = 256  # whose maps are kept at once
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Steps ``low`` to ``high`` (not included) that are solved one by one."""
+
+    low: int
+    high: int
+
+
+def layout(stretches: Sequence[Stretch], steps: int) -> list[Gap | list[Stretch]]:
+    """Return gaps and runs of stretches that follow each other, which together are all the ``steps``.
+
+    >>> layout([], 5)
+    [Gap(low=0, high=5)]
+    """
+    found: list[Gap | list[Stretch]] = []
+    done = 0
+    for one in stretches:
+        if one.low > done:
+            found.append(Gap(done, one.low))
+        if found and isinstance(found[-1], list):
+            found[-1].append(one)
+        else:
+            found.append([one])
+        done = one.high
+    return [*found, Gap(done, steps)] if done < steps else found
+
+
+@lru_cache(maxsize=1)
+def _halves() -> Array:
+    """Return what takes values at the places of a panel to those of its two halves."""
+    places = panel_places(1)[0]
+    both = np.vander(panel_places(2).ravel(), places.size, increasing=True)
+    return np.asarray(np.linalg.solve(np.vander(places, increasing=True).T, both.T))
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What a run of stretches gave, shape (stretches, parts, 7): the sum of the ``modes``, and what belongs to it."""
+
+    modes: Array
+    gamma: Array
+    zigzag: Array
+    eta: Array
+
+
+def march_stretches(
+    system: LinearModes, moments: Moments, state: Array, stretches: Sequence[Stretch], parts: int
+) -> tuple[_Run, Array]:
+    """Return what happens on a run of stretches of ``parts`` panels each, and the modes at its end; ``state``: at its
+    start. u is never formed: where the noise is large, f would lose its digits in it."""
+    base = system.delta + system.noise
+    found, before = [], (0.0, 0.0, 0.0)
+    group = max(1, _PANELS // parts)
+    for low in range(0, len(stretches), group):
+        some = stretches[low : low + group]
+        stairs = smooth_staircase(some, parts)
+        lengths = np.repeat([one.time / parts for one in some], parts)
+        maps = panel_maps(system, lengths)
+        gamma = np.ascontiguousarray(stairs.gamma[..., 1:].reshape(-1, maps.response.shape[-1]))
+        inverses = np.linalg.inv(np.eye(gamma.shape[1]) - maps.response * gamma[:, None, :])
+        left = np.multiply(maps.left, gamma[:, :, None], out=maps.left)
+        driven = np.einsum("nij,nj->ni", maps.response, gamma) * base
+        always = np.einsum("nik,ni->nk", left, np.full_like(gamma, base))
+        sums = np.empty((len(some) * parts, gamma.shape[1] + 1))
+        for i in range(sums.shape[0]):
+            if i % parts == 0:
+                one = i // parts
+                here = (stairs.gamma[one, 0, 0], stairs.zigzag[one, 0, 0], stairs.eta[one, 0, 0])
+                # from the staircase, or from the smooth gamma of the stretch before
+                if abs(change := before[1] - here[1]) * moments.zeroth > 1e-17:
+                    state = state + zigzag_of_modes(system, moments, state, here[0], change, here[2])
+                before = (stairs.gamma[one, -1, -1], stairs.zigzag[one, -1, -1], stairs.eta[one, -1, -1])
+            sums[i, 0] = state.sum()
+            history = maps.history[i]
+            known = history @ state
+            known += driven[i]
+            points = inverses[i] @ known
+            sums[i, 1:] = points
+            state = history[-1] * state
+            state += points @ left[i]
+            state += always[i]
+        found.append(_Run(sums.reshape(stairs.gamma.shape), stairs.gamma, stairs.zigzag, stairs.eta))
+    if before[1] != 0.0:
+        state = state + zigzag_of_modes(system, moments, state, *before)
+    names = ("modes", "gamma", "zigzag", "eta")
+    return _Run(*(np.concatenate([getattr(one, name) for one in found]) for name in names)), state
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """``values`` of f and the relative ``errors`` of f where they are wanted; ``difference``: the largest of the last
+    two solutions; ``smooth``: the largest error of the smooth gamma; ``evaluations``, ``points`` (most on a single
+    step), ``flops`` of matrix products."""
+
+    values: Array
+    errors: Array
+    difference: float
+    smooth: float
+    evaluations: int
+    points: int
+    flops: float
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """Pieces of steps: ``lengths`` and ``gammas``; ``first``: the piece that each step begins with, and their number;
+    ``places``: where in their step the pieces end, None where all pieces are steps."""
+
+    lengths: Array
+    gammas: Array
+    first: Any
+    places: Array | None
+
+
+def solve_mixed(
+    system: LinearModes, scales: Scales, course: Course, stretches: Sequence[Stretch], accuracy: float, at: Any = None
+) -> Mixed:
+    """Return f after ``at`` pieces, rising whole numbers, or at the start and the ends of all.
+
+    ``accuracy``: how far two solutions may differ, relative to f.
+    """
+    moments, tools = Moments.of(system), march_tools(system)
+    parts_of_it = layout(stretches, course.first.size - 1)
+    base = system.delta + system.noise
+    start = system.delta + float(system.start.sum())
+    before: list[Any] = []
+    evaluations, points, flops = 0, 1, 0.0
+    for level in range(_LEVELS):
+        parts, state = 2**level, system.start
+        now: list[Any] = []
+        differences: list[Array] = []
+        for number, one in enumerate(parts_of_it):
+            if isinstance(one, Gap):
+                rows = slice(int(course.first[one.low]), int(course.first[one.high]))
+                lengths = course.lengths[rows]
+                plan = segments(lengths, scales.fastest, 0.3 * accuracy, level)
+                found = march(replace(system, start=state), lengths, course.gammas[rows], plan, tools=tools)
+                state, flops = found.state, flops + found.flops
+                evaluations += sum(run.points * (run.high - run.low) for run in plan)
+                points = max(points, *(run.points for run in plan))
+                now.append(found.ends - system.noise)
+                fine, coarse = found.ends - system.noise, before[number] if before else None
+            else:
+                run, state = march_stretches(system, moments, state, one, parts)
+                panels = len(one) * parts
+                evaluations += 6 * panels
+                flops += panels * (24.0 * system.rates.size + 72.0) + 144.0 * panels * system.rates.size
+                now.append(run)
+                fine, coarse = run.modes + system.delta, None
+                if before:
+                    coarse = (before[number].modes @ _halves()).reshape(fine.shape) + system.delta
+            if coarse is not None:
+                difference = np.abs(coarse - fine) / fine
+                differences.append(difference if difference.ndim == 1 else difference.max(axis=(1, 2)))
+        before = now
+        if differences and max(float(each.max()) for each in differences) <= accuracy:
+            break
+    answer = _Answer(course, np.empty(0) if at is None else at, at is None, start)
+    worst, smooth = 0.0, 0.0
+    for one, solved, difference in zip(parts_of_it, before, differences, strict=True):
+        if isinstance(one, Gap):
+            rows = slice(int(course.first[one.low]), int(course.first[one.high]))
+            difference = np.maximum.accumulate(np.maximum(difference, worst))
+            worst = float(difference[-1])
+            answer.put(rows, solved.__getitem__, difference + smooth)
+            continue
+        for number, stretch in enumerate(one):
+            modes = solved.modes[number]
+            claim = stretch_error(scales, stretch, modes + system.delta, system.noise, start)
+            smooth, worst = max(smooth, claim), max(worst, float(difference[number]))
+            rows = slice(int(course.first[stretch.low]), int(course.first[stretch.high]))
+            lengths = np.full(parts, stretch.time / parts)
+            of = curve(moments, modes, base, lengths, solved.gamma[number], solved.zigzag[number], solved.eta[number])
+
+            def ends(pick: Any, rows: slice = rows, of: Curve = of, stretch: Stretch = stretch) -> Array:
+                same = stretch.ends.size == rows.stop - rows.start
+                places = stretch.ends if same else np.cumsum(course.lengths[rows])
+                inside = None if course.places is None else course.places[rows][pick]
+                found = values_at(of, parts, stretch.time, places[pick], inside)
+                found += system.delta
+                return found
+
+            answer.put(rows, ends, worst + smooth)
+    return Mixed(answer.values, answer.errors, worst, smooth, evaluations, points, flops)
+
+
+class _Answer:
+    """f at the start and at the ends of the wanted pieces, and its relative error, filled block by block."""
+
+    def __init__(self, course: Course, at: Any, whole: bool, start: float) -> None:
+        self._at, self._whole = at, whole
+        size = course.lengths.size + 1 if whole else at.size
+        self.values, self.errors = np.empty(size), np.empty(size)
+        first = slice(0, 1 if whole else int(np.searchsorted(at, 1)))
+        self.values[first], self.errors[first] = start, 0.0
+
+    def put(self, rows: slice, ends: Callable[[Any], Array], error: Any) -> None:
+        """Fill in the pieces ``rows``: ``ends`` maps places among them to f there."""
+        pick: Any = slice(None)
+        into = slice(rows.start + 1, rows.stop + 1)
+        if not self._whole:
+            into = slice(*np.searchsorted(self._at, [into.start, into.stop]).tolist())
+            if into.start == into.stop:
+                return
+            pick = self._at[into] - 1 - rows.start
+        self.values[into] = ends(pick)
+        self.errors[into] = error if isinstance(error, float) else error[pick]
+
+
+def stretch_error(scales: Scales, stretch: Stretch, f: Array, noise: float, start: float) -> float:
+    """Return the relative error of f that no refinement of a stretch shows.
+
+    ``f``: on the stretch; ``start``: at the time 0. A relative change of gamma changes f by as much for every time that
+    it was injected again on the way: about (1 + log(start/f), of f + sigma^2)/(1 - stability) times.
+    """
+    least = float(f.min())
+    times = scales.sensitivity * (1.0 + math.log(max((start + noise) / (least + noise), 1.0)))
+    return (stretch.misfit + (1.0 + noise / least) * scales.staircase(stretch)) * times
