@@ -63,7 +63,9 @@ def collocation(stages: int, bits: int) -> Collocation:
         whole = integration(flint, stages)
         matrix = flint.acb_mat([[flint.acb(flint.arb(x)) for x in row] for row in _reduced(whole)])
         found, vectors = matrix.eig(right=True, algorithm="approx")
-        inverse = vectors.inv()
+        # not inv(): above ten bits a row it eliminates in balls, whose radii swallow half of the digits
+        unit = flint.acb_mat([[int(i == j) for j in range(stages)] for i in range(stages)])
+        inverse = vectors.mid().solve(unit, algorithm="approx")
         close = flint.arb(2) ** (-bits // 4)
         upper = [i for i, z in enumerate(found) if z.imag.mid() > close]
         real = [i for i, z in enumerate(found) if abs(z.imag.mid()) <= close]
