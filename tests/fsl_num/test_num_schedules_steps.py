@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fsl_num.schedules import schedule
+from fsl_num.schedules import Discrete, schedule
 from fsl_num.schedules.steps import STEP_SCHEDULES, parameters_of, step_rates
 
 
@@ -55,3 +55,9 @@ def test_what_cannot_be_is_refused(name, parameters, kind, text):
 def test_parameters_are_those_of_the_schedule():
     assert parameters_of("wsd") == ("final", "decay_fraction")
     assert parameters_of("cyclic") == ("final", "cycles")
+
+
+def test_intrinsic_times_of_steps_are_reached_by_the_first_of_them():
+    plan = Discrete(rates=[0.0, 0.5, 0.0, 0.25])
+    assert plan.physical_time(0.0) == 0.0
+    assert plan.physical_time([0.25, 0.5, 0.625, 0.75]).tolist() == [1.5, 2.0, 3.5, 4.0]

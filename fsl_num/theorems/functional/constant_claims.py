@@ -47,12 +47,13 @@ def _factor(sample: Sample, source: str, c: float) -> float:
 
 def _limit(sample: Sample) -> Sharp:
     s, beta = sample.point
-    powers = [1.0 - 1.0 / beta, abs(s - 2.0 + 1.0 / beta) or 1.0]
+    label = 1.0 - 1.0 / beta
+    powers = {"label noise": [label], "signal": [label, abs(s - 2.0 + 1.0 / beta) or 1.0]}
 
     def remainder(point: dict[str, Any]) -> float:
         # The next terms fall like these powers of t, with constants that grow like powers of 1/(1 - c).
         scale = 10.0 / (1.0 - point["c"]) ** 3
-        return float(1e-8 + scale * sum(constants.HORIZON**-power for power in powers))
+        return float(1e-8 + scale * sum(constants.HORIZON**-power for power in powers[point["source"]]))
 
     def wrong(change: Callable[[float], float]) -> Callable[[dict[str, Any]], float]:
         return lambda point: change(_factor(sample, point["source"], point["c"]))
@@ -102,16 +103,6 @@ def _series(sample: Sample) -> Sharp:
     )  # fmt: skip
 
 
-def not_at_the_edge(sample: Sample) -> bool:
-    """Whether s is so far from 2 - 1/beta that the powers have parted at t = 1e24."""
-    return bool(abs(sample.s - 2 + 1 / sample.beta) >= Rational(1, 8) or sample.s == 2 - 1 / sample.beta)
-
-
-def _heard_limits(sample: Sample) -> list[tuple[dict[str, Any], float]]:
-    found = constants.limits(sample)
-    return found if not_at_the_edge(sample) else [each for each in found if each[0]["source"] == "label noise"]
-
-
 def _sketch(sample: Sample) -> Equivalent:
     return power_of_size(0.0, "upper")
 
@@ -141,8 +132,8 @@ CLAIMS: tuple[Claim, ...] = (
         "signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
         r"\frac{2\,\mathbb E[\mathcal E_t]}{\mathrm{law}} \to \frac1{1-c},\ \frac1{1-c^2},\ \frac1{(1-c)^2}",
         (MODEL, "M infinite", "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
-         "|s - 2 + 1/beta| >= 1/8 for the signal"),
-        _heard_limits, _limit, derive=resolvent_limit, role="own",
+         "s not within 1/8 of 2 - 1/beta (else heard there + 1/4)"),
+        lambda sample: constants.limits(_parted(sample)), lambda sample: _limit(_parted(sample)), derive=resolvent_limit, role="own",
     ),
     Claim(
         "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
