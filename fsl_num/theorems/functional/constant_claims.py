@@ -133,7 +133,8 @@ CLAIMS: tuple[Claim, ...] = (
         r"\frac{2\,\mathbb E[\mathcal E_t]}{\mathrm{law}} \to \frac1{1-c},\ \frac1{1-c^2},\ \frac1{(1-c)^2}",
         (MODEL, "M infinite", "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
          "s not within 1/8 of 2 - 1/beta (else heard there + 1/4)"),
-        lambda sample: constants.limits(_parted(sample)), lambda sample: _limit(_parted(sample)), derive=resolvent_limit, role="own",
+        lambda sample: constants.limits(_parted(sample)), lambda sample: _limit(_parted(sample)),
+        derive=resolvent_limit, role="own",
     ),
     Claim(
         "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
