@@ -81,7 +81,7 @@ def fit(
             notes=tuple(dict.fromkeys([*notes, *less.notes])),
         )
     uncertainty = measure(chosen, given, theta, used, seed) if intervals else None
-    samples = theta[None] if uncertainty is None else uncertainty.samples
+    samples = theta[None] if uncertainty is None else uncertainty.of(chosen)
     report = identifiability(whole, theta, found, samples)
     if not found.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")

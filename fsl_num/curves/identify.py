@@ -12,6 +12,7 @@ import numpy as np
 
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.search import Found, Task
+from fsl_num.curves.sizes import sizes_of, untold, untold_words
 from fsl_num.curves.solve import descend
 from fsl_num.validation import Array
 
@@ -30,6 +31,7 @@ class Identifiability:
     ``condition``: condition number of the weighted Jacobian with columns of norm 1, inf where parameters do not act at
     all. ``weakest``: the share of each parameter in the direction that is told worst. ``on_bounds``: parameters at a
     bound. ``intervals``: for each parameter the 5 % and 95 % points of the refits. ``sentences``: all that in words.
+    ``untold``: parameters of the model size that so few sizes cannot tell; the condition number is without them.
 
     >>> Identifiability(10.0, {}, (), {}, ("all told",)).sentences
     ('all told',)
@@ -40,11 +42,12 @@ class Identifiability:
     on_bounds: tuple[str, ...]
     intervals: Mapping[str, tuple[float, float]]
     sentences: tuple[str, ...]
+    untold: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
         """Whether nothing speaks against reading meaning into the parameters."""
-        return not self.on_bounds and self.condition <= ILL
+        return not self.on_bounds and not self.untold and self.condition <= ILL
 
 
 def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> Identifiability:
@@ -59,6 +62,10 @@ def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> I
     high = np.isfinite(task.chart.high) & (task.chart.high - u <= _EDGE * width)
     on_bounds = tuple(name for name, each in zip(names, low | high, strict=True) if each)
     free = ~(low | high)
+    size_term = untold(task.law, task.plans)
+    # with two levels L0 and D stand for them, with one L0 alone
+    for name in size_term[2 if len(sizes_of(task.plans)) == 2 else 1 :]:
+        free[names.index(name)] = False
     norms = np.linalg.norm(slopes, axis=0)
     condition, weakest = math.inf, {}
     if free.any() and (norms[free] > 0.0).all():
@@ -68,8 +75,12 @@ def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> I
         weakest = {name: float(part) for name, part in zip(free_names, np.abs(directions[-1]), strict=True)}
     points = np.quantile(samples, [0.05, 0.95], axis=0)
     intervals = {name: (float(a), float(b)) for name, a, b in zip(names, *points, strict=True)}
-    sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, found)
-    return Identifiability(condition, MappingProxyType(weakest), on_bounds, MappingProxyType(intervals), sentences)
+    sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, found, size_term)
+    if size_term:
+        sentences += (untold_words(task.law, task.plans, theta),)
+    return Identifiability(
+        condition, MappingProxyType(weakest), on_bounds, MappingProxyType(intervals), sentences, size_term
+    )
 
 
 def _words(
@@ -80,13 +91,14 @@ def _words(
     on_bounds: tuple[str, ...],
     intervals: Mapping[str, tuple[float, float]],
     found: Found,
+    size_term: tuple[str, ...],
 ) -> tuple[str, ...]:
     told = []
     if found.starts > 1:
         told.append(f"{found.agreed} of {found.starts} starts end at the same minimum.")
         if 2 * found.agreed < found.starts:
             told.append("Most starts end elsewhere: more starts, more curves or a simpler law would make it surer.")
-        if found.agreed > 1 and found.scatter > 0.1:
+        if found.agreed > 1 and found.scatter > 0.1 and not size_term:
             told.append("Starts with equally good ends have different parameters: the curves do not tell them apart.")
     for name in on_bounds:
         value = dict(zip(law.names, theta, strict=True))[name]
@@ -99,11 +111,12 @@ def _words(
         )
     for parameter in law.parameters:
         low, high = intervals[parameter.name]
-        if parameter.scale == "log" and parameter.name not in on_bounds and low > 0.0:
+        if parameter.scale == "log" and parameter.name not in (*on_bounds, *size_term) and low > 0.0:
             if 0.5 * math.log(high / low) > _WIDE:
                 told.append(f"{parameter.name} is known only to lie between {low:.3g} and {high:.3g}.")
     if not any("not" in line or "known only" in line or "elsewhere" in line for line in told):
-        told.append(f"All parameters are determined by the curves (condition number {condition:.2g}).")
+        rest = "All other parameters" if size_term else "All parameters"
+        told.append(f"{rest} are determined by the curves (condition number {condition:.2g}).")
     return tuple(told)
 
 

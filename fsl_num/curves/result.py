@@ -72,7 +72,7 @@ class FitResult:
     def task(self) -> TaskReading:
         """s, beta and the learning regime with intervals, or that they cannot be told."""
         widening = 1.0 if self.measured is None else max(1.0, self.measured.factor(0.9) / 1.645)
-        samples = self.theta[None] if self.measured is None else self.measured.samples
+        samples = self.theta[None] if self.measured is None else self.measured.of(self.law)
         if self.measured is None:
             return read_task(self.law, np.tile(self.theta, (2, 1)) * [[0.01], [100.0]], self.report)
         return read_task(self.law, samples, self.report, widening)

@@ -37,7 +37,6 @@ _KINDS: Final = {
 
 def to_json(result: FitResult) -> str:
     """Return the fit as JSON text."""
-    assert is_dataclass(result.law)
     measured = None
     if result.measured is not None:
         measured = {
@@ -46,10 +45,11 @@ def to_json(result: FitResult) -> str:
             "quantiles": result.measured.quantiles.tolist(),
             "held_out": result.measured.held_out,
             "scatter": result.measured.scatter,
+            "law": None if result.measured.law is None else _written(result.measured.law),
         }
     content = {
         "format": FORMAT,
-        "law": {"kind": type(result.law).__name__, "options": asdict(result.law)},
+        "law": _written(result.law),
         "parameters": result.parameters,
         "settings": asdict(result.settings),
         "objective": result.objective,
@@ -59,6 +59,7 @@ def to_json(result: FitResult) -> str:
             "on_bounds": list(result.report.on_bounds),
             "intervals": {name: list(pair) for name, pair in result.report.intervals.items()},
             "sentences": list(result.report.sentences),
+            "untold": list(result.report.untold),
         },
         "uncertainty": measured,
         "notes": list(result.notes),
@@ -95,6 +96,7 @@ def from_json(text: str) -> FitResult:
                 tuple(report["on_bounds"]),
                 MappingProxyType({name: (float(a), float(b)) for name, (a, b) in report["intervals"].items()}),
                 tuple(report["sentences"]),
+                tuple(report.get("untold", ())),
             ),
             measured,
             None,
@@ -103,6 +105,11 @@ def from_json(text: str) -> FitResult:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this saved fit is damaged: {error!r}; save the fit again") from error
+
+
+def _written(law: Law) -> dict[str, Any]:
+    assert is_dataclass(law) and not isinstance(law, type)
+    return {"kind": type(law).__name__, "options": asdict(law)}
 
 
 def _law(content: Any) -> Law:
@@ -120,7 +127,9 @@ def _uncertainty(content: Any, size: int) -> Uncertainty | None:
         return None
     samples = np.array(content["samples"], dtype=np.float64)
     quantiles = np.array(content["quantiles"], dtype=np.float64)
+    law = None if content.get("law") is None else _law(content["law"])
+    size = size if law is None else len(law.names)
     if samples.ndim != 2 or samples.shape[1] != size or quantiles.shape != LEVELS.shape:
         raise ValueError(f"this saved fit is damaged: samples of shape {samples.shape}, quantiles {quantiles.shape}")
     scatter = float(content.get("scatter", 0.0))  # a fit saved before it was known has none
-    return Uncertainty(samples, float(content["noise"]), quantiles, int(content["held_out"]), scatter)
+    return Uncertainty(samples, float(content["noise"]), quantiles, int(content["held_out"]), scatter, law)

@@ -20,6 +20,7 @@ LOSSES: Final = ("log-huber", "log-squares", "huber", "squares")
 
 _ITERATIONS = 200
 _SETTLED = 1e-9  # relative fall of the objective in one step
+_SETTLED_ENOUGH = 1e-6  # of a refit on resampled losses, whose own error is far larger
 _TINY = 1e-12
 
 
@@ -136,12 +137,34 @@ def linear_start(bound: Bound, nonlinear: Array, target: Target) -> Array:
     return np.concatenate([found, nonlinear])
 
 
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """Springs that hold parameters, in the coordinates of a chart: strength (u - centre)^2/2 is added to the objective.
+
+    >>> Pull(np.array([1.0]), np.array([2.0])).energy(np.array([3.0]))
+    4.0
+    """
+
+    centre: Array
+    strength: Array
+
+    def energy(self, u: Array) -> float:
+        """Return what is added to the objective."""
+        return float(0.5 * self.strength @ (u - self.centre) ** 2)
+
+
 def descend(
-    bound: Bound, target: Target, chart: Chart, start: Array, iterations: int = _ITERATIONS, fixed: Sequence[int] = ()
+    bound: Bound,
+    target: Target,
+    chart: Chart,
+    start: Array,
+    iterations: int = _ITERATIONS,
+    fixed: Sequence[int] = (),
+    pull: Pull | None = None,
 ) -> Minimum:
     """Return the minimum that Levenberg and Marquardt's method reaches from ``start``, within the bounds.
 
-    ``fixed``: positions of parameters that keep their value.
+    ``fixed``: positions of parameters that keep their value. ``pull``: springs, whose energy the objective includes.
 
     >>> from fsl_num.curves.laws import law
     >>> from fsl_num.curves.plan import Plan
@@ -155,8 +178,11 @@ def descend(
     """
     u = np.clip(chart.forward(start), chart.low, chart.high)
     values, jacobian = bound(chart.back(u))
-    best = target.objective(values)
-    damping, settled, quiet, taken = 1e-3, False, 0, 0
+    springs = Pull(u, np.zeros(u.size)) if pull is None else pull
+    best = target.objective(values) + springs.energy(u)
+    # springs make the directions that the curves do not see safe to go along at once; damping would hold them back
+    damping, settled, quiet, taken = (1e-3 if pull is None else 1e-9), False, 0, 0
+    least = _SETTLED if pull is None else _SETTLED_ENOUGH
     moving = np.ones(u.size, dtype=bool)
     moving[list(fixed)] = False
     while taken < iterations:
@@ -164,8 +190,8 @@ def descend(
         residual = target.residual(values)
         weight = target.influence(residual)
         slopes = jacobian * target.slope(values)[:, None] * chart.stretch(chart.back(u))
-        gradient = slopes.T @ (weight * residual)
-        matrix = (slopes * weight[:, None]).T @ slopes
+        gradient = slopes.T @ (weight * residual) + springs.strength * (u - springs.centre)
+        matrix = (slopes * weight[:, None]).T @ slopes + np.diag(springs.strength)
         stuck = ((u <= chart.low) & (gradient > 0.0)) | ((u >= chart.high) & (gradient < 0.0))
         free = moving & ~stuck
         if not free.any() or not np.isfinite(matrix).all():
@@ -179,7 +205,7 @@ def descend(
             move[free] = -np.linalg.solve(inner + damping * np.diag(diagonal), gradient[free])
             trial = np.clip(u + np.clip(move, -3.0 * (1 + np.abs(u)), 3.0 * (1 + np.abs(u))), chart.low, chart.high)
             new_values, new_jacobian = bound(chart.back(trial))
-            objective = target.objective(new_values)
+            objective = target.objective(new_values) + springs.energy(trial)
             if np.isfinite(objective) and objective <= best:
                 fall = best - objective
                 u, values, jacobian, best = trial, new_values, new_jacobian, objective
@@ -189,7 +215,7 @@ def descend(
         else:
             settled = True  # no step however short goes down
             break
-        quiet = quiet + 1 if fall <= _SETTLED * max(best, 1e-300) else 0
+        quiet = quiet + 1 if fall <= least * max(best, 1e-300) else 0
         if quiet >= 2 or best < 1e-28 * target.observed.size:
             settled = True
             break

@@ -4,9 +4,16 @@ The spread of a prediction at one step is, in units of log loss,
 
     half-width = q max(1, T/T_reach) sqrt(noise^2 + spread^2),
 
-with ``noise`` the robust spread of the residuals of the fit, ``spread`` that of the predictions of refits to resampled
-residuals (in blocks, since neighbouring losses err together), and q a quantile. Beyond the intrinsic time T_reach of
-the longest curve fitted the width grows in proportion to the horizon: there what the law misses adds up unchecked.
+with ``noise`` the robust spread of the residuals of the fit, ``spread`` that of the predictions of refits, and q a
+quantile. Beyond the intrinsic time T_reach of the longest curve fitted the width grows in proportion to the horizon:
+there what the law misses adds up unchecked.
+
+The refits are made to resampled residuals (in blocks, since neighbouring losses err together), and each parameter is
+held by a spring at a place drawn from its range (randomise, then optimise). Where the curves tell a parameter the
+spring is too weak to matter; where they do not, refits without springs would all stay at the fit, and the prediction of
+a schedule that needs this parameter would look sure. What the law itself takes for granted (p = 1, no noise from the
+signal) is not told by the curves either: as many refits are made with the widest law of its family. And where there are
+too few model sizes, every split of their levels is drawn (:mod:`~fsl_num.curves.sizes`).
 
 No bootstrap knows that the law is not the truth. So q is measured where that shows, on the training curves alone: the
 law is fitted to the first part of every curve and predicts the rest, and, where there are three curves or more, it is
@@ -27,7 +34,8 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.score import residual_spread
 from fsl_num.curves.search import Settings, Task, quick_fit, task
-from fsl_num.curves.solve import Target, descend
+from fsl_num.curves.sizes import respread
+from fsl_num.curves.solve import Pull, Target, descend
 from fsl_num.validation import Array
 
 SPLITS: Final = (0.5, 0.6, 0.7, 0.8)
@@ -41,8 +49,9 @@ LEVELS: Final = np.concatenate([np.linspace(0.02, 0.98, 49), [0.99, 1.0]])
 
 _REFITS = 24
 _REFITS_OF_A_SPLIT = 8
-_STEPS = 15  # of a descent that starts at the fit
+_STEPS = 12  # of a descent that starts at the fit
 _BLOCKS = 8  # a curve: blocks long enough for the drift of the misfit, and still several of them
+_PRIOR = 0.25  # of the range of a parameter: its standard deviation where the curves say nothing of it
 _LEAST_ROWS = 8  # held-out or fitted
 _ENOUGH_CURVES = 3  # to leave one out: what is left must still tell the law
 _THINNED = 100  # rows of a curve that are held out or fitted here
@@ -56,6 +65,7 @@ class Uncertainty:
     loss. ``quantiles``: of the scaled errors of held-out rows at :data:`LEVELS`. ``held_out``: how many rows these
     were; 0 where the curves are too short to be cut, and the quantiles those of a normal distribution, times 2.
     ``scatter``: where the rows fitted are averages, the spread of single rows about them, of log loss; else 0.
+    ``law``: the law whose parameters ``samples`` are, None where it is the one fitted.
     """
 
     samples: Array
@@ -63,6 +73,18 @@ class Uncertainty:
     quantiles: Array
     held_out: int
     scatter: float = 0.0
+    law: Law | None = None
+
+    def of(self, law: Law) -> Array:
+        """Return the parameters of ``law`` in the refits, shape (refits, parameters).
+
+        >>> from fsl_num.curves.laws import law
+        >>> Uncertainty(np.array([[1.0, 2.0]]), 0.1, LEVELS, 9).of(law("momentum")).tolist()
+        [[1.0, 2.0]]
+        """
+        if self.law is None:
+            return self.samples
+        return np.asarray(self.samples[:, [self.law.names.index(name) for name in law.names]])
 
     def half_width(self, spread: Array, level: float) -> Array:
         """Return the half-width of an interval for single rows, of log loss, from what :meth:`spread` returns.
@@ -70,25 +92,32 @@ class Uncertainty:
         What single rows scatter about averages is independent of the errors of the law: the squares add.
 
         >>> Uncertainty(np.zeros((1, 1)), 0.1, LEVELS, 9, 0.1).half_width(np.array([0.1]), 0.9).round(3).tolist()
-        [0.187]
+        [0.233]
         """
         from scipy.special import ndtri
 
         return np.asarray(np.hypot(self.factor(level) * spread, float(ndtri(0.5 + 0.5 * level)) * self.scatter))
 
     def factor(self, level: float) -> float:
-        """Return q for an interval of nominal ``level`` in (0, 1).
+        """Return q for an interval of nominal ``level`` in (0, 1): at least that of a normal distribution.
 
-        >>> Uncertainty(np.zeros((1, 1)), 0.1, LEVELS, 9).factor(0.9)
-        0.9
+        Held-out parts of the curves fitted may be easier than another schedule: they never make intervals narrower.
+
+        >>> Uncertainty(np.zeros((1, 1)), 0.1, 9.0 * LEVELS, 9).factor(0.9)
+        8.1
+        >>> round(Uncertainty(np.zeros((1, 1)), 0.1, LEVELS, 9).factor(0.9), 3)
+        1.645
         """
+        from scipy.special import ndtri
+
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must lie in (0, 1), as in 0.9 for 90 %, got {level!r}")
-        return float(np.interp(level, LEVELS, self.quantiles))
+        return max(float(np.interp(level, LEVELS, self.quantiles)), float(ndtri(0.5 + 0.5 * level)))
 
     def spread(self, law: Law, plan: Plan, theta: Array, reach: float) -> Array:
         """Return max(1, T/reach) sqrt(noise^2 + spread^2) at the recorded steps of a plan, of log loss."""
-        return _scale(law, plan, theta, self.samples, self.noise, reach)
+        wide = law if self.law is None else self.law
+        return _scale(wide, plan, wide.lifted(law, theta), self.samples, self.noise, reach)
 
 
 def _scale(law: Law, plan: Plan, theta: Array, samples: Array, noise: float, reach: float) -> Array:
@@ -100,25 +129,77 @@ def _scale(law: Law, plan: Plan, theta: Array, samples: Array, noise: float, rea
 
 
 def refits(fitted: Task, theta: Array, count: int, stream: np.random.Generator) -> Array:
-    """Return the parameters of refits to the fitted losses with the residuals resampled in blocks, curve by curve."""
+    """Return the parameters of refits to the fitted losses with the residuals resampled in blocks, curve by curve.
+
+    Springs hold the parameters at places drawn from their ranges, see the module.
+    """
     values = fitted.bound(theta)[0]
+    strength, width = _springs(fitted, theta)
+    centre = fitted.chart.forward(theta)
     residual = np.log(fitted.target.observed) - np.log(values)
     sizes = [plan.recorded.size for plan in fitted.plans]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     # the error of an average falls with the root of its rows: what is moved is the error of one of mean size
     size = np.sqrt(np.concatenate([_counts(curve) for curve in fitted.curves]))
     samples = []
-    for _ in range(count):
+    for moved in _directions(count, width.size, stream):
         drawn = np.empty_like(residual)
         for low, high in zip(starts[:-1], starts[1:], strict=True):
             drawn[low:high] = _blocks((residual * size)[low:high], stream) / size[low:high]
         again = Target(values * np.exp(drawn), fitted.target.weights, fitted.target.loss, fitted.target.delta)
-        samples.append(descend(fitted.bound, again, fitted.chart, theta, _STEPS).theta)
-    return np.array(samples)
+        pull = Pull(centre + width * moved, strength)
+        samples.append(descend(fitted.bound, again, fitted.chart, theta, _STEPS, pull=pull).theta)
+    return respread(fitted.law, np.array(samples), fitted.plans, stream)
+
+
+def _springs(fitted: Task, theta: Array) -> tuple[Array, Array]:
+    """The strength of springs that hold each parameter, and how far they let it go where the curves say nothing.
+
+    A quarter of its range is the standard deviation; the range of a linear parameter is that over which its term grows
+    from nothing to the whole loss. Against the noise of as many independent rows as there are blocks.
+    """
+    x = fitted.bound.columns(theta[fitted.law.linear_count :])[0]
+    span = fitted.chart.high - fitted.chart.low
+    acts = np.abs(x).max(axis=0) > 0.0
+    span[: acts.size][acts] = fitted.target.observed.max() / np.abs(x).max(axis=0)[acts]
+    span[: acts.size][~acts] = 0.0  # what moves nothing is left where it is
+    width = _PRIOR * span
+    objective = fitted.target.objective(fitted.bound(theta)[0])
+    independent = _BLOCKS * len(fitted.plans)
+    return 2.0 * objective / independent / np.where(width > 0.0, width, np.inf) ** 2, width
+
+
+def _directions(count: int, size: int, stream: np.random.Generator) -> Array:
+    """Return vectors of ``size`` normal numbers, orthogonal in each group of ``size`` of them.
+
+    So a few of them already reach into every direction as far as many independent ones would on average.
+    """
+    frames = []
+    for _ in range(-(-count // size)):
+        frame, upper = np.linalg.qr(stream.normal(size=(size, size)))
+        frames.append(frame * np.sign(np.diag(upper)) * np.sqrt(size))
+    return np.concatenate(frames)[:count]
 
 
 def _counts(curve: LossCurve) -> Array:
     return np.ones(curve.plan.recorded.size) if curve.counts is None else np.asarray(curve.counts[curve.used])
+
+
+def _samples(
+    law: Law, curves: Sequence[LossCurve], theta: Array, settings: Settings, count: int, stream: np.random.Generator
+) -> tuple[Array, float]:
+    """Return refits as parameters of the widest law of the family, and the spread of the residuals of the fit.
+
+    ``count`` of them are made with the law itself and as many with the widest one, where that is another.
+    """
+    wide = law.wider()
+    fitted = task(law, curves, settings, coarse=True)
+    noise = residual_spread(np.log(fitted.target.observed) - np.log(fitted.bound(theta)[0]))
+    if wide.names == law.names:
+        return refits(fitted, theta, count, stream), noise
+    own = [wide.lifted(law, sample) for sample in refits(fitted, theta, count, stream)]
+    freed = task(wide, curves, settings, coarse=True)
+    return np.concatenate([own, refits(freed, wide.lifted(law, theta), count, stream)]), noise
 
 
 def _blocks(residual: Array, stream: np.random.Generator) -> Array:
@@ -199,32 +280,30 @@ def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Setti
     ``seed``: of the resampling. Deterministic for given arguments.
     """
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2)]
-    fitted = task(law, curves, settings, coarse=True)
-    samples = refits(fitted, theta, _REFITS, streams[0])
-    noise = residual_spread(np.log(fitted.target.observed) - np.log(fitted.bound(theta)[0]))
+    wide = law.wider()
+    samples, noise = _samples(law, curves, theta, settings, _REFITS, streams[0])
     scatter = float(np.sqrt(np.mean([curve.scatter**2 for curve in curves])))
     short = [curve.thinned(_THINNED) for curve in curves]
     ratios, weights, blocks = [], [], 0.0
     if not law.final_only:
         for inner, fitted_to, held in _held_out(law, short, theta, settings):
-            part = task(law, fitted_to, settings, coarse=True)
-            some = refits(part, inner, _REFITS_OF_A_SPLIT, streams[1])
-            inner_noise = residual_spread(np.log(part.target.observed) - np.log(part.bound(inner)[0]))
+            some, inner_noise = _samples(law, fitted_to, inner, settings, _REFITS_OF_A_SPLIT, streams[1])
+            inner = wide.lifted(law, inner)
             reach = max(float(curve.plan.times[-1]) for curve in fitted_to)
             for curve, mask in held:
-                predicted = np.maximum(law.bind([curve.plan], "fit")(inner)[0], 1e-12)
+                predicted = np.maximum(wide.bind([curve.plan], "fit")(inner)[0], 1e-12)
                 error = np.abs(np.log(predicted) - np.log(curve.observed))[mask]
-                scale = _scale(law, curve.plan, inner, some, inner_noise, reach)[mask]
+                scale = _scale(wide, curve.plan, inner, some, inner_noise, reach)[mask]
                 ratios.append(error / np.maximum(scale, 1e-12))
                 weights.append(np.full(error.size, 1.0 / error.size))
                 blocks += _BLOCKS * error.size / mask.size
     if not ratios:
         from scipy.special import ndtri
 
-        return Uncertainty(samples, noise, 2.0 * ndtri(0.5 + 0.5 * np.minimum(LEVELS, 0.999)), 0, scatter)
+        return Uncertainty(samples, noise, 2.0 * ndtri(0.5 + 0.5 * np.minimum(LEVELS, 0.999)), 0, scatter, wide)
     ratio, weight = np.concatenate(ratios), np.concatenate(weights)
     order = np.argsort(ratio)
     reached = np.cumsum(weight[order]) / weight.sum()
     # of n independent errors the quantile for the next one is that of level (n + 1)/n; independent are whole blocks
     quantiles = np.interp(np.minimum(LEVELS * (1.0 + 1.0 / blocks), 1.0), reached, ratio[order])
-    return Uncertainty(samples, noise, np.asarray(quantiles), int(ratio.size), scatter)
+    return Uncertainty(samples, noise, np.asarray(quantiles), int(ratio.size), scatter, wide)

@@ -12,11 +12,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+from curves_published import PRINTED
+from curves_published import published as compare_published
 
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
-from fsl_num.curves.laws import MultiPowerLaw
-from fsl_num.curves.score import mean_score, score, table
+from fsl_num.curves.score import mean_score, table
 
 TRAINING = ("cosine_24000", "constant_24000", "wsdcon_9")
 WARMUP = 2160
@@ -76,17 +77,9 @@ def laws():
 
 
 def published():
-    """The authors' law with the parameters that their article prints, rounded to two decimals."""
-    printed = {
-        "25M": {"L0": 3.17, "A": 0.51, "C": 446.40, "kappa": 0.53, "C1": 2.07, "kappa1": 0.52, "kappa2": 0.41},
-        "100M": {"L0": 2.79, "A": 0.59, "C": 521.40, "kappa": 0.46, "C1": 0.24, "kappa1": 0.65, "kappa2": 0.60},
-    }
-    for size in sorted(printed):
-        tests = split(size)[1]
-        scores = {c.name: score(c.observed, MultiPowerLaw().predict(c, printed[size])) for c in tests}
-        print(f"\n{size}, parameters as printed")
-        print(table({**scores, "mean": mean_score(scores.values())}))
-        print("table of the article: ", *PUBLISHED[size])
+    """The authors' table against their law with the parameters that their article prints, rounded to two decimals."""
+    for size in PRINTED:
+        compare_published(size, *split(size), PUBLISHED[size])
 
 
 def single():

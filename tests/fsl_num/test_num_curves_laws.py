@@ -162,3 +162,19 @@ def test_an_unknown_law_and_a_missing_size_are_refused():
         law("magic")
     with pytest.raises(ValueError, match="model size"):
         law("fsl-sizes").predict([0.1], GIVEN["fsl-sizes"])
+
+
+def test_a_wider_law_contains_the_simpler_ones():
+    wide = law("fsl-full")
+    for name in ("fsl", "fsl-simplified", "fsl-convolution", "fsl-full"):
+        chosen = law(name)
+        assert chosen.wider() == wide
+        theta = chosen.vector(GIVEN[name])
+        lifted = wide.lifted(chosen, theta)
+        for plan in PLANS:
+            assert wide.predict(plan, lifted) == pytest.approx(chosen.predict(plan, theta), rel=1e-14)
+    with pytest.raises(ValueError, match="does not contain"):
+        wide.lifted(law("fsl-sizes"), np.ones(9))
+    with pytest.raises(ValueError, match="does not contain"):
+        law("momentum").lifted(wide, np.ones(8))
+    assert law("momentum").wider() == law("momentum")

@@ -7,8 +7,10 @@ from curves_runs import NOISY, run
 from fsl_num.curves.compare import compare
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.solve import Chart, Pull, Target, descend
 from fsl_num.curves.transfer import ENOUGH, transfer, transfer_words, usual_plans
-from fsl_num.curves.uncertainty import LEVELS, Uncertainty
+from fsl_num.curves.uncertainty import LEVELS, Uncertainty, _directions
 
 
 def test_the_usual_schedules_have_the_length_and_peak_of_the_longest_curve():
@@ -31,9 +33,46 @@ def test_what_is_not_told_of_other_schedules_is_said():
     assert transfer_words(sure).startswith("The curves tell")
 
 
-def test_a_single_constant_run_is_no_basis_for_other_schedules():
-    alone = fit(run("constant", noise=5e-4), "fsl", starts=2)
+@pytest.mark.parametrize("name", ["fsl", "fsl-simplified"])
+def test_a_single_constant_run_is_no_basis_for_other_schedules(name):
+    alone = fit(run("constant", noise=5e-4), name, starts=2)
     assert any("do not tell the final loss" in note for note in alone.notes)
+    # the law of the noise, which a constant rate does not tell, is taken for granted by the simple form only
+    assert alone.uncertainty.law.name == "fsl-full"
+    assert np.ptp(alone.uncertainty.samples[:, alone.uncertainty.law.names.index("p")]) > 0.5
+    assert alone.uncertainty.of(alone.law).shape[1] == len(alone.law.names)
+    widths = transfer(alone.law, alone.curves, alone.theta, alone.uncertainty)
+    assert widths["constant"] < ENOUGH < 0.02 < widths["cosine"]
+    truth = {kind: run(kind) for kind in ("cosine", "wsd")}
+    assert all(alone.predict(curve).score(curve).coverage > 0.9 for curve in truth.values())
+
+
+def test_curves_that_tell_the_law_are_not_warned_of():
+    found = fit(NOISY, "fsl", starts=2)
+    widths = transfer(found.law, found.curves, found.theta, found.uncertainty)
+    # noise of 5e-4 in three curves of 57 rows that the law itself has made
+    assert max(widths.values()) < 0.003
+    assert any(note.startswith("The curves tell the final loss") for note in found.notes)
+
+
+def test_springs_hold_what_the_curves_do_not_tell():
+    chosen, plan = law("momentum"), Plan([0.1] * 60, np.arange(5, 61))
+    seen = chosen.predict(plan, [2.0, 0.5, 0.3, 0.5, 0.8])  # a constant rate: neither C nor the decay acts
+    bound, chart = chosen.bind([plan]), Chart(chosen, *chosen.bounds([plan]))
+    start = np.array([1.0, 1.0, 0.1, 0.3, 0.7])
+    centre = chart.forward(np.array([5.0, 3.0, 0.7, 2.0, 0.95]))
+    weak = descend(bound, Target(seen, np.ones(seen.size)), chart, start, pull=Pull(centre, np.full(5, 1e-12)))
+    assert weak.theta == pytest.approx([2.0, 0.5, 0.7, 0.5, 0.95], rel=1e-3)
+    strong = descend(bound, Target(seen, np.ones(seen.size)), chart, start, pull=Pull(centre, np.full(5, 1e6)))
+    assert strong.theta == pytest.approx(chart.back(centre), rel=1e-4)
+
+
+def test_a_few_directions_reach_everywhere():
+    drawn = _directions(14, 7, np.random.default_rng(0))
+    assert drawn.shape == (14, 7)
+    assert drawn.T @ drawn / 14 == pytest.approx(np.eye(7), abs=1e-12)
+    many = _directions(7000, 7, np.random.default_rng(1))
+    assert abs(many.mean()) < 0.02 and np.mean(np.abs(many) < 1.0) == pytest.approx(0.66, abs=0.03)
 
 
 def test_laws_are_compared_on_the_same_curves():

@@ -67,6 +67,11 @@ class AnsatzLaw(Law):
             found.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
         return tuple(found)
 
+    @property
+    def size_term(self) -> tuple[str, ...]:
+        """L0, its coefficient and its exponent."""
+        return ("L0", "c5", "beta") if self.sizes else ()
+
     def bounds(self, plans: Sequence[Plan]) -> tuple[Array, Array]:
         """The bounds of the parameters; those of c4 from the length of the plans and their largest rate."""
         return memory_bounds(self.parameters, plans, "c4")

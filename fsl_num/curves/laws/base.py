@@ -104,6 +104,24 @@ class Law(ABC):
             np.array([parameter.upper for parameter in self.parameters]),
         )
 
+    def wider(self) -> Law:
+        """Return the widest law of the family: what this one assumes is free there. Default: the law itself."""
+        return self
+
+    def lifted(self, law: Law, theta: Array) -> Array:
+        """Return the parameters of this law with which it equals ``law``, one that it contains, with ``theta``.
+
+        Raises ValueError where it has parameters of which ``law`` says nothing.
+        """
+        if law.names != self.names:
+            raise ValueError(f"the law {self.name!r} does not contain the law {law.name!r}")
+        return theta
+
+    @property
+    def size_term(self) -> tuple[str, ...]:
+        """Names of the level, the coefficient and the exponent in L0 + D M^-x; empty where the size does not enter."""
+        return ()
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the parameters, in order."""

@@ -45,6 +45,11 @@ class ChinchillaLaw(Law):
             Parameter("kappa2", r"\kappa_2", "1", "exponent of the data", 0.01, 3.0, scale="log"),
         )
 
+    @property
+    def size_term(self) -> tuple[str, ...]:
+        """L0, its coefficient and its exponent."""
+        return "L0", "A1", "kappa1"
+
     def start_grid(self, plans: Sequence[Plan]) -> Array:
         """Ten starts."""
         return np.array([(a, b) for a in (0.3, 0.15, 0.6, 0.05, 1.2) for b in (0.3, 0.6)])

@@ -19,7 +19,7 @@ size enters as D M^-(s beta).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -95,6 +95,27 @@ class FunctionalLaw(Law):
         if self.sizes:
             found.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
         return tuple(found)
+
+    def wider(self) -> Law:
+        """The law with a free amplitude and noise from the signal: the simpler forms set p = 1 and E = 0."""
+        return replace(self, free_amplitude=True, signal_noise=True)
+
+    def lifted(self, law: Law, theta: Array) -> Array:
+        """The parameters of a simpler form in this one: p = 1 and E = 0 where it has none.
+
+        >>> simple, full = FunctionalLaw(free_amplitude=False), FunctionalLaw(signal_noise=True)
+        >>> full.lifted(simple, np.array([2.0, 0.4, 0.3, 0.5, 60.0, 0.6])).tolist()
+        [2.0, 0.4, 0.3, 0.0, 0.5, 60.0, 0.6, 1.0]
+        """
+        known = {"p": 1.0, "E": 0.0, **dict(zip(law.names, theta, strict=True))}
+        if not isinstance(law, FunctionalLaw) or set(known) - {"p", "E"} - set(self.names):
+            raise ValueError(f"the law {self.name!r} does not contain the law {law.name!r}")
+        return np.array([known[name] for name in self.names])
+
+    @property
+    def size_term(self) -> tuple[str, ...]:
+        """L0, its coefficient and its exponent."""
+        return ("L0", "D", "beta") if self.sizes else ()
 
     def bounds(self, plans: Sequence[Plan]) -> tuple[Array, Array]:
         """The bounds of the parameters; those of c from the length of the plans and their largest rate."""
