@@ -2,9 +2,10 @@ r"""Many schedules at once: as columns of matrices where they share the lengths 
 
 Schedules on a common grid of intrinsic time (the same learning rates with other batch sizes, or gamma itself given on
 the grid, as the design of schedules does) differ in gamma only. The kernel between any two points is then the same for
-all, so that history, interactions within a block and modes at its end are products of one matrix with one column a
-schedule. Schedules whose steps have lengths of their own are marched one after the other, or side by side by any
-executor.
+all. Where the gammas are smooth, steps are merged into stretches for all schedules at once
+(:mod:`fsl_num.volterra.smooth_columns`); otherwise history, interactions within a block and modes at its end are
+products of one matrix with one column a schedule (:mod:`fsl_num.volterra.column_march`). Schedules whose steps have
+lengths of their own are marched one after the other, or side by side by any executor.
 """
 
 from __future__ import annotations
@@ -17,17 +18,25 @@ import numpy as np
 
 from fsl_num.schedules.discrete import Discrete, step_values
 from fsl_num.validation import Array, positive
-from fsl_num.volterra.discrete import LEAST_TOLERANCE, losses_of_steps, rounding_floor
+from fsl_num.volterra.column_march import march_columns
+from fsl_num.volterra.discrete import (
+    LEAST_TOLERANCE,
+    losses_of_steps,
+    rounding_floor,
+    stretch_floor,
+    stretch_growth,
+)
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.local_modes import LocalBasis
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.refinement import refine_points
-from fsl_num.volterra.step_rules import Segment, divide_long_steps, radau_step_rule
+from fsl_num.volterra.smooth_columns import solve_columns
+from fsl_num.volterra.smooth_steps import Scales
+from fsl_num.volterra.step_rules import Segment, divide_long_steps
 
-_BLOCK = 64  # points in a block
-_GROUP = 16  # points whose effect on the rest of the block is added at once
 _COLUMNS = 1024  # schedules marched together
 _PROBES = 33
+_NUMBERS = 65536  # looked at at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +79,7 @@ def losses_of_schedules(
     if not LEAST_TOLERANCE <= positive("rtol", rtol) < 1:
         raise ValueError(f"rtol must lie in [{LEAST_TOLERANCE:g}, 1), got {rtol!r}")
     lengths = step_values("rates", rates, zero=True)
-    batches = step_values("batch_sizes", np.atleast_1d(np.asarray(batch_sizes)), zero=False)
+    batches = _batches(batch_sizes)
     if lengths.ndim not in (1, 2) or batches.ndim > 2:
         raise ValueError(f"rates must have the shape (steps,) or (schedules, steps), got {lengths.shape}")
     try:
@@ -83,13 +92,23 @@ def losses_of_schedules(
     shared = lengths if lengths.ndim == 1 else lengths[0]
     if lengths.ndim == 2 and not (lengths == shared).all():
         return _one_by_one(problem, np.broadcast_to(lengths, shape), batches, records, rtol, allow_unstable, executor)
-    gammas = np.broadcast_to(np.atleast_2d(lengths / batches), shape)
-    peak = replace(problem, gamma=float(gammas.max()), horizon=max(float(shared.sum()), 5e-324), breaks=())
+    wide = np.broadcast_to(np.atleast_2d(batches), shape)
+    rows = max(1, _NUMBERS // shape[1])
+    largest = max(float((shared / wide[low : low + rows]).max()) for low in range(0, shape[0], rows))
+    peak = replace(problem, gamma=largest, horizon=max(float(shared.sum()), 5e-324), breaks=())
     if not allow_unstable:
         peak.require_stable()
     if problem.closure != "volterra":
         return _one_by_one(problem, np.broadcast_to(lengths, shape), batches, records, rtol, allow_unstable, executor)
-    return _shared(peak, shared, gammas, records, rtol)
+    return _shared(peak, shared, wide, records, rtol)
+
+
+def _batches(batch_sizes: Any) -> Array:
+    """Check batch sizes; an array of floats, which may be large, is not copied."""
+    given = np.atleast_1d(np.asarray(batch_sizes))
+    if given.dtype == np.float64 and given.size and given.min() > 0.0 and given.max() < np.inf:
+        return given
+    return step_values("batch_sizes", given, zero=False)
 
 
 def _records(at: Any, steps: int) -> Any:
@@ -125,9 +144,63 @@ def _one_by_one(
     return Losses(values, errors, records, message)
 
 
-def _shared(problem: Problem, lengths: Array, gammas: Array, records: Any, rtol: float) -> Losses:
-    """Return the losses of schedules with the same ``lengths``; ``gammas`` has the shape (schedules, steps)."""
+def _shared(problem: Problem, lengths: Array, batches: Array, records: Any, rtol: float) -> Losses:
+    """Return the losses of schedules with the same ``lengths``; ``batches`` has the shape (schedules, steps)."""
     system = linear_modes(problem, problem.end)
+    count = batches.shape[0]
+    values, errors = (np.empty((count, records.size)) for _ in range(2))
+    missed = merged = 0
+    for low in range(0, count, _COLUMNS):
+        group = np.arange(low, min(low + _COLUMNS, count))
+        gammas = lengths / batches[low : low + _COLUMNS]
+        smooth = _on_stretches(problem, system, lengths, gammas, records, rtol)
+        if smooth is not None:
+            good = smooth.good
+            values[group[good]], errors[group[good]] = smooth.values[good], smooth.errors[good]
+            merged += int(good.sum())
+            group, gammas = group[~good], gammas[~good]
+        if group.size:
+            values[group], errors[group], few = _step_by_step(problem, system, lengths, gammas, records, rtol)
+            missed += few
+    message = f"steps of shared lengths, {count} schedules as columns, {system.rates.size} modes"
+    if merged:
+        message += f", {merged} on stretches of many steps"
+    return Losses(values, errors, records, message + (f"; {missed} miss rtol = {rtol:g}" if missed else ""))
+
+
+@dataclass(frozen=True, eq=False)
+class _OnStretches:
+    """f and its absolute error, shape (schedules, records), and for which schedules it is ``good``."""
+
+    values: Array
+    errors: Array
+    good: Any
+
+
+def _on_stretches(
+    problem: Problem, system: LinearModes, lengths: Array, gammas: Array, records: Any, rtol: float
+) -> _OnStretches | None:
+    """Return the losses on stretches of many steps, where there are any."""
+    floor = stretch_floor(problem, system, lengths.size)
+    if not rtol - floor >= 0.5 * rtol or not problem.stability < 0.99:
+        return None
+    moving = lengths > 0.0
+    if not moving.all():
+        done = np.concatenate([[0], np.cumsum(moving)])
+        lengths, gammas, records = lengths[moving], gammas[:, moving], done[records]
+    scales = Scales.of(system, problem.stability, rtol, problem.end)
+    target = rtol - floor
+    found = solve_columns(system, scales, lengths, gammas, records, target, stretch_growth(target))
+    if found is None:
+        return None
+    errors = (found.errors + floor) * found.values + 4e-16 * system.noise
+    return _OnStretches(found.values.T, errors.T, found.worst <= target)
+
+
+def _step_by_step(
+    problem: Problem, system: LinearModes, lengths: Array, gammas: Array, records: Any, rtol: float
+) -> tuple[Array, Array, int]:
+    """Return f and its absolute error, shape (schedules, records), and how many schedules miss the tolerance."""
     fastest = float(system.rates.max())
     parts = divide_long_steps(lengths, fastest)
     pieces = np.repeat(lengths / parts, parts)
@@ -138,109 +211,13 @@ def _shared(problem: Problem, lengths: Array, gammas: Array, records: Any, rtol:
     seen = np.unique(np.concatenate([wanted, np.linspace(0, max(wanted[-1], 0), _PROBES).astype(np.int64)]))
     shown = np.searchsorted(seen, wanted)
     floor = (rounding_floor(pieces.size) + system.error) / max(1.0 - problem.stability, 1e-3)
-    values, errors = (np.empty((gammas.shape[0], records.size)) for _ in range(2))
-    missed = 0
-    for low in range(0, gammas.shape[0], _COLUMNS):
-        group = slice(low, low + _COLUMNS)
-        columns = np.ascontiguousarray(gammas[group].T)
+    columns, basis = np.ascontiguousarray(gammas.T), LocalBasis(system.rates)
 
-        def marched(plan: list[Segment], columns: Array = columns) -> Array:
-            return _march_columns(system, pieces, columns, piece_of, plan, seen)
+    def marched(plan: list[Segment]) -> Array:
+        state = np.repeat(system.start[:, None], columns.shape[1], axis=1)
+        return march_columns(system, pieces, columns, piece_of, plan, seen, state, basis)
 
-        found = refine_points(marched, pieces, fastest, system.noise, rtol)
-        fine, worst = found.values, found.worst
-        missed += int((worst.max(axis=0) > rtol).sum())
-        values[group] = fine[shown].T - system.noise
-        errors[group] = (worst[shown].T + floor) * values[group] + 4e-16 * system.noise
-    message = f"steps of shared lengths, {gammas.shape[0]} schedules as columns, {system.rates.size} modes"
-    return Losses(values, errors, records, message + (f"; {missed} miss rtol = {rtol:g}" if missed else ""))
-
-
-def _march_columns(
-    system: LinearModes, lengths: Array, gammas: Array, piece_of: Any, plan: list[Segment], wanted: Any
-) -> Array:
-    """Return u = f + sigma^2 at the ends of the pieces ``wanted`` (-1: at the start), shape (wanted, schedules).
-
-    ``gammas``: shape (steps, schedules); ``piece_of``: which step each piece of ``lengths`` belongs to.
-    """
-    basis = LocalBasis(system.rates)
-    base = system.delta + system.noise
-    state = np.repeat(system.start[:, None], gammas.shape[1], axis=1)
-    found = np.empty((wanted.size, gammas.shape[1]))
-    found[wanted < 0] = base + state.sum(axis=0)
-    for run in plan:
-        rule = radau_step_rule(run.points)
-        size = rule.size
-        steps = max(1, _BLOCK // size)
-        for low in range(run.low, run.high, steps):
-            high = min(low + steps, run.high)
-            part = lengths[low:high]
-            length = float(part.sum())
-            local = basis.of(length)
-            times = (np.cumsum(part) - part)[:, None] + rule.points * part[:, None]
-            forward = np.exp(-np.multiply.outer(times.ravel() - 0.5 * length, local.rates))
-            columns = (part[:, None] * rule.weights).reshape(-1, 1) / forward
-            kernel = (forward * (system.weights @ local.transfer)) @ columns.T
-            half = np.exp(-0.5 * length * local.rates)[:, None]
-            inputs = _solve_block(
-                base + forward @ (half * (local.transfer.T @ state)), kernel, gammas[piece_of[low:high]], rule.coupling
-            )
-            for row in np.flatnonzero((wanted >= low) & (wanted < high)):
-                step = wanted[row] - low
-                # the last point of a step is its end
-                found[row] = inputs[0][(step + 1) * size - 1]
-            left = half * (columns.T @ inputs[1])
-            state *= np.exp(-length * system.rates)[:, None]
-            state += (system.weights[:, None] * local.transfer) @ left
-    return found
-
-
-def _resolvents(matrices: Array) -> tuple[Array, Array]:
-    """Return (I - gamma S)^-1 of matrices S, shape (n, p, p), as polynomials in gamma by the method of Faddeev and
-    LeVerrier: numerator matrices, shape (n, p, p, p), lowest power first, and denominators, shape (n, p + 1)."""
-    count, size = matrices.shape[:2]
-    unit = np.eye(size)
-    numerators, denominators = np.empty((count, size, size, size)), np.ones((count, size + 1))
-    power = np.broadcast_to(unit, matrices.shape)
-    for k in range(size):
-        numerators[:, k] = power
-        power = matrices @ power
-        denominators[:, k + 1] = -np.trace(power, axis1=1, axis2=2) / (k + 1)
-        power = power + denominators[:, k + 1, None, None] * unit
-    return numerators, denominators
-
-
-def _solve_block(history: Array, kernel: Array, gammas: Array, coupling: Array) -> tuple[Array, Array]:
-    """Return u and gamma u at the points of a block, one column a schedule; ``history`` is overwritten by u."""
-    size = coupling.shape[0]
-    steps = gammas.shape[0]
-    index = np.arange(steps)
-    own = kernel.reshape(steps, size, steps, size)[index, :, index, :] * coupling
-    numerators, denominators = _resolvents(own)
-    numerators = numerators.reshape(steps, size * size, size)
-    driven = np.empty_like(history)
-    group = max(1, _GROUP // size) * size
-    for first in range(0, history.shape[0], group):
-        after = min(first + group, history.shape[0])
-        for low in range(first, after, size):
-            rows = slice(low, low + size)
-            here = history[rows]
-            if low > first:
-                here += kernel[rows, first:low] @ driven[first:low]
-            step = low // size
-            gamma, bottom = gammas[step], denominators[step]
-            below = bottom[size] * gamma
-            for coefficient in bottom[size - 1 : 0 : -1]:
-                below += coefficient
-                below *= gamma
-            below += 1.0
-            top = (numerators[step] @ here).reshape(size, size, -1)
-            total = top[size - 1]
-            for k in range(size - 2, -1, -1):
-                total *= gamma
-                total += top[k]
-            np.divide(total, below, out=here)
-            np.multiply(here, gamma, out=driven[rows])
-        if after < history.shape[0]:
-            history[after:] += kernel[after:, first:after] @ driven[first:after]
-    return history, driven
+    found = refine_points(marched, pieces, fastest, system.noise, rtol)
+    values = found.values[shown].T - system.noise
+    errors = (found.worst[shown].T + floor) * values + 4e-16 * system.noise
+    return values, errors, int((found.worst.max(axis=0) > rtol).sum())

@@ -18,7 +18,7 @@ import numpy as np
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.march import march, march_tools
-from fsl_num.volterra.smooth_steps import Scales, Stretch
+from fsl_num.volterra.smooth_steps import MISSED, Scales, Stretch
 from fsl_num.volterra.step_rules import segments
 from fsl_num.volterra.stretches import (
     Curve,
@@ -63,7 +63,7 @@ def layout(stretches: Sequence[Stretch], steps: int) -> list[Gap | list[Stretch]
 
 
 @lru_cache(maxsize=1)
-def _halves() -> Array:
+def halves() -> Array:
     """Return what takes values at the places of a panel to those of its two halves."""
     places = panel_places(1)[0]
     both = np.vander(panel_places(2).ravel(), places.size, increasing=True)
@@ -154,7 +154,7 @@ def solve_mixed(
 ) -> Mixed:
     """Return f after ``at`` pieces, rising whole numbers, or at the start and the ends of all.
 
-    ``accuracy``: how far two solutions may differ, relative to f.
+    ``accuracy``: of f, relative, of which about half is for the difference of two solutions.
     """
     moments, tools = Moments.of(system), march_tools(system)
     parts_of_it = layout(stretches, course.first.size - 1)
@@ -170,7 +170,7 @@ def solve_mixed(
             if isinstance(one, Gap):
                 rows = slice(int(course.first[one.low]), int(course.first[one.high]))
                 lengths = course.lengths[rows]
-                plan = segments(lengths, scales.fastest, 0.3 * accuracy, level)
+                plan = segments(lengths, scales.fastest, 0.15 * accuracy, level)
                 found = march(replace(system, start=state), lengths, course.gammas[rows], plan, tools=tools)
                 state, flops = found.state, flops + found.flops
                 evaluations += sum(run.points * (run.high - run.low) for run in plan)
@@ -185,15 +185,23 @@ def solve_mixed(
                 now.append(run)
                 fine, coarse = run.modes + system.delta, None
                 if before:
-                    coarse = (before[number].modes @ _halves()).reshape(fine.shape) + system.delta
+                    coarse = (before[number].modes @ halves()).reshape(fine.shape) + system.delta
             if coarse is not None:
                 difference = np.abs(coarse - fine) / fine
                 differences.append(difference if difference.ndim == 1 else difference.max(axis=(1, 2)))
         before = now
-        if differences and max(float(each.max()) for each in differences) <= accuracy:
-            break
+        if differences:
+            claims = [
+                stretch_error(scales, stretch, modes + system.delta, system.noise, start)
+                for one, run in zip(parts_of_it, now, strict=True)
+                for stretch, modes in (zip(one, run.modes, strict=True) if isinstance(one, list) else ())
+            ]
+            left = accuracy - max(claims)
+            # if only a sixteenth is left the claims are too large: more panels are no help
+            if max(float(each.max()) for each in differences) <= left or left < accuracy / 16.0:
+                break
     answer = _Answer(course, np.empty(0) if at is None else at, at is None, start)
-    worst, smooth = 0.0, 0.0
+    worst, smooth, claim = 0.0, 0.0, iter(claims)
     for one, solved, difference in zip(parts_of_it, before, differences, strict=True):
         if isinstance(one, Gap):
             rows = slice(int(course.first[one.low]), int(course.first[one.high]))
@@ -203,8 +211,7 @@ def solve_mixed(
             continue
         for number, stretch in enumerate(one):
             modes = solved.modes[number]
-            claim = stretch_error(scales, stretch, modes + system.delta, system.noise, start)
-            smooth, worst = max(smooth, claim), max(worst, float(difference[number]))
+            smooth, worst = max(smooth, next(claim)), max(worst, float(difference[number]))
             rows = slice(int(course.first[stretch.low]), int(course.first[stretch.high]))
             lengths = np.full(parts, stretch.time / parts)
             of = curve(moments, modes, base, lengths, solved.gamma[number], solved.zigzag[number], solved.eta[number])
@@ -252,4 +259,4 @@ def stretch_error(scales: Scales, stretch: Stretch, f: Array, noise: float, star
     """
     least = float(f.min())
     times = scales.sensitivity * (1.0 + math.log(max((start + noise) / (least + noise), 1.0)))
-    return (stretch.misfit + (1.0 + noise / least) * scales.staircase(stretch)) * times
+    return float((MISSED * stretch.misfit + (1.0 + noise / least) * scales.staircase(stretch)) * times)

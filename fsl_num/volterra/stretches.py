@@ -84,21 +84,26 @@ class Staircase:
 
 def smooth_staircase(stretches: Sequence[Stretch], parts: int) -> Staircase:
     """Return gamma without its zigzags."""
+    g, eta = (np.stack([getattr(one, name) for one in stretches]).T for name in ("gamma", "length"))
+    found = staircase_of(g, eta, np.array([2.0 / one.time for one in stretches]), parts)
+    return Staircase(*(np.moveaxis(each, -1, 0) for each in (found.gamma, found.zigzag, found.eta)))
+
+
+def staircase_of(g: Array, eta_of: Array, by_time: Any, parts: int) -> Staircase:
+    """Return gamma without its zigzags, shape (parts, 7, n), for n columns of coefficients ``g`` and ``eta_of``.
+
+    ``by_time``: 2 by the length of the stretch.
+    """
     places = panel_places(parts)
     powers = places[..., None] ** np.arange(DEGREE + 1)
-    order = np.arange(DEGREE)
+    order = np.arange(DEGREE)[:, None] + 1.0
     lower = powers[..., :-1]
-    g = np.stack([one.gamma for one in stretches]).T
-    eta_of = np.stack([one.length for one in stretches]).T
-    by_time = 2.0 / np.array([one.time for one in stretches])
-    first = (order + 1.0)[:, None] * g[1:]
-    second = (order[:-1] + 1.0)[:, None] * first[1:]
+    first = order * g[1:]
     slope = lower @ first * by_time
-    bend = lower[..., :-1] @ second * by_time**2
+    bend = lower[..., :-1] @ (order[:-1] * first[1:]) * by_time**2
     eta = powers @ eta_of
-    eta_slope = lower @ ((order + 1.0)[:, None] * eta_of[1:]) * by_time
-    gamma = powers @ g + bend * eta**2 / 24.0 + slope * eta * eta_slope / 6.0
-    return Staircase(*(np.moveaxis(each, -1, 0) for each in (gamma, slope * eta**2, eta)))
+    eta_slope = lower @ (order * eta_of[1:]) * by_time
+    return Staircase(powers @ g + bend * eta**2 / 24.0 + slope * eta * eta_slope / 6.0, slope * eta**2, eta)
 
 
 @dataclass(frozen=True, eq=False)

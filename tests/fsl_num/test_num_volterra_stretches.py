@@ -178,7 +178,7 @@ def test_a_jump_ends_a_stretch():
     rates[2000:] *= 0.5
     problem = problem_of(MODELS["infinite"], rates, 1.0)
     system = linear_modes(problem, problem.end)
-    scales = Scales.of(system, problem.stability)
+    scales = Scales.of(system, problem.stability, 1e-8, problem.end)
     found = find_stretches(rates, rates, scales, 1e-9, 0.4, True)
     assert sum(one.high - one.low for one in found) > 3000
     # a stretch may end at the jump, but not contain it, and the next one is as short as one from the start
@@ -259,10 +259,10 @@ class TestMutants:
             run, state = right(system, moments, state, stretches, 1)
             for _ in range(parts.bit_length() - 1):
                 each = (getattr(run, name) for name in ("modes", "gamma", "zigzag", "eta"))
-                run = type(run)(*((one @ mixed_march._halves()).reshape(len(stretches), -1, 7) for one in each))
+                run = type(run)(*((one @ mixed_march.halves()).reshape(len(stretches), -1, 7) for one in each))
             return run, state
 
-        monkeypatch.setattr(discrete_module, "_growth", lambda _: 50.0)
+        monkeypatch.setattr(discrete_module, "stretch_growth", lambda _: 50.0)
         assert not refuted()  # stretches that are too long are seen and halved
         monkeypatch.setattr(mixed_march, "march_stretches", copied)
         assert refuted()

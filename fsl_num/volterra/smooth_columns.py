@@ -1,0 +1,322 @@
+"""Many schedules of shared lengths on stretches of many steps: side by side, as columns of matrices.
+
+The stretches (:mod:`fsl_num.volterra.smooth_steps`) are those of the mean of a few schedules. On each of them every
+gamma of every schedule is compared with a polynomial, and what it misses is part of the error: a schedule that is not
+as smooth as the others is told apart by its error, and is the caller's to solve step by step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fsl_num.validation import Array
+from fsl_num.volterra.column_march import march_columns
+from fsl_num.volterra.linear_modes import LinearModes
+from fsl_num.volterra.local_modes import LocalBasis
+from fsl_num.volterra.mixed_march import Gap, halves, layout
+from fsl_num.volterra.smooth_steps import (
+    BENDS,
+    DEGREE,
+    MISSED,
+    PLACES,
+    SLOPES,
+    Scales,
+    Stretch,
+    find_stretches,
+    places_of_nodes,
+)
+from fsl_num.volterra.step_rules import divide_long_steps, segments
+from fsl_num.volterra.stretches import Moments, Staircase, curve, panel_maps, staircase_of, zigzag_of_modes
+
+_LEVELS = 6
+_CHUNK = 16384  # numbers that are compared at once
+_LEAST_STEPS = 16  # in a stretch: single steps of many schedules cost more
+_SEEN = 8  # schedules whose mean tells where the stretches are
+_PROBES = 9  # places in a gap where two solutions are compared
+
+
+def fit_columns(shared: Stretch, lengths: Array, gammas: Array) -> Stretch:
+    """Return the stretch ``shared`` with the polynomials of all schedules, and what they miss at the worst step.
+
+    ``lengths``: of all steps; ``gammas``: shape (schedules, steps).
+    """
+    steps = slice(shared.low, shared.high)
+    x = (shared.ends - 0.5 * lengths[steps]) * (2.0 / shared.time) - 1.0
+    at = places_of_nodes(x)
+    inverse = np.linalg.inv(x[at, None] ** np.arange(DEGREE + 1))
+    of_gamma = inverse @ gammas[:, steps.start + at].T
+    powers = np.ascontiguousarray((x[:, None] ** np.arange(DEGREE + 1)).T)
+    transposed = np.ascontiguousarray(of_gamma.T)
+    count = gammas.shape[0]
+    wrong = np.empty(count)
+    group = max(1, _CHUNK // x.size)
+    room = np.empty((group, x.size))
+    for low in range(0, count, group):
+        rows = slice(low, min(low + group, count))
+        missed = np.matmul(transposed[rows], powers, out=room[: rows.stop - low])
+        missed -= gammas[rows, steps]
+        np.maximum(missed.max(axis=1), -missed.min(axis=1), out=wrong[rows])
+    scale = 2.0 / shared.time
+    slope = scale * np.abs(SLOPES @ of_gamma).max(axis=0)
+    seen = PLACES[:, None] ** np.arange(DEGREE + 1) @ of_gamma
+    # between the places where it is seen a polynomial moves by at most its slope, and gamma by what it misses
+    between = 0.5 * (PLACES[1] - PLACES[0]) / scale * slope + wrong
+    least, largest = seen.min(axis=0) - between, seen.max(axis=0) + between
+    misfit = np.where(least > 0.0, wrong / np.where(least > 0.0, least, 1.0), np.inf)
+    growing = scale * float(np.abs(SLOPES @ shared.length).max())
+    uneven = float(np.abs(powers.T @ shared.length - lengths[steps]).max())
+    longest = float(lengths[steps].max())
+    change = slope * longest / largest + growing
+    return replace(
+        shared,
+        gamma=of_gamma,
+        misfit=misfit,
+        slope=slope,
+        bend=scale**2 * np.abs(BENDS @ of_gamma).max(axis=0),
+        largest=largest,
+        longest=longest,
+        uneven=uneven,
+        change=change,
+    )
+
+
+def _eliminated(matrices: Array, right: Array) -> Array:
+    """Return the solutions of systems side by side, shapes (p, p, n) and (p, n), without pivoting; both are changed.
+
+    The matrices are I - R gamma with the row sums of R gamma below 1: the share of an impulse that comes back.
+    """
+    size = right.shape[0]
+    for k in range(size):
+        factors = matrices[k + 1 :, k] / matrices[k, k]
+        matrices[k + 1 :, k + 1 :] -= factors[:, None] * matrices[k, None, k + 1 :]
+        right[k + 1 :] -= factors * right[k]
+    for k in range(size - 1, -1, -1):
+        right[k] /= matrices[k, k]
+        right[:k] -= matrices[:k, k] * right[k]
+    return right
+
+
+@dataclass(frozen=True, eq=False)
+class _Panels:
+    """What a stretch gave: the sum of the ``modes``, shape (parts, 7, schedules), and the ``stairs`` it was on."""
+
+    modes: Array
+    stairs: Staircase
+
+
+def _on_panels(
+    system: LinearModes, moments: Moments, state: Array, one: Stretch, parts: int, before: Any
+) -> tuple[_Panels, Any]:
+    """Solve one stretch; ``state`` becomes the modes at its end, for the smooth gamma. ``before``: the zigzag before,
+    with gamma and eta; returned with what was found is that at the end."""
+    base = system.delta + system.noise
+    stairs = _stairs(one, parts)
+    maps = panel_maps(system, np.array([one.time / parts]))
+    history, response, left = maps.history[0], maps.response[0], np.ascontiguousarray(maps.left[0].T)
+    decay = history[-1][:, None].copy()
+    _move(system, moments, state, stairs.gamma[0, 0], before - stairs.zigzag[0, 0], float(stairs.eta[0, 0, 0]))
+    points = response.shape[0]
+    sums = np.empty(stairs.gamma.shape)
+    index = np.arange(points)
+    for part in range(parts):
+        sums[part, 0] = sums[part - 1, -1] if part else state.sum(axis=0)
+        gamma = stairs.gamma[part, 1:]
+        known = history @ state
+        known += response @ (gamma * base)
+        matrices = response[:, :, None] * -gamma
+        matrices[index, index] += 1.0
+        found = _eliminated(matrices, known)
+        sums[part, 1:] = found
+        driven = found + base
+        driven *= gamma
+        state *= decay
+        state += left @ driven
+    return _Panels(sums, stairs), stairs.zigzag[-1, -1]
+
+
+def _stairs(one: Stretch, parts: int) -> Staircase:
+    """Return what staircase_of does: with shared lengths gamma and its zigzag are linear in the coefficients."""
+    unit = staircase_of(np.eye(DEGREE + 1), one.length[:, None], 2.0 / one.time, parts)
+    return Staircase(unit.gamma @ one.gamma, unit.zigzag @ one.gamma, unit.eta)
+
+
+def _move(system: LinearModes, moments: Moments, state: Array, gamma: Any, zigzag: Array, eta: float) -> None:
+    """Add zigzags to the modes."""
+    largest = float(np.abs(zigzag).max(initial=0.0)) * moments.zeroth
+    if largest <= 1e-17:
+        return
+    if largest * (float(system.rates.max()) * eta) ** 2 > 1e-14:
+        state += zigzag_of_modes(system, moments, state, gamma, zigzag, eta)
+        return
+    # from one stretch to the next the change is so small that the first correction is enough
+    u = system.delta + system.noise + state.sum(axis=0)
+    u *= zigzag / -12.0
+    state += system.weights[:, None] * u
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """``values`` of f and its relative ``errors``, shape (records, schedules), but for rounding; ``worst``: the largest
+    error of each schedule on the way."""
+
+    values: Array
+    errors: Array
+    worst: Array
+
+
+def solve_columns(
+    system: LinearModes, scales: Scales, lengths: Array, gammas: Array, records: Any, accuracy: float, growth: float
+) -> Columns | None:
+    """Return f after so many steps as ``records`` say, rising; None where the schedules have too few smooth stretches.
+
+    ``lengths``: positive, shape (steps,); ``gammas``: shape (schedules, steps); ``accuracy``: of f, relative;
+    ``growth``: of the stretches, as for a schedule alone.
+    """
+    count, size = gammas.shape
+    chosen = np.unique(np.linspace(0, count - 1, _SEEN).astype(np.int64))
+    mean = gammas[chosen].mean(axis=0)
+    shared = find_stretches(lengths, mean, scales, 0.3 * accuracy, growth, False, _LEAST_STEPS)
+    if 2 * sum(one.high - one.low for one in shared) < size:
+        return None
+    fitted = [fit_columns(one, lengths, gammas) for one in shared]
+    smooth = np.max([one.misfit for one in fitted], axis=0) * scales.sensitivity <= accuracy
+    if not smooth.all():
+        if not smooth.any():
+            return None
+        # the others are not even tried
+        fitted = [_taken(one, smooth) for one in fitted]
+        some = _solved(system, scales, lengths, gammas[smooth], records, accuracy, fitted)
+        values, errors = (np.full((records.size, count), np.nan) for _ in range(2))
+        worst = np.full(count, np.inf)
+        values[:, smooth], errors[:, smooth], worst[smooth] = some.values, some.errors, some.worst
+        return Columns(values, errors, worst)
+    return _solved(system, scales, lengths, gammas, records, accuracy, fitted)
+
+
+def _taken(one: Stretch, chosen: Any) -> Stretch:
+    names = ("misfit", "slope", "bend", "largest", "change")
+    return replace(one, gamma=one.gamma[:, chosen], **{name: getattr(one, name)[chosen] for name in names})
+
+
+def _solved(
+    system: LinearModes,
+    scales: Scales,
+    lengths: Array,
+    gammas: Array,
+    records: Any,
+    accuracy: float,
+    fitted: list[Stretch],
+) -> Columns:
+    """Return what :func:`solve_columns` does, on the stretches ``fitted``."""
+    count, size = gammas.shape
+    blocks = layout(fitted, size)
+    parts_of = divide_long_steps(lengths, scales.fastest)
+    pieces, piece_of = np.repeat(lengths / parts_of, parts_of), np.repeat(np.arange(size), parts_of)
+    first = np.concatenate([[0], np.cumsum(parts_of)])
+    moments, basis = Moments.of(system), LocalBasis(system.rates)
+    start = system.delta + float(system.start.sum())
+    wanted = {number: _wanted(one, records, first) for number, one in enumerate(blocks) if isinstance(one, Gap)}
+    previous: list[Any] = []
+    for level in range(_LEVELS):
+        state = np.repeat(system.start[:, None], count, axis=1)
+        found: list[Any] = []
+        differences: list[Array] = []
+        for number, block in enumerate(blocks):
+            if isinstance(block, Gap):
+                rows = slice(int(first[block.low]), int(first[block.high]))
+                plan = segments(pieces[rows], scales.fastest, 0.15 * accuracy, level)
+                columns = np.ascontiguousarray(gammas[:, block.low : block.high].T)
+                of = piece_of[rows] - block.low
+                f = march_columns(system, pieces[rows], columns, of, plan, wanted[number], state, basis)
+                f -= system.noise
+                found.append(f)
+                if previous:
+                    differences.append(np.abs(previous[number] / f - 1.0))
+                continue
+            run: list[_Panels] = []
+            zigzag = np.zeros(count)
+            for k, one in enumerate(block):
+                panels, zigzag = _on_panels(system, moments, state, one, 2**level, zigzag)
+                run.append(panels)
+                if previous:
+                    coarse = np.matmul(halves().T, previous[number][k].modes).reshape(panels.modes.shape)
+                    difference = np.abs(coarse - panels.modes) / (panels.modes + system.delta)
+                    differences.append(difference.max(axis=(0, 1))[None])
+            last = run[-1].stairs
+            _move(system, moments, state, last.gamma[-1, -1], zigzag, float(last.eta[-1, -1, 0]))
+            found.append(run)
+        previous = found
+        if differences:
+            claims = _claims(system, scales, blocks, found, start)
+            worst = np.max([each.max(axis=0) for each in differences], axis=0)
+            # most of the schedules are enough: a few that are not are not worth another solution of all
+            if (worst + np.max([0.0 * worst, *claims], axis=0) <= accuracy).mean() > 0.95:
+                break
+    return _collected(system, moments, blocks, previous, differences, claims, wanted, records, first, start)
+
+
+def _claims(system: LinearModes, scales: Scales, blocks: list[Any], found: list[Any], start: float) -> list[Array]:
+    """Return the errors of the stretches that no refinement shows, as for a schedule alone."""
+    claims = []
+    for block, run in zip(blocks, found, strict=True):
+        for one, panels in zip(block, run, strict=True) if isinstance(block, list) else ():
+            least = panels.modes.min(axis=(0, 1)) + system.delta
+            fallen = np.maximum((start + system.noise) / (least + system.noise), 1.0)
+            wrong = MISSED * one.misfit + (1.0 + system.noise / least) * scales.staircase(one)
+            claims.append(scales.sensitivity * (1.0 + np.log(fallen)) * wrong)
+    return claims
+
+
+def _wanted(gap: Gap, records: Any, first: Any) -> Any:
+    """Return the pieces of a gap where f is wanted or compared, counted from its first, rising."""
+    inside = records[(records > gap.low) & (records <= gap.high)]
+    steps = np.unique(np.concatenate([inside, np.linspace(gap.low + 1, gap.high, _PROBES).astype(np.int64)]))
+    return first[steps] - 1 - first[gap.low]
+
+
+def _collected(
+    system: LinearModes,
+    moments: Moments,
+    blocks: list[Any],
+    found: list[Any],
+    differences: list[Array],
+    claims: list[Array],
+    wanted: dict[int, Any],
+    records: Any,
+    first: Any,
+    start: float,
+) -> Columns:
+    """Return what was found at the records, and the largest error so far."""
+    count = differences[0].shape[1]
+    values, errors = np.empty((records.size, count)), np.zeros((records.size, count))
+    values[records == 0] = start
+    worst, smooth = np.zeros(count), np.zeros(count)
+    left, claim = iter(differences), iter(claims)
+    base = system.delta + system.noise
+    for number, block in enumerate(blocks):
+        if isinstance(block, Gap):
+            difference = np.maximum.accumulate(np.maximum(next(left), worst), axis=0)
+            here = np.flatnonzero((records > block.low) & (records <= block.high))
+            rows = np.searchsorted(wanted[number], first[records[here]] - 1 - first[block.low])
+            values[here], errors[here] = found[number][rows], difference[rows] + smooth
+            worst = difference[-1]
+            continue
+        for one, panels in zip(block, found[number], strict=True):
+            worst = np.maximum(worst, next(left)[0])
+            smooth = np.maximum(smooth, next(claim))
+            here = np.flatnonzero((records > one.low) & (records <= one.high))
+            parts = panels.modes.shape[0]
+            for row in here:
+                place = float(one.ends[records[row] - one.low - 1]) * parts / one.time
+                part = min(int(place), parts - 1)
+                stairs = panels.stairs
+                eta = np.broadcast_to(stairs.eta[part], panels.modes[part].shape)
+                length = np.full(count, one.time / parts)
+                columns = (panels.modes[part].T, base, length, stairs.gamma[part].T, stairs.zigzag[part].T, eta.T)
+                powers = (2.0 * (place - part) - 1.0) ** np.arange(panels.modes.shape[1])
+                values[row] = curve(moments, *columns).at_ends() @ powers + system.delta
+            errors[here] = worst + smooth
+    return Columns(values, errors, worst + smooth)
