@@ -56,6 +56,16 @@ def balance(sample: Sample) -> float:
     return beta - 1.0 - s * beta
 
 
+def leading(sample: Sample) -> float:
+    """Power of M in sigma^2 with which label noise, once it leads at t = c M^beta, leads along the whole ray.
+
+    It falls like the larger of M^-(s beta) and the mini-batch noise of the signal, t^-(2 - 1/beta); else one would
+    slowly take over from the other along the ray, which looks like a drift.
+    """
+    s, beta = sample.point
+    return -min(s * beta, 2.0 * beta - 1.0)
+
+
 @lru_cache(maxsize=64)
 def everywhere(sample: Sample) -> tuple[Ray, ...]:
     """All times and all noises, along M; at the full profile every shape beyond the window as well."""
@@ -114,11 +124,11 @@ def window(sample: Sample) -> tuple[Ray, ...]:
 
     The adversary makes the loss small against that law.
     """
-    s, beta = sample.point
     signal, burst = Run("constant", 0.0, TINY), Run("burst then zero", LOUDEST, 1.0, balance(sample))
+    loud = {shape: Run(shape, LOUDEST, 1.0, leading(sample)) for shape in ("constant", "step down", "adversary")}
     each = {
-        EARLY: (signal, Run("constant", LOUDEST, 1.0, -s * beta), burst, Run("adversary", LOUDEST, 1.0, -s * beta)),
-        EDGE: (signal, Run("exponential decay", 0.0), Run("step down", LOUDEST, 1.0, -s * beta), burst),
+        EARLY: (signal, loud["constant"], burst, loud["adversary"]),
+        EDGE: (signal, Run("exponential decay", 0.0), loud["step down"], burst),
         AFTER: (signal,),
     }
     found = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
@@ -136,13 +146,12 @@ def all_times(sample: Sample, noise: float, power: float) -> tuple[Ray, ...]:
 
     The law has K_infinity, and the adversary makes the loss small against it.
     """
-    s, beta = sample.point
     signal, burst = Run("constant", 0.0, TINY), Run("burst then zero", noise, 1.0, power)
-    worst = Run("adversary", noise, 1.0, power)
+    worst, loud = Run("adversary", noise, 1.0, power), Run("constant", LOUDEST, 1.0, leading(sample))
     each = {
-        EARLY: (signal, Run("constant", LOUDEST, 1.0, -s * beta)), EDGE: (burst, worst), AFTER: (burst, worst, signal),
+        EARLY: (signal, loud), EDGE: (burst, worst), AFTER: (burst, worst, signal),
         BEYOND: (burst, Run("exponential decay", 0.0), signal), FAR: (burst,),
     }  # fmt: skip
     found = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
-    far = size_rays(sample, 30.0, np.geomspace(4.0, FARTHEST * 30.0**beta, 7), [signal])
+    far = size_rays(sample, 30.0, np.geomspace(4.0, FARTHEST * 30.0 ** sample.point[1], 7), [signal])
     return (*found, *far, *wide(sample))

@@ -80,8 +80,9 @@ def _general_mutants(sample: Sample) -> dict[str, Statement]:
         "from above without label noise": ("from above", without(sample, "label_inf", INFINITE, "upper")),
         "window without the signal": ("window", without(sample, "e_inf", INFINITE)),
     }
-    if sample.point[0] * sample.point[1] <= sample.point[1] - 1.0:
-        # For s <= 1 - 1/beta the law with K_infinity is a lower bound on these rays too: sigma^2 is balanced.
+    if sample.s * sample.beta <= sample.beta - 1:
+        # For s <= 1 - 1/beta the law with K_infinity is a lower bound on these rays too: sigma^2 is balanced. (In exact
+        # numbers: floats would put a point of the edge on either side.)
         del swapped["from below with K_infinity"]
     return {name: Joint({**parts, part: wrong}) for name, (part, wrong) in swapped.items()}
 
