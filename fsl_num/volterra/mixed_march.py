@@ -259,4 +259,4 @@ def stretch_error(scales: Scales, stretch: Stretch, f: Array, noise: float, star
     """
     least = float(f.min())
     times = scales.sensitivity * (1.0 + math.log(max((start + noise) / (least + noise), 1.0)))
-    return float((MISSED * stretch.misfit + (1.0 + noise / least) * scales.staircase(stretch)) * times)
+    return float((MISSED * stretch.misfit + stretch.joint + (1.0 + noise / least) * scales.staircase(stretch)) * times)

@@ -26,6 +26,8 @@ from fsl_num.volterra.smooth_steps import (
     Scales,
     Stretch,
     find_stretches,
+    fit_stretch,
+    joint_error,
     places_of_nodes,
 )
 from fsl_num.volterra.step_rules import divide_long_steps, segments
@@ -182,7 +184,13 @@ def solve_columns(
     if 2 * sum(one.high - one.low for one in shared) < size:
         return None
     fitted = [fit_columns(one, lengths, gammas) for one in shared]
-    smooth = np.max([one.misfit for one in fitted], axis=0) * scales.sensitivity <= accuracy
+    for number, one in enumerate(fitted):
+        before = fitted[number - 1] if number and fitted[number - 1].high == one.low else None
+        if before is None and one.low >= _LEAST_STEPS:
+            single = fit_stretch(lengths, mean, one.low - _LEAST_STEPS, one.low)
+            before = None if single is None else fit_columns(single, lengths, gammas)
+        fitted[number] = replace(one, joint=joint_error(before, one, scales.fastest))
+    smooth = np.max([one.misfit + one.joint for one in fitted], axis=0) * scales.sensitivity <= accuracy
     if not smooth.all():
         if not smooth.any():
             return None
@@ -197,7 +205,7 @@ def solve_columns(
 
 
 def _taken(one: Stretch, chosen: Any) -> Stretch:
-    names = ("misfit", "slope", "bend", "largest", "change")
+    names = ("misfit", "slope", "bend", "largest", "change", "joint")
     return replace(one, gamma=one.gamma[:, chosen], **{name: getattr(one, name)[chosen] for name in names})
 
 
@@ -265,7 +273,7 @@ def _claims(system: LinearModes, scales: Scales, blocks: list[Any], found: list[
         for one, panels in zip(block, run, strict=True) if isinstance(block, list) else ():
             least = panels.modes.min(axis=(0, 1)) + system.delta
             fallen = np.maximum((start + system.noise) / (least + system.noise), 1.0)
-            wrong = MISSED * one.misfit + (1.0 + system.noise / least) * scales.staircase(one)
+            wrong = MISSED * one.misfit + one.joint + (1.0 + system.noise / least) * scales.staircase(one)
             claims.append(scales.sensitivity * (1.0 + np.log(fallen)) * wrong)
     return claims
 

@@ -86,6 +86,26 @@ def test_long_steps_and_a_jump_that_all_share():
     assert ratio < 1.0 and "4 on stretches" in found.message
 
 
+def test_a_jump_of_one_schedule_where_stretches_meet(monkeypatch):
+    rates, batches = family(20, 2500)
+    right, ends = smooth_columns.find_stretches, []
+
+    def heard(*arguments):
+        found = right(*arguments)
+        ends.append([one.high for one in found])
+        return found
+
+    monkeypatch.setattr(smooth_columns, "find_stretches", heard)
+    losses_of_schedules(MODELS[0], rates, batches, rtol=1e-8)
+    place = next(high for high in ends[0] if high > 600)
+    batches[6, place:] *= 1.0 + 1e-6  # not one of those that are looked at first
+    at = [place, place + 3, place + 30, 2500]
+    found = losses_of_schedules(MODELS[0], rates, batches, at=at, rtol=1e-8)
+    truth = step_by_step(MODELS[0], rates, batches, at=at, rtol=1e-12)
+    assert "19 on stretches" in found.message
+    assert (np.abs(found.values - truth.values) <= found.error + truth.error).all()
+
+
 def test_what_the_polynomials_of_all_schedules_miss():
     rates, batches = family(5, 2500)
     rates = rates[:400]
@@ -100,10 +120,10 @@ def test_what_the_polynomials_of_all_schedules_miss():
     assert found.misfit[2] > 5e-7 > 100.0 * found.misfit[1]
 
 
-def test_mutants_that_ignore_a_jump_or_the_zigzags_are_refuted(monkeypatch):
+def test_mutants_that_ignore_jumps_or_the_zigzags_are_refuted(monkeypatch):
     model = MODELS[0]
     rates, batches = family(20, 2500)
-    batches[6, 1250:] *= 1.0 + 1e-6  # one that is not among those that are looked at first
+    batches[6, 1251:1270] *= 1.0 + 1e-6  # one that is not among those that are looked at first
     right, _, truth = dishonesty(model, rates, batches, 1e-8)
     assert right < 1.0
     with monkeypatch.context() as patch:
@@ -114,6 +134,7 @@ def test_mutants_that_ignore_a_jump_or_the_zigzags_are_refuted(monkeypatch):
             return replace(found, misfit=0.0 * found.misfit)
 
         patch.setattr(smooth_columns, "fit_columns", blind)
+        patch.setattr(smooth_columns, "joint_error", lambda *_: np.zeros(20))
         assert dishonesty(model, rates, batches, 1e-8, truth)[0] > 1.0
     rates, batches = family(3, 2500)
     right, _, truth = dishonesty(model, rates, batches, 1e-7)

@@ -84,14 +84,14 @@ def dishonesty(problem, rtol, truth):
 @pytest.mark.parametrize("model", MODELS)
 def test_no_smaller_error_is_claimed_than_the_true_one(model):
     used = 0
-    for name, (rates, batches) in plans(1200).items():
+    for name, (rates, batches) in plans(1000).items():
         problem = problem_of(MODELS[model], rates, batches)
         truth = single_steps(problem)
         for rtol in (1e-4, 1e-8, 1e-11):
             ratio, share = dishonesty(problem, rtol, truth)
             used += share > 0.0
             assert ratio < 1.0, (name, rtol)
-    assert used >= 15  # of 51: the others are solved step by step
+    assert used >= 12  # of 51: the others are solved step by step
 
 
 def high_precision(problem, size):
@@ -188,6 +188,26 @@ def test_a_jump_ends_a_stretch():
     assert again.high - again.low <= 2 * (first.high - first.low)
 
 
+def boundary_of(rates):
+    problem = problem_of(MODELS["one mode"], rates, 1.0)
+    system = linear_modes(problem, problem.end)
+    scales = Scales.of(system, problem.stability, 1e-8, problem.end)
+    found = find_stretches(rates, problem.gamma.gammas, scales, 5e-9, discrete_module.stretch_growth(1e-8), True)
+    return next(one.high for one in found if one.high > 1500)
+
+
+@pytest.mark.parametrize(("size", "bend"), [(1e-5, 0.0), (0.0, 1e-5), (0.0, 1e-7)])
+def test_a_jump_or_a_kink_where_two_stretches_would_meet(size, bend):
+    rates, count = np.full(4000, 0.1), np.arange(4000)
+    place = boundary_of(rates)
+    rates = rates * (1.0 + size * (count >= place) + bend * np.maximum(count - place, 0))
+    problem = problem_of({**MODELS["one mode"], "noise": 1.0}, rates, 1.0)
+    truth = single_steps(problem)
+    for rtol in (1e-5, 1e-7, 1e-8, 1e-10):
+        ratio, share = dishonesty(problem, rtol, truth)
+        assert share > 0.0 and ratio < 1.0
+
+
 @pytest.mark.parametrize("rtol", [1e-5, 1e-8])
 def test_both_ways_agree_within_their_errors(rtol):
     for name in ("growing batches", "8-1-1", "kink"):
@@ -237,7 +257,7 @@ class TestMutants:
         right = smooth_steps.fit_stretch
         monkeypatch.setattr(smooth_steps, "fit_stretch", lambda *a, **k: right(*a, **{**k, "accuracy": math.inf}))
         monkeypatch.setattr(smooth_steps, "_misfit", lambda *_: 0.0)
-        monkeypatch.setattr(smooth_steps, "_joins", lambda *_: True)
+        monkeypatch.setattr(smooth_steps, "joint_error", lambda *_: 0.0)
         assert refuted()
 
     def test_stretches_without_zigzags(self, monkeypatch):
