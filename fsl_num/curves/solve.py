@@ -20,7 +20,6 @@ LOSSES: Final = ("log-huber", "log-squares", "huber", "squares")
 
 _ITERATIONS = 200
 _SETTLED = 1e-9  # relative fall of the objective in one step
-_SETTLED_ENOUGH = 1e-6  # of a refit on resampled losses, whose own error is far larger
 _TINY = 1e-12
 
 
@@ -182,7 +181,6 @@ def descend(
     best = target.objective(values) + springs.energy(u)
     # springs make the directions that the curves do not see safe to go along at once; damping would hold them back
     damping, settled, quiet, taken = (1e-3 if pull is None else 1e-9), False, 0, 0
-    least = _SETTLED if pull is None else _SETTLED_ENOUGH
     moving = np.ones(u.size, dtype=bool)
     moving[list(fixed)] = False
     while taken < iterations:
@@ -215,7 +213,7 @@ def descend(
         else:
             settled = True  # no step however short goes down
             break
-        quiet = quiet + 1 if fall <= least * max(best, 1e-300) else 0
+        quiet = quiet + 1 if fall <= _SETTLED * max(best, 1e-300) else 0
         if quiet >= 2 or best < 1e-28 * target.observed.size:
             settled = True
             break

@@ -49,7 +49,7 @@ LEVELS: Final = np.concatenate([np.linspace(0.02, 0.98, 49), [0.99, 1.0]])
 
 _REFITS = 24
 _REFITS_OF_A_SPLIT = 8
-_STEPS = 12  # of a descent that starts at the fit
+_STEPS = 25  # of a descent that starts at the fit: with half of them it stops short of its springs
 _BLOCKS = 8  # a curve: blocks long enough for the drift of the misfit, and still several of them
 _PRIOR = 0.25  # of the range of a parameter: its standard deviation where the curves say nothing of it
 _LEAST_ROWS = 8  # held-out or fitted

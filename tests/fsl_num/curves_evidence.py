@@ -18,6 +18,7 @@ from curves_published import published as compare_published
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.score import mean_score, table
+from fsl_num.curves.transfer import transfer
 
 TRAINING = ("cosine_24000", "constant_24000", "wsdcon_9")
 WARMUP = 2160
@@ -83,17 +84,22 @@ def published():
 
 
 def single():
-    """Each training curve alone: what it predicts of all the others."""
+    """Each curve alone: what it predicts of all the others of its size, and whether the fit warns that it may not."""
     for size in sizes():
         known = curves(size)
-        rows = {}
-        for name in known:
-            result = fit(known[name])
-            others = result.scores([curve for other, curve in known.items() if other != name])
+        rows, told = {}, {}
+        for name, curve in known.items():
+            result = fit(curve)
+            others = result.scores([other for key, other in known.items() if key != name])
             rows[f"{name}: {result.law.name}"] = mean_score(others.values())
-            print(size, name, *result.report.sentences, sep="\n    ")
+            widths = transfer(result.law, result.curves, result.theta, result.uncertainty)
+            worst = max(one.worst_relative_error for one in others.values())
+            warned = any("do not tell the final loss" in note for note in result.notes)
+            told[name] = f"{worst:.4f} {max(widths.values()):.4f} {'warned' if warned else 'not warned'}"
         print(f"\n{size}, fitted to one curve, mean over the eight others")
         print(table(rows))
+        print("worst relative error of all rows, widest interval of the usual schedules, whether that is warned of")
+        print("\n".join(f"{name:<20}{line}" for name, line in told.items()))
 
 
 if __name__ == "__main__":

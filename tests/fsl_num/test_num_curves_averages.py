@@ -93,19 +93,19 @@ def test_a_spike_does_not_move_its_average():
 
 def test_averages_fit_better_than_rows_by_the_root_of_their_number():
     errors = {"average": [], "thin": []}
-    for seed in range(4):
+    for seed in range(8):
         for kind, found in errors.items():
-            result = fit(log(NOISE, seed), "fsl", reduce=kind, max_rows=300, starts=3, intervals=False)
+            result = fit(log(0.02, seed), "fsl", reduce=kind, max_rows=300, starts=1, intervals=False)
             error = result.predict(SPARSE, None).loss / CLEAN[SPARSE.recorded - WARMUP] - 1
             found.append(np.mean(error**2))
     ratio = np.sqrt(np.mean(errors["thin"]) / np.mean(errors["average"]))
-    # about 97 rows an average: a factor of 10; four draws of some seven parameters tell it to a factor of two
-    assert 5 < ratio < 25
+    # about 97 rows an average: a factor of 10; eight draws of some seven parameters tell it to a factor of two
+    assert 5 < ratio < 20
 
 
 def test_a_fit_to_averages_says_so_and_its_intervals_are_for_single_rows():
     curve = log(NOISE)
-    found = fit(curve, "fsl", max_rows=300, starts=2)
+    found = fit(curve, "fsl-simplified", max_rows=300, starts=1)
     note = next(note for note in found.notes if "averaged" in note)
     assert "29001 rows" in note and "scatter by 5 %" in note
     assert not any("consider smoothed" in each for each in found.notes)

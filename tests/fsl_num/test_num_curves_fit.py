@@ -12,6 +12,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.search import Settings, quick_fit, search, task
 from fsl_num.curves.select import Selection, choose, trial
 from fsl_num.curves.solve import Chart, Target, descend
+from fsl_num.curves.transfer import transfer
 from fsl_num.curves.uncertainty import measure
 
 
@@ -80,6 +81,13 @@ def test_starts_agree_and_the_report_says_so(noisy):
     assert found.task.s[0] < 0.5 < found.task.s[1]
     assert "fsl" in found.summary()
     assert "<table>" in found._repr_html_() and found._repr_latex_().startswith("$")
+
+
+def test_curves_that_tell_the_law_are_not_warned_of(noisy):
+    widths = transfer(noisy.law, noisy.curves, noisy.theta, noisy.uncertainty)
+    # noise of 5e-4 in three curves of 57 rows that the law itself has made
+    assert max(widths.values()) < 0.003
+    assert any(note.startswith("The curves tell the final loss") for note in noisy.notes)
 
 
 def test_a_constant_rate_tells_no_noise_law_and_the_report_says_that():

@@ -1,7 +1,7 @@
 """Real curves, where the environment names their folder in FSL_LOSS_CURVES: the default against the published law."""
 
 import pytest
-from curves_evidence import PUBLISHED, folder, split
+from curves_evidence import PUBLISHED, curves, folder, split
 
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
@@ -30,3 +30,24 @@ def test_a_converged_fit_of_the_multi_power_law_is_near_the_published_one(size):
     # fitted to convergence it is somewhat worse than the authors' early stop, by a third at most
     assert 0.9 * PUBLISHED[size][1] < found.mae < 1.35 * PUBLISHED[size][1]
     assert law("multi-power").names == tuple(result.parameters)
+
+
+@pytest.mark.parametrize(
+    ("size", "name", "enough"),
+    [
+        ("25M", "constant_24000", False),
+        ("100M", "constant_24000", False),
+        ("25M", "constant_72000", False),
+        ("100M", "constant_72000", False),
+        ("25M", "cosine_72000", False),
+        ("100M", "wsdcon_9", True),
+        ("25M", "wsd_20000_24000", True),
+    ],
+)
+def test_a_fit_to_one_curve_warns_where_the_others_come_out_wrong(size, name, enough):
+    known = curves(size)
+    result = fit(known[name])
+    scores = result.scores([other for key, other in known.items() if key != name]).values()
+    # told to one per cent, as the fit says it of the usual schedules, is the mean over the curves of their worst rows
+    assert (mean_score(scores).worst_relative_error < 0.01) == enough
+    assert any("do not tell the final loss" in note for note in result.notes) != enough
