@@ -88,6 +88,10 @@ def _add_fit_options(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("the fit")
     how.add_argument("--starts", metavar="N", type=whole_number(1), default=10, help="(default: 10)")
     how.add_argument("--horizon-weight", metavar="X", type=real_number, default=0, help="weigh late rows (default: 0)")
+    how.add_argument(
+        "--max-rows", metavar="N", type=whole_number(16), default=1000, help="average longer runs to N (default: 1000)"
+    )
+    how.add_argument("--thin", action="store_true", help="pick rows of longer runs evenly instead of averaging them")
     how.add_argument("--no-intervals", action="store_true", help="do not measure how well predictions are known")
     how.add_argument("--seed", metavar="N", type=whole_number(0), default=0, help="of the resampling (default: 0)")
     _add_level(how)
@@ -197,6 +201,8 @@ def _fitted(arguments: argparse.Namespace, curves: list[LossCurve], law: str) ->
             intervals=not arguments.no_intervals,
             starts=arguments.starts,
             horizon_weight=weight,
+            max_rows=arguments.max_rows,
+            reduce="thin" if arguments.thin else "average",
         )
     except (ValueError, TypeError, ArithmeticError) as error:
         raise InputError(" ".join(str(error).split())) from error

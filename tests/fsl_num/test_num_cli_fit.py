@@ -195,6 +195,19 @@ def test_rows_outside_the_steps_asked_for_are_left_out_and_their_rates_kept(runs
     assert "no row with 5000" in refusal([*words, "--first-step", "5000"], capsys)
 
 
+def test_long_runs_are_averaged_or_thinned_and_that_is_said(runs, capsys):
+    command = ["fit", str(runs / "8-1-1.csv"), "--warmup", str(WARMUP), "--law", "momentum", "--starts", "1"]
+    command += ["--no-intervals", "--max-rows", "60", "--json"]
+    told = []
+    for more in ([], ["--thin"]):
+        assert main([*command, *more]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    assert any("230 rows are averaged over" in note for note in told[0]["notes"])
+    assert any("60 of 230 rows are used" in note for note in told[1]["notes"])
+    counts = [next(iter(each["train"].values()))["rows"] for each in told]
+    assert counts[0] <= 60 == counts[1]
+
+
 def test_a_fault_in_a_file_names_its_row(tmp_path, capsys):
     (tmp_path / "run.csv").write_text("step,lr,loss\n1,0.1,3\n2,0.1,nan\n")
     assert "row 3: loss must be finite" in refusal(["fit", str(tmp_path / "run.csv")], capsys)
