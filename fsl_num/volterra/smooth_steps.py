@@ -172,6 +172,8 @@ def fit_stretch(
         few = slice(None, None, spacing)
         x = (places - places[0]) + 0.5 * length[few]
     time = float(length.sum())
+    if not time > 1e-100:
+        return None  # derivatives by it would overflow
     seen = np.stack([gamma[few], length[few]], axis=1)
     scale = 2.0 / time
     x = x * scale - 1.0
@@ -271,7 +273,9 @@ def find_stretches(
         here = float(starts[low])
         reach = growth * max(here - broken, first)
         high = int(np.searchsorted(starts, here + reach * (1.0 + 1e-12), side="right")) - 1
-        high = min(high, low + _MOST_STEPS // least, int(np.searchsorted(starts, here + _SUM / gammas[low * least])))
+        high = min(
+            high, low + _MOST_STEPS // least, int(np.searchsorted(starts, here + _SUM / float(gammas[low * least])))
+        )
         if high <= low:
             # too soon after a break
             enough = broken + float(starts[low + 1] - here) / growth

@@ -52,15 +52,15 @@ def test_smooth_gamma_against_direct_quadrature(benchmark):
     report(benchmark, "panels over a trapezoid of 512 steps", lambda: seconds(lambda: table.trapezoid(problem, 512))[0])
 
 
-def test_discrete_steps_against_the_limit_of_matrix_products(benchmark):
+def test_discrete_steps_against_the_flops_of_the_plain_recursion(benchmark):
     steps = 20_000
     problem = replace(INFINITE, gamma=Discrete(rates=np.full(steps, 0.1)), horizon=None)
     values, error, facts = benchmark.pedantic(losses_of_steps, (problem, 1e-8), rounds=3)
     smooth = solve(replace(INFINITE, gamma=0.1, horizon=problem.end), problem.end)
     # the two sums of 20,000 steps differ by their rounding, 1e-12 of the time
     assert abs(values[-1] - smooth.values[0]) <= error[-1] + smooth.error[0] + 1e-11 * values[-1]
-    flops = facts.get("flops", 4.0 * facts["modes"] * steps)
-    report(benchmark, "discrete steps over their flops at full speed", lambda: flops / matmul_speed())
+    flops = 4.0 * facts["modes"] * steps
+    report(benchmark, "discrete steps over the flops of the recursion at full speed", lambda: flops / matmul_speed())
 
 
 def test_the_rows_of_the_table_are_lines_of_markdown():

@@ -176,30 +176,35 @@ def _mode_by_mode(problem: Problem, truth: float, size: int, steps: int) -> tupl
 
 
 def discrete(quick: bool) -> Iterator[Row]:
-    """Steps of a schedule; the truth of the constant one: Talbot's contour at 25 digits."""
+    """Steps of a schedule; truth of a constant one: Talbot's contour at 25 digits; of others: single steps at 1e-13."""
     steps = 100_000 if quick else 1_000_000
     model = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
     flat = replace(model, gamma=Discrete(rates=np.full(steps, 0.1)), horizon=None)
     (truth,) = solve(replace(model, gamma=0.1, horizon=flat.end), flat.end, method="laplace", digits=25).values
     bent = Discrete(rates=0.1 * np.cos(np.linspace(0.0, 1.5, steps)) ** 2)
-    problem = replace(model, gamma=bent, horizon=None)
+    ragged = Discrete(rates=bent.rates, batch_sizes=np.random.default_rng(4).integers(1, 5, steps))
     speed = matmul_speed()
-    case = f"{steps:.0e} discrete steps, M infinite, cosine rates"
-    for rtol in (1e-8, 1e-12):
-        error = abs(losses_of_steps(flat, rtol)[0][-1] / float(truth) - 1)
-        taken, (_, _, facts) = seconds(lambda rtol=rtol: losses_of_steps(problem, rtol), 3, 20.0)
-        size = facts["modes"]
-        least = 4.0 * size * steps / speed
-        name = f"{case}, rtol {rtol:.0e}, {size} modes"
-        rival = f"4 Q n flops of the plain recursion at {speed / 1e9:.0f} Gflop/s"
-        yield Row(name, taken, error, rival, least, math.nan, "at most 10", True)
-        if "flops" in facts:
-            rival = f"the {facts['flops'] / steps:.0f} n flops of its matrix products"
-            yield Row(name, taken, error, rival, facts["flops"] / speed, math.nan, "at most 10", True)
+    for kind, plan in (("constant", flat.gamma), ("cosine", bent), ("cosine", ragged)):
+        problem = replace(model, gamma=plan, horizon=None)
+        case = f"{steps:.0e} discrete steps, M infinite, {kind} rates"
+        exact = np.array([float(truth)]) if plan is flat.gamma else losses_of_steps(problem, 1e-13)[0]
+        for rtol in (1e-8, 1e-12):
+            taken, (values, _, facts) = seconds(lambda rtol=rtol, of=problem: losses_of_steps(of, rtol), 3, 20.0)
+            error = float(np.abs(values[-exact.size :] / exact - 1).max())
+            size = facts["modes"]
+            name = f"{case}{', random batches' if plan is ragged else ''}, rtol {rtol:.0e}, {size} modes"
+            rival = f"4 Q n flops of the plain recursion at {speed / 1e9:.0f} Gflop/s"
+            yield Row(name, taken, error, rival, 4.0 * size * steps / speed, math.nan, "at most 10", True)
+            if not facts["stretches"]:
+                rival = f"the {facts['flops'] / steps:.0f} n flops of its matrix products"
+                yield Row(name, taken, error, rival, facts["flops"] / speed, math.nan, "at most 10", True)
+    problem = replace(model, gamma=bent, horizon=None)
+    taken = seconds(lambda: losses_of_steps(problem, 1e-8), 3)[0]
+    name = f"{steps:.0e} discrete steps, M infinite, cosine rates, rtol 1e-08"
     few = steps // 20
     short = Discrete(rates=bent.rates[:few])
     plain = seconds(lambda: _plain_recursion(replace(problem, gamma=short, horizon=None)), 1)[0]
-    yield Row(name, taken, error, f"plain recursion in numpy ({few} steps, times 20)", 20 * plain, math.nan)
+    yield Row(name, taken, math.nan, f"plain recursion in numpy ({few} steps, times 20)", 20 * plain, math.nan)
 
 
 def _plain_recursion(problem: Problem) -> Any:
