@@ -32,7 +32,7 @@ def fit(
 
     ``curves``: one :class:`~fsl_num.curves.curve.LossCurve` or a list; of several model sizes where the law has a term
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": chosen from the curves alone
-    (:mod:`~fsl_num.curves.select`). ``intervals``: measure the uncertainty of predictions too (about a second; without
+    (:mod:`~fsl_num.curves.select`). ``intervals``: measure the uncertainty of predictions too (some seconds; without
     it they have no intervals and the report on the parameters no ranges). ``seed``: of its resampling. Further
     arguments are those of :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight, starts, max_rows,
     reduce. Curves of more rows than max_rows are averaged; the notes of the result say so.
