@@ -250,8 +250,8 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-random/spread", "thm: fsl-random", 628, "how far one draw is from the mean",
         "The logarithm of the risk of one draw, without noise, is within O(M^-1/2) of that of the mean over signs at "
         "every t for s <= 1, as a probability of 1 - exp(-Omega(M)) needs. For s > 1 it is no closer than M^(-a/2), "
-        "a = 1/(1 + beta(s-1)): at the time at which the leak takes over, about M^a modes decide. exp(-Omega(M)) is then "
-        "too much to ask; up to M = 128 the spread even grows where s is near 2 or above.",
+        "a = 1/(1 + beta(s-1)): at the time at which the leak takes over, about M^a modes decide. exp(-Omega(M)) is "
+        "then too much to ask; up to M = 128 the spread even grows where s is near 2 or above.",
         r"\sup_t \mathrm{sd}\,\log\frac{\mathcal E_t}{\mathbb E_{\pm}\mathcal E_t} \asymp M^{-1/2} \ (s \le 1), \quad"
         r" \gtrsim M^{-a/2},\ a = \frac1{1+\beta(s-1)} \ (s > 1)",
         (SPECTRUM, TARGET, "s > 0", "no label noise", *RANDOM), forcing.spreads, _spread, _spread_mutants,
