@@ -103,8 +103,10 @@ def discrete_schedule(problem: Problem) -> Discrete:
 
 def _course(plan: Discrete, pieces: Pieces) -> tuple[Course, Any]:
     """Return the pieces of the steps that take time, and which steps those are (None for all)."""
-    first = np.concatenate([[0], pieces.steps + 1])
     moving = None if plan.rates.all() else np.flatnonzero(plan.rates)
+    if moving is None and pieces.lengths.size == plan.rates.size:
+        return Course(pieces.lengths, pieces.gammas, range(plan.rates.size + 1), None), None
+    first = np.concatenate([[0], pieces.steps + 1])
     if moving is not None:
         # the pieces of no length belong to the step before them
         first = np.concatenate([[0], first[moving[1:]], first[-1:]])

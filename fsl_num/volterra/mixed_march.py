@@ -140,8 +140,8 @@ class Mixed:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Pieces of steps: ``lengths`` and ``gammas``; ``first``: the piece that each step begins with, and their number;
-    ``places``: where in their step the pieces end, None where all pieces are steps."""
+    """Pieces of steps: ``lengths`` and ``gammas``; ``first``: the piece that each step begins with, and their number (a
+    range or an array); ``places``: where in their step the pieces end, None where all pieces are steps."""
 
     lengths: Array
     gammas: Array
@@ -157,7 +157,7 @@ def solve_mixed(
     ``accuracy``: of f, relative, of which about half is for the difference of two solutions.
     """
     moments, tools = Moments.of(system), march_tools(system)
-    parts_of_it = layout(stretches, course.first.size - 1)
+    parts_of_it = layout(stretches, len(course.first) - 1)
     base = system.delta + system.noise
     start = system.delta + float(system.start.sum())
     before: list[Any] = []

@@ -62,7 +62,9 @@ class Scales:
     def of(system: LinearModes, stability: float, accuracy: float, horizon: float) -> Scales:
         """Return the scales of a system whose u is wanted with a relative ``accuracy`` up to the ``horizon``."""
         kernel, fastest = float(system.weights.sum()), float(system.rates.max())
-        share = kernel / fastest if system.noise > 0.0 else np.inf
+        # the integral of K over ten times the fastest mode's time: before that the signal is left
+        forgotten = -np.expm1(-10.0 * system.rates / fastest) / np.maximum(system.rates, 1e-300)
+        share = float(system.weights @ forgotten) if system.noise > 0.0 else np.inf
         # two derivatives on a panel of the length 1/fastest or more take a factor of 1e4 from an error that is below
         # the accuracy: far less than the square root of it times 30
         blur = min(max(1e-3, 30.0 * math.sqrt(accuracy)), 0.1)
