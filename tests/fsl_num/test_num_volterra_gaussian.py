@@ -231,3 +231,20 @@ def test_the_trapezoid_is_of_second_order_and_its_extrapolation_tends_to_the_pan
 def test_a_model_too_large_for_the_reference_is_refused() -> None:
     with pytest.raises(ValueError, match="keeps every mode"):
         trapezoid(gaussian(model_size=math.inf), 10)
+
+
+@pytest.mark.parametrize("gamma", [1e-9, 0.3])
+def test_a_wrong_weight_is_seen_at_the_times_at_which_its_mode_rules(gamma: float) -> None:
+    # The middle one of many modes counts for a decade or two of times, none of them near the ends of the grid.
+    horizon = 1e10
+    modes = moment_modes(gaussian(model_size=math.inf, gamma=gamma, horizon=horizon))
+    wrong = modes.kernel_weights.copy()
+    place = int(np.argmin(np.abs(np.log(modes.rates) + 0.5 * math.log(horizon))))
+    wrong[place] *= 1.001
+    tau = np.geomspace(1e-2, horizon, 2000)
+    grown = gamma * np.multiply.outer(np.array([1.0, 0.5, 0.1]), tau)
+    decays = np.exp(np.multiply.outer(grown, modes.rates**2) - 2.0 * np.multiply.outer(tau, modes.rates))
+    change = (decays[..., place] * (wrong - modes.kernel_weights)[place] / (decays @ modes.kernel_weights)).max()
+    found = mode_errors(modes.rates, (wrong, modes.signals), 0.5, 2.0, math.inf, horizon, gamma)
+    # three times for each factor e see the largest change to within a few percent
+    assert 1e-6 < change and found == pytest.approx(change, rel=0.1)
