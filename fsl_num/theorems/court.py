@@ -95,15 +95,13 @@ def _families(ids: Iterable[str]) -> list[list[str]]:
 
 
 def _longest_first(families: list[list[str]], profile: str, cache: Cache | None) -> list[list[str]]:
-    """Families whose cost is not known first, in the order of the registry, then the longest: workers end together."""
-    if cache is None:
-        return families
+    """The longest first, so that workers end together: those of unknown cost before the others, the largest first."""
 
     def seconds(family: Sequence[str]) -> float:
-        known = [cache.seconds(claim_of(each), profile) for each in family]
+        known = [None if cache is None else cache.seconds(claim_of(each), profile) for each in family]
         return math.inf if None in known else sum(each for each in known if each is not None)
 
-    return sorted(families, key=lambda family: -seconds(family))
+    return sorted(families, key=lambda family: (-seconds(family), -len(family)))
 
 
 def _with_corrections(ids: Sequence[str]) -> list[str]:

@@ -333,3 +333,6 @@ def test_the_longest_families_go_first(tmp_path):
     families = [[each] for each in IDS]
     assert court._longest_first(families, "quick", cache) == [[IDS[2]], [IDS[1]], [IDS[0]]]
     assert court._longest_first(families, "quick", None) == families
+    large = [IDS[1], IDS[2]]
+    # Of families whose cost is not known the largest go first, and all of them before those that are known to be short.
+    assert court._longest_first([[IDS[0]], large], "quick", None) == [large, [IDS[0]]]
