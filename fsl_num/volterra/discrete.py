@@ -36,12 +36,13 @@ def rounding_floor(steps: int) -> float:
     """Return the relative rounding of ``steps`` steps, which no refinement shows.
 
     Against extended precision 60,000 steps rounded by 1e-15; the product of the decays of all blocks is a random walk,
-    and ten times what was measured is claimed.
+    and ten times what was measured is claimed. On smooth schedules the decays of neighbouring blocks round alike, and a
+    million steps are wrong by 1.4e-12 (seen by other sizes of the blocks): twice that is claimed.
 
-    >>> rounding_floor(1) < rounding_floor(10**6) < 1e-13
+    >>> rounding_floor(1) < 2e-14 < rounding_floor(10**6) < 1e-11
     True
     """
-    return 1e-14 + 4e-17 * math.sqrt(steps)
+    return 1e-14 + 4e-17 * math.sqrt(steps) + 3e-18 * steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +130,7 @@ def stretch_growth(accuracy: float) -> float:
 
 
 def stretch_floor(problem: Problem, system: LinearModes, steps: int) -> float:
-    """Return the relative error of f on stretches that nothing shows: of the modes, and of rounding."""
+    """Return the relative error of f that nothing shows on stretches, and on ``steps`` steps besides them."""
     rounding = STRETCH_ROUNDING * (1.0 + min(9.0, math.log1p(float(system.rates.max()) * problem.end)))
     return (rounding + rounding_floor(steps) + system.error) / max(1.0 - problem.stability, 1e-3)
 
@@ -141,8 +142,7 @@ def _on_stretches(
     if system.self_feeding or not problem.stability < 0.99 or plan.rates.size < 2 * LEAST_STEPS:
         return None
     scales = Scales.of(system, problem.stability, rtol, problem.end)
-    floor = stretch_floor(problem, system, pieces.lengths.size)
-    target = rtol - floor
+    target = rtol - stretch_floor(problem, system, 0)
     if target < 0.5 * rtol:
         return None
     course, moving = _course(plan, pieces)
@@ -151,6 +151,11 @@ def _on_stretches(
         rates, gammas = rates[moving], gammas[moving]
     stretches = find_stretches(rates, gammas, scales, 0.4 * target, stretch_growth(target), plan.batch_sizes.size == 1)
     if not stretches:
+        return None
+    left = course.lengths.size - sum(int(course.first[one.high] - course.first[one.low]) for one in stretches)
+    floor = stretch_floor(problem, system, left)
+    target = rtol - floor
+    if target < 0.5 * rtol:
         return None
     found = solve_mixed(system, scales, course, stretches, target, at)
     if not found.difference + found.smooth <= target:
