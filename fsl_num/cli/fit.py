@@ -6,7 +6,8 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -105,7 +106,8 @@ def run_fit(arguments: argparse.Namespace) -> int:
     train, test = curves[: len(arguments.train)], curves[len(arguments.train) :]
     from fsl_num.report import fits as report
 
-    result = _fitted(arguments, train, arguments.law)
+    with _progress() as progress:
+        result = _fitted(arguments, train, arguments.law, progress)
     try:
         scores = result.scores(test, level) if test else {}
         if arguments.json:
@@ -187,7 +189,26 @@ def _by_path(paths: Sequence[str], curves: Sequence[LossCurve], scores: Mapping[
     return {path: scores[curve.name] for path, curve in named if curve.name in scores}
 
 
-def _fitted(arguments: argparse.Namespace, curves: list[LossCurve], law: str) -> FitResult:
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """A bar for the measurement of the intervals, which takes seconds; none where nobody sits at the terminal."""
+    from tqdm import tqdm
+
+    with tqdm(desc="intervals", unit="part", file=sys.stderr, leave=False, dynamic_ncols=True, disable=None) as bar:
+
+        def told(done: int, whole: int) -> None:
+            bar.total, bar.n = whole, done
+            bar.refresh()
+
+        yield told
+
+
+def _fitted(
+    arguments: argparse.Namespace,
+    curves: list[LossCurve],
+    law: str,
+    progress: Callable[[int, int], None] | None = None,
+) -> FitResult:
     from fsl_num.curves.fit import fit
 
     weight = float(arguments.horizon_weight)
@@ -199,6 +220,7 @@ def _fitted(arguments: argparse.Namespace, curves: list[LossCurve], law: str) ->
             law,
             seed=arguments.seed,
             intervals=not arguments.no_intervals,
+            progress=progress,
             starts=arguments.starts,
             horizon_weight=weight,
             max_rows=arguments.max_rows,

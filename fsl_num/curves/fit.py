@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ def fit(
     *,
     seed: int = 0,
     intervals: bool = True,
+    progress: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> FitResult:
     """Return the fit of a law to one curve or to several at once.
@@ -33,9 +34,10 @@ def fit(
     ``curves``: one :class:`~fsl_num.curves.curve.LossCurve` or a list; of several model sizes where the law has a term
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": chosen from the curves alone
     (:mod:`~fsl_num.curves.select`). ``intervals``: measure the uncertainty of predictions too (some seconds; without
-    it they have no intervals and the report on the parameters no ranges). ``seed``: of its resampling. Further
-    arguments are those of :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight, starts, max_rows,
-    reduce. Curves of more rows than max_rows are averaged; the notes of the result say so.
+    it they have no intervals and the report on the parameters no ranges). ``seed``: of its resampling.
+    ``progress``: called with how many of how many parts of that measurement are done. Further arguments are those of
+    :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight, starts, max_rows, reduce. Curves of more rows
+    than max_rows are averaged; the notes of the result say so.
 
     Raises CurveError where the curves have fewer rows than the law parameters.
 
@@ -74,13 +76,13 @@ def fit(
     if selection is not None and _idle(chosen, theta):
         # the same fit with a parameter less: what does not act is not reported as known to be 0
         told = f"{selection.reason}; its noise from the signal is 0, which leaves the law fsl"
-        less = fit(given, "fsl", seed=seed, intervals=intervals, **settings)
+        less = fit(given, "fsl", seed=seed, intervals=intervals, progress=progress, **settings)
         return replace(
             less,
             selection=replace(selection, chosen="fsl", reason=told),
             notes=tuple(dict.fromkeys([*notes, *less.notes])),
         )
-    uncertainty = measure(chosen, given, theta, used, seed) if intervals else None
+    uncertainty = measure(chosen, given, theta, used, seed, progress) if intervals else None
     samples = theta[None] if uncertainty is None else uncertainty.of(chosen)
     report = identifiability(whole, theta, found, samples)
     if not found.best.settled:

@@ -23,7 +23,7 @@ out, every held-out piece of a curve counting the same, with the correction for 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -274,11 +274,22 @@ def _held_out(
             yield quick_fit(law, rest, settings), rest, [(curve, whole)]
 
 
-def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Settings, seed: int = 0) -> Uncertainty:
+def measure(
+    law: Law,
+    curves: Sequence[LossCurve],
+    theta: Array,
+    settings: Settings,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Uncertainty:
     """Return the :class:`Uncertainty` of a fit: ``theta`` are the parameters fitted to ``curves``.
 
-    ``seed``: of the resampling. Deterministic for given arguments.
+    ``seed``: of the resampling. Deterministic for given arguments. ``progress``: called with how many of how many parts
+    are done.
     """
+    told = progress or (lambda done, whole: None)
+    parts = 1 if law.final_only else 1 + len(HORIZONS) + (len(curves) if len(curves) >= _ENOUGH_CURVES else 0)
+    told(0, parts)
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2)]
     wide = law.wider()
     samples, noise = _samples(law, curves, theta, settings, _REFITS, streams[0])
@@ -286,7 +297,8 @@ def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Setti
     short = [curve.thinned(_THINNED) for curve in curves]
     ratios, weights, blocks = [], [], 0.0
     if not law.final_only:
-        for inner, fitted_to, held in _held_out(law, short, theta, settings):
+        for done, (inner, fitted_to, held) in enumerate(_held_out(law, short, theta, settings), 1):
+            told(done, parts)
             some, inner_noise = _samples(law, fitted_to, inner, settings, _REFITS_OF_A_SPLIT, streams[1])
             inner = wide.lifted(law, inner)
             reach = max(float(curve.plan.times[-1]) for curve in fitted_to)
@@ -297,6 +309,7 @@ def measure(law: Law, curves: Sequence[LossCurve], theta: Array, settings: Setti
                 ratios.append(error / np.maximum(scale, 1e-12))
                 weights.append(np.full(error.size, 1.0 / error.size))
                 blocks += _BLOCKS * error.size / mask.size
+    told(parts, parts)
     if not ratios:
         from scipy.special import ndtri
 

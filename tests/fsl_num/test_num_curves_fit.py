@@ -206,3 +206,10 @@ def test_the_uncertainty_does_not_depend_on_the_run():
     assert (np.diff(one.quantiles) >= 0.0).all()
     with pytest.raises(ValueError, match="level"):
         one.factor(1.5)
+
+
+def test_the_measurement_of_the_intervals_tells_how_far_it_is():
+    theta, used, told = quick_fit(law("momentum"), NOISY[:3], Settings()), Settings(starts=1), []
+    measure(law("momentum"), NOISY[:3], theta, used, progress=lambda done, whole: told.append((done, whole)))
+    # the whole fit, three cuts of the horizon, and each of three curves left out
+    assert told == [(done, 7) for done in range(8)]
