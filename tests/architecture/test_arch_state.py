@@ -1,5 +1,7 @@
 """R4: no module changes the state of a library, and none draws unseeded numbers."""
 
+import ast
+
 import pytest
 from project import ROOT, modules
 from scan_state import global_state
@@ -8,6 +10,25 @@ from scan_state import global_state
 @pytest.mark.parametrize("path", modules(), ids=str)
 def test_a_module_leaves_no_trace(path):
     assert not global_state((ROOT / path).read_text(encoding="utf-8"))
+
+
+def changeable(source):
+    """Public dataclasses whose fields can be assigned to."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            for each in map(ast.unparse, node.decorator_list):
+                if each.split("(")[0] in ("dataclass", "dataclasses.dataclass") and "frozen=True" not in each:
+                    yield node.name
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_values_cannot_be_changed(path):
+    assert not list(changeable((ROOT / path).read_text(encoding="utf-8")))
+
+
+def test_the_scanner_finds_values_that_can_be_changed():
+    source = "@dataclass\nclass A: ...\n@dataclass(frozen=False)\nclass B: ...\n@dataclass(frozen=True)\nclass C: ..."
+    assert list(changeable(source)) == ["A", "B"]
 
 
 @pytest.mark.parametrize(
