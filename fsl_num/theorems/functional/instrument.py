@@ -49,12 +49,6 @@ class Mesh:
         """Middle of every cell as a share of the horizon."""
         return np.asarray(0.5 * (self.t[:-1] + self.t[1:]) / self.t[-1])
 
-    def since(self, node: int) -> Array:
-        """t[node] - t[k] for all nodes k <= node, without cancellation near the end."""
-        early = self.t[node] - self.t[: node + 1]
-        late = self.rest[: node + 1] - self.rest[node]
-        return np.asarray(np.where(self.t[: node + 1] > 0.5 * self.t[-1], late, early))
-
 
 def graded_mesh(horizon: float, first: float = FIRST_CELL, growth: float = GROWTH) -> Mesh:
     """The mesh of [0, horizon], symmetric about its middle; ValueError unless horizon > 4 first.
@@ -222,7 +216,7 @@ def last_row(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
     """The same for the last node alone."""
     turns = np.multiply.outer(modes.rates, mesh.lengths)
     far, near = (modes.weights[:, None] * mesh.lengths * each for each in cell_weights(turns))
-    decay = np.exp(-np.multiply.outer(modes.rates, mesh.since(mesh.t.size - 1)[1:]))
+    decay = np.exp(-np.multiply.outer(modes.rates, mesh.rest[1:]))
     return (far * decay).sum(axis=0), (near * decay).sum(axis=0)
 
 
