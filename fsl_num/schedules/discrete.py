@@ -91,8 +91,9 @@ class Discrete(Schedule):
         # a plain running sum of a million rates would lose three digits of the places of the late steps
         starts = np.concatenate([[0.0], np.cumsum(rates, dtype=np.longdouble)]).astype(np.float64)
         rests = (starts[-1] - starts)[::-1].copy()  # the same jumps, seen from the end
-        gammas = rates / batches
-        for name, array in (("rates", rates), ("batch_sizes", batches), ("_starts", starts), ("_rests", rests)):
+        gammas = rates if (batches == 1.0).all() else rates / batches
+        arrays = {"rates": rates, "batch_sizes": batches, "_starts": starts, "_rests": rests, "_gammas": gammas}
+        for name, array in arrays.items():
             array.setflags(write=False)
             set_field(self, name, array)
         set_field(self, "peak", float(rates.max()))
@@ -106,7 +107,7 @@ class Discrete(Schedule):
     @property
     def gammas(self) -> Array:
         """gamma on each step, eta_k/B_k."""
-        return np.asarray(self.rates / self.batch_sizes)
+        return self._gammas  # type: ignore[attr-defined,no-any-return]
 
     def _rate(self, remaining: Array) -> Array:
         return np.asarray(self.rates[self._step(remaining)])

@@ -20,9 +20,10 @@ from fsl_num.schedules.discrete import Discrete
 from fsl_num.validation import Array, positive
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.march import march
-from fsl_num.volterra.mixed_march import Course, solve_mixed
+from fsl_num.volterra.mixed_march import Course, Floor, solve_mixed
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.refinement import refine_points
+from fsl_num.volterra.sampled_steps import SampledSteps
 from fsl_num.volterra.smooth_steps import LEAST_STEPS, Scales, find_stretches
 from fsl_num.volterra.step_rules import LONGEST, Segment, divide_long_steps
 
@@ -149,7 +150,8 @@ def _on_stretches(
     rates, gammas = plan.rates, plan.gammas
     if moving is not None:
         rates, gammas = rates[moving], gammas[moving]
-    stretches = find_stretches(rates, gammas, scales, 0.4 * target, stretch_growth(target), plan.batch_sizes.size == 1)
+    steps = SampledSteps.of(rates, gammas, LEAST_STEPS, plan.batch_sizes.size == 1)
+    stretches = find_stretches(steps, scales, 0.4 * target, stretch_growth(target))
     if not stretches:
         return None
     left = course.lengths.size - sum(int(course.first[one.high] - course.first[one.low]) for one in stretches)
@@ -157,19 +159,14 @@ def _on_stretches(
     target = rtol - floor
     if target < 0.5 * rtol:
         return None
-    found = solve_mixed(system, scales, course, stretches, target, at)
+    found = solve_mixed(system, scales, course, stretches, target, Floor(floor, 4e-16 * system.noise), at)
     if not found.difference + found.smooth <= target:
         return None
-    values = found.values
-    error = found.errors
-    error += floor
-    injected = 0.0
+    values, error = found.values, found.errors
     if pieces.blur.any():
         # |f'| is at most the larger of what is forgotten and what is injected, on either side
         gamma = np.maximum(pieces.gammas[np.maximum(at - 1, 0)], pieces.gammas[np.minimum(at, pieces.gammas.size - 1)])
-        injected = pieces.blur * np.maximum(scales.fastest * values, scales.kernel * gamma * (values + system.noise))
-    error *= values
-    error += 4e-16 * system.noise + injected
+        error += pieces.blur * np.maximum(scales.fastest * values, scales.kernel * gamma * (values + system.noise))
     facts = {
         "modes": system.rates.size,
         "evaluations": found.evaluations,

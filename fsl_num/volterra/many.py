@@ -30,13 +30,14 @@ from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.local_modes import LocalBasis
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.refinement import refine_points
+from fsl_num.volterra.sampled_steps import SampledSchedules
 from fsl_num.volterra.smooth_columns import solve_columns
 from fsl_num.volterra.smooth_steps import Scales
 from fsl_num.volterra.step_rules import Segment, divide_long_steps
 
 _COLUMNS = 1024  # schedules marched together
 _PROBES = 33
-_NUMBERS = 65536  # looked at at once
+_SPACING = 16  # of the samples, and steps in a stretch at least: single steps of many schedules cost more
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,21 +93,19 @@ def losses_of_schedules(
     shared = lengths if lengths.ndim == 1 else lengths[0]
     if lengths.ndim == 2 and not (lengths == shared).all():
         return _one_by_one(problem, np.broadcast_to(lengths, shape), batches, records, rtol, allow_unstable, executor)
-    wide = np.broadcast_to(np.atleast_2d(batches), shape)
-    rows = max(1, _NUMBERS // shape[1])
-    largest = max(float((shared / wide[low : low + rows]).max()) for low in range(0, shape[0], rows))
-    peak = replace(problem, gamma=largest, horizon=max(float(shared.sum()), 5e-324), breaks=())
-    if not allow_unstable:
-        peak.require_stable()
     if problem.closure != "volterra":
         return _one_by_one(problem, np.broadcast_to(lengths, shape), batches, records, rtol, allow_unstable, executor)
-    return _shared(peak, shared, wide, records, rtol)
+    schedules = SampledSchedules.of(shared, np.broadcast_to(np.atleast_2d(batches), shape), _SPACING)
+    peak = replace(problem, gamma=schedules.largest, horizon=max(float(shared.sum()), 5e-324), breaks=())
+    if not allow_unstable:
+        peak.require_stable()
+    return _shared(peak, shared, schedules, records, rtol)
 
 
 def _batches(batch_sizes: Any) -> Array:
-    """Check batch sizes; an array of floats, which may be large, is not copied."""
+    """Check batch sizes, but for those of many steps of many schedules: these are looked at once, later."""
     given = np.atleast_1d(np.asarray(batch_sizes))
-    if given.dtype == np.float64 and given.size and given.min() > 0.0 and given.max() < np.inf:
+    if given.dtype == np.float64 and given.ndim == 2 and given.shape[1] > 1:
         return given
     return step_values("batch_sizes", given, zero=False)
 
@@ -132,7 +131,7 @@ def _one_by_one(
     problem: Problem, rates: Array, batches: Array, records: Any, rtol: float, unstable: bool, executor: Any
 ) -> Losses:
     count = rates.shape[0]
-    each = np.broadcast_to(batches, rates.shape)
+    each = np.broadcast_to(step_values("batch_sizes", batches, zero=False), rates.shape)
     run = map if executor is None else executor.map
     columns = zip(*([problem] * count, rates, each, [records] * count, [rtol] * count, [unstable] * count), strict=True)
     found = list(run(_recorded, *zip(*columns, strict=True)))
@@ -144,22 +143,22 @@ def _one_by_one(
     return Losses(values, errors, records, message)
 
 
-def _shared(problem: Problem, lengths: Array, batches: Array, records: Any, rtol: float) -> Losses:
-    """Return the losses of schedules with the same ``lengths``; ``batches`` has the shape (schedules, steps)."""
+def _shared(problem: Problem, lengths: Array, schedules: SampledSchedules, records: Any, rtol: float) -> Losses:
+    """Return the losses of ``schedules`` with the same ``lengths``."""
     system = linear_modes(problem, problem.end)
-    count = batches.shape[0]
+    count = schedules.samples.shape[0]
     values, errors = (np.empty((count, records.size)) for _ in range(2))
     missed = merged = 0
     for low in range(0, count, _COLUMNS):
         group = np.arange(low, min(low + _COLUMNS, count))
-        gammas = lengths / batches[low : low + _COLUMNS]
-        smooth = _on_stretches(problem, system, lengths, gammas, records, rtol)
+        smooth = _on_stretches(problem, system, schedules.only(slice(low, low + _COLUMNS)), records, rtol)
         if smooth is not None:
             good = smooth.good
             values[group[good]], errors[group[good]] = smooth.values[good], smooth.errors[good]
             merged += int(good.sum())
-            group, gammas = group[~good], gammas[~good]
+            group = group[~good]
         if group.size:
+            gammas = lengths / schedules.batches[group]
             values[group], errors[group], few = _step_by_step(problem, system, lengths, gammas, records, rtol)
             missed += few
     message = f"steps of shared lengths, {count} schedules as columns, {system.rates.size} modes"
@@ -178,19 +177,17 @@ class _OnStretches:
 
 
 def _on_stretches(
-    problem: Problem, system: LinearModes, lengths: Array, gammas: Array, records: Any, rtol: float
+    problem: Problem, system: LinearModes, schedules: SampledSchedules, records: Any, rtol: float
 ) -> _OnStretches | None:
     """Return the losses on stretches of many steps, where there are any."""
-    floor = stretch_floor(problem, system, lengths.size)
-    if not rtol - floor >= 0.5 * rtol or not problem.stability < 0.99:
-        return None
-    moving = lengths > 0.0
-    if not moving.all():
-        done = np.concatenate([[0], np.cumsum(moving)])
-        lengths, gammas, records = lengths[moving], gammas[:, moving], done[records]
-    scales = Scales.of(system, problem.stability, rtol, problem.end)
+    floor = stretch_floor(problem, system, schedules.batches.shape[1])
     target = rtol - floor
-    found = solve_columns(system, scales, lengths, gammas, records, target, stretch_growth(target))
+    if not target >= 0.5 * rtol or not problem.stability < 0.99 or schedules.lengths.size < 2 * _SPACING:
+        return None
+    if schedules.moving is not None:
+        records = np.searchsorted(schedules.moving, records)
+    scales = Scales.of(system, problem.stability, rtol, problem.end)
+    found = solve_columns(system, scales, schedules, records, target, stretch_growth(target))
     if found is None:
         return None
     errors = (found.errors + floor) * found.values + 4e-16 * system.noise

@@ -8,7 +8,7 @@ stretch and added to the error.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.march import march, march_tools
+from fsl_num.volterra.sampled_steps import INTERPOLATION, Rows, between_samples, eighth_difference
 from fsl_num.volterra.smooth_steps import MISSED, Scales, Stretch
 from fsl_num.volterra.step_rules import segments
 from fsl_num.volterra.stretches import (
@@ -125,7 +126,7 @@ def march_stretches(
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """``values`` of f and the relative ``errors`` of f where they are wanted; ``difference``: the largest of the last
+    """``values`` of f and the absolute ``errors`` of f where they are wanted; ``difference``: the largest of the last
     two solutions; ``smooth``: the largest error of the smooth gamma; ``evaluations``, ``points`` (most on a single
     step), ``flops`` of matrix products."""
 
@@ -149,8 +150,22 @@ class Course:
     places: Array | None
 
 
+@dataclass(frozen=True)
+class Floor:
+    """What is added to every claimed error: ``relative`` to f, and ``absolute``."""
+
+    relative: float = 0.0
+    absolute: float = 0.0
+
+
 def solve_mixed(
-    system: LinearModes, scales: Scales, course: Course, stretches: Sequence[Stretch], accuracy: float, at: Any = None
+    system: LinearModes,
+    scales: Scales,
+    course: Course,
+    stretches: Sequence[Stretch],
+    accuracy: float,
+    floor: Floor,
+    at: Any = None,
 ) -> Mixed:
     """Return f after ``at`` pieces, rising whole numbers, or at the start and the ends of all.
 
@@ -200,55 +215,80 @@ def solve_mixed(
             # if only a sixteenth is left the claims are too large: more panels are no help
             if max(float(each.max()) for each in differences) <= left or left < accuracy / 16.0:
                 break
-    answer = _Answer(course, np.empty(0) if at is None else at, at is None, start)
+    answer = _Answer(course, np.empty(0) if at is None else at, at is None, start, floor)
     worst, smooth, claim = 0.0, 0.0, iter(claims)
     for one, solved, difference in zip(parts_of_it, before, differences, strict=True):
         if isinstance(one, Gap):
             rows = slice(int(course.first[one.low]), int(course.first[one.high]))
             difference = np.maximum.accumulate(np.maximum(difference, worst))
             worst = float(difference[-1])
-            answer.put(rows, solved.__getitem__, difference + smooth)
+            answer.put(rows, solved, difference + smooth)
             continue
+        lengths = np.repeat([stretch.time / parts for stretch in one], parts)
+        panels = (each.reshape(lengths.size, -1) for each in (solved.gamma, solved.zigzag, solved.eta))
+        of = curve(moments, solved.modes.reshape(lengths.size, -1), base, lengths, *panels)
         for number, stretch in enumerate(one):
-            modes = solved.modes[number]
             smooth, worst = max(smooth, next(claim)), max(worst, float(difference[number]))
-            rows = slice(int(course.first[stretch.low]), int(course.first[stretch.high]))
-            lengths = np.full(parts, stretch.time / parts)
-            of = curve(moments, modes, base, lengths, solved.gamma[number], solved.zigzag[number], solved.eta[number])
-
-            def ends(pick: Any, rows: slice = rows, of: Curve = of, stretch: Stretch = stretch) -> Array:
-                same = stretch.ends.size == rows.stop - rows.start
-                places = stretch.ends if same else np.cumsum(course.lengths[rows])
-                inside = None if course.places is None else course.places[rows][pick]
-                found = values_at(of, parts, stretch.time, places[pick], inside)
-                found += system.delta
-                return found
-
-            answer.put(rows, ends, worst + smooth)
+            here = of.on(slice(number * parts, (number + 1) * parts))
+            answer.put_stretch(stretch, here, parts, worst + smooth, system.delta)
     return Mixed(answer.values, answer.errors, worst, smooth, evaluations, points, flops)
 
 
 class _Answer:
-    """f at the start and at the ends of the wanted pieces, and its relative error, filled block by block."""
+    """f at the start and at the ends of the wanted pieces, and its absolute error, filled block by block."""
 
-    def __init__(self, course: Course, at: Any, whole: bool, start: float) -> None:
-        self._at, self._whole = at, whole
+    def __init__(self, course: Course, at: Any, whole: bool, start: float, floor: Floor) -> None:
+        self._course, self._at, self._whole, self._floor = course, at, whole, floor
         size = course.lengths.size + 1 if whole else at.size
         self.values, self.errors = np.empty(size), np.empty(size)
         first = slice(0, 1 if whole else int(np.searchsorted(at, 1)))
-        self.values[first], self.errors[first] = start, 0.0
+        self.values[first] = start
+        self._claim(first, 0.0)
 
-    def put(self, rows: slice, ends: Callable[[Any], Array], error: Any) -> None:
-        """Fill in the pieces ``rows``: ``ends`` maps places among them to f there."""
-        pick: Any = slice(None)
+    def _claim(self, into: slice, error: Any) -> None:
+        np.multiply(self.values[into], error + self._floor.relative, out=self.errors[into])
+        self.errors[into] += self._floor.absolute
+
+    def _wanted(self, rows: slice) -> tuple[slice, Any]:
+        """Return where the pieces ``rows`` stand in the answer, and which of them are wanted."""
         into = slice(rows.start + 1, rows.stop + 1)
-        if not self._whole:
-            into = slice(*np.searchsorted(self._at, [into.start, into.stop]).tolist())
-            if into.start == into.stop:
-                return
-            pick = self._at[into] - 1 - rows.start
-        self.values[into] = ends(pick)
-        self.errors[into] = error if isinstance(error, float) else error[pick]
+        if self._whole:
+            return into, slice(None)
+        into = slice(*np.searchsorted(self._at, [into.start, into.stop]).tolist())
+        return into, self._at[into] - 1 - rows.start
+
+    def put(self, rows: slice, found: Array, error: Array) -> None:
+        """Fill in the pieces ``rows``: f at their ends, and its relative error."""
+        into, pick = self._wanted(rows)
+        self.values[into] = found[pick]
+        self._claim(into, error[pick])
+
+    def put_stretch(self, stretch: Stretch, of: Curve, parts: int, error: float, delta: float) -> None:
+        """Fill in the pieces of a stretch of ``parts`` panels."""
+        course = self._course
+        rows = slice(int(course.first[stretch.low]), int(course.first[stretch.high]))
+        into, pick = self._wanted(rows)
+        if into.start == into.stop:
+            return
+        if self._whole and stretch.rows is not None and rows.stop - rows.start == stretch.high - stretch.low:
+            error += _put_rows(stretch.rows, of, parts, stretch.time, delta, self.values[into])
+        else:
+            places = np.cumsum(course.lengths[rows])[pick]
+            inside = None if course.places is None else course.places[rows][pick]
+            self.values[into] = values_at(of, parts, stretch.time, places, inside)
+            self.values[into] += delta
+        self._claim(into, error)
+
+
+def _put_rows(rows: Rows, of: Curve, parts: int, time: float, delta: float, out: Array) -> float:
+    """Put f at the ends of steps into ``out``, from what it is where the rows begin; return the error of that."""
+    full = out.size // rows.spacing
+    samples = values_at(of, parts, time, rows.starts[: full + 1], None)
+    samples += delta
+    between_samples(samples, rows.spacing, out[: full * rows.spacing].reshape(full, rows.spacing))
+    if rows.index.size:
+        out[rows.index] = values_at(of, parts, time, rows.ends, None) + delta
+    return INTERPOLATION * eighth_difference(samples) / float(samples.min())
 
 
 def stretch_error(scales: Scales, stretch: Stretch, f: Array, noise: float, start: float) -> float:

@@ -17,11 +17,13 @@ from fsl_num.volterra.column_march import march_columns
 from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.local_modes import LocalBasis
 from fsl_num.volterra.mixed_march import Gap, halves, layout
+from fsl_num.volterra.sampled_steps import INTERPOLATION, SampledSchedules, eighth_difference
 from fsl_num.volterra.smooth_steps import (
     BENDS,
     DEGREE,
     MISSED,
     PLACES,
+    SEEN_BETWEEN,
     SLOPES,
     Scales,
     Stretch,
@@ -35,70 +37,84 @@ from fsl_num.volterra.stretches import Moments, Staircase, curve, panel_maps, st
 
 _LEVELS = 6
 _CHUNK = 16384  # numbers that are compared at once
-_LEAST_STEPS = 16  # in a stretch: single steps of many schedules cost more
 _SEEN = 8  # schedules whose mean tells where the stretches are
 _PROBES = 9  # places in a gap where two solutions are compared
 
 
-def fit_columns(shared: Stretch, lengths: Array, gammas: Array) -> Stretch:
-    """Return the stretch ``shared`` with the polynomials of all schedules, and what they miss at the worst step.
-
-    ``lengths``: of all steps; ``gammas``: shape (schedules, steps).
-    """
-    steps = slice(shared.low, shared.high)
-    x = (shared.ends - 0.5 * lengths[steps]) * (2.0 / shared.time) - 1.0
-    at = places_of_nodes(x)
-    inverse = np.linalg.inv(x[at, None] ** np.arange(DEGREE + 1))
-    of_gamma = inverse @ gammas[:, steps.start + at].T
-    powers = np.ascontiguousarray((x[:, None] ** np.arange(DEGREE + 1)).T)
-    transposed = np.ascontiguousarray(of_gamma.T)
-    count = gammas.shape[0]
-    wrong = np.empty(count)
-    group = max(1, _CHUNK // x.size)
-    room = np.empty((group, x.size))
-    for low in range(0, count, group):
-        rows = slice(low, min(low + group, count))
-        missed = np.matmul(transposed[rows], powers, out=room[: rows.stop - low])
-        missed -= gammas[rows, steps]
-        np.maximum(missed.max(axis=1), -missed.min(axis=1), out=wrong[rows])
+def fit_columns(shared: Stretch, schedules: SampledSchedules) -> Stretch:
+    """Return the stretch ``shared`` with the polynomials of all ``schedules``, and what they miss at the worst step."""
+    length = schedules.lengths[shared.low : shared.high]
     scale = 2.0 / shared.time
+    rows = shared.rows
+    if rows is None:
+        seen = schedules.gammas(slice(shared.low, shared.high))
+        x = (np.cumsum(length) - 0.5 * length) * scale - 1.0
+    else:
+        first = shared.low // rows.spacing
+        of_rows = slice(first, first + rows.starts.size - 1)
+        seen = schedules.samples[:, of_rows]
+        x = (rows.starts[:-1] + 0.5 * length[:: rows.spacing]) * scale - 1.0
+    at = places_of_nodes(x)
+    of_gamma: Array = np.asarray(np.linalg.solve(np.vander(x[at], increasing=True), seen[:, at].T))
+    wrong = _missed(of_gamma, x, seen)
     slope = scale * np.abs(SLOPES @ of_gamma).max(axis=0)
-    seen = PLACES[:, None] ** np.arange(DEGREE + 1) @ of_gamma
+    if rows is not None:
+        told = np.ones(rows.starts.size - 1, dtype=bool)
+        told[rows.index // rows.spacing] = False
+        bent = np.array([eighth_difference(power) for power in np.vander(x, DEGREE + 1, increasing=True).T])
+        wrong = SEEN_BETWEEN * wrong + INTERPOLATION * (np.abs(of_gamma).T @ np.abs(bent))
+        wrong += np.where(told, schedules.ragged[:, of_rows], 0.0).max(axis=1)
+        wrong += slope * (rows.spacing * rows.uneven)
+        if rows.index.size:
+            alone = (rows.ends - 0.5 * length[rows.index]) * scale - 1.0
+            wrong = np.maximum(wrong, _missed(of_gamma, alone, schedules.gammas(shared.low + rows.index)))
+    polynomials = np.vander(PLACES, DEGREE + 1, increasing=True) @ of_gamma
     # between the places where it is seen a polynomial moves by at most its slope, and gamma by what it misses
     between = 0.5 * (PLACES[1] - PLACES[0]) / scale * slope + wrong
-    least, largest = seen.min(axis=0) - between, seen.max(axis=0) + between
-    misfit = np.where(least > 0.0, wrong / np.where(least > 0.0, least, 1.0), np.inf)
+    least, largest = polynomials.min(axis=0) - between, polynomials.max(axis=0) + between
     growing = scale * float(np.abs(SLOPES @ shared.length).max())
-    uneven = float(np.abs(powers.T @ shared.length - lengths[steps]).max())
-    longest = float(lengths[steps].max())
-    change = slope * longest / largest + growing
     return replace(
         shared,
         gamma=of_gamma,
-        misfit=misfit,
+        misfit=np.where(least > 0.0, wrong / np.where(least > 0.0, least, 1.0), np.inf),
         slope=slope,
         bend=scale**2 * np.abs(BENDS @ of_gamma).max(axis=0),
         largest=largest,
-        longest=longest,
-        uneven=uneven,
-        change=change,
+        change=slope * shared.longest / largest + growing,
     )
 
 
-def _eliminated(matrices: Array, right: Array) -> Array:
-    """Return the solutions of systems side by side, shapes (p, p, n) and (p, n), without pivoting; both are changed.
+def _missed(coefficients: Array, x: Array, values: Array) -> Array:
+    """Return how far polynomials at ``x`` are from ``values`` at the worst place, shape (schedules,)."""
+    powers = np.ascontiguousarray(np.vander(x, DEGREE + 1, increasing=True).T)
+    found = np.empty(values.shape[0])
+    group = max(1, _CHUNK // x.size)
+    for low in range(0, found.size, group):
+        rows = slice(low, low + group)
+        away = coefficients[:, rows].T @ powers
+        away -= values[rows]
+        found[rows] = np.maximum(away.max(axis=1), -away.min(axis=1))
+    return found
 
-    The matrices are I - R gamma with the row sums of R gamma below 1: the share of an impulse that comes back.
+
+def _eliminated(response: Array, gamma: Array, known: Array) -> Array:
+    """Return the solutions v of v = R (gamma v) + known for many systems side by side, by elimination without pivoting.
+
+    ``response`` R: shape (p, p); ``gamma``, ``known``: shape (p, n). The row sums of R gamma are below 1: they are the
+    share of an impulse that comes back.
     """
-    size = right.shape[0]
+    size = response.shape[0]
+    rows = np.empty((size, size + 1, gamma.shape[1]))
+    np.multiply(response[:, :, None], -gamma, out=rows[:, :size])
+    index = np.arange(size)
+    rows[index, index] += 1.0
+    rows[:, size] = known
     for k in range(size):
-        factors = matrices[k + 1 :, k] / matrices[k, k]
-        matrices[k + 1 :, k + 1 :] -= factors[:, None] * matrices[k, None, k + 1 :]
-        right[k + 1 :] -= factors * right[k]
-    for k in range(size - 1, -1, -1):
-        right[k] /= matrices[k, k]
-        right[:k] -= matrices[:k, k] * right[k]
-    return right
+        rows[k, k + 1 :] /= rows[k, k]
+        rows[k + 1 :, k + 1 :] -= rows[k + 1 :, k, None] * rows[k, None, k + 1 :]
+    for k in range(size - 1, 0, -1):
+        rows[:k, size] -= rows[:k, k] * rows[k, size]
+    return rows[:, size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,28 +130,23 @@ def _on_panels(
 ) -> tuple[_Panels, Any]:
     """Solve one stretch; ``state`` becomes the modes at its end, for the smooth gamma. ``before``: the zigzag before,
     with gamma and eta; returned with what was found is that at the end."""
+    from scipy.linalg.blas import dgemm
+
     base = system.delta + system.noise
     stairs = _stairs(one, parts)
     maps = panel_maps(system, np.array([one.time / parts]))
-    history, response, left = maps.history[0], maps.response[0], np.ascontiguousarray(maps.left[0].T)
-    decay = history[-1][:, None].copy()
+    history, response, left = maps.history[0], maps.response[0], np.asfortranarray(maps.left[0].T)
+    decay = history[-1]
     _move(system, moments, state, stairs.gamma[0, 0], before - stairs.zigzag[0, 0], float(stairs.eta[0, 0, 0]))
-    points = response.shape[0]
     sums = np.empty(stairs.gamma.shape)
-    index = np.arange(points)
     for part in range(parts):
         sums[part, 0] = sums[part - 1, -1] if part else state.sum(axis=0)
         gamma = stairs.gamma[part, 1:]
-        known = history @ state
-        known += response @ (gamma * base)
-        matrices = response[:, :, None] * -gamma
-        matrices[index, index] += 1.0
-        found = _eliminated(matrices, known)
+        found = _eliminated(response, gamma, history @ state + response @ (gamma * base))
         sums[part, 1:] = found
-        driven = found + base
-        driven *= gamma
-        state *= decay
-        state += left @ driven
+        driven = np.asfortranarray((found + base) * gamma)
+        state *= decay[:, None]
+        dgemm(1.0, left, driven, 1.0, state, overwrite_c=1)
     return _Panels(sums, stairs), stairs.zigzag[-1, -1]
 
 
@@ -170,25 +181,24 @@ class Columns:
 
 
 def solve_columns(
-    system: LinearModes, scales: Scales, lengths: Array, gammas: Array, records: Any, accuracy: float, growth: float
+    system: LinearModes, scales: Scales, schedules: SampledSchedules, records: Any, accuracy: float, growth: float
 ) -> Columns | None:
     """Return f after so many steps as ``records`` say, rising; None where the schedules have too few smooth stretches.
 
-    ``lengths``: positive, shape (steps,); ``gammas``: shape (schedules, steps); ``accuracy``: of f, relative;
-    ``growth``: of the stretches, as for a schedule alone.
+    ``accuracy``: of f, relative; ``growth``: of the stretches, as for a schedule alone.
     """
-    count, size = gammas.shape
-    chosen = np.unique(np.linspace(0, count - 1, _SEEN).astype(np.int64))
-    mean = gammas[chosen].mean(axis=0)
-    shared = find_stretches(lengths, mean, scales, 0.3 * accuracy, growth, False, _LEAST_STEPS)
+    count, size = schedules.samples.shape[0], schedules.lengths.size
+    steps = schedules.mean(np.unique(np.linspace(0, count - 1, _SEEN).astype(np.int64)))
+    shared = find_stretches(steps, scales, 1.0 * accuracy, growth)
     if 2 * sum(one.high - one.low for one in shared) < size:
         return None
-    fitted = [fit_columns(one, lengths, gammas) for one in shared]
+    fitted = [fit_columns(one, schedules) for one in shared]
     for number, one in enumerate(fitted):
         before = fitted[number - 1] if number and fitted[number - 1].high == one.low else None
-        if before is None and one.low >= _LEAST_STEPS:
-            single = fit_stretch(lengths, mean, one.low - _LEAST_STEPS, one.low)
-            before = None if single is None else fit_columns(single, lengths, gammas)
+        if before is None and one.low:
+            row = one.low // steps.spacing
+            single = fit_stretch(steps, row - 1, row)
+            before = None if single is None else fit_columns(single, schedules)
         fitted[number] = replace(one, joint=joint_error(before, one, scales.fastest))
     smooth = np.max([one.misfit + one.joint for one in fitted], axis=0) * scales.sensitivity <= accuracy
     if not smooth.all():
@@ -196,12 +206,12 @@ def solve_columns(
             return None
         # the others are not even tried
         fitted = [_taken(one, smooth) for one in fitted]
-        some = _solved(system, scales, lengths, gammas[smooth], records, accuracy, fitted)
+        some = _solved(system, scales, schedules.only(smooth), records, accuracy, fitted)
         values, errors = (np.full((records.size, count), np.nan) for _ in range(2))
         worst = np.full(count, np.inf)
         values[:, smooth], errors[:, smooth], worst[smooth] = some.values, some.errors, some.worst
         return Columns(values, errors, worst)
-    return _solved(system, scales, lengths, gammas, records, accuracy, fitted)
+    return _solved(system, scales, schedules, records, accuracy, fitted)
 
 
 def _taken(one: Stretch, chosen: Any) -> Stretch:
@@ -212,14 +222,14 @@ def _taken(one: Stretch, chosen: Any) -> Stretch:
 def _solved(
     system: LinearModes,
     scales: Scales,
-    lengths: Array,
-    gammas: Array,
+    schedules: SampledSchedules,
     records: Any,
     accuracy: float,
     fitted: list[Stretch],
 ) -> Columns:
     """Return what :func:`solve_columns` does, on the stretches ``fitted``."""
-    count, size = gammas.shape
+    lengths = schedules.lengths
+    count, size = schedules.samples.shape[0], lengths.size
     blocks = layout(fitted, size)
     parts_of = divide_long_steps(lengths, scales.fastest)
     pieces, piece_of = np.repeat(lengths / parts_of, parts_of), np.repeat(np.arange(size), parts_of)
@@ -229,14 +239,14 @@ def _solved(
     wanted = {number: _wanted(one, records, first) for number, one in enumerate(blocks) if isinstance(one, Gap)}
     previous: list[Any] = []
     for level in range(_LEVELS):
-        state = np.repeat(system.start[:, None], count, axis=1)
+        state = np.asfortranarray(np.repeat(system.start[:, None], count, axis=1))
         found: list[Any] = []
         differences: list[Array] = []
         for number, block in enumerate(blocks):
             if isinstance(block, Gap):
                 rows = slice(int(first[block.low]), int(first[block.high]))
                 plan = segments(pieces[rows], scales.fastest, 0.15 * accuracy, level)
-                columns = np.ascontiguousarray(gammas[:, block.low : block.high].T)
+                columns = np.ascontiguousarray(schedules.gammas(slice(block.low, block.high)).T)
                 of = piece_of[rows] - block.low
                 f = march_columns(system, pieces[rows], columns, of, plan, wanted[number], state, basis)
                 f -= system.noise
@@ -263,7 +273,7 @@ def _solved(
             # most of the schedules are enough: a few that are not are not worth another solution of all
             if (worst + np.max([0.0 * worst, *claims], axis=0) <= accuracy).mean() > 0.95:
                 break
-    return _collected(system, moments, blocks, previous, differences, claims, wanted, records, first, start)
+    return _collected(system, moments, lengths, blocks, previous, differences, claims, wanted, records, first, start)
 
 
 def _claims(system: LinearModes, scales: Scales, blocks: list[Any], found: list[Any], start: float) -> list[Array]:
@@ -288,6 +298,7 @@ def _wanted(gap: Gap, records: Any, first: Any) -> Any:
 def _collected(
     system: LinearModes,
     moments: Moments,
+    lengths: Array,
     blocks: list[Any],
     found: list[Any],
     differences: list[Array],
@@ -317,13 +328,14 @@ def _collected(
             smooth = np.maximum(smooth, next(claim))
             here = np.flatnonzero((records > one.low) & (records <= one.high))
             parts = panels.modes.shape[0]
+            ends = np.cumsum(lengths[one.low : one.high]) if here.size else lengths[:0]
             for row in here:
-                place = float(one.ends[records[row] - one.low - 1]) * parts / one.time
+                place = float(ends[records[row] - one.low - 1]) * parts / one.time
                 part = min(int(place), parts - 1)
                 stairs = panels.stairs
                 eta = np.broadcast_to(stairs.eta[part], panels.modes[part].shape)
-                length = np.full(count, one.time / parts)
-                columns = (panels.modes[part].T, base, length, stairs.gamma[part].T, stairs.zigzag[part].T, eta.T)
+                panel = np.full(count, one.time / parts)
+                columns = (panels.modes[part].T, base, panel, stairs.gamma[part].T, stairs.zigzag[part].T, eta.T)
                 powers = (2.0 * (place - part) - 1.0) ** np.arange(panels.modes.shape[1])
                 values[row] = curve(moments, *columns).at_ends() @ powers + system.delta
             errors[here] = worst + smooth

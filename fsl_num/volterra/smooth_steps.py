@@ -17,6 +17,7 @@ import numpy as np
 
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
+from fsl_num.volterra.sampled_steps import INTERPOLATION, Rows, SampledSteps, eighth_difference
 
 DEGREE = 7  # of the polynomials for gamma and for the lengths
 
@@ -25,10 +26,14 @@ LEAST_STEPS = 32  # in a stretch: fewer cost less one by one
 MISSED = 1.5
 """What is claimed for gamma that a polynomial misses by 1: the bound is nearly reached where noise prevails."""
 
+_MISFIT = 0.25
+"""Part of the accuracy that gamma may miss: the loss bends as gamma does, and a panel of degree 6 misses more of it."""
+
 _MOST_LEFT = 4096  # steps left over before a stretch is tried again
-_MOST_STEPS = 15360  # in a stretch: arrays of more leave the caches, and the small blocks of memory
+_FEW = 4 * DEGREE  # samples: a stretch with fewer is looked at step by step
+SEEN_BETWEEN = 1.2  # what a polynomial misses is largest between samples, but by less than this: three in every wave
+_LONGER = 1.4  # at most, than the stretch before, where that had to be made shorter
 _FIRST = 0.25  # time since the last break, in units of the fastest mode's, that counts as none
-_SUM = 64.0  # of gamma eta on a stretch at most: the polynomials are sums of that size
 
 _NODES = 0.5 - 0.5 * np.cos(np.arange(DEGREE + 1) * (np.pi / DEGREE))
 PLACES = np.linspace(-1.0, 1.0, 33)
@@ -96,9 +101,10 @@ class Stretch:
     ``gamma``, ``length``: coefficients of the polynomials through gamma and the lengths at the middles of the steps,
     by rising powers of the time in [-1, 1]; ``misfit`` of gamma, relative; ``slope``, ``bend``: the largest first and
     second derivative of gamma by time; ``largest`` gamma; ``longest`` step; ``uneven``: the misfit of the lengths;
-    ``change`` of gamma and of the lengths from step to step, relative; ``ends``: where the steps end; ``joint``: the
-    error by a kink of gamma at the start, see :func:`joint_error`. Of many schedules of the same lengths, ``gamma`` has
-    the shape (8, schedules), and what is said of gamma is an array with one number a schedule.
+    ``change`` of gamma and of the lengths from step to step, relative; ``rows`` of steps, None where there are so few
+    that all steps were looked at; ``joint``: the error by a kink of gamma at the start, see :func:`joint_error`. Of
+    many schedules of the same lengths, ``gamma`` has the shape (8, schedules), and what is said of gamma is an array
+    with one number a schedule.
     """
 
     low: int
@@ -113,7 +119,7 @@ class Stretch:
     longest: float
     uneven: float
     change: Any
-    ends: Array
+    rows: Rows | None
     joint: Any = 0.0
 
 
@@ -137,78 +143,79 @@ def places_of_nodes(x: Array) -> Any:
 
 
 def _interpolated(x: Array, values: Array) -> Array | None:
-    """Return the polynomials, by rising powers, through some of the columns of ``values`` at rising ``x``."""
+    """Return the polynomials, by rising powers, through some places of the rows of ``values`` at rising ``x``."""
     at = places_of_nodes(x)
-    if not (np.diff(x[at]) > 0.0).all():
+    if not (at[1:] > at[:-1]).all():
         return None
-    return np.asarray(np.linalg.solve(x[at, None] ** np.arange(DEGREE + 1), values[at]))
+    return np.asarray(np.linalg.solve(np.vander(x[at], increasing=True), values[:, at].T))
 
 
-def fit_stretch(
-    lengths: Array,
-    gammas: Array,
-    low: int,
-    high: int,
-    *,
-    one_batch: bool = False,
-    accuracy: float = np.inf,
-    places: Array | None = None,
-    spacing: int = LEAST_STEPS,
-) -> Stretch | None:
-    """Return the stretch of the steps ``low`` to ``high``; None where a look at a few steps tells that gamma is not
-    within ``accuracy`` of a polynomial, relative.
-
-    ``one_batch``: whether the lengths are known to be a multiple of gamma; ``places``: where every ``spacing``-th of
-    the steps begins, from any origin.
+def fit_stretch(steps: SampledSteps, low: int, high: int, accuracy: float = np.inf) -> Stretch | None:
+    """Return the stretch of the rows ``low`` to ``high`` (not included); None where a look at the samples tells that
+    gamma is not within ``accuracy`` of a polynomial, relative.
 
     >>> lengths = np.linspace(0.1, 0.105, 500)
-    >>> fit_stretch(lengths, lengths, 0, 500).misfit < 1e-13
+    >>> fit_stretch(SampledSteps.of(lengths, lengths, 5, True), 0, 100).misfit < 1e-13
     True
     """
-    length, gamma = lengths[low:high], gammas[low:high]
-    if places is None or places.size <= 8 * DEGREE:
-        ends = np.cumsum(length)
-        x = ends - 0.5 * length
-        few = slice(None)
-    else:
-        few = slice(None, None, spacing)
-        x = (places - places[0]) + 0.5 * length[few]
-    time = float(length.sum())
+    inside = steps.inside(low, high)
+    length, gamma = steps.lengths[inside], steps.gammas[inside]
+    time = float(steps.blocks[low:high].sum())
     if not time > 1e-100:
         return None  # derivatives by it would overflow
-    seen = np.stack([gamma[few], length[few]], axis=1)
     scale = 2.0 / time
-    x = x * scale - 1.0
-    least, largest = seen.min(axis=0), seen.max(axis=0)
-    flat = least[0] == largest[0] and float(gamma.max()) == largest[0] == float(gamma.min())
-    pair = np.zeros((DEGREE + 1, 2))
-    if flat:
-        longest = float(length.max())
-        pair[0] = largest[0], longest
-        ends = np.cumsum(length)
-        return Stretch(
-            low, high, time, pair[:, 0], pair[:, 1], 0.0, 0.0, 0.0, float(largest[0]), longest, 0.0, 0.0, ends
-        )
+    sampled = high - low > _FEW
+    every = slice(None, None, steps.spacing if sampled else 1)
+    seen = np.array([gamma[every], length[every]])
+    between = steps.blocks[low:high] if sampled else seen[1]
+    x = np.cumsum(between) - between
+    x += 0.5 * seen[1]
+    x *= scale
+    x -= 1.0
+    least, largest = seen.min(axis=1), seen.max(axis=1)
     found = None if least[0] <= 0.25 * largest[0] else _interpolated(x, seen)
-    if found is None or not np.abs(polynomial(found[:, 0], x) - seen[:, 0]).max() <= accuracy * least[0]:
+    if found is None:
         return None
-    if few.step is not None:
-        ends = np.cumsum(length)
-        x = length * -0.5
-        x += ends
-        x *= scale
-        x -= 1.0
-    lowest, highest = float(gamma.min()), float(gamma.max())
-    if lowest <= 0.0:
+    flat = least[0] == largest[0] == float(gamma.max()) == float(gamma.min())
+    if flat:
+        found[:, 0] = largest[0] * (np.arange(DEGREE + 1) == 0)
+    wrong = 0.0 if flat else _misfit(found[:, 0], x, seen[0])
+    if not wrong <= accuracy * least[0]:
         return None
-    longest = float(length.max())
-    wrong = _misfit(found[:, 0], x, gamma)
+    in_step = steps.one_batch and not flat
+    uneven = wrong * largest[1] / largest[0] if in_step else _misfit(found[:, 1], x, seen[1])
     slope, growing = (scale * np.abs(SLOPES @ found).max(axis=0)).tolist()
-    bend = scale**2 * float(np.abs(BENDS @ found[:, 0]).max())
-    change = slope * longest / highest + growing
-    uneven = wrong * longest / highest if one_batch else _misfit(found[:, 1], x, length)
-    polynomials = found[:, 0].copy(), found[:, 1].copy()
-    return Stretch(low, high, time, *polynomials, wrong / lowest, slope, bend, highest, longest, uneven, change, ends)
+    rows = steps.rows(low, high, 0.1 * accuracy * least) if sampled else None
+    if rows is not None and not flat:
+        wrong = SEEN_BETWEEN * wrong + INTERPOLATION * eighth_difference(polynomial(found[:, 0], x))
+        wrong += rows.ragged + slope * rows.spacing * rows.uneven
+        uneven = SEEN_BETWEEN * uneven + rows.uneven
+        if rows.index.size:
+            alone = (rows.ends - 0.5 * length[rows.index]) * scale - 1.0
+            wrong = max(wrong, _misfit(found[:, 0], alone, gamma[rows.index]))
+            uneven = max(uneven, _misfit(found[:, 1], alone, length[rows.index]))
+        # between the samples a smooth function moves by its slope at most
+        away = 0.5 * time / (high - low)
+        largest += wrong + slope * away, uneven + growing * away
+        least -= wrong + slope * away
+        if least[0] <= 0.0:
+            return None
+    highest, longest = largest.tolist()
+    return Stretch(
+        inside.start,
+        inside.stop,
+        time,
+        found[:, 0].copy(),
+        found[:, 1].copy(),
+        wrong / float(least[0]),
+        slope,
+        scale**2 * float(np.abs(BENDS @ found[:, 0]).max()),
+        highest,
+        longest,
+        uneven,
+        slope * longest / highest + growing,
+        rows,
+    )
 
 
 def _misfit(coefficients: Array, x: Array, values: Array) -> float:
@@ -237,7 +244,7 @@ def joint_error(before: Stretch | None, after: Stretch, fastest: float) -> Any:
 
 def _fits(stretch: Stretch | None, scales: Scales, accuracy: float) -> bool:
     accuracy /= scales.sensitivity * scales.caution
-    if stretch is None or MISSED * stretch.misfit > accuracy:
+    if stretch is None or MISSED * stretch.misfit > _MISFIT * accuracy:
         return False
     if stretch.slope == 0.0:
         return True
@@ -247,66 +254,47 @@ def _fits(stretch: Stretch | None, scales: Scales, accuracy: float) -> bool:
     return bool(scales.staircase(stretch) <= accuracy * part)
 
 
-def find_stretches(
-    lengths: Array,
-    gammas: Array,
-    scales: Scales,
-    accuracy: float,
-    growth: float,
-    one_batch: bool,
-    least: int = LEAST_STEPS,
-) -> list[Stretch]:
+def find_stretches(steps: SampledSteps, scales: Scales, accuracy: float, growth: float) -> list[Stretch]:
     """Return stretches in rising order, which leave out the steps on which gamma is not smooth enough.
 
-    ``lengths``, ``gammas``: positive; ``accuracy``: what a stretch may add to the relative error of f; ``growth``: the
-    length of a stretch by the time since the last break; ``least``: so many steps are worth a stretch.
+    ``accuracy``: what a stretch may add to the relative error of f; ``growth``: the length of a stretch by the time
+    since the last break. The rows of ``steps`` are what may be a stretch at least.
 
     >>> lengths, scales = np.full(1000, 0.1), Scales(1.0, 2.0, 0.5, 1.0)
-    >>> [(x.low, x.high) for x in find_stretches(lengths, lengths, scales, 1e-9, 1.0, True)]
+    >>> steps = SampledSteps.of(lengths, lengths, 32, True)
+    >>> [(x.low, x.high) for x in find_stretches(steps, scales, 1e-9, 1.0)]
     [(32, 64), (64, 128), (128, 256), (256, 512), (512, 1000)]
     """
-    # places are known at every so many steps, where stretches begin and end
-    blocks = np.add.reduceat(lengths, np.arange(0, lengths.size, least))
-    starts = np.concatenate([[0.0], np.cumsum(blocks)])
+    starts = np.concatenate([[0.0], np.cumsum(steps.blocks)])
     found: list[Stretch] = []
     first = _FIRST / scales.fastest
-    low, broken, left, last = 0, 0.0, 1, starts.size - 1
+    allowed = _MISFIT * accuracy / (MISSED * scales.sensitivity * scales.caution)
+    low, broken, left, last, most = 0, 0.0, 1, starts.size - 1, math.inf
     while low < last:
         here = float(starts[low])
         reach = growth * max(here - broken, first)
-        high = int(np.searchsorted(starts, here + reach * (1.0 + 1e-12), side="right")) - 1
-        high = min(
-            high, low + _MOST_STEPS // least, int(np.searchsorted(starts, here + _SUM / float(gammas[low * least])))
-        )
+        high, shorter = np.searchsorted(starts, here + np.array([reach, most]) * (1.0 + 1e-12), side="right").tolist()
+        high -= 1
         if high <= low:
             # too soon after a break
             enough = broken + float(starts[low + 1] - here) / growth
             low = max(low + 1, min(int(np.searchsorted(starts, enough)), 2 * low + 1))
             continue
-        stretch = None
+        high, most, stretch = max(low + 1, min(high, shorter - 1)), math.inf, None
         while high > low:
-            end = min(high * least, lengths.size)
-            stretch = fit_stretch(
-                lengths,
-                gammas,
-                low * least,
-                end,
-                one_batch=one_batch,
-                accuracy=accuracy / (MISSED * scales.sensitivity * scales.caution),
-                places=starts[low:high],
-                spacing=least,
-            )
+            stretch = fit_stretch(steps, low, high, allowed)
             if _fits(stretch, scales, accuracy):
                 break
             stretch, high = None, low + (high - low) // 2
+            most = _LONGER * float(starts[high] - here)
         if stretch is None:
             low = min(low + left, last)
-            broken, left = float(starts[low]), min(2 * left, _MOST_LEFT // least)
+            broken, left, most = float(starts[low]), min(2 * left, _MOST_LEFT // steps.spacing), math.inf
             continue
         joint = 0.0
         if here > broken:
             before = found[-1] if found and found[-1].high == stretch.low else None
-            before = before or fit_stretch(lengths, gammas, (low - 1) * least, low * least)
+            before = before or fit_stretch(steps, low - 1, low)
             joint = float(joint_error(before, stretch, scales.fastest))
             if joint * scales.sensitivity * scales.caution > 0.4 * accuracy:
                 broken = here

@@ -176,6 +176,10 @@ class Curve:
     second: Array
     third: Array
 
+    def on(self, panels: slice) -> Curve:
+        """Return the curve on some of the panels."""
+        return Curve(self.smooth[panels], self.first[panels], self.second[panels], self.third[panels])
+
     def at_ends(self) -> Array:
         """Return the coefficients, by rising powers, at the ends of steps, shape (panels, 7)."""
         return np.asarray((self.smooth - self.first / 12.0 + self.third / 720.0) @ _tables().coefficients.T)

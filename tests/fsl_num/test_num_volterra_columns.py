@@ -10,6 +10,7 @@ from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, many, smooth_columns
 from fsl_num.volterra.discrete import losses_of_steps
 from fsl_num.volterra.many import losses_of_schedules
+from fsl_num.volterra.sampled_steps import SampledSchedules, SampledSteps
 from fsl_num.volterra.smooth_columns import fit_columns
 from fsl_num.volterra.smooth_steps import fit_stretch
 
@@ -106,17 +107,20 @@ def test_a_jump_of_one_schedule_where_stretches_meet(monkeypatch):
     assert (np.abs(found.values - truth.values) <= found.error + truth.error).all()
 
 
-def test_what_the_polynomials_of_all_schedules_miss():
-    rates, batches = family(5, 2500)
-    rates = rates[:400]
-    gammas = rates / batches[:, :400]
-    gammas[2, 333] *= 1.0 + 1e-6
-    shared = fit_stretch(rates, gammas[0], 0, 400)
-    found = fit_columns(shared, rates, gammas)
+@pytest.mark.parametrize("high", [25, 50])
+def test_what_the_polynomials_of_all_schedules_miss(high):
+    rates, batches = family(5, 8000)
+    rates, batches = rates[:800], batches[:, :800]
+    batches[2, 333] *= 1.0 - 1e-6
+    schedules = SampledSchedules.of(rates, batches, 16)
+    alone = [SampledSteps.of(rates, rates / each, 16, False) for each in batches]
+    shared = fit_stretch(alone[0], 0, high)
+    assert (shared.rows is None) == (high == 25)
+    found = fit_columns(shared, schedules)
     for k in range(5):
-        alone = fit_stretch(rates, gammas[k], 0, 400)
-        assert found.misfit[k] == pytest.approx(alone.misfit, rel=0.1, abs=1e-14)
-        assert found.slope[k] == pytest.approx(alone.slope, rel=1e-6)
+        one = fit_stretch(alone[k], 0, high)
+        assert found.misfit[k] == pytest.approx(one.misfit, rel=0.1, abs=2e-14)
+        assert found.slope[k] == pytest.approx(one.slope, rel=1e-6)
     assert found.misfit[2] > 5e-7 > 100.0 * found.misfit[1]
 
 

@@ -15,6 +15,7 @@ from fsl_num.volterra.discrete import losses_of_steps, solve_discrete
 from fsl_num.volterra.linear_modes import linear_modes
 from fsl_num.volterra.mixed_march import march_stretches
 from fsl_num.volterra.panels import solve_panels
+from fsl_num.volterra.sampled_steps import SampledSteps
 from fsl_num.volterra.smooth_steps import Scales, find_stretches, fit_stretch
 from fsl_num.volterra.stretches import Moments
 
@@ -129,7 +130,7 @@ def ends_of(parts, rates, gammas):
     plan = Discrete(rates=rates, batch_sizes=rates / gammas)
     problem = Problem(s=0.5, beta=2.0, model_size=20, noise=1.0, gamma=plan)
     system = linear_modes(problem, problem.end)
-    stretch = fit_stretch(rates, plan.gammas, 0, rates.size)
+    stretch = fit_stretch(SampledSteps.of(rates, plan.gammas, rates.size, False), 0, 1)
     run, state = march_stretches(system, Moments.of(system), system.start, [stretch], parts)
     return float(run.modes[0, -1, -1] + system.delta), system.delta + state.sum(), single_steps(problem)[0][-1]
 
@@ -179,7 +180,7 @@ def test_a_jump_ends_a_stretch():
     problem = problem_of(MODELS["infinite"], rates, 1.0)
     system = linear_modes(problem, problem.end)
     scales = Scales.of(system, problem.stability, 1e-8, problem.end)
-    found = find_stretches(rates, rates, scales, 1e-9, 0.4, True)
+    found = find_stretches(SampledSteps.of(rates, rates, 32, True), scales, 1e-9, 0.4)
     assert sum(one.high - one.low for one in found) > 3000
     # a stretch may end at the jump, but not contain it, and the next one is as short as one from the start
     assert all(one.high <= 2000 or one.low >= 2000 for one in found)
@@ -192,7 +193,8 @@ def boundary_of(rates):
     problem = problem_of(MODELS["one mode"], rates, 1.0)
     system = linear_modes(problem, problem.end)
     scales = Scales.of(system, problem.stability, 1e-8, problem.end)
-    found = find_stretches(rates, problem.gamma.gammas, scales, 5e-9, discrete_module.stretch_growth(1e-8), True)
+    steps = SampledSteps.of(rates, problem.gamma.gammas, 32, True)
+    found = find_stretches(steps, scales, 5e-9, discrete_module.stretch_growth(1e-8))
     return next(one.high for one in found if one.high > 1500)
 
 
@@ -255,8 +257,12 @@ class TestMutants:
     def test_stretches_that_ignore_a_jump(self, monkeypatch, name, rtol):
         refuted = self.refuted(name, rtol)
         right = smooth_steps.fit_stretch
-        monkeypatch.setattr(smooth_steps, "fit_stretch", lambda *a, **k: right(*a, **{**k, "accuracy": math.inf}))
-        monkeypatch.setattr(smooth_steps, "_misfit", lambda *_: 0.0)
+
+        def blind(steps, low, high, accuracy=math.inf):
+            found = right(steps, low, high)
+            return None if found is None else replace(found, misfit=0.0)
+
+        monkeypatch.setattr(smooth_steps, "fit_stretch", blind)
         monkeypatch.setattr(smooth_steps, "joint_error", lambda *_: 0.0)
         assert refuted()
 
