@@ -182,7 +182,7 @@ def _on_stretches(
     """Return the losses on stretches of many steps, where there are any."""
     floor = stretch_floor(problem, system, schedules.batches.shape[1])
     target = rtol - floor
-    if not target >= 0.5 * rtol or not problem.stability < 0.99 or schedules.lengths.size < 2 * _SPACING:
+    if not target >= 0.5 * rtol or not problem.stability < 0.99 or schedules.lengths.size < 2 * schedules.spacing:
         return None
     if schedules.moving is not None:
         records = np.searchsorted(schedules.moving, records)

@@ -128,8 +128,8 @@ class _Panels:
 def _on_panels(
     system: LinearModes, moments: Moments, state: Array, one: Stretch, parts: int, before: Any
 ) -> tuple[_Panels, Any]:
-    """Solve one stretch; ``state`` becomes the modes at its end, for the smooth gamma. ``before``: the zigzag before,
-    with gamma and eta; returned with what was found is that at the end."""
+    """Solve one stretch; ``state``, in the order of Fortran, becomes the modes at its end, for the smooth gamma.
+    ``before``: the zigzag before, with gamma and eta; returned with what was found is that at the end."""
     from scipy.linalg.blas import dgemm
 
     base = system.delta + system.noise
@@ -157,7 +157,9 @@ def _stairs(one: Stretch, parts: int) -> Staircase:
 
 
 def _move(system: LinearModes, moments: Moments, state: Array, gamma: Any, zigzag: Array, eta: float) -> None:
-    """Add zigzags to the modes."""
+    """Add zigzags to the modes, an array in the order of Fortran."""
+    from scipy.linalg.blas import dger
+
     largest = float(np.abs(zigzag).max(initial=0.0)) * moments.zeroth
     if largest <= 1e-17:
         return
@@ -166,8 +168,7 @@ def _move(system: LinearModes, moments: Moments, state: Array, gamma: Any, zigza
         return
     # from one stretch to the next the change is so small that the first correction is enough
     u = system.delta + system.noise + state.sum(axis=0)
-    u *= zigzag / -12.0
-    state += system.weights[:, None] * u
+    dger(-1.0 / 12.0, system.weights, u * zigzag, a=state, overwrite_a=1)
 
 
 @dataclass(frozen=True, eq=False)
