@@ -122,13 +122,14 @@ def places(path, source):
     return found
 
 
-def draw(root, count, seed):
+def draw(root, count, seed, only=None):
     """``count`` mutants of the sources under ``root``: places uniformly, then one mistake for each place.
 
-    Those that do not compile are drawn again.
+    Those that do not compile are drawn again. ``only``: files or folders to draw from, all targets by default.
     """
     generator = random.Random(seed)
-    sources = {path: (Path(root) / path).read_text(encoding="utf-8") for path in files(root)}
+    chosen = [path for path in files(root) if only is None or any(Path(path).is_relative_to(each) for each in only)]
+    sources = {path: (Path(root) / path).read_text(encoding="utf-8") for path in chosen}
     candidates = [group for path, source in sources.items() for group in places(path, source).values()]
     generator.shuffle(candidates)
     drawn = []

@@ -136,6 +136,7 @@ def main(arguments=None):
     parser.add_argument(
         "--jobs", type=int, default=1, help="mutants at a time, each in a clone of its own (default: 1)"
     )
+    parser.add_argument("--only", nargs="+", default=None, help="files or folders to draw from (default: all targets)")
     parser.add_argument("--seconds", type=float, default=240.0, help="tests a mutant must survive (default: 240 s)")
     parser.add_argument("--goal", type=float, default=0.9, help="share to be killed (default: 0.9)")
     parser.add_argument("--out", type=Path, default=Path("mutation-score.json"), help="the record, read and extended")
@@ -148,7 +149,7 @@ def main(arguments=None):
             clone = Path(folder) / str(index) / "clone"
             subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
             clones.put(clone)
-        drawn, total = draw(clone, chosen.count, chosen.seed)
+        drawn, total = draw(clone, chosen.count, chosen.seed, chosen.only)
         waiting = [each for each in drawn if (each.path, each.operator.__name__, each.occurrence) not in known]
 
         healthy: dict[str, bool] = {}

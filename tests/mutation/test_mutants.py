@@ -55,6 +55,12 @@ def test_the_same_seed_draws_the_same_mutants():
     assert [(each.path, each.occurrence) for each in drawn] == [(e.path, e.occurrence) for e in draw(ROOT, 5, 3)[0]]
 
 
+def test_mutants_are_drawn_from_a_part_of_the_sources():
+    drawn, total = draw(ROOT, 5, 3, ["fsl_sym/order.py", "fsl_num/volterra/digits"])
+    assert 100 < total < 5000
+    assert all(each.path == "fsl_sym/order.py" or each.path.startswith("fsl_num/volterra/digits/") for each in drawn)
+
+
 def test_the_tests_nearest_to_a_module_are_asked_first():
     assert "fsl_num/volterra/march.py" in files(ROOT)
     asked = nearest_tests("fsl_num/spectrum.py", ROOT)
