@@ -63,7 +63,7 @@ def fit_columns(shared: Stretch, schedules: SampledSchedules) -> Stretch:
         told[rows.index // rows.spacing] = False
         bent = np.array([eighth_difference(power) for power in np.vander(x, DEGREE + 1, increasing=True).T])
         wrong = SEEN_BETWEEN * wrong + INTERPOLATION * (np.abs(of_gamma).T @ np.abs(bent))
-        wrong += np.where(told, schedules.ragged[:, of_rows], 0.0).max(axis=1)
+        wrong += schedules.ragged[:, of_rows].max(axis=1, initial=0.0, where=told)
         wrong += slope * (rows.spacing * rows.uneven)
         if rows.index.size:
             alone = (rows.ends - 0.5 * length[rows.index]) * scale - 1.0
