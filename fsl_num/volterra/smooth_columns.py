@@ -59,15 +59,16 @@ def fit_columns(shared: Stretch, schedules: SampledSchedules) -> Stretch:
     wrong = _missed(of_gamma, x, seen)
     slope = scale * np.abs(SLOPES @ of_gamma).max(axis=0)
     if rows is not None:
-        told = np.ones(rows.starts.size - 1, dtype=bool)
-        told[rows.index // rows.spacing] = False
+        alone = np.zeros(rows.starts.size - 1, dtype=bool)
+        alone[rows.index // rows.spacing] = True
+        ragged = schedules.ragged[:, of_rows]
         bent = np.array([eighth_difference(power) for power in np.vander(x, DEGREE + 1, increasing=True).T])
         wrong = SEEN_BETWEEN * wrong + INTERPOLATION * (np.abs(of_gamma).T @ np.abs(bent))
-        wrong += schedules.ragged[:, of_rows].max(axis=1, initial=0.0, where=told)
+        wrong += (ragged[:, ~alone] if alone.any() else ragged).max(axis=1, initial=0.0)
         wrong += slope * (rows.spacing * rows.uneven)
         if rows.index.size:
-            alone = (rows.ends - 0.5 * length[rows.index]) * scale - 1.0
-            wrong = np.maximum(wrong, _missed(of_gamma, alone, schedules.gammas(shared.low + rows.index)))
+            middle = (rows.ends - 0.5 * length[rows.index]) * scale - 1.0
+            wrong = np.maximum(wrong, _missed(of_gamma, middle, schedules.gammas(shared.low + rows.index)))
     polynomials = np.vander(PLACES, DEGREE + 1, increasing=True) @ of_gamma
     # between the places where it is seen a polynomial moves by at most its slope, and gamma by what it misses
     between = 0.5 * (PLACES[1] - PLACES[0]) / scale * slope + wrong
