@@ -275,7 +275,10 @@ def compress(s: Any, beta: Any, model_size: Any, horizon: Any = math.inf, *, rto
     tolerance = positive("rtol", rtol)
     if not 1e-13 <= tolerance <= 1e-3:
         raise ValueError(f"rtol must lie in [1e-13, 1e-3], got {rtol!r}: float64 sums are not exact beyond 1e-13")
-    return _compress(positive("s", s), capacity_exponent(beta), size, end, tolerance)
+    return _compress(positive("s", s), capacity_exponent(beta), size, max(end, _SHORTEST), tolerance)
+
+
+_SHORTEST = 1e-100  # horizon: what serves longer serves shorter, and 1/t^2 stays a float
 
 
 @lru_cache(maxsize=64)

@@ -133,7 +133,7 @@ class SampledSteps:
         whole = lengths.size // spacing * spacing
         ragged = np.full(blocks.size, np.inf)
         ragged[: whole // spacing] = missed(gammas[:whole], spacing)
-        if one_batch:
+        if one_batch and gammas[0] > 0.0:  # it may be too small for a float
             uneven = ragged * (lengths[0] / gammas[0])
         else:
             uneven = np.full(blocks.size, np.inf)

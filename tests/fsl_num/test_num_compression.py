@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -205,3 +206,12 @@ def test_error_is_honest_against_thirty_digits_until_the_slowest_mode_rules(
         (modes.kernel(t), forgetting_kernel(t, beta, size, digits=30)),
     ):
         assert abs(short / full - 1) <= modes.error  # measured: at most 0.15 of it
+
+
+@pytest.mark.parametrize("horizon", [5e-324, 1e-200])
+def test_a_horizon_whose_square_is_no_float(horizon: float) -> None:
+    modes = compress(0.7, 2.0, math.inf, horizon)
+    # nothing has decayed: the sums are those at the time 0
+    assert modes.kernel_weights.sum() == pytest.approx(float(mpmath.zeta(4)), rel=1e-13)
+    assert modes.signal_weights.sum() == pytest.approx(float(mpmath.zeta(mpmath.mpf(2.4))), rel=1e-13)
+    assert 0.0 < modes.error <= 1e-13
