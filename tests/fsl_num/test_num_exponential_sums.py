@@ -1,0 +1,152 @@
+"""The parts of the sums over the spectrum in float64, each against its own definition in forty digits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from fsl_num.exponential_sums import (
+    DIRECT,
+    HEAD,
+    _bernoulli_weights,
+    _direct,
+    _end_terms,
+    _large_rate_integral,
+    _small_rate_integral,
+    exponential_sum_float,
+)
+
+MP = mpmath.mp.clone()
+MP.dps = 40
+
+
+def _brute(power: float, t: Any, beta: float, first: int, last: int) -> Any:
+    t = MP.mpf(t)
+    return MP.fsum(MP.mpf(j) ** -power * MP.exp(-2 * t * MP.mpf(j) ** -beta) for j in range(first, last + 1))
+
+
+def test_the_weights_of_the_derivatives_are_bernoulli_numbers() -> None:
+    weights = _bernoulli_weights()
+    assert len(weights) == 10
+    for k, weight in enumerate(weights, start=1):
+        assert weight == pytest.approx(float(MP.bernoulli(2 * k) / (2 * k)), rel=1e-14)
+
+
+@pytest.mark.parametrize(("power", "beta", "x"), [(1.3, 1.05, 4.0), (4.0, 2.0, 7.0), (12.0, 6.0, 20.0)])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_end_terms_are_the_derivatives_of_the_summand(power: float, beta: float, x: float, sign: float) -> None:
+    for decay in (0.0, 0.7, 5.0):
+        t = MP.mpf(decay) * MP.mpf(x) ** beta / 2
+        # g(x (1 + z))/g(x) by its own Taylor series
+        taylor = MP.taylor(lambda z, u=decay: (1 + z) ** -power * MP.exp(u - u * (1 + z) ** -beta), 0, 19)
+        exact = MP.mpf(1) / 2 + sign * MP.fsum(
+            MP.bernoulli(2 * k) / (2 * k) * taylor[2 * k - 1] * MP.mpf(x) ** (1 - 2 * k) for k in range(1, 11)
+        )
+        size = 1 + MP.fsum(
+            abs(MP.bernoulli(2 * k) * taylor[2 * k - 1]) * MP.mpf(x) ** (1 - 2 * k) for k in range(1, 11)
+        )
+        found = _end_terms(power, np.array([decay]), beta, x, sign)[0]
+        # 1e-13: recurrences of twenty terms, whose parts may cancel; the last term is far above it
+        assert abs(found - exact) < 1e-13 * size
+        last = abs(MP.bernoulli(20) / 20 * taylor[19] * MP.mpf(x) ** -19)
+        assert last > 1e-13 * size or x == 20.0
+        assert t >= 0
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.01, 3.0, math.inf])
+@pytest.mark.parametrize(("power", "beta"), [(1.05, 1.05), (4.0, 2.0), (19.0, 6.0)])
+def test_the_integral_where_rates_are_small(ratio: float, power: float, beta: float) -> None:
+    u, log_x = np.array([0.0, 1e-3, 0.5, 1.0]), np.array([0.0, 0.7, 2.0, 0.1])
+    found = _small_rate_integral(power, u, log_x, beta, np.full(4, ratio))
+    shape = (power - 1) / beta
+    for value, turn, log in zip(found, u.tolist(), log_x.tolist(), strict=True):
+        # with v = u e^(-beta z): e^((1 - p) log x) u^-shape/beta times the incomplete gamma function
+        if turn == 0.0:
+            whole = -MP.expm1((1 - MP.mpf(power)) * MP.mpf(ratio)) / (MP.mpf(power) - 1)
+        else:
+            low = MP.mpf(turn) * MP.exp(-MP.mpf(beta) * MP.mpf(ratio)) if ratio < math.inf else MP.mpf(0)
+            whole = MP.gammainc(shape, low, turn) * MP.mpf(turn) ** -shape / beta
+        exact = whole * MP.exp((1 - MP.mpf(power)) * MP.mpf(log))
+        # 1e-14: a series whose terms fall; and two exponents of size 36 at most
+        assert abs(value - exact) <= 1e-14 * exact
+
+
+@pytest.mark.parametrize(("power", "beta"), [(1.05, 1.05), (4.0, 2.0), (19.0, 6.0)])
+def test_the_integral_where_rates_are_large(power: float, beta: float) -> None:
+    low = np.array([1.0, 1.0, 30.0, 400.0, 5.0])
+    high = np.array([1.0 + 1e-9, 50.0, 90.0, 401.0, 6.0])
+    first = np.array([2.0, 1e3, 90.0, 1e6, 6.0])
+    found = _large_rate_integral(power, low, high, first, beta)
+    shape = (MP.mpf(power) - 1) / MP.mpf(beta)
+    for value, a, b, u in zip(found, low.tolist(), high.tolist(), first.tolist(), strict=True):
+        integral = MP.quad(lambda v, a=a: v ** (shape - 1) * MP.exp(a - v), MP.linspace(a, b, 9))
+        exact = integral * MP.mpf(u) ** -shape / MP.mpf(beta)
+        # forty nodes on two pieces, each of a few decays; measured 2e-15, and shape log u of rounding
+        assert abs(value - exact) <= (2e-14 + 2.0**-52 * float(shape) * math.log(u)) * exact
+
+
+@pytest.mark.parametrize(("power", "beta"), [(1.05, 1.05), (4.0, 2.0), (19.0, 6.0)])
+@pytest.mark.parametrize(("first", "last"), [(1, 1), (1, 7), (40, 60), (1000, 1002)])
+def test_direct_sums_fall_below_the_floats_only_as_a_whole(power: float, beta: float, first: int, last: int) -> None:
+    decay = np.array([0.0, 1e-3, 1.0, 300.0, 600.0])
+    t = 0.5 * decay * float(last) ** beta
+    found = _direct(power, t, beta, float(first), float(last))
+    for value, u, time in zip(found, decay.tolist(), t.tolist(), strict=True):
+        exact = _brute(power, time, beta, first, last)
+        # 1e-14 as promised; exponents power log(first) and u are rounded once each, the rates twice
+        assert abs(value - exact) <= (1e-14 + 2.0**-52 * (u + power * math.log(first))) * exact + 5e-324
+
+
+@pytest.mark.parametrize("decay", [22.0, 24.0, 300.0, 690.0])
+@pytest.mark.parametrize("size", [2 * HEAD - 1, 2 * HEAD, 2 * HEAD + 1, 2 * HEAD + 2])
+def test_the_sums_agree_where_one_way_takes_over_from_the_other(decay: float, size: int) -> None:
+    for power, beta in ((1.5, 1.05), (4.0, 2.0), (19.0, 6.0)):
+        t = 0.5 * decay * float(size) ** beta
+        found = exponential_sum_float(power, np.array([0.0, t]), beta, float(size), 1.0)
+        for value, time in zip(found, (0.0, t), strict=True):
+            exact = _brute(power, time, beta, 1, size)
+            # 1e-14, and 2e-16 for each unit of decay of the slowest term, as promised
+            assert abs(value - exact) <= (1e-14 + 4e-16 * decay) * exact + 5e-324
+
+
+@pytest.mark.parametrize("size", [DIRECT, DIRECT + 1, DIRECT + 2])
+def test_the_sums_agree_where_direct_sums_end(size: int) -> None:
+    beta, power, decay = 6.0, 12.0, 600.0
+    t = 0.5 * decay * float(size) ** beta
+    found = exponential_sum_float(power, np.array([t]), beta, float(size), 1.0)[0]
+    exact = _brute(power, t, beta, size - 1500, size)  # exp(-6 600 1500/20000) = e^-270 of the terms before
+    assert exact > 1e-320 and abs(found - exact) <= (1e-14 + 4e-16 * decay) * exact + 5e-324
+
+
+def test_a_sum_is_nothing_only_below_the_smallest_float() -> None:
+    # K_1(t) = exp(-2 t): above the smallest float it is there, and at exp(-800) it is not
+    found = exponential_sum_float(4.0, np.array([350.0, 371.0, 372.0, 373.0, 399.9, 400.0, 1e9]), 2.0, 1.0, 1.0)
+    exact = [float(MP.exp(-700)), float(MP.exp(-742)), float(MP.exp(-744)), 0.0, 0.0, 0.0, 0.0]
+    assert found.tolist() == pytest.approx(exact, rel=1e-12, abs=5e-324)
+    assert found[1] > 0.0
+    # no terms at all
+    assert exponential_sum_float(2.0, np.array([0.0, 1.0]), 2.0, 3.0, 4.0).tolist() == [0.0, 0.0]
+    assert exponential_sum_float(2.0, np.array([0.0]), 2.0, 4.0, 4.0)[0] == pytest.approx(1.0 / 16.0, rel=1e-15)
+
+
+@pytest.mark.parametrize("u", [0.999, 1.0, 1.001, 650.0, 699.9, 700.1, 3000.0, 1e9])
+def test_infinite_sums_at_times_when_the_first_indices_have_gone(u: float) -> None:
+    """Where u passes 1 the integral has two pieces, and from 700 on the first term is left out."""
+    beta, power, first = 2.0, 4.0, 160
+    t = 0.5 * u * first**beta
+    found = exponential_sum_float(power, np.array([t]), beta, math.inf, float(first))[0]
+    # the integral, half of the first term and four derivatives: the fifth is below 1e-16 at index 160
+    mp = MP
+    shape = mp.mpf(3) / 2
+    whole = mp.gammainc(shape, 0, u) * mp.mpf(2 * t) ** -shape / 2
+    taylor = mp.taylor(lambda z: (1 + z) ** -4 * mp.exp(u - u * (1 + z) ** -2), 0, 13) if u < 4.0 else [0] * 14
+    lead = mp.mpf(first) ** -4 * mp.exp(-u)
+    ends = mp.mpf(1) / 2 - mp.fsum(
+        mp.bernoulli(2 * k) / (2 * k) * taylor[2 * k - 1] * mp.mpf(first) ** (1 - 2 * k) for k in range(1, 8)
+    )
+    exact = whole + lead * ends
+    assert abs(found - exact) <= 2e-14 * exact
