@@ -13,13 +13,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+from threading import Thread
 
 from tqdm import tqdm
 
@@ -30,6 +32,9 @@ from mutants import draw  # noqa: E402
 from scan_layout import imported_modules, mirrors  # noqa: E402
 
 from fsl_num.writing import write_atomically  # noqa: E402
+
+_LONGEST = 60.0  # seconds without a word
+_FAILED = re.compile(r"^(\S+?)::.* (?:FAILED|ERROR)\b|ERROR collecting (\S+) ", re.MULTILINE)
 
 LAST = "tests/test_theorems.py"
 """The claims: they reach everything, and are asked last."""
@@ -73,25 +78,22 @@ def hear(mutant, clone, seconds, healthy):
         "occurrence": mutant.occurrence,
         "change": _changed_lines(original, changed),
     }
-    left, asked = float(seconds), 0
+    left, waiting = float(seconds), nearest_tests(mutant.path, clone)
     try:
-        _put(target, changed)
-        for test in nearest_tests(mutant.path, clone):
-            if left <= 0:
-                break
+        while waiting and left > 0:
+            _put(target, changed)
             start = time.monotonic()
-            outcome = _run_tests(test, clone, max(left, 60.0))
+            guilty, how = run_tests(waiting, clone, left)
             left -= time.monotonic() - start
-            asked += 1
-            if outcome == "passed":
-                continue
-            if test not in healthy:
+            if guilty is None:
+                break
+            if guilty not in healthy:
                 _put(target, original)
-                healthy[test] = _run_tests(test, clone, 600.0) == "passed"
-                _put(target, changed)
-            if healthy[test]:
-                return record | {"killed": True, "by": test, "how": outcome, "asked": asked}
-        return record | {"killed": False, "by": None, "how": "survived", "asked": asked}
+                healthy[guilty] = run_tests([guilty], clone, 600.0)[0] is None
+            if healthy[guilty]:
+                return record | {"killed": True, "by": guilty, "how": how}
+            waiting = [each for each in waiting if each != guilty]
+        return record | {"killed": False, "by": None, "how": "survived"}
     finally:
         _put(target, original)
 
@@ -106,20 +108,46 @@ def _put(path, text):
 _put.clock = int(time.time()) - 10_000_000
 
 
-def _run_tests(test, clone, limit):
+def run_tests(tests, clone, limit):
+    """Run test files in their order, for ``limit`` seconds, up to the first that fails: that file and how, or None.
+
+    A test that does not end within a minute fails too: mutants often loop for ever.
+    """
     environment = os.environ | {
         "PYTHONPATH": str(clone),
         "PYTHONPYCACHEPREFIX": str(clone.parent / "compiled"),
         "HYPOTHESIS_PROFILE": "ci",
         "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONUNBUFFERED": "1",
     }
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", test]
-    try:
-        done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
-        return "too slow"
-    # 5: a file without tests, such as a module without doctests.
-    return "passed" if done.returncode in (0, 5) else "failed"
+    command = [sys.executable, "-m", "pytest", "-x", "-v", "-n", "0", "-p", "no:cacheprovider", *tests]
+    chunks = SimpleQueue()
+    with subprocess.Popen(command, cwd=clone, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as run:
+        reader = Thread(target=_read, args=(run.stdout, chunks))
+        reader.start()
+        said, end = "", time.monotonic() + limit
+        try:
+            while (chunk := chunks.get(timeout=_LONGEST)) is not None:
+                said += chunk
+                if guilty := _FAILED.search(said):
+                    return next(each for each in guilty.groups() if each), "failed"
+                if time.monotonic() > end:
+                    return None, "passed so far"
+        except Empty:
+            # the name of a test is printed before its outcome
+            return max(tests, key=lambda each: said.rfind(f"{each}::")), "too slow"
+        finally:
+            run.kill()
+            reader.join()
+    if run.wait() in (0, 5):
+        return None, "passed"
+    return max(tests, key=lambda each: said.rfind(f"{each}::")), "failed"
+
+
+def _read(stream, chunks):
+    while chunk := stream.read1(4096):
+        chunks.put(chunk.decode(errors="replace"))
+    chunks.put(None)
 
 
 def _changed_lines(original, changed):

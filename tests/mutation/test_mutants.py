@@ -4,8 +4,10 @@ import ast
 import json
 from pathlib import Path
 
+import pytest
+import score
 from mutants import FAMILIES, draw, files, places
-from score import nearest_tests, report
+from score import nearest_tests, report, run_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = '''"""Words with 3 numbers."""
@@ -80,3 +82,20 @@ def test_the_report_gives_the_reasons_of_the_survivors(capsys):
     assert told.startswith(f"1 of {len(known) + 2} mutants killed")
     assert all(each["reason"] in told for each in known) and told.count("a test is missing") == 1
     assert report([{"killed": True}], 100, 0.9) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("def test_b(): pass", (None, "passed")),
+        ("def test_b(): assert 1 == 2", ("test_two.py", "failed")),
+        ("import nothing_of_this_name", ("test_two.py", "failed")),
+        ("import time\ndef test_b(): time.sleep(60)", ("test_two.py", "too slow")),
+        ("import os\ndef test_b(): os._exit(3)", ("test_two.py", "failed")),
+    ],
+)
+def test_files_are_run_up_to_the_first_that_fails(tmp_path, monkeypatch, body, outcome):
+    monkeypatch.setattr(score, "_LONGEST", 4.0)
+    (tmp_path / "test_one.py").write_text("def test_a(): pass")
+    (tmp_path / "test_two.py").write_text(body)
+    assert run_tests(["test_one.py", "test_two.py"], tmp_path, 30.0) == outcome
