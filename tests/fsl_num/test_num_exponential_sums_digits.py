@@ -89,8 +89,8 @@ def test_sums_with_a_closed_form(digits: int) -> None:
 
 @pytest.mark.parametrize("digits", [20, 45])
 def test_sums_at_times_are_those_of_the_power_series(digits: int) -> None:
-    """sum_j j^-2 exp(-2 t/j^2) term by term: sum_n (-2 t)^n zeta(2 + 2n)/n! converges for all t."""
-    for t in ("0.25", "0.5", "4", "9"):
+    """sum_j j^-2 exp(-2 t/j^2) term by term: sum_n (-2 t)^n zeta(2 + 2n)/n! converges for all t; 8^110/110! < 1e-79."""
+    for t in ("0.25", "0.5", "4"):
         x = -2 * WIDE.mpf(t)
         exact = WIDE.fsum(x**n / WIDE.factorial(n) * WIDE.zeta(2 + 2 * n) for n in range(110))
         assert _close(exponential_sum_digits(2, t, 2, math.inf, 1, digits), exact, digits - 0.1)
