@@ -159,6 +159,7 @@ def test_the_integral_to_infinity_has_what_comes_after_the_horizon() -> None:
     assert modes.kernel_integral(1.0, math.inf) == pytest.approx(2.0 * left + 7.0, rel=1e-15)
     assert modes.signal_integral(1.0, math.inf) == pytest.approx(4.0 * left + 9.0, rel=1e-15)
     assert modes.kernel_integral(3.0, math.inf) == 7.0 and modes.kernel_integral(3.0, 3.0) == 0.0
+    assert type(modes.kernel_integral(1.0, 2.0)) is float and type(modes.kernel_integral(1.0, math.inf)) is float
     mixed = modes.kernel_integral(1.0, np.array([math.inf, 3.0, 1.0]))
     assert mixed == pytest.approx([2.0 * left + 7.0, 2.0 * left, 0.0], rel=1e-15)
     with pytest.raises(ValueError, match="upper must be"):
