@@ -1,0 +1,142 @@
+"""Few modes in balls: as few as the bound allows, and a remainder that holds the truth and is close to it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+
+from fsl_num.exponential_sums_digits import exponential_sum_digits
+from fsl_num.volterra import Problem, Spectrum
+from fsl_num.volterra.enclosure import modes as ball
+from fsl_num.volterra.enclosure.modes import BallModes, ball_modes, parameter
+
+flint = pytest.importorskip("flint")
+MP = mpmath.mp.clone()
+MP.dps = 60
+
+
+def _problem(**changes: Any) -> Problem:
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": math.inf, "noise": 1.0, "gamma": 0.3}
+    return Problem(**(values | {"horizon": 100.0} | changes))
+
+
+def _mp(x: Any) -> Any:
+    mantissa, exponent = flint.arb(x).mid().man_exp()
+    return MP.ldexp(MP.mpf(int(mantissa)), int(exponent))
+
+
+def test_parameters_are_exactly_what_was_given() -> None:
+    problem = _problem(s=Fraction(1, 3), beta=1.7)
+    with flint.ctx.workprec(200):
+        third = parameter(flint, problem, "s")
+        assert third.overlaps(flint.arb(1) / 3) and not third.is_exact() and float(third.rad()) < 1e-59
+        assert parameter(flint, problem, "beta") == flint.arb(1.7) and parameter(flint, problem, "noise") == 1
+
+
+@pytest.mark.parametrize(("end", "beta", "digits"), [(100.0, 2.0, 20), (1e6, 1.5, 30), (3.0, 6.0, 60), (1e3, 2.0, 90)])
+def test_the_split_has_the_fewest_modes(end: float, beta: float, digits: int) -> None:
+    head, nodes = ball._split(_problem(beta=beta, horizon=end), digits)
+
+    def missed(j: float, n: int) -> float:
+        """The log10 of (tau/4)^(2n)/(2n)!."""
+        tau = 2.0 * end * j**-beta
+        return (2 * n * math.log(tau / 4.0) - math.lgamma(2 * n + 1)) / math.log(10.0)
+
+    # 1e-9: rounding of logarithms
+    assert missed(head, nodes) <= -digits + 1e-9
+    fewest = math.inf
+    for n in range(4, 121):
+        low, high = 3, 10**9  # the least index that will do, from four on
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if missed(middle, n) <= -digits else (middle, high)
+        fewest = min(fewest, high + 2 * n)
+    assert head >= 4 and head + 2 * nodes == fewest
+
+
+def _left_out(problem: Problem, found: BallModes, t: Any) -> list[tuple[Any, Any]]:
+    """For kernel and signal what the modes leave out of the sum at a time, and the bound of it."""
+    s, beta = MP.mpf(problem.s), MP.mpf(problem.beta)
+    size = math.inf if math.isinf(problem.model_size) else int(problem.model_size)
+    left, rows = found.remainder, []
+    assert left is not None
+    for power, row, most in ((2 * beta, found.weights, left.kernel), (1 + s * beta, found.signals, left.signal)):
+        full = MP.mpf(exponential_sum_digits(power, t, beta, size, 1, 60))
+        short = MP.fsum(_mp(w) * MP.exp(-_mp(r) * t) for w, r in zip(row, found.rates, strict=True))
+        rows.append((full - short, _mp(most) * (t * _mp(left.rate)) ** left.power))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("changes", "digits"), [({}, 12), ({"beta": 1.5, "s": 1.0}, 15), ({"model_size": 1e4}, 12), ({"horizon": 1e4}, 15)]
+)
+def test_the_remainder_holds_what_is_left_out_and_is_close_to_it(changes: dict[str, Any], digits: int) -> None:
+    problem = _problem(**changes)
+    with flint.ctx.workprec(220):
+        found = ball_modes(flint, problem, digits)
+    head = ball._split(problem, digits)[0]
+    assert found.remainder is not None and found.multiplicities == [1] * len(found.rates)
+    scale = MP.mpf(head + 1) ** MP.mpf(problem.beta)
+    assert float(found.remainder.rate) == pytest.approx(float(2 / scale), rel=1e-14)
+    for share in (1.0, 0.2):
+        t = MP.mpf(share) * MP.mpf(problem.end)
+        for missed, bound in _left_out(problem, found, t):
+            # exp(-tau x) lies between exp(-tau) and 1, and so does the derivative against its bound
+            tau = 2 * t / scale
+            assert 0 < missed <= bound and missed >= bound * MP.exp(-tau)
+        # a digit or two below what was asked for: the estimate (1/4)^(2n) is that of a smooth measure
+    worst = max(float(bound) for _, bound in _left_out(problem, found, MP.mpf(problem.end)))
+    assert 10.0 ** (-digits - 8) < worst < 10.0**-digits
+
+
+@pytest.mark.parametrize("size", [1.0, 5.0, 160.0])
+def test_small_models_keep_their_modes(size: float) -> None:
+    problem = _problem(model_size=size, s=0.7)
+    with flint.ctx.workprec(150):
+        found = ball_modes(flint, problem, 20)
+        assert found.remainder is None and len(found.rates) == size
+        for j, (rate, weight, signal) in enumerate(zip(found.rates, found.weights, found.signals, strict=True), 1):
+            power = 1 + flint.arb(0.7) * 2
+            assert rate.overlaps(2 / flint.arb(j) ** 2) and weight.overlaps(1 / flint.arb(j) ** 4)
+            assert signal.overlaps(flint.arb(j) ** -power)
+            assert max(float(x.rad()) for x in (rate, weight, signal)) < 1e-40
+    exact = exponential_sum_digits(1 + MP.mpf(0.7) * 2, 0, 2, math.inf, int(size) + 1, 40)
+    assert abs(_mp(found.delta) - exact) < MP.mpf(10) ** -38 and found.noise == 1
+
+
+def test_how_many_modes_are_followed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for end in (100.0, 1e5):
+        head, nodes = ball._split(_problem(horizon=end), 20)
+        # below twice as many as a rule would have, or below 160, nothing would be saved
+        limit = 2 * head + 4 * nodes if end > 100.0 else 160
+        assert (2 * head + 4 * nodes > 160) is (end > 100.0)
+        for size, kept in ((limit, True), (limit + 1, False)):
+            with flint.ctx.workprec(200):
+                found = ball_modes(flint, _problem(model_size=float(size), horizon=end), 20)
+            assert (found.remainder is None) is kept and len(found.rates) == (size if kept else head + 2 * nodes)
+            whole = ball_modes(flint, _problem(model_size=float(size), horizon=end), 20, whole=True)
+            assert whole.remainder is None and len(whole.rates) == size
+    few = ball._split(_problem(), 12)[0]
+    monkeypatch.setattr(ball, "LARGEST", few)
+    assert ball_modes(flint, _problem(), 12).remainder is not None
+    with pytest.raises(ValueError, match=f"need {few + 1} of the model_size = {few + 1}"):
+        ball_modes(flint, _problem(model_size=float(few + 1)), 12, whole=True)
+    spectrum = Spectrum(rates=[1.0] * (few + 1), weights_signal=[1.0] * (few + 1))
+    with pytest.raises(ValueError, match=f"at most {few} modes, got {few + 1}"):
+        ball_modes(flint, Problem(spectrum=spectrum, noise=0.0, gamma=0.01, horizon=1.0), 12)
+    monkeypatch.setattr(ball, "LARGEST", few - 1)
+    with pytest.raises(ValueError, match=f"need {few} of the model_size = inf"):
+        ball_modes(flint, _problem(), 12)
+
+
+def test_equal_rates_of_a_spectrum_are_one_mode() -> None:
+    spectrum = Spectrum(rates=[1.0, 0.5, 0.5, 0.25], weights_signal=[0.1, 0.25, 0.5, 0.75], tail=0.125)
+    found = ball_modes(flint, Problem(spectrum=spectrum, noise=0.5, gamma=0.1, horizon=2.0), 20)
+    assert [float(x) for x in found.rates] == [2.0, 1.0, 0.5] and found.multiplicities == [1, 2, 1]
+    assert [float(x) for x in found.weights] == [1.0, 0.5, 0.0625]
+    assert [float(x) for x in found.signals] == [0.1, 0.75, 0.75]
+    assert found.delta == 0.125 and found.noise == 0.5 and found.remainder is None
