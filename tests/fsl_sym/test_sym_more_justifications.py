@@ -44,12 +44,20 @@ RIGHT: dict[str, tuple[Expr, Expr, Justification]] = {
     "an end at infinity": (
         Integral(exp(-lam * t), (t, T, oo)), exp(-lam * T) / lam, Antiderivative(-exp(-lam * t) / lam),
     ),
+    "a power that vanishes at infinity": (
+        Integral(t**-beta, (t, T, oo)), T ** (1 - beta) / (beta - 1), Antiderivative(-(t ** (1 - beta)) / (beta - 1)),
+    ),
     "both ends": (Integral(t * exp(-t), (t, 1, 2)), 2 / exp(1) - 3 * exp(-2), Antiderivative(-(1 + t) * exp(-t))),
     "a rising substitution to infinity": (
         Integral(exp(-t), (t, 0, oo)), Integral(2 * z * exp(-(z**2)), (z, 0, oo)), Substitution(t, z, z**2),
     ),
     "a falling substitution from infinity": (
         Integral(exp(-t), (t, 1, oo)), Integral(exp(-1 / z) / z**2, (z, 0, 1)), Substitution(t, z, 1 / z),
+    ),
+    "a power that falls to 0 at infinity": (
+        Integral(exp(-t), (t, 0, 1)),
+        Integral((1 - 1 / beta) * z ** (1 / beta - 2) * exp(-(z ** (1 / beta - 1))), (z, 1, oo)),
+        Substitution(t, z, z ** (1 / beta - 1)),
     ),
     "a falling substitution": (
         Integral(t**2, (t, 0, T)), Integral((T - z) ** 2, (z, 0, T)), Substitution(t, z, T - z),

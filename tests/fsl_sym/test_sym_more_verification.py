@@ -10,6 +10,7 @@ import pytest
 from sympy import Expr, Integer, Integral, Rational, Sum, Symbol, cos, exp, gamma, log, lowergamma, oo, sin, uppergamma
 from sympy import symbols as make
 
+from fsl_sym import verification
 from fsl_sym.symbols import K, M, T, a, b, beta, j, lam, p, s, t, tau, z
 from fsl_sym.verification import equal, in_ranges, limit_value, maximum_on_half_line, sample_points, sign
 
@@ -78,6 +79,9 @@ def test_sample_points_are_inside_the_ranges_and_tell_symbols_apart() -> None:
     for symbol in points[0]:
         assert len({point[symbol] for point in points}) == 3, symbol
     assert sample_points([z, a]) == sample_points([a, z])
+    for alone in (FRESH[0], WHOLE[0]):
+        seen = [point[alone] for point in sample_points([alone])]
+        assert min(seen) > 0 and len(set(seen)) == 3
 
 
 def test_a_relative_difference_of_1e_29_is_refuted_and_rounding_is_not() -> None:
@@ -88,6 +92,21 @@ def test_a_relative_difference_of_1e_29_is_refuted_and_rounding_is_not() -> None
     assert equal(big, big * (1 + Rational(1, 10**29))).refuted
     for factor in (exp(70), exp(-70)):
         assert not equal(factor * sin(t) ** 2, factor * (1 - cos(t) ** 2)).refuted
+
+
+@pytest.mark.parametrize("name", [name for name, _ in verification._REWRITINGS])
+def test_a_rewriting_changes_no_value(name: str) -> None:
+    """A proof is a rewriting to 0: one that changed a value could prove what is false."""
+    rewrite = dict(verification._REWRITINGS)[name]
+    at = {a: Rational(7, 5), b: Rational(2, 3), s: Rational(2, 7), beta: Rational(7, 3), t: Rational(3, 4)}
+    for expression in (
+        (a + b) ** s * (a**2 + 2 * a * b + b**2) ** s + (a * b) ** beta,
+        log(a * b**2) - 3 * log(a / b) * exp(s * log(t)),
+        t * lowergamma(s, 2 * t) - uppergamma(s, 2 * t) / b + gamma(s),
+        gamma(beta + 1) / gamma(beta - 1) + uppergamma(s + 1, t),
+    ):
+        gap = (rewrite(expression) - expression).subs(at).evalf(30)
+        assert abs(gap) < Rational(1, 10**25), expression  # of order 1, to 30 digits
 
 
 def test_the_verdict_says_where_numbers_differ() -> None:

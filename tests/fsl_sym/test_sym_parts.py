@@ -33,7 +33,8 @@ from fsl_sym.symbols import K1, K2, T1, T2, B, C, D, K, M, N, T, a, b, beta, gam
 
 DIGITS_KEPT = Rational(1, 10**25)
 HALF = Rational(1, 2)
-PEAK, LAST = Integer(2), HALF
+TWO = Integer(2)
+PEAK, LAST = TWO, HALF
 LENGTHS = {K: Integer(6), K1: Integer(4), K2: Integer(6)}
 FOLD = 2 * log(2)
 """log(a/b) at a = 2, b = 1/2."""
@@ -131,6 +132,20 @@ def test_both_clocks_are_compared_phase_by_phase() -> None:
         assert len(derivation) == 2 * phases
         assert all(step.begins for step in derivation)
         assert derivation.verify().holds
+
+
+def test_both_clocks_start_from_the_definition_of_the_noise() -> None:
+    """j = 2, beta = 2: lambda_j^2 exp(-2 lambda_j (T - t)) gamma, and the same with T(tau) and the rate squared."""
+    at = {j: TWO, beta: TWO, **LENGTHS, a: PEAK, b: LAST}
+    for name, gathered, rate in (("constant", TWO, PEAK), ("exponential decay", 12 / FOLD * HALF, Integer(1))):
+        intrinsic, physical = (step.before.function for step in change_of_time(name))
+        # tau = 1 of 6 steps, or half of the decay
+        time, total = (1, 12) if name == "constant" else (3, 12 / FOLD * Rational(3, 4))
+        damped = exp(-(total - gathered) / 2) / 16
+        found = intrinsic.function.subs({**at, t: gathered}), physical.function.subs({**at, tau: time})
+        assert [each.limits[0][1] for each in (intrinsic, physical)] == [0, 0]
+        for value, power in zip(found, (1, 2), strict=True):
+            assert abs((value - damped * rate**power).evalf(30)) < DIGITS_KEPT
 
 
 def test_the_law_names_its_clocks() -> None:
