@@ -1,0 +1,130 @@
+"""Which method takes what, what a given spectrum is, and how stable a problem is."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fsl_num.schedules import Constant, Discrete, StableDecay, schedule
+from fsl_num.volterra import METHODS, Problem, Spectrum, given_spectrum, solve
+from fsl_num.volterra.solution import _METHODS, _choose
+
+GIVEN = Spectrum([1.0, 0.5, 0.1], [0.5, 0.2, 0.3], 0.05)
+
+
+def of_gamma(gamma, **model):
+    model = model or {"spectrum": GIVEN}
+    horizon = None if isinstance(gamma, (Discrete, StableDecay)) else 3.0
+    return Problem(noise=0.5, gamma=gamma, horizon=horizon, **model)
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "auto"])
+def test_every_method_takes_a_given_spectrum(name):
+    if name == "enclosure":
+        pytest.importorskip("flint")
+    gamma = Discrete(rates=[0.3] * 10, batch_sizes=1.0) if name == "discrete" else 0.3
+    problem = of_gamma(gamma)
+    found = solve(problem, [0.5, problem.end], method=name)
+    exact = solve(of_gamma(0.3), [0.5, problem.end], digits=25).values.astype(float)
+    # the reference has a rough error, three times it is allowed
+    assert (np.abs(found.values - exact) <= 3.0 * found.error + 4e-16 * exact).all()
+
+
+def test_which_method_refuses_what_and_why():
+    smooth, steps = StableDecay(peak=0.3, final=0.1, steps=9.0, decay_fraction=0.5), Discrete(rates=[0.3, 0.1])
+    large = {"s": 0.5, "beta": 2.0, "model_size": 2001}
+    for name, kind in _METHODS.items():
+        refusals = [kind.refusal(name, of_gamma(gamma)) for gamma in (0.3, smooth, steps)]
+        if name in ("secular", "constant", "laplace"):
+            assert refusals[0] is None and all("constant gamma" in each for each in refusals[1:])
+        elif name == "discrete":
+            assert "needs a Discrete schedule, got float" in refusals[0]
+            assert "needs a Discrete schedule, got StableDecay; use 'panels'" in refusals[1]
+            assert refusals[2] is None
+        else:
+            assert refusals == [None] * 3
+        if name != "discrete":
+            too_large = kind.refusal(name, of_gamma(0.3, **large))
+            assert (too_large is None) == (name != "constant")
+            assert kind.refusal(name, of_gamma(0.3, **(large | {"model_size": 2000}))) is None
+    with pytest.raises(ValueError, match="method 'discrete' needs a Discrete schedule, got StableDecay; use 'panels'"):
+        solve(of_gamma(smooth), 1.0, method="discrete")
+
+
+def test_a_tolerance_is_for_some_methods_and_digits_for_the_others():
+    for name, kind in _METHODS.items():
+        assert kind.precise == (name in ("constant", "laplace", "high_precision", "enclosure"))
+        assert kind.tolerance == (name in ("panels", "discrete", "secular"))
+
+
+def test_long_steps_are_left_to_panels():
+    # thirty times the fastest mode's time on the average
+    for rate, method in ((29.9, "discrete"), (30.0, "discrete"), (30.1, "panels")):
+        plan = Discrete(rates=[rate] * 4, batch_sizes=200.0)
+        assert _choose(of_gamma(plan), None)[0] == method
+    fast = Spectrum([2.0, 0.1], [1.0, 1.0])
+    assert _choose(of_gamma(Discrete(rates=[14.9] * 4, batch_sizes=200.0), spectrum=fast), None)[0] == "discrete"
+    assert _choose(of_gamma(Discrete(rates=[15.1] * 4, batch_sizes=200.0), spectrum=fast), None)[0] == "panels"
+
+
+def test_the_choice_depends_on_how_many_modes_there_are():
+    for size, method in ((2000, "secular"), (2001, "panels")):
+        spectrum = Spectrum(np.linspace(0.001, 0.01, size), np.ones(size))
+        assert _choose(of_gamma(0.01, spectrum=spectrum), None)[0] == method
+    for size, method in ((100, "constant"), (101, "laplace")):
+        assert _choose(of_gamma(0.1, s=0.5, beta=2.0, model_size=size), 30)[0] == method
+    assert _choose(of_gamma(Constant(peak=0.3, steps=30.0), s=0.5, beta=2.0, model_size=math.inf), None)[0] == "secular"
+    assert "gaussian" in _choose(replace(of_gamma(np.sqrt), closure="gaussian"), None)[1]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0])
+@pytest.mark.parametrize("name", ["rates", "weights_signal", "tail"])
+def test_numbers_that_no_spectrum_has_are_refused(name, bad):
+    given = {"rates": [1.0, 0.5], "weights_signal": [1.0, 0.5], "tail": 0.1}
+    with pytest.raises(ValueError, match=name):
+        Spectrum(**(given | {name: bad if name == "tail" else [1.0, bad]}))
+
+
+def test_zeros_of_a_spectrum():
+    with pytest.raises(ValueError, match=r"rates must be finite and positive, got 0.0 \(1 such values\)"):
+        Spectrum([1.0, 0.0], [1.0, 1.0])
+    assert Spectrum([1.0, 0.5], [0.0, 0.0]).signal(np.ones(2)).tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match=r"weights_signal must be finite and at least 0, got -1.0 \(2 such values\)"):
+        Spectrum([1.0, 0.5], [-1.0, -2.0])
+    for wrong in (1.0, [], [[1.0]], ["a"]):
+        with pytest.raises(TypeError):
+            Spectrum(wrong, [1.0])
+    with pytest.raises(ValueError, match="got 2 and 1"):
+        Spectrum([1.0, 0.5], [1.0])
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 7, 2_000_000])
+def test_sums_over_a_spectrum_in_parts(monkeypatch, chunk):
+    monkeypatch.setattr(given_spectrum, "_CHUNK", chunk)
+    t = np.linspace(0.0, 3.0, 10).reshape(2, 5)
+    signal = 0.5 * np.exp(-2.0 * t) + 0.2 * np.exp(-t) + 0.3 * np.exp(-0.2 * t)
+    kernel = np.exp(-2.0 * t) + 0.25 * np.exp(-t) + 0.01 * np.exp(-0.2 * t)
+    assert GIVEN.signal(t) == pytest.approx(signal, rel=1e-14)  # sums of three numbers
+    assert GIVEN.forgetting_kernel(t) == pytest.approx(kernel, rel=1e-14)
+    assert GIVEN.signal(np.empty((0, 2))).shape == (0, 2)
+
+
+@pytest.mark.parametrize("size", [7, 1000, 1001, 5000])
+@pytest.mark.parametrize("beta", [1.2, 3.0])
+def test_the_stability_of_the_gaussian_closure_is_a_sum_over_all_modes(size, beta):
+    problem = Problem(s=0.5, beta=beta, model_size=size, noise=1.0, gamma=0.4, horizon=9.0, closure="gaussian")
+    rates = np.arange(1.0, size + 1.0) ** -beta
+    assert problem.stability == pytest.approx(math.fsum(0.4 * rates / (2.0 - 0.4 * rates)), rel=1e-12)
+    assert replace(problem, gamma=2.0).stability == math.inf
+
+
+def test_the_largest_gamma_of_a_function_is_looked_for_between_its_breaks():
+    def gamma(t):
+        return np.where(t < 3.0, 0.1 * t, 0.2 + 0.05 * (t - 3.0))
+
+    problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=gamma, horizon=7.0, breaks=(3.0,))
+    assert problem.peak_gamma == pytest.approx(0.4)
+    assert replace(problem, horizon=4.0).peak_gamma == pytest.approx(0.3, rel=1e-3)  # one of 4001 samples
+    plan = schedule("linear", peak=0.4, steps=10.0, batch_size=4.0)
+    assert replace(problem, gamma=plan, horizon=None, breaks=()).peak_gamma == pytest.approx(0.1)
