@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import FrozenInstanceError
 
 import mpmath
 import numpy as np
@@ -204,3 +205,8 @@ def test_the_tolerance_is_asked_for_in_its_range() -> None:
     for rtol in (0.99e-13, 1.01e-3):
         with pytest.raises(ValueError, match=r"rtol must lie in \[1e-13, 1e-3\]"):
             compress(1.0, 2.0, 1000.0, 1e3, rtol=rtol)
+
+
+def test_modes_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Modes(np.ones(1), np.ones(1), 0.0).error = 1.0  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,7 @@ from scipy.interpolate import PPoly
 
 from fsl_num.schedules import Constant, Discrete, ExponentialDecay, StableDecay
 from fsl_num.volterra import Problem
-from fsl_num.volterra.enclosure.gamma import _moved, _not_negative, pieces, rational
+from fsl_num.volterra.enclosure.gamma import Piece, _moved, _not_negative, pieces, rational
 
 flint = pytest.importorskip("flint")
 MP = mpmath.mp.clone()
@@ -71,12 +72,14 @@ def test_a_decay_to_the_peak_is_constant(kind: str) -> None:
 
 
 def test_steps_of_one_gamma_are_one_piece() -> None:
-    plan = Discrete(rates=[0.5, 0.5, 0.0, 0.5, 0.25, 0.5, 0.0], batch_sizes=[1.0, 1.0, 4.0, 1.0, 0.5, 2.0, 1.0])
+    plan = Discrete(
+        rates=[0.5, 0.5, 0.0, 0.5, 0.25, 0.5, 0.0, 0.5], batch_sizes=[1.0, 1.0, 4.0, 1.0, 0.5, 2.0, 1.0, 2.0]
+    )
     found = [
         (_fraction(x.start), _fraction(x.length), _fraction(*x.coefficients)) for x in pieces(flint, _problem(plan))
     ]
-    # 0.5/1 three times and 0.25/0.5 are the same gamma
-    assert found == [(0, Fraction(7, 4), Fraction(1, 2)), (Fraction(7, 4), Fraction(1, 2), Fraction(1, 4))]
+    # 0.5/1 three times and 0.25/0.5 are the same gamma, and 0.5/2 twice
+    assert found == [(0, Fraction(7, 4), Fraction(1, 2)), (Fraction(7, 4), 1, Fraction(1, 4))]
     one = pieces(flint, _problem(Discrete(rates=[0.5, 0.25], batch_sizes=[2.0])))
     assert [_fraction(*x.coefficients) for x in one] == [Fraction(1, 4), Fraction(1, 8)]
 
@@ -85,7 +88,12 @@ def test_a_constant_gamma_is_what_was_given() -> None:
     (piece,) = pieces(flint, _problem(Fraction(1, 3), 7.0))
     assert piece.start == 0 and piece.length == 7 and _fraction(*piece.coefficients) == Fraction(1, 3)
     (piece,) = pieces(flint, _problem(Constant(peak=0.5, steps=10.0, batch_size=4.0)))
-    assert piece.length == 5 and _fraction(*piece.coefficients) == Fraction(1, 8)
+    assert piece.start == 0 and piece.length == 5 and _fraction(*piece.coefficients) == Fraction(1, 8)
+
+
+def test_pieces_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Piece(0, 1, []).length = 2  # type: ignore[misc]
 
 
 def test_a_horizon_cuts_the_pieces() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from typing import Any
 
@@ -140,3 +141,37 @@ def test_equal_rates_of_a_spectrum_are_one_mode() -> None:
     assert [float(x) for x in found.weights] == [1.0, 0.5, 0.0625]
     assert [float(x) for x in found.signals] == [0.1, 0.75, 0.75]
     assert found.delta == 0.125 and found.noise == 0.5 and found.remainder is None
+
+
+def test_rules_that_need_more_bits_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    bits: list[int] = []
+    exact = ball._tail_rules
+
+    def late(*given: Any) -> Any:
+        bits.append(flint.ctx.prec)
+        if len(bits) <= failures:
+            raise ArithmeticError("more bits are needed")
+        return exact(*given)
+
+    monkeypatch.setattr(ball, "_tail_rules", late)
+    nodes = ball._split(_problem(), 12)[1]
+    with flint.ctx.workprec(200):
+        failures = 2
+        found = ball_modes(flint, _problem(), 12)
+        # 8, 16 and 32 bits a node more: twice as many each time; the last are enough
+        assert bits == [200 + 8 * nodes, 200 + 16 * nodes, 200 + 32 * nodes]
+        numbers = [*found.rates, *(x for x in found.weights if x != 0)]
+        assert min(x.rel_accuracy_bits() for x in numbers) >= 190  # the precision, but for a few roundings
+        failures = 99
+        bits.clear()
+        with pytest.raises(ArithmeticError, match="more bits"):
+            ball_modes(flint, _problem(), 12)
+        assert len(bits) == 4
+
+
+def test_modes_cannot_be_changed() -> None:
+    found = ball_modes(flint, _problem(), 12)
+    with pytest.raises(FrozenInstanceError):
+        found.delta = 0  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        found.remainder.power = 0  # type: ignore[misc, union-attr]

@@ -142,6 +142,8 @@ def test_defects_are_bounded_from_above_and_not_far(width: float, stages: int) -
         size, most = float(sizes[k]), float(slopes[k])
         noise = 1e-13 * width * (1.0 + np.abs(modes).sum())  # float64 against balls
         assert largest <= size + noise and values.max() <= most * (1.0 + 1e-9) + noise * stages**2
+        # every coefficient counts, that of the constant too, which R(0) = 0 fixes
+        assert size == pytest.approx(np.abs(integrated).sum(), rel=1e-6, abs=10.0 * noise)
         # each of few coefficients is at most the largest value times 2n + 1
         assert size <= 20.0 * largest + noise
         if rates[k] * width > stages:
