@@ -27,7 +27,7 @@ def test_the_stretched_variable_is_a_logarithm_that_bends_near_the_last_index(
     scale = _Scale(beta, size, horizon)
     decayed = min(2.0 * horizon * size**-beta, 700.0)
     # exp(-u z) is smooth for all u up to 1/eps
-    assert scale.eps == pytest.approx(1.0 / (beta * max(decayed, 1.0)), rel=1e-12)
+    assert scale.eps == pytest.approx(1.0 / (beta * max(decayed, 1.0)), rel=1e-12, abs=0.0)
     x = np.unique(np.concatenate([np.geomspace(1.0, size, 60), size * (1.0 - np.geomspace(1e-12, 0.4, 20))]))
     y, slope = scale.forward(x)
     for place, found, rise in zip(x.tolist(), y.tolist(), slope.tolist(), strict=True):
@@ -58,10 +58,10 @@ def test_without_a_last_index_the_variable_is_the_logarithm_of_the_rate() -> Non
     scale = _Scale(2.0)
     x = np.array([1.0, 7.0, 1e9])
     y, slope = scale.forward(x)
-    assert y == pytest.approx([0.0, 2.0 * math.log(7.0), 18.0 * math.log(10.0)], rel=1e-15)
-    assert slope == pytest.approx(2.0 / x, rel=1e-15)
+    assert y == pytest.approx([0.0, 2.0 * math.log(7.0), 18.0 * math.log(10.0)], rel=1e-15, abs=0.0)
+    assert slope == pytest.approx(2.0 / x, rel=1e-15, abs=0.0)
     back, rates = scale.backward(y)
-    assert back == pytest.approx(x, rel=1e-14) and rates == pytest.approx(x**-2.0, rel=1e-14)
+    assert back == pytest.approx(x, rel=1e-14, abs=0.0) and rates == pytest.approx(x**-2.0, rel=1e-14, abs=0.0)
 
 
 @pytest.mark.parametrize(("beta", "size", "horizon"), SCALES)
@@ -107,7 +107,7 @@ def test_rules_behind_the_head_keep_the_number_of_indices(size: float, horizon: 
     assert len(x) == len(counts) == len(rates) == 40 * len(rules.pieces)
     behind = sums.positions[6:]
     assert (counts > 0.0).all() and behind.min() <= x.min() <= x.max() <= behind.max() * (1.0 + 1e-12)
-    assert rates == pytest.approx(x**-2.0, rel=1e-11)  # y near M is rounded to 2^-53 of 40
+    assert rates == pytest.approx(x**-2.0, rel=1e-11, abs=0.0)  # y near M is rounded to 2^-53 of 40
     # 1/j is smooth in the variable of the rule: exp(-pi^2 40/30) of it at most are missed
     for power in (0.8, 1.0, 1.6):
         assert counts @ x**-power == pytest.approx(sums.counts[6:] @ behind**-power, rel=1e-4 if power < 1.0 else 1e-6)
@@ -157,12 +157,12 @@ def test_the_integral_to_infinity_has_what_comes_after_the_horizon() -> None:
         np.array([0.5]), np.array([2.0]), 0.0, np.array([4.0]), horizon=3.0, kernel_after=7.0, signal_after=9.0
     )
     left = math.exp(-1.0) - math.exp(-3.0)
-    assert modes.kernel_integral(1.0, math.inf) == pytest.approx(2.0 * left + 7.0, rel=1e-15)
-    assert modes.signal_integral(1.0, math.inf) == pytest.approx(4.0 * left + 9.0, rel=1e-15)
+    assert modes.kernel_integral(1.0, math.inf) == pytest.approx(2.0 * left + 7.0, rel=1e-15, abs=0.0)
+    assert modes.signal_integral(1.0, math.inf) == pytest.approx(4.0 * left + 9.0, rel=1e-15, abs=0.0)
     assert modes.kernel_integral(3.0, math.inf) == 7.0 and modes.kernel_integral(3.0, 3.0) == 0.0
     assert type(modes.kernel_integral(1.0, 2.0)) is float and type(modes.kernel_integral(1.0, math.inf)) is float
     mixed = modes.kernel_integral(1.0, np.array([math.inf, 3.0, 1.0]))
-    assert mixed == pytest.approx([2.0 * left + 7.0, 2.0 * left, 0.0], rel=1e-15)
+    assert mixed == pytest.approx([2.0 * left + 7.0, 2.0 * left, 0.0], rel=1e-15, abs=0.0)
     with pytest.raises(ValueError, match="upper must be"):
         modes.kernel_integral(1.0, 3.1)
     # a mode that stands still does not stop an integral that ends at a horizon
@@ -170,7 +170,7 @@ def test_the_integral_to_infinity_has_what_comes_after_the_horizon() -> None:
     assert still.kernel_integral(1.0, math.inf) == 5.0
     # nor does one without weight
     empty = Modes(np.array([0.0, 1.0]), np.array([0.0, 2.0]), 0.0)
-    assert empty.kernel_integral(0.0, math.inf) == pytest.approx(1.0, rel=1e-15)
+    assert empty.kernel_integral(0.0, math.inf) == pytest.approx(1.0, rel=1e-15, abs=0.0)
 
 
 @pytest.mark.parametrize(("name", "value"), [("kernel_after", -1.0), ("signal_after", math.nan), ("error", math.inf)])
@@ -190,8 +190,8 @@ def test_small_models_keep_their_modes(size: float) -> None:
     # the head of a model with beta = 2 has six modes, and up to eight more are no fewer as a rule
     modes = compress(0.5, 2.0, size, 10.0)
     if size <= 14.0:
-        assert modes.rates == pytest.approx(np.arange(1.0, size + 1.0) ** -2.0, rel=1e-15)
-        assert modes.kernel_weights == pytest.approx(np.arange(1.0, size + 1.0) ** -4.0, rel=1e-15)
+        assert modes.rates == pytest.approx(np.arange(1.0, size + 1.0) ** -2.0, rel=1e-15, abs=0.0)
+        assert modes.kernel_weights == pytest.approx(np.arange(1.0, size + 1.0) ** -4.0, rel=1e-15, abs=0.0)
     assert len(modes.rates) <= size
     t = np.array([0.0, 10.0])
     exact = np.exp(-2.0 * np.multiply.outer(t, np.arange(1.0, size + 1.0) ** -2.0)) @ np.arange(1.0, size + 1.0) ** -4.0

@@ -19,9 +19,9 @@ def test_blocks_of_sixteen_are_kept_and_longer_ones_are_replaced() -> None:
     assert x.tolist() == list(range(5, 21)) and w.tolist() == [1.0] * 16
     x, w = block_rules(np.array([5.0, 22.0]))
     assert len(x) == 16 and not (x == np.round(x)).all()
-    assert w.sum() == pytest.approx(17.0, rel=1e-14) and 5.0 < x.min() < x.max() < 21.0
+    assert w.sum() == pytest.approx(17.0, rel=1e-14, abs=0.0) and 5.0 < x.min() < x.max() < 21.0
     # the rule is symmetric about the middle of 5 .. 21
-    assert np.sort(26.0 - x) == pytest.approx(np.sort(x), rel=1e-14)
+    assert np.sort(26.0 - x) == pytest.approx(np.sort(x), rel=1e-14, abs=0.0)
 
 
 @pytest.mark.parametrize("edges", [(1.0, 18.0), (1.0, 40.0), (300.0, 420.0), (5000.0, 9000.0)])
@@ -42,7 +42,7 @@ def test_the_bounds_on_ellipses_hold_on_them_and_are_not_far_from_what_is_there(
         # Polynomials of degree 31 come within 2 Mx rho^-31/(rho - 1), sum and rule each take that as often as they
         # have mass. 1e-12: rounding of powers.
         largest = (np.abs(z) ** -power).max()
-        assert most == pytest.approx(2.0 * count * 2.0 * largest * rho**-31.0 / (rho - 1.0), rel=1e-12)
+        assert most == pytest.approx(2.0 * count * 2.0 * largest * rho**-31.0 / (rho - 1.0), rel=1e-12, abs=0.0)
         # 24 arcs: modulus and angle are taken at different ends of an arc
         truth = (z**-beta).real.min()
         assert rate <= truth + 1e-12 * abs(truth)
@@ -78,7 +78,7 @@ def test_the_jacobi_matrix_of_legendre() -> None:
     diagonal, beside = jacobi_matrix(nodes, weights, 20)
     k = np.arange(1.0, 20.0)
     # 40 points integrate products up to degree 79 exactly
-    assert np.abs(diagonal).max() < 1e-14 and beside == pytest.approx(k / np.sqrt(4.0 * k**2 - 1.0), rel=1e-13)
+    assert np.abs(diagonal).max() < 1e-14 and beside == pytest.approx(k / np.sqrt(4.0 * k**2 - 1.0), rel=1e-13, abs=0.0)
     for size in (1, 5, 20, 99):
         x, w = rule_of_matrix(diagonal, beside, size)
         exact, masses = np.polynomial.legendre.leggauss(min(size, 20))
@@ -92,10 +92,12 @@ def test_a_measure_of_few_points_ends_its_jacobi_matrix() -> None:
     assert len(diagonal) == 3 and len(beside) == 2
     x, w = gauss_rule(nodes, weights, 4)
     # 1e-13: the rule of as many points as there are is the measure itself
-    assert x == pytest.approx([-0.5, 0.25, 0.75], rel=1e-13) and w == pytest.approx([1.0, 6.0, 3.0], rel=1e-13)
+    assert x == pytest.approx([-0.5, 0.25, 0.75], rel=1e-13, abs=0.0) and w == pytest.approx(
+        [1.0, 6.0, 3.0], rel=1e-13, abs=0.0
+    )
     for given, masses in (([3.0], [2.0]), ([3.0, 3.0], [2.0, 5.0])):
         x, w = gauss_rule(np.array(given), np.array(masses), 5)
-        assert x.tolist() == [3.0] and w == pytest.approx([sum(masses)], rel=1e-15)
+        assert x.tolist() == [3.0] and w == pytest.approx([sum(masses)], rel=1e-15, abs=0.0)
     assert [len(each) for each in jacobi_matrix(np.array([0.5]), np.array([2.0]), 3)] == [1, 0]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fsl_num.exponential_sums_digits import exponential_sum_digits
+from fsl_num.gauss_rules import block_remainders
 from fsl_num.mode_errors import (
     _BERNOULLI,
     SMALLEST,
@@ -92,13 +93,13 @@ def test_the_last_time_of_interest() -> None:
     assert sums_of(0.5, 2.0, math.inf, 1e6).end == 1e6
     # the slowest mode of a finite model: exp(-700) is below 1e-300
     finite = sums_of(0.5, 2.0, 100.0, math.inf)
-    assert 2.0 * finite.end * finite.slowest == pytest.approx(700.0, rel=1e-12) and math.exp(-700.0) < SMALLEST
-    assert sums_of(0.5, 2.0, 100.0, 1e9).end == pytest.approx(finite.end, rel=1e-12)
+    assert 2.0 * finite.end * finite.slowest == pytest.approx(700.0, rel=1e-12, abs=0.0) and math.exp(-700.0) < SMALLEST
+    assert sums_of(0.5, 2.0, 100.0, 1e9).end == pytest.approx(finite.end, rel=1e-12, abs=0.0)
     assert sums_of(0.5, 2.0, 100.0, 1e5).end == 1e5
     # a power law falls below 1e-300 where t^-(p - 1)/beta does: p - 1 is the smaller of 2 beta - 1 = 3 and s beta = 6
     steep = sums_of(3.0, 2.0, math.inf, 1e290)
-    assert math.log(steep.end) == pytest.approx(700.0 * 2.0 / 3.0, rel=1e-12)
-    assert steep.log_end == pytest.approx(math.log(steep.end), rel=1e-12)
+    assert math.log(steep.end) == pytest.approx(700.0 * 2.0 / 3.0, rel=1e-12, abs=0.0)
+    assert steep.log_end == pytest.approx(math.log(steep.end), rel=1e-12, abs=0.0)
     assert exponential_sum_digits(4, steep.end, 2, math.inf, 1, 20) < SMALLEST
     # and no time is beyond the floats
     assert sums_of(0.01, 2.0, 1e300, math.inf).end < 1.8e308
@@ -121,21 +122,21 @@ def test_what_the_taylor_series_of_the_tail_leaves_out(share: float) -> None:
 def test_each_part_of_the_stated_rounding_counts() -> None:
     early, late = sums_of(0.5, 2.0, 20.0, 2000.0), sums_of(0.5, 2.0, 20.0, 4000.0)
     # the slowest mode has decayed like exp(-10) and exp(-20): its rate and its exponent are rounded once each
-    assert (late.rounding() - early.rounding()) / UNIT == pytest.approx([20.0, 20.0], rel=1e-9)
+    assert (late.rounding() - early.rounding()) / UNIT == pytest.approx([20.0, 20.0], rel=1e-9, abs=0.0)
     flat, steep = sums_of(0.5, 2.0, math.inf, 10.0), sums_of(2.0, 2.0, math.inf, 10.0)
     assert flat.powers == (4.0, 2.0) and steep.powers == (4.0, 5.0)
     # 4 p and (p - 1)/beta more, p = 2 and 5
-    assert ((steep.rounding() - flat.rounding()) / UNIT)[1] == pytest.approx(4.0 * 3.0 + 1.5, rel=1e-9)
-    assert ((steep.noise - flat.noise) / UNIT)[1] == pytest.approx(1.5, rel=1e-9)
+    assert ((steep.rounding() - flat.rounding()) / UNIT)[1] == pytest.approx(4.0 * 3.0 + 1.5, rel=1e-9, abs=0.0)
+    assert ((steep.noise - flat.noise) / UNIT)[1] == pytest.approx(1.5, rel=1e-9, abs=0.0)
     # each of the two evaluations has 8 units of its own, and without decay there is nothing else
-    assert flat.noise / UNIT == pytest.approx([9.5, 8.5], rel=1e-9)
-    assert (flat.rounding() - flat.noise) / UNIT == pytest.approx([24.0, 16.0], rel=1e-9)
+    assert flat.noise / UNIT == pytest.approx([9.5, 8.5], rel=1e-9, abs=0.0)
+    assert (flat.rounding() - flat.noise) / UNIT == pytest.approx([24.0, 16.0], rel=1e-9, abs=0.0)
 
 
 def test_the_numbers_of_euler_maclaurin_are_those_of_bernoulli() -> None:
     assert len(_BERNOULLI) == 10
     for k, number in enumerate(_BERNOULLI, start=1):
-        assert number == pytest.approx(float(MP.bernoulli(2 * k)), rel=1e-15)
+        assert number == pytest.approx(float(MP.bernoulli(2 * k)), rel=1e-15, abs=0.0)
 
 
 @pytest.mark.parametrize("size", [math.inf, 1e9])
@@ -150,6 +151,53 @@ def test_one_by_one_are_kept_all_indices_that_decay(size: float) -> None:
     assert sums_of(0.5, 2.0, 29.0, 1e-3).knee == 30.0
 
 
+def test_blocks_are_finer_where_the_last_index_rules() -> None:
+    geometric = 0.4  # the length of a block in log j for beta = 2
+    early = sums_of(0.5, 2.0, 1e4, 0.5e8)  # the last index has decayed like exp(-1)
+    assert early.resolved and len(early.edges) <= math.ceil(math.log(1e4) / geometric) + 2
+    for size in (1e3, 1e6):
+        late = sums_of(0.5, 2.0, size, math.inf)  # and now like exp(-700)
+        assert late.resolved and late.edges[-1] == size + 1.0 and late.edges[0] == 1.0
+        lengths = np.diff(late.edges)
+        # within a block the slowest decay changes by e^4 at most, beta u (length/M) = 4, or its indices are few
+        assert lengths[-1] <= max(4.0 * size / (2.0 * 700.0), 16.0) + 1.0
+        assert lengths[-1] >= 0.4 * min(4.0 * size / (2.0 * 700.0), 16.0)
+        # towards M they halve, so that no block is much longer than the way that is left
+        left = size - late.edges[1:-1]
+        near = late.edges[1:-1] > size * math.exp(-geometric)
+        assert (lengths[:-1][near] <= 1.0 + left[near] + 1.0).all()
+        assert (lengths / late.edges[:-1] <= math.expm1(geometric) + 1.0 / late.edges[:-1]).all()
+
+
+def test_the_remainder_of_a_stretch_of_time_holds_at_every_time_of_it() -> None:
+    sums = sums_of(0.5, 2.0, 3000.0, math.inf)
+    low, high = 1e-3 * sums.end, 2e-3 * sums.end
+    t = np.linspace(low, high, 9)
+    each, whole = sums.remainder(t, t), sums.remainder(np.array([low]), np.array([high]))
+    assert (each <= whole * (1.0 + 1e-12)).all()
+    for k, power in enumerate(sums.powers):
+        bound, rate = block_remainders(sums.edges, power, 2.0)
+        for i in (0, 8):
+            # the bound itself, scaled as the sums are
+            with np.errstate(over="ignore", invalid="ignore"):
+                plain = np.nan_to_num(bound * np.exp(-2.0 * t[i] * rate), nan=math.inf).min(axis=1).sum()
+            assert each[k, i] == pytest.approx(plain * math.exp(2.0 * sums.slowest * t[i]), rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize(("power", "beta", "size"), [(4.0, 2.0, math.inf), (3.25, 2.0, math.inf), (2.5, 2.0, 50.0)])
+def test_integrals_after_a_time(power: float, beta: float, size: float) -> None:
+    sums = PowerLawSums((4.0, power), beta, size, 1e3)
+    for time in (0.0, 1.0, sums.end):
+        exact = exponential_sum_digits(power - beta, time, beta, size, 1, 25) / 2
+        assert sums.integral_after(power, time) == pytest.approx(float(exact), rel=1e-14, abs=0.0)
+    assert sums.integral_after(power, sums.end * 1.001) == 0.0
+
+
+def test_integrals_that_diverge() -> None:
+    for power in (2.5, 3.0):  # t^-(p - 1)/beta is integrable for p - 1 > beta alone
+        assert math.isinf(PowerLawSums((4.0, power), 2.0, math.inf, 1e3).integral_after(power, 10.0))
+
+
 # Panels
 
 
@@ -158,7 +206,9 @@ def test_panels_have_the_geometry_of_the_theorem(problem: tuple[float, float, fl
     sums = sums_of(*problem)
     panels = sums.panels
     points = panels.times[:, 1:]
-    assert points[0, 0] > 0.0 and panels.ends[0] == 0.25 and panels.ends[-1] == pytest.approx(sums.end, rel=1e-12)
+    assert (
+        points[0, 0] > 0.0 and panels.ends[0] == 0.25 and panels.ends[-1] == pytest.approx(sums.end, rel=1e-12, abs=0.0)
+    )
     assert (np.diff(panels.ends) > 0.0).all()
     half = 0.5 * np.diff(np.log(panels.ends))
     for k, share in enumerate(panels.share.tolist()):
@@ -168,15 +218,16 @@ def test_panels_have_the_geometry_of_the_theorem(problem: tuple[float, float, fl
         axis = 9.0 if k == 0 else math.hypot(h, 1.35) / h  # real half axis of the ellipse in units of the panel
         rho = MP.mpf(axis) + MP.sqrt(MP.mpf(axis) ** 2 - 1)
         if high is not None:
-            assert h * float(rho - 1 / rho) / 2.0 == pytest.approx(high, rel=1e-12) and high < math.pi / 2.0
-            assert panels.wide[k] == pytest.approx(h * float(rho + 1 / rho) / 2.0, rel=1e-12)
+            assert h * float(rho - 1 / rho) / 2.0 == pytest.approx(high, rel=1e-12, abs=0.0) and high < math.pi / 2.0
+            assert panels.wide[k] == pytest.approx(h * float(rho + 1 / rho) / 2.0, rel=1e-12, abs=0.0)
         else:  # in t itself, up to -1 on the left of [0, 1/4]
             assert 0.125 - 0.125 * axis == -1.0 == panels.times[0, 0]
         theorem = 2 * MP.nsum(lambda n, r=rho: 2 * r**-n, [48, MP.inf])
-        assert share == pytest.approx(float(theorem), rel=1e-10)
+        # the half length is a difference of logarithms, of which the 48th power is taken
+        assert share == pytest.approx(float(theorem), rel=1e-6, abs=0.0)
     for k, h in enumerate(half, start=1):
         y = np.log(panels.ends[k]) - h + h * np.cos(math.pi * (np.arange(48) + 0.5) / 48)[::-1]
-        assert points[k] == pytest.approx(np.exp(y), rel=1e-12)
+        assert points[k] == pytest.approx(np.exp(y), rel=1e-12, abs=0.0)
         theta = np.linspace(0.0, math.pi, 20001)
         z = np.exp(np.log(panels.ends[k]) - h + panels.wide[k] * np.cos(theta) + 1.35j * np.sin(theta))
         # 200 arcs: the least real part is met to the part that the slope on an arc allows
@@ -192,11 +243,11 @@ def test_panels_know_the_sums_on_them(problem: tuple[float, float, float, float]
         t = np.linspace(low, high, 4001) if k == 0 else np.geomspace(low, high, 4001)
         values = sums.values(t)
         at_points = sums.values(panels.times[k, 1:])
-        assert panels.values[:, k, 1:] == pytest.approx(at_points, rel=1e-13)
+        assert panels.values[:, k, 1:] == pytest.approx(at_points, rel=1e-13, abs=0.0)
         y = np.zeros_like(t) if k == 0 else np.log(t) - 0.5 * (math.log(low) + math.log(high))
         flat = values * np.exp(panels.slopes[:, k, None] * y)
         if k > 0:  # the slope makes the ends equal; 1e-9: rounding of logarithms
-            assert flat[:, 0] == pytest.approx(flat[:, -1], rel=1e-9)
+            assert flat[:, 0] == pytest.approx(flat[:, -1], rel=1e-9, abs=0.0)
         # between points 1/48 of the panel apart the sum may be a little lower or higher
         assert (panels.least[:, k] <= flat.min(axis=1) * (1.0 + 1e-12)).all()
         assert (panels.least[:, k] >= 0.9 * flat.min(axis=1)).all()

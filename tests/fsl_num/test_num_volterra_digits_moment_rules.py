@@ -70,7 +70,7 @@ def test_the_recurrence_of_legendre() -> None:
     starts = _starts(a, b)
     nodes = 0.5 * (1.0 + np.polynomial.legendre.leggauss(12)[0])
     # 1e-14 relative, of the smallest node as well
-    assert starts == pytest.approx(nodes.tolist(), rel=1e-13)
+    assert starts == pytest.approx(nodes.tolist(), rel=1e-13, abs=0.0)
     assert abs(_node(mp, a, b, starts[3], mp.prec) - _node(mp, a, b, starts[3] * (1 + 1e-9), mp.prec)) < 1e-40
 
 
@@ -79,9 +79,11 @@ def test_small_nodes_start_as_exact_as_large_ones() -> None:
     moments = power_moments(mp, mp.mpf(2), mp.mpf(6), 1, math.inf, 12)  # 1, 2^-6, 3^-6, ...
     starts = _starts(*_recurrence(moments))
     nodes = positive_rule(mp, moments, 40)[0]
-    assert starts == pytest.approx([float(x) for x in nodes], rel=1e-12) and starts[0] < 1e-3
+    assert starts == pytest.approx([float(x) for x in nodes], rel=1e-12, abs=0.0) and starts[0] < 1e-3
     # the first indices are nearly nodes of their own
-    assert float(nodes[-1]) == pytest.approx(1.0, rel=1e-6) and float(nodes[-2]) == pytest.approx(2.0**-6, rel=1e-2)
+    assert float(nodes[-1]) == pytest.approx(1.0, rel=1e-6, abs=0.0) and float(nodes[-2]) == pytest.approx(
+        2.0**-6, rel=1e-2, abs=0.0
+    )
 
 
 @pytest.mark.parametrize("digits", [20, 35])
@@ -116,4 +118,4 @@ def test_nodes_beyond_one_are_refused() -> None:
     with pytest.raises(ArithmeticError, match="not separated"):
         positive_rule(mp, [mp.mpf(2) ** k * (1 + mp.mpf(4) ** -k) for k in range(4)], 20)  # points 2 and 1/2
     exact = positive_rule(mp, [1 + mp.mpf(2) ** -k for k in range(4)], 20)[0]  # points 1 and 1/2
-    assert [float(x) for x in exact] == pytest.approx([0.5, 1.0], rel=1e-15)
+    assert [float(x) for x in exact] == pytest.approx([0.5, 1.0], rel=1e-15, abs=0.0)

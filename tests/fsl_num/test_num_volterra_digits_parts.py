@@ -61,8 +61,8 @@ def test_panels_grow_from_every_break_and_have_every_time() -> None:
     for low, high in ((0.0, 10.0), (10.0, 30.0), (30.0, 100.0)):
         inside = [x - low for x in t if low < x <= high and x not in (0.1, 77.0)]
         # a quarter of the fastest decay first, and then 1.3 times as far each time
-        assert inside[0] == pytest.approx(0.0625, rel=1e-12)
-        assert inside[:-1] == pytest.approx([0.0625 * 1.3**k for k in range(len(inside) - 1)], rel=1e-12)
+        assert inside[0] == pytest.approx(0.0625, rel=1e-12, abs=0.0)
+        assert inside[:-1] == pytest.approx([0.0625 * 1.3**k for k in range(len(inside) - 1)], rel=1e-12, abs=0.0)
         assert inside[-1] == high - low
         count = 1 + math.ceil(math.log(16.0 * (high - low)) / math.log(1.3))
         assert len(inside) == pytest.approx(count, abs=1)
@@ -78,7 +78,7 @@ def test_panels_shrink_towards_a_singular_end() -> None:
     assert left[0] > left[-1] and left[-1] <= depth < left[-2]
     for a, b in zip(left[:-1], left[1:], strict=True):
         # halves meet in the middle; 1.45 while a mode is faster than the panel is long, 3 behind
-        assert float(a / b) == pytest.approx(1.45 if a * 4 > 1 else 3.0, rel=1e-12) or a > 49
+        assert float(a / b) == pytest.approx(1.45 if a * 4 > 1 else 3.0, rel=1e-12, abs=0.0) or a > 49
     # where gamma(r) = r injects at most r^2, which is unseen below 1e-12 gamma(50) = 5e-11
     early = [x for t, x in _panels(MP, _smooth(100.0, depth), [], 4.0, least=depth) if x > 0]
     assert early[-1] ** 2 <= depth * 50 < early[-2] ** 2
@@ -183,7 +183,7 @@ def test_angles_of_the_cosine_schedule_in_floats(final: float) -> None:
         x = MP.mpf(angle)
         level = float(final * x + half * (x - MP.sin(x)))
         # near pi for final = 0 the slope is 2 half, and for small x the level of x^3 is rounded: 1e-9 is far below 1e-6
-        assert _float_angle(level, final, half) == pytest.approx(angle, rel=1e-9)
+        assert _float_angle(level, final, half) == pytest.approx(angle, rel=1e-9, abs=0.0)
 
 
 def test_how_close_to_the_end_gamma_is_singular() -> None:
@@ -245,7 +245,7 @@ def test_ellipses_bound_the_exponential_and_its_integral(gamma: float, left: flo
     half = 0.5 * (1.0 - left)
     for k in range(0, len(rho), 7):
         z = 1.0 - half + 0.5 * half * (rho[k] * np.exp(1j * theta) + np.exp(-1j * theta) / rho[k])
-        assert z.real.max() == pytest.approx(right[k], rel=1e-9) and (left == 0.0 or 0.0 < z.real.min() < left)
+        assert z.real.max() == pytest.approx(right[k], rel=1e-9, abs=0.0) and (left == 0.0 or 0.0 < z.real.min() < left)
         rates = z / 9.0
         # the exponent is linear in G, so that it is largest at G = 0 or gamma tau, and in tau at one of its ends
         exponents = np.maximum((-2.0 * rates).real, (-2.0 * rates + gamma * rates**2).real)

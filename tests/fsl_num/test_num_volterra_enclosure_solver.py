@@ -52,7 +52,7 @@ def test_radii_hold_the_rounding_of_the_midpoints(digits: int) -> None:
 
 def test_relative_radii_and_the_digits_they_leave() -> None:
     assert solver._relative(flint.arb(3)) == 0.0
-    assert solver._relative(flint.arb(4, 1)) == pytest.approx(1.0 / 3.0, rel=1e-6)  # a radius has 30 bits
+    assert solver._relative(flint.arb(4, 1)) == pytest.approx(1.0 / 3.0, rel=1e-6, abs=0.0)  # a radius has 30 bits
     assert solver._relative(flint.arb(1, 1)) == solver._relative(flint.arb(-4, 1)) == math.inf
     assert solver._reached(1e-20, 20) == solver._reached(1e-30, 20) == 20
     assert solver._reached(2e-20, 20) == 19 and solver._reached(0.9e-12, 20) == 12
@@ -99,7 +99,7 @@ def test_panels_grow_and_end_where_they_are_wanted(wanted: list[str]) -> None:
     ends = [x.time - 3 for x in found]
     assert all(mark in ends for mark in marks) and ends[-1] == 5 and ends == sorted(ends)
     widths = [float(x.width) for x in found]
-    assert sum(widths) == pytest.approx(5.0, rel=1e-14) and widths[0] <= 0.0200001
+    assert sum(widths) == pytest.approx(5.0, rel=1e-14, abs=0.0) and widths[0] <= 0.0200001
     floats = [float(x.p) / float(x.q) for x in ends]
     assert all(b / a < 1.6001 or a < 0.02 for a, b in zip(floats[:-1], floats[1:], strict=True))
     # log(5/0.02)/log(1.6) = 11.7: twelve, one for the beginning, and one for each time that is none of them
@@ -108,8 +108,8 @@ def test_panels_grow_and_end_where_they_are_wanted(wanted: list[str]) -> None:
         for x in (-1.0, 0.3, 1.0):
             t = high - width + 0.5 * width * (1.0 + x)
             gamma = sum(float(c) * x**i for i, c in enumerate(panel.gamma))
-            assert gamma == pytest.approx(2.0 - t / 4.0 + t**2 / 8.0, rel=1e-13)
-        assert float(panel.end) == pytest.approx(3.0 + high, rel=1e-14)
+            assert gamma == pytest.approx(2.0 - t / 4.0 + t**2 / 8.0, rel=1e-13, abs=0.0)
+        assert float(panel.end) == pytest.approx(3.0 + high, rel=1e-14, abs=0.0)
     # a piece shorter than the first panel is one
     assert len(cut(flint, Piece(flint.fmpq(0), flint.fmpq(1, 100), [flint.fmpq(1)]), [], 0.02, 1.6)) == 1
     # an end that is no rational number is none to be asked for
@@ -152,21 +152,23 @@ def test_defects_are_bounded_from_above_and_not_far(width: float, stages: int) -
             degree = stages + 2
             assert 2.0 * (degree - 1) ** 2 * size <= most <= 2.0 * (degree + 2) ** 2 * size
     begins = legendre.legval(-1.0, modes)
-    assert begins == pytest.approx(signals, rel=1e-12)
+    assert begins == pytest.approx(signals, rel=1e-12, abs=0.0)
 
 
 # The zeros of the secular equation
 
 
-@pytest.mark.parametrize("gamma", [0.4, 1e-9, 1e-290])
+@pytest.mark.parametrize("gamma", [0.4, 1e-9, 1e-100, 1e-200, 1e-290])
 def test_zeros_are_bisected_and_then_enclosed(gamma: float) -> None:
     rates, weights = np.array([0.125, 0.5, 2.0]), np.array([1.0 / 256.0, 1.0 / 16.0, 1.0])
     starts = _starts(gamma, rates, weights)
     for k, start in enumerate(starts):
         gaps = rates - rates[k]
         rest = sum(w / (start + gap) for i, (w, gap) in enumerate(zip(weights, gaps, strict=True)) if i != k)
-        # bisection leaves a few units of 2^-53, and the sums beside it
-        assert start * (1.0 - gamma * rest) == pytest.approx(gamma * weights[k], rel=1e-13)
+        # bisection leaves a few units of 2^-53, and the sums beside it; where the product of two distances is no float
+        # any more it stops early, and Newton does the rest
+        if gamma > 1e-140:
+            assert start * (1.0 - gamma * rest) == pytest.approx(gamma * weights[k], rel=1e-13, abs=0.0)
         with flint.ctx.workprec(200):
             x = _zero(
                 flint, flint.arb(gamma), [flint.arb(w) for w in weights], [flint.arb(g) for g in gaps], k, start, 200
