@@ -91,6 +91,21 @@ def test_a_misplaced_jump_is_part_of_the_claimed_error(closure):
     assert 0.0 < error[0] < 1e-10 and 0.0 < error[2] < 1e-10
 
 
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_a_misplaced_jump_is_forgotten_like_the_modes_forget(closure):
+    plan = Discrete(rates=[1e9 + 0.1, 1e9, 300.0], batch_sizes=[3e9, 1e11, 3000.0])
+    method = solve_panels if closure == "volterra" else solve_second_moments
+    later = {}
+    for rate in (1.0, 0.05):
+        problem = Problem(spectrum=Spectrum([rate], [1.0]), noise=2.0, gamma=plan, closure=closure)
+        jump = plan.breaks[1]
+        _, error, _ = method(problem, np.array([jump, jump + 10.0]), 1e-10)
+        later[rate] = error[1] / error[0]
+        # exp(-2 rate 10), slower by what comes back: gamma rate/2 of it, or gamma rate^2 of the mode itself
+        assert later[rate] >= math.exp(-20.0 * rate)
+    assert later[1.0] < 1e-2 and later[0.05] > 0.3
+
+
 def test_what_no_refinement_shows():
     short, long = replace(SMALL, horizon=1e-9), replace(SMALL, horizon=1e30)
     stable = 1.0 - SMALL.stability

@@ -78,6 +78,36 @@ def test_the_choice_depends_on_how_many_modes_there_are():
     assert "gaussian" in _choose(replace(of_gamma(np.sqrt), closure="gaussian"), None)[1]
 
 
+def test_which_problems_are_enclosed_where_digits_are_asked_for():
+    pytest.importorskip("flint")
+    model = {"s": 0.5, "beta": 2.0, "model_size": math.inf}
+    few, many = (Discrete(rates=[0.1] * steps) for steps in (1000, 1001))
+    decay = StableDecay(peak=0.3, final=0.1, steps=9.0, decay_fraction=0.5)
+    chosen = {
+        "few steps": _choose(of_gamma(few, **model), 20)[0],
+        "many steps": _choose(of_gamma(many, **model), 20)[0],
+        "decay": _choose(of_gamma(decay, **model), 100)[0],
+        "digits": _choose(of_gamma(decay, **model), 101)[0],
+        "another curve": _choose(of_gamma(lambda t: 0.1 + 0.0 * t, **model), 20)[0],
+        "few modes": _choose(of_gamma(decay, **(model | {"model_size": 100})), 20)[0],
+        "more modes": _choose(of_gamma(decay, **(model | {"model_size": 101})), 20)[0],
+        "moments": _choose(replace(of_gamma(decay, **model), closure="gaussian"), 20)[0],
+        "unstable": _choose(of_gamma(Discrete(rates=[2.0]), **model), 20)[0],
+    }
+    assert {name for name, method in chosen.items() if method == "enclosure"} == {"few steps", "decay", "more modes"}
+    assert set(chosen.values()) == {"enclosure", "high_precision"}
+
+
+def test_rounding_is_claimed_as_it_grows_near_the_edge_of_stability():
+    for distance in (1e-2, 2e-3):
+        spectrum = Spectrum([1.0, 0.25], [1.0, 0.5], 0.1)
+        problem = of_gamma(2.0 * (1.0 - distance) / 1.25, spectrum=spectrum)
+        found = solve(problem, [1.0, 3.0], method="secular")
+        # a relative change of the kernel changes the loss by that over 1 - stability at most
+        assert (found.error >= 8.0 * 2.0**-52 / distance * found.values).all()
+        assert (found.error <= 1e-12 * found.values).all()
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0])
 @pytest.mark.parametrize("name", ["rates", "weights_signal", "tail"])
 def test_numbers_that_no_spectrum_has_are_refused(name, bad):
