@@ -1,4 +1,4 @@
-"""The parts of the solvers at many digits: panels, times, stages, bounds, ellipses, arithmetic and the contour."""
+"""The parts of the solvers at many digits: panels, times, stages, bounds, gamma, the contour and arithmetic."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import math
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
-import numpy as np
 import pytest
 
-from fsl_num.exponential_sums_digits import exponential_sum_digits, private_context
+from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Cosine, Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum, solve
-from fsl_num.volterra.digits import modes as few
 from fsl_num.volterra.digits.arithmetic import arithmetic
 from fsl_num.volterra.digits.gamma import ExactGamma, _float_angle, exact_gamma
 from fsl_num.volterra.digits.high_precision import (
@@ -24,10 +22,11 @@ from fsl_num.volterra.digits.high_precision import (
     _panels,
     _peak,
     _running_difference,
+    solve_high_precision,
 )
 from fsl_num.volterra.digits.laplace import _at_start, _growth, solve_laplace
 from fsl_num.volterra.digits.laplace_sums import TransferSums
-from fsl_num.volterra.digits.modes import DigitModes, few_modes
+from fsl_num.volterra.digits.modes import DigitModes
 
 MP = private_context(40)
 
@@ -82,6 +81,24 @@ def test_panels_shrink_towards_a_singular_end() -> None:
     # where gamma(r) = r injects at most r^2, which is unseen below 1e-12 gamma(50) = 5e-11
     early = [x for t, x in _panels(MP, _smooth(100.0, depth), [], 4.0, least=depth) if x > 0]
     assert early[-1] ** 2 <= depth * 50 < early[-2] ** 2
+
+
+def test_panels_shrink_from_the_middle_of_the_last_piece() -> None:
+    depth = MP.mpf(10) ** -6
+    ends = _panels(MP, _smooth(100.0, depth, breaks=(60.0,)), [], 4.0)
+    left = [float(x) for t, x in ends if t > 60 and x > 0]
+    # the panels that grow from the break end at 80, where those that shrink towards the end begin
+    assert any(x == pytest.approx(20.0) for x in left) and max(left) < 40.0
+    late = [x for x in left if x <= 20.0000001]
+    for a, b in zip(late[:-1], late[1:], strict=True):
+        assert a / b == pytest.approx(1.45 if a * 4.0 > 1.0 else 3.0, rel=1e-9)
+    # gamma at 80 is 20: unseen is what r^2 = 1e-3 20 would inject
+    early = [
+        x
+        for x in (r for _, r in _panels(MP, _smooth(100.0, depth, breaks=(60.0,)), [], 4.0, least=MP.mpf("1e-3")))
+        if x > 0
+    ]
+    assert early[-1] ** 2 <= 0.02 < early[-2] ** 2
 
 
 def test_gamma_at_a_break_is_taken_from_the_side_of_the_panel() -> None:
@@ -232,79 +249,6 @@ def test_a_schedule_by_steps_is_constant_between_its_breaks() -> None:
     )
 
 
-# Few modes
-
-
-@pytest.mark.parametrize("gamma", [0.0, 0.5, 1.3])
-@pytest.mark.parametrize("left", [0.0, 0.2])
-def test_ellipses_bound_the_exponential_and_its_integral(gamma: float, left: float) -> None:
-    law = few._Law(0.5, 2.0, math.inf, 30.0, gamma)
-    first = 3
-    rho, right, growth, integral = few._ellipses(law, first, left)
-    theta = np.linspace(0.0, math.pi, 721)
-    half = 0.5 * (1.0 - left)
-    for k in range(0, len(rho), 7):
-        z = 1.0 - half + 0.5 * half * (rho[k] * np.exp(1j * theta) + np.exp(-1j * theta) / rho[k])
-        assert z.real.max() == pytest.approx(right[k], rel=1e-9, abs=0.0) and (left == 0.0 or 0.0 < z.real.min() < left)
-        rates = z / 9.0
-        # the exponent is linear in G, so that it is largest at G = 0 or gamma tau, and in tau at one of its ends
-        exponents = np.maximum((-2.0 * rates).real, (-2.0 * rates + gamma * rates**2).real)
-        most = exponents.max()
-        assert max(most, 0.0) * 30.0 <= growth[k] + 1e-9 * (1.0 + abs(growth[k]))
-        size = -math.expm1(30.0 * most) / -most if most < 0 else 30.0
-        assert integral[k] >= math.log(size) - 1e-9 if most < 0 else integral[k] >= growth[k] + math.log(30.0) - 1e-9
-        # and it is met where the closure does not bend it; exp(-u x) over [0, T] is 1/u or T up to 1 - 1/e
-        if gamma == 0.0:
-            assert growth[k] == pytest.approx(max(most, 0.0) * 30.0, rel=1e-6, abs=1e-9)
-            if most < 0.0:
-                assert integral[k] <= math.log(size) + 0.46
-
-
-@pytest.mark.parametrize("shared", [True, False])
-def test_masses_are_bounded(shared: bool) -> None:
-    law = few._Law(0.5, 2.0, math.inf, 30.0, 0.0)
-    for first in (1, 4, 100):
-        for (log, shape), power in zip(few._log_masses(law, first, shared), (2.0, 4.0), strict=True):
-            q = 2.0 if shared else power
-            assert shape == pytest.approx((power - q) / 2.0)
-            mass = float(exponential_sum_digits(q, 0, 2, math.inf, first, 20)) * first**q * first**-power
-            # a decreasing sum lies between its integral and that and its first term
-            assert mass <= math.exp(log) * (1.0 + 1e-12) and math.exp(log) <= mass + float(first) ** -power
-
-
-def test_plans_are_the_cheapest_of_their_kind() -> None:
-    law = few._Law(0.5, 2.0, math.inf, 2.0**14, 0.0)
-    for digits in (20, 40):
-        plan = few._plan(law, digits, 3.0)
-        assert plan.last is not None
-        first, *nodes = plan.last
-        after = [1 + plan.kept, *(block[1] for block in plan.blocks)]
-        assert [block[0] for block in plan.blocks] + [first] == after
-        assert plan.count == plan.kept + sum(block[2] for block in plan.blocks) + sum(nodes)
-        assert nodes == list(few._nodes(law, first, 0.0, digits))
-        for low, high, size in plan.blocks:
-            assert high == math.ceil(low * math.sqrt(3.0)) and size <= high - low
-        # one bound for each node more: the next power of rho is above what is asked for
-        rho, right, *growths = few._ellipses(law, first, 0.0)
-        for which, (count, (mass, power)) in enumerate(zip(nodes, few._log_masses(law, first, False), strict=True)):
-            bound = math.log(4.0) + mass + power * np.log(right) + growths[which] + np.log(rho / (rho - 1.0))
-            wanted = -digits * math.log(10.0)
-            assert (bound - 2 * count * np.log(rho)).min() <= wanted + 1e-9
-            assert count == 1 or (bound - 2 * (count - 1) * np.log(rho)).min() > wanted
-    small = few._plan(few._Law(0.5, 2.0, 5.0, 2.0**14, 0.0), 20, 3.0)
-    assert small.last is None and small.count == small.kept + sum(block[2] for block in small.blocks) == 5
-
-
-def test_the_error_of_few_modes_is_what_was_asked_for() -> None:
-    for digits in (15, 30):
-        found = few_modes(_problem(), digits, 0.3)
-        for error in (found.signal_error, found.kernel_error):
-            # of each piece at most 10^-digits, and of the last one not much less
-            assert MP.mpf(10) ** (-digits - 4) < error < 3 * MP.mpf(10) ** -digits
-    with pytest.raises(FrozenInstanceError):
-        found.kernel_error = 0  # type: ignore[misc]
-
-
 # The contour
 
 
@@ -332,6 +276,25 @@ def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
     coarse = 2 * math.ceil(17.0 / 0.5898 / 2.0) + 2
     assert coarse <= points / 1.2 + 2 and points <= 1.2 * coarse + 2
     assert facts["evaluations"] == coarse + points
+
+
+def test_digits_are_asked_for_in_their_range() -> None:
+    assert solve_laplace(_problem(model_size=1), [1.0], 10)[0][0] > 0
+    with pytest.raises(ValueError, match="digits"):
+        solve_laplace(_problem(model_size=1), [1.0], 9)
+    for digits in (14, 101):
+        with pytest.raises(ValueError, match="digits"):
+            solve_high_precision(_problem(model_size=1), [1.0], digits)
+    # the start has an error of its own, wherever it stands
+    values, errors, _ = solve_laplace(_problem(model_size=2), [1.0, 0.0], 15)
+    assert float(errors[1]) == pytest.approx(float(values[1]) * 1e-15, rel=1e-12) and values[1] > values[0]
+
+
+def test_evaluations_are_counted() -> None:
+    problem = _problem(model_size=1, horizon=2.0, gamma=lambda t: 0.3 / (1 + t))
+    _, _, facts = solve_high_precision(problem, [2.0], 15)
+    # fourteen stages, and then a quarter more
+    assert facts["stages"] == 18 and facts["evaluations"] == (14 + 18) * facts["panels"] and facts["modes"] == 1
 
 
 # Arithmetic

@@ -18,7 +18,7 @@ from fsl_num.volterra.enclosure.collocation import collocation
 from fsl_num.volterra.enclosure.gamma import Piece
 from fsl_num.volterra.enclosure.modes import BallModes
 from fsl_num.volterra.enclosure.panels import March, Panel, cut
-from fsl_num.volterra.enclosure.secular import _starts, _zero
+from fsl_num.volterra.enclosure.secular import _starts, _zero, secular_values
 
 flint = pytest.importorskip("flint")
 WSD = schedule("wsd", peak=0.4, final=0.01, steps=30.0, decay_fraction=0.3)
@@ -181,3 +181,39 @@ def test_zeros_are_bisected_and_then_enclosed(gamma: float) -> None:
                     flint.arb(0),
                 )
                 assert value * sign > 0
+
+
+def test_a_zero_of_another_interval_is_refused() -> None:
+    rates, weights, gamma = [0.125, 0.5, 2.0], [1.0 / 256.0, 1.0 / 16.0, 1.0], 0.4
+    starts = _starts(gamma, np.array(rates), np.array(weights))
+    with flint.ctx.workprec(200):
+        arbs = [flint.arb(w) for w in weights]
+        gaps = [flint.arb(r - rates[1]) for r in rates]
+        assert _zero(flint, flint.arb(gamma), arbs, gaps, 1, starts[1], 200) > 0
+        # the zeros of the intervals left and right of it, each a change of sign too
+        for start in (rates[1] - rates[2] + starts[2], rates[1] - rates[0] + starts[0]):
+            with pytest.raises(ArithmeticError, match="next to pole 1 was not enclosed"):
+                _zero(flint, flint.arb(gamma), arbs, gaps, 1, start, 200)
+    with flint.ctx.workprec(60), pytest.raises(ArithmeticError, match="was not enclosed at 200 bits"):
+        _zero(flint, flint.arb(gamma), arbs, gaps, 1, starts[1], 200)
+
+
+@pytest.mark.parametrize(("eigen", "gamma"), [([1.0, 0.5], 3.0), ([1.0, 0.5], 2.0), ([0.5, 0.5], 0.3)])
+def test_rates_that_are_not_positive_and_apart_are_refused(eigen: list[float], gamma: float) -> None:
+    """2 - gamma is negative, or 0; or two modes are the same."""
+    rates, weights = [flint.arb(2.0 * x) for x in eigen], [flint.arb(x * x) for x in eigen]
+    modes = BallModes(rates, weights, [flint.arb(1)] * 2, flint.arb(0), flint.arb(0), None, [1, 1])
+    with pytest.raises(ArithmeticError, match="could not be told apart"):
+        secular_values(flint, modes, flint.arb(gamma), "gaussian", [flint.arb(1)])
+
+
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_one_mode_is_one_exponential(closure: str) -> None:
+    gamma, delta, noise = 0.5, 0.25, 0.75
+    modes = BallModes([flint.arb(2)], [flint.arb(1)], [flint.arb(3)], flint.arb(delta), flint.arb(noise), None, [1])
+    found = secular_values(flint, modes, flint.arb(gamma), closure, [flint.arb(0), flint.arb(2)])
+    # u' = -left u + gamma (delta + sigma^2)
+    left = 2.0 - gamma * (2.0 if closure == "gaussian" else 1.0)
+    rest = gamma * (delta + noise) / left
+    for value, t in zip(found, (0.0, 2.0), strict=True):
+        assert float(value) == pytest.approx(delta + rest + (3.0 - rest) * math.exp(-left * t), rel=1e-13, abs=0.0)
