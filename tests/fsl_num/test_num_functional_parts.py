@@ -26,7 +26,9 @@ def test_edges_of_panels_grow_by_the_ratio_at_most():
         edges = _panels(low, high, ratio)
         assert edges[0] == low and edges[-1] == high
         growth = edges[1:] / edges[:-1]
-        assert growth.max() <= ratio * (1.0 + 1e-12) and growth == pytest.approx(np.full(growth.size, growth[0]))
+        assert growth.max() <= ratio * (1.0 + 1e-12) and growth == pytest.approx(
+            np.full(growth.size, growth[0]), rel=1e-9, abs=0.0
+        )
         # and no panel more than that takes
         assert growth.size == 1 or growth[0] ** (growth.size / (growth.size - 1.0)) > ratio * (1.0 - 1e-12)
 
@@ -36,7 +38,7 @@ def test_nodes_of_gauss_on_panels(nodes):
     edges = np.array([0.0, 0.5, 2.0, 3.0])
     for power in (0, 1, 7, 2 * nodes - 1):
         value, count = _integrate(lambda x, power=power: x**power, edges, nodes)
-        assert value == pytest.approx(3.0 ** (power + 1) / (power + 1), rel=1e-13) and count == 3 * nodes
+        assert value == pytest.approx(3.0 ** (power + 1) / (power + 1), rel=1e-13, abs=0.0) and count == 3 * nodes
 
 
 def test_what_is_below_the_first_panel_is_part_of_the_error():
@@ -45,13 +47,13 @@ def test_what_is_below_the_first_panel_is_part_of_the_error():
     assert found.error >= abs(found.value - 0.5) and found.error <= 3.0
     # the relative error of the integrand itself
     flat = integrate_graded(np.ones_like, 2.0)
-    assert flat.value == pytest.approx(2.0, rel=1e-14)
+    assert flat.value == pytest.approx(2.0, rel=1e-14, abs=0.0)
     assert 6e-14 <= flat.error <= 1.2e-13
 
 
 def test_panels_end_at_breaks_and_are_refined_until_two_rules_agree():
     step = integrate_graded(lambda x: np.where(x < 0.3, 1.0, 2.0), 1.0, breaks=(0.3, 0.0, 1.0, 7.0))
-    assert step.value == pytest.approx(1.7, rel=1e-13) and step.error < 1e-12
+    assert step.value == pytest.approx(1.7, rel=1e-13, abs=0.0) and step.error < 1e-12
     # about 30 panels by 26 nodes, and two at the ends
     smooth, rough = (integrate_graded(np.sqrt, 1.0, rtol=rtol) for rtol in (1e-2, 1e-13))
     assert 26 * 20 < smooth.evaluations < 26 * 40
@@ -73,15 +75,21 @@ def test_the_functional_of_one_mode():
     batch = batch_noise_functional(plan, 0.5, 2.0, 1)
     assert abs(batch.value - 0.3 / 4.0 * 3.0 * math.exp(-6.0)) <= batch.error < 1e-12
     law = functional_scaling_law(plan, 0.5, 2.0, 1, 2.0)
-    assert law.approximation == approximation_error(0.5, 2.0, 1) and law.signal == pytest.approx(math.exp(-6.0))
-    assert law.label_noise == pytest.approx(2.0 / 4.0 * exact) and law.batch_noise == pytest.approx(batch.value)
-    assert law.total == pytest.approx(law.approximation + law.signal + law.label_noise + law.batch_noise)
+    assert law.approximation == approximation_error(0.5, 2.0, 1) and law.signal == pytest.approx(
+        math.exp(-6.0), rel=1e-9, abs=0.0
+    )
+    assert law.label_noise == pytest.approx(2.0 / 4.0 * exact, rel=1e-9, abs=0.0) and law.batch_noise == pytest.approx(
+        batch.value, rel=1e-9, abs=0.0
+    )
+    assert law.total == pytest.approx(
+        law.approximation + law.signal + law.label_noise + law.batch_noise, rel=1e-9, abs=0.0
+    )
     simple = scaling_functional(plan, 0.5, 2.0, 1, 2.0)
     assert simple.batch_noise == 0.0 and law.error > simple.error > 0.0
     # of the sums 3e-14, of the functional its own error by sigma^2/B
     rest = 3e-14 * (law.approximation + law.signal)
-    assert simple.error == pytest.approx(0.5 * noise.error + rest, rel=1e-6)
-    assert law.error == pytest.approx(simple.error + batch.error, rel=1e-6)
+    assert simple.error == pytest.approx(0.5 * noise.error + rest, rel=1e-6, abs=0.0)
+    assert law.error == pytest.approx(simple.error + batch.error, rel=1e-6, abs=0.0)
     assert FunctionalScalingLaw(1.0, 2.0, 3.0, 4.0, 0.0).total == 10.0
 
 
@@ -100,7 +108,7 @@ def test_the_functional_of_a_schedule_with_breaks():
     decay = StableDecay(peak=0.4, final=0.1, steps=10.0, decay_fraction=0.3)
     whole = batch_noise_functional(decay, 0.5, 2.0, math.inf)
     assert whole.error < 1e-10 * whole.value and isinstance(whole, Integral)
-    assert signal(0.0, 0.5, 2.0, 1) == pytest.approx(1.0)
+    assert signal(0.0, 0.5, 2.0, 1) == pytest.approx(1.0, rel=1e-9, abs=0.0)
 
 
 @pytest.mark.parametrize("rtol", [0.0, 9.9e-14, 1.0, math.nan])
@@ -130,14 +138,16 @@ def test_a_fit_and_how_much_it_depends_on_any_one_point(power):
     found = growth_exponents(LOGS[::-1], NOISY[::-1], power=power)
     constant, slope, log_slope = plain(LOGS, NOISY, power)
     # least squares of six points, condition about 1e2
-    assert (found.constant, found.power, found.log_power) == pytest.approx((constant, slope, log_slope), rel=1e-9)
+    assert (found.constant, found.power, found.log_power) == pytest.approx(
+        (constant, slope, log_slope), rel=1e-9, abs=0.0
+    )
     left = NOISY - constant - slope * LOGS - log_slope * np.log(LOGS)
-    assert found.residual == pytest.approx(np.abs(left).max(), rel=1e-8)
+    assert found.residual == pytest.approx(np.abs(left).max(), rel=1e-8, abs=0.0)
     subsets = [np.delete(np.arange(6), i) for i in range(6)] + [np.arange(3, 6)]
     changes = np.array([plain(LOGS[keep], NOISY[keep], power) - (constant, slope, log_slope) for keep in subsets])
     most = np.abs(changes).max(axis=0)
-    assert found.log_power_uncertainty == pytest.approx(most[2], rel=1e-7)
-    assert found.power_uncertainty == (0.0 if power is not None else pytest.approx(most[1], rel=1e-7))
+    assert found.log_power_uncertainty == pytest.approx(most[2], rel=1e-7, abs=0.0)
+    assert found.power_uncertainty == (0.0 if power is not None else pytest.approx(most[1], rel=1e-7, abs=0.0))
 
 
 def test_how_many_points_a_fit_needs():
@@ -154,7 +164,7 @@ def test_how_many_points_a_fit_needs():
     halves = [np.delete(np.arange(5), i) for i in range(5)] + [np.arange(2, 5)]
     whole = plain(LOGS[:5], NOISY[:5])
     most = max(abs(plain(LOGS[keep], NOISY[keep])[1] - whole[1]) for keep in halves)
-    assert five.power_uncertainty == pytest.approx(most, rel=1e-7)
+    assert five.power_uncertainty == pytest.approx(most, rel=1e-7, abs=0.0)
 
 
 @pytest.mark.parametrize(

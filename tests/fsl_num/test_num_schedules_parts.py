@@ -63,7 +63,7 @@ def test_arrays_of_steps_cannot_be_changed():
 def test_places_of_many_steps_are_sums_of_more_bits():
     rates = np.full(300_000, 0.1)
     # of 64 bits, rounded 3e5 times by at most 5.4e-20; with the 53 bits of floats it is 5e-12
-    assert Discrete(rates=rates).total_intrinsic_time == pytest.approx(math.fsum(rates.tolist()), rel=1.7e-14)
+    assert Discrete(rates=rates).total_intrinsic_time == pytest.approx(math.fsum(rates.tolist()), rel=1.7e-14, abs=0.0)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_the_difference_of_an_angle_and_its_sine():
     x = np.array([0.0, 1e-8, 1e-3, 0.3, 0.49999, 0.5, 0.50001, 2.0, 3.0])
     exact = [sum((-1) ** k * v ** (2 * k + 3) / math.factorial(2 * k + 3) for k in range(20)) for v in x.tolist()]
     # above 1/2 the difference itself: x - sin x is 0.02 there, so that rounding counts 25 times
-    assert _x_minus_sin(x) == pytest.approx(np.array(exact), rel=1e-14)
+    assert _x_minus_sin(x) == pytest.approx(np.array(exact), rel=1e-14, abs=0.0)
 
 
 def line(tau):
@@ -141,13 +141,13 @@ def test_rates_by_hand_and_back_from_what_is_left(plan, rate):
 def test_a_stable_phase_and_its_decay():
     plan = StableDecay(peak=0.4, final=0.1, steps=10.0, decay_fraction=0.3)
     assert (plan.stable_steps, plan.decay_steps) == (7.0, 3.0)
-    assert plan.physical_breaks == (7.0,) and plan.breaks == (pytest.approx(2.8),)
+    assert plan.physical_breaks == (7.0,) and plan.breaks == (pytest.approx(2.8, rel=1e-9, abs=0.0),)
     # a decay by a factor 4 in 3 steps has the integral (0.4 - 0.1) 3/log 4
     decay = 0.9 / math.log(4.0)
-    assert plan.total_intrinsic_time == pytest.approx(2.8 + decay)
-    assert plan.remaining_steps([decay, decay + 0.4, 2.8 + decay]) == pytest.approx([3.0, 4.0, 10.0])
+    assert plan.total_intrinsic_time == pytest.approx(2.8 + decay, rel=1e-9, abs=0.0)
+    assert plan.remaining_steps([decay, decay + 0.4, 2.8 + decay]) == pytest.approx([3.0, 4.0, 10.0], rel=1e-9, abs=0.0)
     flat = StableDecay(peak=0.4, final=0.4, steps=10.0, decay_fraction=0.3)
-    assert flat.physical_breaks == () and flat.total_intrinsic_time == pytest.approx(4.0)
+    assert flat.physical_breaks == () and flat.total_intrinsic_time == pytest.approx(4.0, rel=1e-9, abs=0.0)
     for fraction in (0.0, 1.0 + 1e-12, math.inf):
         with pytest.raises(ValueError, match="decay_fraction"):
             StableDecay(peak=0.4, final=0.1, steps=10.0, decay_fraction=fraction)
@@ -164,8 +164,8 @@ def test_the_inverse_at_the_ends_and_where_newton_leaves_the_bracket():
     value = np.array([0.0, 1e-12, 5e-7, 1e-6, 1e-5, 0.3, 1.0 + 2e-6, 5.0])
     found = invert_increasing(bent, slope, value, 1.0 + 1e-6, 2.0)
     assert found[0] == 0.0 and found[-2:].tolist() == [2.0, 2.0]
-    assert bent(found[:-1]) == pytest.approx(value[:-1], rel=1e-9)
-    assert found[1:3] == pytest.approx([1e-6, 0.5], rel=1e-12)
+    assert bent(found[:-1]) == pytest.approx(value[:-1], rel=1e-9, abs=0.0)
+    assert found[1:3] == pytest.approx([1e-6, 0.5], rel=1e-12, abs=0.0)
     assert invert_increasing(bent, slope, np.full((2, 1), 1e-7), 1.0 + 1e-6, 2.0).shape == (2, 1)
 
 
@@ -177,16 +177,16 @@ def test_names_of_schedules_of_steps_and_their_defaults():
     k = np.arange(20.0)
     rates = {name: step_rates(name, peak=2.0, steps=20) for name in STEP_SCHEDULES}
     assert rates["constant"].tolist() == [2.0] * 20
-    assert rates["exp-decay"] == pytest.approx(2.0 * 0.01 ** (k / 20.0))
+    assert rates["exp-decay"] == pytest.approx(2.0 * 0.01 ** (k / 20.0), rel=1e-9, abs=0.0)
     # wsd: the last fifth, down to a tenth
-    assert rates["wsd"] == pytest.approx(np.where(k < 16, 2.0, 2.0 * 0.1 ** ((k - 16.0) / 4.0)))
-    assert rates["power-decay"] == pytest.approx(2.0 * (1.0 - k / 20.0))
-    assert rates["linear"] == pytest.approx(2.0 * (1.0 - k / 20.0))
-    assert rates["cosine"] == pytest.approx(1.0 + np.cos(math.pi * k / 20.0))
+    assert rates["wsd"] == pytest.approx(np.where(k < 16, 2.0, 2.0 * 0.1 ** ((k - 16.0) / 4.0)), rel=1e-9, abs=0.0)
+    assert rates["power-decay"] == pytest.approx(2.0 * (1.0 - k / 20.0), rel=1e-9, abs=0.0)
+    assert rates["linear"] == pytest.approx(2.0 * (1.0 - k / 20.0), rel=1e-9, abs=0.0)
+    assert rates["cosine"] == pytest.approx(1.0 + np.cos(math.pi * k / 20.0), rel=1e-9, abs=0.0)
     # four triangles of five steps from a tenth
     wave = 0.2 + 1.8 * np.array([0.0, 0.4, 0.8, 0.8, 0.4])
-    assert rates["cyclic"] == pytest.approx(np.tile(wave, 4))
-    assert rates["8-1-1"] == pytest.approx([2.0] * 16 + [2.0 * 0.1**0.5] * 2 + [0.2] * 2)
+    assert rates["cyclic"] == pytest.approx(np.tile(wave, 4), rel=1e-9, abs=0.0)
+    assert rates["8-1-1"] == pytest.approx([2.0] * 16 + [2.0 * 0.1**0.5] * 2 + [0.2] * 2, rel=1e-9, abs=0.0)
     assert step_rates("linear", peak=2.0, steps=4, final=None).tolist() == [2.0, 1.5, 1.0, 0.5]
     assert step_rates("linear", peak=2.0, steps=4, final=1.0).tolist() == [2.0, 1.75, 1.5, 1.25]
     assert step_rates("cyclic", peak=2.0, steps=4, final=2.0, cycles=1).tolist() == [2.0] * 4
@@ -198,8 +198,8 @@ def test_8_1_1_changes_at_eight_and_nine_tenths(steps):
     share = np.arange(steps) / steps
     assert (rates[share < 0.8 - 1e-9] == 1.0).all() and (rates[share > 0.9 - 1e-9] == 0.1).all()
     between = rates[(share > 0.8 - 1e-9) & (share < 0.9 - 1e-9)]
-    assert between == pytest.approx(np.full(between.size, 0.1**0.5))
+    assert between == pytest.approx(np.full(between.size, 0.1**0.5), rel=1e-9, abs=0.0)
 
 
 def test_cycles_that_do_not_fit_the_steps():
-    assert cyclic(3.0, 5, 1.0, 2) == pytest.approx([1.0, 2.6, 1.8, 1.8, 2.6])
+    assert cyclic(3.0, 5, 1.0, 2) == pytest.approx([1.0, 2.6, 1.8, 1.8, 2.6], rel=1e-9, abs=0.0)

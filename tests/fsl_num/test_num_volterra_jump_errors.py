@@ -42,7 +42,7 @@ def test_a_jump_that_is_moved_changes_the_loss_by_what_is_claimed():
     # at the jump itself K(0) times its height, with the feedback of later times
     height = 0.4 * (1.0 + 2.0**-4 + 3.0**-4)
     stable = 1.0 - problem.stability
-    assert claim[1] == pytest.approx(height / stable, rel=1e-12)
+    assert claim[1] == pytest.approx(height / stable, rel=1e-12, abs=0.0)
     # the quotient by 1 - stability, and a forgetting that is slower by as much
     assert (exact[2:] <= claim[2:]).all()
     slow = problem.stability * 2.0 * (t[2:] - place)
@@ -75,7 +75,7 @@ def test_jumps_follow_each_other():
     first, second = abs(2.0 / 2.5 - 3.0 / 9.0) * unit * 0.25, abs(4.0 / 40.0 - 2.0 / 2.5) * unit * 0.25
     fade = [math.exp(-stable * time) for time in (1.0, 2.0, 4.0)]
     exact = [0.0, first, first * fade[0], first * fade[1] + second, (first * fade[1] + second) * fade[2]]
-    assert found == pytest.approx(np.array(exact) / stable, rel=1e-12)
+    assert found == pytest.approx(np.array(exact) / stable, rel=1e-12, abs=0.0)
 
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
@@ -109,13 +109,13 @@ def test_a_misplaced_jump_is_forgotten_like_the_modes_forget(closure):
 def test_what_no_refinement_shows():
     short, long = replace(SMALL, horizon=1e-9), replace(SMALL, horizon=1e30)
     stable = 1.0 - SMALL.stability
-    assert relative_floor(short, 1e-15, 1e-14) == pytest.approx((1e-15 + 1e-14) / stable)
+    assert relative_floor(short, 1e-15, 1e-14) == pytest.approx((1e-15 + 1e-14) / stable, rel=1e-9, abs=0.0)
     # longer panels are worse conditioned, up to ten times
-    assert relative_floor(long, 1e-15, 0.0) == pytest.approx(1e-14 / stable)
+    assert relative_floor(long, 1e-15, 0.0) == pytest.approx(1e-14 / stable, rel=1e-9, abs=0.0)
     assert relative_floor(replace(SMALL, horizon=0.5), 1e-15, 0.0) == pytest.approx(
-        (1.0 + math.log(2.0)) * 1e-15 / stable
+        (1.0 + math.log(2.0)) * 1e-15 / stable, rel=1e-9, abs=0.0
     )
-    assert relative_floor(replace(SMALL, gamma=5.0), 0.0, 1e-14) == pytest.approx(1e-11)
+    assert relative_floor(replace(SMALL, gamma=5.0), 0.0, 1e-14) == pytest.approx(1e-11, rel=1e-9, abs=0.0)
 
 
 def test_sums_of_moments_are_those_of_all_modes():
@@ -127,12 +127,12 @@ def test_sums_of_moments_are_those_of_all_modes():
     for power in (3.0, 1.75):
         exact = np.exp(np.multiply.outer(growth, rates**2) - 2.0 * np.multiply.outer(tau, rates)) @ j**-power
         powers = _power_sums(power, beta, size, tau, 0.4)
-        assert full_sum(power, beta, size, tau, growth, powers) == pytest.approx(exact, rel=5e-14)
+        assert full_sum(power, beta, size, tau, growth, powers) == pytest.approx(exact, rel=5e-14, abs=0.0)
         few = _power_sums(power, beta, 16, tau, 0.4)
         exact = np.exp(np.multiply.outer(growth, rates[:16] ** 2) - 2.0 * np.multiply.outer(tau, rates[:16])) @ (
             j[:16] ** -power
         )
-        assert few == [] and full_sum(power, beta, 16, tau, growth, few) == pytest.approx(exact, rel=1e-14)
+        assert few == [] and full_sum(power, beta, 16, tau, growth, few) == pytest.approx(exact, rel=1e-14, abs=0.0)
 
 
 @pytest.mark.parametrize("size", [12, 150])
@@ -144,7 +144,7 @@ def test_nodes_are_compared_with_all_modes(size):
     # a weight that is wrong by one part in a million, of either sum
     for wrong in ((1.0 + 1e-6, 1.0), (1.0, 1.0 - 1e-6)):
         weights = modes.kernel_weights * wrong[0], modes.signals * wrong[1]
-        assert mode_errors(modes.rates, weights, *model) == pytest.approx(1e-6, rel=1e-6)
+        assert mode_errors(modes.rates, weights, *model) == pytest.approx(1e-6, rel=1e-6, abs=0.0)
     # rates that are wrong by d shift the first mode by 2 d tau at the end: there the slowest mode is left
     slowest = float(modes.rates.min())
     late = mode_errors(modes.rates * (1.0 + 1e-9), (modes.kernel_weights, modes.signals), *model)

@@ -57,16 +57,16 @@ def test_an_error_grows_while_the_loss_falls():
 
     # u falls from 7.6 to 0.8; what a staircase does to u counts for f by u/f
     grows = 3.0 * (1.0 + math.log(7.6 / 0.8))
-    assert claim(joint=0.0, misfit=0.0) == pytest.approx(grows * stairs * (1.0 + 0.6 / 0.2))
-    assert claim() - claim(joint=0.0) == pytest.approx(grows * 1e-5)
-    assert claim() - claim(misfit=0.0) == pytest.approx(grows * 1.5e-6)
+    assert claim(joint=0.0, misfit=0.0) == pytest.approx(grows * stairs * (1.0 + 0.6 / 0.2), rel=1e-9, abs=0.0)
+    assert claim() - claim(joint=0.0) == pytest.approx(grows * 1e-5, rel=1e-9, abs=0.0)
+    assert claim() - claim(misfit=0.0) == pytest.approx(grows * 1.5e-6, rel=1e-9, abs=0.0)
     # a loss that rises lets no error shrink
-    assert claim(start=0.1) == claim(start=0.2) == pytest.approx(claim() * 3.0 / grows)
+    assert claim(start=0.1) == claim(start=0.2) == pytest.approx(claim() * 3.0 / grows, rel=1e-9, abs=0.0)
     with_columns = replace(of, misfit=np.array([1e-6]), joint=np.array([1e-5]))
     panels = smooth_columns._Panels(f.reshape(2, 2, 1) - 0.05, None)
     system = LinearModes(np.ones(1), np.ones(1), np.ones(1), 0.05, 0.6, 0.0)
     (found,) = smooth_columns._claims(system, scales, [Gap(0, 3), [with_columns]], [None, [panels]], 7.0)
-    assert found == pytest.approx([claim()])
+    assert found == pytest.approx([claim()], rel=1e-9, abs=0.0)
 
 
 def test_steps_are_laid_out_in_gaps_and_runs():
@@ -88,7 +88,7 @@ def test_stretches_grow_so_that_polynomials_hold_the_loss(accuracy):
     # from 1 to 1 + g: the break, 0, lies on the ellipse of the half axes' sum rho
     x = 1.0 + 2.0 / growth
     rho = x + math.sqrt(x * x - 1.0)
-    assert 15.0 * rho**-7 == pytest.approx(accuracy, rel=1e-9)
+    assert 15.0 * rho**-7 == pytest.approx(accuracy, rel=1e-9, abs=0.0)
 
 
 def test_the_rounding_of_many_steps():
@@ -96,7 +96,7 @@ def test_the_rounding_of_many_steps():
     assert 1.4e-12 < rounding_floor(10**6) < 5.6e-12
     # and 1e-15 for 60,000 of others
     assert 1e-15 < rounding_floor(60_000) < 5e-13
-    assert rounding_floor(10**6) - rounding_floor(0) == pytest.approx(4e-14 + 3e-12)
+    assert rounding_floor(10**6) - rounding_floor(0) == pytest.approx(4e-14 + 3e-12, rel=1e-9, abs=0.0)
 
 
 # Cuts
@@ -113,7 +113,7 @@ def test_steps_are_cut_at_times_and_divided():
     assert found.lengths.max() <= 0.5 * (1.0 + 1e-12) and (found.lengths >= 0.0).all()
     gammas = plan.gamma(np.clip(0.5 * (ends[1:] + ends[:-1]), 1e-9, 3.5))
     moving = found.lengths > 0.0
-    assert found.gammas[moving] == pytest.approx(gammas[moving])
+    assert found.gammas[moving] == pytest.approx(gammas[moving], rel=1e-9, abs=0.0)
     # no more pieces than that takes: 0.3 in three, 0.5 in two, 2.5 in 1.2 and 1.3 of three each, 0.2 in two, and 0.0
     assert found.lengths.size == 3 + 1 + 2 + 3 + 3 + 2
     assert found.wanted[0] == -1
@@ -147,7 +147,7 @@ def test_panels_grow_from_breaks_and_shrink_towards_the_end():
     wanted = np.array([0.123, 0.77, 1.4999])
     times, remaining = panel_ends(VARYING, wanted, 1.35)
     assert times[0] == 0.0 and times[-1] == 1.5 and remaining[-1] == 0.0 and remaining[0] == 1.5
-    assert times + remaining == pytest.approx(np.full(times.size, 1.5), rel=1e-15)
+    assert times + remaining == pytest.approx(np.full(times.size, 1.5), rel=1e-15, abs=0.0)
     assert set(wanted.tolist()) <= set(np.round(times, 15).tolist())
     assert 0.4 in times
     widths = np.where(times[1:] < 0.75, np.diff(times), -np.diff(remaining))
@@ -175,7 +175,7 @@ def test_panels_are_halved():
     assert fine[1::2][early].tolist() == (0.5 * (times[1:] + times[:-1]))[early].tolist()
     # near the end what is left is exact, however short the panel
     assert rest[1::2][~early].tolist() == (0.5 * (remaining[1:] + remaining[:-1]))[~early].tolist()
-    assert fine + rest == pytest.approx(np.full(fine.size, 1.5), rel=1e-15)
+    assert fine + rest == pytest.approx(np.full(fine.size, 1.5), rel=1e-15, abs=0.0)
 
 
 def test_points_of_panels_take_gamma_from_within():
@@ -191,7 +191,7 @@ def test_points_of_panels_take_gamma_from_within():
     times, remaining = panel_ends(short, np.array([0.7]), 1.35)
     _, t, gamma = collocation_points(short, times, remaining)
     # by time t the rate has fallen from 0.4 like sqrt(0.16 - 0.08 t): the area of a trapezoid
-    assert gamma == pytest.approx(np.sqrt(0.16 - 0.08 * t), rel=1e-12)
+    assert gamma == pytest.approx(np.sqrt(0.16 - 0.08 * t), rel=1e-12, abs=0.0)
 
 
 # Columns
@@ -212,7 +212,7 @@ def test_what_polynomials_miss_is_found_in_parts(monkeypatch, chunk):
     rng = np.random.default_rng(3)
     coefficients, x, values = rng.normal(size=(8, 5)), np.linspace(-1.0, 1.0, 9), rng.normal(size=(5, 9))
     exact = [np.abs(Polynomial(coefficients[:, i])(x) - values[i]).max() for i in range(5)]
-    assert smooth_columns._missed(coefficients, x, values) == pytest.approx(exact)
+    assert smooth_columns._missed(coefficients, x, values) == pytest.approx(exact, rel=1e-9, abs=0.0)
 
 
 def test_pieces_of_a_gap_that_are_wanted():
@@ -252,7 +252,7 @@ def test_messages_of_many_schedules():
     same = losses_of_schedules(model, [[0.1] * 5, [0.1] * 5], [[1.0], [2.0]], at=[0, 5])
     assert same.values.tolist() == few.values.tolist() and few.at.tolist() == [0, 5]
     start = model.approximation + 1.0 + 0.25 + 1.0 / 9.0  # s = 1/2, beta = 2: the signal of a mode is j^-2
-    assert few.values[:, 0] == pytest.approx([start, start])
+    assert few.values[:, 0] == pytest.approx([start, start], rel=1e-9, abs=0.0)
     smooth = losses_of_schedules(model, [0.1] * 900, [[1.0], [2.0]])
     assert smooth.message == "steps of shared lengths, 2 schedules as columns, 3 modes, 2 on stretches of many steps"
 
@@ -274,7 +274,7 @@ def test_the_rough_error_beside_a_jump_is_that_of_the_grids():
     grid = np.linspace(0.0, math.pi, steps + 1)
     values, error, facts = solve_reference(problem, grid, steps)
     levels = [trapezoid(problem, level * steps)[::level] for level in (1, 2, 4)]
-    assert values == pytest.approx(levels[2], rel=1e-12)
+    assert values == pytest.approx(levels[2], rel=1e-12, abs=0.0)
     for a, b in ((0, 1), (1, 2)):
         apart = np.maximum.accumulate(np.abs(levels[a] - levels[b]))
         assert (error >= apart * (1.0 - 1e-9)).all()
@@ -282,7 +282,7 @@ def test_the_rough_error_beside_a_jump_is_that_of_the_grids():
     # without a jump two extrapolations are compared, of the fourth order
     smooth = replace(problem, gamma=0.3, breaks=())
     coarse, fine = (solve_reference(smooth, grid[[16]], size)[1][0] for size in (64, 128))
-    assert coarse / fine == pytest.approx(16.0, rel=0.3)
+    assert coarse / fine == pytest.approx(16.0, rel=0.3, abs=0.0)
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 0.3, 1.2])

@@ -37,29 +37,31 @@ def stretch(**given):
 
 def test_scales_are_those_of_the_kernel_and_of_the_loss():
     found = Scales.of(SYSTEM, 0.75, 1e-8, 3.0)
-    assert found.kernel == pytest.approx(2.35) and found.fastest == 4.0
+    assert found.kernel == pytest.approx(2.35, rel=1e-9, abs=0.0) and found.fastest == 4.0
 
     def kernel(t):
         return float(SYSTEM.weights @ np.exp(-SYSTEM.rates * t))
 
     # what noise injects within ten times the fastest mode's time
-    assert found.share == pytest.approx(quad(kernel, 0.0, 2.5)[0], rel=1e-10)  # the accuracy of the quadrature
-    assert found.sensitivity == pytest.approx(4.0)
+    assert found.share == pytest.approx(quad(kernel, 0.0, 2.5)[0], rel=1e-10, abs=0.0)  # the accuracy of the quadrature
+    assert found.sensitivity == pytest.approx(4.0, rel=1e-9, abs=0.0)
     # u falls from 0.8 + 3.7 to no less than what is left of the signal
     left = 0.8 + math.exp(-1.5) + 2.0 * math.exp(-12.0) + 0.7 * math.exp(-0.03)
-    assert found.caution == pytest.approx(1.0 + math.log(4.5 / left))
+    assert found.caution == pytest.approx(1.0 + math.log(4.5 / left), rel=1e-9, abs=0.0)
 
 
 def test_scales_at_their_limits():
     silent = replace(SYSTEM, noise=0.0)
     assert Scales.of(silent, 0.75, 1e-8, 3.0).share == math.inf
     # near the limit of stability an error grows at most a thousandfold
-    assert Scales.of(SYSTEM, 1.0 - 1e-9, 1e-8, 3.0).sensitivity == pytest.approx(1000.0)
-    assert Scales.of(SYSTEM, 1.0 - 2e-3, 1e-8, 3.0).sensitivity == pytest.approx(500.0)
+    assert Scales.of(SYSTEM, 1.0 - 1e-9, 1e-8, 3.0).sensitivity == pytest.approx(1000.0, rel=1e-9, abs=0.0)
+    assert Scales.of(SYSTEM, 1.0 - 2e-3, 1e-8, 3.0).sensitivity == pytest.approx(500.0, rel=1e-9, abs=0.0)
     empty = replace(silent, delta=0.0)
     # the loss falls by more than exp(30): no more than that counts
-    assert Scales.of(empty, 0.5, 1e-8, 1e5).caution == pytest.approx(31.0)
-    assert Scales.of(empty, 0.5, 1e-8, 1e9).caution == pytest.approx(31.0)  # where exp(-rate horizon) is 0
+    assert Scales.of(empty, 0.5, 1e-8, 1e5).caution == pytest.approx(31.0, rel=1e-9, abs=0.0)
+    assert Scales.of(empty, 0.5, 1e-8, 1e9).caution == pytest.approx(
+        31.0, rel=1e-9, abs=0.0
+    )  # where exp(-rate horizon) is 0
     slow = replace(SYSTEM, rates=np.array([0.5, 4.0, 0.0]))
     # a mode that does not decay gives its weight times the time
     without = float((slow.weights * (1.0 - np.exp(-2.5 * slow.rates)))[:2] @ (1.0 / slow.rates[:2]))
@@ -68,12 +70,14 @@ def test_scales_at_their_limits():
 
 def test_derivatives_are_blurred_like_the_square_root_of_the_accuracy():
     blurs = {accuracy: Scales.of(SYSTEM, 0.5, accuracy, 1.0).blur for accuracy in (1e-13, 1e-8, 4e-8, 1e-3)}
-    assert blurs[4e-8] == pytest.approx(2.0 * blurs[1e-8])
+    assert blurs[4e-8] == pytest.approx(2.0 * blurs[1e-8], rel=1e-9, abs=0.0)
     # an error e of u on places a panel apart becomes 1e4 e in two derivatives: far less than what is claimed
     assert 1e4 * 1e-8 < 0.1 * blurs[1e-8]
-    assert blurs[1e-8] == pytest.approx(3e-3)
+    assert blurs[1e-8] == pytest.approx(3e-3, rel=1e-9, abs=0.0)
     # and never nothing, nor more than a tenth
-    assert blurs[1e-13] == pytest.approx(1e-3) and blurs[1e-3] == pytest.approx(0.1)
+    assert blurs[1e-13] == pytest.approx(1e-3, rel=1e-9, abs=0.0) and blurs[1e-3] == pytest.approx(
+        0.1, rel=1e-9, abs=0.0
+    )
 
 
 SCALES = Scales(2.35, 4.0, 0.5, 1.0, 1e-2)
@@ -84,7 +88,7 @@ def test_the_claim_for_a_staircase_holds_the_square_of_its_first_correction():
     slow = replace(SCALES, fastest=1e-9, kernel=3.0)
     for jump in (1e-3, 0.2):
         found = slow.staircase(stretch(slope=jump / 3.0 / 0.01**2, largest=0.0))
-        assert found == pytest.approx(4.0 * (jump / 12.0) ** 2, rel=1e-6)  # the last correction is 1e-16 of it
+        assert found == pytest.approx(4.0 * (jump / 12.0) ** 2, rel=1e-6, abs=0.0)  # the last correction is 1e-16 of it
 
 
 def test_the_claim_for_a_staircase_holds_lengths_that_are_not_known():
@@ -92,7 +96,7 @@ def test_the_claim_for_a_staircase_holds_lengths_that_are_not_known():
     for slope, longest, uneven in ((0.3, 0.01, 1e-4), (0.7, 0.02, 1e-3)):
         both = (SCALES.staircase(stretch(slope=slope, longest=longest, uneven=each)) for each in (uneven, 0.0))
         known = next(both) - next(both)
-        assert known == pytest.approx(2.0 * 2.35 * slope * longest * uneven / 6.0)
+        assert known == pytest.approx(2.0 * 2.35 * slope * longest * uneven / 6.0, rel=1e-9, abs=0.0)
 
 
 def test_the_claim_for_a_staircase_holds_its_last_correction():
@@ -116,7 +120,7 @@ def test_the_claim_for_a_staircase_holds_its_last_correction():
         # of it 3% is blurred, and the next correction is smaller by (r eta)^2/42: four times that, 0.095, is 0.1
         jump = 1e-9 * eta**2
         assert scales.staircase(of) == pytest.approx(
-            jump * claim * (0.03 + 4.0 / 42.0 * (4.0 * eta) ** 2), rel=0.05 * (4.0 * eta) ** 2 / 0.03 + 1e-6
+            jump * claim * (0.03 + 4.0 / 42.0 * (4.0 * eta) ** 2), rel=0.05 * (4.0 * eta) ** 2 / 0.03 + 1e-6, abs=0.0
         )
     # the bound adds what has opposite signs: no more than a factor of some
     assert worst > 0.15
@@ -128,12 +132,14 @@ def test_the_claim_for_a_staircase_grows_with_what_changes_from_step_to_step():
         return Scales(3.0, 1e-3, 0.5, 1.0, 0.0).staircase(stretch(**{"slope": 0.0, "longest": 0.01, **given}))
 
     # the zigzag D3 with the next derivative of gamma: K(0) g'' eta^3 (r eta + change)/720, ten times
-    assert claim(bend=2.0) == pytest.approx(10.0 * 3.0 * 2.0 * 1e-6 * 1e-5 / 720.0)
-    assert claim(bend=2.0, change=1e-3) == pytest.approx(10.0 * 3.0 * 2.0 * 1e-6 * (1e-5 + 1e-3) / 720.0)
+    assert claim(bend=2.0) == pytest.approx(10.0 * 3.0 * 2.0 * 1e-6 * 1e-5 / 720.0, rel=1e-9, abs=0.0)
+    assert claim(bend=2.0, change=1e-3) == pytest.approx(
+        10.0 * 3.0 * 2.0 * 1e-6 * (1e-5 + 1e-3) / 720.0, rel=1e-9, abs=0.0
+    )
     # and that of a jump that changes by a part of itself
     tiny = 1e-6
     more = claim(slope=tiny, change=0.01) - claim(slope=tiny)
-    assert more == pytest.approx(10.0 * 3.0 * tiny * 1e-4 * 0.01 * (0.01 + 1e-5) / 720.0)
+    assert more == pytest.approx(10.0 * 3.0 * tiny * 1e-4 * 0.01 * (0.01 + 1e-5) / 720.0, rel=1e-9, abs=0.0)
 
 
 def random_stretch(rng, time, largest, columns=()):
@@ -154,9 +160,11 @@ def test_a_joint_counts_a_jump_and_two_fifths_of_a_kink():
         kink = abs(ends[0].deriv()(1.0) - ends[1].deriv()(-1.0) * 2.0 / 1.5)
         short = (fastest * 1.5 / 12.0) ** 4
         found = joint_error(before, after, fastest)
-        assert found == pytest.approx(short * (jump + 0.4 * kink / fastest) / 0.7)
-        assert joint_error(replace(before, largest=2.0), after, fastest) == pytest.approx(found * 0.7 / 0.9)
-        assert joint_error(None, after, fastest) == pytest.approx(short)
+        assert found == pytest.approx(short * (jump + 0.4 * kink / fastest) / 0.7, rel=1e-9, abs=0.0)
+        assert joint_error(replace(before, largest=2.0), after, fastest) == pytest.approx(
+            found * 0.7 / 0.9, rel=1e-9, abs=0.0
+        )
+        assert joint_error(None, after, fastest) == pytest.approx(short, rel=1e-9, abs=0.0)
 
 
 def test_joints_of_many_schedules_are_those_of_each():
@@ -168,8 +176,8 @@ def test_joints_of_many_schedules_are_those_of_each():
         return replace(of, gamma=of.gamma[:, i], largest=float(of.largest[i]), misfit=0.0)
 
     each = [joint_error(one(before, i), one(after, i), 2.0) for i in (0, 1)]
-    assert joint_error(before, after, 2.0) == pytest.approx(np.array(each))
-    assert joint_error(None, after, 2.0) == pytest.approx(np.full(2, 0.25**4))
+    assert joint_error(before, after, 2.0) == pytest.approx(np.array(each), rel=1e-9, abs=0.0)
+    assert joint_error(None, after, 2.0) == pytest.approx(np.full(2, 0.25**4), rel=1e-9, abs=0.0)
 
 
 @pytest.mark.parametrize("reach", [0.5, 2.0, 5.0, 9.0, 11.9, 12.0, 40.0])
@@ -221,7 +229,7 @@ def test_a_polynomial_of_time_is_fitted_exactly(low, high):
     found = fit_stretch(steps, low, high)
     inside = slice(5 * low, 5 * high)
     time = float(lengths[inside].sum())
-    assert (found.low, found.high) == (5 * low, 5 * high) and found.time == pytest.approx(time)
+    assert (found.low, found.high) == (5 * low, 5 * high) and found.time == pytest.approx(time, rel=1e-9, abs=0.0)
     assert (found.rows is None) == (high - low <= 28)
     begin = float(lengths[: 5 * low].sum())
     of = gamma(Polynomial([begin + 0.5 * time, 0.5 * time]))
@@ -233,7 +241,9 @@ def test_a_polynomial_of_time_is_fitted_exactly(low, high):
     )  # in time it is no polynomial, but nearly
     fine = np.linspace(begin, begin + time, 33)
     slope, bend = np.abs(gamma.deriv()(fine)).max(), np.abs(gamma.deriv(2)(fine)).max()
-    assert found.slope == pytest.approx(slope, rel=1e-9) and found.bend == pytest.approx(bend, rel=1e-7)
+    assert found.slope == pytest.approx(slope, rel=1e-9, abs=0.0) and found.bend == pytest.approx(
+        bend, rel=1e-7, abs=0.0
+    )
     values = gamma(middles[inside])
     # what is seen is exact, what is between may be larger by the slope over half a row of five steps
     largest, longest = float(values.max()), float(lengths[inside].max())
@@ -241,7 +251,7 @@ def test_a_polynomial_of_time_is_fitted_exactly(low, high):
     assert longest * (1.0 - 1e-14) <= found.longest <= 1.01 * longest
     assert found.misfit < 1e-9
     growing = 2.0 / time * np.abs(SLOPES @ found.length).max()
-    assert found.change == pytest.approx(slope * found.longest / found.largest + growing, rel=1e-6)
+    assert found.change == pytest.approx(slope * found.longest / found.largest + growing, rel=1e-6, abs=0.0)
     assert found.uneven < 1e-7
 
 

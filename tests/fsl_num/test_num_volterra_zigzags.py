@@ -75,8 +75,8 @@ def test_the_zigzag_of_the_modes_is_right_to_the_fourth_order_of_the_step(system
         missed.append(float(np.abs(found - exact).max()))
         size.append(float(np.abs(exact).max()))
     # the next term has the sixth power of the step, 2^6 = 64 for a halved one; a wrong fourth order would give 16
-    assert missed[0] / missed[1] == pytest.approx(64.0, rel=0.1)
-    assert missed[1] / missed[2] == pytest.approx(64.0, rel=0.1)
+    assert missed[0] / missed[1] == pytest.approx(64.0, rel=0.1, abs=0.0)
+    assert missed[1] / missed[2] == pytest.approx(64.0, rel=0.1, abs=0.0)
     # relative to the first order, 1/12, it is about 12/30240 (rate eta)^4 times a few
     assert missed[0] < 0.01 * size[0]
 
@@ -87,7 +87,7 @@ def test_many_states_have_the_zigzags_of_each():
     moments = Moments.of(TWO)
     found = zigzag_of_modes(TWO, moments, states, gammas, heights, 0.3)
     each = [zigzag_of_modes(TWO, moments, states[:, i], gammas[i], heights[i], 0.3) for i in range(3)]
-    assert found.T == pytest.approx(np.array(each), rel=1e-14)  # the same sums of two numbers
+    assert found.T == pytest.approx(np.array(each), rel=1e-14, abs=0.0)  # the same sums of two numbers
 
 
 @pytest.mark.parametrize("system", [ONE, TWO])
@@ -133,11 +133,11 @@ def test_the_curve_at_the_ends_of_steps_is_that_of_the_modes():
         state = flow.at(1.0 + 0.02 * (place + 1.0))[:-1]
         exact.append(float((state + 0.3 * zigzag(TWO, state, eta)).sum()))
     # the second derivative by interpolation on a panel of 0.04: rounding 1e-16 50^2 36, times eta^4/720 = 4e-5
-    assert polynomial(of.at_ends()[0], x) == pytest.approx(np.array(exact), rel=1e-13)
+    assert polynomial(of.at_ends()[0], x) == pytest.approx(np.array(exact), rel=1e-13, abs=0.0)
     ends = values_at(of, 1, 0.04, 0.02 * (x + 1.0), None)
-    assert ends == pytest.approx(np.array(exact), rel=1e-13)
-    assert values_at(of, 1, 0.04, 0.02 * (x + 1.0), np.zeros(3)) == pytest.approx(np.array(exact), rel=1e-13)
-    assert values_at(of, 1, 0.04, 0.02 * (x + 1.0), np.ones(3)) == pytest.approx(np.array(exact), rel=1e-13)
+    assert ends == pytest.approx(np.array(exact), rel=1e-13, abs=0.0)
+    assert values_at(of, 1, 0.04, 0.02 * (x + 1.0), np.zeros(3)) == pytest.approx(np.array(exact), rel=1e-13, abs=0.0)
+    assert values_at(of, 1, 0.04, 0.02 * (x + 1.0), np.ones(3)) == pytest.approx(np.array(exact), rel=1e-13, abs=0.0)
 
 
 def test_a_curve_on_some_panels_is_a_part_of_it():
@@ -150,7 +150,7 @@ def test_a_curve_on_some_panels_is_a_part_of_it():
     of_two = values_at(part, 2, 1.0, places, None)
     later = values_at(whole, 4, 2.0, np.concatenate([[0.1], 0.5 + places, [1.9]]), None)
     # a panel may be left at its end or at the start of the next, where these random curves differ
-    assert np.delete(later[1:-1], [0, 4, 8]) == pytest.approx(np.delete(of_two, [0, 4, 8]), rel=1e-12)
+    assert np.delete(later[1:-1], [0, 4, 8]) == pytest.approx(np.delete(of_two, [0, 4, 8]), rel=1e-12, abs=0.0)
 
 
 @pytest.mark.parametrize("parts", [1, 3])
@@ -177,12 +177,12 @@ def test_gamma_without_its_zigzags_keeps_the_mean_of_every_step():
         gamma, jump = found.gamma[0, :, 0], found.zigzag[0, :, 0]
         ends = middle + 0.5 * length * np.array([-1.0, 1.0])
         slope = g.deriv()(ends) * (size * eta(ends)) ** 2
-        assert jump[[0, -1]] == pytest.approx(slope, rel=1e-13)  # polynomials of degree 8
-        assert found.eta[0, [0, -1], 0] == pytest.approx(size * eta(ends), rel=1e-14)
+        assert jump[[0, -1]] == pytest.approx(slope, rel=1e-13, abs=0.0)  # polynomials of degree 8
+        assert found.eta[0, [0, -1], 0] == pytest.approx(size * eta(ends), rel=1e-14, abs=0.0)
         mean = float(radau_rule().matrix[-1] @ gamma[1:])
         left.append(abs(length * (g(middle) - mean) + (slope[1] - slope[0]) / 12.0))
     # the next Bernoulli number has the fourth power of the step, and its change over a step one more: 2^5
-    assert [left[0] / left[1], left[1] / left[2]] == pytest.approx([32.0, 32.0], rel=0.05)
+    assert [left[0] / left[1], left[1] / left[2]] == pytest.approx([32.0, 32.0], rel=0.05, abs=0.0)
 
 
 def test_stretches_side_by_side_are_each_their_own():
@@ -200,9 +200,9 @@ def test_stretches_side_by_side_are_each_their_own():
         slope, bend, growing = g.deriv()(x) * by_time, g.deriv(2)(x) * by_time**2, eta.deriv()(x) * by_time
         # gamma + g'' eta^2/24 + g' (eta^2)'/12
         smooth = g(x) + bend * eta(x) ** 2 / 24.0 + slope * 2.0 * eta(x) * growing / 12.0
-        assert both.gamma[row] == pytest.approx(smooth, rel=1e-13)
-        assert both.zigzag[row] == pytest.approx(slope * eta(x) ** 2, rel=1e-13)
-        assert both.eta[row] == pytest.approx(eta(x), rel=1e-13)
+        assert both.gamma[row] == pytest.approx(smooth, rel=1e-13, abs=0.0)
+        assert both.zigzag[row] == pytest.approx(slope * eta(x) ** 2, rel=1e-13, abs=0.0)
+        assert both.eta[row] == pytest.approx(eta(x), rel=1e-13, abs=0.0)
 
 
 def test_maps_of_panels_are_those_of_the_radau_matrix():
@@ -229,7 +229,7 @@ def test_moments_are_derivatives_of_the_kernel():
 
     h = 1e-3
     # central differences, wrong by h^2/6 of the third derivative, about 8, and 2 h^2/4! of the fourth
-    assert found.zeroth == pytest.approx(kernel(0.0), rel=1e-14)
-    assert found.first == pytest.approx(-(kernel(h) - kernel(-h)) / (2.0 * h), rel=1e-5)
-    assert found.second == pytest.approx((kernel(h) - 2.0 * kernel(0.0) + kernel(-h)) / h**2, rel=1e-5)
+    assert found.zeroth == pytest.approx(kernel(0.0), rel=1e-14, abs=0.0)
+    assert found.first == pytest.approx(-(kernel(h) - kernel(-h)) / (2.0 * h), rel=1e-5, abs=0.0)
+    assert found.second == pytest.approx((kernel(h) - 2.0 * kernel(0.0) + kernel(-h)) / h**2, rel=1e-5, abs=0.0)
     assert math.isclose(found.first, 2.0 * 1.0 + 0.7 * 0.4)
