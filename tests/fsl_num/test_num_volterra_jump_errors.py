@@ -9,6 +9,7 @@ import pytest
 
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, Spectrum
+from fsl_num.volterra import moment_modes as moment_modes_module
 from fsl_num.volterra.moment_modes import full_modes, full_sum, mode_errors, moment_modes
 from fsl_num.volterra.panels import jump_error, problem_modes, relative_floor, solve_panels
 from fsl_num.volterra.second_moments import solve_second_moments
@@ -162,3 +163,26 @@ def test_few_modes_claim_what_they_miss():
     assert 2.0 * worst + 2e-14 <= found.error < 1e-12
     assert moment_modes(replace(problem, model_size=100)).rates.size == 100
     assert moment_modes(replace(problem, model_size=101)).error > 0.0
+
+
+@pytest.mark.parametrize(("size", "last"), [(math.inf, 1e4), (150, 350.0 * 150.0**2)])
+def test_sums_are_compared_at_three_times_in_every_factor_e_and_up_to_the_largest_growth(monkeypatch, size, last):
+    seen, right = [], moment_modes_module.full_sum
+
+    def spy(power, beta, size, tau, growth, powers):
+        seen.append((tau, growth))
+        return right(power, beta, size, tau, growth, powers)
+
+    monkeypatch.setattr(moment_modes_module, "full_sum", spy)
+    horizon = 1e4 if math.isinf(size) else 1e9
+    few = np.ones(1)
+    mode_errors(few, (few, few), 0.5, 2.0, size, horizon, 0.3)
+    shares = set()
+    for tau, growth in seen:
+        # from 0 and 1/100 of the fastest mode's time, to the horizon or where a finite model has fallen by exp(-700)
+        assert tau[0] == 0.0 and tau[1] == pytest.approx(0.01) and tau[-1] == pytest.approx(last)
+        steps = np.diff(np.log(tau[1:]))
+        assert 0.25 < steps.min() and steps.max() <= 1.0 / 3.0
+        shares.add(round(float(growth[-1] / (0.3 * tau[-1])), 9))
+    # the integral of gamma lies between 0 and the largest gamma by the time
+    assert max(shares) == 1.0 and 0.0 < min(shares) <= 0.1 and len(shares) >= 3

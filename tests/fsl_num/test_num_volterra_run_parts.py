@@ -17,7 +17,7 @@ from fsl_num.volterra.discrete import cut_steps, losses_of_steps, rounding_floor
 from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.many import _batches, _records, losses_of_schedules
 from fsl_num.volterra.mixed_march import Gap, halves, layout, stretch_error
-from fsl_num.volterra.panels import collocation_points, halved, panel_ends, radau_rule
+from fsl_num.volterra.panels import collocation_points, halved, panel_ends, radau_rule, solve_panels
 from fsl_num.volterra.reference import solve_reference, trapezoid
 from fsl_num.volterra.secular import secular_zeros
 from fsl_num.volterra.smooth_steps import DEGREE, Scales, Stretch
@@ -142,6 +142,8 @@ def test_tolerances_of_steps_out_of_range(rtol):
 
 VARYING = Problem(spectrum=Spectrum([2.0, 0.1], [1.0, 1.0]), noise=1.0, gamma=np.cos, horizon=1.5, breaks=(0.4,))
 
+VARYING_ENOUGH = replace(VARYING, breaks=())
+
 
 def test_panels_grow_from_breaks_and_shrink_towards_the_end():
     wanted = np.array([0.123, 0.77, 1.4999])
@@ -165,6 +167,46 @@ def test_panels_grow_from_breaks_and_shrink_towards_the_end():
     flat, _ = panel_ends(replace(VARYING, gamma=0.3, breaks=()), wanted, 1.35)
     assert np.diff(flat).min() > 1e-5  # a constant does not vanish at the end
     assert np.isin(0.125 * 1.35 ** np.arange(6), flat).any()
+
+
+def geometric(first, ratio, below):
+    return [each for each in (first * ratio**k for k in range(200)) if each < below]
+
+
+def test_every_end_of_a_panel_has_its_reason():
+    for breaks, flat in (((0.4,), False), ((), False), ((), True)):
+        problem = replace(VARYING, breaks=breaks, gamma=0.3 if flat else np.cos)
+        times, _ = panel_ends(problem, np.array([0.123, 0.75, 0.77]), 1.35)
+        ends = [0.0, 0.123, 0.75, 0.77, 1.5]
+        for low, high in ((0.0, 0.4), (0.4, 1.5)) if breaks else ((0.0, 1.5),):
+            width = high - low
+            # a quarter of the fastest mode's time 1/2, and three that divide the segment in four
+            grown = [*geometric(0.125, 1.35, width), 0.0, 0.25 * width, 0.5 * width, 0.75 * width]
+            shrunk = []
+            if high == 1.5 and not flat:
+                grown = [each for each in grown if each <= 0.5 * width]
+                shrunk = [each for each in (0.5 * width * 1.35**-k for k in range(200)) if each >= 0.5e-12 / 1.35]
+            ends += [low + each for each in grown] + [high - each for each in shrunk]
+        # some ends are the same but for rounding
+        exact = np.unique(np.array(ends))
+        assert np.abs(exact[:, None] - times).min(axis=1).max() < 1e-15
+        assert np.abs(times[:, None] - exact).min(axis=1).max() < 1e-15
+
+
+def test_a_short_segment_has_four_panels_and_a_short_step_one():
+    short = replace(VARYING, breaks=(0.4, 0.5))
+    times, _ = panel_ends(short, np.empty(0), 1.35)
+    assert times[(times > 0.4 - 1e-9) & (times < 0.5 + 1e-9)] == pytest.approx([0.4, 0.425, 0.45, 0.475, 0.5])
+    steps = Problem(spectrum=Spectrum([2.0], [1.0]), noise=1.0, gamma=Discrete(rates=[0.1] * 15))
+    times, _ = panel_ends(steps, np.empty(0), 1.35)
+    assert times[times < 1.4 + 1e-9] == pytest.approx(0.1 * np.arange(15))
+
+
+def test_all_evaluations_are_counted():
+    _, _, facts = solve_panels(VARYING_ENOUGH, np.array([0.7]), 1e-10)
+    # on so many panels, half as many, and so on: at six points each
+    levels = [facts["panels"] // 2**k for k in range(4)]
+    assert facts["evaluations"] in [6 * sum(levels[:k]) for k in (2, 3, 4)] and facts["modes"] == 2
 
 
 def test_panels_are_halved():
