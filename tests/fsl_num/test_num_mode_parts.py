@@ -282,3 +282,26 @@ def test_no_proof_is_better_than_the_rounding_it_states() -> None:
         error = sums.panels.error(sums.slowest + sums.excess, sums.weights) if sums.resolved else None
         if error is not None:
             assert (error >= lebesgue * sums.noise).all() and (error <= 4.0 * 4.0 * sums.noise).all()
+
+
+def test_one_mode_is_proved_to_the_factor_between_points() -> None:
+    """Without its decay the sum is the constant 1: a polynomial of degree 47 seen at 288 points, and the rounding."""
+    sums = PowerLawSums((4.0, 2.0), 2.0, 1.0, 10.0)
+    rates, weights = np.ones(1), np.ones((2, 1))
+    exact = sums.panels.error(rates, weights)
+    assert exact == pytest.approx(4.0 * sums.noise, rel=1e-6, abs=0.0)  # next to no remainder, 4 for interpolation
+    wrong = sums.panels.error(rates, weights * (1.0 + 1e-6))
+    assert wrong == pytest.approx(1e-6 / math.cos(0.5 * math.pi * 47.0 / 288.0) + exact, rel=1e-8, abs=0.0)
+
+
+def test_sums_below_the_smallest_are_not_judged() -> None:
+    sums = PowerLawSums((170.0, 1.6), 2.0, 50.0, math.inf)  # j^-170 is 1e-289 at the last index
+    panels = sums.panels
+    starts = np.concatenate([[0.0], panels.ends[:-1]])
+    for k in range(2):
+        with np.errstate(under="ignore"):
+            logs = np.log(sums.values(starts)[k]) - 2.0 * sums.slowest * starts
+        assert panels.seen[k].tolist() == (logs > math.log(SMALLEST)).tolist()
+    assert not panels.seen[0].all() and panels.seen[1, :-1].all()
+    panels.seen = np.zeros_like(panels.seen)  # and what is nowhere judged is nowhere wrong
+    assert panels.error(np.ones(1), np.ones((2, 1))).tolist() == [0.0, 0.0]
