@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 
+import fsl_num.schedules
 import fsl_num.volterra
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum, discrete, smooth_columns
@@ -350,13 +351,12 @@ def test_zeros_of_the_secular_equation_in_thirty_digits(gamma):
 
 
 def test_results_cannot_be_changed_and_those_with_arrays_are_compared_by_identity():
-    compared = {"NeumannSeries", "Radau", "Problem", "Solution", "_Tables"}  # by all of their fields
-    for found in iter_modules(fsl_num.volterra.__path__):
-        if found.ispkg:
-            continue
-        module = import_module(f"fsl_num.volterra.{found.name}")
-        for name, each in vars(module).items():
-            if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__:
+    compared = {"Found", "NeumannSeries", "Radau", "Problem", "Solution", "_Tables"}  # by all of their fields
+    homes = [f"fsl_num.volterra.{each.name}" for each in iter_modules(fsl_num.volterra.__path__) if not each.ispkg]
+    homes += [f"fsl_num.schedules.{each.name}" for each in iter_modules(fsl_num.schedules.__path__)]
+    for home in (*homes, "fsl_num.functional", "fsl_num.evolution", "fsl_num.growth"):
+        for name, each in vars(import_module(home)).items():
+            if isinstance(each, type) and is_dataclass(each) and each.__module__ == home:
                 assert each.__dataclass_params__.frozen, name
                 arrays = any("Array" in str(field.type) for field in fields(each))
                 assert not arrays or name in compared or each.__eq__ is object.__eq__, name

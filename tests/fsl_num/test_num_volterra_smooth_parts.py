@@ -51,6 +51,8 @@ def test_scales_are_those_of_the_kernel_and_of_the_loss():
 
 
 def test_scales_at_their_limits():
+    # unless said otherwise nothing falls, and derivatives are known to a hundredth
+    assert Scales(1.0, 2.0, 0.5, 1.0) == Scales(1.0, 2.0, 0.5, 1.0, 0.01, 1.0)
     silent = replace(SYSTEM, noise=0.0)
     assert Scales.of(silent, 0.75, 1e-8, 3.0).share == math.inf
     # near the limit of stability an error grows at most a thousandfold
@@ -284,6 +286,7 @@ def test_a_flat_gamma_misses_nothing():
         found = fit_stretch(steps, 3, high)
         assert found.gamma.tolist() == [0.37] + [0.0] * DEGREE
         assert found.misfit == found.slope == found.bend == 0.0 and found.largest == 0.37
+        assert found.joint == 0.0  # not looked at yet
         assert found.change == pytest.approx(0.0, abs=1e-12)
 
 
@@ -291,6 +294,10 @@ def test_stretches_that_cannot_be_fitted():
     falling = np.geomspace(1.0, 1e-3, 100)
     # gamma falls to less than a quarter
     assert fit_stretch(SampledSteps.of(falling, falling, 5, True), 0, 20) is None
+    assert fit_stretch(SampledSteps.of(np.full(100, 0.1), falling, 5, False), 0, 20) is None
+    # however long the steps are
+    rising, long = np.linspace(1.0, 1.1, 100), np.full(100, 10.0)
+    assert fit_stretch(SampledSteps.of(long, rising, 5, False), 0, 20) is not None
     small = np.geomspace(1.0, 0.26, 100)
     assert fit_stretch(SampledSteps.of(small, small, 5, True), 0, 20) is not None
     assert fit_stretch(SampledSteps.of(np.full(100, 1e-103), np.ones(100), 5, False), 0, 20) is None
