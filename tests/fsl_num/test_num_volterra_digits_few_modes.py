@@ -117,3 +117,9 @@ def test_a_rule_of_as_many_nodes_as_indices_is_the_indices() -> None:
     assert mass == defect == 0
     assert float(few._rule(20, 0.5, 2.0, 3, 8.0, 5, True)[1][-1]) == pytest.approx((3.0 / 7.0) ** 2, rel=1e-15)
     assert len(few._rule(20, 0.5, 2.0, 3, 8.0, 4, True)[0]) == 4
+
+
+def test_a_rule_has_a_node_at_least() -> None:
+    # what is behind the millionth index is below a tenth by itself
+    assert few._nodes(few._Law(0.5, 2.0, math.inf, 1e-3, 0.0), 10**6, 0.0, 1) == (1, 1)
+    assert few._nodes(few._Law(0.5, 2.0, math.inf, 1e-3, 0.0), 10**6, 0.3, 1) == (1, 1)
