@@ -14,9 +14,10 @@ from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Constant, schedule
 from fsl_num.volterra import Problem
 from fsl_num.volterra.enclosure import solver
+from fsl_num.volterra.enclosure.bounds import ErrorBounds
 from fsl_num.volterra.enclosure.collocation import collocation
 from fsl_num.volterra.enclosure.gamma import Piece
-from fsl_num.volterra.enclosure.modes import BallModes
+from fsl_num.volterra.enclosure.modes import BallModes, Remainder
 from fsl_num.volterra.enclosure.panels import March, Panel, cut
 from fsl_num.volterra.enclosure.secular import _starts, _zero, secular_values
 
@@ -153,6 +154,29 @@ def test_defects_are_bounded_from_above_and_not_far(width: float, stages: int) -
             assert 2.0 * (degree - 1) ** 2 * size <= most <= 2.0 * (degree + 2) ** 2 * size
     begins = legendre.legval(-1.0, modes)
     assert begins == pytest.approx(signals, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("part", ["kernel", "signal"])
+def test_what_is_left_out_is_fed_back_through_the_modes(part: str) -> None:
+    """One mode that is exact but for theta, which grows like t: e' = -r e + w gamma (e + theta)."""
+    rate, weight, gamma, loss, sizes = 1.0, 1.0, 0.5, 3.0, {"kernel": 0.0, "signal": 0.0} | {part: 1e-3}
+    remainder = Remainder(flint.arb(sizes["kernel"]), flint.arb(sizes["signal"]), flint.arb(1), 1)
+    modes = BallModes(
+        [flint.arb(rate)], [flint.arb(weight)], [flint.arb(1)], flint.arb(0), flint.arb(0), remainder, [1]
+    )
+    bounds, zero = ErrorBounds(flint, modes), [flint.arb(0)]
+    for end in (1.0, 2.0, 3.0):
+        bounds.advance(
+            width=flint.arb(1), end=flint.arb(end), gamma=flint.arb(gamma), loss=flint.arb(loss), jumps=zero,
+            sizes=zero, slopes=zero,
+        )  # fmt: skip
+        # at least theta = signal t + kernel t int_0^t gamma |g|, |g| = 3, driven through the mode
+        x = np.linspace(0.0, end, 2001)
+        theta = sizes["signal"] * x + sizes["kernel"] * x * gamma * loss * x
+        driven = weight * gamma * theta * np.exp(-(rate - gamma * weight) * (end - x))
+        error = 0.5 * float((driven[1:] + driven[:-1]) @ np.diff(x)) + theta[-1]
+        # theta at its end is taken for all of the past, and its feedback for an infinite time: 1/(1 - 1/2)
+        assert error <= float(bounds.radius) <= 2.1 * (1.0 + 1.5 / end) * error
 
 
 # The zeros of the secular equation
