@@ -19,6 +19,7 @@ from fsl_num.exponential_sums import (
     _small_rate_integral,
     exponential_sum_float,
 )
+from fsl_num.spectrum import exponential_sum
 
 MP = mpmath.mp.clone()
 MP.dps = 40
@@ -161,3 +162,11 @@ def test_infinite_sums_at_times_when_the_first_indices_have_gone(u: float) -> No
     )
     exact = whole + lead * ends
     assert abs(found - exact) <= 2e-14 * exact
+
+
+def test_numbers_as_text_need_digits() -> None:
+    assert exponential_sum("2", "0", "2", digits=15) == pytest.approx(math.pi**2 / 6.0, rel=1e-14)
+    with pytest.raises(TypeError, match="power"):
+        exponential_sum("2", 0.0, 2.0)
+    with pytest.raises(ValueError, match="start"):
+        exponential_sum(2.0, 0.0, 2.0, start=math.inf)  # type: ignore[arg-type]
