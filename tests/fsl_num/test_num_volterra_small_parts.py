@@ -54,23 +54,30 @@ def test_runs_of_steps_have_the_points_of_their_longest_step():
     assert [segments(np.array([0.1]), 1.0, 1e-2, extra)[0].points for extra in (0, 1, 20)] == [2, 3, MOST_POINTS]
 
 
-def test_the_points_of_a_run_are_about_enough():
-    # f' = -2 f + gamma f on one step: what a rule of so many points makes of exp((gamma - 2) eta)
-    for accuracy in (1e-2, 1e-4, 1e-6, 1e-8, 1e-10):
-        for eta in (0.5, 0.1, 0.02):
-            points = segments(np.array([eta]), 2.0, accuracy)[0].points
-            plan = Discrete(rates=[eta], batch_sizes=eta / 0.8)
-            problem = Problem(s=0.5, beta=2.0, model_size=1, noise=0.0, gamma=plan)
-            rule, system = radau_step_rule(points), linear_modes(problem, eta)
-            matrix = rule.coupling * rule.weights
-            kernel = np.exp(-2.0 * eta * (rule.points[:, None] - rule.points))
-            base = system.delta
-            u = np.linalg.solve(np.eye(points) - 0.8 * eta * matrix * kernel, base + np.exp(-2.0 * eta * rule.points))
-            slope = 0.8 - 2.0
-            rest = 0.8 * base / slope
-            exact = base + (1.0 + rest) * math.exp(slope * eta) - rest
-            # the first guess was measured for other modes: within a factor of ten
-            assert abs(u[-1] / exact - 1.0) <= 10.0 * accuracy
+def error_of_one_step(eta, points):
+    """x' = -2 x + gamma (x + delta) on one step by a rule of so many points, relative."""
+    plan = Discrete(rates=[eta], batch_sizes=eta / 0.8)
+    problem = Problem(s=0.5, beta=2.0, model_size=1, noise=0.0, gamma=plan)
+    rule, base = radau_step_rule(points), linear_modes(problem, eta).delta
+    matrix = rule.coupling * rule.weights
+    kernel = np.exp(-2.0 * eta * (rule.points[:, None] - rule.points))
+    u = np.linalg.solve(np.eye(points) - 0.8 * eta * matrix * kernel, base + np.exp(-2.0 * eta * rule.points))
+    slope = 0.8 - 2.0
+    rest = 0.8 * base / slope
+    exact = base + (1.0 + rest) * math.exp(slope * eta) - rest
+    return abs(u[-1] / exact - 1.0)
+
+
+@pytest.mark.parametrize("eta", [0.5, 0.3, 0.1, 0.02])
+@pytest.mark.parametrize("digits", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+def test_the_points_of_a_run_are_about_enough(eta, digits):
+    accuracy = 10.0**-digits
+    points = segments(np.array([eta]), 2.0, accuracy)[0].points
+    # the first guess was measured for other modes: within a factor of ten
+    assert error_of_one_step(eta, points) <= 10.0 * accuracy
+    # and with two points less it would not do, by an order each
+    if points > 2:
+        assert error_of_one_step(eta, points - 2) > accuracy
 
 
 def test_long_steps_are_divided_into_parts_of_the_fastest_time_at_most():

@@ -275,9 +275,52 @@ def test_a_step_beside_the_polynomial_is_part_of_the_misfit(one_batch, size, acc
     # no less than what is missed at any step, and not much more
     assert true <= found.misfit * (1.0 + 1e-9)
     assert found.misfit <= 3.0 * max(true, 1e-9)
-    if not one_batch:
-        assert np.abs(length - rates[inside]).max() <= found.uneven * (1.0 + 1e-9)
+    assert np.abs(length - rates[inside]).max() <= found.uneven * (1.0 + 1e-9)
     assert found.uneven <= 3.0 * max(np.abs(length - rates[inside]).max(), 1e-10)
+
+
+@pytest.mark.parametrize(("low", "high"), [(3, 9), (2, 40)])
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_length_beside_the_polynomial_is_uneven_whatever_gamma_is(low, high, flat):
+    lengths = np.full(220, 0.1)
+    lengths[30] = 0.1001
+    middles = np.cumsum(lengths) - 0.5 * lengths
+    found = fit_stretch(
+        SampledSteps.of(lengths, np.full(220, 0.3) if flat else 0.3 + 1e-3 * middles, 5, False), low, high
+    )
+    # the step is a sample: the polynomial goes through it or misses it by 1e-4
+    x = (middles[5 * low : 5 * high] - middles[5 * low] + 0.05) * 2.0 / found.time - 1.0
+    missed = np.abs(polynomial(found.length, x) - lengths[5 * low : 5 * high]).max()
+    assert 1e-5 < missed <= found.uneven * (1.0 + 1e-6) and found.uneven < 3e-4
+    assert found.misfit < 1e-5  # gamma by time is bent by the step of another length
+
+
+def test_rows_are_told_apart_where_they_miss_a_tenth_of_the_accuracy():
+    gammas = 0.2 * np.cos(np.linspace(0.0, 0.4, 220)) ** 2
+    gammas[101] *= 1.0 + 1e-6
+    steps = SampledSteps.of(np.full(220, 0.1), gammas, 5, False)
+    # 1e-6 of gamma there, by a tenth of the least gamma on the samples
+    limit = 1e-6 * gammas[101] / (0.1 * gammas[195])
+    for share, apart in ((0.9, True), (1.1, False), (100.0, False)):
+        found = fit_stretch(steps, 3, 40, share * limit)
+        assert (101 - 15 in found.rows.index) == apart
+        assert found.misfit >= 0.9e-6
+
+
+def test_steps_whose_places_are_not_told_by_the_samples():
+    # gamma is a line by the number of the step, but within each row of five two lengths are changed, to and fro
+    lengths = np.full(220, 0.1)
+    lengths[1::5] += 1e-4
+    lengths[2::5] -= 1e-4
+    gammas = 0.3 - 5e-4 * np.arange(220)
+    found = fit_stretch(SampledSteps.of(lengths, gammas, 5, False), 3, 40)
+    inside = slice(15, 200)
+    x = (np.cumsum(lengths[inside]) - 0.5 * lengths[inside]) * 2.0 / found.time - 1.0
+    missed = np.abs(polynomial(found.gamma, x) / gammas[inside] - 1.0).max()
+    # the middle of a step moves by half of 1e-4, where gamma falls by 5e-3 in a unit of time
+    assert missed > 0.4e-4 * 5e-3 / 0.3
+    # it may move by all lengths of the row, of which each is counted with the root of the squares of all
+    assert missed <= found.misfit <= 5.0 * math.sqrt(2.0) * 2.0 * 2.0 * missed
 
 
 def test_a_flat_gamma_misses_nothing():
@@ -287,6 +330,7 @@ def test_a_flat_gamma_misses_nothing():
         assert found.gamma.tolist() == [0.37] + [0.0] * DEGREE
         assert found.misfit == found.slope == found.bend == 0.0 and found.largest == 0.37
         assert found.joint == 0.0  # not looked at yet
+        assert found.length == pytest.approx([0.1] + [0.0] * DEGREE, abs=1e-15)
         assert found.change == pytest.approx(0.0, abs=1e-12)
 
 
