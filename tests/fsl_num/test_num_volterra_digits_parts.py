@@ -227,6 +227,13 @@ def test_how_close_to_the_end_gamma_is_singular() -> None:
     assert len(found("wsd", final=0.1, decay_fraction=0.5).breaks) == 1
 
 
+def test_schedules_end_at_their_final_rate() -> None:
+    for name in ("cosine", "linear", "exp-decay"):
+        plan = schedule(name, peak=0.5, steps=40.0, final=0.125, batch_size=2.0)
+        gamma = exact_gamma(MP, _problem(gamma=plan, horizon=None), MP.mpf(0))
+        assert abs(gamma.value(gamma.end, MP.mpf(0)) - MP.mpf(1) / 16) < MP.mpf(10) ** -38
+
+
 def test_a_function_is_asked_just_before_its_end() -> None:
     asked: list[Any] = []
     gamma = exact_gamma(MP, _problem(gamma=lambda t: asked.append(t) or 0.25, breaks=(3.0,)), None)
