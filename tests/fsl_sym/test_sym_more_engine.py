@@ -150,6 +150,16 @@ def test_samples_reach_several_scales_inside_the_range(ranges: tuple[object, obj
         assert end is None or not box.contains({x: Fraction(int(end))})  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize("ends", [(1, 2), (-1, 1), (-3, -2), (Fraction(1, 3), Fraction(1, 2))])
+def test_signs_are_known_up_to_both_ends_and_no_further(ends: tuple[int, int]) -> None:
+    x = Symbol("x")
+    box, (lower, upper) = Domain({x: ends}), (Rational(str(end)) for end in ends)
+    middle = (lower + upper) / 2
+    assert box.sign(x - lower) == 1 and box.sign(upper - x) == 1 and box.sign((x - lower) * (x - upper)) == -1
+    for inside in (middle, lower + (upper - lower) / 100, upper - (upper - lower) / 100):
+        assert box.sign(x - inside) is None
+
+
 def test_a_chain_names_the_step_that_breaks_it() -> None:
     first = Step(a + a, 2 * a, "identity", "add", Identity())
     wrong = Step(2 * a, 3 * a, "identity", "a slip", Identity())

@@ -93,6 +93,10 @@ WRONG: dict[str, tuple[Expr, Expr, Justification]] = {
     "a summand of another range": (POWERS, Sum(j**-beta, (j, 1, T)), Termwise()),
     "a term beside the sum": (POWERS + a, POWERS + b, Termwise()),
     "a range on one side only": (POWERS + Sum(j, (j, 1, T)), POWERS, Termwise()),
+    "a sum of 1 on the left alone": (POWERS + Sum(1, (j, 1, T)), POWERS, Termwise()),
+    "a sum of -1 on the left alone": (POWERS + Sum(-1, (j, 1, T)), POWERS, Termwise()),
+    "a sum of 1 on the right alone": (POWERS, POWERS + Sum(1, (j, 1, T)), Termwise()),
+    "a sum of -1 on the right alone": (POWERS, POWERS + Sum(-1, (j, 1, T)), Termwise()),
     "another range of the integral": (
         Integral(Sum(j * t, (j, 1, M)), (t, 0, T)), Sum(Integral(j * t, (t, 0, 1)), (j, 1, M)), Interchange(),
     ),

@@ -312,6 +312,9 @@ def test_a_choice_of_hyperparameters_is_allowed_where_the_paper_allows_it(budget
         assert not allowed(name, K=Integer(2048))  # more steps than samples
         assert not allowed(name, K=Integer(64))  # a learning rate of 2
         assert allowed(name, K=Integer(128)) and allowed(name, K=Integer(1024))  # both limits are allowed
+    # an intrinsic time between 1 and 2 is long enough: 3/2, and 12/log(budget) with a budget of 1024 or 4096
+    assert allowed("constant", gamma=Rational(3, 2048))
+    assert allowed("exp-decay", gamma=Rational(12, 1024)) and allowed("wsd", gamma=Rational(24, 1024))
     assert not allowed("wsd", r=Rational(3, 4))
     assert allowed("wsd", r=Rational(3, 4), q=Rational(1, 4))
     assert not allowed("wsd", r=Rational(1, 10**4), q=1 - Rational(1, 10**4))  # the decay phase is too short
