@@ -199,3 +199,19 @@ def test_the_smooth_part_of_a_sum(u: str) -> None:
         assert found is not None
         # tolerance 100 eps of the largest part
         assert _close(found, _brute(4, WIDE.mpf(t), 2, start, last), 36)
+
+
+def test_a_derivative_that_vanishes_is_not_the_end_of_the_series() -> None:
+    def taylor(u: Any, order: int) -> list[Any]:
+        return list(WIDE.taylor(lambda z: (1 + z) ** -4 * WIDE.exp(u - u * (1 + z) ** -2), 0, order))
+
+    # the third coefficient in z changes its sign at u = 2.7, where the first is not zero and the fifth is large
+    u = WIDE.findroot(lambda v: taylor(v, 3)[3], (1, 3), solver="anderson")
+    mp = private_context(50)
+    x = mp.mpf(50)
+    found = _end_terms(mp, mp.mpf(4), mp.mpf(u) * x**2 / 2, mp.mpf(2), x, 1, mp.mpf(10) ** -32)
+    row = taylor(WIDE.mpf(mp.mpf(u)), 24)
+    assert abs(row[3]) < WIDE.mpf(10) ** -30 < abs(row[1]) * WIDE.mpf(10) ** -28
+    parts = [WIDE.bernoulli(2 * k) / (2 * k) * row[2 * k - 1] * WIDE.mpf(50) ** (1 - 2 * k) for k in range(1, 13)]
+    exact = WIDE.mpf(50) ** -4 * WIDE.exp(-WIDE.mpf(mp.mpf(u))) * (WIDE.mpf(1) / 2 + WIDE.fsum(parts))
+    assert abs(WIDE.mpf(found) - exact) < 2 * WIDE.mpf(10) ** -32
