@@ -29,9 +29,7 @@ class Growth:
 
 def _fit(logs: Array, values: Array, power: float | None) -> Array:
     """Return (constant, power, log_power) by least squares on centred, scaled columns."""
-    columns = [np.log(logs)] if power is None else [np.log(logs)]
-    if power is None:
-        columns.insert(0, logs)
+    columns = [np.log(logs)] if power is not None else [logs, np.log(logs)]
     target = values if power is None else values - power * logs
     design = np.stack(columns, axis=1)
     middle, centre = design.mean(axis=0), target.mean()

@@ -194,8 +194,8 @@ def fit_stretch(steps: SampledSteps, low: int, high: int, accuracy: float = np.i
             alone = (rows.ends - 0.5 * length[rows.index]) * scale - 1.0
             wrong = max(wrong, _misfit(found[:, 0], alone, gamma[rows.index]))
             uneven = max(uneven, _misfit(found[:, 1], alone, length[rows.index]))
-        # between the samples a smooth function moves by its slope at most
-        away = 0.5 * time / (high - low)
+        # up to the next sample, and after the last one, a smooth function moves by its slope at most
+        away = time / (high - low)
         largest += wrong + slope * away, uneven + growing * away
         least -= wrong + slope * away
         if least[0] <= 0.0:

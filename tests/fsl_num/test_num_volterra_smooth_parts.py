@@ -374,3 +374,12 @@ def test_which_stretches_fit():
     part = replace(steep, largest=0.4)
     least = 6.0 * scales.staircase(part) / (0.5 * 0.4)
     assert fits(part, scales, 1.001 * least) and not fits(part, scales, 0.999 * least)
+
+
+def test_gamma_after_the_last_sample_belongs_to_the_stretch():
+    lengths, rising = np.full(1920, 0.1), np.linspace(0.1, 0.2, 1920)
+    assert fit_stretch(SampledSteps.of(lengths, rising, 32, False), 5, 50).largest >= rising[1599]
+    falling = rising[::-1].copy()
+    falling[700] += 1e-6
+    found = fit_stretch(SampledSteps.of(lengths, falling, 32, False), 5, 50)
+    assert found.misfit * falling[160:1600].min() >= 1e-6
