@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sympy import Add, Expr, Integer, Integral, Mul, Sum, Symbol, diff, expand, nan, oo, simplify, sympify, zoo
+from sympy import Expr, Integer, Integral, Mul, Sum, Symbol, diff, nan, oo, simplify, sympify, zoo
 
-from fsl_sym.verification import equal, limit_value, maximum_on_half_line, sign
+from fsl_sym.limits import is_continuous, limit_value, maximum_on_half_line
+from fsl_sym.linear_combinations import one_integral, summands
+from fsl_sym.verification import equal, sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,41 +63,6 @@ class Identity:
         """Compare both sides."""
         swaps = dict(self.reparametrise)
         return _compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True))
-
-
-_Limits = tuple[Expr, ...]
-
-
-def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
-    """A linear combination of sums as {limits: summand} and the part without sums.
-
-    Raises
-    ------
-    ValueError
-        If a sum does not enter linearly.
-    """
-    parts: dict[_Limits, Expr] = {}
-    rest: Expr = Integer(0)
-    for term in Add.make_args(_distribute(expression)):
-        sums = [item for item in Mul.make_args(term) if isinstance(item, Sum)]
-        if not sums:
-            if term.has(Sum):
-                raise ValueError(f"{term} holds a sum that does not enter linearly; write it as a multiple of the sum")
-            rest += term
-            continue
-        others = [item for item in Mul.make_args(term) if not isinstance(item, Sum)]
-        if len(sums) > 1 or any(item.has(Sum) for item in others):
-            raise ValueError(f"{term} is a product of sums; only linear combinations of sums are compared")
-        (limits,) = sums[0].limits
-        parts[limits] = parts.get(limits, Integer(0)) + Mul(*others) * sums[0].function
-    return parts, rest
-
-
-def _distribute(expression: Expr) -> Expr:
-    """Multiply out brackets that hold sums, without touching the summands."""
-    masks = {item: Symbol(f"_sum{i}") for i, item in enumerate(sorted(expression.atoms(Sum), key=str))}
-    opened = expand(expression.xreplace(masks), power_base=False, power_exp=False)
-    return opened.xreplace({mask: item for item, mask in masks.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +118,7 @@ def _compare_integrands(expected: Expr, after: Expr) -> StepVerdict:
     if set(left) != set(right) or left_rest != right_rest:
         return refuse("the ranges of the sums differ")
     for limits in left:
-        pair = [_one_integral(side[limits]) for side in (left, right)]
+        pair = [one_integral(side[limits]) for side in (left, right)]
         if pair[0] is None or pair[1] is None or pair[0][1] != pair[1][1]:
             return refuse("the ranges of the integrals differ")
         verdict = _compare(pair[0][0], pair[1][0])
@@ -160,24 +127,17 @@ def _compare_integrands(expected: Expr, after: Expr) -> StepVerdict:
     return StepVerdict(True, "exact", "the integrands of each term agree")
 
 
-def _one_integral(expression: Expr) -> tuple[Expr, _Limits] | None:
-    integrals = expression.atoms(Integral)
-    if len(integrals) != 1:
-        return None
-    (inner,) = integrals
-    if expression.xreplace({inner: Integer(0)}) != 0:
-        return None  # not a multiple of the integral
-    return expand(expression.xreplace({inner: Integer(1)}) * inner.function), inner.limits[0]
-
-
 @dataclass(frozen=True, slots=True)
 class Antiderivative:
     """An integral is the difference of an antiderivative at the ends; its derivative is compared with the integrand.
 
-    Infinite ends and the end 0 are taken as limits by :func:`fsl_sym.verification.limit_value`.
+    Infinite ends and the end 0 are taken as limits by :func:`fsl_sym.limits.limit_value`. Between the ends the
+    antiderivative must be continuous; ``reparametrise`` as in :class:`Identity` where the range of an end has to be
+    seen for that.
     """
 
     primitive: Expr
+    reparametrise: tuple[tuple[Symbol, Expr], ...] = ()
     rule: str = field(default="integral", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
@@ -186,10 +146,16 @@ class Antiderivative:
         if len(integrals) != 1:
             return refuse(f"expected one integral, found {len(integrals)}")
         (integral,) = integrals
+        if len(integral.limits) != 1:
+            return refuse("a double integral is taken one variable after the other")
         variable, lower, upper = integral.limits[0]
         derivative = equal(diff(self.primitive, variable), integral.function)
         if not derivative.proved:
             return refuse(f"the derivative of the antiderivative is not the integrand: {derivative.detail}")
+        swaps = dict(self.reparametrise)
+        seen = [each.subs(swaps, simultaneous=True) for each in (self.primitive, lower, upper)]
+        if not is_continuous(seen[0], variable, seen[1], seen[2]):
+            return refuse("the antiderivative is not shown to be continuous between the ends of the range")
         ends = [self._at(variable, end) for end in (lower, upper)]
         if ends[0] is None or ends[1] is None:
             return refuse("the antiderivative has no limit that could be decided at an end of the range")
@@ -220,7 +186,7 @@ class Substitution:
             side.xreplace({one: one.limits[0][0] for one in side.atoms(Integral)}).has(Sum) for side in (before, after)
         ):
             return refuse("a substitution is made in one integral, or mode by mode in two sums over the same range")
-        left, right = _one_integral(before), _one_integral(after)
+        left, right = one_integral(before), one_integral(after)
         if left is None or right is None:
             return refuse("each side must hold exactly one integral")
         (f, (old, lower, upper)), (g, (new, new_lower, new_upper)) = left, right
@@ -330,11 +296,13 @@ class IntegralTest:
         """Compare ranges and integrand, and decide the sign of the derivative."""
         upper = before.has(Sum)
         parts, rest = summands(before if upper else after)
-        integral = _one_integral(after if upper else before)
+        integral = one_integral(after if upper else before)
         if rest != 0 or len(parts) != 1 or integral is None:
             return refuse("expected one sum and one integral")
         (((index, first, last), summand),) = parts.items()
         integrand, (y, low, high) = integral
+        if y != index and summand.has(y):
+            return refuse(f"the summand holds {y}, over which the integral runs")
         ends = (first - 1, last) if upper else (first, last + 1)
         if simplify(low - ends[0]) != 0 or not (high == ends[1] or simplify(high - ends[1]) == 0):
             return refuse(f"the integral must run over {ends}")
@@ -363,11 +331,13 @@ class SumToIntegral:
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare sum, integral, shape and error."""
         parts, rest = summands(before)
-        right = _one_integral(after)
+        right = one_integral(after)
         if rest != 0 or len(parts) != 1 or right is None:
             return refuse("expected one sum and one integral")
         (((index, first, last), summand),) = parts.items()
         integrand, (y, lower, upper) = right
+        if any(self.h.has(each) for each in (index, y) if each != self.v):
+            return refuse(f"h is a function of {self.v}, and may hold neither {index} nor {y}")
         if first != 1 or lower != 0 or last != upper:
             return refuse("the sum must run over 1..M and the integral over 0..M")
         if sign(diff(self.v_of_y, y)) != -1:

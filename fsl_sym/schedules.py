@@ -66,7 +66,7 @@ class Phase:
                 self.intrinsic_time,
                 "integral",
                 f"intrinsic time of the {self.name} is the integral of the learning rate, from T(0) = 0",
-                Antiderivative(primitive),
+                Antiderivative(primitive, ((tau, self.length * (1 - FRACTION)),)),
                 begins=True,
             ),
             Step(

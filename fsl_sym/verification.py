@@ -11,26 +11,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from sympy import (
-    Add,
     Expr,
     Float,
     Integer,
     Integral,
-    Mul,
-    Pow,
     Rational,
     Sum,
     Symbol,
-    exp,
     expand,
     expand_func,
     expand_log,
     factor,
-    factorial,
     gamma,
     gammasimp,
     lowergamma,
-    oo,
     powdenest,
     powsimp,
     simplify,
@@ -232,145 +226,3 @@ def sign(expression: Expr) -> int | None:
         return -1
     value = simplify(value)
     return 0 if value == 0 else 1 if value.is_positive else -1 if value.is_negative else None
-
-
-def _split(term: Expr, x: Symbol) -> tuple[Expr, Expr, list[Expr]]:
-    """A product as (constant, exponent of x, other factors that hold x)."""
-    constant: Expr = Integer(1)
-    power: Expr = Integer(0)
-    others: list[Expr] = []
-    for item in Mul.make_args(powsimp(expand(term, power_base=True), combine="exp")):
-        base, exponent = item.as_base_exp()
-        if not item.has(x):
-            constant *= item
-        elif base == x and not exponent.has(x):
-            power += exponent
-        else:
-            others.append(item)
-    return constant, power, others
-
-
-def _limit_at_infinity(term: Expr, x: Symbol) -> Expr | None:
-    constant, power, others = _split(term, x)
-    value, decays = constant, False
-    for item in others:
-        if isinstance(item, exp) and sign(item.args[0].coeff(x)) == -1 and item.args[0].is_polynomial(x):
-            decays = True
-        elif isinstance(item, uppergamma) and sign(item.args[1].coeff(x)) == 1:
-            decays = True
-        elif isinstance(item, lowergamma) and sign(item.args[1].coeff(x)) == 1:
-            value *= gamma(item.args[0])
-        else:
-            return None
-    growth = sign(power)
-    if decays or growth == -1:
-        return Integer(0)
-    return value if growth == 0 else None
-
-
-_TAYLOR: Final = 4
-"""Order to which an exponential is expanded at zero; the remainder is one order higher."""
-
-
-def _limit_at_zero(expression: Expr, x: Symbol) -> Expr | None:
-    expression = expand(expression, power_base=True)
-    collected: Expr = Integer(0)
-    for term in Add.make_args(expression):
-        constant, power, others = _split(term, x)
-        for item in others:
-            argument = item.args[-1]
-            if isinstance(item, exp) and argument.subs(x, 0) == 0 and argument.is_polynomial(x):
-                if sign(power + _TAYLOR + 1) != 1:
-                    return None
-                constant *= sum((argument**n / factorial(n) for n in range(_TAYLOR + 1)), Integer(0))
-            elif isinstance(item, uppergamma) and sign(item.args[0]) == 1 and argument.subs(x, 0) == 0:
-                if sign(power) == -1:
-                    return None
-                constant *= gamma(item.args[0])
-            elif isinstance(item, lowergamma) and sign(item.args[0]) == 1 and not simplify(argument / x).has(x):
-                # between 0 and its leading term argument^order / order; a later term of the series is smaller
-                power += item.args[0]
-                if sign(power) not in (0, 1):
-                    return None
-                constant *= simplify(argument / x) ** item.args[0] / item.args[0]
-            else:
-                return None
-        collected += constant * x**power
-    total: Expr = Integer(0)
-    for term in Add.make_args(expand(powsimp(expand(collected, power_base=True)), power_base=True)):
-        constant, power, others = _split(term, x)
-        growth = sign(power)
-        if others or growth is None or growth == -1:
-            return None
-        total += constant if growth == 0 else 0
-    return total
-
-
-def limit_value(expression: Expr, x: Symbol, point: Expr) -> Expr | None:
-    """The limit of a sum of products of powers, exponentials and incomplete gamma functions, at 0+ or at infinity.
-
-    The limit is read off term by term, with exponents decided over their whole range; where one is not decided the
-    answer is None. Unlike ``sympy.limit`` it never guesses the sign of a symbolic exponent.
-
-    Examples
-    --------
-    >>> from sympy import exp, oo, uppergamma
-    >>> from fsl_sym.symbols import beta, s, t
-    >>> limit_value(1 + t ** (1 / beta - 1), t, oo)
-    1
-    >>> limit_value(t ** (s - 1), t, oo) is None
-    True
-    """
-    if not expression.has(x):
-        return expression
-    expression, masks = _mask_constants(expression, x)
-    value = _masked_limit(expression, x, point)
-    return None if value is None else value.xreplace(masks)
-
-
-def _mask_constants(expression: Expr, x: Symbol) -> tuple[Expr, dict[Symbol, Expr]]:
-    """Constant factors such as 1/(beta - 1) as symbols: expansion would multiply them into other denominators."""
-    masks: dict[Symbol, Expr] = {}
-    terms = []
-    for term in Add.make_args(expression):
-        constant, rest = term.as_independent(x, as_Add=False)
-        if any(item.is_Pow and item.base.is_Add for item in Mul.make_args(constant)):
-            mask = Symbol(f"_c{len(masks)}")
-            masks[mask] = constant
-            constant = mask
-        terms.append(constant * rest)
-    return Add(*terms), masks
-
-
-def _masked_limit(expression: Expr, x: Symbol, point: Expr) -> Expr | None:
-    if point == oo:
-        total: Expr = Integer(0)
-        for term in Add.make_args(expand(expression, power_base=True)):
-            value = _limit_at_infinity(term, x)
-            if value is None:
-                return None
-            total += value
-        return total
-    if point == 0:
-        return _limit_at_zero(expression, x)
-    raise ValueError(f"the limit is taken at 0 or oo, not at {point}; shift the variable first")
-
-
-def maximum_on_half_line(expression: Expr, v: Symbol) -> Expr | None:
-    """The exact maximum over ``v > 0`` of ``c v^A exp(-B v)`` with A, B, c > 0; None for any other function.
-
-    Examples
-    --------
-    >>> from sympy import exp
-    >>> from fsl_sym.symbols import t
-    >>> maximum_on_half_line(t * exp(-2 * t), t)
-    exp(-1)/2
-    """
-    constant, power, others = _split(expression, v)
-    if len(others) != 1 or not isinstance(others[0], exp) or sign(constant) != 1 or sign(power) != 1:
-        return None
-    rate = simplify(-others[0].args[0] / v)
-    if rate.has(v) or sign(rate) != 1:
-        return None
-    # d log / dv = A/v - B changes sign once, from plus to minus, at v = A/B
-    return simplify(constant * Pow(power / rate, power) * exp(-power))

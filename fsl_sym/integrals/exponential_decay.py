@@ -202,7 +202,7 @@ def i2_finite() -> FiniteSize:
              Identity(), begins=True),
     )  # fmt: skip
     derivation = Derivation("I2 finite M", "I2 for finite M and its crossover", steps, ("beta > 1", "T > 0"))
-    return FiniteSize(i2_sum(), closed / (4 * T), 1 / (4 * T), finite_stable().window, derivation)
+    return FiniteSize(i2_sum(), closed / (4 * T), 1 / (4 * T), finite_stable(T).window, derivation)
 
 
 def crossover_derivation() -> Derivation:

@@ -19,9 +19,10 @@ from fsl_sym.justifications import (
     SumToIntegral,
     Termwise,
 )
+from fsl_sym.limits import limit_value, maximum_on_half_line
 from fsl_sym.symbols import M, T, a, b, beta, j, lam, s, t, tau, z
 from fsl_sym.symbols import zeta_rate as zeta
-from fsl_sym.verification import equal, limit_value, maximum_on_half_line, sample_points, sign
+from fsl_sym.verification import equal, sample_points, sign
 
 DECAY = Integral(exp(-2 * lam * t), (t, 0, T))
 KERNEL = Sum(j ** (-2 * beta) * exp(-2 * j**-beta * t), (j, 1, M))

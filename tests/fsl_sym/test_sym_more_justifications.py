@@ -22,8 +22,8 @@ from fsl_sym.justifications import (
     Substitution,
     SumToIntegral,
     Termwise,
-    summands,
 )
+from fsl_sym.linear_combinations import summands
 from fsl_sym.schedules import FRACTION, SCHEDULES, schedule
 from fsl_sym.symbols import M, T, a, b, beta, j, lam, p, s, t, z
 

@@ -1,0 +1,67 @@
+"""Linear combinations of sums, and multiples of an integral, taken apart: what stands in front never holds the letter
+that the sum or the integral runs over."""
+
+from __future__ import annotations
+
+from sympy import Add, Dummy, Expr, Integer, Integral, Mul, Sum, Symbol, diff, expand
+
+_Limits = tuple[Expr, ...]
+
+
+def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
+    """A linear combination of sums as {limits: summand} and the part without sums.
+
+    Where a factor in front of a sum holds the letter of its index, the index gets another name.
+
+    Raises
+    ------
+    ValueError
+        If a sum does not enter linearly.
+    """
+    parts: dict[_Limits, Expr] = {}
+    rest: Expr = Integer(0)
+    for term in Add.make_args(_distribute(expression)):
+        sums = [item for item in Mul.make_args(term) if isinstance(item, Sum)]
+        if not sums:
+            if term.has(Sum):
+                raise ValueError(f"{term} holds a sum that does not enter linearly; write it as a multiple of the sum")
+            rest += term
+            continue
+        others = [item for item in Mul.make_args(term) if not isinstance(item, Sum)]
+        if len(sums) > 1 or any(item.has(Sum) for item in others):
+            raise ValueError(f"{term} is a product of sums; only linear combinations of sums are compared")
+        (limits,), summand, front = sums[0].limits, sums[0].function, Mul(*others)
+        if front.has(limits[0]):
+            other = Dummy(limits[0].name, **limits[0].assumptions0)
+            limits, summand = (other, *limits[1:]), summand.subs(limits[0], other)
+        parts[limits] = parts.get(limits, Integer(0)) + front * summand
+    return parts, rest
+
+
+def _distribute(expression: Expr) -> Expr:
+    """Multiply out brackets that hold sums, without touching the summands."""
+    masks = {item: Symbol(f"_sum{i}") for i, item in enumerate(sorted(expression.atoms(Sum), key=str))}
+    opened = expand(expression.xreplace(masks), power_base=False, power_exp=False)
+    return opened.xreplace({mask: item for item, mask in masks.items()})
+
+
+def one_integral(expression: Expr) -> tuple[Expr, _Limits] | None:
+    """A multiple of one integral as (integrand, limits); None for anything else.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import s, t
+    >>> one_integral(s * Integral(t, (t, 0, 1)))
+    (s*t, (t, 0, 1))
+    """
+    integrals = expression.atoms(Integral)
+    if len(integrals) != 1:
+        return None
+    (inner,) = integrals
+    mark = Dummy()
+    front = diff(expression.xreplace({inner: mark}), mark)
+    if front.has(mark) or expression.xreplace({inner: Integer(0)}) != 0:
+        return None  # not a multiple of the integral
+    if len(inner.limits) != 1 or front.has(inner.limits[0][0]):
+        return None  # a double integral, or the same letter inside and outside
+    return expand(front * inner.function), inner.limits[0]

@@ -1,0 +1,77 @@
+"""False statements that a rule must not accept: letters inside and outside, squares, poles, leading terms."""
+
+from sympy import Integer, Integral, Rational, Sum, exp, log, lowergamma, oo, sqrt, tan, uppergamma
+
+from fsl_sym.integrals import I2
+from fsl_sym.justifications import Antiderivative, IntegralTest, Limit, Substitution, Termwise
+from fsl_sym.limits import is_continuous, limit_value
+from fsl_sym.symbols import M, beta, j, s, t, z
+
+
+def test_square_of_an_integral_is_not_the_integral():
+    assert (
+        not Substitution(t, z, 2 * z)
+        .check(Integral(exp(-t), (t, 0, 2)) ** 2, Integral(2 * exp(-2 * z), (z, 0, 1)))
+        .holds
+    )
+
+
+def test_a_free_letter_is_not_the_variable_of_the_integral():
+    # t * int_0^2 t dt = 2 t, not int_0^1 8 z^2 dz = 8/3
+    assert not Substitution(t, z, 2 * z).check(t * Integral(t, (t, 0, 2)), Integral(8 * z**2, (z, 0, 1))).holds
+
+
+def test_a_free_letter_is_not_the_index_of_the_sum():
+    assert not Termwise().check(j * Sum(j, (j, 1, M)), Sum(j**2, (j, 1, M))).holds
+
+
+def test_a_free_letter_is_not_the_variable_of_the_integral_test():
+    assert not IntegralTest().check(Sum(z * j**-3, (j, 2, M)), Integral(z**-2, (z, 1, M))).holds
+
+
+def test_a_double_integral_is_not_its_first():
+    assert not Antiderivative(t**2 / 2).check(Integral(t, (t, 0, 1), (z, 0, 2)), Rational(1, 2)).holds
+
+
+def test_an_integral_across_a_pole():
+    # the integrand is positive and the integral infinite
+    assert not Antiderivative(-1 / (t - 1)).check(Integral((t - 1) ** -2, (t, 0, 2)), Integer(-2)).holds
+
+
+def test_exp_of_a_growing_polynomial_does_not_vanish():
+    assert limit_value(exp(t**2 - t), t, oo) is None
+    assert not Limit(t, oo).check(exp(t**2 - t), Integer(0)).holds
+
+
+def test_an_incomplete_gamma_function_of_a_falling_argument():
+    assert limit_value(uppergamma(s, t - t**2), t, oo) is None
+
+
+def test_the_window_of_i2_is_in_its_own_time():
+    assert I2().finite.window.free_symbols <= I2().finite.exact.free_symbols
+
+
+def test_a_letter_in_front_does_not_hinder_what_is_true():
+    # the same factor in front on both sides
+    assert Termwise().check(t * Sum(j, (j, 1, M)), Sum(t * j, (j, 1, M))).holds
+    assert Substitution(t, z, 2 * z).check(s * Integral(t, (t, 0, 2)), Integral(4 * s * z, (z, 0, 1))).holds
+    # across a range without the pole
+    assert Antiderivative(-1 / (t - 1)).check(Integral((t - 1) ** -2, (t, 2, 3)), Rational(1, 2)).holds
+
+
+def test_limits_of_what_falls_or_fills_are_still_found():
+    assert limit_value(exp(t - 3 * t**2), t, oo) == 0
+    assert limit_value(lowergamma(s, 2 * t**3 - t) + uppergamma(s, t**2), t, oo).has(s)
+    assert limit_value(uppergamma(t, t), t, oo) is None
+
+
+def test_what_is_continuous_between_two_ends():
+    assert is_continuous(sqrt(t) + log(t) + t**-beta, t, Integer(0), oo)
+    assert not is_continuous(log(t - 1), t, Integer(0), oo)
+    assert not is_continuous(sqrt(t - 1), t, Integer(0), Integer(2))
+    assert is_continuous((t - 1) ** 3, t, Integer(0), Integer(2))
+    assert is_continuous((t - 3) ** -1, t, Integer(0), Integer(2))
+    assert not is_continuous((t - 3) ** Rational(1, 3), t, Integer(0), Integer(2))
+    assert not is_continuous(tan(t), t, Integer(0), Integer(2))
+    assert not is_continuous(uppergamma(t, Integer(1)), t, Integer(0), Integer(2))
+    assert is_continuous(2**t, t, Integer(0), Integer(2))
