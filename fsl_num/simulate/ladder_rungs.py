@@ -17,8 +17,8 @@ from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.sde_moments import exact_sde_risk, volterra_problem
 from fsl_num.validation import Array
-from fsl_num.volterra.discrete import losses_of_steps
 from fsl_num.volterra.linear_modes import linear_modes
+from fsl_num.volterra.steps.discrete import losses_of_steps
 
 RUNGS: Final = MappingProxyType(
     {

@@ -6,7 +6,7 @@ theta_j)^2] close, and with x_j = lambda_j m_j and u = delta + sum_j x_j + sigma
     x_j <- ((1 - eta lambda_j)^2 + (kappa - 2) eta^2 lambda_j^2/B) x_j + (eta^2/B) lambda_j^2 u.
 
 Steps are taken in blocks of about 64: the factors of a block are products that vary smoothly with lambda, so that few
-local modes (:mod:`fsl_num.volterra.local_modes`) stand for all, and u at its steps solves a triangular system.
+local modes (:mod:`fsl_num.volterra.steps.local_modes`) stand for all, and u at its steps solves a triangular system.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.families import Family, Gaussian
 from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array
-from fsl_num.volterra.local_modes import LocalBasis
+from fsl_num.volterra.steps.local_modes import LocalBasis
 
 _BLOCK = 64  # steps in a block
 _SPREAD = 200.0  # largest range of the logarithms within a block: its rounding is 200 * 1.1e-16

@@ -21,9 +21,9 @@ from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import MOST_LISTED, Regression
 from fsl_num.simulate.sde_grid import Grid, checked_clock, checked_steps, scheme_grid
 from fsl_num.validation import Array
-from fsl_num.volterra.discrete import losses_of_steps
 from fsl_num.volterra.given_spectrum import Spectrum
 from fsl_num.volterra.problem import Problem
+from fsl_num.volterra.steps.discrete import losses_of_steps
 
 
 def require_gaussian(problem: Regression) -> None:

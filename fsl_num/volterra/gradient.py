@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from fsl_num.validation import Array, positive
-from fsl_num.volterra.discrete import LEAST_TOLERANCE, cut_steps, discrete_schedule, rounding_floor
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
-from fsl_num.volterra.march import march
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.step_rules import MOST_POINTS, Segment, radau_step_rule, segments
+from fsl_num.volterra.steps.discrete import LEAST_TOLERANCE, cut_steps, discrete_schedule, rounding_floor
+from fsl_num.volterra.steps.march import march
+from fsl_num.volterra.steps.step_rules import MOST_POINTS, Segment, radau_step_rule, segments
 
 
 @dataclass(frozen=True, eq=False)

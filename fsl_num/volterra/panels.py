@@ -21,7 +21,7 @@ from fsl_num.schedules import Discrete, Schedule
 from fsl_num.validation import Array
 from fsl_num.volterra.modes import Modes, kernel_modes
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.step_rules import radau_step_rule
+from fsl_num.volterra.steps.step_rules import radau_step_rule
 
 _STAGES = 6
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1

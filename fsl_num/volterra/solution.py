@@ -57,7 +57,7 @@ _MOST_SECULAR = 2000  # modes of a given spectrum: the zeros of all of them are 
 
 _METHODS: Final = {
     "panels": _Method("panels", "solve_panels", tolerance=True, spectrum=True),
-    "discrete": _Method("discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True),
+    "discrete": _Method("steps.discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True),
     "secular": _Method("secular", "solve_secular", tolerance=True, constant_only=True, spectrum=True),
     "constant": _Method(
         "digits.constant",

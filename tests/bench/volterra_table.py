@@ -29,8 +29,8 @@ from volterra_timing import HEAD, OutOfTime, Row, limited, matmul_speed, seconds
 from fsl_num.compression import compress
 from fsl_num.schedules import Cosine, Discrete, ExponentialDecay
 from fsl_num.volterra import Problem, solve
-from fsl_num.volterra.discrete import losses_of_steps
 from fsl_num.volterra.reference import trapezoid
+from fsl_num.volterra.steps.discrete import losses_of_steps
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fsl_num"))
 outside = import_module("volterra_outside")
@@ -232,7 +232,7 @@ def _recursion(problem: Problem, plan: Discrete) -> Any:
 def schedules(quick: bool) -> Iterator[Row]:
     """Many schedules at once."""
     try:
-        many = import_module("fsl_num.volterra.many").losses_of_schedules
+        many = import_module("fsl_num.volterra.steps.many").losses_of_schedules
     except ImportError:
         print("many schedules at once: no such solver yet, rows left out", file=sys.stderr)
         return

@@ -14,7 +14,7 @@ from fsl_num.simulate.families import family
 from fsl_num.simulate.recursion import exact_risk, factors, moments
 from fsl_num.simulate.regression import Regression
 from fsl_num.volterra import Problem
-from fsl_num.volterra.discrete import losses_of_steps
+from fsl_num.volterra.steps.discrete import losses_of_steps
 
 
 def plain(problem, rates, batches, drop=False):

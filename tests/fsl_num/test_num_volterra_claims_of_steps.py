@@ -10,10 +10,10 @@ import pytest
 from fsl_num.evolution import search
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, Spectrum
-from fsl_num.volterra.discrete import losses_of_steps, rounding_floor, solve_discrete, stretch_floor
 from fsl_num.volterra.gradient import final_loss_gradient
 from fsl_num.volterra.linear_modes import linear_modes
-from fsl_num.volterra.many import losses_of_schedules
+from fsl_num.volterra.steps.discrete import losses_of_steps, rounding_floor, solve_discrete, stretch_floor
+from fsl_num.volterra.steps.many import losses_of_schedules
 
 MODEL = {"s": 0.5, "beta": 2.0, "model_size": 3, "noise": 0.7}
 TRACE = 1.0 + 0.25 + 1.0 / 9.0

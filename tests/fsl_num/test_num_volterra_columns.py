@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from fsl_num.schedules import Discrete
-from fsl_num.volterra import Problem, many, smooth_columns
-from fsl_num.volterra.discrete import losses_of_steps
-from fsl_num.volterra.many import losses_of_schedules
-from fsl_num.volterra.sampled_steps import SampledSchedules, SampledSteps
-from fsl_num.volterra.smooth_columns import fit_columns
-from fsl_num.volterra.smooth_steps import fit_stretch
+from fsl_num.volterra import Problem
+from fsl_num.volterra.steps import many, smooth_columns
+from fsl_num.volterra.steps.discrete import losses_of_steps
+from fsl_num.volterra.steps.many import losses_of_schedules
+from fsl_num.volterra.steps.sampled_steps import SampledSchedules, SampledSteps
+from fsl_num.volterra.steps.smooth_columns import fit_columns
+from fsl_num.volterra.steps.smooth_steps import fit_stretch
 
 MODELS = [
     Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0),

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from fsl_num.schedules import Discrete
-from fsl_num.volterra import Problem, mixed_march
-from fsl_num.volterra import discrete as discrete_module
-from fsl_num.volterra.discrete import losses_of_steps, solve_discrete
+from fsl_num.volterra import Problem
 from fsl_num.volterra.linear_modes import linear_modes
-from fsl_num.volterra.march import march
-from fsl_num.volterra.mixed_march import Course, Floor, solve_mixed
-from fsl_num.volterra.sampled_steps import SampledSteps
-from fsl_num.volterra.smooth_steps import Scales, find_stretches
-from fsl_num.volterra.step_rules import Segment, segments
+from fsl_num.volterra.steps import discrete as discrete_module
+from fsl_num.volterra.steps import mixed_march
+from fsl_num.volterra.steps.discrete import losses_of_steps, solve_discrete
+from fsl_num.volterra.steps.march import march
+from fsl_num.volterra.steps.mixed_march import Course, Floor, solve_mixed
+from fsl_num.volterra.steps.sampled_steps import SampledSteps
+from fsl_num.volterra.steps.smooth_steps import Scales, find_stretches
+from fsl_num.volterra.steps.step_rules import Segment, segments
 
 MODEL = {"s": 0.5, "beta": 2.0, "model_size": 3, "noise": 0.7}
 

@@ -12,12 +12,12 @@ from scipy.linalg import expm
 
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, Spectrum, UnstableProblemError, solve
-from fsl_num.volterra.discrete import cut_steps, losses_of_steps, rounding_floor, solve_discrete
 from fsl_num.volterra.linear_modes import linear_modes
-from fsl_num.volterra.local_modes import LocalBasis
-from fsl_num.volterra.march import march
 from fsl_num.volterra.panels import solve_panels
-from fsl_num.volterra.step_rules import Segment, divide_long_steps, radau_step_rule, segments, step_inverses
+from fsl_num.volterra.steps.discrete import cut_steps, losses_of_steps, rounding_floor, solve_discrete
+from fsl_num.volterra.steps.local_modes import LocalBasis
+from fsl_num.volterra.steps.march import march
+from fsl_num.volterra.steps.step_rules import Segment, divide_long_steps, radau_step_rule, segments, step_inverses
 
 
 def _random(seed, steps=40):

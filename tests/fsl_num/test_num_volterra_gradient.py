@@ -7,8 +7,8 @@ import pytest
 
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem
-from fsl_num.volterra.discrete import losses_of_steps
 from fsl_num.volterra.gradient import final_loss_gradient
+from fsl_num.volterra.steps.discrete import losses_of_steps
 
 
 def _slope(loss, step):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, UnstableProblemError
-from fsl_num.volterra.discrete import losses_of_steps
-from fsl_num.volterra.many import losses_of_schedules
+from fsl_num.volterra.steps.discrete import losses_of_steps
+from fsl_num.volterra.steps.many import losses_of_schedules
 
 MODEL = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
 

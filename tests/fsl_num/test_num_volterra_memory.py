@@ -9,7 +9,7 @@ MEASURE = """
 import numpy as np
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem
-from fsl_num.volterra.discrete import losses_of_steps
+from fsl_num.volterra.steps.discrete import losses_of_steps
 
 
 def peak():

@@ -3,7 +3,7 @@
 import math
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import mpmath
 import numpy as np
@@ -13,16 +13,17 @@ from numpy.polynomial import Polynomial
 import fsl_num.schedules
 import fsl_num.volterra
 from fsl_num.schedules import Discrete, schedule
-from fsl_num.volterra import Problem, Spectrum, discrete, smooth_columns
-from fsl_num.volterra.discrete import cut_steps, losses_of_steps, rounding_floor, stretch_growth
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.linear_modes import LinearModes
-from fsl_num.volterra.many import _batches, _records, losses_of_schedules
-from fsl_num.volterra.mixed_march import Gap, halves, layout, stretch_error
 from fsl_num.volterra.panels import collocation_points, halved, panel_ends, radau_rule, solve_panels
 from fsl_num.volterra.reference import solve_reference, trapezoid
 from fsl_num.volterra.secular import secular_zeros
-from fsl_num.volterra.smooth_steps import DEGREE, Scales, Stretch
-from fsl_num.volterra.stretches import panel_places
+from fsl_num.volterra.steps import discrete, smooth_columns
+from fsl_num.volterra.steps.discrete import cut_steps, losses_of_steps, rounding_floor, stretch_growth
+from fsl_num.volterra.steps.many import _batches, _records, losses_of_schedules
+from fsl_num.volterra.steps.mixed_march import Gap, halves, layout, stretch_error
+from fsl_num.volterra.steps.smooth_steps import DEGREE, Scales, Stretch
+from fsl_num.volterra.steps.stretches import panel_places
 
 
 def stretch(low=0, high=64, **given):
@@ -352,8 +353,9 @@ def test_zeros_of_the_secular_equation_in_thirty_digits(gamma):
 
 def test_results_cannot_be_changed_and_those_with_arrays_are_compared_by_identity():
     compared = {"Found", "NeumannSeries", "Radau", "Problem", "Solution", "_Tables"}  # by all of their fields
-    homes = [f"fsl_num.volterra.{each.name}" for each in iter_modules(fsl_num.volterra.__path__) if not each.ispkg]
-    homes += [f"fsl_num.schedules.{each.name}" for each in iter_modules(fsl_num.schedules.__path__)]
+    packages = (fsl_num.volterra, fsl_num.schedules)
+    found = [each for top in packages for each in walk_packages(top.__path__, f"{top.__name__}.")]
+    homes = [each.name for each in found if not each.ispkg]
     for home in (*homes, "fsl_num.functional", "fsl_num.evolution", "fsl_num.growth"):
         for name, each in vars(import_module(home)).items():
             if isinstance(each, type) and is_dataclass(each) and each.__module__ == home:

@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 
 from fsl_num.schedules import Discrete
-from fsl_num.volterra import Problem, mixed_march, sampled_steps
-from fsl_num.volterra import discrete as discrete_module
-from fsl_num.volterra.discrete import losses_of_steps
-from fsl_num.volterra.sampled_steps import SampledSchedules, SampledSteps, between_samples, eighth_difference, missed
+from fsl_num.volterra import Problem
+from fsl_num.volterra.steps import discrete as discrete_module
+from fsl_num.volterra.steps import mixed_march, sampled_steps
+from fsl_num.volterra.steps.discrete import losses_of_steps
+from fsl_num.volterra.steps.sampled_steps import (
+    SampledSchedules,
+    SampledSteps,
+    between_samples,
+    eighth_difference,
+    missed,
+)
 
 STEPS = 12003  # the last row is not whole
 

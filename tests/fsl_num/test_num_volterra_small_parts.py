@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from fsl_num.schedules import Discrete
-from fsl_num.volterra import Problem, Spectrum, neumann, refinement
+from fsl_num.volterra import Problem, Spectrum, neumann
 from fsl_num.volterra.linear_modes import linear_modes
-from fsl_num.volterra.local_modes import LocalBasis, _points_needed
-from fsl_num.volterra.step_rules import (
+from fsl_num.volterra.steps import refinement
+from fsl_num.volterra.steps.local_modes import LocalBasis, _points_needed
+from fsl_num.volterra.steps.step_rules import (
     MOST_POINTS,
     OwnKernel,
     Segment,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fsl_num.volterra.sampled_steps import SampledSteps
-from fsl_num.volterra.smooth_steps import Scales, find_stretches, fit_stretch, joint_error
+from fsl_num.volterra.steps.sampled_steps import SampledSteps
+from fsl_num.volterra.steps.smooth_steps import Scales, find_stretches, fit_stretch, joint_error
 
 
 def spans(lengths, gammas, scales, accuracy=1e-6, growth=1.0, spacing=16):
@@ -130,7 +130,7 @@ def test_stretches_that_had_to_be_shorter_grow_slowly():
 def test_where_nothing_fits_all_steps_are_left_out_quickly(monkeypatch):
     calls = []
     rough = np.random.default_rng(2).uniform(0.1, 0.3, 40000)
-    from fsl_num.volterra import smooth_steps
+    from fsl_num.volterra.steps import smooth_steps
 
     right = smooth_steps.fit_stretch
     monkeypatch.setattr(smooth_steps, "fit_stretch", lambda *given: calls.append(given[1]) or right(*given))

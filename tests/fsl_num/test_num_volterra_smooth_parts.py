@@ -8,10 +8,10 @@ import pytest
 from numpy.polynomial import Polynomial
 from scipy.integrate import quad
 
-from fsl_num.volterra import smooth_steps
 from fsl_num.volterra.linear_modes import LinearModes
-from fsl_num.volterra.sampled_steps import SampledSteps
-from fsl_num.volterra.smooth_steps import (
+from fsl_num.volterra.steps import smooth_steps
+from fsl_num.volterra.steps.sampled_steps import SampledSteps
+from fsl_num.volterra.steps.smooth_steps import (
     BENDS,
     DEGREE,
     PLACES,
@@ -23,7 +23,7 @@ from fsl_num.volterra.smooth_steps import (
     places_of_nodes,
     polynomial,
 )
-from fsl_num.volterra.stretches import Moments, zigzag_of_modes
+from fsl_num.volterra.steps.stretches import Moments, zigzag_of_modes
 
 SYSTEM = LinearModes(np.array([0.5, 4.0, 0.01]), np.array([0.3, 2.0, 0.05]), np.array([1.0, 2.0, 0.7]), 0.2, 0.6, 0.0)
 

@@ -9,15 +9,16 @@ import pytest
 
 from fsl_num.schedules import Discrete
 from fsl_num.spectrum import approximation_error, trace
-from fsl_num.volterra import Problem, mixed_march, smooth_steps
-from fsl_num.volterra import discrete as discrete_module
-from fsl_num.volterra.discrete import losses_of_steps, solve_discrete
+from fsl_num.volterra import Problem
 from fsl_num.volterra.linear_modes import linear_modes
-from fsl_num.volterra.mixed_march import march_stretches
 from fsl_num.volterra.panels import solve_panels
-from fsl_num.volterra.sampled_steps import SampledSteps
-from fsl_num.volterra.smooth_steps import Scales, find_stretches, fit_stretch
-from fsl_num.volterra.stretches import Moments
+from fsl_num.volterra.steps import discrete as discrete_module
+from fsl_num.volterra.steps import mixed_march, smooth_steps
+from fsl_num.volterra.steps.discrete import losses_of_steps, solve_discrete
+from fsl_num.volterra.steps.mixed_march import march_stretches
+from fsl_num.volterra.steps.sampled_steps import SampledSteps
+from fsl_num.volterra.steps.smooth_steps import Scales, find_stretches, fit_stretch
+from fsl_num.volterra.steps.stretches import Moments
 
 MODELS = {
     "infinite": {"s": 0.5, "beta": 2.0, "model_size": math.inf, "noise": 1.0},

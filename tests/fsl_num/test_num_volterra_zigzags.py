@@ -8,8 +8,8 @@ from numpy.polynomial import Polynomial
 
 from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.panels import radau_rule
-from fsl_num.volterra.smooth_steps import DEGREE, Stretch, polynomial
-from fsl_num.volterra.stretches import (
+from fsl_num.volterra.steps.smooth_steps import DEGREE, Stretch, polynomial
+from fsl_num.volterra.steps.stretches import (
     Moments,
     curve,
     panel_maps,

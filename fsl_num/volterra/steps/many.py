@@ -3,9 +3,9 @@ r"""Many schedules at once: as columns of matrices where they share the lengths 
 Schedules on a common grid of intrinsic time (the same learning rates with other batch sizes, or gamma itself given on
 the grid, as the design of schedules does) differ in gamma only. The kernel between any two points is then the same for
 all. Where the gammas are smooth, steps are merged into stretches for all schedules at once
-(:mod:`fsl_num.volterra.smooth_columns`); otherwise history, interactions within a block and modes at its end are
-products of one matrix with one column a schedule (:mod:`fsl_num.volterra.column_march`). Schedules whose steps have
-lengths of their own are marched one after the other, or side by side by any executor.
+(:mod:`fsl_num.volterra.steps.smooth_columns`); otherwise history, interactions within a block and modes at its end are
+products of one matrix with one column a schedule (:mod:`fsl_num.volterra.steps.column_march`). Schedules whose steps
+have lengths of their own are marched one after the other, or side by side by any executor.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ import numpy as np
 
 from fsl_num.schedules.discrete import Discrete, step_values
 from fsl_num.validation import Array, positive
-from fsl_num.volterra.column_march import march_columns
-from fsl_num.volterra.discrete import (
+from fsl_num.volterra.linear_modes import LinearModes, linear_modes
+from fsl_num.volterra.problem import Problem
+from fsl_num.volterra.steps.column_march import march_columns
+from fsl_num.volterra.steps.discrete import (
     LEAST_TOLERANCE,
     losses_of_steps,
     rounding_floor,
     stretch_floor,
     stretch_growth,
 )
-from fsl_num.volterra.linear_modes import LinearModes, linear_modes
-from fsl_num.volterra.local_modes import LocalBasis
-from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.refinement import refine_points
-from fsl_num.volterra.sampled_steps import SampledSchedules
-from fsl_num.volterra.smooth_columns import solve_columns
-from fsl_num.volterra.smooth_steps import Scales
-from fsl_num.volterra.step_rules import Segment, divide_long_steps
+from fsl_num.volterra.steps.local_modes import LocalBasis
+from fsl_num.volterra.steps.refinement import refine_points
+from fsl_num.volterra.steps.sampled_steps import SampledSchedules
+from fsl_num.volterra.steps.smooth_columns import solve_columns
+from fsl_num.volterra.steps.smooth_steps import Scales
+from fsl_num.volterra.steps.step_rules import Segment, divide_long_steps
 
 _COLUMNS = 1024  # schedules marched together
 _PROBES = 33

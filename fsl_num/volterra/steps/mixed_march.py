@@ -17,11 +17,11 @@ import numpy as np
 
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
-from fsl_num.volterra.march import march, march_tools
-from fsl_num.volterra.sampled_steps import INTERPOLATION, Rows, between_samples, eighth_difference
-from fsl_num.volterra.smooth_steps import MISSED, Scales, Stretch
-from fsl_num.volterra.step_rules import segments
-from fsl_num.volterra.stretches import (
+from fsl_num.volterra.steps.march import march, march_tools
+from fsl_num.volterra.steps.sampled_steps import INTERPOLATION, Rows, between_samples, eighth_difference
+from fsl_num.volterra.steps.smooth_steps import MISSED, Scales, Stretch
+from fsl_num.volterra.steps.step_rules import segments
+from fsl_num.volterra.steps.stretches import (
     Curve,
     Moments,
     curve,

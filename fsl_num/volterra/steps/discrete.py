@@ -1,9 +1,9 @@
 r"""Discrete schedules of millions of steps: stretches of many steps where gamma is smooth, else single steps.
 
 Where gamma is a smooth function of time but for being a staircase, and stays so for many steps, the steps are merged
-into stretches (:mod:`fsl_num.volterra.mixed_march`). The others are collocated one by one, in blocks
-(:mod:`fsl_num.volterra.march`): on a step gamma is constant, so that a jump between steps does no harm. Every run of
-steps is collocated at as many Radau points as its longest step needs; then with one point more each, until two
+into stretches (:mod:`fsl_num.volterra.steps.mixed_march`). The others are collocated one by one, in blocks
+(:mod:`fsl_num.volterra.steps.march`): on a step gamma is constant, so that a jump between steps does no harm. Every run
+of steps is collocated at as many Radau points as its longest step needs; then with one point more each, until two
 solutions agree: the error of the coarser is claimed for the finer. Steps longer than the fastest mode's time are
 divided.
 """
@@ -19,13 +19,13 @@ import numpy as np
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.validation import Array, positive
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
-from fsl_num.volterra.march import march
-from fsl_num.volterra.mixed_march import Course, Floor, solve_mixed
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.refinement import refine_points
-from fsl_num.volterra.sampled_steps import SampledSteps
-from fsl_num.volterra.smooth_steps import LEAST_STEPS, Scales, find_stretches
-from fsl_num.volterra.step_rules import LONGEST, Segment, divide_long_steps
+from fsl_num.volterra.steps.march import march
+from fsl_num.volterra.steps.mixed_march import Course, Floor, solve_mixed
+from fsl_num.volterra.steps.refinement import refine_points
+from fsl_num.volterra.steps.sampled_steps import SampledSteps
+from fsl_num.volterra.steps.smooth_steps import LEAST_STEPS, Scales, find_stretches
+from fsl_num.volterra.steps.step_rules import LONGEST, Segment, divide_long_steps
 
 LEAST_TOLERANCE = 1e-13
 

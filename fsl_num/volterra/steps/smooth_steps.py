@@ -2,9 +2,9 @@ r"""Stretches of steps on which gamma is a smooth function of time but for being
 
 Through gamma at the middles m_i of the steps a polynomial g is laid, and compared with gamma at every step. For such a
 staircase the jumps are those of g, and the loss after every step is that of a smooth gamma, up to corrections in powers
-of the step (:mod:`fsl_num.volterra.stretches`). Stretches grow with the time since the last place where gamma was not
-smooth, for the loss relaxes from there on all time scales. Where no stretch of some steps is smooth enough, steps are
-left over, and the stretches grow again from there.
+of the step (:mod:`fsl_num.volterra.steps.stretches`). Stretches grow with the time since the last place where gamma was
+not smooth, for the loss relaxes from there on all time scales. Where no stretch of some steps is smooth enough, steps
+are left over, and the stretches grow again from there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
-from fsl_num.volterra.sampled_steps import INTERPOLATION, Rows, SampledSteps, eighth_difference
+from fsl_num.volterra.steps.sampled_steps import INTERPOLATION, Rows, SampledSteps, eighth_difference
 
 DEGREE = 7  # of the polynomials for gamma and for the lengths
 

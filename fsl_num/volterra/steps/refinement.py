@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fsl_num.validation import Array
-from fsl_num.volterra.step_rules import MOST_POINTS, Segment, segments
+from fsl_num.volterra.steps.step_rules import MOST_POINTS, Segment, segments
 
 
 @dataclass(frozen=True, eq=False)

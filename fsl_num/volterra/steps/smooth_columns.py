@@ -1,8 +1,8 @@
 """Many schedules of shared lengths on stretches of many steps: side by side, as columns of matrices.
 
-The stretches (:mod:`fsl_num.volterra.smooth_steps`) are those of the mean of a few schedules. On each of them every
-gamma of every schedule is compared with a polynomial, and what it misses is part of the error: a schedule that is not
-as smooth as the others is told apart by its error, and is the caller's to solve step by step.
+The stretches (:mod:`fsl_num.volterra.steps.smooth_steps`) are those of the mean of a few schedules. On each of them
+every gamma of every schedule is compared with a polynomial, and what it misses is part of the error: a schedule that is
+not as smooth as the others is told apart by its error, and is the caller's to solve step by step.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from fsl_num.validation import Array
-from fsl_num.volterra.column_march import march_columns
 from fsl_num.volterra.linear_modes import LinearModes
-from fsl_num.volterra.local_modes import LocalBasis
-from fsl_num.volterra.mixed_march import Gap, halves, layout
-from fsl_num.volterra.sampled_steps import INTERPOLATION, SampledSchedules, eighth_difference
-from fsl_num.volterra.smooth_steps import (
+from fsl_num.volterra.steps.column_march import march_columns
+from fsl_num.volterra.steps.local_modes import LocalBasis
+from fsl_num.volterra.steps.mixed_march import Gap, halves, layout
+from fsl_num.volterra.steps.sampled_steps import INTERPOLATION, SampledSchedules, eighth_difference
+from fsl_num.volterra.steps.smooth_steps import (
     BENDS,
     DEGREE,
     MISSED,
@@ -32,8 +32,8 @@ from fsl_num.volterra.smooth_steps import (
     joint_error,
     places_of_nodes,
 )
-from fsl_num.volterra.step_rules import divide_long_steps, segments
-from fsl_num.volterra.stretches import Moments, Staircase, curve, panel_maps, staircase_of, zigzag_of_modes
+from fsl_num.volterra.steps.step_rules import divide_long_steps, segments
+from fsl_num.volterra.steps.stretches import Moments, Staircase, curve, panel_maps, staircase_of, zigzag_of_modes
 
 _LEVELS = 6
 _CHUNK = 16384  # numbers that are compared at once

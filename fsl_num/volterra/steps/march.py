@@ -16,8 +16,8 @@ import numpy as np
 
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
-from fsl_num.volterra.local_modes import LocalBasis, LocalModes
-from fsl_num.volterra.step_rules import OwnKernel, Segment, StepRule, radau_step_rule, step_inverses
+from fsl_num.volterra.steps.local_modes import LocalBasis, LocalModes
+from fsl_num.volterra.steps.step_rules import OwnKernel, Segment, StepRule, radau_step_rule, step_inverses
 
 _BLOCK = 64  # points in a block: below, the loop over blocks costs most, above, the triangular matrices
 
@@ -108,7 +108,7 @@ def march(
 
     >>> from fsl_num.volterra import Problem
     >>> from fsl_num.volterra.linear_modes import linear_modes
-    >>> from fsl_num.volterra.step_rules import segments
+    >>> from fsl_num.volterra.steps.step_rules import segments
     >>> problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.1, horizon=1.0)
     >>> system, lengths = linear_modes(problem, 1.0), np.full(10, 0.1)
     >>> found = march(system, lengths, np.full(10, 0.1), segments(lengths, 2.0, 1e-10))

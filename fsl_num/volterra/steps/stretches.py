@@ -23,7 +23,7 @@ import numpy as np
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.panels import radau_rule
-from fsl_num.volterra.smooth_steps import DEGREE, Stretch, polynomial
+from fsl_num.volterra.steps.smooth_steps import DEGREE, Stretch, polynomial
 
 _CHUNK = 64  # panels whose matrices are made at once
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
-from fsl_num.volterra.local_modes import LocalBasis
-from fsl_num.volterra.step_rules import Segment, radau_step_rule
+from fsl_num.volterra.steps.local_modes import LocalBasis
+from fsl_num.volterra.steps.step_rules import Segment, radau_step_rule
 
 _BLOCK = 64  # points in a block
 _GROUP = 16  # points whose effect on the rest of the block is added at once
