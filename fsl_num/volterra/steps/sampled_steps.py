@@ -24,7 +24,7 @@ over 8!, which is 0.0011 between the middle two and 0.015 between the first two.
 
 _BINOMIALS = np.array([1.0, -8.0, 28.0, -56.0, 70.0, -56.0, 28.0, -8.0, 1.0])
 
-_CHUNK = 65536  # numbers that are compared at once, which stay in the caches
+_CHUNK = 98304  # numbers that are compared at once, which stay in the caches
 
 
 @lru_cache(maxsize=16)
@@ -41,7 +41,10 @@ def _tables(spacing: int, first: int) -> Array:
 
 def windows(samples: Array) -> Array:
     """Return all runs of eight neighbours along the last axis, shape (..., n - 7, 8), one after the other in memory."""
-    return np.ascontiguousarray(np.lib.stride_tricks.sliding_window_view(samples, WINDOW, axis=-1))
+    *others, size = samples.shape
+    strides = (*samples.strides, samples.strides[-1])
+    seen = np.lib.stride_tricks.as_strided(samples, (*others, size - WINDOW + 1, WINDOW), strides, writeable=False)
+    return np.ascontiguousarray(seen)
 
 
 def between_samples(samples: Array, spacing: int, out: Array) -> None:
@@ -199,9 +202,10 @@ class SampledSchedules:
                 gammas = np.divide(rates, some, out=room[: some.shape[0]])
             if moving is not None:
                 gammas = gammas[:, moving]
-            if moving is not None or not (gammas.min() > 0.0 and gammas.max() < np.inf):
+            peak = float(gammas.max(initial=0.0))
+            if moving is not None or not (gammas.min() > 0.0 and peak < np.inf):
                 step_values("batch_sizes", some, zero=False)
-            largest = max(largest, float(gammas.max(initial=0.0)))
+            largest = max(largest, peak)
             samples[low : low + group] = gammas[:, ::spacing]
             ragged[low : low + group, : whole // spacing] = missed(gammas[:, :whole], spacing)
         return SampledSchedules(lengths, batches, moving, spacing, samples, ragged, largest)

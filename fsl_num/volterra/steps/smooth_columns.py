@@ -127,10 +127,10 @@ class _Panels:
 
 
 def _on_panels(
-    system: LinearModes, moments: Moments, state: Array, one: Stretch, parts: int, before: Any
+    system: LinearModes, moments: Moments, state: Array, one: Stretch, parts: int, before: Any, accuracy: float
 ) -> tuple[_Panels, Any]:
     """Solve one stretch; ``state``, in the order of Fortran, becomes the modes at its end, for the smooth gamma.
-    ``before``: the zigzag before, with gamma and eta; returned with what was found is that at the end."""
+    ``before``: the zigzag before; returned with what was found is that at the end."""
     from scipy.linalg.blas import dgemm
 
     base = system.delta + system.noise
@@ -138,7 +138,8 @@ def _on_panels(
     maps = panel_maps(system, np.array([one.time / parts]))
     history, response, left = maps.history[0], maps.response[0], np.asfortranarray(maps.left[0].T)
     decay = history[-1]
-    _move(system, moments, state, stairs.gamma[0, 0], before - stairs.zigzag[0, 0], float(stairs.eta[0, 0, 0]))
+    eta = float(stairs.eta[0, 0, 0])
+    _move(system, moments, state, stairs.gamma[0, 0], before - stairs.zigzag[0, 0], eta, accuracy)
     sums = np.empty(stairs.gamma.shape)
     for part in range(parts):
         sums[part, 0] = sums[part - 1, -1] if part else state.sum(axis=0)
@@ -157,14 +158,17 @@ def _stairs(one: Stretch, parts: int) -> Staircase:
     return Staircase(unit.gamma @ one.gamma, unit.zigzag @ one.gamma, unit.eta)
 
 
-def _move(system: LinearModes, moments: Moments, state: Array, gamma: Any, zigzag: Array, eta: float) -> None:
-    """Add zigzags to the modes, an array in the order of Fortran."""
+def _move(
+    system: LinearModes, moments: Moments, state: Array, gamma: Any, zigzag: Array, eta: float, accuracy: float
+) -> None:
+    """Add zigzags to the modes, an array in the order of Fortran. Their third correction, whose share of u is a few
+    720ths of what the ``accuracy`` is compared with, is left out where it does not count."""
     from scipy.linalg.blas import dger
 
     largest = float(np.abs(zigzag).max(initial=0.0)) * moments.zeroth
     if largest <= 1e-17:
         return
-    if largest * (float(system.rates.max()) * eta) ** 2 > 1e-14:
+    if largest * (float(system.rates.max()) * eta) ** 2 > max(1e-14, 1e-3 * accuracy):
         state += zigzag_of_modes(system, moments, state, gamma, zigzag, eta)
         return
     # from one stretch to the next the change is so small that the first correction is enough
@@ -259,14 +263,14 @@ def _solved(
             run: list[_Panels] = []
             zigzag = np.zeros(count)
             for k, one in enumerate(block):
-                panels, zigzag = _on_panels(system, moments, state, one, 2**level, zigzag)
+                panels, zigzag = _on_panels(system, moments, state, one, 2**level, zigzag, accuracy)
                 run.append(panels)
                 if previous:
                     coarse = np.matmul(halves().T, previous[number][k].modes).reshape(panels.modes.shape)
                     difference = np.abs(coarse - panels.modes) / (panels.modes + system.delta)
                     differences.append(difference.max(axis=(0, 1))[None])
             last = run[-1].stairs
-            _move(system, moments, state, last.gamma[-1, -1], zigzag, float(last.eta[-1, -1, 0]))
+            _move(system, moments, state, last.gamma[-1, -1], zigzag, float(last.eta[-1, -1, 0]), accuracy)
             found.append(run)
         previous = found
         if differences:
