@@ -11,6 +11,7 @@ from fsl_num.volterra import Problem
 from fsl_num.volterra.steps import discrete as discrete_module
 from fsl_num.volterra.steps import mixed_march, sampled_steps
 from fsl_num.volterra.steps.discrete import losses_of_steps
+from fsl_num.volterra.steps.many import losses_of_schedules
 from fsl_num.volterra.steps.sampled_steps import (
     SampledSchedules,
     SampledSteps,
@@ -94,9 +95,24 @@ def test_schedules_are_looked_at_once():
     assert found.moving.tolist() == moving.tolist() and found.largest == gammas.max()
     assert np.array_equal(found.samples, gammas[:, ::16]) and np.array_equal(found.gammas(slice(3, 9)), gammas[:, 3:9])
     assert np.array_equal(found.gammas(np.array([1, 700])), gammas[:, [1, 700]])
-    alone = SampledSteps.of(rates[moving], gammas[3], 16, False)
-    assert found.ragged[3] == pytest.approx(alone.ragged) and found.only([3]).ragged[0] == pytest.approx(alone.ragged)
+    # 798 steps take time: 24 pairs of rows are whole, and each row has what its pair misses
+    alone = np.append(np.repeat(missed(gammas[3, :768], 32), 2), [np.inf, np.inf])
+    assert np.array_equal(found.ragged[3], alone) and np.array_equal(found.only([3]).ragged[0], alone)
     assert np.array_equal(found.mean([1, 4]).gammas, gammas[[1, 4]].mean(axis=0))
+
+
+@pytest.mark.parametrize("odd", [3.0, 4.0])
+def test_schedules_of_one_gamma_are_told_by_their_samples_up_to_the_end(odd):
+    # one long stretch, which ends with the rows that have too few samples behind them
+    model = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+    batches = np.array([[1.0], [3.0], [9.0]]) * np.ones(9001)
+    batches[1, -3] = odd
+    found = losses_of_schedules(model, np.full(9001, 0.1), batches, rtol=1e-6)
+    assert "3 on stretches" in found.message
+    for k in range(3):
+        plan = Discrete(rates=np.full(9001, 0.1), batch_sizes=batches[k])
+        exact = losses_of_steps(replace(model, gamma=plan, horizon=None), 1e-11)
+        assert abs(found.values[k, 0] - exact[0][-1]) <= found.error[k, 0] + exact[1][-1]
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan, math.inf])

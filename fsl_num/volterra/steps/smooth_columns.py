@@ -17,7 +17,7 @@ from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.steps.column_march import march_columns
 from fsl_num.volterra.steps.local_modes import LocalBasis
 from fsl_num.volterra.steps.mixed_march import Gap, halves, layout
-from fsl_num.volterra.steps.sampled_steps import INTERPOLATION, SampledSchedules, eighth_difference
+from fsl_num.volterra.steps.sampled_steps import APART, INTERPOLATION, SampledSchedules, eighth_difference
 from fsl_num.volterra.steps.smooth_steps import (
     BENDS,
     DEGREE,
@@ -59,16 +59,18 @@ def fit_columns(shared: Stretch, schedules: SampledSchedules) -> Stretch:
     wrong = _missed(of_gamma, x, seen)
     slope = scale * np.abs(SLOPES @ of_gamma).max(axis=0)
     if rows is not None:
-        alone = np.zeros(rows.starts.size - 1, dtype=bool)
-        alone[rows.index // rows.spacing] = True
         ragged = schedules.ragged[:, of_rows]
-        bent = np.array([eighth_difference(power) for power in np.vander(x, DEGREE + 1, increasing=True).T])
-        wrong = SEEN_BETWEEN * wrong + INTERPOLATION * (np.abs(of_gamma).T @ np.abs(bent))
+        apart = np.zeros(ragged.shape[1], dtype=bool)
+        apart[rows.index // rows.spacing] = True
+        alone = apart | np.isinf(ragged).all(axis=0)
+        bent = [eighth_difference(power, APART) for power in np.vander(x, DEGREE + 1, increasing=True).T]
+        wrong = SEEN_BETWEEN * wrong + INTERPOLATION * (np.abs(of_gamma).T @ np.array(bent))
         wrong += (ragged[:, ~alone] if alone.any() else ragged).max(axis=1, initial=0.0)
         wrong += slope * (rows.spacing * rows.uneven)
-        if rows.index.size:
-            middle = (rows.ends - 0.5 * length[rows.index]) * scale - 1.0
-            wrong = np.maximum(wrong, _missed(of_gamma, middle, schedules.gammas(shared.low + rows.index)))
+        if alone.any():
+            steps = np.flatnonzero(np.repeat(alone, rows.spacing)[: length.size])
+            middle = (np.cumsum(length) - 0.5 * length)[steps] * scale - 1.0
+            wrong = np.maximum(wrong, _missed(of_gamma, middle, schedules.gammas(shared.low + steps)))
     polynomials = np.vander(PLACES, DEGREE + 1, increasing=True) @ of_gamma
     # between the places where it is seen a polynomial moves by at most its slope, and gamma by what it misses
     between = 0.5 * (PLACES[1] - PLACES[0]) / scale * slope + wrong
