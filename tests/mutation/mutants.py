@@ -1,8 +1,8 @@
 """Which wrong versions of a source there are, and a random sample of them: places by operators of cosmic-ray.
 
 Only replacements that a person could have typed are drawn (a + b becomes a - b, not a << b), each place counts once,
-and what no test could ever see, or should, is left out: annotations, caches, slots, blocks for type checkers, and the
-numbers inside of messages.
+and what no test could ever see, or should, is left out: annotations, caches, slots, blocks for type checkers, the -1 of
+a reshape, and the numbers inside of messages.
 """
 
 from __future__ import annotations
@@ -166,6 +166,9 @@ def _unseen_lines(source):
             spans += [each for each in node.decorator_list if ast.unparse(each).split("(")[0] in _UNSEEN_DECORATORS]
         if isinstance(node, ast.keyword) and node.arg in ("strict", "slots"):
             spans.append(node)  # zip(..., strict=True) asserts what holds; slots save memory alone
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "reshape":
+            # any negative size means the rest
+            spans += [each for each in node.args if isinstance(each, ast.UnaryOp)]
         if isinstance(node, ast.Raise):  # how many digits a message shows
             spans += [part for part in ast.walk(node) if isinstance(part, ast.JoinedStr)]
         if isinstance(node, ast.Assign) and any(_is_alias(target, node.value) for target in node.targets):

@@ -26,6 +26,7 @@ def f(x: int | None, *, y: int = 2) -> int | None:
     for a, b in zip([1], [2], strict=True):
         if a < b and not x:
             return a + b * y
+    z = x.reshape(-1, y)
     raise ValueError(f"got {x * 3}")
 
 
@@ -38,8 +39,8 @@ class Kept:
 def test_places_are_where_a_mistake_can_be_seen():
     found = {kind: {line for name, (line, _) in places("f.py", SOURCE) if name == kind} for kind in FAMILIES}
     assert found["arithmetic"] == {16} and found["comparison"] == {15}
-    assert found["number"] == {13, 14} and found["decorator"] == {20} and found["loop"] == {14}
-    assert found["truth"] == {15, 20}  # frozen, but neither strict nor slots
+    assert found["number"] == {13, 14} and found["decorator"] == {21} and found["loop"] == {14}
+    assert found["truth"] == {15, 21}  # frozen, but neither strict nor slots
 
 
 def test_a_mutant_compiles_and_differs():
