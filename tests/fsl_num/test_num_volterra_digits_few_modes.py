@@ -123,3 +123,11 @@ def test_a_rule_has_a_node_at_least() -> None:
     # what is behind the millionth index is below a tenth by itself
     assert few._nodes(few._Law(0.5, 2.0, math.inf, 1e-3, 0.0), 10**6, 0.0, 1) == (1, 1)
     assert few._nodes(few._Law(0.5, 2.0, math.inf, 1e-3, 0.0), 10**6, 0.3, 1) == (1, 1)
+
+
+def test_what_rounding_of_the_moments_counts_for_grows_with_the_time_in_the_integral_alone() -> None:
+    law = few._Law(0.5, 2.0, math.inf, 1e6, 0.0)
+    nothing, defect = MP.mpf(10) ** -4000, MP.mpf(3)
+    counted = [few._remainder(MP, law, 3, math.inf, 20, i, (i,), nothing, defect) for i in (0, 1)]
+    # a weight is at most itself in the signal, and times the length of time in the integral of the kernel
+    assert [float(each) for each in counted] == pytest.approx([3.0, 3e6], rel=1e-12)

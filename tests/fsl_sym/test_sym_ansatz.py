@@ -84,3 +84,11 @@ def test_the_rate_is_never_taken_for_constant():
     assert ansatz.integration_by_parts()[1].after.has(Derivative)
     assert diff(ansatz.phi(ansatz.u), ansatz.u) != 0
     assert isinstance(ansatz.abel_summation(), Derivation)
+
+
+def test_two_sums_grow_each_by_its_own_last_term():
+    n, k, m = ansatz.n, ansatz.k, ansatz.m
+    both = Sum(k, (k, 1, n)) + Sum(m**2, (m, 1, n))
+    closed = n * (n + 1) / 2 + n * (n + 1) * (2 * n + 1) / 6
+    assert ansatz.Induction(n).check(both, closed).holds
+    assert not ansatz.Induction(n).check(both, closed + n).holds

@@ -197,12 +197,19 @@ def main(arguments=None):
 
 
 def report(records, total, goal):
-    """Print the score and the survivors, each with the reason why no test notices it where one is known."""
+    """Print the score and the survivors, each with the reason why no test notices it where one is known.
+
+    Those that are known to be the same program ("same" in survivors.json) do not count in the second share, which is
+    what is called the mutation score and compared with the goal.
+    """
     known = json.loads((Path(__file__).resolve().parent / "survivors.json").read_text(encoding="utf-8"))
     reasons = {(each["path"], each["before"], each["after"]): each["reason"] for each in known}
+    same = {(each["path"], each["before"], each["after"]) for each in known if each.get("same")}
     killed = sum(each["killed"] for each in records)
-    share = killed / max(len(records), 1)
-    print(f"{killed} of {len(records)} mutants killed ({share:.1%}), drawn from {total} places")
+    print(f"{killed} of {len(records)} mutants killed ({killed / max(len(records), 1):.1%}), drawn from {total} places")
+    different = len(records) - sum(not each["killed"] and (each["path"], *each["change"]) in same for each in records)
+    share = killed / max(different, 1)
+    print(f"{killed} of {different} ({share:.1%}) without those that are known to be the same program")
     for each in records:
         if not each["killed"]:
             before, after = each["change"]
