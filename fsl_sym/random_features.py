@@ -57,7 +57,6 @@ _DECAY = WithPowers(
     relations=(
         *_ROOT,
         ((_E, _Q), _Q * _E),
-        ((_E, _PI), _PI * _E),
         ((_PI, _PI), _PI),
         ((_G, _P, _P.T), _SMALL_ONE),
         ((_P, _P.T, _G), _SMALL_ONE),

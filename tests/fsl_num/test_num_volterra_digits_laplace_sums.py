@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fsl_num.exponential_sums_digits import private_context
-from fsl_num.volterra import Problem
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import laplace_sums
 from fsl_num.volterra.digits.laplace_sums import DIRECT, TransferSums, _end_terms, _Series
 
@@ -133,3 +133,15 @@ def test_a_model_that_ends_before_the_tail_begins_is_summed_to_its_end(monkeypat
         truth = wide.fsum(wide.mpf(j) ** -4 / (wide.mpc(3, 2) + 2 * wide.mpf(j) ** -2) for j in range(1, size + 1))
         assert abs(wide.mpc(found) - truth) < wide.mpf(10) ** -106
     assert asked == [330, 331]  # the shorter model has asked for none
+
+
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_the_sums_of_a_given_spectrum_are_written_out(closure: str) -> None:
+    given = Spectrum([1.0, 0.5, 0.25], [0.3, 0.2, 0.7])
+    problem = Problem(spectrum=given, noise=1.0, gamma=0.5, horizon=9.0, closure=closure)
+    own = 0.5 if closure == "gaussian" else 0.0
+    rates = [x * (2 - own * x) for x in (1.0, 0.5, 0.25)]
+    found = TransferSums(MP, problem, MP.mpf(0.5)).at(MP.mpc(2))
+    kernel = sum(x**2 / (2 + r) for x, r in zip((1.0, 0.5, 0.25), rates, strict=True))
+    signal = sum(w / (2 + r) for w, r in zip((0.3, 0.2, 0.7), rates, strict=True))
+    assert [float(each.real) for each in found] == pytest.approx([kernel, signal], rel=1e-14)

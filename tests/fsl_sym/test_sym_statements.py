@@ -5,6 +5,7 @@ Every expected value is a definition of the paper or a bound written out by hand
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -227,3 +228,13 @@ def test_the_stated_errors_of_i1_and_i2_are_within_a_factor_of_the_true_ones() -
         gap = abs(number(form.exact, at) - float(form.approximation.subs(at).evalf(30)))
         # the next term of the summation formula is a twentieth of the first here
         assert 1.9 < number(form.error, at) / gap < 2.2
+
+
+def test_the_stable_phase_is_compared_with_the_least_of_its_two_powers():
+    quotient = stable_bound().quantity.subs(beta, 2)
+    for size, time in ((3, 2), (3, 100), (50, 7)):
+        rates = [k**-2.0 for k in range(1, size + 1)]
+        # exactly, not up to a constant: the sum over the modes by M/T_2 or T_2^(1/beta - 1), whichever is less
+        by_modes = sum(rate * math.exp(-2.0 * rate * time) for rate in rates) / 2.0
+        expected = by_modes / min(size / time, time**-0.5)
+        assert float(quotient.subs({M: size, T2: time}).doit()) == pytest.approx(expected, rel=1e-12)

@@ -197,7 +197,7 @@ def solve_columns(
     """
     count, size = schedules.samples.shape[0], schedules.lengths.size
     steps = schedules.mean(np.unique(np.linspace(0, count - 1, _SEEN).astype(np.int64)))
-    shared = find_stretches(steps, scales, 1.0 * accuracy, growth)
+    shared = find_stretches(steps, scales, accuracy, growth)
     if 2 * sum(one.high - one.low for one in shared) < size:
         return None
     fitted = [fit_columns(one, schedules) for one in shared]
