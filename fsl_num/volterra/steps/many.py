@@ -96,7 +96,7 @@ def losses_of_schedules(
     if problem.closure != "volterra":
         return _one_by_one(problem, np.broadcast_to(lengths, shape), batches, records, rtol, allow_unstable, executor)
     schedules = SampledSchedules.of(shared, np.broadcast_to(np.atleast_2d(batches), shape), _SPACING)
-    peak = replace(problem, gamma=schedules.largest, horizon=max(float(shared.sum()), 5e-324), breaks=())
+    peak = _at_peak(problem, schedules.largest, float(shared.sum()))
     if not allow_unstable:
         peak.require_stable()
     return _shared(peak, shared, schedules, records, rtol)
@@ -119,10 +119,13 @@ def _records(at: Any, steps: int) -> Any:
     return given
 
 
-def _recorded(problem: Problem, rates: Array, batches: Array, records: Any, rtol: float, unstable: bool) -> Any:
+def _at_peak(problem: Problem, gamma: float, horizon: float) -> Problem:
+    """Return the problem of the largest gamma of all schedules."""
+    return replace(problem, gamma=gamma, horizon=max(horizon, 5e-324), breaks=())
+
+
+def _recorded(problem: Problem, rates: Array, batches: Array, records: Any, rtol: float) -> Any:
     single = replace(problem, gamma=Discrete(rates=rates, batch_sizes=batches), horizon=None, breaks=())
-    if not unstable:
-        single.require_stable()
     values, error, facts = losses_of_steps(single, rtol)
     return values[records], error[records], facts["tolerance reached"]
 
@@ -132,9 +135,11 @@ def _one_by_one(
 ) -> Losses:
     count = rates.shape[0]
     each = np.broadcast_to(step_values("batch_sizes", batches, zero=False), rates.shape)
+    if not unstable:  # before any of them is solved
+        largest = max(float((one / batch).max()) for one, batch in zip(rates, each, strict=True))
+        _at_peak(problem, largest, float(rates[0].sum())).require_stable()
     run = map if executor is None else executor.map
-    columns = zip(*([problem] * count, rates, each, [records] * count, [rtol] * count, [unstable] * count), strict=True)
-    found = list(run(_recorded, *zip(*columns, strict=True)))
+    found = list(run(_recorded, [problem] * count, rates, each, [records] * count, [rtol] * count))
     missed = sum(not reached for _, _, reached in found)
     message = "steps of their own lengths, one schedule after the other"
     if missed:
