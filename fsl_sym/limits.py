@@ -12,7 +12,6 @@ from sympy import (
     Add,
     Dummy,
     Expr,
-    Function,
     Integer,
     Mul,
     Poly,
@@ -28,6 +27,7 @@ from sympy import (
     lowergamma,
     oo,
     powsimp,
+    preorder_traversal,
     simplify,
     sin,
     uppergamma,
@@ -171,8 +171,8 @@ def is_continuous(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool
     """Whether an expression is shown to be a continuous function of x between two ends, the ends left out.
 
     Powers that are no whole numbers, logarithms and incomplete gamma functions need a positive base or argument, whole
-    negative powers one that is not 0. Functions without a name of their own are taken to be continuous; of others than
-    these, exponentials, sines, cosines and erf nothing is shown.
+    negative powers one that is not 0. Functions without a name of their own are taken to be continuous; of all but
+    these, exponentials, sines, cosines and erf, and of series and integrals, nothing is shown.
 
     Examples
     --------
@@ -182,8 +182,8 @@ def is_continuous(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool
     """
     share, more = Dummy("share", positive=True), Dummy("more", positive=True)
     inside = lower + more if upper == oo else lower + (upper - lower) * share / (1 + share)
-    for item in expression.atoms(Pow, Function):
-        if not item.has(x) or isinstance(item, (exp, sin, cos, erf, AppliedUndef)):
+    for item in preorder_traversal(expression):
+        if not item.has(x) or isinstance(item, (Symbol, Add, Mul, exp, sin, cos, erf, AppliedUndef)):
             continue
         if isinstance(item, Pow):
             base, exponent = item.args

@@ -178,9 +178,9 @@ def _curve(arguments: argparse.Namespace, problem: Regression, rates: Any) -> Ri
 
 def _figure(arguments: argparse.Namespace, curve: RiskCurve) -> Any:
     from fsl_num.report.loss_dynamics import plain_decimals
-    from fsl_num.report.plots import _new_figure
+    from fsl_num.report.plots import new_figure
 
-    figure = _new_figure((6.4, 4.4))
+    figure = new_figure((6.4, 4.4))
     ax = curve.plot(figure.subplots(), linewidth=1.6, color="#1f5f8b")
     size = r"\infty" if arguments.model_size == float("inf") else f"{arguments.model_size}"
     ax.set_title(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsl_num.report.loss_dynamics import COLOURS, NAMES, plain_decimals
-from fsl_num.report.plots import _new_figure
+from fsl_num.report.plots import new_figure
 from fsl_num.validation import Array
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def loss_scaling_figure(
     of a schedule -> exact risks after ``budget`` steps at the peak rates 0.05 D^-r, r in ``powers``. Raises ImportError
     where matplotlib is not installed.
     """
-    figure = _new_figure((10.6, 5.6))
+    figure = new_figure((10.6, 5.6))
     axes = figure.subplot_mosaic([["scaling", "ratio"], ["scaling", "powers"]], width_ratios=[1.45, 1.0])
     _draw_scaling(axes["scaling"], found, printed)
     _draw_ratios(axes["ratio"], found)

@@ -130,9 +130,9 @@ def prediction_csv(found: Prediction) -> str:
 
 def prediction_figure(result: FitResult, found: Prediction) -> Figure:
     """Draw the predicted loss with its interval, and the learning rate."""
-    from fsl_num.report.plots import _new_figure
+    from fsl_num.report.plots import new_figure
 
-    figure = _new_figure((6.8, 4.2))
+    figure = new_figure((6.8, 4.2))
     axes = figure.subplots()
     rate = axes.twinx()
     rate.plot(np.arange(found.plan.rates.size), found.plan.rates, color="0.75", linewidth=1.2)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from fsl_num.report.loss_dynamics import plain_decimals
-from fsl_num.report.plots import _new_figure
+from fsl_num.report.plots import new_figure
 from fsl_num.simulate.ladder_rungs import RUNGS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def ladder_figure(found: Ladder, title: str) -> Figure:
     Raises:
         ImportError: matplotlib is not installed.
     """
-    figure = _new_figure((10.6, 7.0))
+    figure = new_figure((10.6, 7.0))
     breaking = bool(found.breaking)
     layout: list[Any] = [["risks", "gaps"], ["risks", "breaking"]] if breaking else [["risks", "gaps"]]
     axes = figure.subplot_mosaic(layout, width_ratios=[1.0, 1.15])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fsl_num.report.plots import _new_figure
+from fsl_num.report.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def loss_dynamics_figure(dynamics: LossDynamics) -> Figure:
 
     Raises ImportError where matplotlib is not installed.
     """
-    figure = _new_figure((10.6, 5.4))
+    figure = new_figure((10.6, 5.4))
     from matplotlib.lines import Line2D
     from matplotlib.ticker import PercentFormatter
 
@@ -86,7 +86,7 @@ def fit_grid_figure(cells: Sequence[LossDynamics]) -> Figure:
         raise ValueError("there is nothing to draw: give at least one point (s, beta)")
     columns = min(4, len({cell.problem.beta for cell in cells}))
     rows = -(-len(cells) // columns)
-    figure = _new_figure((2.9 * columns + 0.4, 2.3 * rows + 2.2))
+    figure = new_figure((2.9 * columns + 0.4, 2.3 * rows + 2.2))
     from matplotlib.lines import Line2D
 
     parts: Any = figure.subfigures(2, 1, height_ratios=[2.0, 2.3 * rows])

@@ -66,10 +66,10 @@ def loss_figure(problem: Problem, solution: Solution, title: str, *, allow_unsta
     Raises:
         ImportError: matplotlib is not installed.
     """
-    from fsl_num.report.plots import _new_figure
+    from fsl_num.report.plots import new_figure
     from fsl_num.volterra import solve
 
-    figure = _new_figure((6.4, 4.4))
+    figure = new_figure((6.4, 4.4))
     ax = figure.subplots()
     t = np.geomspace(min(_FIRST / problem.fastest, 1e-3 * problem.end), problem.end, _POINTS)
     # A schedule may decay within the last few percent, which deserve points of their own.

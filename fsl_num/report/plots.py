@@ -112,7 +112,7 @@ def exponent_map(allocation: Allocation, *, ax: Axes | None = None) -> Axes:
     'capacity exponent $\\\\beta$'
     """
     if ax is None:
-        ax = _new_figure((5.2, 4.0)).subplots()
+        ax = new_figure((5.2, 4.0)).subplots()
     betas = np.linspace(*BETA_RANGE, _POINTS)[1:]
     tasks = np.linspace(*S_RANGE, _POINTS)[1:]
     powers, logs = exponent_grid(allocation, tasks, betas)
@@ -155,7 +155,7 @@ def table_map(rows: Sequence[tuple[Allocation, Allocation]]) -> Figure:
     >>> len(table_map(table()[:1]).axes)
     3
     """
-    figure = _new_figure((3.4 * len(rows) + 0.6, 6.2))
+    figure = new_figure((3.4 * len(rows) + 0.6, 6.2))
     panels = figure.subplots(2, len(rows), sharex=True, sharey=True, squeeze=False)
     for column, pair in enumerate(rows):
         for row, allocation in enumerate(pair):
@@ -201,7 +201,8 @@ def _write_formula(ax: Axes, allocation: Allocation, regime: AllocationRegime, p
     ax.text(*_PLACES[place], f"{title}${formula}$", **style)
 
 
-def _new_figure(size: tuple[float, float]) -> Figure:
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Return an empty figure of ``size`` inches, without a window. Raises ImportError where matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -135,16 +135,12 @@ def test_a_search_finds_minima_inside_and_at_the_walls_and_counts_its_points():
         found = away[..., 0] ** 2 + 100.0 * (away[..., 1] + 0.5 * away[..., 0]) ** 2 + rows[:, None]
         return np.where(points[..., 0] < -0.9, np.inf, found)
 
-    lower, upper = np.full((3, 2), -1.0), np.ones((3, 2))
-    found = search(
-        value,
-        np.full((3, 2), -0.5),
-        lower,
-        upper,
-        np.full(3, 0.5),
-        generator=np.random.default_rng(3),
-        tolerance=1e-13,
-    )
+    def run(**limits):
+        start, walls = np.full((3, 2), -0.5), (np.full((3, 2), -1.0), np.ones((3, 2)))
+        generator = np.random.default_rng(3)
+        return search(value, start, *walls, np.full(3, 0.5), generator=generator, tolerance=1e-13, **limits)
+
+    found = run()
     assert found.evaluations == sum(asked)
     # ends where the better half agrees: no search takes all of its 250 generations of 28 points
     assert found.evaluations < 3 * 150 * 28
@@ -153,15 +149,5 @@ def test_a_search_finds_minima_inside_and_at_the_walls_and_counts_its_points():
     assert found.values[[0, 2]] == pytest.approx([0.0, 2.0], abs=1e-12)
     # the second centre lies beyond the wall at 1: there (x - 2)^2 = 1, and the valley gives the other number
     assert found.points[1] == pytest.approx([1.0, 0.6], abs=2e-6) and found.values[1] == pytest.approx(2.0, abs=1e-11)
-    few = search(
-        value,
-        np.full((3, 2), -0.5),
-        lower,
-        upper,
-        np.full(3, 0.5),
-        generator=np.random.default_rng(3),
-        tolerance=1e-13,
-        generations=4,
-        offspring=10,
-    )
+    few = run(generations=4, offspring=10)
     assert few.evaluations == 3 + 3 * 4 * 10

@@ -259,13 +259,16 @@ def test_what_polynomials_miss_is_found_in_parts(monkeypatch, chunk):
     assert smooth_columns._missed(coefficients, x, values) == pytest.approx(exact, rel=1e-9, abs=0.0)
 
 
-def test_pieces_of_a_gap_that_are_wanted():
+def test_pieces_of_a_gap_where_the_loss_is_seen():
     first = np.cumsum([0, 1, 2, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1])  # of the steps
-    wanted = smooth_columns._wanted(Gap(2, 12), np.array([0, 1, 2, 3, 7, 12]), first)
+    records = np.array([0, 1, 2, 3, 7, 12])
+    asked = smooth_columns._Steps.of(Gap(2, 12), records, first)
+    assert (asked.low, asked.high) == (2, 12) and asked.pieces == slice(int(first[2]), int(first[12]))
     # the ends of steps 3, 7 and 12, and of nine places on the way
-    ends = {int(first[step] - 1 - first[2]) for step in (3, 7, 12)}
-    assert ends <= set(wanted.tolist()) and (np.diff(wanted) > 0).all()
-    assert wanted[0] == 0 and wanted[-1] == first[12] - 1 - first[2] and 9 <= wanted.size <= 10
+    ends = [int(first[step] - 1 - first[2]) for step in (3, 7, 12)]
+    assert asked.here.tolist() == [3, 4, 5] and asked.seen[asked.rows].tolist() == ends
+    assert (np.diff(asked.seen) > 0).all() and 9 <= asked.seen.size <= 10
+    assert asked.seen[0] == 0 and asked.seen[-1] == first[12] - 1 - first[2]
 
 
 # Records of many schedules

@@ -1,6 +1,6 @@
 """False statements that a rule must not accept: letters inside and outside, squares, poles, leading terms."""
 
-from sympy import Integer, Integral, Rational, Sum, exp, log, lowergamma, oo, sqrt, tan, uppergamma
+from sympy import Integer, Integral, Rational, Sum, exp, floor, log, lowergamma, oo, sin, sqrt, tan, uppergamma
 
 from fsl_sym.integrals import I2
 from fsl_sym.justifications import Antiderivative, IntegralTest, Limit, Substitution, Termwise
@@ -75,3 +75,6 @@ def test_what_is_continuous_between_two_ends():
     assert not is_continuous(tan(t), t, Integer(0), Integer(2))
     assert not is_continuous(uppergamma(t, Integer(1)), t, Integer(0), Integer(2))
     assert is_continuous(2**t, t, Integer(0), Integer(2))
+    # sin(j t)/j summed jumps at 2 pi, though its terms do not
+    assert not is_continuous(Sum(sin(j * t) / j, (j, 1, oo)), t, Integer(0), Integer(7))
+    assert not is_continuous(t + floor(t), t, Integer(0), Integer(7))

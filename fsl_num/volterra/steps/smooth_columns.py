@@ -179,6 +179,28 @@ def _move(
 
 
 @dataclass(frozen=True, eq=False)
+class _Steps:
+    """Steps ``low`` to ``high`` (not included) that are solved one by one, all their ``pieces``, and those of them,
+    counted from the first, where f is ``seen``: at the records ``here``, as ``rows`` say, and where it is compared."""
+
+    low: int
+    high: int
+    pieces: slice
+    seen: Any
+    here: Any
+    rows: Any
+
+    @staticmethod
+    def of(gap: Gap, records: Any, first: Any) -> _Steps:
+        here = np.flatnonzero((records > gap.low) & (records <= gap.high))
+        compared = np.linspace(gap.low + 1, gap.high, _PROBES).astype(np.int64)
+        steps = np.unique(np.concatenate([records[here], compared]))
+        begin, end = int(first[gap.low]), int(first[gap.high])
+        rows = np.searchsorted(steps, records[here])
+        return _Steps(gap.low, gap.high, slice(begin, end), first[steps] - 1 - begin, here, rows)
+
+
+@dataclass(frozen=True, eq=False)
 class Columns:
     """``values`` of f and its relative ``errors``, shape (records, schedules), but for rounding; ``worst``: the largest
     error of each schedule on the way."""
@@ -238,25 +260,24 @@ def _solved(
     """Return what :func:`solve_columns` does, on the stretches ``fitted``."""
     lengths = schedules.lengths
     count, size = schedules.samples.shape[0], lengths.size
-    blocks = layout(fitted, size)
     parts_of = divide_long_steps(lengths, scales.fastest)
     pieces, piece_of = np.repeat(lengths / parts_of, parts_of), np.repeat(np.arange(size), parts_of)
     first = np.concatenate([[0], np.cumsum(parts_of)])
+    blocks = [_Steps.of(one, records, first) if isinstance(one, Gap) else one for one in layout(fitted, size)]
     moments, basis = Moments.of(system), LocalBasis(system.rates)
     start = system.delta + float(system.start.sum())
-    wanted = {number: _wanted(one, records, first) for number, one in enumerate(blocks) if isinstance(one, Gap)}
     previous: list[Any] = []
     for level in range(_LEVELS):
         state = np.asfortranarray(np.repeat(system.start[:, None], count, axis=1))
         found: list[Any] = []
         differences: list[Array] = []
         for number, block in enumerate(blocks):
-            if isinstance(block, Gap):
-                rows = slice(int(first[block.low]), int(first[block.high]))
+            if isinstance(block, _Steps):
+                rows = block.pieces
                 plan = segments(pieces[rows], scales.fastest, 0.15 * accuracy, level)
                 columns = np.ascontiguousarray(schedules.gammas(slice(block.low, block.high)).T)
                 of = piece_of[rows] - block.low
-                f = march_columns(system, pieces[rows], columns, of, plan, wanted[number], state, basis)
+                f = march_columns(system, pieces[rows], columns, of, plan, block.seen, state, basis)
                 f -= system.noise
                 found.append(f)
                 if previous:
@@ -281,7 +302,7 @@ def _solved(
             # most of the schedules are enough: a few that are not are not worth another solution of all
             if (worst + np.max([0.0 * worst, *claims], axis=0) <= accuracy).mean() > 0.95:
                 break
-    return _collected(system, moments, lengths, blocks, previous, differences, claims, wanted, records, first, start)
+    return _collected(system, lengths, records, blocks, previous, differences, claims)
 
 
 def _claims(system: LinearModes, scales: Scales, blocks: list[Any], found: list[Any], start: float) -> list[Array]:
@@ -296,38 +317,26 @@ def _claims(system: LinearModes, scales: Scales, blocks: list[Any], found: list[
     return claims
 
 
-def _wanted(gap: Gap, records: Any, first: Any) -> Any:
-    """Return the pieces of a gap where f is wanted or compared, counted from its first, rising."""
-    inside = records[(records > gap.low) & (records <= gap.high)]
-    steps = np.unique(np.concatenate([inside, np.linspace(gap.low + 1, gap.high, _PROBES).astype(np.int64)]))
-    return first[steps] - 1 - first[gap.low]
-
-
 def _collected(
     system: LinearModes,
-    moments: Moments,
     lengths: Array,
+    records: Any,
     blocks: list[Any],
     found: list[Any],
     differences: list[Array],
     claims: list[Array],
-    wanted: dict[int, Any],
-    records: Any,
-    first: Any,
-    start: float,
 ) -> Columns:
     """Return what was found at the records, and the largest error so far."""
-    count = differences[0].shape[1]
+    moments, count = Moments.of(system), differences[0].shape[1]
     values, errors = np.empty((records.size, count)), np.zeros((records.size, count))
-    values[records == 0] = start
+    values[records == 0] = system.delta + float(system.start.sum())
     worst, smooth = np.zeros(count), np.zeros(count)
     left, claim = iter(differences), iter(claims)
     base = system.delta + system.noise
     for number, block in enumerate(blocks):
-        if isinstance(block, Gap):
+        if isinstance(block, _Steps):
             difference = np.maximum.accumulate(np.maximum(next(left), worst), axis=0)
-            here = np.flatnonzero((records > block.low) & (records <= block.high))
-            rows = np.searchsorted(wanted[number], first[records[here]] - 1 - first[block.low])
+            here, rows = block.here, block.rows
             values[here], errors[here] = found[number][rows], difference[rows] + smooth
             worst = difference[-1]
             continue

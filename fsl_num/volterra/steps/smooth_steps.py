@@ -79,6 +79,10 @@ class Scales:
         caution = 1.0 + min(math.log((base + float(system.start.sum())) / max(left, 1e-300)), 30.0)
         return Scales(kernel, fastest, share, 1.0 / max(1.0 - stability, 1e-3), blur, caution)
 
+    def allowed(self, accuracy: float) -> float:
+        """Return the relative error that a stretch may add to gamma where f is wanted with an ``accuracy``."""
+        return accuracy / (self.sensitivity * self.caution)
+
     def staircase(self, of: Stretch) -> Any:
         """Return the error, relative to u, of taking the smooth gamma for the staircase after all corrections.
 
@@ -243,15 +247,15 @@ def joint_error(before: Stretch | None, after: Stretch, fastest: float) -> Any:
 
 
 def _fits(stretch: Stretch | None, scales: Scales, accuracy: float) -> bool:
-    accuracy /= scales.sensitivity * scales.caution
-    if stretch is None or MISSED * stretch.misfit > _MISFIT * accuracy:
+    allowed = scales.allowed(accuracy)
+    if stretch is None or MISSED * stretch.misfit > _MISFIT * allowed:
         return False
     if stretch.slope == 0.0:
         return True
     if scales.fastest * stretch.longest > 1.0:
         return False
     part = min(1.0, scales.share * stretch.largest)
-    return bool(scales.staircase(stretch) <= accuracy * part)
+    return bool(scales.staircase(stretch) <= allowed * part)
 
 
 def find_stretches(steps: SampledSteps, scales: Scales, accuracy: float, growth: float) -> list[Stretch]:
@@ -268,7 +272,7 @@ def find_stretches(steps: SampledSteps, scales: Scales, accuracy: float, growth:
     starts = np.concatenate([[0.0], np.cumsum(steps.blocks)])
     found: list[Stretch] = []
     first = _FIRST / scales.fastest
-    allowed = _MISFIT * accuracy / (MISSED * scales.sensitivity * scales.caution)
+    allowed = scales.allowed(accuracy)
     low, broken, left, last, most = 0, 0.0, 1, starts.size - 1, math.inf
     while low < last:
         here = float(starts[low])
@@ -282,7 +286,7 @@ def find_stretches(steps: SampledSteps, scales: Scales, accuracy: float, growth:
             continue
         high, most, stretch = max(low + 1, min(high, shorter - 1)), math.inf, None
         while high > low:
-            stretch = fit_stretch(steps, low, high, allowed)
+            stretch = fit_stretch(steps, low, high, _MISFIT / MISSED * allowed)
             if _fits(stretch, scales, accuracy):
                 break
             stretch, high = None, low + (high - low) // 2
@@ -296,7 +300,7 @@ def find_stretches(steps: SampledSteps, scales: Scales, accuracy: float, growth:
             before = found[-1] if found and found[-1].high == stretch.low else None
             before = before or fit_stretch(steps, low - 1, low)
             joint = float(joint_error(before, stretch, scales.fastest))
-            if joint * scales.sensitivity * scales.caution > 0.4 * accuracy:
+            if joint > 0.4 * allowed:
                 broken = here
                 continue
         found.append(replace(stretch, joint=joint))
