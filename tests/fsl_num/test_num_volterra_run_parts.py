@@ -19,6 +19,7 @@ from fsl_num.volterra.panels import collocation_points, halved, panel_ends, rada
 from fsl_num.volterra.reference import solve_reference, trapezoid
 from fsl_num.volterra.secular import secular_zeros
 from fsl_num.volterra.steps import discrete, smooth_columns
+from fsl_num.volterra.steps.column_march import _solve_block
 from fsl_num.volterra.steps.discrete import cut_steps, losses_of_steps, rounding_floor, stretch_growth
 from fsl_num.volterra.steps.many import _batches, _records, losses_of_schedules
 from fsl_num.volterra.steps.mixed_march import Gap, halves, layout, stretch_error
@@ -248,6 +249,27 @@ def test_systems_side_by_side_are_eliminated():
     for i in range(5):
         exact = np.linalg.solve(np.eye(6) - response * gamma[:, i], known[:, i])
         assert found[:, i] == pytest.approx(exact, rel=1e-13, abs=1e-14)  # row sums below 0.6: well conditioned
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_blocks_of_many_schedules_are_solved(size):
+    rng = np.random.default_rng(size)
+    steps, columns = 64 // size, 3
+    points = steps * size
+    kernel, coupling = rng.uniform(0.0, 1.0 / points, (points, points)), rng.uniform(0.5, 3.0, (size, size))
+    history, gammas = rng.uniform(1.0, 2.0, (points, columns)), rng.uniform(0.2, 2.0, (steps, columns))
+    kernel *= np.where(np.kron(np.eye(steps), np.ones((size, size))) > 0.0, 6.0 / size, 1.0)  # own steps count
+    blocks = np.arange(points) // size
+    earlier = np.where(blocks[:, None] > blocks, kernel, 0.0)
+    own = np.where(blocks[:, None] == blocks, kernel * np.tile(coupling, (steps, steps)), 0.0)
+    of_points = np.repeat(gammas, size, axis=0)
+    exact = [
+        np.linalg.solve(np.eye(points) - (earlier + own) * of_points[:, i], history[:, i]) for i in range(columns)
+    ]
+    found, driven = _solve_block(history.copy(), kernel, gammas, coupling)
+    # the condition of these matrices is below 100
+    assert found == pytest.approx(np.array(exact).T, rel=1e-13)
+    assert driven == pytest.approx(found * of_points, rel=1e-15)
 
 
 @pytest.mark.parametrize("chunk", [1, 20, 16384])
