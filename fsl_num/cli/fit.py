@@ -191,10 +191,10 @@ def _by_path(paths: Sequence[str], curves: Sequence[LossCurve], scores: Mapping[
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar for the measurement of the intervals, which takes seconds; none where nobody sits at the terminal."""
+    """A bar for the choice of a law and for the intervals, which take seconds; none where nobody sits at a terminal."""
     from tqdm import tqdm
 
-    with tqdm(desc="intervals", unit="part", file=sys.stderr, leave=False, dynamic_ncols=True, disable=None) as bar:
+    with tqdm(desc="fitting", unit="part", file=sys.stderr, leave=False, dynamic_ncols=True, disable=None) as bar:
 
         def told(done: int, whole: int) -> None:
             bar.total, bar.n = whole, done

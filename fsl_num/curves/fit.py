@@ -35,9 +35,9 @@ def fit(
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": chosen from the curves alone
     (:mod:`~fsl_num.curves.select`). ``intervals``: measure the uncertainty of predictions too (some seconds; without
     it they have no intervals and the report on the parameters no ranges). ``seed``: of its resampling.
-    ``progress``: called with how many of how many parts of that measurement are done. Further arguments are those of
-    :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight, starts, max_rows, reduce. Curves of more rows
-    than max_rows are averaged; the notes of the result say so.
+    ``progress``: called with how many of how many parts are done, of the choice of a law ("auto"), then of the
+    measurement. Further arguments are those of :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight,
+    starts, max_rows, reduce. Curves of more rows than max_rows are averaged; the notes of the result say so.
 
     Raises CurveError where the curves have fewer rows than the law parameters.
 
@@ -60,7 +60,7 @@ def fit(
         given = short
     selection: Selection | None = None
     if law == "auto":
-        selection = choose(given, used)
+        selection = choose(given, used, progress=progress)
         law = selection.chosen
     chosen = law_of(law)
     whole, thinned = (task(chosen, given, used, coarse=coarse) for coarse in (False, True))

@@ -12,7 +12,7 @@ what has been derived, and a heuristic that follows the training curves more clo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,8 +86,11 @@ def choose(
     candidates: Sequence[str | Law] = CANDIDATES,
     *,
     leave_out: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Selection:
     """Return the :class:`Selection` among the candidates for these curves.
+
+    ``progress``: called with how many of how many candidates have been tried.
 
     Where the curves are too short to be cut, or the learning rate never leaves its peak, "fsl-simplified" is chosen:
     nothing in them could tell more parameters. Several model sizes take the law with a term for the size.
@@ -100,16 +103,20 @@ def choose(
     if not any(_falls(curve) for curve in curves):
         simple = min(laws, key=lambda each: len(each.parameters)).name
         return Selection((), simple, "the learning rate does not change after warmup: the noise law is not told")
-    trials = tuple(trial(each, curves, used, leave_out=leave_out) for each in laws)
+    trials: list[Trial] = []
+    for each in laws:
+        if progress is not None:
+            progress(len(trials), len(laws))
+        trials.append(trial(each, curves, used, leave_out=leave_out))
     known = [each for each in trials if not math.isnan(each.horizon)]
     if not known:
         simple = min(trials, key=lambda each: each.parameters).law
-        return Selection(trials, simple, "the curves are too short to hide a part of them")
+        return Selection(tuple(trials), simple, "the curves are too short to hide a part of them")
     least = min(each.horizon for each in known)
     good = [each for each in known if each.horizon <= _MARGIN * least]
     best = min(good, key=lambda each: (each.parameters, each.horizon))
     return Selection(
-        trials,
+        tuple(trials),
         best.law,
         f"fitted to the first part of each curve it predicts the rest to {100 * best.horizon:.2f} %,"
         f" the others to {', '.join(f'{100 * each.horizon:.2f} %' for each in known if each is not best) or '-'}",

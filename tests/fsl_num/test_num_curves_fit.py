@@ -103,8 +103,9 @@ def test_a_constant_rate_tells_no_noise_law_and_the_report_says_that():
 def test_the_law_is_chosen_by_the_training_curves(name, chosen):
     truth = {key: value for key, value in STRONG.items() if key in law(name).names}
     curves = [run(kind, truth, name, noise=2e-4) for kind in ("cosine", "drop")]
-    selection = choose(curves, candidates=("fsl-simplified", "fsl"))
-    assert selection.chosen == chosen
+    told = []
+    selection = choose(curves, candidates=("fsl-simplified", "fsl"), progress=lambda *parts: told.append(parts))
+    assert selection.chosen == chosen and told == [(0, 2), (1, 2)]
     assert [each.law for each in selection.trials] == ["fsl-simplified", "fsl"]
     assert "predicts the rest" in selection.reason
 

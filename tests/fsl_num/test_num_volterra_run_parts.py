@@ -263,9 +263,7 @@ def test_blocks_of_many_schedules_are_solved(size):
     earlier = np.where(blocks[:, None] > blocks, kernel, 0.0)
     own = np.where(blocks[:, None] == blocks, kernel * np.tile(coupling, (steps, steps)), 0.0)
     of_points = np.repeat(gammas, size, axis=0)
-    exact = [
-        np.linalg.solve(np.eye(points) - (earlier + own) * of_points[:, i], history[:, i]) for i in range(columns)
-    ]
+    exact = [np.linalg.solve(np.eye(points) - (earlier + own) * of_points[:, i], history[:, i]) for i in range(columns)]
     found, driven = _solve_block(history.copy(), kernel, gammas, coupling)
     # the condition of these matrices is below 100
     assert found == pytest.approx(np.array(exact).T, rel=1e-13)
