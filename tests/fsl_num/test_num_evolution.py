@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import FrozenInstanceError, dataclass, field
 
 import numpy as np
 import pytest
@@ -179,16 +179,17 @@ def ranks(better_half: list[float]) -> Callable[[Array, Rows], Array]:
         ([-4.0, -4.0, -4.0, -4.0], 0.0, 1),
     ],
 )
+@pytest.mark.parametrize("searches", [1, 2])
 def test_a_search_ends_when_its_better_half_agrees(
-    better_half: list[float], tolerance: float, generations: int
+    better_half: list[float], tolerance: float, generations: int, searches: int
 ) -> None:
-    box = np.ones((2, 1))
+    box = np.ones((searches, 1))
     found = search(
-        ranks(better_half), 0.5 * box, 0.0 * box, box, np.array([0.1, 0.1]),
+        ranks(better_half), 0.5 * box, 0.0 * box, box, np.full(searches, 0.1),
         generator=np.random.default_rng(1), tolerance=tolerance, offspring=8,
     )  # fmt: skip
-    assert found.evaluations == 2 * (1 + 8 * generations)
-    assert found.values.tolist() == [min(5.0, *better_half)] * 2
+    assert found.evaluations == searches * (1 + 8 * generations)
+    assert found.values.tolist() == [min(5.0, *better_half)] * searches
 
 
 def test_searches_that_have_ended_are_asked_no_more_and_keep_their_points() -> None:
@@ -209,3 +210,5 @@ def test_searches_that_have_ended_are_asked_no_more_and_keep_their_points() -> N
     # equal values are no better: the first point is kept
     assert found.points[1].tolist() == [0.25, 0.75] and found.values[1] == 7.0
     assert np.abs(found.points[[0, 2]] - 0.4).max() < 1e-5 and (found.values[[0, 2]] < 1e-11).all()
+    with pytest.raises(FrozenInstanceError):
+        found.evaluations = 0  # type: ignore[misc]
