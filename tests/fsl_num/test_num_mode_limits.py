@@ -202,7 +202,7 @@ def test_panels_are_shorter_where_the_slope_changes() -> None:
     assert edges[0] == 0.0 and edges[-1] == pytest.approx(3.0, rel=1e-12)
 
 
-@pytest.mark.parametrize("place", [-0.9, 0.05, 3.8])
+@pytest.mark.parametrize("place", [-0.9, -0.55, 0.05, 3.54, 3.8])
 def test_a_kink_is_seen_by_the_panels_on_both_sides_of_it(place: float) -> None:
     """A sum that is constant and then t^-1: within a quarter of the kink the panels are shorter."""
     edges, asked = panels_of(lambda y: -np.maximum(y - place, 0.0), -1.0, 4.0)
@@ -275,6 +275,15 @@ def test_a_falling_sum_is_judged_on_its_ellipse_with_its_slope() -> None:
     assert len(expected) > 2 and np.max(expected, axis=0).min() > 1e3
     # 1e-4: 47 powers of a half length that is a difference of logarithms, and the mode itself at the points
     assert found == pytest.approx(np.max(expected, axis=0), rel=1e-4, abs=0.0)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5, 0.9])
+def test_a_mode_slower_than_the_slowest_is_wrong_by_what_is_left_of_it(rate: float) -> None:
+    sums = constant_sum()
+    # exp(-2 r t) instead of exp(-2 t), worst at the end of time; 1/cos(pi 47/576) = 1.034 between the points
+    worst = math.expm1(2.0 * (1.0 - rate) * sums.end)
+    found = sums.panels.error(np.array([rate]), np.ones((2, 1)))
+    assert (found >= worst).all() and (found <= 1.04 * worst).all() and sums.end == 10.0
 
 
 def test_errors_of_the_values_are_raised_by_interpolation_four_times() -> None:
