@@ -38,7 +38,7 @@ def test_angles_in_floats_take_the_steps_of_newton(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(digits_gamma, "math", watched)
     found = _float_angle(level, final, 0.2)
     # the start is less than 50 % too large: six steps of Newton's, with one or two sines each
-    assert found == pytest.approx(angle, rel=1e-9) and len(roots) <= 12
+    assert found == pytest.approx(angle, rel=1e-9, abs=0.0) and len(roots) <= 12
 
 
 @pytest.mark.parametrize("name", ["constant", "linear", "exp-decay", "wsd", "cosine", "power-decay"])
@@ -113,7 +113,7 @@ def test_the_double_zero_of_several_modes() -> None:
     problem = Problem(spectrum=Spectrum(eigen, signals, tail=delta), noise=noise, gamma=1.0, horizon=1e4)
     values, errors, _ = solve_constant(problem, [0.0, 1000.0, 1001.0], 25)
     rate = (delta + noise) / sum(x**2 / (2.0 * x) ** 2 for x in eigen)
-    assert float(values[2] - values[1]) == pytest.approx(rate, rel=1e-12)
+    assert float(values[2] - values[1]) == pytest.approx(rate, rel=1e-12, abs=0.0)
     assert abs(values[0] - (delta + MP.fsum(signals))) <= errors[0]
     first, second = (MP.fsum(MP.mpf(x) ** 2 / (2 * MP.mpf(x)) ** n for x in eigen) for n in (2, 3))
     start = MP.fsum(MP.mpf(v) / (2 * x) for v, x in zip(signals, eigen, strict=True)) - MP.mpf(noise) * first

@@ -25,10 +25,10 @@ def test_a_fast_mode_is_slowest_at_the_right_end_where_gamma_is_large(gamma: flo
     left = 1.2 - right  # both ends lie around the middle of [0.2, 1]
     slowest = np.maximum(-left * (2.0 - gamma * left), -right * (2.0 - gamma * right))
     assert (slowest > -left * (2.0 - gamma * left)).all()
-    assert growth == pytest.approx(7.0 * np.maximum(slowest, 0.0), rel=1e-12)
+    assert growth == pytest.approx(7.0 * np.maximum(slowest, 0.0), rel=1e-12, abs=0.0)
     # exp(-c t) up to 7 has the integral 1/c at most, or 7
     length = np.where(slowest < -1.0 / 7.0, -1.0 / slowest, 7.0)
-    assert integral - growth == pytest.approx(np.log(length), rel=1e-12)
+    assert integral - growth == pytest.approx(np.log(length), rel=1e-12, abs=0.0)
 
 
 @pytest.mark.parametrize(("first", "after", "which"), [(3, math.inf, (0,)), (3, math.inf, (1,)), (2, 60.0, (0, 1))])
@@ -49,10 +49,10 @@ def test_the_bound_of_a_rule_is_the_least_of_its_ellipses(
         bounds = np.array([growth, integral])[i]
         least = math.exp((bounds + np.log(4.0 * right**shape / (rho - 1.0)) + (1 - 2 * n) * np.log(rho)).min())
         found = few._remainder(MP, law, first, after, n, i, which, MP.mpf(2), MP.mpf(0))
-        assert float(found) == pytest.approx(2.0 * least, rel=1e-8) and found > 2.0 * least * (1.0 - 1e-12)
+        assert float(found) == pytest.approx(2.0 * least, rel=1e-8, abs=0.0) and found > 2.0 * least * (1.0 - 1e-12)
         # a defect adds itself at each time
         more = few._remainder(MP, law, first, after, n, i, which, MP.mpf(2), MP.mpf("0.25"))
-        assert float(more - found) == pytest.approx(0.25 * (end if i else 1.0), rel=1e-9)
+        assert float(more - found) == pytest.approx(0.25 * (end if i else 1.0), rel=1e-9, abs=0.0)
     assert few._remainder(MP, law, first, after, n, 0, which, MP.mpf(0), MP.mpf(1)) == 0
 
 

@@ -61,8 +61,8 @@ def test_the_error_is_the_largest_difference_of_two_grids_relative_to_the_loss(m
     found = neumann_series(problem, t, terms=4)
     # each time twice as many panels, four times at most
     assert len(calls) == 4 and all(b == 2 * a - 1 for a, b in zip(calls[:-1], calls[1:], strict=True))
-    assert found.error == pytest.approx((9e-4 * exact.terms / loss).max(), rel=1e-3)
-    assert found.terms == pytest.approx(exact.terms * 1.0001, rel=1e-9)
+    assert found.error == pytest.approx((9e-4 * exact.terms / loss).max(), rel=1e-3, abs=0.0)
+    assert found.terms == pytest.approx(exact.terms * 1.0001, rel=1e-9, abs=0.0)
     # undisturbed, the second grid agrees with the first
     calls.clear()
     monkeypatch.setattr(neumann, "_apply", lambda *given: calls.append(1) or apply(*given))
@@ -83,9 +83,9 @@ def test_the_rest_of_the_law_is_a_geometric_series(terms):
     assert many.law_excess_error < 1e-9
     assert found.law_excess <= many.law_excess * (1.0 + 1e-9) <= found.law_excess + found.law_excess_error
     assert found.law_excess >= ends[1:].sum() / ends[0] * (1.0 - 1e-9)
-    assert found.remainder == pytest.approx(ends[-1] * share, rel=1e-12)
+    assert found.remainder == pytest.approx(ends[-1] * share, rel=1e-12, abs=0.0)
     assert found.partial_sums.shape == (terms + 1, 1)
-    assert found.partial_sums[-1, 0] - found.partial_sums[0, 0] == pytest.approx(ends.sum(), rel=1e-12)
+    assert found.partial_sums[-1, 0] - found.partial_sums[0, 0] == pytest.approx(ends.sum(), rel=1e-12, abs=0.0)
 
 
 def test_a_ratio_of_one_bounds_nothing():

@@ -63,7 +63,7 @@ def test_a_rule_is_its_own_eigenvectors():
     for power in range(6):
         assert rule.matrix @ rule.nodes**power == pytest.approx(rule.nodes ** (power + 1) / (power + 1.0), abs=1e-14)
     for power in range(11):
-        assert rule.matrix[-1] @ rule.nodes**power == pytest.approx(1.0 / (power + 1.0), rel=1e-13)
+        assert rule.matrix[-1] @ rule.nodes**power == pytest.approx(1.0 / (power + 1.0), rel=1e-13, abs=0.0)
 
 
 def known(errors, calls):
@@ -98,10 +98,10 @@ def test_panels_are_halved_until_two_solutions_agree(errors, rtol, levels):
     assert facts == {"panels": sizes[-1], "modes": 9, "evaluations": 6 * sum(sizes)}
     last, before = errors[levels - 1], errors[levels - 2]
     exact = (2.0 + t) * (1.0 + last * np.array([1.0, 1.0, 0.1]))
-    assert values == pytest.approx(exact, rel=1e-15)
+    assert values == pytest.approx(exact, rel=1e-15, abs=0.0)
     # an early difference counts at all later times
     difference = abs((1.0 + last) / (1.0 + before) - 1.0)
-    assert error == pytest.approx((difference + 1e-7) * exact, rel=1e-6)
+    assert error == pytest.approx((difference + 1e-7) * exact, rel=1e-6, abs=0.0)
 
 
 def test_solutions_are_compared_at_probes_over_the_whole_range():
@@ -153,6 +153,9 @@ def test_gamma_is_asked_for_within_the_panels(end, monkeypatch):
         else:
             assert last == np.nextafter(times[i + 1], 0.0) and rest[i, -1] == remaining[i + 1]
     assert (inside < end).all() and (inside[:-1] <= times[1:-1, None]).all() and (rest >= 0.0).all()
+    # the points of a panel of one rounding are no later than the last float before the end, where gamma may jump
+    last = np.array([0.0, 0.5 * end, np.nextafter(end, 0.0), end])
+    assert (asked(problem, last, end - last, monkeypatch)[0] < end).all()
     # a panel shorter than the nudge is not left
     short = np.array([0.0, 0.25 * end - 16.0 * np.spacing(end), 0.25 * end, end])
     found, left = asked(problem, short, end - short, monkeypatch)
@@ -191,7 +194,7 @@ def test_two_jumps_closer_than_the_nudge_are_both_seen():
     found = jump_error(problem, np.array([0.5, 1024.0]), np.array([0.0]), np.array([0.25]))
     # each of height 0.8, misplaced by two roundings of the end, and never forgotten
     assert found[0] == 0.0
-    assert found[1] == pytest.approx(2.0 * 0.8 * 2.0 * np.spacing(1024.0) * 0.25 / stable, rel=1e-12)
+    assert found[1] == pytest.approx(2.0 * 0.8 * 2.0 * np.spacing(1024.0) * 0.25 / stable, rel=1e-12, abs=0.0)
 
 
 def test_a_claim_is_raised_by_its_jumps_and_its_floor(monkeypatch):
@@ -204,4 +207,4 @@ def test_a_claim_is_raised_by_its_jumps_and_its_floor(monkeypatch):
     values, error, _ = panels.solve_panels(SMALL, np.array([1.0, 2.0]), 1e-9)
     floor = 2e-14 * (1.0 + math.log1p(2.0 * 4.0)) / (1.0 - SMALL.stability)
     # 2 lambda_1 = 2: 2e-3 of f + sigma^2
-    assert values.tolist() == [3.0, 3.0] and error == pytest.approx(np.full(2, floor + 2e-3 * 3.6), rel=1e-12)
+    assert values.tolist() == [3.0, 3.0] and error == pytest.approx(np.full(2, floor + 2e-3 * 3.6), rel=1e-12, abs=0.0)
