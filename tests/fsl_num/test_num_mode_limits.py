@@ -277,6 +277,19 @@ def test_a_falling_sum_is_judged_on_its_ellipse_with_its_slope() -> None:
     assert found == pytest.approx(np.max(expected, axis=0), rel=1e-4, abs=0.0)
 
 
+def test_the_first_panel_begins_at_the_time_nothing() -> None:
+    """No rate exceeds 1, so that e^2 times the sum at 0, where it is largest, bounds it at -1."""
+    sums = sums_of(0.5, 2.0, 60.0, 4000.0)
+    panels = sums.panels
+    j = np.arange(1.0, 61.0)
+    for k, power in enumerate((4.0, 2.0)):
+        assert panels.values[k, 0, 0] == pytest.approx(math.e**2 * math.fsum(j**-power), rel=1e-13, abs=0.0)
+    assert panels.slopes[:, 0].tolist() == [0.0, 0.0] and panels.seen.all()
+    # and the least of the first panel is that at its end, scaled by the slowest decay
+    decays = np.exp(-0.5 * (j**-2.0 - 60.0**-2.0))
+    assert panels.least[:, 0] == pytest.approx([decays @ j**-4.0, decays @ j**-2.0], rel=1e-13, abs=0.0)
+
+
 @pytest.mark.parametrize("rate", [0.0, 0.5, 0.9])
 def test_a_mode_slower_than_the_slowest_is_wrong_by_what_is_left_of_it(rate: float) -> None:
     sums = constant_sum()
