@@ -14,6 +14,7 @@ from sympy import (
     Float,
     Integer,
     Le,
+    Matrix,
     Piecewise,
     Rational,
     Symbol,
