@@ -13,8 +13,11 @@ from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import schedule
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import gamma as digits_gamma
+from fsl_num.volterra.digits.arithmetic import arithmetic
 from fsl_num.volterra.digits.constant import _root, solve_constant
 from fsl_num.volterra.digits.gamma import _float_angle, exact_gamma
+from fsl_num.volterra.digits.second_moments import OwnSystems
+from fsl_num.volterra.radau import radau_table
 
 MP = private_context(40)
 
@@ -141,3 +144,19 @@ def test_a_zero_is_found_in_few_steps() -> None:
         assert abs(found / exact - 1) < mp.mpf(10) ** -57
         # 16 digits at first, 32 and 64: the last step is taken as it is
         assert len(asked) <= 4
+
+
+@pytest.mark.parametrize("ratio", [0.25, 0.125, 0.05, 0.01])
+def test_a_series_of_slow_modes_ends_where_two_terms_are_below_rounding(ratio: float) -> None:
+    """To look at all entries costs about as much as a term: it is done at every third."""
+    mp = private_context(30)
+    row = {name: [mp.mpf(1)] for name in ("rates", "squares", "weights")}
+    system = OwnSystems(arithmetic(mp, "mpmath"), {**row, "delta": mp.mpf(0), "noise": mp.mpf(1)}, radau_table(2, 30))
+    first = mp.matrix([[mp.mpf(ratio), 0], [0, mp.mpf(ratio) / 2]])
+    found = system._series(first, first * 0)
+    last = next(n for n in range(600) if mp.mpf(ratio) ** n < mp.eps)
+    # the terms last and last + 1 are the first two below it
+    assert len(found) == 3 * math.ceil((last + 2) / 3)
+    # one entry that is large is enough to go on
+    corner = system._series(mp.matrix([[0, 0], [0, mp.mpf(ratio)]]), first * 0)
+    assert len(corner) == len(found)
