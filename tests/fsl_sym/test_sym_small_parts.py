@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import permutations
 
 import pytest
-from sympy import Expr, Integer, Min, Rational, Symbol, exp, gamma, lowergamma, oo, symbols, uppergamma
+from sympy import Eq, Expr, Integer, Min, Rational, Symbol, exp, gamma, lowergamma, oo, symbols, uppergamma
 
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.derivation import words_latex
@@ -191,3 +191,44 @@ def test_tables_have_as_many_columns_as_entries() -> None:
         body = shown.split("}", 2)[2].rsplit(r"\end", 1)[0]
         rows = [row for row in body.split(r"\\") if "&" in row]
         assert len(rows) >= 2 and all(row.count("&") == columns - 1 for row in rows)
+
+
+def test_the_walls_of_an_element_are_its_factors_of_unknown_sign() -> None:
+    size, budget = symbols("M N", positive=True)
+    first, second = symbols("a b")
+    law = Law(size, (size,), budget, (), Domain({first: (0, None), second: (0, None)}))
+    x, y = law.field.gens
+    explorer = Explorer(law)
+    explorer._add_walls(1 / (x - y))  # the numerator is a number, the denominator a wall
+    assert [each.as_expr() for each in explorer.walls] == [first - second]
+    explorer._add_walls((y - x) * (x + y))  # the same wall, and a factor that is positive
+    assert len(explorer.walls) == 1
+    explorer._add_walls((x - 2 * y) ** 2 / (3 * y))
+    assert [each.as_expr() for each in explorer.walls] == [first - second, first - 2 * second]
+    explorer._add_walls(law.field.one)
+    explorer._add_walls((2 * y - x) / (x - y))
+    assert len(explorer.walls) == 2
+
+
+def test_a_minimum_that_is_given_is_no_equation_of_its_first_part() -> None:
+    """min(M, D) = N: one of both is at most N, and both are at least N."""
+    size, data, budget = symbols("M D N", positive=True)
+    choices = Law(size, (size, data), budget, (Eq(Min(size, data), budget),), Domain({})).constraint_choices
+    assert len(choices) == 2 and not any(each.equality for (each,) in choices)
+    shown = [
+        {tuple(k.as_expr() for k in (*form.coefficients, form.power)) for form in each.forms} for (each,) in choices
+    ]
+    below = {(-1, 0, 1), (0, -1, 1)}
+    assert sorted(map(sorted, shown)) == sorted(map(sorted, ({(1, 0, -1)} | below, {(0, 1, -1)} | below)))
+
+
+def test_a_table_says_where_its_rows_hold() -> None:
+    """x^-1 + N^-c with x at most N: the second term leads for c < 1."""
+    x, n, c = symbols("x N c", positive=True)
+    everywhere = optimal_exponents(x + n / x, [x], n)._repr_latex_()
+    split = optimal_exponents(1 / x + n**-c, [x], n, [x <= n], {c: (0, None)})
+    assert everywhere.count("everywhere") == 1 and "everywhere" not in split._repr_latex_()
+    assert {region.loss.power for region in split.regions} == {-1, -c}
+    for region in split.regions:
+        assert region.contains({c: Rational(1, 2)}) == (region.loss.power == -c)
+        assert r"c - 1" in split._repr_latex_()
