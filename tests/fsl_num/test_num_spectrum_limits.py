@@ -253,6 +253,34 @@ def test_short_integrals_of_the_kernel_keep_their_digits(low: float, width: floa
     assert type(found) is float
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "beta", "size", "by_quadrature"),
+    # an interval is short up to twice its beginning and one more; and its sums are within a factor 2: exp(-2 w) > 1/2
+    [
+        (0.0, 1.0, 1.05, math.inf, True),
+        (0.0, 1.01, 1.05, math.inf, False),
+        (3.0, 7.0, 1.05, math.inf, True),
+        (3.0, 7.01, 1.05, math.inf, False),
+        (0.5, 0.5 + 0.346, 2.0, 1, True),
+        (0.5, 0.5 + 0.347, 2.0, 1, False),
+        (0.5, math.inf, 2.0, 1, False),
+    ],
+)
+def test_short_integrals_are_quadratures(
+    monkeypatch: pytest.MonkeyPatch, low: float, high: float, beta: float, size: float, by_quadrature: bool
+) -> None:
+    asked = []
+    plain = spectrum.forgetting_kernel
+
+    def kernel(t: Any, *rest: Any) -> Any:
+        asked.append(np.shape(t))
+        return plain(t, *rest)
+
+    monkeypatch.setattr(spectrum, "forgetting_kernel", kernel)
+    found = kernel_integral([low, low], [high, math.inf], beta, size)
+    assert asked == ([(1, 40)] if by_quadrature else []) and 0.0 < found[0] <= found[1]
+
+
 def test_integrals_of_the_kernel_take_arrays_and_refuse_what_is_no_time() -> None:
     table = kernel_integral([0.0, 1.0], np.array([[2], [3]]), 2.0, 7)
     assert table.shape == (2, 2) and table[1, 0] == pytest.approx(kernel_integral(0.0, 3.0, 2.0, 7), rel=1e-15)
