@@ -161,3 +161,50 @@ def test_rules_near_one_node_and_tails_that_do_not_converge() -> None:
     moments = power_moments(mp, mp.mpf(2), mp.mpf(2), 4, math.inf, 3)
     tails = zeta_tails(mp, mp.mpf(2), mp.mpf(2), 4, 3)
     assert moments == tails
+
+
+@pytest.mark.parametrize("digits", [15, 40])
+def test_a_block_has_one_rule_for_both_sums_and_the_last_piece_one_for_each(digits: int) -> None:
+    """The fewest n for which 4 mass F rho^(1 - 2n)/(rho - 1) is below 10^-digits for one of the ellipses."""
+    law = few._Law(0.1, 3.0, math.inf, 1e6, 0.0)  # powers 1.3 and 6
+    for first, left in ((60, 0.0), (90, 0.0), (2, 0.3), (200, 0.3)):
+        rho, right, *bounds = few._ellipses(law, first, left)
+        need = []
+        for (mass, power), bound in zip(few._log_masses(law, first, left > 0.0), bounds, strict=True):
+            for n in range(1, 9000):
+                logs = math.log(4.0) + mass + power * np.log(right) + bound - np.log(rho - 1.0)
+                if (logs + (1 - 2 * n) * np.log(rho)).min() <= -digits * math.log(10.0):
+                    need.append(n)
+                    break
+        assert need[0] != need[1]
+        assert few._nodes(law, first, left, digits) == ((max(need),) * 2 if left else tuple(need))
+
+
+@pytest.mark.parametrize(("first", "after", "n"), [(1, math.inf, 12), (20, 60.0, 10)])
+def test_a_rule_is_taken_where_its_moments_are_met_to_five_digits_more(
+    monkeypatch: pytest.MonkeyPatch, first: int, after: float, n: int
+) -> None:
+    left = ((after - 1.0) / first) ** -2.0 if math.isfinite(after) else 0.0
+    # the moduli of the coefficients of T_(2n-1) on [c, 1] sum to its value at -1; twice, and cosh x < e^x/2 + 1/2
+    moduli = MP.cosh((2 * n - 1) * MP.acosh((3 + MP.mpf(left)) / (1 - MP.mpf(left))))
+    mass = power_moments(MP, MP.mpf(2), MP.mpf(2), first, after, 1)[0]
+    limit = mass * MP.mpf(10) ** -25 / (4 * moduli)
+    calls: list[tuple[int, int, int]] = []
+
+    def known(mp: Any, moments: list[Any], digits: int) -> tuple[list[Any], list[Any], Any]:
+        calls.append((mp.dps, len(moments), digits))
+        return [mp.mpf(1)] * n, [mp.mpf(1)] * n, limit * share[min(len(calls), len(share)) - 1]
+
+    monkeypatch.setattr(few, "positive_rule", known)
+    lost = (2 * n - 1) * math.acosh((3.0 + left) / (1.0 - left)) / math.log(10.0)
+    for share, tries in (([0.999], 1), ([1.001, 0.999], 2), ([1.001, 1.001, 1.001, 0.5], 4)):
+        calls.clear()
+        _, _, found, counted = few._rule(20, 0.5, 2.0, first, after, n, True)
+        assert len(calls) == tries and abs(found / mass - 1) < MP.mpf(10) ** -30
+        assert abs(counted / (limit * share[-1] * 4 * moduli) - 1) < 1e-9
+        for (working, count, digits), loss in zip(calls, (1.0, 1.5, 3.0, 6.0), strict=False):
+            # twenty digits more than asked for, those that the polynomial loses, and those that the algorithm does
+            assert count == 2 * n and digits == 30 + math.ceil(lost) and working == 40 + math.ceil((1.0 + loss) * lost)
+    share = [1.001]
+    with pytest.raises(ArithmeticError, match=f"no rule of {n} nodes was found"):
+        few._rule(20, 0.5, 2.0, first, after, n, True)
