@@ -160,6 +160,20 @@ def test_integrals_of_sums_with_many_blocks(time: float) -> None:
         assert sums.integral_after(power, time) == pytest.approx(float(exact), rel=2e-14, abs=0.0)
 
 
+def test_the_tail_is_a_taylor_series_of_twenty_terms() -> None:
+    """What it leaves out grows with the twentieth power of time, and is 1/20! of the tail where 2 lambda T = 1."""
+    sums = sums_of(0.5, 2.0, math.inf, 1e4)
+    late = np.array([0.5 * sums.knee**2.0, 6e4, 12e4])
+    at_knee, early, later = sums.remainder(late, late).T
+    assert sums.moments.shape == (2, 20) and 1.0 / math.factorial(20) < mode_errors.UNIT / 8.0
+    assert later / early == pytest.approx([2.0**20] * 2, rel=1e-6, abs=0.0)
+    tails = [float(MP.zeta(power) - MP.fsum(MP.mpf(j) ** -power for j in range(1, int(sums.knee)))) for power in (4, 2)]
+    assert early == pytest.approx(
+        [tail * (12e4 / sums.knee**2) ** 20 / math.factorial(20) for tail in tails], rel=1e-6, abs=0.0
+    )
+    assert (at_knee >= np.array(tails) / math.factorial(20)).all()
+
+
 # Panels
 
 
