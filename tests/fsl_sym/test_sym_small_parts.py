@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import permutations
 
@@ -14,7 +15,7 @@ from fsl_sym.domain import REGIMES, Domain
 from fsl_sym.exponents.cells import Explorer
 from fsl_sym.exponents.law import Law
 from fsl_sym.exponents.solve import optimal_exponents
-from fsl_sym.integrals.exponential_decay import constant_noise, exponential_decay_noise, i1, i2
+from fsl_sym.integrals.exponential_decay import constant_noise, exponential_decay_noise, i1, i2, i2_bound
 from fsl_sym.integrals.stable_phase import finite_stable_phase_noise, stable_phase_noise
 from fsl_sym.integrals.warmup_stable_decay import warmup_stable_decay_noise
 from fsl_sym.limits import limit_value
@@ -232,3 +233,12 @@ def test_a_table_says_where_its_rows_hold() -> None:
     for region in split.regions:
         assert region.contains({c: Rational(1, 2)}) == (region.loss.power == -c)
         assert r"c - 1" in split._repr_latex_()
+
+
+@pytest.mark.parametrize(("size", "time"), [(4, 100), (50, 100)])
+def test_the_second_integral_is_compared_with_the_least_of_its_two_powers(size: int, time: int) -> None:
+    """I2 T/min{M, T^(1/beta)} at beta = 2, added mode by mode."""
+    rates = [k**-2.0 for k in range(1, size + 1)]
+    by_modes = sum(1.0 - (1.0 + 2.0 * rate * time) * math.exp(-2.0 * rate * time) for rate in rates) / 4.0
+    found = float(i2_bound().quantity.subs({beta: 2, M: size, T: time}).doit())
+    assert found == pytest.approx(by_modes / min(size, time**0.5), rel=1e-12)  # rounding of fifty terms
