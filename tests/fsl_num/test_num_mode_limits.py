@@ -76,6 +76,26 @@ def test_a_term_of_a_decay_counts_until_it_is_below_the_floats() -> None:
     assert sum_of_decays(np.zeros(0), rates, weights).shape == (1, 0)
 
 
+@pytest.mark.parametrize(("count", "step"), [(5, 64), (100, 10), (400, 2), (2000, 1)])
+def test_tables_of_decays_are_made_in_parts(monkeypatch: pytest.MonkeyPatch, count: int, step: int) -> None:
+    """Of 64 times at most, and of as many as a table may hold; of one where even that is too many."""
+    shapes: list[tuple[int, ...]] = []
+    plain = np.exp
+
+    def exp(x: Array) -> Array:
+        shapes.append(np.shape(x))
+        return np.asarray(plain(x))
+
+    monkeypatch.setattr(mode_errors, "_CHUNK", 1000)
+    monkeypatch.setattr(mode_errors.np, "exp", exp)
+    t, rates = np.linspace(1.0, 2.0, 130), np.linspace(0.1, 1.0, count)
+    found = sum_of_decays(t, rates, np.ones((1, count)))
+    assert shapes == [(count, min(step, 130 - low)) for low in range(0, 130, step)]
+    assert found[0, [0, 129]] == pytest.approx(
+        [math.fsum(plain(-2.0 * rates * each)) for each in (1.0, 2.0)], rel=1e-14
+    )
+
+
 @pytest.mark.parametrize("high", [0.3, 1.0, 1.35])
 @pytest.mark.parametrize("wide", [0.4, 1.7])
 def test_the_bound_on_an_ellipse_is_as_close_as_two_hundred_arcs_make_it(wide: float, high: float) -> None:
