@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fsl_num.exponential_sums_digits import private_context
-from fsl_num.schedules import schedule
+from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import gamma as digits_gamma
 from fsl_num.volterra.digits.arithmetic import arithmetic
@@ -160,3 +160,11 @@ def test_a_series_of_slow_modes_ends_where_two_terms_are_below_rounding(ratio: f
     # one entry that is large is enough to go on
     corner = system._series(mp.matrix([[0, 0], [0, mp.mpf(ratio)]]), first * 0)
     assert len(corner) == len(found)
+
+
+def test_steps_of_rate_zero_take_no_time_and_those_of_rate_one_do() -> None:
+    plan = Discrete(rates=[1.0, 0.0, 0.5, 1.0, 0.0], batch_sizes=[4.0, 1.0, 1.0, 4.0, 1.0])
+    gamma = exact_gamma(MP, _problem(gamma=plan, horizon=None), None)
+    assert gamma.breaks == [1, MP.mpf("1.5")] and gamma.end == MP.mpf("2.5")
+    found = [float(gamma.value(MP.mpf(t), None)) for t in (0.5, 1.0, 1.2, 1.5, 2.0, 2.5)]
+    assert found == [0.25, 0.25, 0.5, 0.5, 0.25, 0.25]
