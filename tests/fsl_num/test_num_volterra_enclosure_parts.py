@@ -18,7 +18,7 @@ from fsl_num.volterra.enclosure.collocation import collocation
 from fsl_num.volterra.enclosure.gamma import Piece
 from fsl_num.volterra.enclosure.gauss import gauss_rule_of_moments
 from fsl_num.volterra.enclosure.modes import BallModes, Remainder
-from fsl_num.volterra.enclosure.panels import _horner, _slope
+from fsl_num.volterra.enclosure.panels import March, Panel, _horner, _slope
 from fsl_num.volterra.enclosure.solver import solve_enclosure
 
 flint = pytest.importorskip("flint")
@@ -271,3 +271,30 @@ def test_zeros_in_floats_are_where_the_equation_holds(gamma: float) -> None:
         terms = gamma * weights / distances
         assert terms.sum() == pytest.approx(1.0, abs=1e-11 * np.abs(terms).sum())
         assert 0.0 < x and (k == 0 or x < rates[k] - rates[k - 1])
+
+
+@pytest.mark.parametrize("width", [0.3, 40.0])
+def test_defects_of_any_guess_are_the_moduli_of_all_coefficients(width: float) -> None:
+    """R = u - u(0) + h int_0^y (r u - w gamma g): its coefficient 0 follows from R(0) = 0 and counts as the others."""
+    rates, weights, gamma = [2.0, 0.5], [1.0, 0.0625], [0.2, -0.05, 0.1]
+    rows = np.random.default_rng(3).normal(size=(5, 2))
+    with flint.ctx.workprec(200):
+        modes = BallModes(
+            _balls(rates), _balls(weights), _balls([0.7, 0.3]), flint.arb(0.1), flint.arb(0.5), None, [1, 1]
+        )
+        march = March(flint, modes, collocation(4, 200))
+        panel = Panel(flint.arb(width), _balls(gamma), flint.arb(width), None)
+        sizes, slopes = march._defects(panel, [_balls(row) for row in rows])
+    total = rows.sum(axis=1) + np.array([0.6, 0.0, 0.0, 0.0, 0.0])
+    for k in range(2):
+        driven = legendre.legmul(legendre.poly2leg(gamma), total)
+        inner = legendre.legsub(rates[k] * rows[:, k], weights[k] * driven)
+        # dx = dy/2 of x = 2y - 1
+        slope = legendre.legadd(2.0 * legendre.legder(rows[:, k]), width * inner)
+        integrated = legendre.legint(slope, lbnd=-1.0) / 2.0
+        assert float(sizes[k]) == pytest.approx(np.abs(integrated).sum(), rel=1e-10, abs=0.0)
+        if rates[k] * width > 5.0:
+            assert float(slopes[k]) == pytest.approx(np.abs(slope).sum(), rel=1e-10, abs=0.0)
+        else:
+            # of a polynomial of degree 7 the derivative by y is at most 2 7^2 of it
+            assert float(slopes[k]) >= 2.0 * 49.0 * float(sizes[k]) >= np.abs(slope).sum() / 20.0
