@@ -168,3 +168,16 @@ def test_steps_of_rate_zero_take_no_time_and_those_of_rate_one_do() -> None:
     assert gamma.breaks == [1, MP.mpf("1.5")] and gamma.end == MP.mpf("2.5")
     found = [float(gamma.value(MP.mpf(t), None)) for t in (0.5, 1.0, 1.2, 1.5, 2.0, 2.5)]
     assert found == [0.25, 0.25, 0.5, 0.5, 0.25, 0.25]
+
+
+@pytest.mark.parametrize("gamma", ["0.9", "3"])
+@pytest.mark.parametrize("start", [0.0, 0.2, 0.37499999])
+def test_a_zero_close_to_the_next_pole_keeps_its_distance_from_it(gamma: str, start: float) -> None:
+    mp = private_context(50)
+    for weight in ("1e-20", "1e-30"):
+        rates, weights = [mp.mpf("0.125"), mp.mpf("0.5")], [mp.mpf(weight), mp.mpf(1)]
+        x = _root(mp, mp.mpf(gamma), rates, weights, 1, start)
+        left = mp.mpf("0.375") - x
+        # gamma (1/x - w/left) = 1, x nearly 3/8: all but the digits of w are known of the distance, and some are lost
+        exact = mp.mpf(weight) / (1 / mp.mpf("0.375") - 1 / mp.mpf(gamma))
+        assert left > 0 and abs(left / exact - 1) < mp.mpf(10) ** -18
