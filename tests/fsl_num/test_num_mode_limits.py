@@ -328,8 +328,8 @@ def test_the_first_panel_begins_at_the_time_nothing() -> None:
 def test_a_mode_slower_than_the_slowest_is_wrong_by_what_is_left_of_it(rate: float) -> None:
     sums = constant_sum()
     # exp(-2 r t) instead of exp(-2 t), worst at the end of time; 1/cos(pi 47/576) = 1.034 between the points
-    worst = math.expm1(2.0 * (1.0 - rate) * sums.end)
-    found = sums.panels.error(np.array([rate]), np.ones((2, 1)))
+    worst = 0.5 * math.expm1(2.0 * (1.0 - rate) * sums.end)
+    found = sums.panels.error(np.array([rate, 1.0]), np.full((2, 2), 0.5))
     assert (found >= worst).all() and (found <= 1.04 * worst).all() and sums.end == 10.0
 
 
