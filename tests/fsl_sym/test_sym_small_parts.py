@@ -22,7 +22,7 @@ from fsl_sym.limits import limit_value
 from fsl_sym.mellin import Term, _ordered, harmonic_sum_asymptotics
 from fsl_sym.spectrum import X, finite_kernel, finite_signal, forgetting_kernel, signal
 from fsl_sym.symbols import T2, M, T, a, b, beta, s, t
-from fsl_sym.verification import sample_points
+from fsl_sym.verification import _apart, equal, sample_points
 
 ZERO, ONE = Integer(0), Integer(1)
 
@@ -242,3 +242,17 @@ def test_the_second_integral_is_compared_with_the_least_of_its_two_powers(size: 
     by_modes = sum(1.0 - (1.0 + 2.0 * rate * time) * math.exp(-2.0 * rate * time) for rate in rates) / 4.0
     found = float(i2_bound().quantity.subs({beta: 2, M: size, T: time}).doit())
     assert found == pytest.approx(by_modes / min(size, time**0.5), rel=1e-12)  # rounding of fifty terms
+
+
+def test_a_root_of_a_square_is_the_letter_only_where_it_is_not_negative() -> None:
+    free = Symbol("w", real=True)
+    assert not equal((free**2) ** Rational(1, 2), free).proved
+    assert not equal((free**2) ** s, free ** (2 * s)).proved
+    assert equal((t**2) ** s, t ** (2 * s)).proved
+
+
+@pytest.mark.parametrize("size", [Integer(10) ** 40, Integer(10) ** -40])
+def test_numbers_are_compared_relative_to_their_size(size: Expr) -> None:
+    """Thirty digits: 1e-29 apart differs, 1e-35 is rounding."""
+    assert _apart(size, size * (1 + Rational(1, 10**29)))
+    assert not _apart(size, size * (1 + Rational(1, 10**35)))
