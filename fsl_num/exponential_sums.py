@@ -127,7 +127,9 @@ def _smooth(power: float, t: Array, beta: float, first: float, last: float) -> A
         low = np.maximum(u_last[steep], 1.0)
         high = np.minimum(u_first[steep], low + _NEGLIGIBLE + 4.0 * (power - 1.0) / beta)
         scaled[steep] += _large_rate_integral(power, low, high, u_first[steep], beta) * np.exp(u_last[steep] - low)
-    return np.asarray(np.exp(np.log(scaled) + (1.0 - power) * math.log(first) - u_last), dtype=np.float64)
+    with np.errstate(divide="ignore"):  # a sum below the smallest float is 0, and its logarithm -inf
+        logarithm = np.log(scaled)
+    return np.asarray(np.exp(logarithm + (1.0 - power) * math.log(first) - u_last), dtype=np.float64)
 
 
 def exponential_sum_float(power: float, t: Array, beta: float, last: float, first: float) -> Array:

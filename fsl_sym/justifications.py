@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sympy import Expr, Integer, Integral, Mul, Sum, Symbol, diff, nan, oo, simplify, sympify, zoo
+from sympy import Expr, Integer, Integral, Mul, Pow, Sum, Symbol, diff, nan, oo, simplify, sympify, zoo
 
 from fsl_sym.limits import is_continuous, limit_value, maximum_on_half_line
 from fsl_sym.linear_combinations import one_integral, summands
-from fsl_sym.verification import equal, sign
+from fsl_sym.verification import RANGED, equal, sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,38 @@ def _compare(left: Expr, right: Expr) -> StepVerdict:
     return StepVerdict(verdict.proved, verdict.method, verdict.detail)
 
 
+def _free_of(swaps: dict[Symbol, Expr], *statement: Expr) -> bool:
+    """Whether each letter that is replaced leaves another letter free, one that nothing else of the statement holds."""
+    kept = set().union(*(side.free_symbols for side in statement)) - set(swaps)
+
+    def assigned(expressions: list[Expr], taken: set[Symbol]) -> bool:
+        return not expressions or any(
+            assigned(expressions[1:], taken | {letter}) for letter in expressions[0].free_symbols - kept - taken
+        )
+
+    return assigned(list(swaps.values()), set())
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Both sides are the same function.
 
     ``reparametrise`` holds pairs (symbol, expression) that map the range of the symbol one to one, for example
-    ``(t, T (1 - y))`` with y in (0, 1), where the positivity of a base has to be seen.
+    ``(t, T (1 - y))`` with y in (0, 1), where the positivity of a base has to be seen. Each expression must hold a new
+    letter of its own. ``definitions`` holds pairs (symbol, expression) under which the sides are the same: what a
+    symbol of the statement stands for.
     """
 
     reparametrise: tuple[tuple[Symbol, Expr], ...] = ()
+    definitions: tuple[tuple[Symbol, Expr], ...] = ()
     rule: str = field(default="identity", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare both sides."""
         swaps = dict(self.reparametrise)
+        if not _free_of(swaps, before, after):
+            return refuse("each letter must be replaced by an expression with a letter of its own")
+        swaps |= dict(self.definitions)
         return _compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True))
 
 
@@ -88,8 +106,8 @@ class Termwise:
 class Interchange:
     """The integral of a sum is the sum of the integrals.
 
-    A finite sum needs nothing more; an infinite one needs nonnegative terms (Tonelli), which the caller states as
-    ``nonnegative`` factors: the summand must be their product.
+    In a finite sum each term must be continuous up to the ends of a finite range. An infinite one, and any other, needs
+    nonnegative terms (Tonelli), which the caller states as ``nonnegative`` factors: the summand must be their product.
     """
 
     nonnegative: tuple[Expr, ...] = ()
@@ -105,12 +123,29 @@ class Interchange:
         if rest != 0 or len(parts) != 1:
             return refuse("the integrand is not one sum")
         ((limits, summand),) = parts.items()
-        if limits[2] == oo:
+        if limits[2] == oo or not all(_continuous_up_to_the_ends(summand, *each) for each in outer.limits):
             product = equal(Mul(*self.nonnegative), summand)
             if not product.proved or not all(item.is_nonnegative for item in self.nonnegative):
-                return refuse("an infinite sum may be interchanged only where its terms are shown to be nonnegative")
+                return refuse(
+                    "a sum that is infinite, or whose terms are not shown to be continuous on the whole of a finite"
+                    " range, may be interchanged only where its terms are shown to be nonnegative"
+                )
+        bound = {limits[0], *(each[0] for each in outer.limits)}
+        ends = [*limits[1:], *(end for each in outer.limits for end in each[1:])]
+        if limits[1] == -oo or any(end.free_symbols & bound for end in ends):
+            return refuse("the sum must begin at a number, and no range may hold a letter over which the other runs")
         expected = before.xreplace({outer: Sum(Integral(summand, *outer.limits), limits)})
         return _compare_integrands(expected, after)
+
+
+def _continuous_up_to_the_ends(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool:
+    values = [expression.subs(x, end) for end in (lower, upper)]
+    regular = not any(value.has(oo, -oo, zoo, nan) or Integer(0) in _bases(value) for value in values)
+    return regular and not {oo, -oo} & {lower, upper} and is_continuous(expression, x, lower, upper)
+
+
+def _bases(expression: Expr) -> set[Expr]:
+    return {power.args[0] for power in expression.atoms(Pow)}
 
 
 def _compare_integrands(expected: Expr, after: Expr) -> StepVerdict:
@@ -153,6 +188,8 @@ class Antiderivative:
         if not derivative.proved:
             return refuse(f"the derivative of the antiderivative is not the integrand: {derivative.detail}")
         swaps = dict(self.reparametrise)
+        if variable in swaps or not _free_of(swaps, before, after):
+            return refuse("only letters of the ends are reparametrised, each with a letter of its own")
         seen = [each.subs(swaps, simultaneous=True) for each in (self.primitive, lower, upper)]
         if not is_continuous(seen[0], variable, seen[1], seen[2]):
             return refuse("the antiderivative is not shown to be continuous between the ends of the range")
@@ -192,6 +229,12 @@ class Substitution:
         (f, (old, lower, upper)), (g, (new, new_lower, new_upper)) = left, right
         if old != self.old or new != self.new:
             return refuse(f"the integrals are over {old} and {new}, the substitution is from {self.old} to {self.new}")
+        if f.has(new) and new != old:
+            return refuse(f"the integrand holds {new}, over which the other integral runs")
+        if new.is_positive and not all(end == oo or sign(end) in (0, 1) for end in (new_lower, new_upper)):
+            return refuse(f"{new} is positive, and its range is not shown to be")
+        if not is_continuous(self.expression, new, new_lower, new_upper):
+            return refuse("the substitution is not shown to be continuous between the ends of the range")
         slope = diff(self.expression, self.new)
         direction = sign(slope)
         if direction not in (1, -1):
@@ -209,7 +252,7 @@ class Substitution:
             return equal(value, image).proved
         if image == oo:
             value = limit_value(1 / self.expression, self.new, sympify(end))
-            return value == 0
+            return value == 0 and sign(self.expression) == 1
         value = limit_value(self.expression, self.new, sympify(end))
         return value is not None and equal(value, image).proved
 
@@ -251,6 +294,8 @@ class Maximum:
 class Monotone:
     """``before`` is monotone in ``variable``, so it is at most its limit at 0 or infinity, which ``after`` must be.
 
+    The variable must be one that ranges over all of (0, oo).
+
     ``derivative`` is the derivative in a form whose sign can be read off, once the factor ``positive`` is taken out of
     it: a function that is 0 at 0 and has a positive derivative.
     """
@@ -270,6 +315,8 @@ class Monotone:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare with the supremum."""
+        if self.variable.name in RANGED:
+            return refuse(f"{self.variable} does not range over all positive numbers")
         given = equal(diff(before, self.variable), self.derivative)
         if not given.proved:
             return refuse(f"the derivative is not the one given: {given.detail}")
@@ -287,7 +334,7 @@ class IntegralTest:
     """A sum of a falling summand is at most the integral that begins one earlier, at least the one that ends one later.
 
     ``before`` is the sum over m..n and ``after`` the integral over m-1..n, or ``before`` is the integral over m..n+1
-    and ``after`` the sum.
+    and ``after`` the sum. A number of terms that is a symbol is read as one for which the sum runs upwards: n >= m - 1.
     """
 
     rule: str = field(default="bound", init=False)
@@ -303,6 +350,10 @@ class IntegralTest:
         integrand, (y, low, high) = integral
         if y != index and summand.has(y):
             return refuse(f"the summand holds {y}, over which the integral runs")
+        if last != oo and sign(last - first + 1) == -1:
+            return refuse(f"the sum ends at {last}, before it begins at {first}")
+        if sign(low) not in (0, 1):
+            return refuse("the summand is shown to fall for positive arguments: the integral must begin at 0 or above")
         ends = (first - 1, last) if upper else (first, last + 1)
         if simplify(low - ends[0]) != 0 or not (high == ends[1] or simplify(high - ends[1]) == 0):
             return refuse(f"the integral must run over {ends}")
@@ -340,8 +391,14 @@ class SumToIntegral:
             return refuse(f"h is a function of {self.v}, and may hold neither {index} nor {y}")
         if first != 1 or lower != 0 or last != upper:
             return refuse("the sum must run over 1..M and the integral over 0..M")
-        if sign(diff(self.v_of_y, y)) != -1:
-            return refuse("v must fall as y grows")
+        if self.shape.variable != self.v:
+            return refuse(f"the shape must be one in {self.v}")
+        if (
+            sign(self.v_of_y) != 1
+            or not is_continuous(self.v_of_y, y, Integer(0), oo)
+            or sign(diff(self.v_of_y, y)) != -1
+        ):
+            return refuse("v must be positive and fall as y grows, without a jump")
         for side, name, variable in ((summand, "summand", index), (integrand, "integrand", y)):
             same = equal(self.h.subs(self.v, self.v_of_y).subs(y, variable), side)
             if not same.proved:

@@ -64,7 +64,7 @@ def _limit_at_infinity(term: Expr, x: Symbol) -> Expr | None:
     constant, power, others = _split(term, x)
     value, decays = constant, False
     for item in others:
-        growth = _leading_sign(item.args[-1], x) if item.args else None
+        growth = _leading_sign(item.args[-1], x) if item.args and isinstance(item.args[-1], Expr) else None
         if isinstance(item, exp) and growth == -1:
             decays = True
         elif isinstance(item, uppergamma) and growth == 1 and not item.args[0].has(x):
@@ -90,12 +90,14 @@ def _limit_at_zero(expression: Expr, x: Symbol) -> Expr | None:
         constant, power, others = _split(term, x)
         for item in others:
             argument = item.args[-1]
+            if not isinstance(argument, Expr):
+                return None
             if isinstance(item, exp) and argument.subs(x, 0) == 0 and argument.is_polynomial(x):
                 if sign(power + _TAYLOR + 1) != 1:
                     return None
                 constant *= sum((argument**n / factorial(n) for n in range(_TAYLOR + 1)), Integer(0))
             elif isinstance(item, uppergamma) and sign(item.args[0]) == 1 and argument.subs(x, 0) == 0:
-                if sign(power) == -1:
+                if sign(power) not in (0, 1):
                     return None
                 constant *= gamma(item.args[0])
             elif isinstance(item, lowergamma) and sign(item.args[0]) == 1 and not simplify(argument / x).has(x):
@@ -170,9 +172,10 @@ def _masked_limit(expression: Expr, x: Symbol, point: Expr) -> Expr | None:
 def is_continuous(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool:
     """Whether an expression is shown to be a continuous function of x between two ends, the ends left out.
 
-    Powers that are no whole numbers, logarithms and incomplete gamma functions need a positive base or argument, whole
-    negative powers one that is not 0. Functions without a name of their own are taken to be continuous; of all but
-    these, exponentials, sines, cosines and erf, and of series and integrals, nothing is shown.
+    Powers that are no whole numbers, logarithms and incomplete gamma functions need a positive base or argument (the
+    lower gamma function a positive order too), whole negative powers one that is not 0. Functions without a name of
+    their own are taken to be continuous; of all but these, exponentials, sines, cosines and erf, and of series,
+    integrals and x^x, nothing is shown.
 
     Examples
     --------
@@ -187,10 +190,14 @@ def is_continuous(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool
             continue
         if isinstance(item, Pow):
             base, exponent = item.args
+            if base.has(x) and exponent.has(x):
+                return False
             if exponent.is_integer and exponent.is_nonnegative:
                 continue
             allowed: tuple[int, ...] = (1, -1) if exponent.is_integer else (1,)
         elif isinstance(item, (log, uppergamma, lowergamma)) and not any(each.has(x) for each in item.args[:-1]):
+            if isinstance(item, lowergamma) and sign(item.args[0]) != 1:
+                return False
             base, allowed = item.args[-1], (1,)
         else:
             return False

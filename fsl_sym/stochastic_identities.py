@@ -61,7 +61,8 @@ def change_of_clock_derivation() -> Derivation:
     drift = Integral(_g(z), (z, 0, clock))
     noise = Integral(_gamma(z), (z, 0, clock))
     strength = STEP * phi / batch
-    defined, on_steps = Same(((GAMMA, strength),)), Same(((phi, ETA / STEP), (batch, B)))
+    defined = Same(definitions=((GAMMA, strength),))
+    on_steps = Same(definitions=((phi, ETA / STEP), (batch, B)))
     steps = (
         Step(Derivative(drift, tau), _phi(tau) * _g(clock), "identity", "the drift, dt = phi dtau", Evaluated()),
         Step(Derivative(noise, tau), _gamma(clock) * _phi(tau), "identity", "the covariance", Evaluated(), True),
@@ -76,7 +77,8 @@ def scheme_derivation() -> Derivation:
     phi, batch = Symbol("phi", positive=True), Symbol("b", positive=True)
     size, slope = Symbol("Sigma", positive=True), Symbol("dR", real=True)
     step_of_sgd = ETA**2 * size / B
-    physical, intrinsic = Same(((phi, ETA / STEP), (batch, B))), Same(((GAMMA, ETA / B), (t, ETA)))
+    physical = Same(definitions=((phi, ETA / STEP), (batch, B)))
+    intrinsic = Same(definitions=((GAMMA, ETA / B), (t, ETA)))
     steps = (
         Step(phi * slope * STEP, ETA * slope, "identity", "physical time, a step h: the mean", physical),
         Step(phi**2 * (STEP / batch) * size * STEP, step_of_sgd, "identity", "and the covariance", physical, True),

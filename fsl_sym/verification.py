@@ -187,6 +187,10 @@ def equal(left: Expr, right: Expr) -> Equality:
     return Equality(False, False, "numeric", f"agrees at {agreed} exact points to 30 digits, not proved")
 
 
+RANGED: Final = frozenset({"a", "b", "beta"})
+"""Names of symbols whose range is not all of (0, oo): ``beta > 1`` and ``a > b``."""
+
+
 def in_ranges(expression: Expr) -> Expr:
     """The expression with ``beta = 1 + beta'`` and ``a = b + a'``, so that sympy's positivity sees the ranges.
 

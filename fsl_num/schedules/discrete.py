@@ -101,6 +101,14 @@ class Discrete(Schedule):
         set_field(self, "batch_size", float(rates.max() / gammas.max()))
         super().__post_init__()
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same rates and the same batch size on every step."""
+        if not isinstance(other, Discrete):
+            return NotImplemented
+        return np.array_equal(self.rates, other.rates) and np.array_equal(self.gammas, other.gammas)
+
+    __hash__ = Schedule.__hash__  # of peak, steps and batch size: the same for equal schedules
+
     def __repr__(self) -> str:
         return f"Discrete({int(self.steps)} steps, peak={self.peak!r})"
 

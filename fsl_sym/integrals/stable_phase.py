@@ -6,7 +6,7 @@ length.
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Integral, Max, Sum, Symbol, exp, gamma, oo, zeta
+from sympy import Expr, Integer, Integral, Max, Mul, Sum, Symbol, exp, gamma, oo, zeta
 
 from fsl_sym.derivation import Derivation, Step
 from fsl_sym.integrals.closed_form import Bound, ClosedForm, GrowthOrder
@@ -45,10 +45,11 @@ def finite_stable(time: Symbol = T2) -> FiniteSize:
 
 def _identity(upper: Expr, value: Expr, name: str, factor: Expr, t: Symbol = t) -> Derivation:
     kernel = forgetting_kernel(T2 + t)
-    mode = factor * j ** (-2 * beta) * exp(-2 * LAM * (T2 + t))
+    factors = (factor, j ** (-2 * beta), exp(-2 * LAM * (T2 + t)))
+    mode = Mul(*factors)
     steps = (
         Step(Integral(factor * kernel, (t, 0, upper)), Sum(Integral(mode, (t, 0, upper)), (j, 1, M)),
-             "interchange", "the integral of a finite sum", Interchange()),
+             "interchange", "the integral of nonnegative terms", Interchange(factors)),
         Step(Sum(Integral(mode, (t, 0, upper)), (j, 1, M)), value, "integral",
              "each mode forgets at rate 2 lambda_j", Antiderivative(-factor * LAM * exp(-2 * LAM * (T2 + t)) / 2)),
     )  # fmt: skip

@@ -170,3 +170,8 @@ def test_numbers_as_text_need_digits() -> None:
         exponential_sum("2", 0.0, 2.0)
     with pytest.raises(ValueError, match="start"):
         exponential_sum(2.0, 0.0, 2.0, start=math.inf)  # type: ignore[arg-type]
+
+
+def test_a_sum_below_the_smallest_float_is_0_without_a_warning() -> None:
+    # of the order of t^(-39/1.25): 1e-936
+    assert exponential_sum(40.0, 1e30, 1.25) == 0.0

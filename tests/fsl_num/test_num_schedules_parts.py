@@ -203,3 +203,13 @@ def test_8_1_1_changes_at_eight_and_nine_tenths(steps):
 
 def test_cycles_that_do_not_fit_the_steps():
     assert cyclic(3.0, 5, 1.0, 2) == pytest.approx([1.0, 2.6, 1.8, 1.8, 2.6], rel=1e-9, abs=0.0)
+
+
+def test_plans_of_other_steps_differ():
+    plan = Discrete(rates=[0.1, 0.2], batch_sizes=2)
+    assert plan == Discrete(rates=(0.1, 0.2), batch_sizes=[2.0, 2.0])
+    assert hash(plan) == hash(Discrete(rates=[0.1, 0.2], batch_sizes=[2, 2]))
+    # the same peak, number of steps and batch size at the peak
+    others = [Discrete(rates=[0.2, 0.1], batch_sizes=2), Discrete(rates=[0.1, 0.2], batch_sizes=[1, 2])]
+    assert all(plan != other for other in others) and len({plan, *others}) == 3
+    assert plan != Constant(peak=0.2, steps=2.0, batch_size=2.0) and plan != [0.1, 0.2]
