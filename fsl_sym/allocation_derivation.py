@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sympy import Add, Eq, Expr, Ge, Gt, Integer, Integral, Sum, Symbol, exp, log, simplify, zeta
 
+from fsl_sym.bounds import IntegralTest, Monotone
 from fsl_sym.derivation import Derivation, Step
 from fsl_sym.domain import Regime, decide
 from fsl_sym.exponents.certificate import Certificate
@@ -19,7 +20,7 @@ from fsl_sym.exponents.solve import Region
 from fsl_sym.integrals import Bound
 from fsl_sym.integrals.exponential_decay import i1_sum, i2_bound, i2_sum
 from fsl_sym.integrals.stable_phase import LAM, stable_bound, stable_sum
-from fsl_sym.justifications import Identity, IntegralTest, Monotone, StepVerdict, Termwise, refuse
+from fsl_sym.justifications import Identity, StepVerdict, Termwise, refuse
 from fsl_sym.laws import ScalingLaw
 from fsl_sym.symbols import D, K, M, a, b, beta, gamma, j, s
 

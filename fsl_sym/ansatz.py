@@ -17,15 +17,7 @@ from typing import Final
 from sympy import Derivative, Expr, Function, Integer, Integral, Sum, Symbol, diff, expand, oo, sqrt
 
 from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import (
-    Antiderivative,
-    Identity,
-    Limit,
-    StepVerdict,
-    Substitution,
-    Termwise,
-    refuse,
-)
+from fsl_sym.justifications import Antiderivative, Identity, Limit, StepVerdict, Substitution, Termwise, refuse
 from fsl_sym.symbols import C, T, a, beta, lam, s, t
 from fsl_sym.verification import equal
 

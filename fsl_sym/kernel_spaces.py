@@ -10,8 +10,9 @@ from typing import Final
 
 from sympy import Expr, Identity, Integer, Integral, MatrixSymbol, Sum, Symbol, Trace, exp, log, sqrt
 
+from fsl_sym.bounds import IntegralTest, Monotone
 from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import Antiderivative, IntegralTest, Monotone
+from fsl_sym.justifications import Antiderivative
 from fsl_sym.justifications import Identity as Same
 from fsl_sym.matrix_words import MatrixIdentity, Mean
 from fsl_sym.spectrum import eigenvalue, target_square

@@ -11,16 +11,9 @@ from dataclasses import dataclass
 from sympy import And, Expr, Ge, Integer, Integral, Le, Sum, Symbol, exp, expand, oo, uppergamma, zeta
 from sympy.logic.boolalg import Boolean
 
+from fsl_sym.bounds import IntegralTest, Maximum, Monotone, SumToIntegral
 from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import (
-    Antiderivative,
-    Identity,
-    IntegralTest,
-    Maximum,
-    Monotone,
-    Substitution,
-    SumToIntegral,
-)
+from fsl_sym.justifications import Antiderivative, Identity, Substitution
 from fsl_sym.mellin import Expansion, expansion_derivation, harmonic_sum_asymptotics
 from fsl_sym.symbols import M, beta, j, s, t
 

@@ -8,20 +8,11 @@ from __future__ import annotations
 
 from sympy import Expr, Integer, Integral, Max, Min, Sum, Symbol, exp, gamma, log, oo, uppergamma, zeta
 
+from fsl_sym.bounds import IntegralTest, Monotone, SumToIntegral
 from fsl_sym.derivation import Derivation, Step
 from fsl_sym.integrals.closed_form import Bound, ClosedForm, GrowthOrder, PrintedLine
 from fsl_sym.integrals.stable_phase import LAM, finite_stable
-from fsl_sym.justifications import (
-    Antiderivative,
-    Identity,
-    IntegralTest,
-    Interchange,
-    Limit,
-    Monotone,
-    Substitution,
-    SumToIntegral,
-    Termwise,
-)
+from fsl_sym.justifications import Antiderivative, Identity, Interchange, Limit, Substitution, Termwise
 from fsl_sym.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.schedules import schedule
 from fsl_sym.spectrum import FiniteSize, X, forgetting_kernel

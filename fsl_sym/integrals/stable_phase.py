@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from sympy import Expr, Integer, Integral, Max, Mul, Sum, Symbol, exp, gamma, oo, zeta
 
+from fsl_sym.bounds import IntegralTest, Maximum
 from fsl_sym.derivation import Derivation, Step
 from fsl_sym.integrals.closed_form import Bound, ClosedForm, GrowthOrder
-from fsl_sym.justifications import Antiderivative, Identity, IntegralTest, Interchange, Maximum
+from fsl_sym.justifications import Antiderivative, Identity, Interchange
 from fsl_sym.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.spectrum import FiniteSize, exponential_sum, forgetting_kernel
 from fsl_sym.symbols import HALF, T1, T2, M, a, beta, j, t

@@ -2,8 +2,9 @@
 
 from sympy import Integer, Integral, Rational, Sum, exp, floor, log, lowergamma, oo, sin, sqrt, tan, uppergamma
 
+from fsl_sym.bounds import IntegralTest
 from fsl_sym.integrals import I2
-from fsl_sym.justifications import Antiderivative, IntegralTest, Limit, Substitution, Termwise
+from fsl_sym.justifications import Antiderivative, Limit, Substitution, Termwise
 from fsl_sym.limits import is_continuous, limit_value
 from fsl_sym.symbols import M, beta, j, s, t, z
 
