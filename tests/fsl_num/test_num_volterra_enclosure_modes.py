@@ -99,6 +99,7 @@ def test_small_models_keep_their_modes(size: float) -> None:
     problem = _problem(model_size=size, s=0.7)
     with flint.ctx.workprec(150):
         found = ball_modes(flint, problem, 20)
+        assert found.multiplicities == [1] * len(found.rates)  # j^-beta differ
         assert found.remainder is None and len(found.rates) == size
         for j, (rate, weight, signal) in enumerate(zip(found.rates, found.weights, found.signals, strict=True), 1):
             power = 1 + flint.arb(0.7) * 2
