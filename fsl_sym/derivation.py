@@ -75,8 +75,8 @@ class Step:
             return refuse(f"the rule is {self.rule!r} but its justification proves {self.justification.rule!r}")
         try:
             return self.justification.check(self.before, self.after)
-        except ValueError as error:
-            return refuse(str(error))
+        except (ValueError, TypeError) as error:  # what sympy raises where it cannot evaluate a side
+            return refuse(f"the rule could not be applied: {error}")
 
     def __str__(self) -> str:
         return f"{self.before}\n  {self.relation} {self.after}\n    [{self.rule}] {self.why}"
