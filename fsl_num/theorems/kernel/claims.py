@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Integral, Sum, exp, oo, zeta
+from sympy import Integer, Integral, Mul, Sum, exp, oo, zeta
 
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import sharp
@@ -103,10 +103,12 @@ def _stable_measured(sample: Sample) -> dict[str, Any]:
 
 def mass_derivation() -> Derivation:
     """2 int_0^infinity K_M = sum_{j<=M} lambda_j."""
-    mode = 2 * j ** (-2 * beta) * exp(-2 * eigenvalue() * t)
+    factors = (Integer(2), j ** (-2 * beta), exp(-2 * eigenvalue() * t))
+    mode = Mul(*factors)
     by_mode = Sum(Integral(mode, (t, 0, oo)), (j, 1, M))
     steps = (
-        Step(Integral(2 * forgetting_kernel(), (t, 0, oo)), by_mode, "interchange", "a finite sum", Interchange()),
+        Step(Integral(2 * forgetting_kernel(), (t, 0, oo)), by_mode, "interchange", "nonnegative terms",
+             Interchange(factors)),
         Step(by_mode, Sum(eigenvalue(), (j, 1, M)), "integral", "each mode forgets at rate 2 lambda_j",
              Antiderivative(-eigenvalue() * exp(-2 * eigenvalue() * t))),
     )  # fmt: skip
