@@ -128,7 +128,7 @@ def test_a_rate_that_never_falls_takes_the_simple_law():
 
 def test_a_term_that_does_not_act_is_left_out(monkeypatch):
     given = Selection((), "fsl-full", "told so")
-    monkeypatch.setattr("fsl_num.curves.fit.choose", lambda curves, settings: given)
+    monkeypatch.setattr("fsl_num.curves.fit.choose", lambda curves, settings, progress: given)
     found = fit([run("cosine", {**STRONG, "E": 0.0}, "fsl-full"), run("drop", {**STRONG, "E": 0.0}, "fsl-full")],
                 starts=2, intervals=False)  # fmt: skip
     assert found.law.name in {"fsl", "fsl-full"}
