@@ -49,7 +49,7 @@ def compare(left: Expr, right: Expr) -> StepVerdict:
     return StepVerdict(verdict.proved, verdict.method, verdict.detail)
 
 
-def _free_of(swaps: dict[Symbol, Expr], *statement: Expr) -> bool:
+def _one_letter_each(swaps: dict[Symbol, Expr], *statement: Expr) -> bool:
     """Whether each letter that is replaced leaves another letter free, one that nothing else of the statement holds."""
     kept = set().union(*(side.free_symbols for side in statement)) - set(swaps)
 
@@ -78,7 +78,7 @@ class Identity:
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare both sides."""
         swaps = dict(self.reparametrise)
-        if not _free_of(swaps, before, after):
+        if not _one_letter_each(swaps, before, after):
             return refuse("each letter must be replaced by an expression with a letter of its own")
         swaps |= dict(self.definitions)
         return compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True))
@@ -189,7 +189,7 @@ class Antiderivative:
         if not derivative.proved:
             return refuse(f"the derivative of the antiderivative is not the integrand: {derivative.detail}")
         swaps = dict(self.reparametrise)
-        if variable in swaps or not _free_of(swaps, before, after):
+        if variable in swaps or not _one_letter_each(swaps, before, after):
             return refuse("only letters of the ends are reparametrised, each with a letter of its own")
         seen = [each.subs(swaps, simultaneous=True) for each in (self.primitive, lower, upper)]
         if not is_continuous(seen[0], variable, seen[1], seen[2]):

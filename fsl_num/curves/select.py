@@ -103,20 +103,20 @@ def choose(
     if not any(_falls(curve) for curve in curves):
         simple = min(laws, key=lambda each: len(each.parameters)).name
         return Selection((), simple, "the learning rate does not change after warmup: the noise law is not told")
-    trials: list[Trial] = []
+    trials: tuple[Trial, ...] = ()
     for each in laws:
         if progress is not None:
             progress(len(trials), len(laws))
-        trials.append(trial(each, curves, used, leave_out=leave_out))
+        trials += (trial(each, curves, used, leave_out=leave_out),)
     known = [each for each in trials if not math.isnan(each.horizon)]
     if not known:
         simple = min(trials, key=lambda each: each.parameters).law
-        return Selection(tuple(trials), simple, "the curves are too short to hide a part of them")
+        return Selection(trials, simple, "the curves are too short to hide a part of them")
     least = min(each.horizon for each in known)
     good = [each for each in known if each.horizon <= _MARGIN * least]
     best = min(good, key=lambda each: (each.parameters, each.horizon))
     return Selection(
-        tuple(trials),
+        trials,
         best.law,
         f"fitted to the first part of each curve it predicts the rest to {100 * best.horizon:.2f} %,"
         f" the others to {', '.join(f'{100 * each.horizon:.2f} %' for each in known if each is not best) or '-'}",

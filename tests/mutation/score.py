@@ -44,7 +44,8 @@ def nearest_tests(path, root):
     """The test files that can notice a mistake in the module at ``path``, nearest first, with its own doctests."""
     modules = [each for top in ("fsl_sym", "fsl_num") for each in (root / top).rglob("*.py")]
     tests = [each for each in (root / "tests").rglob("test_*.py") if "architecture" not in each.parts]
-    imports = {each: imported_modules(each.read_text(encoding="utf-8")) for each in (*modules, *tests)}
+    all_names = {_module_name(each.relative_to(root)) for each in modules}
+    imports = {each: _imports(each.read_text(encoding="utf-8"), all_names) for each in (*modules, *tests)}
     name = ".".join(part for part in Path(path).with_suffix("").parts if part != "__init__")
     chosen = [path, *(each for each in mirrors(Path(path)) if (root / each).is_file())]
     reached, names = {name}, {name}
@@ -56,6 +57,14 @@ def nearest_tests(path, root):
         reached |= found
     kept = [each for each in dict.fromkeys(chosen) if each != LAST and "bench" not in each]
     return [*kept, LAST]
+
+
+def _imports(source, modules):
+    """What a file imports, and all ``modules`` of the packages that it walks through."""
+    found = imported_modules(source)
+    if "walk_packages(" in source:
+        found |= {each for each in modules if any(each.startswith(f"{name}.") for name in found)}
+    return found
 
 
 def _module_name(path):

@@ -69,6 +69,8 @@ def test_the_tests_nearest_to_a_module_are_asked_first():
     asked = nearest_tests("fsl_num/spectrum.py", ROOT)
     assert asked[:2] == ["fsl_num/spectrum.py", "tests/fsl_num/test_num_spectrum.py"]
     assert asked[-1] == "tests/test_theorems.py" and len(set(asked)) == len(asked)
+    # it walks through the package and looks at the dataclasses of every module
+    assert "tests/fsl_sym/test_sym_values.py" in nearest_tests("fsl_sym/exponents/solve.py", ROOT)[:12]
 
 
 def test_the_report_gives_the_reasons_of_the_survivors(capsys):
