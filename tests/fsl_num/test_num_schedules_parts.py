@@ -212,4 +212,6 @@ def test_plans_of_other_steps_differ():
     # the same peak, number of steps and batch size at the peak
     others = [Discrete(rates=[0.2, 0.1], batch_sizes=2), Discrete(rates=[0.1, 0.2], batch_sizes=[1, 2])]
     assert all(plan != other for other in others) and len({plan, *others}) == 3
+    # the same gamma on every step, in steps of other lengths
+    assert Discrete(rates=[0.1, 0.2], batch_sizes=[1, 2]) != Discrete(rates=[0.2, 0.1], batch_sizes=[2, 1])
     assert plan != Constant(peak=0.2, steps=2.0, batch_size=2.0) and plan != [0.1, 0.2]
