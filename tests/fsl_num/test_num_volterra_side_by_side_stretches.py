@@ -95,13 +95,8 @@ def test_a_run_of_stretches_of_many_schedules_is_that_of_each(parts, accuracy):
     rng = np.random.default_rng(5)
     run = [smooth_stretch(rng, 3), smooth_stretch(rng, 3, 4.0)]
     moments = Moments.of(SYSTEM)
-    state, zigzag = np.asfortranarray(np.repeat(SYSTEM.start[:, None], 3, axis=1)), np.zeros(3)
-    sums = []
-    for one in run:
-        panels, zigzag = smooth_columns._on_panels(SYSTEM, moments, state, one, parts, zigzag, accuracy)
-        sums.append(panels.modes)
-    stairs = panels.stairs
-    smooth_columns._move(SYSTEM, moments, state, stairs.gamma[-1, -1], zigzag, float(stairs.eta[-1, -1, 0]), accuracy)
+    state = np.asfortranarray(np.repeat(SYSTEM.start[:, None], 3, axis=1))
+    sums = [each.modes for each in smooth_columns._on_stretches(SYSTEM, moments, state, run, parts, accuracy)]
     for k in range(3):
         alone = [replace(one, gamma=one.gamma[:, k]) for one in run]
         theirs, after = march_stretches(SYSTEM, moments, SYSTEM.start, alone, parts)

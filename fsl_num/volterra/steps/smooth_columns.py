@@ -154,6 +154,20 @@ def _on_panels(
     return _Panels(sums, stairs), stairs.zigzag[-1, -1]
 
 
+def _on_stretches(
+    system: LinearModes, moments: Moments, state: Array, run: list[Stretch], parts: int, accuracy: float
+) -> list[_Panels]:
+    """Solve stretches that follow each other; ``state``, in the order of Fortran, becomes the modes after the last."""
+    found: list[_Panels] = []
+    zigzag = np.zeros(state.shape[1])
+    for one in run:
+        panels, zigzag = _on_panels(system, moments, state, one, parts, zigzag, accuracy)
+        found.append(panels)
+    last = found[-1].stairs
+    _move(system, moments, state, last.gamma[-1, -1], zigzag, float(last.eta[-1, -1, 0]), accuracy)
+    return found
+
+
 def _stairs(one: Stretch, parts: int) -> Staircase:
     """Return what staircase_of does: with shared lengths gamma and its zigzag are linear in the coefficients."""
     unit = staircase_of(np.eye(DEGREE + 1), one.length[:, None], 2.0 / one.time, parts)
@@ -283,18 +297,11 @@ def _solved(
                 if previous:
                     differences.append(np.abs(previous[number] / f - 1.0))
                 continue
-            run: list[_Panels] = []
-            zigzag = np.zeros(count)
-            for k, one in enumerate(block):
-                panels, zigzag = _on_panels(system, moments, state, one, 2**level, zigzag, accuracy)
-                run.append(panels)
-                if previous:
-                    coarse = np.matmul(halves().T, previous[number][k].modes).reshape(panels.modes.shape)
-                    difference = np.abs(coarse - panels.modes) / (panels.modes + system.delta)
-                    differences.append(difference.max(axis=(0, 1))[None])
-            last = run[-1].stairs
-            _move(system, moments, state, last.gamma[-1, -1], zigzag, float(last.eta[-1, -1, 0]), accuracy)
-            found.append(run)
+            found.append(_on_stretches(system, moments, state, block, 2**level, accuracy))
+            for old, new in zip(previous[number], found[number], strict=True) if previous else ():
+                coarse = np.matmul(halves().T, old.modes).reshape(new.modes.shape)
+                difference = np.abs(coarse - new.modes) / (new.modes + system.delta)
+                differences.append(difference.max(axis=(0, 1))[None])
         previous = found
         if differences:
             claims = _claims(system, scales, blocks, found, start)
