@@ -154,6 +154,17 @@ def test_a_pole_beside_a_zero_costs_the_rounding_of_its_own_rate(monkeypatch):
         )
 
 
+def test_the_signals_of_both_kinds_of_modes_are_rounded(monkeypatch):
+    changed(monkeypatch, 0.0, 0.0)
+    rates, weights, signals = np.array([0.5, 2.0]), np.array([0.0, 1.0]), np.array([0.7, 0.25])
+    found = _terms(rates, weights, signals, np.array([False, True]), 0.6, SYSTEM)
+    # the zero at 0.6 - 2 is at the distances 0.6 and -0.9; two terms, so 6 + log2(3) roundings of each size
+    slope, own, apart = 1.0 / 0.6, 0.25 / 0.6, 0.7 / 0.9
+    assert found.leading[0] == pytest.approx((own - apart) / slope, rel=1e-9)
+    claimed = (own + apart) * (6.0 + math.log2(3.0)) + 0.7 / 0.9**2 * 0.5
+    assert found.leading_error[0] == pytest.approx(claimed * EPS / slope, rel=1e-9, abs=0.0)
+
+
 def terms_of(p, leading, noise, **errors):
     none = np.zeros_like(p)
     return _Terms(p, leading, noise, *(errors.get(x, none) for x in ("leading_error", "noise_error", "p_error")))
