@@ -14,10 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from sympy import Derivative, Expr, Function, Integer, Integral, Sum, Symbol, diff, expand, oo, sqrt
+from sympy import Derivative, Dummy, Expr, Function, Integer, Integral, Sum, Symbol, diff, expand, oo, sqrt
+from sympy.core.function import AppliedUndef
 
 from fsl_sym.derivation import Derivation, Step
 from fsl_sym.justifications import Antiderivative, Identity, Limit, StepVerdict, Substitution, Termwise, refuse
+from fsl_sym.limits import is_continuous
 from fsl_sym.symbols import C, T, a, beta, lam, s, t
 from fsl_sym.verification import equal
 
@@ -84,9 +86,10 @@ class Induction:
 
 @dataclass(frozen=True, slots=True)
 class SameDerivative:
-    """Two functions of ``variable`` agree: they do at ``at``, and their derivatives are the same.
+    """Two functions of ``variable`` > 0 agree: they do at ``at``, and their derivatives are the same.
 
-    ``given`` holds pairs (expression, value) that are known: T' = phi, the intrinsic time at the end.
+    ``given`` holds pairs (expression, value) that are known: T' = phi, the intrinsic time at the end. Both must be
+    shown to be continuous, for two functions with one derivative may jump against each other.
     """
 
     variable: Symbol
@@ -96,6 +99,11 @@ class SameDerivative:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare the values at the one place and the derivatives everywhere."""
+        if not self.variable.is_nonnegative:
+            return refuse(f"{self.variable} is not declared to be nonnegative: where the functions live is not known")
+        for side in (before, after):
+            if not _is_continuous_with_integrals(side, self.variable):
+                return refuse(f"{side} is not shown to be continuous for all {self.variable} > 0")
         start = equal(*(self._known(side.subs(self.variable, self.at)).doit() for side in (before, after)))
         if not start.proved:
             return refuse(f"at {self.variable} = {self.at}: {start.detail}", start.method)
@@ -107,6 +115,31 @@ class SameDerivative:
         for expression, value in self.given:
             side = side.subs(expression, value)
         return side
+
+
+def _is_continuous_with_integrals(side: Expr, variable: Symbol) -> bool:
+    """Whether a function is shown to be continuous for ``variable`` > 0, as integrals of continuous functions are.
+
+    Derivatives of functions without a name of their own are taken to be continuous like these.
+    """
+
+    def some_function(item: Expr) -> Expr:
+        return Function(f"_{Dummy().dummy_index}")(*sorted(item.free_symbols, key=str))
+
+    def is_slope(item: Expr) -> bool:
+        return isinstance(item, Derivative) and isinstance(item.expr, AppliedUndef)
+
+    side = side.replace(is_slope, some_function)
+    while inmost := [item for item in side.atoms(Integral) if not item.function.has(Integral)]:
+        for item in inmost:
+            (running, lower, upper), *others = item.limits
+            inside = is_continuous(item.function, running, lower, upper)
+            if others or not inside or not is_continuous(item.function, variable, Integer(0), oo):
+                return False
+            if not all(is_continuous(end, variable, Integer(0), oo) for end in (lower, upper)):
+                return False
+        side = side.xreplace({item: some_function(item) for item in inmost})
+    return is_continuous(side, variable, Integer(0), oo)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Protocol
 from sympy import Expr, Integer, Integral, Mul, Pow, Sum, Symbol, diff, nan, oo, sympify, zoo
 
 from fsl_sym.limits import is_continuous, limit_value
-from fsl_sym.linear_combinations import one_integral, summands
+from fsl_sym.linear_combinations import one_integral, summands, sums_apart
 from fsl_sym.verification import equal, sign
 
 
@@ -86,12 +86,22 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Termwise:
-    """Two linear combinations of sums agree because the summands over each range do."""
+    """Two linear combinations of sums agree because the summands over each range do.
+
+    Where one of several sums over an infinite range has terms that may be negative, one may converge only together
+    with another: nothing is shown.
+    """
 
     rule: str = field(default="sum", init=False)
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare the summands over each range."""
+        for side in (before, after):
+            endless = [
+                summand for limits, summand in sums_apart(side)[0] if not all(end.is_finite for end in limits[1:])
+            ]
+            if len(endless) > 1 and not all(summand.is_nonnegative for summand in endless):
+                return refuse("several infinite sums are one only where their terms are shown to be nonnegative")
         (left, left_rest), (right, right_rest) = summands(before), summands(after)
         details = []
         for limits in sorted(set(left) | set(right), key=str):

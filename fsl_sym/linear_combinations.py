@@ -9,7 +9,16 @@ _Limits = tuple[Expr, ...]
 
 
 def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
-    """A linear combination of sums as {limits: summand} and the part without sums.
+    """A linear combination of sums as {limits: summand} and the part without sums, as :func:`sums_apart` finds them."""
+    parts: dict[_Limits, Expr] = {}
+    found, rest = sums_apart(expression)
+    for limits, summand in found:
+        parts[limits] = parts.get(limits, Integer(0)) + summand
+    return parts, rest
+
+
+def sums_apart(expression: Expr) -> tuple[list[tuple[_Limits, Expr]], Expr]:
+    """The sums of a linear combination as (limits, summand with the factor in front), and the part without sums.
 
     Where a factor in front of a sum holds the letter of its index, the index gets another name.
 
@@ -18,7 +27,7 @@ def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
     ValueError
         If a sum does not enter linearly.
     """
-    parts: dict[_Limits, Expr] = {}
+    found: list[tuple[_Limits, Expr]] = []
     rest: Expr = Integer(0)
     for term in Add.make_args(_distribute(expression)):
         sums = [item for item in Mul.make_args(term) if isinstance(item, Sum)]
@@ -34,8 +43,8 @@ def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
         if front.has(limits[0]):
             other = Dummy(limits[0].name, **limits[0].assumptions0)
             limits, summand = (other, *limits[1:]), summand.subs(limits[0], other)
-        parts[limits] = parts.get(limits, Integer(0)) + front * summand
-    return parts, rest
+        found.append((limits, front * summand))
+    return found, rest
 
 
 def _distribute(expression: Expr) -> Expr:

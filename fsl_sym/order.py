@@ -83,7 +83,11 @@ class Order:
         return 0
 
     def as_expr(self, base: Symbol) -> Expr:
-        """The order as a sympy expression in ``base``."""
+        """The order as a sympy expression in ``base``.
+
+        >>> Order("-1/2", 2).as_expr(Symbol("D"))
+        log(D)**2/sqrt(D)
+        """
         return base**self.power * log(base) ** self.log_power
 
     def as_text(self, base: Symbol) -> str:

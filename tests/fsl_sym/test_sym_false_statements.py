@@ -1,7 +1,25 @@
 """False statements that a rule must not accept: letters inside and outside, squares, poles, leading terms."""
 
-from sympy import Integer, Integral, Rational, Sum, exp, floor, log, lowergamma, oo, sin, sqrt, tan, uppergamma
+from sympy import (
+    Integer,
+    Integral,
+    Rational,
+    Sum,
+    Symbol,
+    atan,
+    exp,
+    floor,
+    log,
+    lowergamma,
+    oo,
+    pi,
+    sin,
+    sqrt,
+    tan,
+    uppergamma,
+)
 
+from fsl_sym.ansatz import SameDerivative, u, v
 from fsl_sym.bounds import IntegralTest
 from fsl_sym.integrals import I2
 from fsl_sym.justifications import Antiderivative, Limit, Substitution, Termwise
@@ -50,6 +68,37 @@ def test_an_incomplete_gamma_function_of_a_falling_argument():
 
 def test_the_window_of_i2_is_in_its_own_time():
     assert I2().finite.window.free_symbols <= I2().finite.exact.free_symbols
+
+
+def test_a_sum_that_converges_is_not_two_that_do_not():
+    telescoping = Sum(1 / j - 1 / (j + 1), (j, 1, oo))
+    assert not Termwise().check(telescoping, Sum(1 / j, (j, 1, oo)) - Sum(1 / (j + 1), (j, 1, oo))).holds
+    assert not Termwise().check(Sum(1 / j, (j, 1, oo)) + Sum(-1 / (j + 1), (j, 1, oo)), telescoping).holds
+    # finitely many terms, terms of one sign, and one sum alone
+    parts = Sum(1 / j, (j, 1, M)) - Sum(1 / (j + 1), (j, 1, M))
+    assert Termwise().check(Sum(1 / j - 1 / (j + 1), (j, 1, M)), parts).holds
+    both = Sum(j**-beta, (j, 1, oo)) + Sum(j**-3, (j, 1, oo))
+    assert Termwise().check(Sum(j**-beta + j**-3, (j, 1, oo)), both).holds
+    assert Termwise().check(Sum(1 / j - 1 / (j + 1), (j, 1, oo)), Sum(1 / (j * (j + 1)), (j, 1, oo))).holds
+
+
+def test_two_functions_with_one_derivative_may_jump_against_each_other():
+    rule = SameDerivative(v, Integer(1))
+    jumping = atan(1 / (v - 2)) + atan(v - 2)
+    assert jumping.subs(v, 1) == -pi / 2 and not rule.check(jumping, -pi / 2).holds
+    assert not rule.check(-pi / 2, jumping).holds
+    # the pole of an integrand, in its own letter, in the variable, and at a moving end
+    for wrong in (
+        Integral(1 / (u - 2), (u, 1, v)),
+        Integral(u / (v - 2), (u, 1, 2)),
+        Integral(u, (u, 1, 1 / (v - 2))),
+        Integral(Integral(z / (u - 2), (z, 0, 1)), (u, 1, v)),
+        Integral(u, (u, 1, 2), (z, 1, v)),
+    ):
+        assert not rule.check(wrong, wrong).holds
+    # where the functions live must be known
+    assert "nonnegative" in SameDerivative(Symbol("w"), Integer(1)).check(jumping, jumping).detail
+    assert rule.check(Integral(u / (v + 2), (u, 1, v)), (v**2 - 1) / (2 * v + 4)).holds
 
 
 def test_a_letter_in_front_does_not_hinder_what_is_true():
