@@ -33,6 +33,13 @@ def chosen_profile(environment):
 settings.load_profile(chosen_profile(os.environ))
 
 
+def examples(number):
+    """The settings of a property test for which ``number`` examples are enough by day; by night it tries as many times
+    more as other property tests do."""
+    usual = settings.get_profile("dev").max_examples
+    return settings(max_examples=max(1, number * settings.default.max_examples // usual))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_the_session(tmp_path_factory):
     """Hearings of this run are kept in a folder of this run, shared by its workers: never where the user keeps them."""

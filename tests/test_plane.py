@@ -4,7 +4,8 @@ The court hears a few points of every regime; here hypothesis chooses them, the 
 """
 
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Rational
 
@@ -27,7 +28,7 @@ def points(draw):
 
 @pytest.mark.parametrize("budget", list(BUDGETS))
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(max_examples=max(4, settings.default.max_examples // 25))  # about a second each
+@examples(4)  # about a second each
 @given(point=points())
 def test_brute_force_grows_as_derived(schedule, budget, point):
     order = optimal_allocation(schedule, budget).at(*point).excess_risk

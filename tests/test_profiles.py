@@ -1,9 +1,10 @@
 """The hypothesis profiles: which is chosen, and that the one of CI draws the same examples every time."""
 
 import os
+from pathlib import Path
 
 import pytest
-from conftest import chosen_profile
+from conftest import chosen_profile, examples
 from hypothesis import settings
 
 
@@ -31,3 +32,20 @@ def test_the_profiles_are_what_their_names_say():
 
 def test_the_profile_in_force_is_the_chosen_one():
     assert settings().derandomize == settings.get_profile(chosen_profile(os.environ)).derandomize
+
+
+@pytest.mark.parametrize(("profile", "more"), [("dev", 1.0), ("ci", 1.0), ("nightly", 2000 / 30)])
+def test_every_property_test_tries_more_by_night(profile, more):
+    settings.load_profile(profile)
+    try:
+        found = [examples(number) for number in (1, 8, 60)]
+    finally:
+        settings.load_profile(chosen_profile(os.environ))
+    assert [each.max_examples for each in found] == [int(number * more) for number in (1, 8, 60)]
+    assert {each.deadline for each in found} == {None}
+
+
+def test_no_property_test_has_a_number_of_its_own_by_night():
+    tests = Path(__file__).resolve().parent
+    fixed = [path.name for path in tests.rglob("*.py") if "max_examples=" in path.read_text(encoding="utf-8")]
+    assert sorted(fixed) == ["conftest.py", Path(__file__).name]

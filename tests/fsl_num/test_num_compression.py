@@ -8,7 +8,8 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.compression import Modes, compress
@@ -67,7 +68,7 @@ def test_no_horizon_includes_the_times_of_the_slowest_mode_alone(beta: float, si
     size=st.one_of(st.just(math.inf), st.floats(0.0, 30.0).map(lambda x: float(math.floor(10.0**x)))),
     horizon=st.floats(-3.0, 12.0).map(lambda x: 10.0**x),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_any_problem(s: float, beta: float, size: float, horizon: float) -> None:
     modes = compress(s, beta, size, horizon)
     _assert_close(modes, s, beta, size, horizon)

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.theorems.claim import Sample
@@ -109,7 +110,7 @@ def test_the_functional_of_blocks_is_that_of_their_steps():
     assert abs(best_schedule.functional(0.5, beta)(rates, steps)[0] - expected) < 1e-12
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 10**6), s=st.floats(0.2, 2.0), beta=st.floats(1.4, 5.0))
 def test_no_schedule_of_as_many_steps_is_below_the_closed_form(seed, s, beta):
     steps = best_schedule.blocks(1e5, 6)

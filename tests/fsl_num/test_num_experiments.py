@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.experiments.final_loss import (
@@ -33,7 +34,7 @@ WSD = PeakRule("wsd", 0.0, 0.0, 0.5, 0.0)
 
 
 @given(st.floats(0.3, 2.0), st.floats(1e-3, 1e9))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_power_is_a_sum_of_exponentials(power, horizon):
     t = np.concatenate([[0.0], np.geomspace(1e-6 * horizon, horizon, 50)])
     found = power_as_exponentials(power, horizon)(t)

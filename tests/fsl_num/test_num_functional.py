@@ -8,7 +8,8 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.functional import (
@@ -31,7 +32,7 @@ SCHEDULES = [
 ]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(1.05, 6), st.one_of(st.just(math.inf), st.floats(0, 30)), st.floats(-3, 30), st.floats(0.01, 0.99))
 def test_constant_phases_are_kernel_integrals(beta: float, log_size: float, log_t: float, share: float) -> None:
     size = math.inf if math.isinf(log_size) else float(int(10.0**log_size))

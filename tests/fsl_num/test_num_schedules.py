@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.schedules import SCHEDULES, Constant, ExponentialDecay, Schedule, StableDecay, schedule
@@ -39,7 +40,7 @@ def quadrature(rate: Any, low: float, high: float) -> float:
     return math.fsum(half * (rate(points) @ WEIGHTS))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(schedules(), st.floats(0.0, 1.0))
 def test_intrinsic_time_is_the_integral_of_the_learning_rate(plan: Schedule, share: float) -> None:
     tau = share * plan.steps
@@ -51,7 +52,7 @@ def test_intrinsic_time_is_the_integral_of_the_learning_rate(plan: Schedule, sha
     assert plan.intrinsic_time(tau) + rest == pytest.approx(plan.total_intrinsic_time, rel=2e-14)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(schedules(30.0), st.floats(-30.0, 0.0))
 def test_the_inverse_returns_near_both_ends(plan: Schedule, log_share: float) -> None:
     r = plan.total_intrinsic_time * 10.0**log_share
@@ -66,7 +67,7 @@ def test_the_inverse_returns_near_both_ends(plan: Schedule, log_share: float) ->
         assert gamma * plan.batch_size == pytest.approx(rate / (1e-6 * steps), rel=2e-5)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(schedules())
 def test_ends_and_monotonicity(plan: Schedule) -> None:
     total = plan.total_intrinsic_time

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.simulate.families import FAMILIES, Family, family
@@ -112,7 +113,7 @@ def test_the_sobolev_kernel_has_them_in_the_directions_of_its_features():
         assert max(sampled) <= found[size][1] + 1e-12
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.sampled_from(sorted(FAMILIES)), st.integers(1, 5), st.integers(0, 2**31))
 def test_both_inequalities_hold_for_every_matrix(name, size, seed):
     generator = np.random.default_rng(seed)
@@ -143,7 +144,7 @@ def test_better_constants_fail_at_the_extremal_matrix(name, size):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.sampled_from(sorted(FAMILIES)), st.integers(2, 5), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
 def test_the_assumption_as_printed_never_holds(name, size, lower, upper):
     eigenvalues = np.arange(1.0, size + 1.0) ** -1.5

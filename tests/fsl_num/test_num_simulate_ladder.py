@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import gamma
@@ -64,7 +65,7 @@ def test_law_of_long_steps_is_integrated_exactly():
     assert law(problem, [7.0], 70.0)[-1] == pytest.approx(closed, rel=1e-13)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.floats(0.3, 1.5), st.floats(1.3, 4.0), st.sampled_from([64.0, 1e4, math.inf]))
 def test_sharp_powers_are_what_the_sums_tend_to(s, beta, size):
     powers = SharpPowers(s, beta, size, math.inf)

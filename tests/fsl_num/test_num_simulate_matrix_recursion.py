@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.simulate.families import FAMILIES, family
@@ -32,7 +33,7 @@ def written_out(problem, rates, batches):
     return np.array(risks)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     st.sampled_from(sorted(FAMILIES)),
     st.integers(1, 5),

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.simulate.families import FAMILIES
@@ -37,7 +38,7 @@ def test_it_is_the_covariance_of_gradients(name, projection):
     assert (np.abs(products.mean(axis=0) - exact - np.outer(mean, mean)) > 4.5 * error).any()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from(sorted(FAMILIES)), st.integers(1, 4), st.integers(0, 4), st.booleans(), st.integers(0, 2**31))
 def test_the_lemma_holds_with_the_best_constants(name, size, more, mixed, seed):
     generator = np.random.default_rng(seed)

@@ -5,7 +5,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.simulate.random_features import (
@@ -43,7 +44,7 @@ def test_entries_have_their_variance(name):
     assert random_projection(50, 400, 4, name)[0, 0] != drawn[0, 0]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(1, 5), st.integers(0, 5), st.integers(0, 2**31), st.floats(0.2, 2.0))
 def test_bias_is_that_of_gradient_flow(size, more, seed, s):
     from scipy.linalg import expm
@@ -65,7 +66,7 @@ def test_bias_is_the_risk_of_slow_training_without_noise():
     assert 2.0 * risk == pytest.approx(float(bias(problem, rate * steps)), rel=1e-3)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(1, 4), st.integers(0, 3), st.integers(0, 2**31))
 def test_mean_over_targets(size, more, seed):
     problem = problem_of(size, size + more, seed)
@@ -74,7 +75,7 @@ def test_mean_over_targets(size, more, seed):
     assert mean_bias(problem, TIMES) == pytest.approx(np.mean(found, axis=0), rel=1e-9, abs=1e-13)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(1, 6), st.integers(0, 6), st.integers(0, 2**31))
 def test_a_fixed_target_is_as_good_as_one_with_random_signs(size, more, seed):
     """Signs of theta* and signs of the columns of W do the same, and the law of W knows no signs."""

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.schedules import Discrete
@@ -29,7 +30,7 @@ def plain(problem, rates, batches, drop=False):
     return np.array([*risks, 0.5 * (lam @ m + problem.tail)])
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     st.integers(0, 2**31),
     st.sampled_from([1, 2, 30, 400]),

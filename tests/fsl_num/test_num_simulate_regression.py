@@ -4,14 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.simulate.families import FAMILIES, family
 from fsl_num.simulate.regression import Regression
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.floats(0.1, 2.0), st.floats(1.2, 4.0), st.integers(1, 20), st.integers(0, 30))
 def test_risk_is_the_mean_squared_error_of_the_features(s, beta, size, more):
     problem = Regression(s=s, beta=beta, model_size=size, features=size + more, noise=1.0)
@@ -44,7 +45,7 @@ def test_modes_before_an_infinite_tail():
     assert spectrum.tail == pytest.approx(math.pi**2 / 6 - 1.0 - 1 / 4 - 1 / 9, rel=1e-12)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 6))
 def test_modes_of_a_projection(seed, size, more):
     matrix = np.random.default_rng(seed).standard_normal((size, size + more))

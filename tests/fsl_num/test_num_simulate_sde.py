@@ -5,7 +5,8 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.stats import ks_2samp
@@ -26,7 +27,7 @@ def model(**changes):
     return Regression(**{"s": 0.5, "beta": 2.0, "model_size": 6, "noise": 1.0, **changes})
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 4), st.floats(0.0, 3.0), st.booleans())
 def test_the_factor_squares_to_the_noise_covariance(seed, size, more, noise, projected):
     generator = np.random.default_rng(seed)

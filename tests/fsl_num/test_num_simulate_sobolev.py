@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.simulate import sobolev
@@ -12,7 +13,7 @@ from fsl_num.simulate.families import Trigonometric
 from fsl_num.simulate.sobolev import PeriodicSobolev
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(1, 12), st.integers(0, 2**31))
 def test_fourth_moments_of_trigonometric_features_are_exact(size, seed):
     generator = np.random.default_rng(seed)

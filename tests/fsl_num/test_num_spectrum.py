@@ -7,7 +7,8 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.spectrum import (
@@ -45,7 +46,7 @@ def allowed(t: float, beta: float, last: float) -> float:
     return TOLERANCE + 4e-16 * slowest
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(betas, difficulties, st.integers(1, 600), st.floats(-4.0, 2.4))
 def test_float_matches_brute_force_for_finite_models(beta: float, s: float, size: int, relative_time: float) -> None:
     t = 10.0**relative_time * size**beta
@@ -58,7 +59,7 @@ def test_float_matches_brute_force_for_finite_models(beta: float, s: float, size
         assert abs(value / exact - 1) < allowed(t, beta, size)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(betas, difficulties, st.one_of(st.just(math.inf), st.floats(0.0, 30.0)), log_times)
 def test_float_matches_digits_for_huge_models_and_times(beta: float, s: float, log_size: float, log_t: float) -> None:
     size = math.inf if math.isinf(log_size) else float(int(10.0**log_size))
@@ -72,7 +73,7 @@ def test_float_matches_digits_for_huge_models_and_times(beta: float, s: float, l
         assert abs(value / exact - 1) < allowed(t, beta, size)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(betas, difficulties, st.integers(1, 3000), st.floats(-4.0, 2.4), st.integers(1, 200))
 def test_digits_match_brute_force(beta: float, s: float, size: int, relative_time: float, start: int) -> None:
     t = 10.0**relative_time * size**beta
@@ -117,7 +118,7 @@ def test_riemann_zeta_to_many_digits(digits: int) -> None:
     assert abs(exponential_sum(2, 0, 2, digits=digits) / (mp.pi**2 / 6) - 1) < mp.mpf(10) ** (1 - digits)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(betas, difficulties, st.integers(1, 10**30))
 def test_approximation_error_is_positive_decreasing_and_never_a_difference(beta: float, s: float, size: int) -> None:
     value = approximation_error(s, beta, size)
@@ -144,7 +145,7 @@ def test_underflow_is_rounded_correctly() -> None:
     assert 0.0 < signal(340.0 * 100, 1.0, 2.0, 10) < 1e-290
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(betas, st.one_of(st.just(math.inf), st.integers(1, 10**9).map(float)), st.floats(-3, 12), st.floats(-9, 12))
 def test_kernel_integral_adds_up(beta: float, size: float, log_a: float, log_width: float) -> None:
     a, width = 10.0**log_a, 10.0**log_width

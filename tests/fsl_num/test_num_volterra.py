@@ -8,7 +8,8 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
@@ -130,7 +131,7 @@ def test_gamma_that_vanishes_like_a_power_keeps_twelve_digits(power: float) -> N
     assert abs(found.values[0] - exact) <= found.error[0] < 2e-12 * exact
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(
     st.sampled_from(sorted(SCHEDULES)),
     st.floats(1.05, 6.0),

@@ -6,7 +6,8 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
@@ -83,7 +84,7 @@ def test_the_error_bounds_the_distance_to_the_matrix_exponential(s, beta, size, 
         assert abs(mp.mpf(value) - exact) <= error < 5e-12 * value
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(st.floats(1.1, 4.0), st.floats(0.1, 2.0), st.integers(1, 40), st.floats(0.05, 0.6), st.sampled_from([0.0, 1.0]))
 def test_gaussian_features_only_add_to_the_loss(beta, s, size, stability, noise):
     gamma = 2 * stability / trace(beta, size)

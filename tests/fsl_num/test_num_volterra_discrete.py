@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
@@ -58,7 +59,7 @@ def test_bad_schedules_are_refused(arguments, kind, text):
         Discrete(**arguments)
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(st.integers(0, 2**31), st.sampled_from([3, 10, math.inf]), st.floats(0.2, 2.0), st.floats(1.5, 4.0))
 def test_agrees_with_panels_within_its_error(seed, size, s, beta):
     plan = _random(seed)
@@ -152,7 +153,7 @@ def test_long_steps_with_large_batches_do_not_overflow():
         losses_of_steps(replace(problem, gamma=Discrete(rates=[1e12], batch_sizes=1e14), horizon=None))
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(0, 2**31), st.integers(1, 12))
 def test_times_inside_steps(seed, count):
     plan = _random(seed, 25)

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.schedules import Discrete
@@ -24,7 +25,7 @@ def _alone(model, rates, batches, rtol):
     )
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(st.integers(0, 2**31), st.sampled_from([1, 5, math.inf]), st.sampled_from([1e-4, 1e-8, 1e-11]), st.booleans())
 def test_each_schedule_as_if_it_were_alone(seed, size, rtol, shared):
     generator = np.random.default_rng(seed)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.functional import functional_scaling_law
@@ -49,7 +50,7 @@ def test_partial_sums_reach_the_secular_equation_within_the_remainder(noise: flo
     assert (series.remainder < 1e-13 * exact).all() and (rounding < 1e-9 * exact).all()
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(
     st.sampled_from(sorted(SCHEDULES)),
     st.floats(1.1, 4.0),

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
@@ -27,7 +28,7 @@ def matrix_exponential(problem, t):
     return np.array([delta + (expm(time * system) @ start)[:size].sum() for time in t])
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     st.integers(0, 2**31),
     st.integers(1, 12),

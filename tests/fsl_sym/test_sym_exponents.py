@@ -3,7 +3,8 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sym_random_laws import PARAMETERS, VARIABLES, Group, Monomial, N, RandomLaw, laws, number
 from sympy import And, Eq, Integer, Max, Min, Rational, Symbol, log, symbols
@@ -14,7 +15,7 @@ from fsl_sym.exponents.law import Law
 from fsl_sym.exponents.solve import ExponentSolution, OrderRange, optimal_exponents
 from fsl_sym.order import Order
 
-FEW = settings(max_examples=20)
+FEW = examples(20)
 """Each example is a law solved from scratch, some hundredths of a second."""
 
 RANGES = ((0, None), (0, 1), (None, 2), (Fraction(-1, 2), None))

@@ -4,7 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sym_random_laws import VARIABLES, N, laws
 from sympy import Add, Eq, Integer, Max, Min, Mul, Pow, Rational, Symbol, log, symbols
@@ -54,7 +55,7 @@ def test_an_honest_certificate_is_accepted(name):
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data(), step=STEPS)
 def test_a_changed_multiplier_is_refused(name, data, step):
     """One multiplier alone cannot change: the combination of rows would not read loss >= value any more."""
@@ -97,7 +98,7 @@ def changed_at(entries, place, entry):
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data(), step=STEPS)
 def test_a_changed_row_is_refused_where_it_carries_weight(name, data, step):
     certificate, point = CERTIFICATES[name]
@@ -185,7 +186,7 @@ COORDINATES = st.lists(
 )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(laws(), st.lists(COORDINATES, min_size=6, max_size=6))
 def test_the_rows_of_a_certificate_are_the_law(law, choices):
     """Read directly, the law is the least loss that some branch allows; where it forbids a point, all branches do."""

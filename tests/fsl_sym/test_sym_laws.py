@@ -1,7 +1,8 @@
 """The three scaling laws: the theorems' right-hand sides, read at numbers, before and after the change of variables."""
 
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Eq, Integer, Rational, log
 
@@ -18,7 +19,7 @@ def noise(time, model, peak, final, batch, exponent):
     return final / batch + (peak - final) * min(model, time**exponent) / (batch * time)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(model=SIZES, root=st.integers(1, 9), batch=SIZES, peak=SIZES)
 def test_the_right_hand_sides_are_the_theorems(model, root, batch, peak):
     """s = 1, beta = 2, times that are squares: everything is rational."""
@@ -32,7 +33,7 @@ def test_the_right_hand_sides_are_the_theorems(model, root, batch, peak):
     assert scaling_law("wsd").expression.subs(both) == head + 1 / (time + 5) + rest
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(model=SIZES, batch=SIZES, steps=st.integers(2, 60), decay=st.integers(1, 60))
 def test_hyperparameters_are_put_in_up_to_a_factor(model, batch, steps, decay):
     """The law in gamma, D, K, r is within constants of the theorem with b = a/K, a - b <= a <= 2 (a - b)."""

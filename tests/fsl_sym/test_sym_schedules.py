@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Add, Integer, Integral, Rational, diff, log, pi, series
 
@@ -61,7 +62,7 @@ def test_the_removable_singularity() -> None:
 
 
 @given(st.fractions(Rational(1, 10), 3), st.fractions(Rational(11, 10), 20), st.integers(2, 1000))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_inverse_and_integral_at_random_parameters(low: object, ratio: object, steps: int) -> None:
     values = {b: Rational(str(low)), a: Rational(str(low)) * Rational(str(ratio)), K: Integer(steps)}
     set_ = schedule("exponential decay").at(values)
