@@ -265,7 +265,7 @@ class Schedule:
 
 
 def _constant_phase(length: Symbol, name: str) -> Phase:
-    return Phase(name, length, a + 0 * tau, a * tau, a * length, t / a, a + 0 * t, Integer(0))
+    return Phase(name, length, a, a * tau, a * length, t / a, a, Integer(0))
 
 
 def _exponential_phase(length: Symbol) -> Phase:

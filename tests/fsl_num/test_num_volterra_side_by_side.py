@@ -17,7 +17,7 @@ from fsl_num.volterra.steps.many import losses_of_schedules
 from fsl_num.volterra.steps.march import march
 from fsl_num.volterra.steps.mixed_march import Gap
 from fsl_num.volterra.steps.refinement import Refined
-from fsl_num.volterra.steps.sampled_steps import SampledSchedules, SampledSteps, eighth_difference
+from fsl_num.volterra.steps.sampled_steps import SampledSchedules, SampledSteps, eighth_difference, missed
 from fsl_num.volterra.steps.smooth_columns import Columns
 from fsl_num.volterra.steps.smooth_steps import Scales
 from fsl_num.volterra.steps.step_rules import Segment
@@ -223,11 +223,31 @@ def test_samples_of_schedules_in_parts(monkeypatch):
     assert np.array_equal(again.samples, whole.samples) and np.array_equal(again.ragged, whole.ragged)
     assert again.largest == whole.largest == (rates / batches).max() and again.moving is None
     monkeypatch.setattr(sampled_steps, "_CHUNK", 28)  # seven rows
+    rows, product = [], np.matmul
+
+    def counted(*given, **named):
+        rows.append(given[0].shape[-2])
+        return product(*given, **named)
+
+    monkeypatch.setattr(np, "matmul", counted)
     parts = SampledSteps.of(rates, rates / batches[0], 4, False)
+    # of fifty rows three and four at the ends are not told: 43 of gamma, and 43 of the lengths
+    assert rows == [7, 7, 7, 7, 7, 7, 1] * 2
     # the same sums in another order
     assert parts.ragged == pytest.approx(steps.ragged, rel=1e-12) and parts.uneven == pytest.approx(
         steps.uneven, abs=1e-15
     )
+
+
+def test_the_mean_of_schedules_knows_its_lengths_by_themselves():
+    # lengths with a kink, gammas without one: the batch sizes follow the lengths
+    lengths = 0.1 + 0.01 * np.abs(np.arange(200) - 101.5)
+    gammas = np.multiply.outer([0.1, 0.3], 1.0 + 1e-3 * np.arange(200))
+    schedules = SampledSchedules.of(lengths, lengths / gammas, 4)
+    mean = schedules.mean([0, 1])
+    assert mean.gammas == pytest.approx(0.2 * (1.0 + 1e-3 * np.arange(200)), rel=1e-14)
+    assert not mean.one_batch and mean.ragged[3:-4].max() < 1e-14 < 1e-3 < mean.uneven[22:28].max()
+    assert mean.uneven[3:-4] == pytest.approx(missed(lengths, 4)[3:-4], abs=1e-15)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -88,6 +88,15 @@ def test_the_report_gives_the_reasons_of_the_survivors(capsys):
     assert report([{"killed": True}], 100, 0.9) == 0
 
 
+def test_reasons_are_kept_for_lines_that_are_there_and_once():
+    known = json.loads((Path(__file__).parent / "survivors.json").read_text(encoding="utf-8"))
+    lines = {
+        path: {line.strip() for line in (ROOT / path).read_text(encoding="utf-8").splitlines()} for path in files(ROOT)
+    }
+    assert [each["before"] for each in known if each["before"] not in lines.get(each["path"], set())] == []
+    assert len({(each["path"], each["before"], each["after"]) for each in known}) == len(known)
+
+
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [
