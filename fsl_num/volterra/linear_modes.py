@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from fsl_num.compression import compress
 from fsl_num.validation import Array
 from fsl_num.volterra.moment_modes import moment_modes
@@ -30,7 +32,7 @@ class LinearModes:
     @property
     def feedback(self) -> Array:
         """What gamma takes from each rate: lambda_k^2 for the Gaussian closure, else 0."""
-        return 0.25 * self.rates**2 if self.self_feeding else 0.0 * self.rates
+        return 0.25 * self.rates**2 if self.self_feeding else np.zeros_like(self.rates)
 
 
 def linear_modes(problem: Problem, horizon: float) -> LinearModes:
