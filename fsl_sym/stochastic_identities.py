@@ -74,8 +74,7 @@ def change_of_clock_derivation() -> Derivation:
 
 def scheme_derivation() -> Derivation:
     """One step of Euler and Maruyama in either time has the mean and the covariance of one step of SGD."""
-    phi, batch = Symbol("phi", positive=True), Symbol("b", positive=True)
-    size, slope = Symbol("Sigma", positive=True), Symbol("dR", real=True)
+    phi, batch, size, slope = Symbol("phi"), Symbol("b"), Symbol("Sigma"), Symbol("dR")
     step_of_sgd = ETA**2 * size / B
     physical = Same(definitions=((phi, ETA / STEP), (batch, B)))
     intrinsic = Same(definitions=((GAMMA, ETA / B), (t, ETA)))

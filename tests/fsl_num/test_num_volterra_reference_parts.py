@@ -128,6 +128,16 @@ def test_a_difference_beside_a_jump_is_not_forgotten(monkeypatch):
     assert error[t < 1.0].max() < 1e-3
 
 
+def test_rounding_is_part_of_the_rough_error(monkeypatch):
+    def march(problem, steps):
+        return np.full(steps + 1, 2.0**30 + (3.0 * 2.0**-20 if steps == 256 else 0.0))
+
+    monkeypatch.setattr(reference, "trapezoid", march)
+    _, error, _ = solve_reference(problem_of(), np.array([1.0, 2.0]), 64)
+    # four thirds of the last difference, and 1e-15 of the value; splines round by some 1e-7 here
+    assert error == pytest.approx(np.full(2, 4.0 * 2.0**-20 + 1e-15 * 2.0**30), abs=3e-7)
+
+
 def test_as_many_modes_as_are_allowed(monkeypatch):
     monkeypatch.setattr(reference, "_LARGEST", 3)
     allowed = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.3, horizon=4.0, closure="gaussian")

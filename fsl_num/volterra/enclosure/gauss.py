@@ -34,7 +34,7 @@ def _recurrence(moments: list[Any]) -> tuple[list[Any], list[Any], Any]:
     for k in range(1, size + 1):
         later = list(now)
         for i in range(k, len(moments) - k):
-            later[i] = now[i + 1] - a[-1] * now[i] - (b[-1] * before[i] if k > 1 else 0)
+            later[i] = now[i + 1] - a[-1] * now[i] - b[-1] * before[i]
         before, now = now, later
         if k < size:
             a.append(now[k + 1] / now[k] - before[k] / before[k - 1])
