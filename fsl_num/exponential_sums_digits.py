@@ -67,8 +67,6 @@ def _small_rates(mp: Any, power: Any, u: Any, beta: Any, x: Any, last: Any) -> A
         total += factor * (1 if mp.isinf(log_size) else -mp.expm1(-decay * log_size)) / decay
         k += 1
         factor *= -u / k
-        if u == 0:
-            break
     return total * x ** (1 - power)
 
 
