@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from sympy import (
@@ -235,6 +236,8 @@ def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol,
     return _expand(pieces(sympify(f), u), w, beta, x, sympify(prefactor))
 
 
+# the same few sums stand in the laws of all schedules
+@lru_cache(maxsize=64)
 def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor: Expr) -> Expansion:
     zeta_pole = simplify((w - 1) / beta)
     right = [simplify(-k) for k, _ in powers_at_infinity(parts)]

@@ -113,7 +113,8 @@ def _proves(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> 
 
 
 def _at(entries: Vector, parameters: Mapping[Symbol, Rational]) -> Vector:
-    values = tuple(sympify(entry).subs(parameters) for entry in entries)
+    # most entries are numbers, and putting parameters into these is most of the work
+    values = tuple(entry if entry.is_Rational else entry.subs(parameters) for entry in map(sympify, entries))
     for value in values:
         if value.free_symbols:
             raise ValueError(f"{value} has no number: give values to {value.free_symbols} to check the certificate")

@@ -24,10 +24,11 @@ class Face:
         if not self.feasible:
             return
         self.open = [True] * self.columns
-        reduced = self._minimise(self._lifted(objective))
+        lifted, scale = self._lifted(objective)
+        reduced = self._minimise(lifted)
         self.bounded = reduced is not None
         if self.bounded:
-            self.value = self._value(self._lifted(objective))
+            self.value = self._value(lifted, scale)
             # On the optimal face a column with a positive reduced cost stays at zero.
             self.open = [cost == 0 for cost in reduced]
 
@@ -35,9 +36,9 @@ class Face:
         """The least and the greatest pair of coefficients . x on the face, None where unbounded."""
         ends = []
         for sign in (1, -1):
-            lifted = self._lifted([sign * each for each in coefficients])
+            lifted, scale = self._lifted([sign * each for each in coefficients])
             reached = self._minimise(lifted)
-            ends.append(None if reached is None else tuple(sign * part for part in self._value(lifted)))
+            ends.append(None if reached is None else tuple(sign * part for part in self._value(lifted, scale)))
         return tuple(ends)
 
     def _build(self, rows):
@@ -81,17 +82,17 @@ class Face:
         return True
 
     def _lifted(self, coefficients):
+        """The costs of all columns times their common denominator, and this."""
         scale = lcm(*(Fraction(each).denominator for each in coefficients))
         whole = [int(Fraction(each) * scale) for each in coefficients]
-        lifted = [*whole, -sum(whole), *([0] * (self.columns - self.size - 1))]
-        return [Fraction(each, scale) for each in lifted]
+        return [*whole, -sum(whole), *([0] * (self.columns - self.size - 1))], scale
 
-    def _value(self, cost):
+    def _value(self, cost, scale=1):
         totals = [
             sum(cost[column] * line[self.width + part] for column, line in zip(self.basis, self.table, strict=True))
             for part in (0, 1)
         ]
-        return tuple(Fraction(total) / self.denominator for total in totals)
+        return tuple(Fraction(total, self.denominator * scale) for total in totals)
 
     def _reduced(self, cost):
         paid = [(cost[column], line) for column, line in zip(self.basis, self.table, strict=True) if cost[column]]
