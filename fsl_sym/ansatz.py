@@ -124,7 +124,8 @@ def _is_continuous_with_integrals(side: Expr, variable: Symbol) -> bool:
     """
 
     def some_function(item: Expr) -> Expr:
-        return Function(f"_{Dummy().dummy_index}")(*sorted(item.free_symbols, key=str))
+        # each with a name of its own: two of one name could cancel, and with them the pole of a common factor
+        return Function(Dummy().name)(*sorted(item.free_symbols, key=str))
 
     def is_slope(item: Expr) -> bool:
         return isinstance(item, Derivative) and isinstance(item.expr, AppliedUndef)

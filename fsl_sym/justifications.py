@@ -12,7 +12,7 @@ from typing import Protocol
 from sympy import Expr, Integer, Integral, Mul, Pow, Sum, Symbol, diff, nan, oo, sympify, zoo
 
 from fsl_sym.limits import is_continuous, limit_value
-from fsl_sym.linear_combinations import one_integral, summands, sums_apart
+from fsl_sym.linear_combinations import merged, one_integral, summands, sums_apart
 from fsl_sym.verification import equal, sign
 
 
@@ -96,13 +96,12 @@ class Termwise:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare the summands over each range."""
-        for side in (before, after):
-            endless = [
-                summand for limits, summand in sums_apart(side)[0] if not all(end.is_finite for end in limits[1:])
-            ]
+        (first, left_rest), (second, right_rest) = sums_apart(before), sums_apart(after)
+        for found in (first, second):
+            endless = [summand for limits, summand in found if not all(end.is_finite for end in limits[1:])]
             if len(endless) > 1 and not all(summand.is_nonnegative for summand in endless):
                 return refuse("several infinite sums are one only where their terms are shown to be nonnegative")
-        (left, left_rest), (right, right_rest) = summands(before), summands(after)
+        left, right = merged(first), merged(second)
         details = []
         for limits in sorted(set(left) | set(right), key=str):
             verdict = compare(left.get(limits, Integer(0)), right.get(limits, Integer(0)))

@@ -10,11 +10,16 @@ _Limits = tuple[Expr, ...]
 
 def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
     """A linear combination of sums as {limits: summand} and the part without sums, as :func:`sums_apart` finds them."""
-    parts: dict[_Limits, Expr] = {}
     found, rest = sums_apart(expression)
+    return merged(found), rest
+
+
+def merged(found: list[tuple[_Limits, Expr]]) -> dict[_Limits, Expr]:
+    """Sums over one range as one sum."""
+    parts: dict[_Limits, Expr] = {}
     for limits, summand in found:
         parts[limits] = parts.get(limits, Integer(0)) + summand
-    return parts, rest
+    return parts
 
 
 def sums_apart(expression: Expr) -> tuple[list[tuple[_Limits, Expr]], Expr]:

@@ -94,6 +94,7 @@ def test_two_functions_with_one_derivative_may_jump_against_each_other():
         Integral(u, (u, 1, 1 / (v - 2))),
         Integral(Integral(z / (u - 2), (z, 0, 1)), (u, 1, v)),
         Integral(u, (u, 1, 2), (z, 1, v)),
+        (Integral(u, (u, 1, v)) - Integral(u**2, (u, 1, v))) / (v - 2),
     ):
         assert not rule.check(wrong, wrong).holds
     # where the functions live must be known
