@@ -17,12 +17,12 @@ from typing import Any, Final
 
 from sympy import Symbol, factor, latex
 
-from fsl_sym.allocation_derivation import allocation_derivation
-from fsl_sym.derivation import Derivation
+from fsl_sym.allocation_derivation import allocation_derivations
 from fsl_sym.domain import REGIMES, Regime, exact, regime_of
 from fsl_sym.exponents.solve import ExponentSolution, OrderRange, Region, optimal_exponents
 from fsl_sym.laws import BUDGETS, SCHEDULES, ScalingLaw, scaling_law
 from fsl_sym.order import Order
+from fsl_sym.proof import Derivation
 from fsl_sym.symbols import RANGES, D, M, N, beta, gamma, r, s
 
 QUANTITIES: Final = MappingProxyType({"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r})
@@ -76,11 +76,10 @@ class Allocation:
         raise ValueError(f"unknown regime {name!r}: there are {', '.join(each.name for each in self.regimes)}")
 
     @cached_property
-    def derivation(self) -> Derivation:
-        """From the noise integral through the law to the optimum of every regime, each step verified by the machine."""
-        grown = _grown(self.base)
-        optima = [(each, (region := _region_of(self.solution, each)), region.loss) for each in REGIMES]
-        return allocation_derivation(self.law, self.budget, grown, self.base, optima)
+    def derivations(self) -> tuple[Derivation, ...]:
+        """From the noise integral through the law to the optimum of every regime, each a theorem of its own."""
+        optima = [(each, _region_of(self.solution, each)) for each in REGIMES]
+        return allocation_derivations(self.law, _grown(self.base), optima)
 
     def at(self, s: Any, beta: Any) -> AllocationRegime:
         """The allocation at an exact point, with numbers for exponents.

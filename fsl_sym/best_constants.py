@@ -23,8 +23,7 @@ from __future__ import annotations
 
 from sympy import Expr, Integral, Sum, Symbol, exp, oo
 
-from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import Antiderivative, Identity, Interchange
+from fsl_sym.proof import Antiderivative, Derivation, Identity, Interchange, Step, chains
 from fsl_sym.spectrum import eigenvalue
 from fsl_sym.symbols import M, beta, j, t
 
@@ -61,34 +60,49 @@ def limit_factor() -> Expr:
     return 1 / (1 - CONTRACTION) ** 2
 
 
-def supersolutions() -> Derivation:
+def supersolutions() -> tuple[Derivation, ...]:
     """h = g/(1 - c) for a constant source, h = e + T e/(1 - q) for the signal: both reproduce themselves."""
     steps = (
-        Step(1 + CONTRACTION * constant_source_factor(), constant_source_factor(), "identity",
-             "1 + T h <= 1 + c h = h for h = 1/(1 - c)", Identity()),
-        Step(1 + SUBCONVOLUTION * signal_factor(), signal_factor(), "identity",
-             "T e + T^2 e/(1 - q) <= (1 + q/(1 - q)) T e", Identity(), begins=True),
-    )  # fmt: skip
-    assumptions = ("c < 1 and q < 1", "T is positive: h >= g + T h implies h >= f")
-    return Derivation("supersolutions", "Two supersolutions", steps, assumptions, "ineq: inf_sum")
+        Step(
+            1 + CONTRACTION * constant_source_factor(),
+            constant_source_factor(),
+            Identity(),
+            "1 + T h <= 1 + c h = h for h = 1/(1 - c)",
+        ),
+        Step(
+            1 + SUBCONVOLUTION * signal_factor(),
+            signal_factor(),
+            Identity(),
+            "T e + T^2 e/(1 - q) <= (1 + q/(1 - q)) T e",
+        ),
+    )
+    return chains("supersolutions", "Two supersolutions", steps, "ineq: inf_sum")
 
 
-def pair_of_modes() -> Derivation:
+def pair_of_modes() -> tuple[Derivation, ...]:
     """The convolution of two modes, lambda_j = lambda_i + d, and of a mode with itself."""
     other = _a + _d
     integrand = exp(-2 * _a * (t - _z)) * exp(-2 * other * _z)
     value = (exp(-2 * _a * t) - exp(-2 * other * t)) / (2 * _d)
     same = exp(-2 * _a * (t - _z)) * exp(-2 * _a * _z)
     steps = (
-        Step(Integral(integrand, (_z, 0, t)), value, "integral", "two modes",
-             Antiderivative(-exp(-2 * _a * t - 2 * _d * _z) / (2 * _d))),
-        Step(Integral(same, (_z, 0, t)), t * exp(-2 * _a * t), "integral", "a mode with itself",
-             Antiderivative(_z * exp(-2 * _a * t)), begins=True),
-    )  # fmt: skip
-    return Derivation("pair of modes", "What two modes of the kernel convolve to", steps, (), "cor: contraction")
+        Step(
+            Integral(integrand, (_z, 0, t)),
+            value,
+            Antiderivative(-exp(-2 * _a * t - 2 * _d * _z) / (2 * _d)),
+            "two modes",
+        ),
+        Step(
+            Integral(same, (_z, 0, t)),
+            t * exp(-2 * _a * t),
+            Antiderivative(_z * exp(-2 * _a * t)),
+            "a mode with itself",
+        ),
+    )
+    return chains("pair of modes", "What two modes of the kernel convolve to", steps, "cor: contraction")
 
 
-def tilted_mass() -> Derivation:
+def tilted_mass() -> tuple[Derivation, ...]:
     """int lambda^2 exp(-2 lambda t) exp(2 w lambda_M t) dt <= (lambda/2)/(1 - w) for lambda >= lambda_M.
 
     lambda = lambda_M + d with d >= 0 and w = k/(1 + k); what is left of the bound is a product of factors >= 0.
@@ -98,13 +112,11 @@ def tilted_mass() -> Derivation:
     value = (_a + _d) ** 2 / (2 * rate)
     room = (_a + _d) * _k * (1 + _k) * _d / (2 * (_a + (1 + _k) * _d))
     steps = (
-        Step(_a + _d - _k / (1 + _k) * _a, rate, "identity", "lambda - w lambda_M", Identity()),
-        Step(mass, value, "integral", "the tilted mode",
-             Antiderivative(-((_a + _d) ** 2) * exp(-2 * rate * _z) / (2 * rate)), begins=True),
-        Step((_a + _d) * (1 + _k) / 2 - value, room, "identity", "the room below the bound: 1 + k = 1/(1 - w)",
-             Identity(), begins=True),
-    )  # fmt: skip
-    return Derivation("tilted mass", "The mass of the tilted kernel", steps, ("w < 1",), "thm: fsl-general-noise")
+        Step(_a + _d - _k / (1 + _k) * _a, rate, Identity(), "lambda - w lambda_M"),
+        Step(mass, value, Antiderivative(-((_a + _d) ** 2) * exp(-2 * rate * _z) / (2 * rate)), "the tilted mode"),
+        Step((_a + _d) * (1 + _k) / 2 - value, room, Identity(), "the room below the bound: 1 + k = 1/(1 - w)"),
+    )
+    return chains("tilted mass", "The mass of the tilted kernel", steps, "thm: fsl-general-noise")
 
 
 def resolvent_limit() -> Derivation:
@@ -119,10 +131,10 @@ def resolvent_limit() -> Derivation:
     closed = 1 / (_r * (_r + _g * _small))
     rest = -_g * _small / (_r**2 * (_r + _g * _small))
     steps = (
-        Step(quotient, closed, "identity", "common denominator", Identity()),
-        Step(closed, 1 / _r**2 + rest, "identity", "1/r^2 and a rest of the order epsilon", Identity()),
+        Step(quotient, closed, Identity(), "common denominator"),
+        Step(closed, 1 / _r**2 + rest, Identity(), "1/r^2 and a rest of the order epsilon"),
     )
-    return Derivation("resolvent limit", "The resolvent over the kernel", steps, ("gamma m < 1",), "ineq: inf_sum")
+    return Derivation("resolvent limit", "The resolvent over the kernel", steps, "ineq: inf_sum")
 
 
 def tail_mass() -> Derivation:
@@ -131,19 +143,27 @@ def tail_mass() -> Derivation:
     tail = Sum(mode, (j, M + 1, oo))
     by_mode = Sum(Integral(mode, (t, 0, oo)), (j, M + 1, oo))
     steps = (
-        Step(Integral(tail, (t, 0, oo)), by_mode, "interchange", "positive terms",
-             Interchange((j ** (-2 * beta), exp(-2 * eigenvalue() * t)))),
-        Step(by_mode, Sum(eigenvalue() / 2, (j, M + 1, oo)), "integral", "each mode forgets at rate 2 lambda_j",
-             Antiderivative(-eigenvalue() * exp(-2 * eigenvalue() * t) / 2)),
-    )  # fmt: skip
-    return Derivation("tail mass", "The mass that K_infinity has beyond K_M", steps, ("beta > 1",), "eq:Ksigma-gap")
+        Step(
+            Integral(tail, (t, 0, oo)),
+            by_mode,
+            Interchange((j ** (-2 * beta), exp(-2 * eigenvalue() * t))),
+            "positive terms",
+        ),
+        Step(
+            by_mode,
+            Sum(eigenvalue() / 2, (j, M + 1, oo)),
+            Antiderivative(-eigenvalue() * exp(-2 * eigenvalue() * t) / 2),
+            "each mode forgets at rate 2 lambda_j",
+        ),
+    )
+    return Derivation("tail mass", "The mass that K_infinity has beyond K_M", steps, "eq:Ksigma-gap")
 
 
 def all_times_derivations() -> list[Derivation]:
     """The identities of the theorem for all times, all noises and all s."""
-    return [supersolutions(), pair_of_modes(), tilted_mass()]
+    return [*supersolutions(), *pair_of_modes(), *tilted_mass()]
 
 
 def best_constant_derivations() -> list[Derivation]:
     """The identities of the constants."""
-    return [supersolutions(), resolvent_limit()]
+    return [*supersolutions(), resolvent_limit()]

@@ -9,41 +9,20 @@ smaller beta.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
 
 from sympy import Expr, Symbol, factor, simplify
 
+from fsl_sym.algebra.equality import sign
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import StepVerdict, refuse
 from fsl_sym.laws import BUDGETS, SCHEDULES
 from fsl_sym.order import Order
+from fsl_sym.proof import Derivation, Smaller, Step, chains
 from fsl_sym.symbols import beta, s
-from fsl_sym.verification import sign
 
 ALPHA: Final = Symbol("alpha", positive=True)
 MORE: Final = Symbol("x", positive=True)
 _BEYOND: Final = Symbol("y", positive=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Smaller:
-    """``before`` is at most ``after`` for all values of the symbols, or below it where ``strict``.
-
-    >>> Smaller(True).check(MORE / (1 + MORE), 1 + 0 * MORE).holds
-    True
-    """
-
-    strict: bool = True
-    rule: str = field(default="bound", init=False)
-
-    def check(self, before: Expr, after: Expr) -> StepVerdict:
-        """Decide the sign of the difference."""
-        found = sign(after - before)
-        if found == 1 or (found == 0 and not self.strict):
-            return StepVerdict(True, "exact", f"the difference has the sign {found}")
-        return refuse(f"the sign of the difference {simplify(after - before)} is {found}")
 
 
 def fixed_task_order(
@@ -66,12 +45,12 @@ def _at(expression: Expr, regime: str, more: Expr) -> Expr:
     return moved.subs(ALPHA, beta - 1 + MORE + _BEYOND)
 
 
-def capacity_derivation() -> Derivation:
+def capacity_derivation() -> tuple[Derivation, ...]:
     """A smaller beta never gives a larger order of risk; where it gives a smaller one, and where the same.
 
     Powers first, then powers of the logarithm where the powers are equal.
 
-    >>> capacity_derivation().verify().holds
+    >>> all(each.verify().holds for each in capacity_derivation())
     True
     """
     steps: list[Step] = []
@@ -80,7 +59,7 @@ def capacity_derivation() -> Derivation:
         first, second = (_at(what, regime, more) for more in (Symbol("zero") * 0, MORE))
         strict = sign(second - first) != 0
         why = f"{name}, {regime}: beta against beta + x" if strict else f"{name}, {regime}: beta does not enter"
-        steps.append(Step(first, second, "bound", why, Smaller(strict), True))
+        steps.append(Step(first, second, Smaller(strict), why))
 
     for schedule in SCHEDULES:
         for budget in BUDGETS:
@@ -92,31 +71,33 @@ def capacity_derivation() -> Derivation:
             easy, hard = (fixed_task_order(schedule, budget, regime).power for regime in ("easy", "hard"))
             across = _at(hard, "hard", Symbol("zero") * 0)
             steps.append(
-                Step(easy.subs(beta, 1 + ALPHA), across, "bound", f"{schedule}, {budget}: from hard to the edge",
-                     Smaller(), True)
-            )  # fmt: skip
-    return Derivation(
-        "capacity", "The optimal risk of one task against capacity", tuple(steps),
-        ("alpha = s beta fixed", "x > 0", "hard: beta = 1 + alpha + y", "easy: beta + x + y = 1 + alpha"),
-        "sec: effect-lrs",
-    )  # fmt: skip
+                Step(
+                    easy.subs(beta, 1 + ALPHA),
+                    across,
+                    Smaller(strict=True),
+                    f"{schedule}, {budget}: from hard to the edge",
+                )
+            )
+    return chains("capacity", "The optimal risk of one task against capacity", tuple(steps), "sec: effect-lrs")
 
 
-def peak_rate_derivation() -> Derivation:
+def peak_rate_derivation() -> tuple[Derivation, ...]:
     """Exponential decay, easy, compute: the smallest optimal gamma falls with C and with a smaller beta.
 
-    >>> peak_rate_derivation().verify().holds
+    >>> all(each.verify().holds for each in peak_rate_derivation())
     True
     """
     lower = fixed_task_order("exp-decay", "compute", "easy", "peak_lr")
     upper = fixed_task_order("exp-decay", "compute", "easy", "peak_lr", "upper")
     none = Symbol("zero") * 0
     steps = (
-        Step(_at(lower.power, "easy", MORE), none, "bound", "it falls with C", Smaller()),
-        Step(_at(lower.power, "easy", none), _at(lower.power, "easy", MORE), "bound", "beta against beta + x",
-             Smaller(), True),
-        Step(upper.power, none, "bound", "the largest optimal gamma is of order 1, whatever C and beta",
-             Smaller(strict=False), True),
-    )  # fmt: skip
-    return Derivation("peak rate", "The optimal peak rate of one task", steps,
-                      ("alpha = s beta fixed", "beta + x + y = 1 + alpha"), "sec: effect-lrs")  # fmt: skip
+        Step(_at(lower.power, "easy", MORE), none, Smaller(strict=True), "it falls with C"),
+        Step(
+            _at(lower.power, "easy", none),
+            _at(lower.power, "easy", MORE),
+            Smaller(strict=True),
+            "beta against beta + x",
+        ),
+        Step(upper.power, none, Smaller(), "the largest optimal gamma is of order 1, whatever C and beta"),
+    )
+    return chains("peak rate", "The optimal peak rate of one task", steps, "sec: effect-lrs")

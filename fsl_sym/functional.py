@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integral, Piecewise, Sum, exp
 
-from fsl_sym.derivation import Derivation, Step
 from fsl_sym.integrals import GrowthOrder, noise_integral
 from fsl_sym.integrals.closed_form import ClosedForm
 from fsl_sym.integrals.stable_phase import LAM
-from fsl_sym.justifications import Substitution
+from fsl_sym.proof import Derivation, Instance, Step, Substitution
 from fsl_sym.schedules import FRACTION, Phase, Schedule, schedule
 from fsl_sym.spectrum import forgetting_kernel
 from fsl_sym.symbols import T1, T2, B, M, T, beta, j, s, sigma, t, tau
@@ -155,15 +154,15 @@ def _phase_steps(phase: Phase) -> tuple[Step, ...]:
     physical = Sum(
         Integral(_forgetting(phase.total - phase.intrinsic_time) * phase.phi**2, (tau, 0, phase.length)), (j, 1, M)
     )
+    by_steps = Step(physical, by_fraction, Substitution(tau, FRACTION, along), "y = 1 - tau/length")
+    backwards = Derivation("by the steps", "The fraction that is left, by the steps", (by_steps,))
     return (
-        Step(intrinsic, by_fraction, "substitution", "dt = phi dtau, with tau = length (1 - y)",
-             Substitution(t, FRACTION, time), begins=True),
-        Step(physical, by_fraction, "substitution", "y = 1 - tau/length",
-             Substitution(tau, FRACTION, along), begins=True),
-    )  # fmt: skip
+        Step(intrinsic, by_fraction, Substitution(t, FRACTION, time), "dt = phi dtau, with tau = length (1 - y)"),
+        Step(by_fraction, physical, Instance(backwards), "y = 1 - tau/length"),
+    )
 
 
-def change_of_time(name: str) -> Derivation:
+def change_of_time(name: str) -> tuple[Derivation, ...]:
     """That the noise integral in intrinsic time is the one over the steps, for each phase of a schedule.
 
     Raises
@@ -173,14 +172,18 @@ def change_of_time(name: str) -> Derivation:
 
     Examples
     --------
-    >>> change_of_time("constant").verify().holds
-    True
+    >>> [each.verify().holds for each in change_of_time("constant")]
+    [True]
     """
-    found = schedule(name)
-    if any(phase.gamma is None for phase in found.phases):
-        raise ValueError(f"the learning rate of {name!r} has no closed form in intrinsic time: {found.remark}")
-    steps: list[Step] = []
-    for phase in found.phases:
-        steps += _phase_steps(phase)
-    return Derivation(f"change of time {name}", f"Physical and intrinsic time of {name}", tuple(steps),
-                      ("0 <= tau <= K",), "eqn: fsl-simplified")  # fmt: skip
+    known = schedule(name)
+    if any(phase.gamma is None for phase in known.phases):
+        raise ValueError(f"the learning rate of {name!r} has no closed form in intrinsic time: {known.remark}")
+    return tuple(
+        Derivation(
+            f"change of time {name}, {phase.name}",
+            f"Physical and intrinsic time of the {phase.name}",
+            _phase_steps(phase),
+            "eqn: fsl-simplified",
+        )
+        for phase in known.phases
+    )

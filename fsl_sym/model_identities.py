@@ -1,6 +1,6 @@
 r"""The exact identities of the model: rotations, risk, gradient, noise of the gradient, and its average over a batch.
 
-Every step is an identity between matrices of all sizes (:mod:`fsl_sym.matrix_words`): H is any symmetric matrix, W any
+Every step is an identity between matrices of all sizes (:mod:`fsl_sym.proof`): H is any symmetric matrix, W any
 matrix of shape (M, N). The residual is u = W'v - theta*, one sample has features phi and label noise epsilon.
 """
 
@@ -10,8 +10,7 @@ from typing import Final
 
 from sympy import Identity, Integer, MatrixSymbol, Symbol, Trace, ZeroMatrix
 
-from fsl_sym.derivation import Derivation, Step
-from fsl_sym.matrix_words import MatrixIdentity, Mean, Rate
+from fsl_sym.proof import Derivation, MatrixIdentity, Mean, Rate, Step, chains
 from fsl_sym.symbols import sigma
 
 SIZE: Final = Symbol("M", integer=True, positive=True)
@@ -37,13 +36,12 @@ _OVER_SAMPLES = MatrixIdentity(
     scalar_moments=((EPSILON**2, sigma**2), (EPSILON, Integer(0))),
 )
 _ALONG = MatrixIdentity(symmetric=(_H,), derivatives=((WEIGHTS, DIRECTION),))
-LABELS: Final = "epsilon of mean 0 and variance sigma^2, independent of phi"
 
 
-def rotation_derivation() -> Derivation:
+def rotation_derivation() -> tuple[Derivation, ...]:
     """SGD, and the risk, with features Q phi, target Q theta and projection W Q' are those without Q.
 
-    >>> rotation_derivation().verify().holds
+    >>> all(each.verify().holds for each in rotation_derivation())
     True
     """
     projection, phi, theta = _W * _Q.T, _Q * PHI, _Q * THETA
@@ -54,22 +52,30 @@ def rotation_derivation() -> Derivation:
     v = MatrixSymbol("v", FEATURES, 1)
     step = _Q * v - RATE * phi * (phi.T * (_Q * v - theta) - EPSILON * _ONE)
     steps = (
-        Step(gradient, own, "identity", "the gradient of one sample: Q'Q = I", _ROTATED),
-        Step(risk, Trace(_ERROR.T * _H * _ERROR) / 2, "identity", "the excess risk", _ROTATED, True),
-        Step(step, _Q * (v - RATE * PHI * (PHI.T * (v - THETA) - EPSILON * _ONE)), "identity",
-             "all features, W = I: the weights turn with them", _ROTATED, True),
-    )  # fmt: skip
-    return Derivation("rotation", "SGD under rotations of the features", steps, ("Q'Q = QQ' = I",), "ass:diagonal")
+        Step(gradient, own, _ROTATED, "the gradient of one sample: Q'Q = I"),
+        Step(risk, Trace(_ERROR.T * _H * _ERROR) / 2, _ROTATED, "the excess risk"),
+        Step(
+            step,
+            _Q * (v - RATE * PHI * (PHI.T * (v - THETA) - EPSILON * _ONE)),
+            _ROTATED,
+            "all features, W = I: the weights turn with them",
+        ),
+    )
+    return chains("rotation", "SGD under rotations of the features", steps, "ass:diagonal")
 
 
 def risk_derivation() -> Derivation:
     """The mean loss is half of u'Hu, plus half of sigma^2."""
     residual = PHI.T * _ERROR - EPSILON * _ONE
     steps = (
-        Step(Trace(Mean(residual.T * residual)) / 2, Trace(_ERROR.T * _H * _ERROR) / 2 + sigma**2 / 2, "identity",
-             "E phi phi' = H and E epsilon phi = 0", _OVER_SAMPLES),
-    )  # fmt: skip
-    return Derivation("population risk", "The population risk", steps, (LABELS,), "eqn: pop-risk")
+        Step(
+            Trace(Mean(residual.T * residual)) / 2,
+            Trace(_ERROR.T * _H * _ERROR) / 2 + sigma**2 / 2,
+            _OVER_SAMPLES,
+            "E phi phi' = H and E epsilon phi = 0",
+        ),
+    )
+    return Derivation("population risk", "The population risk", steps, "eqn: pop-risk")
 
 
 def top_risk_derivation() -> Derivation:
@@ -89,30 +95,38 @@ def top_risk_derivation() -> Derivation:
     )
     error = first * WEIGHTS - first * theta - last * left
     steps = (
-        Step(Trace(error.T * _H * error),
-             Trace((WEIGHTS - theta).T * head * (WEIGHTS - theta)) + Trace(left.T * tail * left), "identity",
-             "H is diagonal: its blocks do not mix", blocks),
-    )  # fmt: skip
-    return Derivation(
-        "population risk, first features", "Twice the excess risk of the first M features", steps,
-        ("H diagonal", "W' = E_1, the first M columns of the identity"), "eqn: pop-risk-top-M",
-    )  # fmt: skip
+        Step(
+            Trace(error.T * _H * error),
+            Trace((WEIGHTS - theta).T * head * (WEIGHTS - theta)) + Trace(left.T * tail * left),
+            blocks,
+            "H is diagonal: its blocks do not mix",
+        ),
+    )
+    title = "Twice the excess risk of the first M features"
+    return Derivation("population risk, first features", title, steps, "eqn: pop-risk-top-M")
 
 
-def gradient_derivation() -> Derivation:
+def gradient_derivation() -> tuple[Derivation, ...]:
     """The gradients of loss and risk, and the second derivative of the risk, along any direction d."""
     residual = PHI.T * _ERROR - EPSILON * _ONE
     gradient = _W * PHI * PHI.T * _ERROR - EPSILON * _W * PHI
     steps = (
-        Step(Trace(Rate(residual.T * residual)) / 2, Trace(DIRECTION.T * gradient), "identity",
-             "the gradient of the loss of one sample", _ALONG),
-        Step(Mean(gradient), _W * _H * _ERROR, "identity", "its mean", _OVER_SAMPLES, True),
-        Step(Trace(Rate(_ERROR.T * _H * _ERROR)) / 2, Trace(DIRECTION.T * _W * _H * _ERROR), "identity",
-             "the gradient of the risk is that mean", _ALONG, True),
-        Step(Rate(_W * _H * _ERROR), _W * _H * _W.T * DIRECTION, "identity",
-             "the second derivative of the risk", _ALONG, True),
-    )  # fmt: skip
-    return Derivation("gradient", "Gradients of loss and risk", steps, (LABELS,), "eqn: sgd")
+        Step(
+            Trace(Rate(residual.T * residual)) / 2,
+            Trace(DIRECTION.T * gradient),
+            _ALONG,
+            "the gradient of the loss of one sample",
+        ),
+        Step(Mean(gradient), _W * _H * _ERROR, _OVER_SAMPLES, "its mean"),
+        Step(
+            Trace(Rate(_ERROR.T * _H * _ERROR)) / 2,
+            Trace(DIRECTION.T * _W * _H * _ERROR),
+            _ALONG,
+            "the gradient of the risk is that mean",
+        ),
+        Step(Rate(_W * _H * _ERROR), _W * _H * _W.T * DIRECTION, _ALONG, "the second derivative of the risk"),
+    )
+    return chains("gradient", "Gradients of loss and risk", steps, "eqn: sgd")
 
 
 def noise_derivation() -> Derivation:
@@ -127,15 +141,23 @@ def noise_derivation() -> Derivation:
     size = Trace(_U.T * _H * _U)
     normal = MatrixIdentity(symmetric=(_H, CURVED), relations=(((CURVED,), size * _H + 2 * _H * _U * _U.T * _H),))
     steps = (
-        Step(Mean(gradient * gradient.T) - _W * _H * _U * _U.T * _H * _W.T, covariance, "identity",
-             "terms odd in epsilon have mean 0", _OVER_SAMPLES),
-        Step(covariance, (size + sigma**2) * curved + _W * _H * _U * _U.T * _H * _W.T, "identity",
-             "normal features: F = tr(Huu') H + 2 Huu'H", normal),
-    )  # fmt: skip
-    return Derivation("gradient noise", "The covariance of the gradient", steps, (LABELS,), "lemma: noise-covariance")
+        Step(
+            Mean(gradient * gradient.T) - _W * _H * _U * _U.T * _H * _W.T,
+            covariance,
+            _OVER_SAMPLES,
+            "terms odd in epsilon have mean 0",
+        ),
+        Step(
+            covariance,
+            (size + sigma**2) * curved + _W * _H * _U * _U.T * _H * _W.T,
+            normal,
+            "normal features: F = tr(Huu') H + 2 Huu'H",
+        ),
+    )
+    return Derivation("gradient noise", "The covariance of the gradient", steps, "lemma: noise-covariance")
 
 
-def minibatch_derivation() -> Derivation:
+def minibatch_derivation() -> tuple[Derivation, ...]:
     """The noise of a batch has mean 0 and covariance Sigma/B: one sample, and from a batch of B to one of B + 1."""
     batch = Symbol("B", positive=True)
     one, mean = NOISE, MatrixSymbol(r"\bar\xi", SIZE, 1)
@@ -144,18 +166,26 @@ def minibatch_derivation() -> Derivation:
         symmetric=(SIGMA,),
         random=(one, mean),
         moments=(
-            ((one, one.T), SIGMA), ((mean, mean.T), SIGMA / batch), ((one, mean.T), none), ((mean, one.T), none),
-            ((one,), ZeroMatrix(SIZE, 1)), ((mean,), ZeroMatrix(SIZE, 1)),
+            ((one, one.T), SIGMA),
+            ((mean, mean.T), SIGMA / batch),
+            ((one, mean.T), none),
+            ((mean, one.T), none),
+            ((one,), ZeroMatrix(SIZE, 1)),
+            ((mean,), ZeroMatrix(SIZE, 1)),
         ),
-    )  # fmt: skip
+    )
     longer = (batch * mean + one) / (batch + 1)
     gradient = MatrixSymbol("g", SIZE, 1)
     risk = _W * _H * _U
     steps = (
-        Step(WEIGHTS - RATE * gradient, WEIGHTS - RATE * (risk + (gradient - risk)), "identity",
-             "the noise is what the gradient has beyond its mean", MatrixIdentity(symmetric=(_H,))),
-        Step(Mean(one * one.T), SIGMA, "identity", "a batch of one", drawn, True),
-        Step(Mean(longer), ZeroMatrix(SIZE, 1), "identity", "one sample more: the mean", drawn, True),
-        Step(Mean(longer * longer.T), SIGMA / (batch + 1), "identity", "one sample more: the covariance", drawn, True),
-    )  # fmt: skip
-    return Derivation("batches", "The gradient noise of a batch", steps, ("independent samples",), "eqn: sgd2")
+        Step(
+            WEIGHTS - RATE * gradient,
+            WEIGHTS - RATE * (risk + (gradient - risk)),
+            MatrixIdentity(symmetric=(_H,)),
+            "the noise is what the gradient has beyond its mean",
+        ),
+        Step(Mean(one * one.T), SIGMA, drawn, "a batch of one"),
+        Step(Mean(longer), ZeroMatrix(SIZE, 1), drawn, "one sample more: the mean"),
+        Step(Mean(longer * longer.T), SIGMA / (batch + 1), drawn, "one sample more: the covariance"),
+    )
+    return chains("batches", "The gradient noise of a batch", steps, "eqn: sgd2")

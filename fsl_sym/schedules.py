@@ -29,8 +29,7 @@ from sympy import (
 )
 from sympy.logic.boolalg import Boolean
 
-from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import Antiderivative, Identity, Limit
+from fsl_sym.proof import Antiderivative, Derivation, Identity, Limit, Step, chains
 from fsl_sym.symbols import K1, K2, K, a, b, p, t, tau, z
 
 FRACTION: Final = Symbol("y", positive=True)
@@ -64,35 +63,22 @@ class Phase:
             Step(
                 Integral(self.phi.subs(tau, z), (z, 0, tau)),
                 self.intrinsic_time,
-                "integral",
-                f"intrinsic time of the {self.name} is the integral of the learning rate, from T(0) = 0",
                 Antiderivative(primitive, ((tau, self.length * (1 - FRACTION)),)),
-                begins=True,
+                f"intrinsic time of the {self.name} is the integral of the learning rate, from T(0) = 0",
             ),
             Step(
                 self.intrinsic_time.subs(tau, self.length),
                 self.total,
-                "identity",
-                f"intrinsic time at the end of the {self.name}",
                 Identity(),
-                begins=True,
+                f"intrinsic time at the end of the {self.name}",
             ),
         ]
         if self.inverse is not None and self.gamma is not None:
             inside = Identity(((t, self.total * (1 - FRACTION)),))
             found += [
-                Step(
-                    self.intrinsic_time.subs(tau, self.inverse), t, "identity", "the inverse", inside, begins=True
-                ),
-                Step(
-                    self.phi.subs(tau, self.inverse),
-                    self.gamma,
-                    "identity",
-                    "the learning rate at intrinsic time t",
-                    inside,
-                    begins=True,
-                ),
-            ]  # fmt: skip
+                Step(self.intrinsic_time.subs(tau, self.inverse), t, inside, "the inverse"),
+                Step(self.phi.subs(tau, self.inverse), self.gamma, inside, "the learning rate at intrinsic time t"),
+            ]
         return tuple(found)
 
 
@@ -109,10 +95,8 @@ class Singularity:
     def steps(self) -> tuple[Step, ...]:
         """The total intrinsic time along the path, and its limit as the path reaches the singularity (h -> 0)."""
         return (
-            Step(self.path, self.simplified, "identity", "a = b exp(h)", Identity(), begins=True),
-            Step(
-                self.simplified, self.limit, "limit", "h -> 0: the singularity is removable", Limit(RATIO, Integer(0))
-            ),
+            Step(self.path, self.simplified, Identity(), "a = b exp(h)"),
+            Step(self.simplified, self.limit, Limit(RATIO, Integer(0)), "h -> 0: the singularity is removable"),
         )
 
 
@@ -140,7 +124,7 @@ class Schedule:
     >>> exponential = schedule("exponential decay")
     >>> exponential.total
     K*(a - b)/log(a/b)
-    >>> exponential.derivation().verify().holds
+    >>> all(each.verify().holds for each in exponential.derivation())
     True
     """
 
@@ -242,11 +226,17 @@ class Schedule:
 
         phases = tuple(
             Phase(
-                x.name, put(x.length), put(x.phi), put(x.intrinsic_time), put(x.total), put(x.inverse), put(x.gamma),
+                x.name,
+                put(x.length),
+                put(x.phi),
+                put(x.intrinsic_time),
+                put(x.total),
+                put(x.inverse),
+                put(x.gamma),
                 put(x.end_exponent),
             )
             for x in self.phases
-        )  # fmt: skip
+        )
         ranges = tuple(condition.subs(values) for condition in self.ranges)
         if any(condition == False for condition in ranges):  # noqa: E712
             raise ValueError(
@@ -255,13 +245,12 @@ class Schedule:
         left = tuple(symbol for symbol in self.parameters if symbol not in values)
         return Schedule(self.name, phases, left, ranges, (), self.remark, self.source)
 
-    def derivation(self) -> Derivation:
+    def derivation(self) -> tuple[Derivation, ...]:
         """T' = phi, T(0) = 0, the total, the inverse, gamma and the removable singularities, each verified."""
         steps = [step for phase in self.phases for step in phase.steps()]
         steps += [step for singularity in self.singularities for step in singularity.steps()]
-        assumptions = tuple(str(condition) for condition in self.ranges)
         title = f"The {self.name} schedule in closed form"
-        return Derivation(f"schedule {self.name}", title, tuple(steps), assumptions, self.source)
+        return chains(f"schedule {self.name}", title, tuple(steps), self.source)
 
 
 def _constant_phase(length: Symbol, name: str) -> Phase:
@@ -271,9 +260,15 @@ def _constant_phase(length: Symbol, name: str) -> Phase:
 def _exponential_phase(length: Symbol) -> Phase:
     rate = log(a / b) / length
     return Phase(
-        "exponential decay", length, a * exp(-rate * tau), a / rate * (1 - exp(-rate * tau)),
-        (a - b) * length / log(a / b), -log(1 - rate * t / a) / rate, a - rate * t, Integer(0),
-    )  # fmt: skip
+        "exponential decay",
+        length,
+        a * exp(-rate * tau),
+        a / rate * (1 - exp(-rate * tau)),
+        (a - b) * length / log(a / b),
+        -log(1 - rate * t / a) / rate,
+        a - rate * t,
+        Integer(0),
+    )
 
 
 def _equal_rates(length: Symbol, becomes: str) -> Singularity:
@@ -289,9 +284,13 @@ def constant() -> Schedule:
 def exponential_decay() -> Schedule:
     """``phi = a exp(-zeta tau)`` with ``phi(K) = b``: gamma is linear in intrinsic time."""
     return Schedule(
-        "exponential decay", (_exponential_phase(K),), (a, b, K), (Gt(a, b),), (_equal_rates(K, "constant"),),
+        "exponential decay",
+        (_exponential_phase(K),),
+        (a, b, K),
+        (Gt(a, b),),
+        (_equal_rates(K, "constant"),),
         source="thm:geometric",
-    )  # fmt: skip
+    )
 
 
 def warmup_stable_decay() -> Schedule:
@@ -312,9 +311,15 @@ def power_decay() -> Schedule:
     """``phi = a (1 - tau/K)^p``: gamma is again a power, of exponent p/(p + 1), in intrinsic time."""
     total = a * K / (p + 1)
     phase = Phase(
-        "power decay", K, a * (1 - tau / K) ** p, total * (1 - (1 - tau / K) ** (p + 1)), total,
-        K * (1 - (1 - t / total) ** (1 / (p + 1))), a * (1 - t / total) ** (p / (p + 1)), p / (p + 1),
-    )  # fmt: skip
+        "power decay",
+        K,
+        a * (1 - tau / K) ** p,
+        total * (1 - (1 - tau / K) ** (p + 1)),
+        total,
+        K * (1 - (1 - t / total) ** (1 / (p + 1))),
+        a * (1 - t / total) ** (p / (p + 1)),
+        p / (p + 1),
+    )
     return Schedule("power decay", (phase,), (a, p, K), ())
 
 

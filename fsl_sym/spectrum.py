@@ -11,10 +11,21 @@ from dataclasses import dataclass
 from sympy import And, Expr, Ge, Integer, Integral, Le, Sum, Symbol, exp, expand, oo, uppergamma, zeta
 from sympy.logic.boolalg import Boolean
 
-from fsl_sym.bounds import IntegralTest, Maximum, Monotone, SumToIntegral
-from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import Antiderivative, Identity, Substitution
-from fsl_sym.mellin import Expansion, expansion_derivation, harmonic_sum_asymptotics
+from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
+from fsl_sym.harmonic_sums import expansion_derivation
+from fsl_sym.proof import (
+    Antiderivative,
+    Derivation,
+    Identity,
+    Instance,
+    IntegralTest,
+    Maximum,
+    Monotone,
+    Step,
+    Substitution,
+    SumOfBounds,
+    SumToIntegral,
+)
 from fsl_sym.symbols import M, beta, j, s, t
 
 X = Symbol("x", positive=True)
@@ -64,10 +75,8 @@ def trace(size: Expr = oo) -> Expr:
 
 def spectrum_derivation() -> Derivation:
     """The summand of the signal from lambda_j and theta_j."""
-    step = Step(
-        eigenvalue() * target_square(), j ** (-1 - s * beta), "identity", "powers of j are collected", Identity()
-    )
-    return Derivation("spectrum", "lambda_j theta_j^2 as a power of j", (step,), ("beta > 1", "s > 0"), "ass:capacity")
+    step = Step(eigenvalue() * target_square(), j ** (-1 - s * beta), Identity(), "powers of j are collected")
+    return Derivation("spectrum", "lambda_j theta_j^2 as a power of j", (step,), "ass:capacity")
 
 
 def kernel_asymptotics() -> Expansion:
@@ -104,6 +113,8 @@ class FiniteSize:
         Where the approximation is of the order of the power law in t.
     derivation
         The steps that lead to it.
+    also
+        What else is shown of it.
     """
 
     exact: Expr
@@ -111,6 +122,7 @@ class FiniteSize:
     error: Expr
     window: Boolean
     derivation: Derivation
+    also: tuple[Derivation, ...] = ()
 
     def crossover(self, power: Expr) -> Expr:
         """``M^power`` times the approximation, as a function of x = t/M^beta.
@@ -145,12 +157,16 @@ def exponential_sum(order: Expr, name: str, time: Symbol, factor: Expr, source: 
     closed = factor * (2 * time) ** -order / beta * uppergamma(order, lower)
     primitive = -factor * (2 * time) ** -order / beta * uppergamma(order, _U)
     steps = (
-        Step(exact, smooth, "comparison", f"one peak in v = y^-beta: the error is at most {error}",
-             SumToIntegral(in_v, _V, _Y**-beta, Maximum(_V), error)),
-        Step(smooth, scaled, "substitution", "u = 2 t y^-beta", Substitution(_Y, _U, (_U / (2 * time)) ** (-1 / beta))),
-        Step(scaled, closed, "integral", "the upper incomplete gamma function", Antiderivative(primitive)),
-    )  # fmt: skip
-    derivation = Derivation(f"{name} finite M", f"{name} for finite M", steps, ("beta > 1", "t > 0"), source)
+        Step(
+            exact,
+            smooth,
+            SumToIntegral(in_v, _V, _Y**-beta, Maximum(_V), error),
+            f"one peak in v = y^-beta: the error is at most {error}",
+        ),
+        Step(smooth, scaled, Substitution(_Y, _U, (_U / (2 * time)) ** (-1 / beta)), "u = 2 t y^-beta"),
+        Step(scaled, closed, Antiderivative(primitive), "the upper incomplete gamma function"),
+    )
+    derivation = Derivation(f"{name} finite M", f"{name} for finite M", steps, source)
     return FiniteSize(exact, closed, error, And(Ge(time, 1), Le(time, M**beta)), derivation)
 
 
@@ -178,7 +194,8 @@ class TwoSided:
     lower: Expr
     upper: Expr
     leading: Expr
-    derivation: Derivation
+    from_above: Derivation
+    from_below: Derivation
 
 
 def approximation_error_asymptotics() -> TwoSided:
@@ -195,21 +212,49 @@ def approximation_error_asymptotics() -> TwoSided:
     tail = _Y**-exponent
     total = Sum(j**-exponent, (j, M + 1, oo))
     above, below = Integral(tail, (_Y, M, oo)), Integral(tail, (_Y, M + 1, oo))
-    steps = (
-        Step(total, above, "bound", "the summand falls", IntegralTest()),
-        Step(above, upper, "integral", "an upper bound", Antiderivative(primitive)),
-        Step(below, total, "bound", "the summand falls", IntegralTest(), begins=True),
-        Step(below, lower, "integral", "a lower bound", Antiderivative(primitive), begins=True),
+    below_value = Derivation(
+        "tail integral", "The integral from M + 1", (Step(below, lower, Antiderivative(primitive), "a power of y"),)
     )
-    derivation = Derivation("approximation error", "delta_M between two integrals", steps, ("s > 0", "beta > 1"))
-    return TwoSided(approximation_error(), lower, upper, upper, derivation)
+    from_above = (
+        Step(total, above, IntegralTest(), "the summand falls"),
+        Step(above, upper, Antiderivative(primitive), "a power of y"),
+    )
+    from_below = (
+        Step(lower, below, Instance(below_value), "a power of y"),
+        Step(below, total, IntegralTest(), "the summand falls"),
+    )
+    title = "delta_M between two integrals"
+    return TwoSided(
+        approximation_error(),
+        lower,
+        upper,
+        upper,
+        Derivation("approximation error, upper bound", title, from_above, "approximation-error"),
+        Derivation("approximation error, lower bound", title, from_below, "approximation-error"),
+    )
 
 
 def signal_gap() -> Derivation:
-    """e_infinity(t) - e_M(t) <= delta_M at every t: each mode has fallen since t = 0."""
-    mode = exp(-2 * _V * t)
-    step = Step(mode, Integer(1), "bound", "a mode falls in t from 1", Monotone(t, -2 * _V * mode))
-    return Derivation("signal gap", "e_infinity - e_M is at most delta_M", (step,), ("t > 0",), "lemma:em-gap")
+    """e_infinity(t) - e_M(t), the sum of the modes beyond M, is at most M^-(s beta)/(s beta) at every t.
+
+    >>> str(signal_gap().conclusion.right)
+    '1/(M**(beta*s)*beta*s)'
+    """
+    fall = exp(-2 * _V * t)
+    mode = Derivation("mode", "A mode falls from 1", (Step(fall, Integer(1), Monotone(t, -2 * _V * fall), "it falls"),))
+    weight = j ** (-1 - s * beta)
+    decayed = weight * exp(-2 * eigenvalue() * t)
+    term = Derivation(
+        "term",
+        "A term of the signal has fallen since t = 0",
+        (Step(decayed, weight, Instance(mode, ((_V, eigenvalue()),), weight), "the mode j"),),
+    )
+    gap, start = (Sum(each, (j, M + 1, oo)) for each in (decayed, weight))
+    steps = (
+        Step(gap, start, SumOfBounds(term), "each mode has fallen since t = 0"),
+        *approximation_error_asymptotics().from_above,
+    )
+    return Derivation("signal gap", "e_infinity - e_M is at most of the order of delta_M", steps, "lemma:em-gap")
 
 
 def asymptotics_derivations() -> tuple[Derivation, ...]:
@@ -220,6 +265,7 @@ def asymptotics_derivations() -> tuple[Derivation, ...]:
         expansion_derivation("signal", "Signal, M infinite", signal_asymptotics(), "lemma:ke-power"),
         finite_kernel().derivation,
         finite_signal().derivation,
-        approximation_error_asymptotics().derivation,
+        approximation_error_asymptotics().from_above,
+        approximation_error_asymptotics().from_below,
         signal_gap(),
     )

@@ -11,7 +11,7 @@ from sympy import latex
 from fsl_num.report.grid import Grid
 from fsl_num.report.orders import condition_text, order_range_json
 from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
-from fsl_sym.derivation import Derivation
+from fsl_sym.proof import Derivation
 
 LABELS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fsl_sym.integrals.closed_form import Bound, ClosedForm, GrowthOrder, PrintedLine
+from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder, PrintedLine
 from fsl_sym.integrals.exponential_decay import constant_noise, exponential_decay_noise
 from fsl_sym.integrals.exponential_decay import i1 as I1
 from fsl_sym.integrals.exponential_decay import i2 as I2
@@ -68,7 +68,6 @@ __all__ = [
     "I1",
     "I2",
     "NOISE",
-    "Bound",
     "ClosedForm",
     "GrowthOrder",
     "PrintedLine",

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from sympy import Eq, Expr, Min, Mul, Symbol, sympify, true
 from sympy.logic.boolalg import Boolean
 
-from fsl_sym.derivation import Derivation
-from fsl_sym.mellin import Expansion
+from fsl_sym.algebra.equality import equal
+from fsl_sym.asymptotics.mellin import Expansion
+from fsl_sym.proof import Derivation
 from fsl_sym.spectrum import FiniteSize
-from fsl_sym.verification import equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,6 @@ class PrintedLine:
     def refuted(self) -> bool:
         """Whether numbers contradict it."""
         return equal(self.printed, self.right).refuted
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """``lower <= quantity <= upper`` wherever ``conditions`` hold; None is no bound on that side."""
-
-    quantity: Expr
-    lower: Expr | None
-    upper: Expr | None
-    conditions: tuple[str, ...]
-    derivation: Derivation
 
 
 @dataclass(frozen=True, slots=True)

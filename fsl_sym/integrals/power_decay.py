@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from sympy import Eq, Expr, Gt, Integer, Integral, Sum, Symbol, exp, log, lowergamma
 
-from fsl_sym.derivation import Derivation, Step
+from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
+from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder
 from fsl_sym.integrals.stable_phase import LAM
-from fsl_sym.justifications import Antiderivative, Identity, Interchange, Substitution, Termwise
-from fsl_sym.mellin import Expansion, harmonic_sum_asymptotics, residue_step
+from fsl_sym.proof import Antiderivative, Derivation, Identity, Interchange, Step, Substitution, Termwise
 from fsl_sym.schedules import FRACTION, schedule
 from fsl_sym.spectrum import forgetting_kernel
 from fsl_sym.symbols import K, M, T, a, beta, j, p, t, z
@@ -51,9 +51,6 @@ def power_asymptotics(power: Expr = p) -> Expansion:
 
 def _steps(power: Expr) -> tuple[Step, ...]:
     q = _rate_exponent(power)
-    name = "power decay" if power == p else "linear decay"
-    found = schedule(name).gamma
-    assert found is not None
     rate = a * (1 - t / T) ** q
     mode = j ** (-2 * beta) * a
     from_start = Sum(Integral(mode * rate / a * _forget(T - t), (t, 0, T)), (j, 1, M))
@@ -61,14 +58,24 @@ def _steps(power: Expr) -> tuple[Step, ...]:
     primitive = mode * T**-q * (2 * LAM) ** (-q - 1) * lowergamma(q + 1, 2 * LAM * z)
     value = Sum(mode * T**-q * (2 * LAM) ** (-q - 1) * lowergamma(q + 1, 2 * LAM * T), (j, 1, M))
     return (
-        Step(found.subs(K, T * (power + 1) / a), rate, "identity", "K = (p + 1) T/a",
-             Identity(((t, T * (1 - FRACTION)),))),
-        Step(Integral(forgetting_kernel(T - t) * rate, (t, 0, T)), from_start, "interchange",
-             "the integral of a finite sum", Interchange(), begins=True),
-        Step(from_start, from_end, "substitution", "z = T - t, the time that is left", Substitution(t, z, T - z)),
-        Step(from_end, value, "integral", "the lower incomplete gamma function", Antiderivative(primitive)),
-        Step(value, power_sum(power), "sum", "powers of j are collected", Termwise()),
-    )  # fmt: skip
+        Step(Integral(forgetting_kernel(T - t) * rate, (t, 0, T)), from_start, Interchange(), "a finite sum"),
+        Step(from_start, from_end, Substitution(t, z, T - z), "z = T - t, the time that is left"),
+        Step(from_end, value, Antiderivative(primitive), "the lower incomplete gamma function"),
+        Step(value, power_sum(power), Termwise(), "powers of j are collected"),
+    )
+
+
+def gamma_derivation(power: Expr = p) -> Derivation:
+    """gamma(t) = a (1 - t/T)^(p/(p + 1)), with the total intrinsic time instead of the number of steps.
+
+    >>> gamma_derivation().verify().holds
+    True
+    """
+    along = schedule("power decay" if power == p else "linear decay").gamma
+    assert along is not None
+    shown, rate = along.subs(K, T * (power + 1) / a), a * (1 - t / T) ** _rate_exponent(power)
+    step = Step(shown, rate, Identity(((t, T * (1 - FRACTION)),)), "K = (p + 1) T/a")
+    return Derivation("gamma of power decay", "The rate in intrinsic time", (step,))
 
 
 def _forget(time: Expr) -> Expr:
@@ -111,16 +118,21 @@ def linear_decay_noise() -> ClosedForm:
 def _closed_form(power: Expr, name: str) -> ClosedForm:
     expansion = power_asymptotics(power)
     steps = _steps(power)
-    derivation = Derivation(f"{name} noise", f"Noise of {name}", steps, ("M finite",))
-    return ClosedForm(name, power_sum(power), derivation, _orders(power), expansion, None, expansion.conditions,
-                      expansion.resonances)  # fmt: skip
-
-
-def power_decay_limits() -> Derivation:
-    """M infinite: the residues off the resonance, and the double pole at it."""
-    generic = power_asymptotics()
-    steps = (
-        residue_step(generic, "two simple poles: p is not beta - 1", begins=True),
-        residue_step(generic.at({p: beta - 1}), "the resonance p = beta - 1: one double pole", begins=True),
+    derivation = Derivation(f"{name} noise", f"Noise of {name}", steps)
+    return ClosedForm(
+        name, power_sum(power), derivation, _orders(power), expansion, None, expansion.conditions, expansion.resonances
     )
-    return Derivation("power decay asymptotics", "Noise of power decay for M infinite", steps, ("beta > 1", "p > 0"))
+
+
+def power_decay_limits() -> tuple[Derivation, Derivation]:
+    """M infinite: the residues off the resonance, and the double pole at it.
+
+    >>> [each.verify().holds for each in power_decay_limits()]
+    [True, True]
+    """
+    generic = power_asymptotics()
+    title = "Noise of power decay for M infinite"
+    return (
+        expansion_derivation("power decay asymptotics", f"{title}, p is not beta - 1", generic),
+        expansion_derivation("power decay at the resonance", f"{title}, p = beta - 1", generic.at({p: beta - 1})),
+    )

@@ -6,13 +6,27 @@ length.
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Integral, Max, Mul, Sum, Symbol, exp, gamma, oo, zeta
+from sympy import Expr, Integer, Integral, Min, Mul, Sum, Symbol, exp, gamma, log, oo, uppergamma
 
-from fsl_sym.bounds import IntegralTest, Maximum
-from fsl_sym.derivation import Derivation, Step
-from fsl_sym.integrals.closed_form import Bound, ClosedForm, GrowthOrder
-from fsl_sym.justifications import Antiderivative, Identity, Interchange
-from fsl_sym.mellin import Expansion, harmonic_sum_asymptotics
+from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
+from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder
+from fsl_sym.proof import (
+    Antiderivative,
+    AtMostBoth,
+    Counted,
+    Derivation,
+    Identity,
+    Instance,
+    Interchange,
+    Linear,
+    Maximum,
+    Monotone,
+    OrderBetween,
+    Smaller,
+    Step,
+    SumOfBounds,
+    WithinError,
+)
 from fsl_sym.spectrum import FiniteSize, exponential_sum, forgetting_kernel
 from fsl_sym.symbols import HALF, T1, T2, M, a, beta, j, t
 
@@ -49,12 +63,20 @@ def _identity(upper: Expr, value: Expr, name: str, factor: Expr, t: Symbol = t) 
     factors = (factor, j ** (-2 * beta), exp(-2 * LAM * (T2 + t)))
     mode = Mul(*factors)
     steps = (
-        Step(Integral(factor * kernel, (t, 0, upper)), Sum(Integral(mode, (t, 0, upper)), (j, 1, M)),
-             "interchange", "the integral of nonnegative terms", Interchange(factors)),
-        Step(Sum(Integral(mode, (t, 0, upper)), (j, 1, M)), value, "integral",
-             "each mode forgets at rate 2 lambda_j", Antiderivative(-factor * LAM * exp(-2 * LAM * (T2 + t)) / 2)),
-    )  # fmt: skip
-    return Derivation(name, "Noise of the stable phase", steps, ("T_2 > 0", "M finite"), "lem: wsd-stable-noise")
+        Step(
+            Integral(factor * kernel, (t, 0, upper)),
+            Sum(Integral(mode, (t, 0, upper)), (j, 1, M)),
+            Interchange(factors),
+            "the integral of nonnegative terms",
+        ),
+        Step(
+            Sum(Integral(mode, (t, 0, upper)), (j, 1, M)),
+            value,
+            Antiderivative(-factor * LAM * exp(-2 * LAM * (T2 + t)) / 2),
+            "each mode forgets at rate 2 lambda_j",
+        ),
+    )
+    return Derivation(name, "Noise of the stable phase", steps, "lem: wsd-stable-noise")
 
 
 def stable_phase_noise() -> ClosedForm:
@@ -80,25 +102,113 @@ def finite_stable_phase_noise(clock: Symbol = t) -> ClosedForm:
     return ClosedForm("finite stable phase", value, _identity(T1, value, "finite stable phase", a, clock), (order,))
 
 
-def stable_bound() -> Bound:
-    """The stable phase is at most ``C min{M, T_2^(1/beta)}/T_2`` for every M >= 1 and T_2 > 0, with this C.
+def stable_bound() -> tuple[Derivation, Derivation]:
+    """The stable phase is at most M/(4 e T_2), and at most a constant times T_2^(1/beta - 1) where T_2 > 1.
 
-    Three bounds: each mode is at most 1/(4 e T_2) (the peak of v exp(-2 v)); the sum is at most its integral plus one
-    peak, which for T_2 >= 1 is at most a multiple of T_2^(1/beta - 1); and at most tr(H)/2, which covers T_2 < 1.
+    Each mode is at most 1/(4 e T_2), the peak of v exp(-2 v T_2)/2; and the sum is at most its integral and one peak.
+
+    >>> [str(each.conclusion.right) for each in stable_bound()][0]
+    'M*exp(-1)/(4*T_2)'
     """
     peak = exp(-1) / (4 * T2)
-    form = finite_stable()
-    integral = gamma(1 - 1 / beta) / (2 * beta) * Integer(2) ** (1 / beta - 1)
-    upper = Max(integral + exp(-1) / 4, zeta(beta) / 2)
-    steps = (
-        Step(_V * exp(-2 * _V * T2) / 2, peak, "bound", "one mode's peak: M of them give M/(4 e T_2)", Maximum(_V)),
-        Step(form.error, peak, "identity", "the same peak is the error of the integral", Identity(), begins=True),
-        *[Step(x.before, x.after, x.rule, x.why, x.justification, i == 0) for i, x in enumerate(form.derivation)],
-        Step(Sum(LAM, (j, 2, oo)), Integral(_Y**-beta, (_Y, 1, oo)), "bound", "the trace is finite", IntegralTest(),
-             begins=True),
-    )  # fmt: skip
-    derivation = Derivation(
-        "stable bound", "The stable phase is bounded", steps, ("beta > 1",), "lem: wsd-stable-noise"
+    one = Derivation(
+        "peak", "The peak of a mode", (Step(_V * exp(-2 * _V * T2) / 2, peak, Maximum(_V), "one critical point"),)
     )
-    return Bound(form.exact / GrowthOrder(({M: 1, T2: -1}, {T2: 1 / beta - 1})).expression, None, upper,
-                 ("M >= 1", "T_2 > 0"), derivation)  # fmt: skip
+    mode = LAM * exp(-2 * LAM * T2) / 2
+    term = Derivation(
+        "stable term", "A mode of the stable phase", (Step(mode, peak, Instance(one, ((_V, LAM),)), "v = lambda_j"),)
+    )
+    number = Sum(peak, (j, 1, M))
+    by_size = Derivation(
+        "stable bound by size",
+        "M modes, each at most its peak",
+        (
+            Step(stable_sum(), number, SumOfBounds(term), "each mode is at most its peak"),
+            Step(number, M * peak, Counted(), "M equal terms"),
+        ),
+        "lem: wsd-stable-noise",
+    )
+    form = finite_stable()
+    assert form.error == peak
+    front = (2 * T2) ** (1 / beta - 1) / (2 * beta)
+    tail = uppergamma(1 - 1 / beta, _U)
+    whole = Derivation(
+        "incomplete gamma",
+        "The incomplete gamma function is at most the whole",
+        (Step(tail, gamma(1 - 1 / beta), Monotone(_U, -(_U ** (-1 / beta)) * exp(-_U)), "it falls"),),
+    )
+    smooth = Derivation(
+        "stable integral",
+        "The integral is at most that over all modes",
+        (
+            Step(
+                form.approximation,
+                front * gamma(1 - 1 / beta),
+                Instance(whole, ((_U, 2 * T2 * M**-beta),), front),
+                "the incomplete gamma function at its place",
+            ),
+        ),
+    )
+    order = T2 ** (1 / beta - 1)
+    later = exp(-_U / beta)
+    shrinks = Derivation(
+        "shrinks", "A power below 1", (Step(later, Integer(1), Monotone(_U, -later / beta), "it falls from 1"),)
+    )
+    beyond = ((T2, 1 + _V),)
+    error = Derivation(
+        "stable error",
+        "The peak is of lower order",
+        (
+            Step(
+                peak,
+                exp(-1) / 4 * order,
+                Instance(shrinks, ((_U, log(T2)),), exp(-1) / 4 * order, beyond),
+                "T_2^(-1/beta) = exp(-log(T_2)/beta) is at most 1",
+            ),
+        ),
+    )
+    constant = gamma(1 - 1 / beta) * Integer(2) ** (1 / beta - 1) / (2 * beta) + exp(-1) / 4
+    by_time = Derivation(
+        "stable bound by time",
+        "The sum is at most its integral and one peak",
+        (
+            Step(form.exact, form.approximation + peak, WithinError(form.derivation), "sum against integral"),
+            Step(
+                form.approximation + peak,
+                front * gamma(1 - 1 / beta) + exp(-1) / 4 * order,
+                Linear(((Integer(1), smooth), (Integer(1), error))),
+                "both parts",
+            ),
+            Step(front * gamma(1 - 1 / beta) + exp(-1) / 4 * order, constant * order, Identity(), "collected"),
+        ),
+        "lem: wsd-stable-noise",
+    )
+    return by_size, by_time
+
+
+def stable_order() -> Derivation:
+    """The stable phase is of at most the order of min{M, T_2^(1/beta)}/T_2 where T_2 > 1.
+
+    >>> stable_order().verify().holds
+    True
+    """
+    by_size, by_time = stable_bound()
+    order = T2 ** (1 / beta - 1)
+    share = by_time.conclusion.right / order
+    factor = share + exp(-1) / 4
+    first, second = (
+        Derivation(
+            f"wider {each.name}",
+            each.title,
+            (*each.steps, Step(each.conclusion.right, factor * what, Smaller(), "a larger constant")),
+        )
+        for each, what in ((by_size, M / T2), (by_time, order))
+    )
+    smaller = Min(M / T2, order)
+    both = Derivation(
+        "stable bound",
+        "The stable phase is bounded",
+        (Step(stable_sum(), factor * smaller, AtMostBoth(first, second, factor), "both bounds"),),
+    )
+    step = Step(stable_sum(), smaller, OrderBetween(both), "of at most this order, with an explicit constant")
+    return Derivation("stable order", "The order of the stable phase", (step,), "lem: wsd-stable-noise")

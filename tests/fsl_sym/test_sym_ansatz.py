@@ -6,7 +6,7 @@ import pytest
 from sympy import Derivative, Integer, Integral, Rational, Sum, diff
 
 from fsl_sym import ansatz
-from fsl_sym.derivation import Derivation
+from fsl_sym.proof import Derivation
 from fsl_sym.symbols import T, beta, t
 
 ALL = [

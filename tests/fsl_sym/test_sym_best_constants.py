@@ -9,7 +9,7 @@ from sympy import Integer, simplify
 
 from fsl_sym import best_constants
 from fsl_sym.best_constants import CONTRACTION, SUBCONVOLUTION, constant_source_factor, limit_factor, signal_factor
-from fsl_sym.derivation import Derivation
+from fsl_sym.proof import Derivation
 
 EVERY = (
     best_constants.supersolutions,

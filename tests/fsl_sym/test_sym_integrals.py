@@ -8,7 +8,7 @@ import pytest
 from sym_reference import exponential_series, harmonic_sum, incomplete_series, remaining_series
 from sympy import Expr, Gt, Integer, Integral, Rational, Sum, Symbol, exp, gamma, log, lowergamma, zeta
 
-from fsl_sym.derivation import Derivation
+from fsl_sym.proof import Derivation
 from fsl_sym.integrals import I1, I2, NOISE, GrowthOrder, noise_integral, stable_phase_noise
 from fsl_sym.integrals.exponential_decay import (
     corrected_third_line,

@@ -25,7 +25,7 @@ from sympy import (
     ZeroMatrix,
 )
 
-from fsl_sym.matrix_words import MatrixIdentity, Mean, Rate
+from fsl_sym.proof import MatrixIdentity, Mean, Rate
 
 m, n = (Symbol(name, integer=True, positive=True) for name in "mn")
 A, H = MatrixSymbol("A", n, n), MatrixSymbol("H", n, n)

@@ -3,8 +3,8 @@
 import pytest
 from sympy import Identity, Integer, MatrixSymbol, Symbol, Trace
 
-from fsl_sym.derivation import Step
-from fsl_sym.matrix_words import MatrixIdentity, Mean, Rate
+from fsl_sym.proof import Step
+from fsl_sym.proof import MatrixIdentity, Mean, Rate
 
 m, n = (Symbol(name, integer=True, positive=True) for name in "mn")
 A, H = MatrixSymbol("A", n, n), MatrixSymbol("H", n, n)

@@ -8,7 +8,7 @@ import pytest
 from sym_reference import exponential_series, harmonic_sum, incomplete_series, remaining_series
 from sympy import Eq, Expr, Gt, Integer, Rational, Symbol, exp, gamma, log, lowergamma, sin, true, zeta
 
-from fsl_sym.mellin import (
+from fsl_sym.asymptotics.mellin import (
     Expansion,
     Residues,
     contour_disagreement,
@@ -16,7 +16,7 @@ from fsl_sym.mellin import (
     harmonic_sum_asymptotics,
     residue_step,
 )
-from fsl_sym.mellin_transform import pieces, transform_table
+from fsl_sym.asymptotics.mellin_transform import pieces, transform_table
 from fsl_sym.symbols import T, beta, p, s, t
 
 u = Symbol("u", positive=True)

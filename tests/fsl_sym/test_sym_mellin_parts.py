@@ -24,7 +24,7 @@ from sympy import (
     zeta,
 )
 
-from fsl_sym.mellin import (
+from fsl_sym.asymptotics.mellin import (
     Term,
     contour_disagreement,
     essential_factor,
@@ -32,7 +32,7 @@ from fsl_sym.mellin import (
     positive_gammas,
     zeta_laurent,
 )
-from fsl_sym.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
+from fsl_sym.asymptotics.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
 from fsl_sym.symbols import T, a, beta, p, s, t
 
 U = Symbol("u", positive=True)

@@ -6,7 +6,7 @@ import pytest
 from sympy import Identity, MatrixSymbol, Trace, symbols
 
 from fsl_sym import random_features as derivations
-from fsl_sym.derivation import Derivation
+from fsl_sym.proof import Derivation
 from fsl_sym.random_features import WithPowers
 
 NAMES = ("trace", "matrix_analysis", "lost_term", "woodbury", "trace_order", "sign")

@@ -6,7 +6,7 @@ import pytest
 from sympy import ZeroMatrix
 
 from fsl_sym import stochastic_identities
-from fsl_sym.matrix_words import MatrixIdentity
+from fsl_sym.proof import MatrixIdentity
 
 DERIVATIONS = [name for name in dir(stochastic_identities) if name.endswith("_derivation")]
 

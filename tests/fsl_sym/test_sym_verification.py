@@ -7,7 +7,7 @@ from sympy import Integer, Sum, Symbol, exp, gamma, pi, sin, sqrt
 
 from fsl_sym import verification
 from fsl_sym.symbols import M, beta, j
-from fsl_sym.verification import equal
+from fsl_sym.algebra.equality import equal
 
 T = Symbol("T", positive=True)
 SUM = Sum(exp(-2 * T / j**beta) / j**beta, (j, 1, M))

@@ -15,9 +15,9 @@ from fsl_num.theorems.kernel import measurements as measured
 from fsl_num.theorems.kernel.constants import SHARP_CLAIMS
 from fsl_num.theorems.records import Erratum
 from fsl_num.theorems.statements import Direction, Equivalent, Joint, Statement
-from fsl_sym.derivation import Derivation, Step
+from fsl_sym.proof import Derivation, Step
 from fsl_sym.integrals.stable_phase import stable_bound, stable_phase_noise, stable_sum
-from fsl_sym.justifications import Antiderivative, Interchange
+from fsl_sym.proof import Antiderivative, Interchange
 from fsl_sym.spectrum import (
     approximation_error_asymptotics,
     eigenvalue,
@@ -107,10 +107,8 @@ def mass_derivation() -> Derivation:
     mode = Mul(*factors)
     by_mode = Sum(Integral(mode, (t, 0, oo)), (j, 1, M))
     steps = (
-        Step(Integral(2 * forgetting_kernel(), (t, 0, oo)), by_mode, "interchange", "nonnegative terms",
-             Interchange(factors)),
-        Step(by_mode, Sum(eigenvalue(), (j, 1, M)), "integral", "each mode forgets at rate 2 lambda_j",
-             Antiderivative(-eigenvalue() * exp(-2 * eigenvalue() * t))),
+        Step(Integral(2 * forgetting_kernel(), (t, 0, oo)), by_mode, Interchange(factors), "nonnegative terms"),
+        Step(by_mode, Sum(eigenvalue(), (j, 1, M)), Antiderivative(-eigenvalue() * exp(-2 * eigenvalue() * t)), "each mode forgets at rate 2 lambda_j"),
     )  # fmt: skip
     return Derivation("kernel mass", "The mass of the kernel", steps, ("M finite",), "lemma:convolution-kernel")
 

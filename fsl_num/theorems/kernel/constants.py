@@ -13,9 +13,9 @@ from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import DIGITS, Point, number, sharp, smooth_sum_error
 from fsl_num.theorems.kernel.measurements import self_convolution
 from fsl_num.theorems.statements import Sharp
-from fsl_sym.derivation import Derivation
+from fsl_sym.proof import Derivation
 from fsl_sym.integrals.stable_phase import stable_asymptotics
-from fsl_sym.mellin import Expansion, expansion_derivation
+from fsl_sym.asymptotics.mellin import Expansion, expansion_derivation
 from fsl_sym.spectrum import (
     approximation_error_asymptotics,
     finite_kernel,

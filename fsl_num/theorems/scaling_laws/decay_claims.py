@@ -13,7 +13,7 @@ from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import Point, number, sharp, smooth_sum_error
 from fsl_num.theorems.scaling_laws import decay_measurements as measured
 from fsl_num.theorems.statements import Equivalent, Joint, Sharp, Statement
-from fsl_sym.derivation import Derivation
+from fsl_sym.proof import Derivation
 from fsl_sym.integrals.exponential_decay import (
     corrected_third_line,
     exponential_decay_noise,
@@ -26,7 +26,7 @@ from fsl_sym.integrals.exponential_decay import (
     i2_sum,
     printed_lines,
 )
-from fsl_sym.mellin import expansion_derivation
+from fsl_sym.asymptotics.mellin import expansion_derivation
 from fsl_sym.schedules import schedule
 from fsl_sym.symbols import K, M, T, a, b, beta, j, lam, t, tau
 from fsl_sym.symbols import zeta_rate as rate

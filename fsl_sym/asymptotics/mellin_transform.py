@@ -1,7 +1,8 @@
 """Mellin transforms of powers, exponentials and lower incomplete gamma functions, and of their sums.
 
 The table has two entries besides the pure power, whose continued transform is 0 because it only moves the strip:
-``u^k exp(-c u)`` and ``u^k lowergamma(q, c u)``. :func:`transform_table` derives both from their integrals.
+``u^k exp(-c u)`` and ``u^k lowergamma(q, c u)``. :func:`fsl_sym.harmonic_sums.transform_table`
+derives both from their integrals.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from sympy import (
     Add,
     Expr,
     Integer,
-    Integral,
     Mul,
     S,
     Symbol,
@@ -23,15 +23,12 @@ from sympy import (
     factorial,
     gamma,
     lowergamma,
-    oo,
     powsimp,
     simplify,
     uppergamma,
 )
 
-from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import Antiderivative
-from fsl_sym.verification import sign
+from fsl_sym.algebra.equality import sign
 
 EPSILON: Final = Symbol("epsilon_M")
 """The distance from a pole."""
@@ -171,32 +168,3 @@ def orders_at_zero(parts: tuple[Piece, ...]) -> list[Expr]:
     if not lowest:
         raise ValueError("the function is zero")
     return lowest
-
-
-def transform_table() -> Derivation:
-    """The two entries of the table from their integrals, with k absorbed in z (q = z + k).
-
-    Examples
-    --------
-    >>> transform_table().verify().holds
-    True
-    """
-    u, c, q, m = (Symbol(name, positive=True) for name in ("u", "c", "q", "m"))
-    exponential = Step(
-        Integral(u ** (q - 1) * exp(-c * u), (u, 0, oo)),
-        Piece(S.One, S.Zero, c).transform(q),
-        "integral",
-        "minus the upper incomplete gamma function is an antiderivative; q > 0",
-        Antiderivative(-(c**-q) * uppergamma(q, c * u)),
-    )
-    # the transform at z = -q < 0 of the function of order m + q, so that the strip -m - q < z < 0 holds z
-    order = m + q
-    incomplete = Step(
-        Integral(u ** (-q - 1) * lowergamma(order, c * u), (u, 0, oo)),
-        Piece(S.One, S.Zero, c, order).transform(-q),
-        "integral",
-        "by parts: both boundary terms vanish inside the strip",
-        Antiderivative(-(u**-q) * lowergamma(order, c * u) / q + c**q * lowergamma(m, c * u) / q),
-        begins=True,
-    )
-    return Derivation("mellin-table", "Mellin transforms of the class", (exponential, incomplete))

@@ -34,7 +34,7 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 
-from fsl_sym.verification import sign
+from fsl_sym.algebra.equality import sign
 
 
 def _split(term: Expr, x: Symbol) -> tuple[Expr, Expr, list[Expr]]:
@@ -148,7 +148,7 @@ def _mask_constants(expression: Expr, x: Symbol) -> tuple[Expr, dict[Symbol, Exp
     for term in Add.make_args(expression):
         constant, rest = term.as_independent(x, as_Add=False)
         if any(item.is_Pow and item.base.is_Add for item in Mul.make_args(constant)):
-            mask = Symbol(f"_c{len(masks)}")
+            mask = Dummy("constant")
             masks[mask] = constant
             constant = mask
         terms.append(constant * rest)

@@ -3,7 +3,7 @@ that the sum or the integral runs over."""
 
 from __future__ import annotations
 
-from sympy import Add, Dummy, Expr, Integer, Integral, Mul, Sum, Symbol, diff, expand
+from sympy import Add, Dummy, Expr, Integer, Integral, Mul, Sum, diff, expand
 
 _Limits = tuple[Expr, ...]
 
@@ -54,7 +54,7 @@ def sums_apart(expression: Expr) -> tuple[list[tuple[_Limits, Expr]], Expr]:
 
 def _distribute(expression: Expr) -> Expr:
     """Multiply out brackets that hold sums, without touching the summands."""
-    masks = {item: Symbol(f"_sum{i}") for i, item in enumerate(sorted(expression.atoms(Sum), key=str))}
+    masks = {item: Dummy("sum") for item in expression.atoms(Sum)}
     opened = expand(expression.xreplace(masks), power_base=False, power_exp=False)
     return opened.xreplace({mask: item for item, mask in masks.items()})
 

@@ -13,9 +13,9 @@ Scalars are traces: a word is cut where a dimension is 1, and a trace is read cy
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import (
     Add,
@@ -29,16 +29,17 @@ from sympy import (
     MatrixSymbol,
     Mul,
     Pow,
-    Symbol,
     Trace,
     ZeroMatrix,
     cancel,
     expand,
+    srepr,
     sympify,
 )
 from sympy import Transpose as Transposed
 
-from fsl_sym.justifications import StepVerdict, refuse
+from fsl_sym.proof.formulas import Hypothesis, Property, equals
+from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
 
 Word = tuple[Any, ...]
 Words = dict[Word, Expr]
@@ -76,6 +77,12 @@ class Rate(Mean):
         return rf"\frac{{d}}{{dz}}\left[{printer._print(self.args[0])}\right]"
 
 
+class TraceOf(Expr):  # type: ignore[misc]
+    """The trace of a product, by its letters in a fixed order."""
+
+    is_commutative = True
+
+
 @dataclass(frozen=True, slots=True)
 class MatrixIdentity:
     """Both sides are the same matrix, or the same scalar, for all matrices of the shapes given.
@@ -92,7 +99,7 @@ class MatrixIdentity:
     moments: tuple[tuple[Word, Any], ...] = ()
     scalar_moments: tuple[tuple[Expr, Expr], ...] = ()
     derivatives: tuple[tuple[Any, Any], ...] = ()
-    rule: str = field(default="identity", init=False)
+    relation: ClassVar[str] = "="
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare the words of both sides."""
@@ -105,7 +112,31 @@ class MatrixIdentity:
             rest = cancel(expand(left.get(word, Integer(0)) - right.get(word, Integer(0))))
             if rest != 0:
                 return refuse(f"the coefficient of {' '.join(map(str, word)) or '1'} differs by {rest}")
-        return StepVerdict(True, "exact", f"{len(left)} words agree, for matrices of every size")
+        return accept(f"{len(left)} words agree, for matrices of every size", self._given(before, after))
+
+    def _given(self, *sides: Expr) -> tuple[Hypothesis, ...]:
+        """What the rule was told about the letters of the sides, and used or could have used, as hypotheses."""
+        letters = {letter for side in sides for letter in side.atoms(MatrixSymbol)}
+        given: list[Hypothesis] = []
+        for first, value in ((reduce(lambda one, other: one * other, word), value) for word, value in self.relations):
+            if first.atoms(MatrixSymbol) <= letters:
+                letters |= value.atoms(MatrixSymbol)
+                given.append(equals(first, value))
+        for word, value in self.moments if any(side.has(Mean) for side in sides) else ():
+            if word[0] in letters:
+                letters |= value.atoms(MatrixSymbol)
+                given.append(equals(Mean(reduce(lambda one, other: one * other, word)), value))
+        scalars = {letter for side in sides for letter in side.free_symbols}
+        for power, value in self.scalar_moments:
+            if power.free_symbols & scalars:
+                given.append(Property(str(power), f"of mean {value} and independent of the features"))
+        given += [Property(str(letter), "symmetric") for letter in self.symmetric if letter in letters]
+        if any(side.has(Rate) for side in sides):
+            moving = dict(self.derivatives)
+            given += [equals(Rate(letter), slope) for letter, slope in self.derivatives if letter in letters]
+            still = {item for item in scalars | letters if item not in moving and not item.is_integer}
+            given += [Property(str(item), "constant in time") for item in still]
+        return tuple(given)
 
     def _sides(self, side: Expr) -> Words:
         if isinstance(side, MatrixExpr):
@@ -137,8 +168,8 @@ class MatrixIdentity:
             found = reduce(self._product, factors, {(): Integer(1)})
             scale = Mul(*(self._scalar(part) for part in scalars))
             return {word: expand(scale * each) for word, each in found.items()}
-        if isinstance(expression, MatPow) and expression.exp.is_Integer and expression.exp > 0:
-            return reduce(self._product, [self.words(expression.base)] * int(expression.exp))
+        if isinstance(expression, MatPow) and expression.exp.is_Integer and expression.exp >= 0:
+            return reduce(self._product, [self.words(expression.base)] * int(expression.exp), {(): Integer(1)})
         raise ValueError(f"{expression} is no sum or product of matrix symbols")
 
     def _product(self, left: Words, right: Words) -> Words:
@@ -163,6 +194,10 @@ class MatrixIdentity:
 
     def _mean(self, words: Words) -> Words:
         # a term that is odd in the label noise is gone before the mean of its features is asked for
+        letters = {*self.random, *(letter.T for letter in self.random)}
+        for scale in words.values():
+            if any(letters & set(trace.args) for trace in scale.atoms(TraceOf)):
+                raise ValueError(f"{scale} holds a trace of random letters: its mean is not that of its factors")
         scalars = {word: self._scalar_mean(scale) for word, scale in words.items()}
         return _collected(
             (found, expand(scale * factor))
@@ -200,6 +235,9 @@ class MatrixIdentity:
         known = dict(self.derivatives)
         found: list[tuple[Word, Expr]] = []
         for word, scale in self.words(argument).items():
+            moving = {*known, *(letter.T for letter in known)}
+            if any(moving & set(trace.args) for trace in scale.atoms(TraceOf)):
+                raise ValueError(f"{scale} holds a trace that moves: its rate is not taken")
             for place, letter in enumerate(word):
                 if letter in known:
                     slope = self.words(known[letter])
@@ -231,10 +269,10 @@ class MatrixIdentity:
         return Mul(*(self._cyclic(part) for part in parts))
 
     def _cyclic(self, word: Word) -> Expr:
-        """One symbol for a trace, whichever letter it begins with and whichever way it is read."""
+        """One value for a trace, whichever letter it begins with and whichever way it is read."""
         both = (word, self._turned(word))
-        names = [tuple(map(str, each[place:] + each[:place])) for each in both for place in range(len(word))]
-        return Symbol(" ".join(("tr", *min(names))))
+        turns = [each[place:] + each[:place] for each in both for place in range(len(word))]
+        return TraceOf(*min(turns, key=lambda letters: tuple(map(srepr, letters))))
 
     def _scalar(self, expression: Any) -> Expr:
         """A scalar with its traces as symbols."""

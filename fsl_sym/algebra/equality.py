@@ -1,6 +1,6 @@
-"""The small trusted kernel: what it means for two expressions to be equal, positive, or to tend to a limit.
+"""What it means for two expressions to be equal, and for one to be positive.
 
-Everything that :mod:`fsl_sym.derivation` accepts rests on the functions here. An equality is *proved* only by an exact
+Everything that :mod:`fsl_sym.proof` accepts rests on the functions here. An equality is *proved* only by an exact
 rewriting to zero; numbers at exact rational points, evaluated to :data:`DIGITS` digits, can only refute.
 """
 
@@ -11,27 +11,39 @@ from dataclasses import dataclass
 from typing import Final
 
 from sympy import (
+    Dummy,
     Expr,
     Float,
     Integer,
     Integral,
+    Max,
+    Min,
+    Mul,
     Rational,
     Sum,
     Symbol,
+    exp,
     expand,
     expand_func,
     expand_log,
     factor,
     gamma,
     gammasimp,
+    log,
     lowergamma,
+    nan,
+    oo,
     powdenest,
     powsimp,
     simplify,
     sympify,
     together,
     uppergamma,
+    zeta,
+    zoo,
 )
+
+from fsl_sym import symbols
 
 DIGITS: Final = 40
 """Digits of the numerical necessary condition."""
@@ -69,7 +81,7 @@ class Equality:
     detail: str
 
 
-def sample_points(symbols: Iterable[Symbol], count: int = 3) -> list[dict[Symbol, Expr]]:
+def sample_points(letters: Iterable[Symbol], count: int = 3) -> list[dict[Symbol, Expr]]:
     """Exact rational values for the symbols, inside the ranges of the paper.
 
     Examples
@@ -78,7 +90,7 @@ def sample_points(symbols: Iterable[Symbol], count: int = 3) -> list[dict[Symbol
     >>> sample_points([beta], 1)
     [{beta: 5/2}]
     """
-    ordered = sorted(symbols, key=lambda symbol: symbol.name)
+    ordered = sorted(letters, key=lambda symbol: symbol.name)
     points: list[dict[Symbol, Expr]] = []
     for k in range(count):
         point: dict[Symbol, Expr] = {}
@@ -137,6 +149,12 @@ def _apart(left: Expr, right: Expr) -> bool:
     return bool(abs(left - right) > AGREEMENT * (abs(left) + abs(right)))
 
 
+def _is_finite(side: Expr) -> bool:
+    """Whether no infinity stands in an expression, the ends of its sums and integrals apart."""
+    inner = side.replace(lambda item: isinstance(item, Sum | Integral), lambda item: item.function)
+    return not inner.has(zoo, nan, oo, -oo)
+
+
 def _powers(expression: Expr) -> Expr:
     return powsimp(powdenest(expand(expand_log(expression), power_base=True), force=False))
 
@@ -151,11 +169,29 @@ def _bases(expression: Expr) -> Expr:
     return simplify(expand(inner, power_base=True))
 
 
+def _minima(expression: Expr) -> Expr:
+    """Positive factors of a minimum or maximum put into it."""
+
+    def inward(term: Expr) -> Expr:
+        inner = [item for item in term.args if isinstance(item, Min | Max)]
+        rest = term / Mul(*inner)
+        if len(inner) != 1 or sign(rest) != 1:
+            return term
+        return inner[0].func(*(rest * each for each in inner[0].args))
+
+    def opened(item: Expr) -> Expr:
+        return item.func(*(powsimp(expand(each, power_base=True)) for each in item.args))
+
+    inside = expression.replace(lambda item: item.is_Mul and item.has(Min, Max), inward)
+    return simplify(inside.replace(lambda item: isinstance(item, Min | Max), opened))
+
+
 _REWRITINGS: Final[tuple[tuple[str, Callable[[Expr], Expr]], ...]] = (
     ("expansion", lambda e: expand(e)),
     ("powers", _powers),
     ("incomplete gamma functions", lambda e: simplify(_incomplete(e))),
     ("bases of powers", _bases),
+    ("factors of minima", lambda e: _minima(e) if e.has(Min, Max) else e),
     ("simplification", lambda e: simplify(expand(expand_log(e), power_base=True))),
     ("recurrence of the gamma function", lambda e: simplify(gammasimp(_powers(_incomplete(e))))),
     ("expansion of special functions", lambda e: simplify(expand_func(e))),
@@ -175,6 +211,8 @@ def equal(left: Expr, right: Expr) -> Equality:
     True
     """
     left, right = sympify(left), sympify(right)
+    if not (_is_finite(left) and _is_finite(right)):
+        return Equality(False, False, "exact", f"{left} or {right} is no number: infinities are not compared")
     if left == right:
         return Equality(True, False, "exact", "identical")
     agreed, clash = _refutation(left, right)
@@ -187,27 +225,34 @@ def equal(left: Expr, right: Expr) -> Equality:
     return Equality(False, False, "numeric", f"agrees at {agreed} exact points to 30 digits, not proved")
 
 
-RANGED: Final = frozenset({"a", "b", "beta"})
-"""Names of symbols whose range is not all of (0, oo): ``beta > 1`` and ``a > b``."""
+RANGED: Final = frozenset({symbols.a, symbols.b, symbols.beta})
+"""Symbols of the paper whose range is not what their assumptions say: ``beta > 1``, and ``a > b``."""
 
 
 def in_ranges(expression: Expr) -> Expr:
-    """The expression with ``beta = 1 + beta'`` and ``a = b + a'``, so that sympy's positivity sees the ranges.
+    """The expression with ``beta = 1 + w`` and ``a = b + w``, w > 0 new, so that sympy's positivity sees the ranges.
 
-    Any symbol named beta or a is meant: the ranges belong to the names of the paper.
+    Only the paper's own symbols are meant: a symbol of the same name with other assumptions has no range.
     """
     swaps: dict[Symbol, Expr] = {}
-    names = {symbol.name: symbol for symbol in expression.free_symbols}
-    if "beta" in names:
-        swaps[names["beta"]] = 1 + Symbol("beta'", positive=True)
-    if "a" in names and "b" in names:
-        swaps[names["a"]] = names["b"] + Symbol("a'", positive=True)
+    free = expression.free_symbols
+    if symbols.beta in free:
+        swaps[symbols.beta] = 1 + Dummy("excess", positive=True)
+    if symbols.a in free and symbols.b in free:
+        swaps[symbols.a] = symbols.b + Dummy("excess", positive=True)
     ranged = expression.subs(swaps, simultaneous=True)
     # an incomplete gamma function of a positive argument (and, for the lower one, a positive order) is positive
     positive = {
-        item: Symbol(f"_g{i}", positive=True)
-        for i, item in enumerate(sorted(ranged.atoms(uppergamma, lowergamma), key=str))
-        if item.args[1].is_positive and (isinstance(item, uppergamma) or sign(item.args[0]) == 1)
+        item: Dummy("incomplete", positive=True)
+        for item in ranged.atoms(uppergamma, lowergamma)
+        if item.args[1].is_positive
+        and (item.args[0].is_real if isinstance(item, uppergamma) else sign(item.args[0]) == 1)
+    }
+    # so is the zeta function, as a sum of positive terms, where that converges
+    positive |= {
+        item: Dummy("series", positive=True)
+        for item in ranged.atoms(zeta)
+        if (item.args[0] - 1).is_positive and (len(item.args) == 1 or item.args[1].is_positive)
     }
     return ranged.xreplace(positive)
 
@@ -221,12 +266,22 @@ def sign(expression: Expr) -> int | None:
     >>> sign(1 - 1 / beta), sign(beta - 2)
     (1, None)
     """
-    value = factor(together(in_ranges(sympify(expression))))
-    if value.is_zero:
-        return 0
-    if value.is_positive:
-        return 1
-    if value.is_negative:
-        return -1
-    value = simplify(value)
-    return 0 if value == 0 else 1 if value.is_positive else -1 if value.is_negative else None
+    ranged = in_ranges(sympify(expression))
+    for rewrite in (lambda e: factor(together(e)), simplify, lambda e: factor(together(_bounded(e)))):
+        value = rewrite(ranged)
+        if value.is_zero:
+            return 0
+        if value.is_positive or value.is_negative:
+            return 1 if value.is_positive else -1
+    return None
+
+
+def _bounded(expression: Expr) -> Expr:
+    """Logarithms and exponentials of arguments with a known sign as any numbers of the range that this leaves them."""
+    swaps: dict[Expr, Expr] = {}
+    for item in expression.atoms(log, exp):
+        beyond = sign(item.args[0] - 1) if isinstance(item, log) else sign(item.args[0])
+        if beyond in (1, -1):
+            new = Dummy("bounded", positive=True)
+            swaps[item] = beyond * new if isinstance(item, log) else (1 + new) ** beyond
+    return expression.xreplace(swaps)

@@ -9,13 +9,14 @@ pole for each power in the expansion of f at infinity.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from sympy import (
     Add,
     And,
+    Dummy,
     Eq,
     EulerGamma,
     Expr,
@@ -48,11 +49,9 @@ from sympy import (
 )
 from sympy.logic.boolalg import Boolean
 
-from fsl_sym.derivation import Derivation, Step
-from fsl_sym.justifications import StepVerdict, Termwise, refuse
-from fsl_sym.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
+from fsl_sym.algebra.equality import sample_points, sign
+from fsl_sym.asymptotics.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
 from fsl_sym.symbols import j
-from fsl_sym.verification import equal, sample_points, sign
 
 
 def zeta_laurent(start: Expr, slope: Expr) -> tuple[Expr, int]:
@@ -173,7 +172,10 @@ def positive_gammas(expression: Expr) -> Expr:
 
     expression = expression.replace(gamma, shift)
     expression = expression.replace(polygamma, lambda n, argument: polygamma(n, expand(simplify(argument))))
-    masks = {item: Symbol(f"_f{i}") for i, item in enumerate(sorted(expression.atoms(gamma, zeta, polygamma), key=str))}
+    masks = {
+        item: Dummy(f"special{place}")
+        for place, item in enumerate(sorted(expression.atoms(gamma, zeta, polygamma), key=str))
+    }
     masked = simplify(powsimp(expression.xreplace(masks)))
     for item, mask in masks.items():
         if isinstance(item, gamma) and masked.has(mask):
@@ -239,6 +241,8 @@ def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol,
 # the same few sums stand in the laws of all schedules
 @lru_cache(maxsize=64)
 def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor: Expr) -> Expansion:
+    if sign(beta) != 1:
+        raise ValueError(f"the scales j^-{beta} must be shown to fall: the exponent {beta} is not known to be positive")
     zeta_pole = simplify((w - 1) / beta)
     right = [simplify(-k) for k, _ in powers_at_infinity(parts)]
     conditions = []
@@ -272,9 +276,16 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
         for term in _residue(parts, w, beta, x, pole)
     ]
     return Expansion(
-        parts, w, beta, x, prefactor, tuple(_ordered(terms)), tuple(dict.fromkeys(conditions)), resonances,
+        parts,
+        w,
+        beta,
+        x,
+        prefactor,
+        tuple(_ordered(terms)),
+        tuple(dict.fromkeys(conditions)),
+        resonances,
         f"smaller than every power of {x}: no pole is left, and the transform falls exponentially on vertical lines",
-    )  # fmt: skip
+    )
 
 
 def _ordered(terms: list[Term]) -> list[Term]:
@@ -328,37 +339,3 @@ def contour_disagreement(expansion: Expansion) -> str | None:
             if abs(found - claimed) > _CIRCLE_AGREEMENT * abs(claimed):
                 return f"residue at {pole}: {claimed.n(12)} claimed, {found.n(12)} by contour integration"
     return None if checked else "no sample point meets the conditions, so nothing was checked"
-
-
-@dataclass(frozen=True, slots=True)
-class Residues:
-    """``before`` is the harmonic sum of the expansion and ``after`` the sum of its residues, derived anew."""
-
-    expansion: Expansion
-    rule: str = field(default="residue", init=False)
-
-    def check(self, before: Expr, after: Expr) -> StepVerdict:
-        """Sum, residues (by Laurent series) and contour integrals are all compared."""
-        summand = Termwise().check(before, self.expansion.sum)
-        if not summand.holds:
-            return refuse(f"the sum is not the one expanded: {summand.detail}", summand.method)
-        again = self.expansion.at({})
-        verdict = equal(again.expression, after)
-        if not verdict.proved:
-            return refuse(f"not the sum of the residues: {verdict.detail}", verdict.method)
-        clash = contour_disagreement(again)
-        if clash is not None:
-            return refuse(clash, "numeric")
-        return StepVerdict(True, "exact", f"residues by Laurent series, confirmed on circles; {again.remainder}")
-
-
-def residue_step(expansion: Expansion, why: str, begins: bool = False) -> Step:
-    """The step from the exact sum of an expansion to the sum of its terms."""
-    return Step(expansion.sum, expansion.expression, "residue", why, Residues(expansion), begins)
-
-
-def expansion_derivation(name: str, title: str, expansion: Expansion, source: str = "") -> Derivation:
-    """A derivation of one step: a harmonic sum and its residues."""
-    step = residue_step(expansion, "poles of the Mellin transform right of the fundamental strip")
-    assumptions = (*[str(c) for c in expansion.conditions], *[f"not {e}" for e in expansion.resonances])
-    return Derivation(name, title, (step,), assumptions, source)

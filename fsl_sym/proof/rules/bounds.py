@@ -1,19 +1,16 @@
-"""Bounds as rules of a derivation: maxima, monotone functions, and sums against integrals.
-
-Each holds what its rule needs (the shape of a function, an error) and checks ``before`` against ``after``, as the rules
-of :mod:`fsl_sym.justifications` do.
-"""
+"""Bounds: maxima, monotone functions, sums against integrals, and bounds made of other bounds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 from sympy import Expr, Integer, Sum, Symbol, diff, oo, simplify
 
-from fsl_sym.justifications import StepVerdict, compare, refuse
-from fsl_sym.limits import is_continuous, limit_value, maximum_on_half_line
-from fsl_sym.linear_combinations import one_integral, summands
-from fsl_sym.verification import RANGED, equal, sign
+from fsl_sym.algebra.equality import equal, sign
+from fsl_sym.algebra.limits import is_continuous, limit_value, maximum_on_half_line
+from fsl_sym.algebra.linear_combinations import one_integral, summands
+from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +18,14 @@ class Maximum:
     """``before`` as a function ``c v^A exp(-B v)`` of v > 0 is at most its exact maximum, which ``after`` must be."""
 
     variable: Symbol
-    rule: str = field(default="bound", init=False)
+    relation: ClassVar[str] = "<="
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare with the exact maximum."""
-        peak = maximum_on_half_line(before, self.variable)
+        freed = freely_positive(self.variable, before)
+        if freed is None:
+            return refuse(f"{self.variable} is not declared positive")
+        peak = maximum_on_half_line(freed[1][0], freed[0])
         if peak is None:
             return refuse("not of the form c v^A exp(-B v) with A, B, c > 0")
         verdict = compare(peak, after)
@@ -45,30 +45,63 @@ class Monotone:
     variable: Symbol
     derivative: Expr
     positive: Expr = Integer(1)
-    rule: str = field(default="bound", init=False)
+    relation: ClassVar[str] = "<="
 
     def direction(self) -> int | None:
-        """The sign of the derivative, if it is decided."""
-        if self.positive != 1:
-            start = limit_value(self.positive, self.variable, Integer(0))
-            if start != 0 or sign(simplify(diff(self.positive, self.variable))) != 1:
-                return None
-        return sign(simplify(self.derivative / self.positive))
+        """The sign of the derivative, if it is decided for every positive value of the variable."""
+        freed = freely_positive(self.variable, self.derivative, self.positive)
+        return None if freed is None else _direction(freed[0], *freed[1])
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare with the supremum."""
-        if self.variable.name in RANGED:
-            return refuse(f"{self.variable} does not range over all positive numbers")
-        given = equal(diff(before, self.variable), self.derivative)
+        freed = freely_positive(self.variable, before, self.derivative)
+        if freed is None:
+            return refuse(f"{self.variable} is not declared to range over positive numbers alone")
+        x, (function, derivative) = freed
+        given = equal(diff(function, x), derivative)
         if not given.proved:
             return refuse(f"the derivative is not the one given: {given.detail}")
         direction = self.direction()
         if direction not in (1, -1):
             return refuse("the sign of the derivative is not decided")
-        end = limit_value(before, self.variable, oo if direction == 1 else Integer(0))
+        end = limit_value(function, x, oo if direction == 1 else Integer(0))
         if end is None:
             return refuse("the supremum could not be decided")
         return compare(end, after)
+
+
+def _direction(x: Symbol, derivative: Expr, positive: Expr) -> int | None:
+    if positive != 1 and (limit_value(positive, x, Integer(0)) != 0 or sign(simplify(diff(positive, x))) != 1):
+        return None
+    return sign(simplify(derivative / positive))
+
+
+@dataclass(frozen=True, slots=True)
+class Rises:
+    """``f(start) <= f(start + w)`` for w > 0: f rises for every positive value of its variable.
+
+    ``before`` is f at the start, ``after`` f at ``start + more`` with ``more`` a letter of its own.
+    """
+
+    variable: Symbol
+    function: Expr
+    start: Expr
+    more: Symbol
+    relation: ClassVar[str] = "<="
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Decide the sign of the derivative, compare both values."""
+        freed = freely_positive(self.variable, self.function)
+        if freed is None or not self.more.is_positive or self.function.has(self.more) or self.start.has(self.more):
+            return refuse("the variable and what is added to the start must be positive letters of their own")
+        x, (function,) = freed
+        if sign(self.start) != 1 or sign(simplify(diff(function, x))) not in (0, 1):
+            return refuse("the function is not shown to rise from a positive start")
+        for end, side in ((self.start, before), (self.start + self.more, after)):
+            same = equal(function.subs(x, end), side)
+            if not same.proved:
+                return refuse(f"{side} is not the function at {end}: {same.detail}", same.method)
+        return accept("the derivative is nonnegative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +112,7 @@ class IntegralTest:
     and ``after`` the sum. A number of terms that is a symbol is read as one for which the sum runs upwards: n >= m - 1.
     """
 
-    rule: str = field(default="bound", init=False)
+    relation: ClassVar[str] = "<="
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare ranges and integrand, and decide the sign of the derivative."""
@@ -119,7 +152,7 @@ class SumToIntegral:
     v_of_y: Expr
     shape: Maximum | Monotone
     error: Expr
-    rule: str = field(default="comparison", init=False)
+    relation: ClassVar[str] = "within"
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare sum, integral, shape and error."""

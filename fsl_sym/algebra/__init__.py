@@ -1,0 +1,1 @@
+"""Decisions about expressions: equal or not, which sign, which limit. Nothing here knows of proofs."""

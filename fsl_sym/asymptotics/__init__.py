@@ -1,0 +1,1 @@
+"""Asymptotic expansions of harmonic sums by Mellin transforms, with sharp constants."""

@@ -1,0 +1,312 @@
+r"""What a theorem states: one formula, as a symbolic value.
+
+A :class:`Formula` is ``left relation right``; what else a relation needs (the error of an approximation, the variable
+of a limit, the budget of an optimum) is part of the value. Formulas are equal when they are the same statement written
+the same way; bound letters do not count. LaTeX, words, numbers and wrong versions are all made from the value.
+
+>>> from fsl_sym.symbols import M, T, beta
+>>> bound = at_most(M / T, T ** (1 / beta - 1))
+>>> bound.relation, str(bound)
+('<=', 'M/T <= T**(-1 + 1/beta)')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sympy import Basic, Expr, Integral, MatrixExpr, Sum, Symbol, latex, sympify
+
+RELATIONS: Final = {
+    "=": ("=", "equals"),
+    "<=": (r"\le", "is at most"),
+    ">=": (r"\ge", "is at least"),
+    "<": ("<", "is less than"),
+    "!=": (r"\ne", "is not"),
+    "~": (r"\asymp", "is of the order of"),
+    "<~": (r"\lesssim", "is at most of the order of"),
+    "within": (r"\approx", "differs by at most the error from"),
+    "->": (r"\longrightarrow", "tends to"),
+    "expands": (r"\sim", "has the asymptotic expansion"),
+    "optimum": (r"\asymp", "has least values of the order of"),
+}
+"""Relation -> (LaTeX, words). ``~`` and ``<~`` hide constants that depend on s and beta only."""
+
+_UPWARDS: Final = {"=": {"=", "<=", "~", "<~"}, "<=": {"=", "<="}, ">=": {"=", ">="}, "~": {"=", "~"}}
+
+
+@dataclass(frozen=True)
+class Formula:
+    """``left relation right``.
+
+    Attributes
+    ----------
+    left, right
+        Expressions, scalar or matrix.
+    relation
+        A key of :data:`RELATIONS`.
+    variable, point
+        Of a limit or an expansion: the variable and what it tends to.
+    error
+        Of "within": ``|left - right| <= error``.
+    program
+        Of "optimum": variables, budget, constraints and parameter conditions, as one tuple.
+
+    Raises
+    ------
+    ValueError
+        If the relation is unknown, or what it needs is missing or too much.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import t
+    >>> equals(t + t, 2 * t).is_true_by_notation
+    True
+    """
+
+    left: Any
+    relation: str
+    right: Any
+    variable: Symbol | None = None
+    point: Any = None
+    error: Any = None
+    program: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.relation not in RELATIONS:
+            raise ValueError(f"unknown relation {self.relation!r}; the relations are {', '.join(RELATIONS)}")
+        needs = {"->": ("variable", "point"), "expands": ("variable", "point"), "within": ("error",)}
+        wanted = set(needs.get(self.relation, ("program",) if self.relation == "optimum" else ()))
+        given = {name for name in ("variable", "point", "error") if getattr(self, name) is not None}
+        given |= {"program"} if self.program else set()
+        if wanted != given:
+            raise ValueError(f"a formula with {self.relation!r} needs {sorted(wanted)}, and was given {sorted(given)}")
+        for name in ("left", "right", "error", "point"):
+            if isinstance(getattr(self, name), str):
+                raise TypeError(f"{getattr(self, name)!r} is text: give a sympy expression")
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, canonical(sympify(getattr(self, name))))
+
+    @property
+    def is_true_by_notation(self) -> bool:
+        """Whether both sides are written the same way, so that nothing is said."""
+        return bool(self.relation in ("=", "<=", ">=", "~", "<~") and self.left == self.right)
+
+    @property
+    def free_symbols(self) -> set[Any]:
+        """The letters that the formula speaks about for all their values."""
+        sides = [each for each in (self.left, self.right, self.error) if each is not None]
+        free = set().union(*(each.free_symbols for each in sides))
+        return free - {self.variable}
+
+    def __str__(self) -> str:
+        text = f"{self.left} {self.relation} {self.right}"
+        if self.error is not None:
+            text += f" up to {self.error}"
+        if self.variable is not None:
+            text += f" as {self.variable} -> {self.point}"
+        return text
+
+    def latex(self) -> str:
+        """The formula in LaTeX, without delimiters."""
+        body = f"{latex(self.left)} {RELATIONS[self.relation][0]} {latex(self.right)}"
+        if self.error is not None:
+            return rf"\left|{latex(self.left)} - {latex(self.right)}\right| \le {latex(self.error)}"
+        if self.variable is not None:
+            body += rf"\quad ({latex(self.variable)} \to {latex(self.point)})"
+        return body
+
+    def words(self) -> str:
+        """The formula as a sentence, its sides as they are typed."""
+        body = f"{self.left} {RELATIONS[self.relation][1]} {self.right}"
+        if self.error is not None:
+            body += f"; the error is {self.error}"
+        if self.variable is not None:
+            body += f" as {self.variable} tends to {self.point}"
+        return body
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Several formulas that all hold.
+
+    >>> from fsl_sym.symbols import t
+    >>> len(AllOf((equals(t, t), equals(t + t, 2 * t))).parts)
+    2
+    """
+
+    parts: tuple[Formula | AllOf, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.parts) < 2:
+            raise ValueError("a conjunction needs at least two formulas; one formula stands by itself")
+
+    @property
+    def free_symbols(self) -> set[Any]:
+        """The letters of all parts."""
+        return set().union(*(part.free_symbols for part in self.parts))
+
+    def __str__(self) -> str:
+        return "; ".join(str(part) for part in self.parts)
+
+    def latex(self) -> str:
+        """The parts in LaTeX, one beside the other."""
+        return r",\quad ".join(part.latex() for part in self.parts)
+
+    def words(self) -> str:
+        """The parts as one sentence."""
+        return "; and ".join(part.words() for part in self.parts)
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
+
+
+Statement = Formula | AllOf
+
+
+@dataclass(frozen=True)
+class Property:
+    """A hypothesis that is no formula: what a letter stands for, in the words of the field.
+
+    >>> print(Property("H", "symmetric"))
+    H is symmetric
+    """
+
+    letter: str
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.letter} is {self.says}"
+
+    def latex(self) -> str:
+        """The hypothesis as text."""
+        return rf"\text{{{self}}}"
+
+
+Hypothesis = Formula | Property
+
+
+def equals(left: Any, right: Any) -> Formula:
+    """``left = right``.
+
+    >>> from fsl_sym.symbols import t
+    >>> str(equals(t, 2))
+    't = 2'
+    """
+    return Formula(left, "=", right)
+
+
+def at_most(left: Any, right: Any) -> Formula:
+    """``left <= right``."""
+    return Formula(left, "<=", right)
+
+
+def at_least(left: Any, right: Any) -> Formula:
+    """``left >= right``, which is said as ``right <= left``."""
+    return Formula(right, "<=", left)
+
+
+def less(left: Any, right: Any) -> Formula:
+    """``left < right``."""
+    return Formula(left, "<", right)
+
+
+def same_order(left: Any, right: Any) -> Formula:
+    """``c right <= left <= C right`` with constants that depend on s and beta only."""
+    return Formula(left, "~", right)
+
+
+def order_at_most(left: Any, right: Any) -> Formula:
+    """``left <= C right`` with a constant that depends on s and beta only."""
+    return Formula(left, "<~", right)
+
+
+def within(left: Any, right: Any, error: Any) -> Formula:
+    """``|left - right| <= error``."""
+    return Formula(left, "within", right, error=error)
+
+
+def tends(left: Any, variable: Symbol, point: Any, right: Any) -> Formula:
+    """``left`` tends to ``right`` as ``variable`` tends to ``point``."""
+    return Formula(left, "->", right, variable=variable, point=point)
+
+
+def all_of(parts: Iterable[Statement]) -> Statement:
+    """The conjunction of the parts; one part stands by itself."""
+    listed = tuple(parts)
+    return listed[0] if len(listed) == 1 else AllOf(listed)
+
+
+def joined(first: Formula, second: Formula) -> Formula | None:
+    """What two formulas say together, where the second begins with what the first ends with; None where nothing.
+
+    >>> from fsl_sym.symbols import M, T, t
+    >>> str(joined(equals(t, T), at_most(T, M)))
+    't <= M'
+    >>> joined(at_most(t, T), Formula(T, ">=", M)) is None
+    True
+    """
+    if first.right != second.left:
+        return None
+    if first.relation == "=":
+        return Formula(
+            first.left, second.relation, second.right, second.variable, second.point, second.error, second.program
+        )
+    if second.relation == "=":
+        return Formula(
+            first.left, first.relation, second.right, first.variable, first.point, first.error, first.program
+        )
+    if first.relation == second.relation == "within":
+        return within(first.left, second.right, first.error + second.error)
+    pair = {first.relation, second.relation}
+    if pair in ({"<="}, {">="}, {"~"}, {"<~"}):
+        return Formula(first.left, first.relation, second.right)
+    if pair <= {"<=", "~", "<~"}:
+        return order_at_most(first.left, second.right)
+    return None
+
+
+def canonical(expression: Any) -> Any:
+    """The expression with the letters of its sums and integrals named by their depth, so that names do not count.
+
+    >>> from sympy import Integral
+    >>> from fsl_sym.symbols import T, t, z
+    >>> canonical(Integral(t, (t, 0, T))) == canonical(Integral(z, (z, 0, T)))
+    True
+    """
+    if not isinstance(expression, Expr) or isinstance(expression, MatrixExpr) or not expression.has(Sum, Integral):
+        return expression
+    return _renamed(expression)
+
+
+def _depth(expression: Basic) -> int:
+    inner = max((_depth(part) for part in expression.args), default=0)
+    return inner + len(expression.limits) if isinstance(expression, Sum | Integral) else inner
+
+
+def _renamed(expression: Any) -> Any:
+    if not isinstance(expression, Basic) or not expression.args:
+        return expression
+    if not isinstance(expression, Sum | Integral):
+        parts = [_renamed(part) for part in expression.args]
+        return (
+            expression
+            if all(new is old for new, old in zip(parts, expression.args, strict=True))
+            else (expression.func(*parts))
+        )
+    function, limits = expression.function, list(expression.limits)
+    taken = _depth(function)
+    for place in range(len(limits)):
+        letter = limits[place][0]
+        name = ("j" if isinstance(expression, Sum) else "x") + f"_{taken + place}"
+        swap = {letter: Symbol(name, **letter.assumptions0)}
+        function = function.xreplace(swap)
+        limits[place] = (swap[letter], *limits[place][1:])
+        for inner in range(place):
+            limits[inner] = (limits[inner][0], *(end.xreplace(swap) for end in limits[inner][1:]))
+    renamed = tuple((limit[0], *(_renamed(end) for end in limit[1:])) for limit in limits)
+    return expression.func(_renamed(function), *renamed)

@@ -1,0 +1,220 @@
+"""Equalities between expressions, and signs of differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sympy import Derivative, Dummy, Expr, Function, Integer, Integral, Sum, Symbol, diff, expand, oo
+from sympy.core.function import AppliedUndef
+
+from fsl_sym.algebra.equality import equal, sign
+from fsl_sym.algebra.limits import is_continuous
+from fsl_sym.proof.formulas import Formula, Hypothesis, canonical, equals, less
+from fsl_sym.proof.rules.base import StepVerdict, accept, compare, refuse
+
+Pairs = tuple[tuple[Expr, Expr], ...]
+
+
+def moved(pairs: Pairs, *statement: Expr) -> tuple[dict[Expr, Expr], tuple[Hypothesis, ...]] | None:
+    """The replacements of letters by affine functions of new positive letters, and the ranges that they mean.
+
+    A letter x is replaced by ``A + B y`` with y > 0 new and B of one sign: then x ranges over all that is above or
+    below A, and this is the hypothesis. None for any other replacement.
+    """
+    swaps: dict[Expr, Expr] = {}
+    given: list[Hypothesis] = []
+    taken = set().union(*(side.free_symbols for side in statement))
+    for letter, expression in pairs:
+        slopes = {
+            new: expand(diff(expression, new), log=False) for new in expression.free_symbols - taken if new.is_positive
+        }
+        affine = {new: sign(slope) for new, slope in slopes.items() if not slope.has(new)}
+        own = sorted((new for new, direction in affine.items() if direction in (1, -1)), key=str)
+        if not own or not isinstance(letter, Symbol) or letter in expression.free_symbols:
+            return None
+        taken |= {own[0]}
+        direction, start = affine[own[0]], expression.subs(own[0], 0)
+        swaps[letter] = expression
+        given.append(less(start, letter) if direction == 1 else less(letter, start))
+    return swaps, tuple(given)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Both sides are the same function.
+
+    ``ranges`` holds pairs (letter, affine function of a new positive letter), for example ``(t, T (1 - y))`` where the
+    positivity of T - t has to be seen; what they mean, t < T, is a hypothesis of the step.
+    """
+
+    ranges: Pairs = ()
+    relation: ClassVar[str] = "="
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare both sides."""
+        swapped = moved(self.ranges, before, after)
+        if swapped is None:
+            return refuse("each letter must be replaced by an affine function of one new positive letter")
+        swaps, given = swapped
+        return compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True), given)
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """Both sides are the same once letters and functions are what they stand for; the definitions are hypotheses.
+
+    ``definitions`` holds pairs (letter or applied function, expression).
+    """
+
+    definitions: Pairs
+    relation: ClassVar[str] = "="
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Put the definitions in and compare."""
+        for name, value in self.definitions:
+            if not isinstance(name, Symbol | AppliedUndef) or value.has(name):
+                return refuse(
+                    f"{name} = {value} is no definition: the left side must be a letter or an unnamed function"
+                )
+            if not (before.has(name) or after.has(name)):
+                return refuse(f"{name} stands on neither side")
+            if isinstance(name, Symbol) and (
+                (name.is_positive and sign(value) != 1) or (name.is_integer and not value.is_integer)
+            ):
+                return refuse(f"{name} is declared to be more than {value} is shown to be")
+        swaps = dict(self.definitions)
+        given = tuple(equals(name, value) for name, value in self.definitions)
+        return compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True), given)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """Both sides are the same function once their derivatives are taken."""
+
+    relation: ClassVar[str] = "="
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Take derivatives, compare."""
+        sides = [side.replace(Derivative, lambda *parts: Derivative(*parts, evaluate=True)) for side in (before, after)]
+        rest = expand(sides[0] - sides[1])
+        return accept("derivatives taken; the difference expands to 0") if rest == 0 else refuse(f"differs by {rest}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Part of an expression is replaced by what it equals, by a lemma; its letters may not be bound around it."""
+
+    lemma: Any
+    relation: ClassVar[str] = "="
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """The equality."""
+        return (self.lemma,)
+
+    def check(self, before: Expr, after: Expr, known: Formula) -> StepVerdict:
+        """Replace and compare."""
+        if known.relation != "=":
+            return refuse(f"only equals are replaced by equals, not {known}")
+        whole = canonical(before)
+        bound = {limits[0] for side in (before, whole) for item in side.atoms(Sum, Integral) for limits in item.limits}
+        if bound & (known.left.free_symbols | known.right.free_symbols):
+            return refuse("a letter of the lemma is bound in the expression")
+        if not whole.has(known.left):
+            return refuse(f"{known.left} does not stand there")
+        return compare(whole.subs(known.left, known.right), canonical(after))
+
+
+@dataclass(frozen=True, slots=True)
+class SameDerivative:
+    """Two functions of ``variable`` > 0 agree: they do at the place ``at`` > 0, and their derivatives are the same.
+
+    ``given`` holds pairs (applied function or its derivative, value): T' = phi, say. They are hypotheses. Both sides
+    must be shown to be continuous, for two functions with one derivative may jump against each other.
+    """
+
+    variable: Symbol
+    at: Expr
+    given: Pairs = ()
+    relation: ClassVar[str] = "="
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare the values at the one place and the derivatives everywhere."""
+        if not self.variable.is_nonnegative or self.variable.is_integer:
+            return refuse(f"{self.variable} is not declared to be nonnegative: where the functions live is not known")
+        if sign(self.at) != 1 or not self.at.is_finite and self.at.is_finite is not None or self.at.has(self.variable):
+            return refuse(f"the place {self.at} is not shown to be a positive number")
+        for name, value in self.given:
+            of_function = isinstance(name, AppliedUndef) or (
+                isinstance(name, Derivative) and isinstance(name.expr, AppliedUndef)
+            )
+            if not of_function or value.has(name):
+                return refuse(f"{name} = {value} says nothing about a function without a name of its own")
+        for side in (before, after):
+            if not _is_continuous_with_integrals(side, self.variable):
+                return refuse(f"{side} is not shown to be continuous for all {self.variable} > 0")
+        start = equal(*(self._known(side.subs(self.variable, self.at)).doit() for side in (before, after)))
+        if not start.proved:
+            return refuse(f"at {self.variable} = {self.at}: {start.detail}", start.method)
+        slopes = [self._known(expand(self._known(diff(side, self.variable)))) for side in (before, after)]
+        verdict = equal(*slopes)
+        hypotheses = tuple(equals(name, value) for name, value in self.given)
+        return StepVerdict(verdict.proved, verdict.method, f"derivatives: {verdict.detail}", hypotheses)
+
+    def _known(self, side: Expr) -> Expr:
+        for expression, value in self.given:
+            side = side.subs(expression, value)
+        return side
+
+
+def _is_continuous_with_integrals(side: Expr, variable: Symbol) -> bool:
+    """Whether a function is shown to be continuous for ``variable`` > 0, as integrals of continuous functions are.
+
+    Functions without a name of their own, and their derivatives, are: the kernel lists it among the hypotheses.
+    """
+
+    def some_function(item: Expr) -> Expr:
+        # each with a name of its own: two of one name could cancel, and with them the pole of a common factor
+        return Function(Dummy().name)(*sorted(item.free_symbols, key=str))
+
+    def is_slope(item: Expr) -> bool:
+        return isinstance(item, Derivative) and isinstance(item.expr, AppliedUndef)
+
+    side = side.replace(is_slope, some_function)
+    while inmost := [item for item in side.atoms(Integral) if not item.function.has(Integral)]:
+        for item in inmost:
+            (running, lower, upper), *others = item.limits
+            inside = is_continuous(item.function, running, lower, upper)
+            if others or not inside or not is_continuous(item.function, variable, Integer(0), oo):
+                return False
+            if not all(is_continuous(end, variable, Integer(0), oo) for end in (lower, upper)):
+                return False
+        side = side.xreplace({item: some_function(item) for item in inmost})
+    return is_continuous(side, variable, Integer(0), oo)
+
+
+@dataclass(frozen=True, slots=True)
+class Smaller:
+    """``before`` is at most ``after`` for all values of the letters: the sign of the difference is decided.
+
+    With ``strict`` it must be below. ``ranges`` as in :class:`Identity`.
+    """
+
+    strict: bool = False
+    ranges: Pairs = ()
+
+    @property
+    def relation(self) -> str:
+        """``<`` or ``<=``."""
+        return "<" if self.strict else "<="
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Decide the sign of the difference."""
+        swapped = moved(self.ranges, before, after)
+        if swapped is None:
+            return refuse("each letter must be replaced by an affine function of one new positive letter")
+        decided = sign((after - before).subs(swapped[0], simultaneous=True))
+        if decided == 1 or (decided == 0 and not self.strict):
+            return accept(f"the difference has the sign {decided}", swapped[1])
+        return refuse(f"the sign of the difference {after - before} is {decided}")

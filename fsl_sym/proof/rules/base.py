@@ -1,0 +1,69 @@
+"""What every rule shares: the verdict on one step, and how a rule refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sympy import Dummy, Expr, Symbol
+
+from fsl_sym.algebra.equality import RANGED, equal
+from fsl_sym.proof.formulas import Hypothesis
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    """``holds`` only where an exact method succeeded; ``method`` is ``exact`` or ``numeric``; ``detail`` says how.
+
+    ``hypotheses`` is what the step holds under, besides the assumptions of its letters: all that the rule was told.
+    """
+
+    holds: bool
+    method: str
+    detail: str
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+
+class Rule(Protocol):
+    """One of the rules of :data:`fsl_sym.proof.rules.RULES`.
+
+    A rule is a frozen value that holds what its kind of step needs. ``lemmas``, where a rule has them, are derivations
+    that the kernel proves first; ``check`` then gets what they conclude, and nothing else of them.
+    """
+
+    @property
+    def relation(self) -> str:
+        """How ``before`` stands to ``after``: a key of :data:`fsl_sym.proof.formulas.RELATIONS`."""
+        ...
+
+    def check(self, before: Expr, after: Expr, *lemmas: Any) -> StepVerdict:
+        """Whether ``before`` and ``after`` stand to each other as the rule says."""
+        ...
+
+
+def refuse(detail: str, method: str = "exact") -> StepVerdict:
+    """The verdict that a step does not hold, with the reason."""
+    return StepVerdict(False, method, detail)
+
+
+def accept(detail: str, hypotheses: tuple[Hypothesis, ...] = ()) -> StepVerdict:
+    """The verdict that a step holds, and under what."""
+    return StepVerdict(True, "exact", detail, hypotheses)
+
+
+def compare(left: Expr, right: Expr, hypotheses: tuple[Hypothesis, ...] = ()) -> StepVerdict:
+    """The verdict on whether two expressions are the same function."""
+    verdict = equal(left, right)
+    return StepVerdict(verdict.proved, verdict.method, verdict.detail, hypotheses if verdict.proved else ())
+
+
+def freely_positive(letter: Symbol, *expressions: Expr) -> tuple[Symbol, tuple[Expr, ...]] | None:
+    """The expressions with a new letter, of which no more is known than that it is positive, in the place of one.
+
+    What is shown for the new letter holds for the old one if that is positive: None where it is not declared to be, or
+    is one of the letters whose range the paper narrows.
+    """
+    if not isinstance(letter, Symbol) or not letter.is_positive or letter in RANGED:
+        return None
+    new = Dummy(letter.name, positive=True)
+    return new, tuple(expression.xreplace({letter: new}) for expression in expressions)

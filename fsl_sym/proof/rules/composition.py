@@ -1,0 +1,264 @@
+"""Bounds made of other bounds: lemmas put to values, summed, combined, and read from their other end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sympy import Expr, Integer, Min, Sum, Symbol, diff, oo, simplify
+
+from fsl_sym.algebra.equality import equal, sign
+from fsl_sym.algebra.limits import limit_value
+from fsl_sym.proof.formulas import Formula, at_least, canonical
+from fsl_sym.proof.rules.algebra import Pairs, moved
+from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A lemma for all values of some letters, at values of them: each must be shown to be what its letter is declared.
+
+    ``values`` holds pairs (letter, expression); with a positive ``factor`` both sides are multiplied by it; ``ranges``
+    as in :class:`~fsl_sym.proof.rules.algebra.Identity`.
+    """
+
+    lemma: Any
+    values: tuple[tuple[Symbol, Expr], ...] = ()
+    factor: Expr = Integer(1)
+    ranges: Pairs = ()
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """The lemma."""
+        return (self.lemma,)
+
+    @property
+    def relation(self) -> str:
+        """That of the lemma."""
+        return str(self.lemma.conclusion.relation)
+
+    def check(self, before: Expr, after: Expr, known: Formula) -> StepVerdict:
+        """Put the values in, compare both sides."""
+        if known.relation not in ("=", "<=", ">=", "<"):
+            return refuse(f"a lemma with the relation {known.relation!r} is not put to values")
+        swapped = moved(self.ranges, before, after)
+        if swapped is None:
+            return refuse("each letter must be replaced by an affine function of one new positive letter")
+        for letter, value in self.values:
+            if not _may_be(letter, value.subs(swapped[0], simultaneous=True)):
+                return refuse(f"{value} is not shown to be what {letter} is declared to be")
+        if sign(self.factor) != 1:
+            return refuse(f"the factor {self.factor} is not shown to be positive")
+        swaps = dict(self.values)
+        left, right = (self.factor * mine.subs(swaps, simultaneous=True) for mine in (known.left, known.right))
+        if known.relation == "=" and canonical(left) == canonical(after):
+            left, right = right, left
+        for mine, side in ((left, before), (right, after)):
+            verdict = compare(canonical(mine), canonical(side))
+            if not verdict.holds:
+                return verdict
+        return accept("the lemma at these values", swapped[1])
+
+
+def _may_be(letter: Symbol, value: Expr) -> bool:
+    least = sign(value)
+    return bool(
+        (not letter.is_positive or least == 1)
+        and (not letter.is_nonnegative or least in (0, 1))
+        and not letter.is_negative
+        and (not letter.is_integer or value.is_integer)
+        and (not letter.is_real or value.is_real)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SumOfBounds:
+    """A sum is at most the sum of the bounds of its terms, over one range."""
+
+    lemma: Any
+    relation: ClassVar[str] = "<="
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """The bound of a term, for every index."""
+        return (self.lemma,)
+
+    def check(self, before: Expr, after: Expr, known: Formula) -> StepVerdict:
+        """Compare both sums with the lemma, term by term."""
+        if known.relation not in ("<=", "="):
+            return refuse(f"the lemma is no upper bound: {known}")
+        if not (isinstance(before, Sum) and isinstance(after, Sum)) or before.limits != after.limits:
+            return refuse("both sides must be sums over one range")
+        if len(before.limits) != 1:
+            return refuse("a double sum is taken one index after the other")
+        for mine, side in ((known.left, before), (known.right, after)):
+            verdict = compare(mine, canonical(side.function))
+            if not verdict.holds:
+                return verdict
+        return accept("term by term")
+
+
+def _one_sum(expression: Expr) -> tuple[Symbol, Expr, Expr, Expr] | None:
+    """(index, first, last, summand) of an expression that is one sum."""
+    if not isinstance(expression, Sum) or len(expression.limits) != 1:
+        return None
+    (index, first, last) = expression.limits[0]
+    return index, first, last, expression.function
+
+
+@dataclass(frozen=True, slots=True)
+class FirstTerm:
+    """A sum from 1 to M >= 1 of nonnegative terms is at least its first term."""
+
+    relation: ClassVar[str] = ">="
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Decide the sign of the terms, compare the first."""
+        parts = _one_sum(before)
+        if parts is None or parts[1] != 1:
+            return refuse("expected one sum that begins at 1")
+        index, _, last, summand = parts
+        if sign(summand) not in (0, 1):
+            return refuse(f"the terms {summand} are not shown to be nonnegative")
+        if sign(last) != 1 and last != oo:
+            return refuse(f"the sum is not shown to have a first term: it ends at {last}")
+        return compare(summand.subs(index, 1), after)
+
+
+@dataclass(frozen=True, slots=True)
+class MoreTerms:
+    """A sum of nonnegative terms to M is at most the sum to infinity."""
+
+    relation: ClassVar[str] = "<="
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Decide the sign of the terms, compare with the endless sum."""
+        parts = _one_sum(before)
+        if parts is None:
+            return refuse("expected one sum")
+        index, first, _, summand = parts
+        if sign(summand) not in (0, 1):
+            return refuse(f"the terms {summand} are not shown to be nonnegative")
+        if canonical(Sum(summand, (index, first, oo))) != canonical(after):
+            return refuse(f"{after} is not the endless sum of the same terms")
+        return accept("more nonnegative terms")
+
+
+@dataclass(frozen=True, slots=True)
+class AtMostBoth:
+    """What is at most ``factor`` times each of two bounds is at most ``factor`` times the smaller."""
+
+    first: Any
+    second: Any
+    factor: Expr = Integer(1)
+    relation: ClassVar[str] = "<="
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """Both bounds."""
+        return (self.first, self.second)
+
+    def check(self, before: Expr, after: Expr, one: Formula, other: Formula) -> StepVerdict:
+        """Compare what is bounded, and the minimum."""
+        if {one.relation, other.relation} - {"<=", "="}:
+            return refuse("both lemmas must be upper bounds")
+        quantity = canonical(before)
+        if one.left != quantity or other.left != quantity:
+            return refuse(f"the lemmas bound {one.left} and {other.left}, not {quantity}")
+        if sign(self.factor) != 1:
+            return refuse(f"the factor {self.factor} is not shown to be positive")
+        smaller = Min(*(simplify(each.right / self.factor) for each in (one, other)))
+        return compare(self.factor * smaller, after)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadOfSum:
+    """``sum_{j<=M} f(T j^-beta) >= f(1) min{M, T^(1/beta)}/2`` for T, M >= 1, where f is nonnegative and rises.
+
+    The terms j <= N = floor(min{M, T^(1/beta)}) have T j^-beta >= 1, hence f >= f(1), and N >= min/2 because the
+    minimum is at least 1. The lemma is ``f(1) <= f(1 + w)``.
+    """
+
+    lemma: Any
+    variable: Symbol
+    function: Expr
+    time: Symbol
+    exponent: Expr
+    relation: ClassVar[str] = ">="
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """That f rises from 1."""
+        return (self.lemma,)
+
+    def check(self, before: Expr, after: Expr, rises: Formula) -> StepVerdict:
+        """Compare the summand, the lemma and the bound."""
+        parts = _one_sum(before)
+        if parts is None or parts[1] != 1 or not self.time.is_positive or sign(self.exponent) != 1:
+            return refuse("expected a sum from 1, a positive time and a positive exponent")
+        index, _, last, summand = parts
+        at_one = self.function.subs(self.variable, 1)
+        same = equal(self.function.subs(self.variable, self.time * index**-self.exponent), summand)
+        if not same.proved:
+            return refuse(f"the summand is not f(T j^-beta): {same.detail}", same.method)
+        more = rises.right.free_symbols - rises.left.free_symbols - self.function.free_symbols
+        if rises.relation != "<=" or len(more) != 1 or not (letter := more.pop()).is_positive:
+            return refuse("the lemma must be f(1) <= f(1 + w) for every w > 0")
+        for mine, side in ((at_one, rises.left), (self.function.subs(self.variable, 1 + letter), rises.right)):
+            verdict = compare(mine, side)
+            if not verdict.holds:
+                return verdict
+        freed = freely_positive(self.variable, self.function)
+        if freed is None or sign(freed[1][0]) not in (0, 1) and not self._begins_at_zero(freed[0], freed[1][0]):
+            return refuse("f is not shown to be nonnegative")
+        verdict = compare(at_one * Min(last, self.time ** (1 / self.exponent)) / 2, after)
+        given = (at_least(self.time, Integer(1)), at_least(last, Integer(1)))
+        return StepVerdict(verdict.holds, verdict.method, verdict.detail, given)
+
+    @staticmethod
+    def _begins_at_zero(x: Symbol, function: Expr) -> bool:
+        return limit_value(function, x, Integer(0)) == 0 and sign(simplify(diff(function, x))) in (0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class WithinError:
+    """What differs from a value by at most an error is at most their sum."""
+
+    lemma: Any
+    relation: ClassVar[str] = "<="
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """The approximation."""
+        return (self.lemma,)
+
+    def check(self, before: Expr, after: Expr, known: Formula) -> StepVerdict:
+        """Compare the sum."""
+        if known.relation != "within" or known.left != canonical(before):
+            return refuse(f"{known} is no approximation of {before}")
+        return compare(known.right + known.error, after)
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A bound read from its other end."""
+
+    lemma: Any
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """The bound."""
+        return (self.lemma,)
+
+    @property
+    def relation(self) -> str:
+        """``>=`` for ``<=``, and the other way round."""
+        return {"<=": ">=", ">=": "<="}.get(self.lemma.conclusion.relation, "=")
+
+    def check(self, before: Expr, after: Expr, known: Formula) -> StepVerdict:
+        """Compare crosswise."""
+        if known.relation not in ("<=", ">=", "="):
+            return refuse(f"{known} is no bound")
+        if (known.right, known.left) != (canonical(before), canonical(after)):
+            return refuse(f"{known} is about other sides")
+        return accept("read from its other end")

@@ -1,0 +1,60 @@
+"""Linear combinations of what lemmas state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Abs, Add, Expr, Integer
+
+from fsl_sym.algebra.equality import sign
+from fsl_sym.proof.formulas import Formula, canonical
+from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
+from fsl_sym.proof.rules.sums import Termwise
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``sum c_i left_i`` stands to ``sum c_i right_i`` as the lemmas say: equal, at most, or within the sum of errors.
+
+    ``terms`` holds pairs (coefficient, lemma); the coefficients of bounds must be positive. Lemmas of equalities may
+    stand beside bounds and approximations.
+    """
+
+    terms: tuple[tuple[Expr, Any], ...]
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """The lemmas."""
+        return tuple(lemma for _, lemma in self.terms)
+
+    @property
+    def relation(self) -> str:
+        """The one relation of the lemmas that is no equality; ``=`` where all are."""
+        kinds = {lemma.conclusion.relation for lemma in self.lemmas} - {"="}
+        return str(kinds.pop()) if len(kinds) == 1 else "="
+
+    @property
+    def error(self) -> Expr:
+        """The sum of the errors, each times the size of its coefficient."""
+        return Add(*(Abs(factor) * (lemma.conclusion.error or 0) for factor, lemma in self.terms))
+
+    def check(self, before: Expr, after: Expr, *known: Formula) -> StepVerdict:
+        """Compare both sides with the combinations."""
+        kinds = {each.relation for each in known} - {"="}
+        if len(kinds) > 1 or kinds - {"<=", ">=", "within"}:
+            return refuse(f"lemmas with the relations {sorted(kinds)} are not added")
+        if kinds & {"<=", ">="} and not all(
+            sign(factor) in (0, 1) for (factor, _), each in zip(self.terms, known, strict=True) if each.relation != "="
+        ):
+            return refuse("a bound is multiplied by what is not shown to be nonnegative")
+        for name, side in (("left", before), ("right", after)):
+            whole: Expr = Integer(0)
+            for (factor, _), each in zip(self.terms, known, strict=True):
+                whole += factor * getattr(each, name)
+            if canonical(whole) == canonical(side):
+                continue
+            verdict = Termwise().check(canonical(whole), canonical(side))
+            if not verdict.holds:
+                return verdict
+        return accept("the lemmas added up")
