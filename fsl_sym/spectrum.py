@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import And, Expr, Ge, Integer, Integral, Le, Sum, Symbol, exp, expand, oo, uppergamma, zeta
+from sympy import And, Expr, Ge, Integer, Integral, Le, Mul, Sum, Symbol, exp, expand, oo, uppergamma, zeta
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
@@ -18,6 +18,7 @@ from fsl_sym.proof import (
     Derivation,
     Identity,
     Instance,
+    Interchange,
     IntegralTest,
     Maximum,
     Monotone,
@@ -255,6 +256,22 @@ def signal_gap() -> Derivation:
         *approximation_error_asymptotics().from_above,
     )
     return Derivation("signal gap", "e_infinity - e_M is at most of the order of delta_M", steps, "lemma:em-gap")
+
+
+def kernel_mass() -> Derivation:
+    """2 int_0^infinity K_M = sum_{j<=M} lambda_j.
+
+    >>> str(kernel_mass().conclusion.right)
+    'Sum(j_0**(-beta), (j_0, 1, M))'
+    """
+    factors = (Integer(2), j ** (-2 * beta), exp(-2 * eigenvalue() * t))
+    by_mode = Sum(Integral(Mul(*factors), (t, 0, oo)), (j, 1, M))
+    primitive = -eigenvalue() * exp(-2 * eigenvalue() * t)
+    steps = (
+        Step(Integral(2 * forgetting_kernel(), (t, 0, oo)), by_mode, Interchange(factors), "nonnegative terms"),
+        Step(by_mode, Sum(eigenvalue(), (j, 1, M)), Antiderivative(primitive), "a mode forgets at rate 2 lambda_j"),
+    )
+    return Derivation("kernel mass", "The mass of the kernel", steps, "lemma:convolution-kernel")
 
 
 def asymptotics_derivations() -> tuple[Derivation, ...]:

@@ -24,6 +24,7 @@ N: Final = Symbol("N", positive=True)
 D: Final = Symbol("D", positive=True)
 C: Final = Symbol("C", positive=True)
 B: Final = Symbol("B", positive=True)
+E: Final = Symbol("E", positive=True)
 K: Final = Symbol("K", positive=True)
 K1: Final = Symbol("K_1", positive=True)
 K2: Final = Symbol("K_2", positive=True)
@@ -52,6 +53,7 @@ MEANINGS: Final = MappingProxyType(
         D: "data size: D = B K",
         C: "compute: C = M D",
         B: "batch size",
+        E: "excess risk, half of the loss above that of the target",
         K: "number of training steps (the step of the schedule, h = 1)",
         K1: "number of steps of the stable phase",
         K2: "number of steps of the decay phase",

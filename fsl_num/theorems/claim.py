@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from fsl_num.theorems.statements import Statement
+from fsl_num.theorems.formula_laws import order_mutants, order_statement, parts_of
+from fsl_num.theorems.statements import Joint, Statement
 from fsl_sym.domain import REGIMES, Regime
+from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis
+from fsl_sym.proof.letters import of_letters
 
 Role = Literal["printed", "corrected", "argument", "stronger", "own"]
 """Where a claim comes from: the paper as printed; the paper corrected; a step of a proof of the paper, heard apart from
@@ -43,9 +46,12 @@ class Claim:
     """One claim, as printed in the paper or as corrected here.
 
     ``id`` is the paper's label (a slug where it has none; variants carry a suffix), ``line`` its line in the paper's
-    source, ``statement(sample)`` the claim in numbers, ``measure(sample)`` what is measured without knowing the claim,
-    ``mutants(sample)`` wrong versions beyond those a statement makes of itself, ``derive`` the symbolic derivation.
-    ``exact`` says that the derivation proves the whole claim (the verdict is then PROVED, not SUPPORTED).
+    source. ``formula`` is what it states, as one symbolic value (a text in LaTeX where there is no value yet), and
+    ``hypotheses`` are what it needs: predicates of :mod:`fsl_sym.proof`, and sentences for what is none.
+    ``measure(sample)`` is what is measured without knowing the claim; ``statement(sample)`` the claim in numbers, made
+    from the formula where it is an order and none is given; ``mutants(sample)`` wrong versions beyond those that are
+    made from the formula and those a statement makes of itself. ``derive`` gives the derivations that support the
+    claim; it is PROVED where their theorems together are the formula, under hypotheses that the claim has.
     Claims of one ``family`` share a measurement and are heard in one process (its own id unless given).
     ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails; ``role`` says where
     the claim comes from (:data:`Role`), ``strengthens`` which printed claim a stronger one implies. ``probability`` is
@@ -57,16 +63,15 @@ class Claim:
     line: int
     title: str
     text: Words
-    latex: Words
-    hypotheses: tuple[str, ...]
+    formula: Formula | AllOf | Words
+    hypotheses: tuple[str | Hypothesis, ...]
     measure: Callable[[Sample], Any]
-    statement: Callable[[Sample], Statement]
+    statement: Callable[[Sample], Statement] | None = None
     mutants: Callable[[Sample], Mapping[str, Statement]] = lambda sample: {}
     derive: Callable[[], Any] | None = None
     regimes: tuple[str, ...] = ALL_REGIMES
     depends: tuple[str, ...] = ()
     corrected_by: str | None = None
-    exact: bool = False
     family: str = ""
     role: Role = "printed"
     strengthens: str | None = None
@@ -82,6 +87,9 @@ class Claim:
                 f"claim {self.id}: the role must be one of {get_args(Role)}, and a stronger claim (no other) "
                 f"says which claim it strengthens; not {self.role!r} with strengthens = {self.strengthens!r}"
             )
+        orders = [isinstance(self.formula, Formula | AllOf) and part.relation in ("~", "<~") for part in self._parts()]
+        if self.statement is None and not (orders and all(orders)):
+            raise ValueError(f"claim {self.id} needs a statement: numbers are made from formulas of orders alone")
         if not self.hypotheses:
             raise ValueError(f"claim {self.id} has no hypotheses: say at least 's > 0, beta > 1'")
 
@@ -91,9 +99,47 @@ class Claim:
         return self.text if isinstance(self.text, str) else self.text()
 
     @property
-    def formula(self) -> str:
+    def latex(self) -> str:
         """The claim in LaTeX, without delimiters."""
-        return self.latex if isinstance(self.latex, str) else self.latex()
+        if isinstance(self.formula, Formula | AllOf):
+            return self.formula.latex()
+        return self.formula if isinstance(self.formula, str) else self.formula()
+
+    @property
+    def given(self) -> frozenset[Hypothesis]:
+        """All that the claim assumes: its hypotheses that are predicates, and what its letters are declared to be."""
+        stated = {each for each in self.hypotheses if not isinstance(each, str)}
+        if isinstance(self.formula, Formula | AllOf):
+            stated |= of_letters(self.formula)
+        return frozenset(stated)
+
+    def derivations(self) -> tuple[Derivation, ...]:
+        """The derivations that support the claim; none where it has no proof by machine."""
+        if self.derive is None:
+            return ()
+        derived = self.derive()
+        return (derived,) if isinstance(derived, Derivation) else tuple(derived)
+
+    def _parts(self) -> tuple[Formula, ...]:
+        return parts_of(self.formula) if isinstance(self.formula, Formula | AllOf) else ()
+
+    def says(self, sample: Sample) -> Statement:
+        """The claim in numbers at a sample."""
+        if self.statement is not None:
+            return self.statement(sample)
+        made = {str(part): order_statement(part, sample) for part in self._parts()}
+        return next(iter(made.values())) if len(made) == 1 else Joint(made)
+
+    def wrong_versions(self, sample: Sample) -> dict[str, Statement]:
+        """The mutants at a sample: of the formula, where the numbers are made from it, and those that are given."""
+        wrong: dict[str, Statement] = {}
+        parts = self._parts() if self.statement is None else ()
+        for part in parts:
+            for name, mutant in order_mutants(part, sample).items():
+                wrong[name if len(parts) == 1 else f"{part}: {name}"] = (
+                    mutant if len(parts) == 1 else Joint({str(part): mutant})
+                )
+        return {**wrong, **self.mutants(sample)}
 
     def regime_objects(self) -> tuple[Regime, ...]:
         """The regimes in which the claim is heard."""

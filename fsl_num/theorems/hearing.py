@@ -10,6 +10,7 @@ from typing import Any
 from sympy import Rational
 
 from fsl_num.theorems.claim import Claim, Sample
+from fsl_num.theorems.formula_laws import parts_of
 from fsl_num.theorems.records import (
     DerivationRecord,
     Hearing,
@@ -20,6 +21,7 @@ from fsl_num.theorems.records import (
 )
 from fsl_num.theorems.statements import NothingCompared, Statement
 from fsl_sym.domain import Regime
+from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
 
 SAMPLES = {"quick": 1, "full": 6, "deep": 24}
 """How many points of each regime a profile draws; its place in this order is the effort of its samples."""
@@ -80,7 +82,7 @@ def samples_of(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Sa
 
 def _hear_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> RegimeHearing:
     samples = samples_of(claim, regime, profile, seed)
-    heard = [(sample, claim.statement(sample), claim.measure(sample)) for sample in samples]
+    heard = [(sample, claim.says(sample), claim.measure(sample)) for sample in samples]
     for sample, _, measured in heard:
         nothing = _empty_part(measured)
         if nothing is not None:
@@ -132,7 +134,7 @@ def _hear_mutants(claim: Claim, heard: Sequence[tuple[Sample, Statement, Any]]) 
     """Each mutant against the same measurements: the check refutes it when it fails at one of the points heard."""
     refuted: dict[str, MutantHearing] = {}
     for sample, statement, measured in heard:
-        for name, mutant in {**statement.mutants(), **claim.mutants(sample)}.items():
+        for name, mutant in {**statement.mutants(), **claim.wrong_versions(sample)}.items():
             if name in refuted and refuted[name].refuted:
                 continue
             judgement = mutant.judge(measured)
@@ -165,9 +167,8 @@ def _resolution(kind: str, heard: Sequence[tuple[Sample, Statement, Any]]) -> fl
 def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:
     if claim.derive is None:
         return ()
-    derived = claim.derive()
     records = []
-    for derivation in derived if isinstance(derived, list) else [derived]:
+    for derivation in claim.derivations():
         verdict = derivation.verify()
         steps = len(verdict.steps)
         verified = sum(each.holds for each in verdict.steps)
@@ -193,6 +194,53 @@ def _verdict(
             f"accepts its mutants: {', '.join(passed[:3])}" if passed else f"no mutant was heard in {silent[0].regime}"
         )
         return Verdict.VACUOUS, f"the check {reason}"
-    if claim.exact and derivations:
-        return Verdict.PROVED, ""
-    return Verdict.SUPPORTED, ""
+    missing = unproved(claim)
+    return (Verdict.SUPPORTED, missing) if missing else (Verdict.PROVED, "")
+
+
+def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:
+    """Why a proof does not prove a claim; "" where the theorem is the formula, under hypotheses that the claim has.
+
+    Args:
+        claim: the claim.
+        proof: derivations; those of the claim by default.
+
+    >>> from fsl_num.theorems.registry import claim
+    >>> unproved(claim("lemma: N-exp-decay"))
+    ''
+    >>> unproved(claim("lemma: N-exp-decay"), claim("ass:source").derivations())
+    'the proof ends in another formula'
+    """
+    steps = claim.derivations() if proof is None else tuple(proof)
+    if not isinstance(claim.formula, Formula | AllOf):
+        return "the claim has no symbolic formula"
+    if not steps:
+        return "no proof by machine"
+    try:
+        theorem = together(*steps)
+    except ProofError as error:
+        return str(error)
+    if theorem.conclusion != claim.formula:
+        return "the proof ends in another formula"
+    if any(part.is_true_by_notation for part in parts_of(claim.formula)):
+        return "the formula says nothing: both of its sides are written the same way"
+    lacking = sorted(str(each) for each in theorem.hypotheses if not follows(each, claim.given))
+    return f"the proof assumes what the claim does not: {', '.join(lacking)}" if lacking else ""
+
+
+def follows(hypothesis: Hypothesis, given: frozenset[Hypothesis]) -> bool:
+    """Whether a hypothesis is among those given, or a weaker bound of the same letter by a number."""
+    if hypothesis in given:
+        return True
+    if not isinstance(hypothesis, Formula) or hypothesis.relation not in ("<", "<=") or not hypothesis.left.is_number:
+        return False
+    return any(
+        isinstance(each, Formula)
+        and each.right == hypothesis.right
+        and each.left.is_number
+        and (
+            (each.relation in ("<", "<=") and bool(each.left > hypothesis.left))
+            or (each.relation == "<" and each.left == hypothesis.left)
+        )
+        for each in given
+    )

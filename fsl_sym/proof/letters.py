@@ -1,4 +1,4 @@
-"""What the letters of a statement are declared to be: hypotheses of every theorem about them, and what a range allows."""
+"""What the letters of a statement are declared to be: hypotheses of each theorem, and what a range allows."""
 
 from __future__ import annotations
 

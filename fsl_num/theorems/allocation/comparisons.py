@@ -65,7 +65,7 @@ def _comparison(name: str, label: str, line: int, title: str, text: str, latex: 
         line=line,
         title=title,
         text=text,
-        latex=latex,
+        formula=latex,
         hypotheses=HYPOTHESES,
         measure=lambda sample: {budget: _ratio(better, worse, budget, sample) for budget in BUDGETS},
         statement=lambda sample: Joint({budget: _derived_ratio(better, worse, budget, sample) for budget in BUDGETS}),
@@ -146,7 +146,7 @@ def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Orde
         line=1002,
         title=title,
         text=f"easy: D/M ~ C^(alpha/(2 + alpha)){'' if corrected_by else ' (log C)^(2/(2 + alpha))'}, alpha = s beta",
-        latex=rf"D_{{\mathrm{{opt}}}}/M_{{\mathrm{{opt}}}} \eqsim C^{{\alpha/(2+\alpha)}}{logs}",
+        formula=rf"D_{{\mathrm{{opt}}}}/M_{{\mathrm{{opt}}}} \eqsim C^{{\alpha/(2+\alpha)}}{logs}",
         hypotheses=HYPOTHESES,
         measure=_data_over_model,
         statement=statement,
@@ -196,7 +196,7 @@ CLAIMS = (
         line=1040,
         title="In the hard regime an optimal decay phase may be a vanishing fraction of the steps",
         text="hard: the least near-optimal decay fraction tends to zero",
-        latex=r"r_{\mathrm{opt}} \to 0",
+        formula=r"r_{\mathrm{opt}} \to 0",
         hypotheses=HYPOTHESES,
         measure=lambda sample: {
             budget: measure("wsd", budget, False, False, sample)["decay_fraction lower"] for budget in BUDGETS
@@ -211,7 +211,7 @@ CLAIMS = (
         line=194,
         title="Table 1: the optimal excess risk of every schedule",
         text="the eight cells of Table 1, regimes and log powers included, the edge filed under easy",
-        latex=r"\text{Table 1}",
+        formula=r"\text{Table 1}",
         hypotheses=HYPOTHESES,
         measure=lambda sample: {
             f"{name}/{budget}": (measure_risk(name, budget, *sample.point, settled=sample.effort == 0),)

@@ -139,7 +139,7 @@ def printed_claim(
         line=line,
         title=title,
         text=partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
-        latex=partial(_shown, shown, BASES[budget], r" \\ ", r"\text{{{}: }} ", r",\ ", _latex),
+        formula=partial(_shown, shown, BASES[budget], r" \\ ", r"\text{{{}: }} ", r",\ ", _latex),
         hypotheses=(*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
         measure=partial(measure, schedule, budget, infinite_model, free_steps),
         statement=statement,
@@ -162,7 +162,7 @@ def derived_claim(
         return {key: each.subs(values) for key, each in quantities.items()}
 
     claim = printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
-    return replace(claim, derive=lambda: optimal_allocation(*problem).derivation, role=role)
+    return replace(claim, derive=lambda: optimal_allocation(*problem).derivations, role=role)
 
 
 def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bool:

@@ -258,7 +258,7 @@ CLAIMS: tuple[Claim, ...] = (
         "physical time: the learning rate comes squared. Heard with h = 1 and b = 4, derived for every h and b.",
         r"\mathcal N = \int_0^\tau \mathcal K(T(\tau)-T(u))(e(T(u))+\sigma^2)\frac{h\varphi(u)^2}{b(u)}\,du",
         (POWERS, NAMED), partial(_points, "noise over intrinsic time", _schedules()), _physical_time,
-        derive=ansatz.physical_time, exact=True, family="ansatz-quadrature",
+        derive=ansatz.physical_time, family="ansatz-quadrature",
     ),
     Claim(
         "eq:numerical_const_term", "eq:numerical_const_term", 1457, "the noise of the first rate, as printed",
@@ -272,7 +272,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The same with e(T(u)) on the left: the noise of a constant schedule of rate phi(0) and intrinsic time T(k).",
         rf"\int_0^k \mathcal K(T(k)-T(u))(\sigma^2+e(T(u)))\varphi(u)\varphi(0)\,du = {GAMMA}",
         (POWERS, NAMED), partial(_points, "first rate over steps", _schedules()), _const_term,
-        derive=ansatz.integration_by_parts, exact=True, role="corrected", family="ansatz-quadrature",
+        derive=ansatz.integration_by_parts, role="corrected", family="ansatz-quadrature",
     ),
     Claim(
         "eq:numerical_const_term/order", "eq:numerical_const_term", 1467, "the order of the noise of the first rate",
@@ -309,14 +309,14 @@ CLAIMS: tuple[Claim, ...] = (
         rf"T(k)^{{-s}} + M^{{-s\beta}} + \mathcal N_k = T(k)^{{-s}} + M^{{-s\beta}} + \tfrac1B {GAMMA}"
         r"- \mathrm{LRD}(k)",
         (POWERS, NAMED, "M infinite", "phi absolutely continuous"), _loss, _loss_corrected,
-        derive=ansatz.integration_by_parts, exact=True, role="corrected", family="ansatz-quadrature",
+        derive=ansatz.integration_by_parts, role="corrected", family="ansatz-quadrature",
     ),
     Claim(
         f"{LABEL}/parts", LABEL, 1476, "the reduction by decay, integrated by parts",
         "The three lines of LRD(k) are equal where phi is absolutely continuous.",
         r"\mathrm{LRD}(k) = -\frac1B\int_0^k\varphi'(r)\int_{T(r)}^{T(k)}\mathcal K(T(k)-t)(\sigma^2+e(t))\,dt\,dr",
         (POWERS, NAMED, "phi absolutely continuous"), partial(_points, "reduction as defined", _decaying()), _parts,
-        derive=ansatz.integration_by_parts, exact=True, family="ansatz-quadrature",
+        derive=ansatz.integration_by_parts, family="ansatz-quadrature",
     ),
     Claim(
         f"{LABEL}/discretisation", LABEL, 1486, "the reduction by decay as a sum over the steps",
@@ -334,7 +334,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\mathrm{LRD}(k) = \frac1B\sum_{i=1}^k(\eta_{i-1}-\eta_i)\int_{T(i-1)}^{T(k)}\mathcal K(T(k)-t)"
         r"(\sigma^2+e(t))\,dt",
         (POWERS, STEPPED), lambda sample: measured.step_measurements(sample, True), _abel,
-        derive=ansatz.abel_summation, exact=True, role="stronger", strengthens=f"{LABEL}/discretisation",
+        derive=ansatz.abel_summation, role="stronger", strengthens=f"{LABEL}/discretisation",
         family="steps",
     ),
     Claim(
@@ -349,7 +349,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With T(k) - t in the place of t it is 1 - (1 + c (T(k) - T(i)))^-(1 - 1/beta), exactly.",
         r"c\left(1-\tfrac1\beta\right)\int_{T(i)}^{T(k)}\frac{dt}{(1+c(T(k)-t))^{2-1/\beta}} = "
         r"1-(1+c(T(k)-T(i)))^{-(1-1/\beta)}",
-        (POWERS,), _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, exact=True, role="corrected",
+        (POWERS,), _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, role="corrected",
         family="kernel-integral",
     ),
     Claim(

@@ -316,7 +316,7 @@ CLAIMS: tuple[Claim, ...] = (
         "reduction by decay, with an exponential of the steps where the theory has a power of intrinsic time.",
         r"S_2 = \sum_{j=2}^k(\eta_{j-1}-\eta_j)\frac{1-\lambda^{k-j+1}}{1-\lambda}",
         (SCHEDULES, "lambda from 0.9 to 0.999"), partial(_sample_free, _momentum), _momentum_drops,
-        derive=ansatz.momentum_kernel, exact=True, regimes=("easy",), role="own", family="laws",
+        derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws",
     ),
     Claim(
         f"{LABEL}/multi-power", LABEL, 1195, "the Multi-Power Law, as printed",
@@ -335,7 +335,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\mathrm{LD}(k) = C\sum_{i=2}^k(\eta_{i-1}-\eta_i)\Big(1-\big(1+c\textstyle\sum_{j=i}^k\eta_j\big)"
         r"^{-(1-1/\beta)}\Big)",
         (SCHEDULES, "label noise alone", "the power kernel"), _label_noise, _multi_power_corrected,
-        derive=lambda: [ansatz.abel_summation(), ansatz.kernel_integral()], exact=True, role="corrected",
+        derive=lambda: [ansatz.abel_summation(), ansatz.kernel_integral()], role="corrected",
         family="steps",
     ),
     Claim(

@@ -156,7 +156,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\int_0^\infty (\mathcal K_\infty-\mathcal K_M) = \tfrac12\sum_{j>M}\lambda_j",
         (MODEL, "beta >= 4/3 (smaller ones are heard there)"),
         lambda sample: gaps.total_gap(_above_four_thirds(sample)),
-        lambda sample: _tail_mass(_above_four_thirds(sample)), derive=tail_mass, exact=True, role="stronger",
+        lambda sample: _tail_mass(_above_four_thirds(sample)), derive=tail_mass, role="stronger",
         strengthens="eq:Ksigma-gap", family="gaps",
     ),
     Claim(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Integer, Integral, Mul, Sum, exp, oo, zeta
+from sympy import Integral, Sum, exp, log, oo, zeta
 
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import sharp
@@ -15,23 +15,31 @@ from fsl_num.theorems.kernel import measurements as measured
 from fsl_num.theorems.kernel.constants import SHARP_CLAIMS
 from fsl_num.theorems.records import Erratum
 from fsl_num.theorems.statements import Direction, Equivalent, Joint, Statement
-from fsl_sym.proof import Derivation, Step
-from fsl_sym.integrals.stable_phase import stable_bound, stable_phase_noise, stable_sum
-from fsl_sym.proof import Antiderivative, Interchange
+from fsl_sym.integrals.stable_phase import stable_order, stable_phase_noise, stable_sum
+from fsl_sym.proof import AllOf, Derivation, at_least, at_most, equals, order_at_most, same_order
 from fsl_sym.spectrum import (
     approximation_error_asymptotics,
     eigenvalue,
     finite_kernel,
     finite_signal,
     forgetting_kernel,
+    kernel_mass,
+    signal,
     signal_gap,
 )
-from fsl_sym.symbols import M, beta, j, t
+from fsl_sym.symbols import T2, M, N, beta, j, s, t, z
 
 Array = NDArray[np.float64]
 MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
+WINDOW = (at_least(t, 1), at_most(t, M**beta), "tested up to 4 M^beta")
 QUADRATURE = 1e-10
 """The quadrature's own error bound is below this, relative."""
+
+
+def approximation_bounds() -> tuple[Derivation, ...]:
+    """delta_M from below and from above, for N infinite."""
+    both = approximation_error_asymptotics()
+    return both.from_below, both.from_above
 
 
 def monomial(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
@@ -101,18 +109,6 @@ def _stable_measured(sample: Sample) -> dict[str, Any]:
     }
 
 
-def mass_derivation() -> Derivation:
-    """2 int_0^infinity K_M = sum_{j<=M} lambda_j."""
-    factors = (Integer(2), j ** (-2 * beta), exp(-2 * eigenvalue() * t))
-    mode = Mul(*factors)
-    by_mode = Sum(Integral(mode, (t, 0, oo)), (j, 1, M))
-    steps = (
-        Step(Integral(2 * forgetting_kernel(), (t, 0, oo)), by_mode, Interchange(factors), "nonnegative terms"),
-        Step(by_mode, Sum(eigenvalue(), (j, 1, M)), Antiderivative(-eigenvalue() * exp(-2 * eigenvalue() * t)), "each mode forgets at rate 2 lambda_j"),
-    )  # fmt: skip
-    return Derivation("kernel mass", "The mass of the kernel", steps, ("M finite",), "lemma:convolution-kernel")
-
-
 def _mass(sample: Sample) -> Statement:
     total = Sum(eigenvalue(), (j, 1, M))
     wrong = {"half of it": total / 2, "twice it": 2 * total, "M infinite": zeta(beta) + 0 * M}
@@ -137,55 +133,49 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the signal falls like t^-s inside the window",
         "e_M(t) is of the order of t^-s for 1 <= t <= c M^beta, uniformly in M.",
-        r"e_M(t) \asymp t^{-s}, \quad 1 \lesssim t \lesssim M^\beta",
-        (MODEL, "1 <= t <= c M^beta (heard up to c = 4)"),
+        same_order(signal(), t**-s), (MODEL, *WINDOW),
         lambda sample: measured.window_rays(measured.the_signal(sample), sample, sample.point[0]),
-        lambda sample: power_law(t=-sample.point[0]),
         derive=lambda: finite_signal().derivation,
     ),
     Claim(
         "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
         "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= c M^beta, uniformly in M.",
-        r"\mathcal K_M(t) \asymp t^{-(2-1/\beta)}, \quad 1 \lesssim t \lesssim M^\beta",
-        (MODEL, "1 <= t <= c M^beta (heard up to c = 4)"),
+        same_order(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, *WINDOW),
         lambda sample: measured.window_rays(measured.the_kernel(sample), sample, kernel_power(sample)),
-        lambda sample: power_law(t=-kernel_power(sample)),
         derive=lambda: finite_kernel().derivation,
     ),
     Claim(
         "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "the signal is at most of the order t^-s at all times",
         "e_M(t) <= C t^-s for every t > 0 and every M, C depending on s and beta only.",
-        r"e_M(t) \lesssim t^{-s}", (MODEL, "t > 0, any M"),
+        order_at_most(signal(), t**-s), (MODEL, "t > 0, any M"),
         lambda sample: measured.everywhere_rays(measured.the_signal(sample), sample, sample.point[0]),
-        lambda sample: power_law("upper", t=-sample.point[0]),
         derive=lambda: finite_signal().derivation,
     ),
     Claim(
         "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "the kernel is at most t^-(2-1/beta) at all times",
         "K_M(t) <= C t^-(2-1/beta) for every t > 0 and every M, C depending on beta only.",
-        r"\mathcal K_M(t) \lesssim t^{-(2-1/\beta)}", (MODEL, "t > 0, any M"),
+        order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0, any M"),
         lambda sample: measured.everywhere_rays(measured.the_kernel(sample), sample, kernel_power(sample)),
-        lambda sample: power_law("upper", t=-kernel_power(sample)),
         derive=lambda: finite_kernel().derivation,
     ),
     Claim(
         "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers of 1 + t from t = 0 on",
         "e_infinity(t) is of the order (1+t)^-s and K_infinity(t) of the order (1+t)^-(2-1/beta) for all t >= 0.",
-        r"e_\infty(t) \asymp (1+t)^{-s}, \quad \mathcal K_\infty(t) \asymp (1+t)^{-(2-1/\beta)}",
+        AllOf((same_order(signal(size=oo), (1 + t) ** -s),
+               same_order(forgetting_kernel(size=oo), (1 + t) ** (1 / beta - 2)))),
         (MODEL, "M infinite", "t >= 0"), _infinite_measured, _infinite,
     ),
     Claim(
         "approximation-error", "approximation-error", 845, "the approximation error is of the order M^-(s beta)",
         "delta_M is of the order M^-(s beta) as long as N - M is at least of the order of M.",
-        r"\delta_M \asymp M^{-s\beta}, \quad N - M \gtrsim M", (MODEL, "N - M >= c M"),
-        measured.approximation_rays, lambda sample: power_law(M=-sample.point[0] * sample.point[1]),
-        derive=lambda: approximation_error_asymptotics().derivation,
+        same_order(Sum(j ** (-1 - s * beta), (j, M + 1, N)), M ** (-s * beta)), (MODEL, "N - M >= c M"),
+        measured.approximation_rays, derive=approximation_bounds,
     ),
     Claim(
         "approximation-error/one-more", "approximation-error", 845, "without N - M >~ M the order is another",
         "With N = M + 1 the approximation error is of the order M^-(1 + s beta): the hypothesis N - M >~ M is needed.",
-        r"\delta_M = (M+1)^{-1-s\beta}, \quad N = M + 1", (MODEL, "N = M + 1"),
-        measured.one_feature_more_rays, lambda sample: power_law(M=-1.0 - sample.point[0] * sample.point[1]),
+        same_order(Sum(j ** (-1 - s * beta), (j, M + 1, M + 1)), M ** (-1 - s * beta)), (MODEL, equals(N, M + 1)),
+        measured.one_feature_more_rays,
         mutants=lambda sample: {"M^-(s beta)": power_law(M=-sample.point[0] * sample.point[1])},
         role="own",
     ),
@@ -196,14 +186,14 @@ CLAIMS: tuple[Claim, ...] = (
         r"e_\infty(t) - e_M(t) \lesssim M^{-s\beta}, \quad e_M + M^{-s\beta} \asymp e_\infty + M^{-s\beta}",
         (MODEL, "t >= 0, any M"),
         lambda sample: {"gap": measured.gap_rays(sample), "consequence": measured.completed_signal_rays(sample)},
-        _gap, _gap_mutants, derive=lambda: [signal_gap(), approximation_error_asymptotics().derivation],
+        _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),
         depends=("approximation-error",),
     ),
     Claim(
         "lem: half-scale", "lem: half-scale", 739, "the kernel at half the time is of its own order",
         "K_M(t/2)/K_M(t) lies between positive constants for all t <= c M^beta.",
-        r"\mathcal K_M(t/2) / \mathcal K_M(t) \asymp 1, \quad t \lesssim M^\beta",
-        (MODEL, "t <= c M^beta (heard up to c = 4, and t to 0)"),
+        same_order(forgetting_kernel(t / 2) / forgetting_kernel(), 1),
+        (MODEL, "t <= c M^beta (tested up to c = 4, and t to 0)"),
         lambda sample: [
             *measured.window_rays(measured.half_scale(sample), sample, kernel_power(sample)),
             measured.alone_ray(measured.half_scale(sample), 1e6, 0.0, -30.0),
@@ -213,10 +203,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem: half-scale/beyond", "lem: half-scale", 739, "beyond the window the ratio grows exponentially",
         "log(K_M(t/2)/K_M(t)) is of the order t M^-beta for t >> M^beta: the hypothesis t <~ M^beta is needed.",
-        r"\log \frac{\mathcal K_M(t/2)}{\mathcal K_M(t)} \asymp t M^{-\beta}, \quad t \gg M^\beta",
-        (MODEL, "t >> M^beta (heard from 60 to 300 M^beta)"),
+        same_order(log(forgetting_kernel(t / 2) / forgetting_kernel()), t * M**-beta),
+        (MODEL, "t >> M^beta (tested from 60 to 300 M^beta)"),
         measured.beyond_window_rays,
-        lambda sample: Equivalent(monomial, {"t": 1.0, "M": -sample.point[1]}),
         mutants=lambda sample: {"bounded, as inside the window": Equivalent(monomial, {"t": 0.0, "M": 0.0})},
         role="own",
     ),
@@ -240,31 +229,31 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma:convolution-kernel/beyond", "lemma:convolution-kernel", 2129, "one feature: the bound fails beyond",
         "With M = 1 the ratio (K_M * K_M)(t)/K_M(t) is t, which no constant bounds: the hypothesis t <= M^beta is "
         "needed.",
-        r"\mathcal K_1 * \mathcal K_1(t) = t\, \mathcal K_1(t)", (MODEL, "M = 1, all t"),
-        measured.single_mode_rays, lambda sample: power_law(t=1.0),
+        same_order(Integral(exp(-2 * z) * exp(-2 * (t - z)), (z, 0, t)) / exp(-2 * t), t), (MODEL, "M = 1, all t"),
+        measured.single_mode_rays,
         mutants=lambda sample: {"bounded": _convolution_bound(sample)},
         role="own",
     ),
     Claim(
         "lemma:convolution-kernel/mass", "lemma:convolution-kernel", 2160, "the mass of the kernel is half the trace",
         "2 int_0^infinity K_M = sum_{j<=M} lambda_j, which is at most tr(H).",
-        r"2\int_0^\infty \mathcal K_M = \sum_{j \le M} \lambda_j \le \mathrm{tr}(\mathbf H)",
+        equals(Integral(2 * forgetting_kernel(), (t, 0, oo)), Sum(eigenvalue(), (j, 1, M))),
         (MODEL, "M finite (tr(H) - the sum is the positive rest)"), measured.kernel_mass, _mass,
-        derive=mass_derivation, exact=True,
+        derive=kernel_mass,
         role="argument",
     ),
     Claim(
         "lem: wsd-stable-noise", "lem: wsd-stable-noise", 3489, "what the decay phase leaves of the stable phase",
         "int_0^infinity K_M(T_2 + t) dt <= C min{M, T_2^(1/beta)}/T_2 for every T_2 > 0 and M.",
         r"\int_0^\infty \mathcal K_M(T_2+t)\,dt \lesssim \min\{M, T_2^{1/\beta}\}/T_2", (MODEL, "T_2 > 0, any M"),
-        _stable_measured, _stable, derive=lambda: stable_bound().derivation,
+        _stable_measured, _stable, derive=stable_order,
     ),
     Claim(
         "lem: wsd-stable-noise/identity", "lem: wsd-stable-noise", 3499, "the stable phase as a sum over modes",
         "int_0^infinity K_M(T_2 + t) dt = sum_j (lambda_j/2) exp(-2 lambda_j T_2).",
-        r"\int_0^\infty \mathcal K_M(T_2+t)\,dt = \sum_{j\le M} \tfrac{\lambda_j}{2} e^{-2\lambda_j T_2}",
+        equals(Integral(forgetting_kernel(T2 + t), (t, 0, oo)), stable_sum()),
         (MODEL, "T_2 > 0, M finite"), measured.stable_phase_integral, _stable_identity,
-        derive=lambda: stable_phase_noise().derivation, exact=True,
+        derive=lambda: stable_phase_noise().derivation,
         role="argument",
     ),
     *SHARP_CLAIMS,

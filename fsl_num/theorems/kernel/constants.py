@@ -6,23 +6,25 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from sympy import Expr, Rational, gamma, uppergamma, zeta
+from sympy import Expr, Rational, Sum, exp, gamma, oo, uppergamma, zeta
 
 from fsl_num.spectrum import approximation_error, exponential_sum, forgetting_kernel, signal
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import DIGITS, Point, number, sharp, smooth_sum_error
 from fsl_num.theorems.kernel.measurements import self_convolution
 from fsl_num.theorems.statements import Sharp
-from fsl_sym.proof import Derivation
-from fsl_sym.integrals.stable_phase import stable_asymptotics
-from fsl_sym.asymptotics.mellin import Expansion, expansion_derivation
+from fsl_sym import spectrum as exact
+from fsl_sym.asymptotics.mellin import Expansion
+from fsl_sym.harmonic_sums import expansion_derivation
+from fsl_sym.integrals.stable_phase import stable_asymptotics, stable_sum
+from fsl_sym.proof import AllOf, Derivation, Formula, at_most, within
 from fsl_sym.spectrum import (
     approximation_error_asymptotics,
     finite_kernel,
     kernel_asymptotics,
     signal_asymptotics,
 )
-from fsl_sym.symbols import T2, M, beta, s, t
+from fsl_sym.symbols import T2, M, beta, j, s, t
 
 MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
 ROUNDING = 10.0 ** (2 - DIGITS)
@@ -177,7 +179,7 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/signal-sharp", "lemma:ke-power", 1953, "the constant of the signal",
         "e_infinity(t) t^s tends to Gamma(s)/(beta 2^s), with an exponentially small rest.",
-        r"e_\infty(t) \sim \frac{\Gamma(s)}{\beta}(2t)^{-s}", (MODEL, "M infinite"), _signal_measured,
+        Formula(exact.signal(size=oo), "expands", gamma(s) / (beta * 2**s * t**s), t, oo), (MODEL,), _signal_measured,
         lambda sample: _sharp_sum(sample, SIGNAL().expression, s, 1 + sample.s * sample.beta, 1.0, "t"),
         derive=lambda: _expansion("signal", SIGNAL(), "lemma:ke-power"),
         role="stronger", strengthens="lemma:ke-power/infinite",
@@ -185,7 +187,8 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/kernel-sharp", "lemma:ke-power", 1953, "the constant of the kernel",
         "K_infinity(t) t^(2-1/beta) tends to Gamma(2-1/beta)/(beta 2^(2-1/beta)), with an exponentially small rest.",
-        r"\mathcal K_\infty(t) \sim \frac{\Gamma(2-1/\beta)}{\beta}(2t)^{-(2-1/\beta)}", (MODEL, "M infinite"),
+        Formula(exact.forgetting_kernel(size=oo), "expands",
+                2 ** (1 / beta - 2) * t ** (1 / beta - 2) * gamma(2 - 1 / beta) / beta, t, oo), (MODEL,),
         _kernel_measured,
         lambda sample: _sharp_sum(sample, KERNEL().expression, 2 - 1 / beta, 2 * sample.beta, 1.0, "t"),
         derive=lambda: _expansion("kernel", KERNEL(), "lemma:ke-power"),
@@ -194,16 +197,18 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/crossover", "lemma:ke-power", 1959, "the kernel at the edge of the window",
         "K_M(t) is (2t)^(1/beta-2) Gamma(2-1/beta, 2t/M^beta)/beta within exp(-2) t^-2, for every M and t.",
-        r"\bigl|\mathcal K_M(t) - \tfrac1\beta (2t)^{1/\beta-2}\,\Gamma(2-\tfrac1\beta, 2tM^{-\beta})\bigr|"
-        r" \le e^{-2}t^{-2}",
+        within(exact.forgetting_kernel(), (2 * t) ** (1 / beta - 2) * uppergamma(2 - 1 / beta, 2 * t * M**-beta) / beta,
+               exp(-2) * t**-2),
         (MODEL, "t > 0, any M"), _crossover_measured, _crossover, derive=lambda: finite_kernel().derivation,
         role="stronger", strengthens="lemma:ke-power/kernel-window",
     ),
     Claim(
         "approximation-error/sharp", "approximation-error", 845, "the constant of the approximation error",
         "With N infinite, delta_M M^(s beta) tends to 1/(s beta), within a factor 1 - s beta/M.",
-        r"\delta_M \sim \frac{1}{s\beta} M^{-s\beta}", (MODEL, "N infinite"), _approximation_measured, _approximation,
-        derive=lambda: approximation_error_asymptotics().derivation,
+        AllOf((at_most((M + 1) ** (-s * beta) / (s * beta), Sum(j ** (-1 - s * beta), (j, M + 1, oo))),
+               at_most(Sum(j ** (-1 - s * beta), (j, M + 1, oo)), M ** (-s * beta) / (s * beta)))),
+        (MODEL,), _approximation_measured, _approximation,
+        derive=lambda: (approximation_error_asymptotics().from_below, approximation_error_asymptotics().from_above),
         role="stronger", strengthens="approximation-error",
     ),
     Claim(
@@ -217,8 +222,9 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
         "lem: wsd-stable-noise/sharp", "lem: wsd-stable-noise", 3489, "the constant of the stable phase",
         "For M infinite the stable phase leaves Gamma(1-1/beta)/(2 beta) (2 T_2)^(1/beta-1), with an exponentially "
         "small rest.",
-        r"\int_0^\infty \mathcal K_\infty(T_2+t)\,dt \sim \frac{\Gamma(1-1/\beta)}{2\beta}(2T_2)^{1/\beta-1}",
-        (MODEL, "M infinite"), _stable_measured,
+        Formula(stable_sum(size=oo), "expands",
+                2 ** (1 / beta - 2) * T2 ** (1 / beta - 1) * gamma(1 - 1 / beta) / beta, T2, oo),
+        (MODEL,), _stable_measured,
         lambda sample: _sharp_sum(sample, STABLE().expression, 1 - 1 / beta, sample.beta, 0.5, "T_2"),
         derive=lambda: _expansion("stable phase", STABLE(), "lem: wsd-stable-noise"),
         role="own",

@@ -84,7 +84,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(gradients.diagonal_paths, EXACT, {
             "W not turned": {"projection": "turned"}, "Q for Q'": {"projection": "turned back"},
             "theta* not turned": {"aim": "turned back"}}),
-        derive=identities.rotation_derivation, exact=True, family="gradients",
+        derive=identities.rotation_derivation, family="gradients",
     ),
     Claim(
         "ass:diagonal/first-coordinates", "ass:diagonal", 296, "rotations with W kept, as printed",
@@ -102,7 +102,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(gradients.risk_formula, EXACT, {
             "without the factor 1/2": {"half": 1.0}, "sigma^2 for sigma^2/2": {"label": 1.0},
             "the Euclidean norm": {"power": 0.0}, "without the labels' noise": {"label": 0.0}}),
-        derive=identities.risk_derivation, exact=True, family="gradients",
+        derive=identities.risk_derivation, family="gradients",
     ),
     Claim(
         "eqn: pop-risk-top-M", "eqn: pop-risk-top-M", 679, "the risk of the first M features",
@@ -112,7 +112,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(gradients.top_risk_formula, EXACT, {
             "the features beyond M dropped": {"tail": 0.0}, "the index shifted": {"shift": 1},
             "lambda_j^2": {"power": 2.0}, "half of the rest": {"tail": 0.5}}),
-        derive=identities.top_risk_derivation, exact=True, family="gradients",
+        derive=identities.top_risk_derivation, family="gradients",
     ),
     Claim(
         "eqn: sgd", "eqn: sgd", 398, "the gradients of loss and risk",
@@ -124,7 +124,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(gradients.gradient_formula, EXACT, {
             "the sign of the mean": {"sign": -1.0}, "the sign of epsilon": {"label": -1.0},
             "H^2 for H": {"power": 2.0}, "twice the mean": {"sign": 2.0}}),
-        derive=identities.gradient_derivation, exact=True, family="gradients",
+        derive=identities.gradient_derivation, family="gradients",
     ),
     Claim(
         "eqn: sgd2", "eqn: sgd2", 412, "the gradient noise of a batch",
@@ -134,7 +134,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(gradients.batch_formula, EXACT, {
             "Sigma without 1/B": {"power": 0.0}, "Sigma/B^2": {"power": 2.0},
             "the second moment of the gradient": {"second": True}}),
-        derive=identities.minibatch_derivation, exact=True, family="gradients",
+        derive=identities.minibatch_derivation, family="gradients",
     ),
     Claim(
         "lemma: noise-covariance", "lemma: noise-covariance", 1816, "the noise structure, as the appendix restates it",
@@ -157,7 +157,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
             "H u u'H not subtracted": {"mean": 1.0}, "subtracted twice": {"mean": -1.0},
             "without the labels' noise": {"label": 0.0}, "sigma for sigma^2": {"label": 1 / 0.7},
             "E for 2E": {"fourth": 0.5}}),
-        derive=identities.noise_derivation, exact=True, family="gradients",
+        derive=identities.noise_derivation, family="gradients",
     ),
     Claim(
         "sec: proof_sketch/noise-energy", "sec: proof_sketch", 669, "the noise in a direction: risk times curvature",
@@ -187,7 +187,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(gradients.physical_formula, EXACT, {
             "phi for phi^2 in the noise": {"rate": 1.0}, "h missing": {"step": 0.0}, "b missing": {"batch": 0.0},
             "the sign of the drift": {"sign": 1.0}, "phi twice in the drift": {"sign": -gradients.PHI}}),
-        derive=stochastic.scheme_derivation, exact=True, family="gradients",
+        derive=stochastic.scheme_derivation, family="gradients",
     ),
     Claim(
         "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
@@ -205,7 +205,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(gradients.intrinsic_formula, EXACT, {
             "gamma/2 for gamma": {"gamma": 0.5}, "gamma^2 for gamma": {"gamma": gradients.STEP * gradients.PHI},
             "the sign of the drift": {"sign": 1.0}, "half the step": {"length": 0.5}}),
-        derive=stochastic.scheme_derivation, exact=True, family="gradients",
+        derive=stochastic.scheme_derivation, family="gradients",
     ),
     Claim(
         "eq:sde_u", "eq:sde_u", 1769, "the equation of the residual",
@@ -217,7 +217,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(gradients.residual_formula, 1e-7, {
             "HW'W for W'WH": {"swapped": True}, "the sign of the drift": {"sign": 1.0},
             "Sigma for its root": {"rooted": False}}),
-        derive=stochastic.residual_derivation, exact=True, depends=("eq:sde_raw",), family="gradients",
+        derive=stochastic.residual_derivation, depends=("eq:sde_raw",), family="gradients",
     ),
     Claim(
         "eqn: sde-instrinc", "eqn: sde-instrinc", 456, "the change of time",
@@ -228,7 +228,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(moments.intrinsic_risks, SOLVED, {
             "t for T^-1(t) in gamma": {"own_time": False}, "gamma/2": {"factor": 0.5}, "h missing": {"step": 0.0},
             "phi^2 for phi": {"power": 2.0}, "b missing": {"size": 0.0}, "read at tau": {"clocked": False}}),
-        derive=stochastic.change_of_clock_derivation, exact=True, depends=("eqn: sde",), family="moments",
+        derive=stochastic.change_of_clock_derivation, depends=("eqn: sde",), family="moments",
     ),
     Claim(
         "sec: effect-lrs/after-k-steps", "sec: effect-lrs", 890, "the risk after K steps, as printed",
@@ -251,7 +251,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         r"t_k = \sum_{j=0}^{k-1}\eta_j, \quad \Delta t_k = \eta_k",
         (*ANY, "normal features", "learning rates that fall, eight steps"), moments.grid_risks,
         table(moments.scheme_formula, EXACT, {"the index shifted": {"shift": 1}}),
-        derive=stochastic.scheme_derivation, exact=True, family="moments", role="corrected",
+        derive=stochastic.scheme_derivation, family="moments", role="corrected",
     ),
     Claim(
         "sec: proof_sketch/coordinate", "sec: proof_sketch", 696, "the second moment of one coordinate",
@@ -262,7 +262,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(moments.coordinate_formula, SOLVED, {
             "lambda_j for 2 lambda_j": {"rate": 1.0}, "z for t - z": {"lag": False},
             "gamma/2": {"noise": 0.5}, "the start dropped": {"start": 0.0}, "the index of q shifted": {"shift": 1}}),
-        derive=stochastic.coordinate_derivation, exact=True, family="moments",
+        derive=stochastic.coordinate_derivation, family="moments",
     ),
     Claim(
         "eqn: 123", "eqn: 123", 700, "the expected risk of the first M features",
@@ -274,7 +274,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(moments.risk_sum, SOLVED, {
             "E for 2E": {"half": 0.5}, "delta_M dropped": {"tail": 0.0}, "lambda_j for 2 lambda_j": {"rate": 1.0},
             "lambda_j^2 outside": {"power": 2.0}, "the noise dropped": {"noise": 0.0}}),
-        derive=lambda: [stochastic.coordinate_derivation(), identities.top_risk_derivation()], exact=True,
+        derive=lambda: [stochastic.coordinate_derivation(), identities.top_risk_derivation()],
         depends=("sec: proof_sketch/coordinate", "eqn: pop-risk-top-M"), family="moments",
     ),
     Claim(
@@ -287,7 +287,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         table(moments.evolution_formula, SOLVED, {
             "HW'W for W'WH": {"swapped": True}, "A H A' for A'HA": {"inside": False}, "E for 2E": {"half": 0.5},
             "gamma/2": {"noise": 0.5}, "the sign of the noise": {"noise": -1.0}}),
-        derive=stochastic.evolution_derivation, exact=True, depends=("eq:sde_u",), family="moments",
+        derive=stochastic.evolution_derivation, depends=("eq:sde_u",), family="moments",
     ),
     Claim(
         "pro:evolution-pro", "pro:evolution-pro", 1862, "the evolution of the risk with one c_tau, as printed",

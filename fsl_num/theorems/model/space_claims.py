@@ -147,7 +147,7 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         (CAPACITY, SOURCE, "features sqrt(lambda_j) times trigonometric functions"), spaces.coefficients,
         table(spaces.coefficient_formula, EXACT, {
             "lambda_j^s": {"power": 1.0}, "theta_j itself": {"shift": -0.5}, "j^-1": {"index": 1.0}}),
-        derive=kernel_spaces.coefficient_derivation, exact=True, family="spaces",
+        derive=kernel_spaces.coefficient_derivation, family="spaces",
     ),
     Claim(
         "appendix_rkhs/coefficients", "appendix_rkhs", 1314, "the coefficients of the target, as the appendix prints",
@@ -203,7 +203,7 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         table(spaces.kernel_formula, 1e-9, {
             "a_j^2/lambda_j^2": {"power": 2.0}, "a_j^2": {"power": 0.0}, "the roots of lambda_j": {"root": 0.5},
             "lambda_j^2 in the kernel": {"rank": 2.0}}),
-        derive=kernel_spaces.kernel_derivation, exact=True, family="spaces",
+        derive=kernel_spaces.kernel_derivation, family="spaces",
     ),
     Claim(
         "appendix_rkhs/nesting", "appendix_rkhs", 1280, "the spaces are nested",

@@ -162,7 +162,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\mathrm{tr}(\mathbf S\mathbf A_t^\top\mathbf H\mathbf A_t\mathbf S) = "
         r"\sum_j \widehat\lambda_j^2 e^{-2\widehat\lambda_j t}",
         ("any W and positive definite H", *SMALL), identities.noise_traces, _traces,
-        derive=derivations.trace_derivation, exact=True, family="random-identities",
+        derive=derivations.trace_derivation, family="random-identities",
         probability="certain: an identity for every W",
     ),
     Claim(
@@ -180,7 +180,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"\mathbf A_t^\top\mathbf H\mathbf A_t = \mathbf H\mathbf W^\top\mathbf G\mathbf M_t\mathbf G\mathbf W\mathbf H"
         r" + \mathbf H - \mathbf H\mathbf W^\top\mathbf G\mathbf W\mathbf H",
         ("W of rank M", *SMALL), identities.left_entries, lambda sample: _split(sample).parts["identity"],
-        derive=derivations.lost_term_derivation, exact=True, family="random-identities", role="corrected",
+        derive=derivations.lost_term_derivation, family="random-identities", role="corrected",
     ),
     Claim(
         "lem:bias_lower_bound/argument", "lem:bias_lower_bound", 2725, "the trace inequality for one target",
@@ -218,7 +218,7 @@ CLAIMS: tuple[Claim, ...] = (
         "A_t'H A_t = H^(1/2) [(I - Pi) + Pi exp(-2 t P'P) Pi] H^(1/2) >= H^(1/2) (I - Pi)^2 H^(1/2), P = W H^(1/2) and "
         "Pi the projection on its rows.",
         r"\mathbf A_t^\top\mathbf H\mathbf A_t \succeq \mathbf H^{1/2}(\mathbf I-\Pi)^2\mathbf H^{1/2}",
-        ("W of rank M", *SMALL), _split_measured, _split, derive=derivations.matrix_analysis_derivation, exact=True,
+        ("W of rank M", *SMALL), _split_measured, _split, derive=derivations.matrix_analysis_derivation,
         family="random-identities",
     ),
     Claim(
@@ -249,7 +249,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"(\mathbf W\mathbf H\mathbf W^\top)^{-1}\mathbf W_{0:k}\mathbf H_{0:k} = \mathbf A_k^{-1}\mathbf W_{0:k}"
         r"[\mathbf H_{0:k}^{-1}+\mathbf W_{0:k}^\top\mathbf A_k^{-1}\mathbf W_{0:k}]^{-1}",
         ("A_k invertible", *SMALL), identities.first_columns, _first_columns, derive=derivations.woodbury_derivation,
-        exact=True, family="random-identities", role="argument",
+        family="random-identities", role="argument",
     ),
     Claim(
         "lem:spd_matrix_trace", "lem:spd_matrix_trace", 3856, "a trace grows with its matrix",
@@ -259,6 +259,6 @@ CLAIMS: tuple[Claim, ...] = (
         r" - \mathrm{tr}(\sqrt{\mathbf P}\mathbf U\sqrt{\mathbf P})"
         r" = \|(\mathbf Q-\mathbf P)^{1/2}\mathbf U^{1/2}\|_F^2",
         ("P <= Q and U positive semidefinite", "4 x 4, six triples"), identities.trace_gaps, _trace_gap,
-        derive=derivations.trace_order_derivation, exact=True, family="random-identities",
+        derive=derivations.trace_order_derivation, family="random-identities",
     ),
 )  # fmt: skip

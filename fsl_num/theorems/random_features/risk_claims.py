@@ -266,7 +266,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, "any W, H diagonal"), identities.sign_risks,
         lambda sample: Sharp(identities.sign_claim(sample), lambda point: identities.ROUNDING, {
             "the signs left out": identities.sign_claim(sample, flipped=False)}),
-        derive=sign_derivation, exact=True, family="random-identities", role="own",
+        derive=sign_derivation, family="random-identities", role="own",
     ),
     Claim(
         "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, s in (0, 1]",

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Expr, Integer, Rational, Sum, exp, gamma, log, uppergamma, zeta
+from sympy import Expr, Integer, Integral, Min, Rational, Sum, exp, gamma, log, oo, uppergamma, zeta
 
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import Point, number, sharp, smooth_sum_error
 from fsl_num.theorems.scaling_laws import decay_measurements as measured
-from fsl_num.theorems.statements import Equivalent, Joint, Sharp, Statement
-from fsl_sym.proof import Derivation
+from fsl_num.theorems.statements import Equivalent, Joint, Sharp
+from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.integrals.exponential_decay import (
     corrected_third_line,
     exponential_decay_noise,
@@ -21,14 +21,16 @@ from fsl_sym.integrals.exponential_decay import (
     i1_finite,
     i1_sum,
     i2_asymptotics,
-    i2_bound,
     i2_finite,
+    i2_order,
     i2_sum,
     printed_lines,
+    remaining,
 )
-from fsl_sym.asymptotics.mellin import expansion_derivation
+from fsl_sym.proof import AllOf, Derivation, Formula, at_least, equals, less, same_order, within
 from fsl_sym.schedules import schedule
-from fsl_sym.symbols import K, M, T, a, b, beta, j, lam, t, tau
+from fsl_sym.spectrum import forgetting_kernel
+from fsl_sym.symbols import K, M, T, a, b, beta, j, lam, t, tau, z
 from fsl_sym.symbols import zeta_rate as rate
 
 Array = NDArray[np.float64]
@@ -43,6 +45,23 @@ I1, I2 = cache(i1_asymptotics), cache(i2_asymptotics)
 
 def _quadrature(point: Point) -> float:
     return QUADRATURE
+
+
+CLOCK = AllOf(
+    (
+        equals(
+            Integral(a * exp(-z * log(a / b) / K), (z, 0, tau)), a * K / log(a / b) * (1 - exp(-tau * log(a / b) / K))
+        ),
+        equals(K * a * (1 - b / a) / log(a / b), (a - b) * K / log(a / b)),
+        equals(a * (1 - t * log(a / b) / (K * a)), a - t * log(a / b) / K),
+    )
+)
+"""Intrinsic time, its total, and the rate at an intrinsic time."""
+
+
+def _clock_derivations() -> tuple[Derivation, ...]:
+    elapsed, total, _, rate_at, _ = schedule("exponential decay").derivation()
+    return elapsed, total, rate_at
 
 
 def _clock(sample: Sample) -> Joint:
@@ -102,22 +121,6 @@ def _flat(sample: Sample) -> Joint:
     capacity = sample.point[1]
     rest = {"T": 1.0 / capacity - 1.0, "M": 1.0 - capacity}
     return Joint({"I1": Equivalent(_flat_law, {"T": 0.0, "M": 0.0}), "rest": Equivalent(_rest_law, rest)})
-
-
-def _linear_law(*names: str) -> Callable[[Mapping[str, float], Logs], Array]:
-    def law(power: Mapping[str, float], logs: Logs) -> Array:
-        each = {"M": power["M in min"] * logs["M"], "T": power["T in min"] * logs["t"]}
-        return np.asarray(np.minimum.reduce([each[name] for name in names]) + power["T"] * logs["t"])
-
-    return law
-
-
-def _linear(sample: Sample, names: tuple[str, ...] = ("M", "T")) -> Equivalent:
-    return Equivalent(_linear_law(*names), {"M in min": 1.0, "T in min": 1.0 / sample.point[1], "T": -1.0})
-
-
-def _linear_mutants(sample: Sample) -> dict[str, Statement]:
-    return {"M for the minimum": _linear(sample, ("M",)), "T^(1/beta) for the minimum": _linear(sample, ("T",))}
 
 
 def _infinite_flat(sample: Sample) -> Sharp:
@@ -192,15 +195,17 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         "exp-decay/intrinsic-time", "sub:proof_for_the_exponential_decay_lrs", 3108, "the clock of exponential decay",
         "T(tau) = (a/zeta)(1 - exp(-zeta tau)), T = (a-b) K/log(a/b), and the rate at intrinsic time t is a - zeta t. "
         "With b = a/K, T = a (K-1)/log K.",
-        r"T = \frac{(a-b)K}{\log(a/b)}, \quad \varphi(T^{-1}(t)) = a - \zeta t",
-        ("0 < b < a", "zeta = log(a/b)/K"), measured.clock, _clock,
-        derive=lambda: schedule("exponential decay").derivation(), exact=True,
+        CLOCK, ("0 < b < a", less(tau, K), less(t, CLOCK.parts[1].right)), measured.clock, _clock,
+        derive=_clock_derivations,
     ),
     Claim(
         "lemma: N-exp-decay", "lemma: N-exp-decay", 3125, "the noise integral of exponential decay in closed form",
         "int_0^T K_M(T-t) gamma(t) dt = b I1 + (a-b) I2, for every T > 0 and M.",
-        r"\mathcal N(\varphi) = b I_1 + (a-b) I_2", (CAPACITY, "0 < b < a", "T > 0 (T >= 1 is not needed)", "M finite"),
-        measured.decay_noise, _noise, derive=lambda: exponential_decay_noise().derivation, exact=True,
+        equals(
+            Integral((a - (a - b) * t / T) * forgetting_kernel(T - t), (t, 0, T)), b * i1_sum() + (a - b) * i2_sum()
+        ),
+        (CAPACITY, "0 < b < a", "T > 0 (T >= 1 is not needed)", "M finite"),
+        measured.decay_noise, _noise, derive=lambda: exponential_decay_noise().derivation,
         depends=("exp-decay/intrinsic-time",),
     ),
     Claim(
@@ -219,7 +224,6 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         r"\sum_j \bigl[\tfrac{b(1-e^{-2\lambda_jT})}{2}\lambda_j"
         r" + \tfrac{\zeta(1-(1+2\lambda_jT)e^{-2\lambda_jT})}{4}\bigr]",
         (CAPACITY, "0 < b < a", "M finite"), measured.decay_noise, _corrected_third_line,
-        derive=lambda: exponential_decay_noise().derivation,
         role="corrected",
     ),
     Claim(
@@ -238,21 +242,27 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/I2", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order min{M, T^(1/beta)}/T",
         "I2 is of the order min{M, T^(1/beta)}/T for all M and T >= 1, on both sides of T = M^beta and at it.",
-        r"I_2 \asymp \frac{\min\{M, T^{1/\beta}\}}{T}", (CAPACITY, "M >= 1, T >= 1"), measured.linear_rays, _linear,
-        _linear_mutants, derive=lambda: i2_bound().derivation,
+        same_order(i2_sum(), Min(M, T ** (1 / beta)) / T), (CAPACITY, at_least(M, 1), at_least(T, 1)),
+        measured.linear_rays, derive=i2_order,
     ),
     Claim(
         "exp-decay/I2-sharp", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 with its next term",
         "For M infinite I2 = 2^(1/beta-2) Gamma(2-1/beta) T^(1/beta-1) - 1/(8T), with an exponentially small rest.",
-        r"I_2 \simeq 2^{1/\beta-2}\,\Gamma(2-\tfrac1\beta)\,T^{1/\beta-1} - \tfrac{1}{8T}", (CAPACITY, "M infinite"),
+        Formula(
+            i2_sum(size=oo), "expands",
+            2 ** (1 / beta - 2) * gamma(2 - 1 / beta) * T ** (1 / beta - 1) - 1 / (8 * T), T, oo,
+        ), (CAPACITY, "M infinite"),
         measured.infinite_linear, _infinite_linear, derive=_infinite_linear_derivation,
         role="own",
     ),
     Claim(
         "exp-decay/I2-crossover", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 around T = M^beta",
-        "4 T I2 lies between M Phi - 1 and M Phi, Phi(x) = 1 - (1+2x) exp(-2x) + (2x)^(1/beta) Gamma(2-1/beta, 2x) at "
+        "4 T I2 is within 1 of M Phi, Phi(x) = 1 - (1+2x) exp(-2x) + (2x)^(1/beta) Gamma(2-1/beta, 2x) at "
         "x = T/M^beta.",
-        r"M\Phi(T M^{-\beta}) - 1 \le 4 T I_2 \le M \Phi(T M^{-\beta})", (CAPACITY, "T > 0, any M"),
+        within(
+            4 * T * i2_sum(),
+            M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta), 1,
+        ), (CAPACITY, "T > 0, any M"),
         measured.crossing_linear, _crossing, derive=lambda: i2_finite().derivation,
         role="stronger", strengthens="exp-decay/I2",
     ),

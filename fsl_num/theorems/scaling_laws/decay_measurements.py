@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,8 @@ def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
 
 def linear_rays(sample: Sample) -> list[Ray]:
     """I2 on both sides of T = M^beta and at it."""
-    return _rays(sample, lambda time, size: linear_integral(time, sample.point[1], size))
+    rays = _rays(sample, lambda time, size: linear_integral(time, sample.point[1], size))
+    return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in rays]
 
 
 def infinite_flat(sample: Sample) -> list[tuple[Any, Any]]:

@@ -243,7 +243,9 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
         _tied("signal decides, exponential decay", sample, "signal",
               [(Training(large, 0.0, 10**u, 1e-3, 10**SILENT).schedule(beta), large, 1.0) for u in grid]),
         _tied("approximation decides, stable phase first", sample, "approximation",
-              [(Training(m, m**beta, 2 * m**beta, 1e-3, 10**SILENT).schedule(beta), m, 1.0) for m in sizes]),
+              # ever later in units of M^beta, where the signal is gone: its share must not stand in for delta_M
+              [(Training(m, 3 * k * m**beta, 2 * m**beta, 1e-3, 10**SILENT).schedule(beta), m, 1.0)
+               for k, m in enumerate(sizes, 1)]),
     ]  # fmt: skip
     kinds = ("constant", "stable phase first", "cosine to zero", "exponential decay")
     for kind in kinds if sample.effort else kinds[:3]:
