@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from fsl_num.theorems.formula_laws import order_mutants, order_statement, parts_of
@@ -46,12 +47,13 @@ class Claim:
     """One claim, as printed in the paper or as corrected here.
 
     ``id`` is the paper's label (a slug where it has none; variants carry a suffix), ``line`` its line in the paper's
-    source. ``formula`` is what it states, as one symbolic value (a text in LaTeX where there is no value yet), and
-    ``hypotheses`` are what it needs: predicates of :mod:`fsl_sym.proof`, and sentences for what is none.
-    ``measure(sample)`` is what is measured without knowing the claim; ``statement(sample)`` the claim in numbers, made
-    from the formula where it is an order and none is given; ``mutants(sample)`` wrong versions beyond those that are
-    made from the formula and those a statement makes of itself. ``derive`` gives the derivations that support the
-    claim; it is PROVED where their theorems together are the formula, under hypotheses that the claim has.
+    source. ``stated`` is what it states, as one symbolic value (a text in LaTeX where there is no value yet), or what
+    makes that when it is asked for as ``formula``; ``hypotheses`` are what it needs: predicates of
+    :mod:`fsl_sym.proof`, and sentences for what is none. ``measure(sample)`` is what is measured without knowing the
+    claim; ``statement(sample)`` the claim in numbers, made from the formula where it is an order and none is given;
+    ``mutants(sample)`` wrong versions beyond those that are made from the formula and those a statement makes of
+    itself. ``derive`` gives the derivations that support the claim; it is PROVED where their theorems together are the
+    formula, under hypotheses that the claim has.
     Claims of one ``family`` share a measurement and are heard in one process (its own id unless given).
     ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails; ``role`` says where
     the claim comes from (:data:`Role`), ``strengthens`` which printed claim a stronger one implies. ``probability`` is
@@ -63,7 +65,7 @@ class Claim:
     line: int
     title: str
     text: Words
-    formula: Formula | AllOf | Words
+    stated: Formula | AllOf | str | Callable[[], Formula | AllOf | str]
     hypotheses: tuple[str | Hypothesis, ...]
     measure: Callable[[Sample], Any]
     statement: Callable[[Sample], Statement] | None = None
@@ -87,7 +89,7 @@ class Claim:
                 f"claim {self.id}: the role must be one of {get_args(Role)}, and a stronger claim (no other) "
                 f"says which claim it strengthens; not {self.role!r} with strengthens = {self.strengthens!r}"
             )
-        orders = [isinstance(self.formula, Formula | AllOf) and part.relation in ("~", "<~") for part in self._parts()]
+        orders = self.statement is None and [part.relation in ("~", "<~") for part in self._parts()]
         if self.statement is None and not (orders and all(orders)):
             raise ValueError(f"claim {self.id} needs a statement: numbers are made from formulas of orders alone")
         if not self.hypotheses:
@@ -98,12 +100,15 @@ class Claim:
         """The claim in words."""
         return self.text if isinstance(self.text, str) else self.text()
 
+    @cached_property
+    def formula(self) -> Formula | AllOf | str:
+        """What the claim states."""
+        return self.stated() if callable(self.stated) else self.stated
+
     @property
     def latex(self) -> str:
         """The claim in LaTeX, without delimiters."""
-        if isinstance(self.formula, Formula | AllOf):
-            return self.formula.latex()
-        return self.formula if isinstance(self.formula, str) else self.formula()
+        return self.formula if isinstance(self.formula, str) else self.formula.latex()
 
     @property
     def given(self) -> frozenset[Hypothesis]:

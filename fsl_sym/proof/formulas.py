@@ -13,7 +13,7 @@ the same way; bound letters do not count. LaTeX, words, numbers and wrong versio
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sympy import Basic, Expr, Integral, MatrixExpr, Sum, Symbol, latex, sympify
@@ -51,7 +51,9 @@ class Formula:
     error
         Of "within": ``|left - right| <= error``.
     program
-        Of "optimum": variables, budget, constraints and parameter conditions, as one tuple.
+        Of "optimum": variables, budget and constraints, as one tuple.
+    where
+        The part of the (s, beta) plane that the formula is about, as a relation; None for all of it.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class Formula:
     point: Any = None
     error: Any = None
     program: tuple[Any, ...] = ()
+    where: Any = None
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
@@ -106,15 +109,20 @@ class Formula:
             text += f" up to {self.error}"
         if self.variable is not None:
             text += f" as {self.variable} -> {self.point}"
-        return text
+        return text if self.where is None else f"{text} where {self.where}"
 
     def latex(self) -> str:
         """The formula in LaTeX, without delimiters."""
-        body = f"{latex(self.left)} {RELATIONS[self.relation][0]} {latex(self.right)}"
+        left = latex(self.left)
+        if self.program:
+            left = rf"\min_{{{','.join(map(latex, self.program[0]))}}} \left[{left}\right]"
+        body = f"{left} {RELATIONS[self.relation][0]} {latex(self.right)}"
         if self.error is not None:
             return rf"\left|{latex(self.left)} - {latex(self.right)}\right| \le {latex(self.error)}"
         if self.variable is not None:
             body += rf"\quad ({latex(self.variable)} \to {latex(self.point)})"
+        if self.where is not None:
+            body += rf"\quad ({latex(self.where)})"
         return body
 
     def words(self) -> str:
@@ -124,7 +132,7 @@ class Formula:
             body += f"; the error is {self.error}"
         if self.variable is not None:
             body += f" as {self.variable} tends to {self.point}"
-        return body
+        return body if self.where is None else f"{body} where {self.where}"
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {self.latex()}$"
@@ -250,16 +258,14 @@ def joined(first: Formula, second: Formula) -> Formula | None:
     >>> joined(at_most(t, T), Formula(T, ">=", M)) is None
     True
     """
-    if first.right != second.left:
+    if first.right != second.left or (first.where is not None and second.where is not None):
         return None
-    if first.relation == "=":
-        return Formula(
-            first.left, second.relation, second.right, second.variable, second.point, second.error, second.program
-        )
-    if second.relation == "=":
-        return Formula(
-            first.left, first.relation, second.right, first.variable, first.point, first.error, first.program
-        )
+    if first.relation == "=" and first.where is None:
+        return replace(second, left=first.left)
+    if second.relation == "=" and second.where is None:
+        return replace(first, right=second.right)
+    if first.where is not None or second.where is not None:
+        return None
     if first.relation == second.relation == "within":
         return within(first.left, second.right, first.error + second.error)
     pair = {first.relation, second.relation}

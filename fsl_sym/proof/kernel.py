@@ -130,7 +130,7 @@ class Step:
         for name in ("variable", "point", "error", "program"):
             if name in _NEEDED.get(self.relation, ()):
                 about[name] = getattr(self.rule, name)
-        return Formula(self.before, self.relation, self.after, **about)
+        return Formula(self.before, self.relation, self.after, **about, where=getattr(self.rule, "where", None))
 
     def verify(self) -> StepVerdict:
         """Check the step by its own rule, its lemmas first."""

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
-from sympy import Rational
+from sympy import Rational, oo
 
-from fsl_num.theorems.allocation.forms import HYPOTHESES, End, family_of, measure
+from fsl_num.theorems.allocation.forms import HYPOTHESES, End, allocation_formula, family_of, measure
 from fsl_num.theorems.allocation.numeric_laws import measure_allocation, measure_risk
 from fsl_num.theorems.claim import Claim, Sample
+from fsl_num.theorems.formula_laws import parts_of
 from fsl_num.theorems.records import Erratum, Judgement
 from fsl_num.theorems.statements import Equivalent, Joint, Ray, Statement, growth
 from fsl_sym.allocation import optimal_allocation
+from fsl_sym.domain import EASY, HARD, REGIMES
+from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.laws import BUDGETS, SCHEDULES
 from fsl_sym.order import Order
+from fsl_sym.proof import AllOf, Formula, all_of, tends
+from fsl_sym.symbols import C, D, M, N, beta, s
 
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
 Rays = tuple[Ray, ...]
@@ -58,14 +64,51 @@ def _derived_ratio(better: str, worse: str, budget: str, sample: Sample) -> Vani
     return Vanishes(growth(float(order.power), float(order.log_power)))
 
 
-def _comparison(name: str, label: str, line: int, title: str, text: str, latex: str, better: str, worse: str) -> Claim:
+def _ratio_formula(better: str, worse: str) -> Formula | AllOf:
+    """That the quotient of the orders of both optimal risks tends to 0, under each budget in each regime."""
+    parts = []
+    for budget in BUDGETS:
+        for regime in REGIMES:
+            first, second = (optimal_allocation(each, budget).regime(regime.name) for each in (better, worse))
+            quotient = (first.excess_risk / second.excess_risk).as_expr(N)
+            parts.append(replace(tends(quotient, N, oo, 0), where=regime.condition))
+    return all_of(parts)
+
+
+def _least_fraction(budget: str) -> Order:
+    lower = optimal_allocation("wsd", budget).regime("hard").quantities["decay_fraction"].lower
+    assert lower is not None
+    return lower
+
+
+def table_formula() -> Formula | AllOf:
+    """Table 1 as the paper prints it: the order of the least risk of each problem in each regime.
+
+    >>> len(table_formula().parts)
+    18
+    """
+    parts = [
+        allocation_formula(
+            (schedule, budget),
+            {
+                regime.name: {"excess_risk": OrderRange(order, order)}
+                for regime in REGIMES
+                for order in [_printed_table(Sample(regime.name, s, beta))[f"{schedule}/{budget}"]]
+            },
+        )
+        for schedule, budget in PROBLEMS
+    ]
+    return all_of(part for each in parts for part in parts_of(each))
+
+
+def _comparison(name: str, label: str, line: int, title: str, text: str, better: str, worse: str) -> Claim:
     return Claim(
         id=name,
         label=label,
         line=line,
         title=title,
         text=text,
-        formula=latex,
+        stated=partial(_ratio_formula, better, worse),
         hypotheses=HYPOTHESES,
         measure=lambda sample: {budget: _ratio(better, worse, budget, sample) for budget in BUDGETS},
         statement=lambda sample: Joint({budget: _derived_ratio(better, worse, budget, sample) for budget in BUDGETS}),
@@ -139,14 +182,13 @@ def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Orde
         order = growth(float(ratio(sample).power), float(ratio(sample).log_power))
         return Joint({"lower": End(order), "upper": End(order)})
 
-    logs = "" if corrected_by else r" (\log C)^{2/(2+\alpha)}"
     return Claim(
         id=name,
         label="sub:proof_for_the_exponential_decay_lrs",
         line=1002,
         title=title,
         text=f"easy: D/M ~ C^(alpha/(2 + alpha)){'' if corrected_by else ' (log C)^(2/(2 + alpha))'}, alpha = s beta",
-        formula=rf"D_{{\mathrm{{opt}}}}/M_{{\mathrm{{opt}}}} \eqsim C^{{\alpha/(2+\alpha)}}{logs}",
+        stated=lambda: Formula(D / M, "~", ratio(Sample("easy", s, beta)).as_expr(C), where=EASY.condition),
         hypotheses=HYPOTHESES,
         measure=_data_over_model,
         statement=statement,
@@ -176,7 +218,6 @@ CLAIMS = (
         964,
         "Exponential decay is strictly better than constant",
         "the optimal risk of exponential decay over that of the constant schedule tends to zero like a power",
-        r"\mathcal{E}^{\mathrm{exp}}_{\mathrm{opt}} / \mathcal{E}^{\mathrm{const}}_{\mathrm{opt}} \to 0",
         "exp-decay",
         "constant",
     ),
@@ -186,7 +227,6 @@ CLAIMS = (
         1040,
         "WSD is better than exponential decay by a power of the logarithm",
         "the optimal risk of WSD over that of exponential decay tends to zero like a power of log N",
-        r"\mathcal{E}^{\mathrm{wsd}}_{\mathrm{opt}} / \mathcal{E}^{\mathrm{exp}}_{\mathrm{opt}} \to 0",
         "wsd",
         "exp-decay",
     ),
@@ -196,7 +236,9 @@ CLAIMS = (
         line=1040,
         title="In the hard regime an optimal decay phase may be a vanishing fraction of the steps",
         text="hard: the least near-optimal decay fraction tends to zero",
-        formula=r"r_{\mathrm{opt}} \to 0",
+        stated=lambda: all_of(
+            replace(tends(_least_fraction(budget).as_expr(N), N, oo, 0), where=HARD.condition) for budget in BUDGETS
+        ),
         hypotheses=HYPOTHESES,
         measure=lambda sample: {
             budget: measure("wsd", budget, False, False, sample)["decay_fraction lower"] for budget in BUDGETS
@@ -211,7 +253,7 @@ CLAIMS = (
         line=194,
         title="Table 1: the optimal excess risk of every schedule",
         text="the eight cells of Table 1, regimes and log powers included, the edge filed under easy",
-        formula=r"\text{Table 1}",
+        stated=table_formula,
         hypotheses=HYPOTHESES,
         measure=lambda sample: {
             f"{name}/{budget}": (measure_risk(name, budget, *sample.point, settled=sample.effort == 0),)
@@ -219,6 +261,10 @@ CLAIMS = (
         },
         statement=_table_statement,
         mutants=_table_mutants,
+        derive=lambda: [
+            optimum for problem in PROBLEMS for optimum in optimal_allocation(*problem).derivations[-len(REGIMES) :]
+        ],
+        depends=("thm:chinchilla", "thm:geometric", "thm: wsd"),
         family="comparisons",
     ),
 )
@@ -226,8 +272,7 @@ CLAIMS = (
 
 
 def _fraction(budget: str, sample: Sample) -> Vanishes:
-    lower = optimal_allocation("wsd", budget).at(sample.s, sample.beta).quantities["decay_fraction"].lower
-    assert lower is not None
+    lower = _least_fraction(budget).subs({s: sample.s, beta: sample.beta})
     return Vanishes(growth(float(lower.power), float(lower.log_power)))
 
 

@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sympy import Symbol
+from sympy import Symbol, factor
 
 from fsl_num.theorems.allocation.numeric_laws import measure_allocation
 from fsl_num.theorems.claim import ALL_REGIMES, Claim, Role, Sample
 from fsl_num.theorems.records import Judgement
 from fsl_num.theorems.statements import Equivalent, Joint, Statement, growth
-from fsl_sym.allocation import optimal_allocation, order_range_latex
+from fsl_sym.allocation import optimal_allocation
+from fsl_sym.domain import REGIMES
 from fsl_sym.exponents.solve import OrderRange
+from fsl_sym.laws import scaling_law
 from fsl_sym.order import Order
-from fsl_sym.symbols import C, D, beta, s
+from fsl_sym.proof import AllOf, Formula, all_of
+from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 
 HYPOTHESES = ("s > 0", "beta > 1", "sigma^2 of order 1", "b = a/K", "a <= 1", "log N large")
 BASES = {"data": D, "compute": C}
@@ -139,7 +142,7 @@ def printed_claim(
         line=line,
         title=title,
         text=partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
-        formula=partial(_shown, shown, BASES[budget], r" \\ ", r"\text{{{}: }} ", r",\ ", _latex),
+        stated=lambda: allocation_formula(problem, {regime: formulas[regime](s, beta) for regime in regimes}),
         hypotheses=(*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
         measure=partial(measure, schedule, budget, infinite_model, free_steps),
         statement=statement,
@@ -192,14 +195,37 @@ def _text(name: str, each: OrderRange, base: Symbol) -> str:
     return f"{name.replace('_', ' ')} {'~ ' if each.is_point else ''}{each.as_text(base)}"
 
 
-def _latex(name: str, each: OrderRange, base: Symbol) -> str:
-    symbol = {
-        "excess_risk": r"\mathcal{E}",
-        "peak_lr": r"\gamma",
-        "model_size": "M",
-        "data_size": "D",
-        "decay_fraction": "r",
-        "steps": "K",
-    }[name]
-    relation = r"\eqsim " if each.is_point else r"\ "
-    return f"{symbol} {relation}{order_range_latex(each, base)}"
+def _written(order: Order, base: Symbol) -> Any:
+    """An order with its exponents written the one way in which the derived ones are."""
+    return Order(factor(order.power), factor(order.log_power)).as_expr(base)
+
+
+LETTERS = {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K}
+"""Name of a quantity -> its letter; the peak rate is the effective one, learning rate over batch size."""
+
+
+def allocation_formula(problem: tuple[str, str], regimes: Mapping[str, Mapping[str, OrderRange]]) -> Formula | AllOf:
+    """The orders of an allocation as one value: in each regime the least risk, and the ends of every quantity.
+
+    >>> from fsl_sym.symbols import s
+    >>> print(allocation_formula(("constant", "data"), {"easy": {"peak_lr": point(-s / (s + 1))}}))
+    gamma ~ N**(-s/(s + 1)) where s > 1 - 1/beta
+    """
+    schedule, budget = problem
+    law, grown = scaling_law(schedule), N if budget == "data" else C
+    parts: list[Formula] = []
+    for regime in REGIMES:
+        for name, each in regimes.get(regime.name, {}).items():
+            lower, upper = (None if end is None else _written(end, grown) for end in (each.lower, each.upper))
+            if name == "excess_risk":
+                program = (law.variables, grown, law.constraints(grown))
+                left = law.in_hyperparameters(grown)
+                parts.append(Formula(left, "optimum", lower, program=program, where=regime.condition))
+            elif name == "data_size" and budget == "data":
+                continue
+            elif each.is_point:
+                parts.append(Formula(LETTERS[name], "~", lower, where=regime.condition))
+            else:
+                parts += [Formula(lower, "<~", LETTERS[name], where=regime.condition)] if lower is not None else []
+                parts += [Formula(LETTERS[name], "<~", upper, where=regime.condition)] if upper is not None else []
+    return all_of(parts)

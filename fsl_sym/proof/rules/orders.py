@@ -164,8 +164,13 @@ class Optimal:
 
     @property
     def program(self) -> tuple[Any, ...]:
-        """Over which variables, in which budget, under which constraints, in which regime."""
-        return (self.variables, self.budget, self.constraints, self.regime.condition)
+        """Over which variables, in which budget, under which constraints."""
+        return (self.variables, self.budget, self.constraints)
+
+    @property
+    def where(self) -> Any:
+        """The condition of the regime."""
+        return self.regime.condition
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Write out the law, find a certificate of it, prove that on the regime."""
