@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sympy import Integral, S, Symbol, exp, lowergamma, oo, uppergamma
+from sympy import Expr, Integral, S, Symbol, exp, lowergamma, oo, uppergamma
 
 from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.asymptotics.mellin_transform import Piece
-from fsl_sym.proof import Antiderivative, Derivation, Residues, Step, chains
+from fsl_sym.proof import Antiderivative, Derivation, Residues, Step, Termwise, chains
 
 
 def transform_table() -> tuple[Derivation, ...]:
@@ -35,8 +35,10 @@ def transform_table() -> tuple[Derivation, ...]:
     return chains("Mellin table", "Mellin transforms of the class", (exponential, incomplete))
 
 
-def expansion_derivation(name: str, title: str, expansion: Expansion, source: str = "") -> Derivation:
-    """A derivation of one step: a harmonic sum and its residues.
+def expansion_derivation(
+    name: str, title: str, expansion: Expansion, source: str = "", begins: Expr | None = None
+) -> Derivation:
+    """A harmonic sum and its residues; ``begins`` is the sum as it is written elsewhere, where it is.
 
     >>> from fsl_sym.spectrum import signal_asymptotics
     >>> expansion_derivation("signal", "Signal", signal_asymptotics()).verify().holds
@@ -44,4 +46,5 @@ def expansion_derivation(name: str, title: str, expansion: Expansion, source: st
     """
     why = "poles of the Mellin transform right of the fundamental strip"
     step = Step(expansion.sum, expansion.expression, Residues(expansion), why)
-    return Derivation(name, title, (step,), source)
+    written = () if begins is None else (Step(begins, expansion.sum, Termwise(), "mode by mode"),)
+    return Derivation(name, title, (*written, step), source)

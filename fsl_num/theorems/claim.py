@@ -11,7 +11,7 @@ from fsl_num.theorems.formula_laws import order_mutants, order_statement, parts_
 from fsl_num.theorems.statements import Joint, Statement
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis
-from fsl_sym.proof.letters import of_letters
+from fsl_sym.proof.letters import declared, of_letters
 
 Role = Literal["printed", "corrected", "argument", "stronger", "own"]
 """Where a claim comes from: the paper as printed; the paper corrected; a step of a proof of the paper, heard apart from
@@ -116,6 +116,8 @@ class Claim:
         stated = {each for each in self.hypotheses if not isinstance(each, str)}
         if isinstance(self.formula, Formula | AllOf):
             stated |= of_letters(self.formula)
+            # what tends to 0 or to infinity is positive on the way
+            stated |= {each for part in self._parts() if part.variable is not None for each in declared(part.variable)}
         return frozenset(stated)
 
     def derivations(self) -> tuple[Derivation, ...]:

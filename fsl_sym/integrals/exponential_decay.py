@@ -147,6 +147,18 @@ def corrected_third_line() -> PrintedLine:
     return PrintedLine("third line, corrected", right, third.right)
 
 
+def third_line_derivation() -> Derivation:
+    """The noise integral as the corrected third line of the proof, with zeta = (a - b)/T, summed over the modes.
+
+    >>> third_line_derivation().verify().holds
+    True
+    """
+    line = corrected_third_line().printed.subs(rate, (a - b) / T).subs(lam, LAM)
+    steps = noise_steps()
+    collected = Step(steps[-1].after, Sum(line, (j, 1, M)), Termwise(), "mode by mode, as b = a - zeta T")
+    return Derivation("third line", "The third line, corrected", (*steps, collected), "lemma: N-exp-decay")
+
+
 def i1_asymptotics() -> Expansion:
     """I1 for M infinite: tr(H)/2 - Gamma(1 - 1/beta)/(2 beta) (2 T)^(1/beta - 1), and nothing algebraic after it."""
     return harmonic_sum_asymptotics((1 - exp(-2 * _U)) / 2, _U, beta, beta, T)

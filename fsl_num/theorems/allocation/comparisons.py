@@ -173,8 +173,8 @@ def _printed_data_over_model(sample: Sample) -> Order:
 
 
 def _derived_data_over_model(sample: Sample) -> Order:
-    quantities = optimal_allocation("exp-decay", "compute").at(sample.s, sample.beta).quantities
-    return quantities["data_size"].order / quantities["model_size"].order
+    quantities = optimal_allocation("exp-decay", "compute").regime("easy").quantities
+    return (quantities["data_size"].order / quantities["model_size"].order).subs({s: sample.s, beta: sample.beta})
 
 
 def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Order], corrected_by: str | None) -> Claim:

@@ -7,11 +7,11 @@ gives the risk of SGD without sampling; what the paper fits to averages of 200 r
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from sympy import Rational
+from sympy import Expr, Function, Rational, Sum, Symbol
 
 from fsl_num.experiments.final_loss import PEAK, final_risk, functional_risk
 from fsl_num.experiments.loss_dynamics import GRID, loss_dynamics
@@ -22,6 +22,9 @@ from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.empirical_laws.schedule_claims import Ranges
 from fsl_num.theorems.records import Erratum
 from fsl_sym.domain import regime_of
+from fsl_sym.proof import AllOf, at_most, less, within
+from fsl_sym.spectrum import forgetting_kernel, signal
+from fsl_sym.symbols import D, beta, s, sigma
 
 Numbers = tuple[tuple[str, float], ...]
 
@@ -30,6 +33,27 @@ SIZE, NOISE, STEPS = 128, 9.0, 10_000
 SHOWN = ("cosine", "wsd", "8-1-1")
 POINT = (0.5, 4.0)
 """(s, beta) of the first figure."""
+RISK, RATE, CLOCK, FUNCTIONAL, RUN, DEVIATION = (
+    Function(name, positive=True) for name in ("E", "eta", "T", "F", "R", "deviation")
+)
+"""The risk after a step, the rate at a step, intrinsic time, the functional law, one run, its standard error."""
+FINAL_RISK = {
+    name: Symbol(f"E_{name}", positive=True) for name in ("wsd", "exponential", "constant", "cosine")
+}
+k, i, r = (Symbol(name, integer=True, positive=True) for name in "kir")
+
+
+def three_terms(learned: Expr, signal_at: Callable[[Expr], Expr], kernel: Callable[[Expr], Expr]) -> Expr:
+    """c_1 learned + c_2 sum K e eta^2 + c_3 sigma^2 sum K eta^2, over the steps."""
+    first, second, third = (Symbol(f"c_{place}", positive=True) for place in (1, 2, 3))
+    weight = kernel(CLOCK(k) - CLOCK(i)) * RATE(i) ** 2
+    mini_batch, label = Sum(weight * signal_at(CLOCK(i)), (i, 1, k)), Sum(weight, (i, 1, k))
+    return first * learned + second * mini_batch + third * sigma**2 * label
+
+
+UNFITTED_LAW = three_terms(signal(CLOCK(k)), signal, forgetting_kernel).subs(
+    {Symbol(f"c_{place}", positive=True): Rational(1, 2) for place in (1, 2, 3)}
+)
 SETTING = ("M = N = 128, sigma = 3, B = 1, 10,000 steps", "peak rate 0.05", "cosine, WSD and 8-1-1 schedules")
 GRID_OF_FIGURE = "s from 0.5 to 1, beta from 1.5 to 5: the points of this regime on a grid of twelve"
 
@@ -165,8 +189,8 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/fit", LABEL, 1375, "the fit of three constants, as printed",
         "The three-term law with the powers T(k)^-s, (1 + t)^-s and (1 + t)^-(2 - 1/beta), its constants fitted by "
         "least squares to every step, gives the risk of SGD within a tenth at every step.",
-        r"\mathcal E_k = c_1T(k)^{-s} + c_2\sum_i\mathcal K(T(k)-T(i))e(T(i))\eta_i^2"
-        r" + c_3\sigma^2\sum_i\mathcal K(T(k)-T(i))\eta_i^2",
+        within(RISK(k), three_terms(CLOCK(k) ** -s, lambda time: (1 + time) ** -s,
+                                    lambda time: (1 + time) ** (1 / beta - 2)), RISK(k) / 10),
         (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(PRINTED_FIT), corrected_by=f"{LABEL}/fit/corrected",
         family="fits",
     ),
@@ -175,22 +199,22 @@ CLAIMS: tuple[Claim, ...] = (
         "With e_M and K_M for their powers the fit is within a twentieth at every step, first steps included, and c_1 "
         "and c_3 come out as the 1/2 of the theory. c_2 is not told by one curve: it comes out between 0.1 below and "
         "1.",
-        r"\mathcal E_k = c_1e_M(T(k)) + c_2\sum_i\mathcal K_M(T(k)-T(i))e_M(T(i))\eta_i^2"
-        r" + c_3\sigma^2\sum_i\mathcal K_M(T(k)-T(i))\eta_i^2",
+        within(RISK(k), three_terms(signal(CLOCK(k)), signal, forgetting_kernel), RISK(k) / 20),
         (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(MODES_FIT, _WRONG_MODES), role="corrected",
         family="fits",
     ),
     Claim(
         f"{LABEL}/nothing-fitted", LABEL, 1375, "the law with nothing fitted",
         "Half of the law with e_M and K_M is the risk of SGD from below at every step, and never by more than 8 %.",
-        r"1 \le \frac{\mathcal E_k}{\frac12\big(e_M + \sum_i\mathcal K_M(e_M+\sigma^2)\eta_i^2\big)} \le 1.08",
+        AllOf((at_most(UNFITTED_LAW, RISK(k)), at_most(RISK(k), Rational(27, 25) * UNFITTED_LAW))),
         (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(UNFITTED, _WRONG_UNFITTED), role="own", family="fits",
     ),
     Claim(
         f"{LABEL}/average", LABEL, 1383, "the average of 200 runs",
         "The average of 200 runs follows the exact risk within its standard errors, which are below a tenth of it: "
         "what the fits as printed miss is not the sampling.",
-        r"\frac1{200}\sum_r \mathcal E^{(r)}_k \approx \mathbb E\,\mathcal E_k", (*_HARD, "M = N = 128", "1000 steps"),
+        within(Sum(RUN(r, k), (r, 1, 200)) / 200, RISK(k), 5 * DEVIATION(k)),
+        (*_HARD, "M = N = 128", "1000 steps"),
         lambda sample: average(sample.seed), lambda sample: Ranges(AVERAGED, _WRONG_AVERAGE), regimes=("hard",),
         role="own", probability="200 independent runs at 21 places of one cosine schedule; a deviation of 5 standard "
         "errors at one of them, or of 1.6 in the mean square, has a probability below 1e-4",
@@ -199,7 +223,9 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: experiments/final-losses", "sec: experiments", 1096, "the final losses of three schedules",
         "With peak rates of the data-optimal orders the final risk of SGD is half of the law from below, by 2 % at "
         "most, and WSD is best, then exponential decay, then the constant schedule.",
-        r"\mathcal E_D \approx \tfrac12 F(D):\quad \mathrm{WSD} < \mathrm{exponential} < \mathrm{constant}",
+        AllOf((within(RISK(D), FUNCTIONAL(D) / 2, FUNCTIONAL(D) / 100),
+               less(FINAL_RISK["wsd"], FINAL_RISK["exponential"]),
+               less(FINAL_RISK["exponential"], FINAL_RISK["constant"]))),
         (*_HARD, "M infinite", "peak rate 0.05, for the constant schedule 0.05 D^(-1/3)", "D from 1e4 on"),
         final_losses, lambda sample: Ranges(FINAL, _WRONG_FINAL), regimes=("hard",),
     ),
@@ -208,7 +234,7 @@ CLAIMS: tuple[Claim, ...] = (
         "WSD has the higher loss in its stable phase, and the lower one at the end. Neither the peak rate nor the "
         "share of the decay is printed; heard at peak rates 0.01, 0.05 and 0.2, with the decay in the last fifth and "
         "both schedules down to a tenth.",
-        r"\mathcal E^{\mathrm{WSD}}_K < \mathcal E^{\cos}_K", (*_HARD, "M = N = 128", "10,000 steps"),
+        less(FINAL_RISK["wsd"], FINAL_RISK["cosine"]), (*_HARD, "M = N = 128", "10,000 steps"),
         lambda sample: wsd_over_cosine(0.01, 0.05, 0.2), lambda sample: Ranges(WSD_BELOW, _WRONG_WSD),
         regimes=("hard",), corrected_by="sec: experiments/wsd-against-cosine/corrected", family="wsd-cosine",
     ),
@@ -216,8 +242,8 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: experiments/wsd-against-cosine/corrected", "sec: experiments", 1089,
         "WSD ends below cosine at a small peak rate",
         "At the peak rate 0.01, where what is not yet learned outweighs the noise, it does.",
-        r"\eta_{\max} = 0.01: \quad \mathcal E^{\mathrm{WSD}}_K < \mathcal E^{\cos}_K",
-        (*_HARD, "M = N = 128", "10,000 steps"), lambda sample: wsd_over_cosine(0.01),
+        less(FINAL_RISK["wsd"], FINAL_RISK["cosine"]),
+        (*_HARD, "eta_max = 0.01", "M = N = 128", "10,000 steps"), lambda sample: wsd_over_cosine(0.01),
         lambda sample: Ranges(WSD_BELOW, _WRONG_WSD), regimes=("hard",), role="corrected", family="wsd-cosine",
     ),
 )  # fmt: skip

@@ -6,17 +6,35 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sympy import Rational
+from sympy import Function, Gt, Integral, Lt, Rational, Sum, Symbol, oo, zeta
 
 from fsl_num.spectrum import approximation_error
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.functional import constants
+from fsl_num.theorems.functional.formulas import GAMMA, functional
+from fsl_num.theorems.functional.formulas import MODEL as MODEL_PAIR
 from fsl_num.theorems.functional.gap_claims import power_of_size
 from fsl_num.theorems.functional.measurements import moderate_size
 from fsl_num.theorems.functional.statements import Between
 from fsl_num.theorems.statements import Equivalent, Joint, Sharp
 from fsl_sym.best_constants import best_constant_derivations, resolvent_limit, supersolutions
+from fsl_sym.proof import AllOf, at_most, equals, order_at_most, same_order, tends
+from fsl_sym.spectrum import forgetting_kernel, signal
+from fsl_sym.symbols import E, M, beta, j, s, sigma, t, z
 
+BEST, C_MAX, G_MAX = (Symbol(name, positive=True) for name in ("A", "c", "gamma_max"))
+"""sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M; gamma tr(H)/2; the largest rate."""
+LABEL_RATIO, SIGNAL_RATIO = (Function(name, positive=True) for name in ("ratio_label", "ratio_signal"))
+"""The loss over the law at an intrinsic time, with label noise alone and with the signal alone."""
+RISK, LOSS, POWER = (Function(name, positive=True) for name in ("E", "f", "T^k g"))
+"""Expected excess risk, the solution f of f = g + T f, and the k-th power of T applied to g, at an intrinsic time."""
+k = Symbol("k", integer=True, nonnegative=True)
+LAW = functional(MODEL_PAIR)
+EQUATION = (
+    Sum(j ** (-1 - s * beta), (j, M + 1, oo)) + signal(t)
+    + Integral(forgetting_kernel(t - z) * GAMMA(z) * (RISK(z) + sigma**2), (z, 0, t))
+)  # fmt: skip
+"""The right side of the Volterra equation."""
 MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
 MESH = 0.03
 """Slack of the adversary's ratios: the mesh is good to 1e-2 of loss/law - 1, and A - 1 is up to 7 (measured)."""
@@ -119,8 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With f twice the risk and law = delta_M + e_M + int K_M gamma (e_M + sigma^2): law <= f <= A law for every "
         "schedule with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The "
         "lower constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
-        r"\mathrm{law} \le 2\,\mathbb E[\mathcal E_t] \le A\,\mathrm{law}, \quad"
-        r" A = \sup_u \frac{R(u)}{\gamma_{\max}\mathcal K_M(u)}",
+        AllOf((at_most(LAW, 2 * E), at_most(2 * E, BEST * LAW))),
         (MODEL, "rho_- = rho_+ = 1 (the Volterra equation)",
          "0 <= gamma <= gamma_max, c = gamma_max tr(H)/2 = 0.2, 0.45",
          "adversarial schedules, sigma^2 = 0 and 1e6"),
@@ -130,9 +147,11 @@ CLAIMS: tuple[Claim, ...] = (
         "best-constants/limits", "ineq: inf_sum", 787, "the loss over the law at constant rates, to many digits",
         "For constant gamma, M infinite and t to infinity f/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for the "
         "signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
-        r"\frac{2\,\mathbb E[\mathcal E_t]}{\mathrm{law}} \to \frac1{1-c},\ \frac1{1-c^2},\ \frac1{(1-c)^2}",
+        AllOf((tends(LABEL_RATIO(t), t, oo, 1 / (1 - C_MAX)),
+               replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX**2)), where=Lt(s, 2 - 1 / beta)),
+               replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX) ** 2), where=Gt(s, 2 - 1 / beta)))),
         (MODEL, "M infinite", "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
-         "s not within 1/8 of 2 - 1/beta (else heard there + 1/4)"),
+         "s not within 1/8 of 2 - 1/beta (else tested there + 1/4)"),
         lambda sample: constants.limits(_parted(sample)), lambda sample: _limit(_parted(sample)),
         derive=resolvent_limit, role="own",
     ),
@@ -141,9 +160,10 @@ CLAIMS: tuple[Claim, ...] = (
         "For constant gamma and M infinite the law holds for every c = gamma tr(H)/2 < 1; its constant grows like "
         "1/(1-c) for label noise and for s < 2 - 1/beta, like 1/(1-c)^2 for s > 2 - 1/beta. 'Sufficiently small' is "
         "c < 1; at c = 1 the loss is no longer bounded by the law.",
-        r"\frac{2\,\mathbb E[\mathcal E_t]}{\mathrm{law}} \asymp (1-c)^{-1}\ \text{or}\ (1-c)^{-2}, \quad"
-        r" c = \tfrac12\gamma\,\mathrm{tr}(\mathbf H) < 1",
-        (MODEL, "M infinite", "gamma constant", "t = 1e40", "s not within 1/8 of 2 - 1/beta (else heard there + 1/4)"),
+        AllOf((same_order(LABEL_RATIO(oo), 1 / (1 - C_MAX)),
+               replace(same_order(SIGNAL_RATIO(oo), 1 / (1 - C_MAX)), where=Lt(s, 2 - 1 / beta)),
+               replace(same_order(SIGNAL_RATIO(oo), (1 - C_MAX) ** -2), where=Gt(s, 2 - 1 / beta)))),
+        (MODEL, "M infinite", "gamma constant", "t = 1e40", "s not within 1/8 of 2 - 1/beta (else tested there + 1/4)"),
         lambda sample: constants.threshold_rays(_parted(sample)), lambda sample: _threshold(_parted(sample)),
         derive=resolvent_limit, role="own",
     ),
@@ -151,8 +171,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:volterra-topm", "thm:volterra-topm", 2086, "the risk and the right side of the Volterra equation",
         "For Gaussian features E lies between 1/2 and 2 times delta_M + e_M + int K_M gamma (E + sigma^2), at every t "
         "and for every rate, small or not: the constants are those of rho_- = 1, rho_+ = 2 and of E for 2 E.",
-        r"\tfrac12 \le \frac{\mathbb E[\mathcal E_t]}{\delta_M + e_M(t)"
-        r" + \int_0^t \mathcal K_M(t-\tau)\gamma_\tau(\mathbb E[\mathcal E_\tau]+\sigma^2)d\tau} \le 2",
+        AllOf((at_most(EQUATION / 2, RISK(t)), at_most(RISK(t), 2 * EQUATION))),
         (MODEL, "Gaussian features", "delta_M for M^-(s beta)", "M = 1, 30, 1000; gamma up to 0.95/tr(H)"),
         constants.closure_ratios, _closure, depends=("approximation-error",),
     ),
@@ -160,14 +179,14 @@ CLAIMS: tuple[Claim, ...] = (
         "ineq: inf_sum", "ineq: inf_sum", 787, "the solution as a series of powers of T",
         "f is the sum of the series g + T g + T^2 g + ...; what the terms after T^n g add is at most c^(n+1)/(1-c) "
         "sup g, c = gamma_max tr(H)/2.",
-        r"f = (\mathcal I - \mathcal T)^{-1} g = g + \mathcal T g + \mathcal T^2 g + \cdots",
+        equals(LOSS(t), Sum(POWER(k, t), (k, 0, oo))),
         (MODEL, "gamma constant, c = 0.2", "t = 1000, M = 50", "2, 4 and 8 terms"),
         constants.series, _series, derive=supersolutions,
     ),
     Claim(
         "sec: proof_sketch/neumann", "sec: proof_sketch", 792, "higher powers of T against the first",
         "For t <= M^beta T^(k+1) g is at most C gamma_max T^k g for k = 1, 2, uniformly in M.",
-        r"\mathcal T^{k+1} g(t) \le C\|\gamma\|_\infty\,\mathcal T^{k} g(t), \quad t \lesssim M^\beta",
+        order_at_most(POWER(k + 1, t), G_MAX * POWER(k, t)),
         (MODEL, "t = M^beta and t = 4", "schedules up and down, with and without label noise"),
         constants.sketch_rays, _sketch, role="argument", depends=("cor: contraction",),
     ),
@@ -176,8 +195,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Without label noise, for s >= 5/2 - 1/beta and constant gamma, T^2 g/T g tends to gamma tr(H), twice the "
         "factor gamma tr(H)/2 by which T shrinks the largest value: the sketch needs the constant of "
         "the subconvolution.",
-        r"\frac{\mathcal T^2 g}{\mathcal T g}(t) \to \gamma\,\mathrm{tr}(\mathbf H)",
-        (MODEL, "sigma = 0", "s >= 5/2 - 1/beta", "gamma constant", "beta >= 3/2 (smaller ones are heard there)",
+        tends(POWER(2, t) / POWER(1, t), t, oo, G_MAX * zeta(beta)),
+        (MODEL, "sigma = 0", "s >= 5/2 - 1/beta", "gamma constant", "beta >= 3/2 (smaller ones are tested there)",
          "M = 1e40, t = 1e6"),
         lambda sample: constants.second_over_first(_steep(sample)), lambda sample: _twice(_steep(sample)), role="own",
         depends=("cor: contraction/sharp",),

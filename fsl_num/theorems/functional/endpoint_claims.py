@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from sympy import Sum, log
 
 from fsl_num.theorems.claim import Claim
 from fsl_num.theorems.functional.instrument import Array
 from fsl_num.theorems.statements import Direction, Equivalent, Ray
+from fsl_sym.proof import AllOf, equals, same_order
+from fsl_sym.symbols import E, M, N, j
 
 MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), beta > 1"
 
@@ -38,7 +41,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end s = 0",
         "The theorem is stated for s in [0, 2 - 1/beta]; at s = 0 and t = 0 it says that the risk is of the order "
         "1 + e_M(0) whenever N - M >= c M.",
-        r"\mathbb E[\mathcal R(\nu_0)] \asymp M^{0} + e_M(0), \quad s = 0, \quad N - M \gtrsim M",
+        same_order(E, 1 + Sum(1 / j, (j, 1, M))),
         (MODEL, "s = 0, which the source condition excludes", "N = 2^M"), lambda sample: zero_rays(),
         lambda sample: _bounded("both"), regimes=("hard",), corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
     ),
@@ -46,7 +49,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611, "the risk at s = 0 grows with N",
         "At s = 0 the risk at t = 0 is of the order log N, whatever M: for N = 2^M of the order M, for N infinite it "
         "is infinite. The theorem needs s > 0, as its source condition says.",
-        r"2\,\mathbb E[\mathcal R(\nu_0)] = \sum_{j\le N} \tfrac1j \asymp \log N, \quad s = 0",
+        AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), same_order(E, log(N)))),
         (MODEL, "s = 0", "N = 2^M"), lambda sample: zero_rays(),
         lambda sample: Equivalent(_zero_exact, {"N": 1.0}),
         lambda sample: {"bounded by the law of the theorem": _bounded("upper")}, regimes=("hard",), role="corrected",

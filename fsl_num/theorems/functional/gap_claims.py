@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from sympy import Integer, Rational, zeta
+from sympy import Integer, Integral, Max, Rational, Sum, Symbol, exp, log, oo, zeta
 
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import sharp
 from fsl_num.theorems.functional import gaps
+from fsl_num.theorems.functional.formulas import GAMMA, gap
 from fsl_num.theorems.functional.instrument import Array
 from fsl_num.theorems.kernel.measurements import decades, joined_ray, the_signal
 from fsl_num.theorems.statements import Direction, Equivalent, Ray, Statement
 from fsl_sym.best_constants import pair_of_modes, tail_mass
+from fsl_sym.proof import equals, order_at_most, same_order
+from fsl_sym.spectrum import forgetting_kernel, signal
 from fsl_sym.symbols import M as SIZE
+from fsl_sym.symbols import beta, j, s, t, z
+
+MULTIPLE = Symbol("c", positive=True)
 
 MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
 QUADRATURE = 1e-8
@@ -101,8 +106,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:Ke-gap", "eq:Ke-gap", 2348, "what K_infinity adds to the noise of the signal",
         "int_0^t (K_infinity - K_M)(t-z) e_M(z) gamma dz is at most of the order M^max(-s beta, 1-2 beta).",
-        r"\int_0^t (\mathcal K_\infty-\mathcal K_M)(t-\tau)e_M(\tau)\gamma_\tau\,d\tau"
-        r" \lesssim M^{\max\{-s\beta,\,1-2\beta\}}",
+        order_at_most(gap(GAMMA(z), with_signal=True), SIZE ** Max(-s * beta, 1 - 2 * beta)),
         (MODEL, "gamma <= 1 (the gap is largest for gamma = 1)", "t = M^beta and 10 M^beta"), gaps.signal_gap_rays,
         _printed_gap, _size_mutant, family="gaps",
     ),
@@ -110,8 +114,8 @@ CLAIMS: tuple[Claim, ...] = (
         "eq:Ke-gap/sharp", "eq:Ke-gap", 2348, "the true order of that gap",
         "The largest gap (gamma constant, t of the order M^beta) is of the order M^max(1-beta-s beta, 1-2 beta), with "
         "a factor log M at s = 1: smaller than the printed bound by M^(beta-1) for s <= 1.",
-        r"\sup_t \int_0^t (\mathcal K_\infty-\mathcal K_M)(t-\tau)e_M(\tau)\,d\tau \asymp"
-        r" M^{1-2\beta}\int_1^M y^{\beta-s\beta-1}dy",
+        same_order(gap(Integer(1), with_signal=True),
+                   SIZE ** (1 - 2 * beta) * Integral(z ** (beta - s * beta - 1), (z, 1, SIZE))),
         (MODEL, "gamma = 1", "t = M^beta and 10 M^beta"), gaps.signal_gap_rays, _sharp_gap,
         lambda sample: {"the printed order": power_of_size(_printed_order(sample))}
         if _printed_order(sample) > signal_gap_order(sample) + 0.05 else {},
@@ -121,7 +125,8 @@ CLAIMS: tuple[Claim, ...] = (
         "eq:Ke-gap/argument", "eq:Ke-gap", 2371, "the middle line of the proof at s = 1",
         "M^(1-2 beta) sum_{j<=M} j^(beta-s beta-1) is at most of the order M^max(1-s beta-beta, 1-2 beta), for s = 1 "
         "as well.",
-        r"M^{1-2\beta}\sum_{j\le M} j^{-s\beta-1+\beta} \lesssim M^{\max\{1-s\beta-\beta,\,1-2\beta\}}",
+        order_at_most(SIZE ** (1 - 2 * beta) * Sum(j ** (beta - s * beta - 1), (j, 1, SIZE)),
+                      SIZE ** Max(1 - s * beta - beta, 1 - 2 * beta)),
         (MODEL, "s = 1"), lambda sample: gaps.partial_sum_rays(sample.point[1]),
         lambda sample: power_of_size(signal_gap_order(at_one(sample)), "upper"), regimes=("easy",), role="argument",
         corrected_by="eq:Ke-gap/at-one", family="gaps",
@@ -129,8 +134,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:Ke-gap/at-one", "eq:Ke-gap", 2371, "the gap at s = 1 with its logarithm",
         "At s = 1 the gap is of the order M^(1-2 beta) log M, which is still below M^-(s beta) = M^-beta.",
-        r"\sup_t \int_0^t (\mathcal K_\infty-\mathcal K_M)(t-\tau)e_M(\tau)\,d\tau \asymp M^{1-2\beta}\log M,"
-        r" \quad s = 1",
+        same_order(gap(Integer(1), with_signal=True), SIZE ** (1 - 2 * beta) * log(SIZE)),
         (MODEL, "s = 1", "gamma = 1"), lambda sample: gaps.signal_gap_rays(sample, 1.0),
         lambda sample: _sharp_gap(at_one(sample)),
         lambda sample: {"without the logarithm": power_of_size(signal_gap_order(at_one(sample)))},
@@ -139,22 +143,23 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:Ksigma-gap", "eq:Ksigma-gap", 2400, "what K_infinity adds to the label noise",
         "int_0^t (K_infinity - K_M)(t-z) gamma dz is at most of the order gamma_max M^(1-beta).",
-        r"\int_0^t (\mathcal K_\infty-\mathcal K_M)(t-\tau)\gamma_\tau\,d\tau \lesssim M^{1-\beta}",
+        order_at_most(gap(GAMMA(z), with_signal=False), SIZE ** (1 - beta)),
         (MODEL, "s <= 1 - 1/beta as printed (s does not enter)", "gamma <= 1"), gaps.noise_gap_rays,
-        lambda sample: power_of_size(1.0 - sample.point[1], "upper"), regimes=("edge", "hard"), family="gaps",
+        regimes=("edge", "hard"), family="gaps",
     ),
     Claim(
         "eq:Ksigma-gap/sharp", "eq:Ksigma-gap", 2400, "the same in both directions, for every s",
         "For constant gamma the gap is of the order gamma M^(1-beta) from t = M^beta on; no condition on s is needed.",
-        r"\int_0^t (\mathcal K_\infty-\mathcal K_M) \asymp M^{1-\beta}, \quad t \gtrsim M^\beta",
-        (MODEL, "gamma = 1", "t >= M^beta"), gaps.noise_gap_rays, lambda sample: power_of_size(1.0 - sample.point[1]),
+        same_order(gap(Integer(1), with_signal=False), SIZE ** (1 - beta)),
+        (MODEL, "gamma = 1", "t >= M^beta"), gaps.noise_gap_rays,
         role="stronger", strengthens="eq:Ksigma-gap", family="gaps",
     ),
     Claim(
         "eq:Ksigma-gap/exact", "eq:Ksigma-gap", 2400, "the supremum of the gap in closed form",
         "The supremum over t and gamma <= 1 is half of the sum of the eigenvalues beyond M: zeta(beta, M + 1)/2.",
-        r"\int_0^\infty (\mathcal K_\infty-\mathcal K_M) = \tfrac12\sum_{j>M}\lambda_j",
-        (MODEL, "beta >= 4/3 (smaller ones are heard there)"),
+        equals(Integral(Sum(j ** (-2 * beta) * exp(-2 * t * j**-beta), (j, SIZE + 1, oo)), (t, 0, oo)),
+               Sum(j**-beta / 2, (j, SIZE + 1, oo))),
+        (MODEL, "beta >= 4/3 (smaller ones are tested there)"),
         lambda sample: gaps.total_gap(_above_four_thirds(sample)),
         lambda sample: _tail_mass(_above_four_thirds(sample)), derive=tail_mass, role="stronger",
         strengthens="eq:Ksigma-gap", family="gaps",
@@ -163,17 +168,17 @@ CLAIMS: tuple[Claim, ...] = (
         "cor: contraction/longer", "cor: contraction", 769, "the subconvolution reaches to M^(2 beta)",
         "(K_M * K_M)(t)/K_M(t) is of the order tr(H_M) + t M^(-2 beta) for all t >= M^beta: it stays bounded up to "
         "t = M^(2 beta), not only up to M^beta, and grows like t beyond, where one mode is left.",
-        r"\frac{\mathcal K_M * \mathcal K_M(t)}{\mathcal K_M(t)} \asymp \mathrm{tr}(\mathbf H_M) + t M^{-2\beta},"
-        r" \quad t \ge M^\beta",
-        (MODEL, "t from M^beta to 1e12 M^(2 beta)", "heard at max(beta, 2)"),
+        same_order(Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t)) / forgetting_kernel(),
+                   Sum(j**-beta, (j, 1, SIZE)) + t * SIZE ** (-2 * beta)),
+        (MODEL, "t from M^beta to 1e12 M^(2 beta)", "tested at max(beta, 2)"),
         gaps.reach_rays, _reach, _reach_mutants, derive=pair_of_modes,
         role="stronger", strengthens="cor: contraction", depends=("cor: contraction",), family="gaps",
     ),
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",
-        "e_M(c M^beta) is of the order M^-(s beta).", r"e_M(t_M) \asymp M^{-s\beta}, \quad t_M = cM^\beta",
-        (MODEL, "c = 1/4, 1, 4"), _critical,
-        lambda sample: power_of_size(-math.prod(sample.point)), depends=("lemma:ke-power/signal-window",),
+        "e_M(c M^beta) is of the order M^-(s beta).",
+        same_order(signal(MULTIPLE * SIZE**beta), SIZE ** (-s * beta)),
+        (MODEL, "c = 1/4, 1, 4"), _critical, depends=("lemma:ke-power/signal-window",),
         family="gaps",
     ),
 )  # fmt: skip

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from sympy import Rational
+from sympy import Ge, Le, Rational, Symbol
 
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.functional import noise_limit, rays
+from fsl_num.theorems.functional.formulas import INFINITE as INFINITE_PAIR
+from fsl_num.theorems.functional.formulas import MIXED as MIXED_PAIR
+from fsl_num.theorems.functional.formulas import MODEL as MODEL_PAIR
+from fsl_num.theorems.functional.formulas import POWERS, functional, risk_is
 from fsl_num.theorems.functional.laws import INFINITE, MIXED, TERMS, functional_law, without
 from fsl_num.theorems.functional.measurements import STABILITY
 from fsl_num.theorems.statements import Equivalent, Joint, Ray, Statement
 from fsl_sym import best_constants
+from fsl_sym.proof import AllOf, Formula
+from fsl_sym.symbols import E, M, beta, s, sigma, t
 
 FAMILY = "functional law of the first M features"
 MODEL = (
@@ -112,16 +118,15 @@ def _noise_law(sample: Sample) -> Equivalent:
 
 
 HARD = ("edge", "hard")
-LAW = r"M^{-s\beta} + e_M(t) + \int_0^t \mathcal K_M(t-z)[e_M(z)+\sigma^2]\gamma(z)\,dz"
-WIDE = r"M^{-s\beta} + (1+t)^{-s} + \int_0^t (1+t-z)^{-(2-1/\beta)}[(1+z)^{-s}+\sigma^2]\gamma(z)\,dz"
-RISK = r"\mathbb E[\mathcal R(\nu_t)] - \tfrac12\sigma^2"
+CRITICAL = Symbol("c", positive=True)
+"""The critical time in units of M^beta."""
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with the powers of 1 + t, all t",
         "For s <= 1 - 1/beta and any sigma >= 0 the law with K_infinity and e_infinity holds for all t, with constants "
         "that serve every sigma.",
-        rf"{RISK} \asymp {WIDE}", (*MODEL, "s <= 1 - 1/beta", "any sigma >= 0, uniformly", "all t >= 0"),
+        risk_is(functional(POWERS)), (*MODEL, "s <= 1 - 1/beta", "any sigma >= 0, uniformly", "all t >= 0"),
         _hard_uniform, lambda sample: functional_law(sample, INFINITE), _infinite_mutants, regimes=HARD,
         corrected_by="thm: fsl-hard-regime/corrected", family=FAMILY,
     ),
@@ -129,7 +134,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime", 484, "hard tasks: as long as the noise is bounded",
         "For s <= 1 - 1/beta the law with K_infinity and e_infinity holds for all t, uniformly in "
         "sigma^2 <= C M^(beta-1-s beta); the power of M is at least 0, so sigma^2 <= C is enough.",
-        rf"{RISK} \asymp {WIDE}, \quad \sigma^2 \lesssim M^{{\beta-1-s\beta}}",
+        risk_is(functional(POWERS)),
         (*MODEL, "s <= 1 - 1/beta", "sigma^2 <= C M^(beta-1-s beta)", "all t >= 0 (heard to 1e4 M^beta)"),
         _balanced, lambda sample: functional_law(sample, INFINITE), _infinite_mutants, regimes=HARD, role="corrected",
         depends=("eq:Ksigma-gap/sharp", "thm: fsl-general-noise/all-times"), family=FAMILY,
@@ -138,7 +143,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-hard-regime/fixed-noise", "thm: fsl-hard-regime", 484, "hard tasks: each noise with its constants",
         "For s <= 1 - 1/beta and a fixed sigma (here 1) the law with K_infinity and e_infinity holds for all t: so the "
         "theorem reads where its constants may depend on sigma.",
-        rf"{RISK} \asymp {WIDE}", (*MODEL, "s <= 1 - 1/beta", "sigma = 1", "all t >= 0 (heard to 1e4 M^beta)"),
+        risk_is(functional(POWERS)), (*MODEL, "s <= 1 - 1/beta", "sigma = 1", "all t >= 0 (heard to 1e4 M^beta)"),
         _fixed_noise, lambda sample: functional_law(sample, INFINITE), _infinite_mutants, regimes=HARD,
         depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
     ),
@@ -147,7 +152,7 @@ CLAIMS: tuple[Claim, ...] = (
         "After a burst of noise the law with K_infinity exceeds the risk by a factor of the order "
         "sigma^2 M^(s beta - beta + 1), at t = 100 M^beta and sigma^2 above M^(beta-1-s beta) and M^-beta, for every "
         "s: what the M features have forgotten exponentially, K_infinity still remembers.",
-        rf"\frac{{\text{{law with }}\mathcal K_\infty}}{{{RISK}}} \asymp \sigma^2 M^{{s\beta-\beta+1}}",
+        Formula(functional(INFINITE_PAIR) / E, "~", sigma**2 * M ** (s * beta - beta + 1)),
         (*MODEL, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
          "sigma^2 >> M^(beta-1-s beta) + M^-beta"),
         noise_limit.measured, _noise_law,
@@ -158,8 +163,9 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-general-noise", "thm: fsl-general-noise", 549, "every noise: the law in the window, bounds beyond",
         "For t <= c M^beta the law holds with K_infinity and e_infinity; for t >= c M^beta the risk lies between the "
         "law with K_M and the law with K_infinity, up to constants that do not depend on sigma.",
-        rf"{RISK} \asymp M^{{-s\beta}} + \mathcal F_\infty \ (t \le cM^\beta), \quad "
-        rf"M^{{-s\beta}} + \mathcal F_M \lesssim {RISK} \lesssim M^{{-s\beta}} + \mathcal F_\infty \ (t \ge cM^\beta)",
+        AllOf((replace(risk_is(functional(POWERS)), where=Le(t, CRITICAL * M**beta)),
+               Formula(functional(MODEL_PAIR), "<~", E, where=Ge(t, CRITICAL * M**beta)),
+               replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta)))),
         (*MODEL, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
     ),
@@ -168,7 +174,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For every s > 0, every sigma >= 0 and every t >= 0 the risk is of the order of the law with K_M and e_M: one "
         "statement that contains the theorems on general, constant and zero label noise and, with K_M, the hard "
         "regime; no condition on sigma, on s or on t is needed.",
-        rf"{RISK} \asymp {LAW} \quad \forall\, s > 0,\ \sigma \ge 0,\ t \ge 0",
+        risk_is(functional(MODEL_PAIR)),
         (*MODEL, "sigma^2 from 0 and 1e-60 to 1e60", "t from 4 to 100 M^beta"), all_rays, functional_law,
         lambda sample: dropped(*TERMS[:3], *(("batch",) if decided(sample) else ()))(sample),
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",
@@ -177,14 +183,14 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
         "For sigma >= c the risk is of the order of the law with K_M and e_M, for every s > 0 and t >= 0.",
-        rf"{RISK} \asymp {LAW}, \quad \sigma \gtrsim 1", (*MODEL, "sigma^2 from 1 to 1e60", "all t >= 0"),
+        risk_is(functional(MODEL_PAIR)), (*MODEL, "sigma^2 from 1 to 1e60", "all t >= 0"),
         chosen(rays.loud), functional_law, dropped("delta", "e", "label"),
         depends=("prop:fsl-weak-upper-bound",), family=FAMILY,
     ),
     Claim(
         "thm:fsl-const-noise/any-noise", "thm:fsl-const-noise", 591, "the same for label noise as small as you like",
         "The hypothesis sigma >= c is not needed: the law holds for sigma^2 from 1e-60 on, and for sigma = 0.",
-        rf"{RISK} \asymp {LAW}, \quad \sigma \ge 0", (*MODEL, "0 <= sigma^2 <= 1", "all t >= 0"),
+        risk_is(functional(MODEL_PAIR)), (*MODEL, "0 <= sigma^2 <= 1", "all t >= 0"),
         chosen(lambda ray: not rays.loud(ray) or "to zero" in ray.name),
         lambda sample: functional_law(sample, kernel=decided(sample)), dropped("delta", "e"), role="stronger",
         strengthens="thm:fsl-const-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
@@ -193,7 +199,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise, s <= 2 - 1/beta: the law with K_M, all t",
         "For sigma = 0 and 0 < s <= 2 - 1/beta (samples beyond are heard at the end s = 2 - 1/beta) the risk is of "
         "the order of the law with K_M and e_M for all t.",
-        r"\mathbb E[\mathcal R(\nu_t)] \asymp M^{-s\beta} + e_M(t) + \int_0^t \mathcal K_M(t-z)e_M(z)\gamma(z)\,dz",
+        risk_is(functional(MODEL_PAIR, label=False)),
         (*MODEL, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
         lambda sample: rays.silence(up_to_two(sample)),
         lambda sample: functional_law(up_to_two(sample), ("delta", "e", "batch"), kernel=False),
@@ -203,7 +209,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607, "no label noise: the same for every s > 0",
         "The hypothesis s <= 2 - 1/beta is not needed: heard for s >= 5/2 - 1/beta, where the mini-batch noise of the "
         "signal leads.",
-        r"\mathbb E[\mathcal R(\nu_t)] \asymp M^{-s\beta} + e_M(t) + \int_0^t \mathcal K_M(t-z)e_M(z)\gamma(z)\,dz",
+        risk_is(functional(MODEL_PAIR, label=False)),
         (*MODEL, "sigma = 0", "s > 2 - 1/beta", "all t >= 0"), lambda sample: rays.silence(past_two(sample)),
         lambda sample: functional_law(past_two(sample), ("delta", "e", "batch")),
         lambda sample: dropped("delta", "e", "batch")(past_two(sample)), role="stronger",
@@ -214,7 +220,7 @@ CLAIMS: tuple[Claim, ...] = (
         "up to s = 2 - 1/beta the convolution is not needed",
         "For sigma = 0 and s <= 2 - 1/beta the term int K_M e_M gamma adds no order: the risk is of the order "
         "M^-(s beta) + e_M(t) for all t and every schedule.",
-        r"\mathbb E[\mathcal R(\nu_t)] \asymp M^{-s\beta} + e_M(t), \quad s \le 2 - 1/\beta",
+        risk_is(functional(MODEL_PAIR, label=False, signal_too=False)),
         (*MODEL, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
         lambda sample: rays.silence(up_to_two(sample)),
         lambda sample: functional_law(up_to_two(sample), ("delta", "e"), kernel=False),
@@ -224,8 +230,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
         "The risk is at most of the order M^-(s beta) + e_M(t) + int K_infinity (e_M + sigma^2) gamma, for all t.",
-        r"\mathbb E[\mathcal E_t] \lesssim M^{-s\beta} + e_M(t) "
-        r"+ \int_0^t \mathcal K_\infty(t-z)(e_M(z)+\sigma^2)\gamma_z\,dz",
+        risk_is(functional(MIXED_PAIR), "<~"),
         (*MODEL, "sigma >= 0", "all t > 0"), _upper, lambda sample: functional_law(sample, MIXED, direction="upper"),
         lambda sample: {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
         depends=("lemma:convolution-kernel",), family=FAMILY,
@@ -234,7 +239,7 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn:fsl-intro", "eqn:fsl-intro", 135, "the law of the introduction, inside the window",
         "The conditions that the introduction leaves open can be t <= c M^beta, for every s and sigma (or, for all t, "
         "those of the corrected theorem on hard tasks).",
-        rf"{RISK} \asymp {WIDE}", (*MODEL, "t <= 0.3 M^beta"), rays.window,
+        risk_is(functional(POWERS)), (*MODEL, "t <= 0.3 M^beta"), rays.window,
         lambda sample: functional_law(sample, INFINITE),
         lambda sample: {f"without {term}": without(sample, term, INFINITE) for term in ("e_inf", "label_inf")},
         depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Integral, Sum, exp, log, oo, zeta
+from sympy import Integral, Min, Sum, exp, log, oo, zeta
 
 from fsl_num.theorems.claim import Claim, Sample
 from fsl_num.theorems.evaluation import sharp
@@ -31,6 +31,7 @@ from fsl_sym.symbols import T2, M, N, beta, j, s, t, z
 
 Array = NDArray[np.float64]
 MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
+CONVOLUTION = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t))
 WINDOW = (at_least(t, 1), at_most(t, M**beta), "tested up to 4 M^beta")
 QUADRATURE = 1e-10
 """The quadrature's own error bound is below this, relative."""
@@ -183,7 +184,8 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma:em-gap", "lemma:em-gap", 2027, "the features beyond M carry at most M^-(s beta) of the signal",
         "e_infinity(t) - e_M(t) <= C M^-(s beta) at every t, and so e_M + delta_M is of the order "
         "e_infinity + M^-(s beta).",
-        r"e_\infty(t) - e_M(t) \lesssim M^{-s\beta}, \quad e_M + M^{-s\beta} \asymp e_\infty + M^{-s\beta}",
+        AllOf((order_at_most(Sum(j ** (-1 - s * beta) * exp(-2 * j**-beta * t), (j, M + 1, oo)), M ** (-s * beta)),
+               same_order(signal() + M ** (-s * beta), signal(size=oo) + M ** (-s * beta)))),
         (MODEL, "t >= 0, any M"),
         lambda sample: {"gap": measured.gap_rays(sample), "consequence": measured.completed_signal_rays(sample)},
         _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),
@@ -212,15 +214,14 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:convolution-kernel", "lemma:convolution-kernel", 2129, "the kernel convolved with itself, t <= M^beta",
         "(K_M * K_M)(t) <= C K_M(t) for all t <= M^beta, with C independent of t and M.",
-        r"\mathcal K_M * \mathcal K_M(t) \le C \mathcal K_M(t), \quad t \le M^\beta",
-        (MODEL, "t <= M^beta"),
+        order_at_most(CONVOLUTION, forgetting_kernel()), (MODEL, at_most(t, M**beta)),
         lambda sample: measured.convolution_rays(sample, ((0.5, 1.0), (1.0, 1.0))),
         _convolution_bound, depends=("lem: half-scale", "lemma:convolution-kernel/mass"),
     ),
     Claim(
         "cor: contraction", "cor: contraction", 769, "subconvolution up to multiples of M^beta",
         "(K_M * K_M)(t) <= C K_M(t) for t <= c M^beta, with C independent of t and M (heard for c = 1/4 and 8).",
-        r"\mathcal K_M * \mathcal K_M(t) \lesssim \mathcal K_M(t), \quad t \lesssim M^\beta",
+        order_at_most(CONVOLUTION, forgetting_kernel()),
         (MODEL, "t <= c M^beta"),
         lambda sample: measured.convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),
         _convolution_bound, depends=("lem: half-scale",),
@@ -244,8 +245,9 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem: wsd-stable-noise", "lem: wsd-stable-noise", 3489, "what the decay phase leaves of the stable phase",
-        "int_0^infinity K_M(T_2 + t) dt <= C min{M, T_2^(1/beta)}/T_2 for every T_2 > 0 and M.",
-        r"\int_0^\infty \mathcal K_M(T_2+t)\,dt \lesssim \min\{M, T_2^{1/\beta}\}/T_2", (MODEL, "T_2 > 0, any M"),
+        "int_0^infinity K_M(T_2 + t) dt, the sum over the modes that it is, is at most C min{M, T_2^(1/beta)}/T_2 for "
+        "every T_2 > 0 and M.",
+        order_at_most(stable_sum(), Min(M / T2, T2 ** (1 / beta - 1))), (MODEL, "T_2 > 0, any M"),
         _stable_measured, _stable, derive=stable_order,
     ),
     Claim(

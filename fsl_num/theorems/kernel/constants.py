@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from sympy import Expr, Rational, Sum, exp, gamma, oo, uppergamma, zeta
+from sympy import Expr, Integral, Rational, Sum, exp, gamma, oo, uppergamma, zeta
 
 from fsl_num.spectrum import approximation_error, exponential_sum, forgetting_kernel, signal
 from fsl_num.theorems.claim import Claim, Sample
@@ -17,14 +17,14 @@ from fsl_sym import spectrum as exact
 from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.integrals.stable_phase import stable_asymptotics, stable_sum
-from fsl_sym.proof import AllOf, Derivation, Formula, at_most, within
+from fsl_sym.proof import AllOf, Derivation, Formula, at_most, tends, within
 from fsl_sym.spectrum import (
     approximation_error_asymptotics,
     finite_kernel,
     kernel_asymptotics,
     signal_asymptotics,
 )
-from fsl_sym.symbols import T2, M, beta, j, s, t
+from fsl_sym.symbols import T2, M, beta, j, s, t, z
 
 MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
 ROUNDING = 10.0 ** (2 - DIGITS)
@@ -214,7 +214,8 @@ SHARP_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "cor: contraction/sharp", "cor: contraction", 769, "the constant of the subconvolution is the trace",
         "For M infinite (K * K)(t)/K(t) tends to tr(H); the next terms are of the orders t^(1/beta-1) and 1/t.",
-        r"\frac{\mathcal K_\infty * \mathcal K_\infty(t)}{\mathcal K_\infty(t)} \to \mathrm{tr}(\mathbf H)",
+        tends(Integral(exact.forgetting_kernel(t - z, oo) * exact.forgetting_kernel(z, oo), (z, 0, t))
+              / exact.forgetting_kernel(t, oo), t, oo, zeta(beta)),
         (MODEL, "M infinite"), _convolution_measured, _convolution,
         role="own",
     ),

@@ -26,6 +26,7 @@ from fsl_sym.integrals.exponential_decay import (
     i2_sum,
     printed_lines,
     remaining,
+    third_line_derivation,
 )
 from fsl_sym.proof import AllOf, Derivation, Formula, at_least, equals, less, same_order, within
 from fsl_sym.schedules import schedule
@@ -47,6 +48,8 @@ def _quadrature(point: Point) -> float:
     return QUADRATURE
 
 
+DECAY_NOISE = Integral((a - (a - b) * t / T) * forgetting_kernel(T - t), (t, 0, T))
+"""The noise integral of exponential decay, whose rate falls linearly in intrinsic time."""
 CLOCK = AllOf(
     (
         equals(
@@ -57,6 +60,11 @@ CLOCK = AllOf(
     )
 )
 """Intrinsic time, its total, and the rate at an intrinsic time."""
+
+
+BOUNDING = Integral(remaining(T * z**-beta), (z, 0, oo)) / (4 * T)
+MELLIN = Integral((1 - (1 + z) * exp(-z)) * z ** (-1 - 1 / beta), (z, 0, oo))
+"""The integral that bounds I2, and the one that it becomes after u = 2 T x^-beta."""
 
 
 def _clock_derivations() -> tuple[Derivation, ...]:
@@ -187,7 +195,7 @@ def _bounding(sample: Sample, factor: Expr) -> Sharp:
 
 
 def _infinite_linear_derivation() -> Derivation:
-    return expansion_derivation("I2", "I2 for M infinite", I2(), "lemma: N-exp-decay")
+    return expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo))
 
 
 DECAY_CLAIMS: tuple[Claim, ...] = (
@@ -201,9 +209,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma: N-exp-decay", "lemma: N-exp-decay", 3125, "the noise integral of exponential decay in closed form",
         "int_0^T K_M(T-t) gamma(t) dt = b I1 + (a-b) I2, for every T > 0 and M.",
-        equals(
-            Integral((a - (a - b) * t / T) * forgetting_kernel(T - t), (t, 0, T)), b * i1_sum() + (a - b) * i2_sum()
-        ),
+        equals(DECAY_NOISE, b * i1_sum() + (a - b) * i2_sum()),
         (CAPACITY, "0 < b < a", "T > 0 (T >= 1 is not needed)", "M finite"),
         measured.decay_noise, _noise, derive=lambda: exponential_decay_noise().derivation,
         depends=("exp-decay/intrinsic-time",),
@@ -211,8 +217,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma: N-exp-decay/third-line", "lemma: N-exp-decay", 3148, "the third line of the proof, as printed",
         "N = sum_j [a (1 - exp(-2 lambda_j T)) lambda_j/2 - zeta (1 - (1 + 2 lambda_j T) exp(-2 lambda_j T))/4].",
-        r"\sum_j \bigl[\tfrac{a(1-e^{-2\lambda_jT})}{2}\lambda_j"
-        r" - \tfrac{\zeta(1-(1+2\lambda_jT)e^{-2\lambda_jT})}{4}\bigr]",
+        lambda: equals(DECAY_NOISE, _summed(printed_lines()[1].printed)),
         (CAPACITY, "0 < b < a", "M finite"), measured.decay_noise, _third_line,
         corrected_by="lemma: N-exp-decay/third-line-corrected",
         role="argument",
@@ -221,22 +226,25 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         "lemma: N-exp-decay/third-line-corrected", "lemma: N-exp-decay", 3148, "the third line of the proof, corrected",
         "N = sum_j [b (1 - exp(-2 lambda_j T)) lambda_j/2 + zeta (1 - (1 + 2 lambda_j T) exp(-2 lambda_j T))/4], "
         "b = a - zeta T.",
-        r"\sum_j \bigl[\tfrac{b(1-e^{-2\lambda_jT})}{2}\lambda_j"
-        r" + \tfrac{\zeta(1-(1+2\lambda_jT)e^{-2\lambda_jT})}{4}\bigr]",
+        lambda: equals(DECAY_NOISE, _summed(corrected_third_line().printed)),
         (CAPACITY, "0 < b < a", "M finite"), measured.decay_noise, _corrected_third_line,
+        derive=third_line_derivation,
         role="corrected",
     ),
     Claim(
         "exp-decay/I1", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 tends to a constant",
         "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta).",
-        r"I_1 = C_\beta + o_{T,M}(1), \quad C_\beta = \tfrac12 \mathrm{tr}(\mathbf H)",
+        AllOf((same_order(i1_sum(), 1), same_order(zeta(beta) / 2 - i1_sum(), T ** (1 / beta - 1) + M ** (1 - beta)))),
         (CAPACITY, "T and M tend to infinity"), measured.flat_rays, _flat, derive=lambda: i1_finite().derivation,
     ),
     Claim(
         "exp-decay/I1-sharp", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 with its next term",
         "For M infinite I1 = tr(H)/2 - Gamma(1-1/beta)/(2 beta) (2T)^(1/beta-1), with an exponentially small rest.",
-        r"I_1 \simeq \tfrac12\zeta(\beta) - \tfrac{\Gamma(1-1/\beta)}{2\beta}(2T)^{1/\beta-1}",
-        (CAPACITY, "M infinite"), measured.infinite_flat, _infinite_flat, derive=lambda: i1_finite().derivation,
+        Formula(
+            i1_sum(size=oo), "expands",
+            zeta(beta) / 2 - 2 ** (1 / beta - 2) * T ** (1 / beta - 1) * gamma(1 - 1 / beta) / beta, T, oo,
+        ), (CAPACITY, "M infinite"), measured.infinite_flat, _infinite_flat,
+        derive=lambda: expansion_derivation("I1", "I1 for M infinite", I1(), "exp-decay/I1", i1_sum(size=oo)),
         role="own",
     ),
     Claim(
@@ -270,7 +278,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         "exp-decay/I2/printed-integral", "sub:proof_for_the_exponential_decay_lrs", 3268,
         "the bounding integral as printed",
         "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/4 int q(u) du.",
-        r"\tfrac{1}{4T}\int_0^\infty g(2Tx^{-\beta})\,dx = \tfrac{2^{1/\beta}}{4T^{1-1/\beta}}\int_0^\infty q(u)\,du",
+        equals(BOUNDING, 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * MELLIN),
         (CAPACITY, "T > 0"), measured.bounding_integral, lambda sample: _bounding(sample, Integer(1)),
         corrected_by="exp-decay/I2/integral",
         role="argument",
@@ -279,8 +287,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         "exp-decay/I2/integral", "sub:proof_for_the_exponential_decay_lrs", 3268, "the bounding integral, corrected",
         "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/(4 beta) int q(u) du: the factor "
         "1/beta comes from dx.",
-        r"\tfrac{1}{4T}\int_0^\infty g(2Tx^{-\beta})\,dx"
-        r" = \tfrac{2^{1/\beta}}{4\beta T^{1-1/\beta}}\int_0^\infty q(u)\,du",
+        equals(BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN),
         (CAPACITY, "T > 0"), measured.bounding_integral, lambda sample: _bounding(sample, 1 / beta),
         role="corrected",
     ),
