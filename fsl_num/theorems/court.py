@@ -25,10 +25,11 @@ def hear_all(
     progress: Callable[[Hearing], None] | None = None,
     cache: Cache | None = None,
 ) -> tuple[Hearing, ...]:
-    """All claims (or those named, with the claims that correct them) heard, in the order of the registry.
+    """All claims (or those named, with those that they rest on or that correct them), in the order of the registry.
 
-    A claim that is refuted passes when the claim that corrects it passes. What is heard depends on the profile and the
-    seed alone, not on the executor nor on the order.
+    A claim that is refuted passes when the claim that corrects it passes. Any other is at most as strong as the weakest
+    claim on which it depends, and UNKNOWN where one of these does not pass. What comes out depends on the profile and
+    the seed alone, not on the executor nor on the order.
 
     Args:
         ids: of the claims; all by default.
@@ -44,13 +45,14 @@ def hear_all(
     """
     if profile not in SAMPLES:
         raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
-    wanted = _with_corrections(ids)
+    wanted = _with_what_they_need(ids)
     found: dict[str, Hearing] = {}
     for hearing in _heard(wanted, profile, seed, executor, cache):
         found[hearing.claim_id] = hearing
         if progress is not None:
             progress(hearing)
-    return tuple(_settled(found[each], found) for each in wanted)
+    settled: dict[str, Hearing] = {}
+    return tuple(_settled(each, found, settled) for each in wanted)
 
 
 def _heard(
@@ -104,7 +106,7 @@ def _longest_first(families: list[list[str]], profile: str, cache: Cache | None)
     return sorted(families, key=lambda family: (-seconds(family), -len(family)))
 
 
-def _with_corrections(ids: Sequence[str]) -> list[str]:
+def _with_what_they_need(ids: Sequence[str]) -> list[str]:
     order = [each.id for each in claims()]
     if not ids:
         return order
@@ -114,11 +116,32 @@ def _with_corrections(ids: Sequence[str]) -> list[str]:
         current = claim_of(waiting.pop())
         if current.id not in wanted:
             wanted.add(current.id)
-            waiting += [current.corrected_by] if current.corrected_by else []
+            waiting += [*current.depends, *([current.corrected_by] if current.corrected_by else [])]
     return [each for each in order if each in wanted]
 
 
-def _settled(hearing: Hearing, found: dict[str, Hearing]) -> Hearing:
-    if hearing.verdict is not Verdict.REFUTED or hearing.corrected_by is None:
-        return hearing
-    return replace(hearing, passes=found[hearing.corrected_by].passes)
+STRENGTH = (Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
+"""The verdicts that pass by themselves, weakest first."""
+
+
+def _settled(claim_id: str, found: dict[str, Hearing], settled: dict[str, Hearing]) -> Hearing:
+    """A hearing with the verdict that what it rests on leaves it."""
+    if claim_id in settled:
+        return settled[claim_id]
+    hearing, claim = found[claim_id], claim_of(claim_id)
+    if hearing.verdict is Verdict.REFUTED and claim.corrected_by is not None:
+        hearing = replace(hearing, passes=_settled(claim.corrected_by, found, settled).passes)
+    elif hearing.verdict in STRENGTH:
+        for name in claim.depends:
+            other = _settled(name, found, settled)
+            while other.verdict is Verdict.REFUTED and other.corrected_by is not None:
+                other = _settled(other.corrected_by, found, settled)
+            if other.verdict not in STRENGTH:
+                message = f"it depends on {name}, which is {other.verdict}"
+                hearing = replace(hearing, verdict=Verdict.UNKNOWN, passes=False, message=message)
+                break
+            if STRENGTH.index(other.verdict) < STRENGTH.index(hearing.verdict):
+                message = f"{hearing.verdict} under {other.claim_id}, on which it depends and which is {other.verdict}"
+                hearing = replace(hearing, verdict=other.verdict, message=message)
+    settled[claim_id] = hearing
+    return hearing

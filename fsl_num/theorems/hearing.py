@@ -64,9 +64,19 @@ def hear(claim: Claim, profile: str = "quick", seed: int = 0) -> Hearing:
     except Exception as error:
         derivations, regimes = (), ()
         verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
+    missing = unproved(claim) if verdict is Verdict.SUPPORTED else ""
     seconds = time.perf_counter() - start
     return Hearing(
-        claim.id, claim.title, verdict, verdict.passes, regimes, derivations, seconds, message, claim.corrected_by
+        claim.id,
+        claim.title,
+        verdict,
+        verdict.passes,
+        regimes,
+        derivations,
+        seconds,
+        message,
+        claim.corrected_by,
+        missing,
     )
 
 
@@ -194,8 +204,7 @@ def _verdict(
             f"accepts its mutants: {', '.join(passed[:3])}" if passed else f"no mutant was heard in {silent[0].regime}"
         )
         return Verdict.VACUOUS, f"the check {reason}"
-    missing = unproved(claim)
-    return (Verdict.SUPPORTED, missing) if missing else (Verdict.PROVED, "")
+    return (Verdict.SUPPORTED if unproved(claim) else Verdict.PROVED), ""
 
 
 def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:

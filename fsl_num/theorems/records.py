@@ -115,7 +115,7 @@ class DerivationRecord:
 
 @dataclass(frozen=True)
 class Hearing:
-    """Everything the court says about one claim."""
+    """Everything that is known of one claim after its checks; ``unproved`` is why it is not PROVED where it passes."""
 
     claim_id: str
     title: str
@@ -126,6 +126,7 @@ class Hearing:
     seconds: float
     message: str = ""
     corrected_by: str | None = None
+    unproved: str = ""
 
     @property
     def mutants_total(self) -> int:

@@ -7,8 +7,10 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 
 from fsl_num.theorems.claim import Claim
@@ -47,7 +49,16 @@ def claims() -> tuple[Claim, ...]:
         for other in (*each.depends, each.corrected_by, each.strengthens):
             if other is not None and other not in ids:
                 raise ValueError(f"claim {each.id} refers to {other!r}, which is no claim")
+    _without_circles({each.id: (*each.depends, *filter(None, [each.corrected_by])) for each in found})
     return found
+
+
+def _without_circles(needed: Mapping[str, tuple[str, ...]]) -> None:
+    """Raises ValueError where a claim rests on itself, directly or by others."""
+    try:
+        tuple(TopologicalSorter(needed).static_order())
+    except CycleError as error:
+        raise ValueError(f"these claims rest on each other: {' -> '.join(error.args[1])}") from error
 
 
 @cache
