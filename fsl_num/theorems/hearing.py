@@ -64,7 +64,7 @@ def hear(claim: Claim, profile: str = "quick", seed: int = 0) -> Hearing:
     except Exception as error:
         derivations, regimes = (), ()
         verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
-    missing = unproved(claim) if verdict is Verdict.SUPPORTED else ""
+    missing = unproved(claim) if verdict in (Verdict.SUPPORTED, Verdict.ENCLOSED) else ""
     seconds = time.perf_counter() - start
     return Hearing(
         claim.id,
@@ -129,6 +129,7 @@ def _hear_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> Regim
             )
             for index, (each, said) in enumerate(zip(samples, judged, strict=True))
         ),
+        all(said.rigorous for said in judged),
     )
 
 
@@ -204,7 +205,9 @@ def _verdict(
             f"accepts its mutants: {', '.join(passed[:3])}" if passed else f"no mutant was heard in {silent[0].regime}"
         )
         return Verdict.VACUOUS, f"the check {reason}"
-    return (Verdict.SUPPORTED if unproved(claim) else Verdict.PROVED), ""
+    if not unproved(claim):
+        return Verdict.PROVED, ""
+    return (Verdict.ENCLOSED if all(regime.rigorous for regime in regimes) else Verdict.SUPPORTED), ""
 
 
 def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:

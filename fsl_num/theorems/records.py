@@ -50,7 +50,7 @@ class Judgement:
 
     ``constants`` is the measured two-sided [c, C] of measured / claimed; ``excess`` is how far the decisive quantity
     lies beyond its tolerance, as a multiple of that tolerance (at most 1 when the statement holds); ``curves`` are the
-    ratios along the paths that drift most, reach lowest and reach highest.
+    ratios along the paths that drift most, reach lowest and reach highest. ``rigorous``: proven enclosures decide it.
     """
 
     holds: bool
@@ -59,6 +59,7 @@ class Judgement:
     drift: float | None = None
     detail: str = ""
     curves: tuple[Curve, ...] = ()
+    rigorous: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class RegimeHearing:
     resolution: dict[str, float] = field(default_factory=dict)
     detail: str = ""
     points: tuple[PointHearing, ...] = ()
+    rigorous: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sympy import Function, Gt, Integral, Lt, Rational, Sum, Symbol, oo, zeta
 
 from fsl_num.spectrum import approximation_error
 from fsl_num.theorems.claim import Claim, Sample
-from fsl_num.theorems.functional import constants
+from fsl_num.theorems.functional import constants, enclosed
 from fsl_num.theorems.functional.formulas import GAMMA, functional
 from fsl_num.theorems.functional.formulas import MODEL as MODEL_PAIR
 from fsl_num.theorems.functional.gap_claims import power_of_size
@@ -30,6 +30,8 @@ RISK, LOSS, POWER = (Function(name, positive=True) for name in ("E", "f", "T^k g
 """Expected excess risk, the solution f of f = g + T f, and the k-th power of T applied to g, at an intrinsic time."""
 k = Symbol("k", integer=True, nonnegative=True)
 LAW = functional(MODEL_PAIR)
+SUMS = LAW - M ** (-s * beta) + Sum(j ** (-1 - s * beta), (j, M + 1, oo))
+"""The functional scaling law with the exact approximation error."""
 EQUATION = (
     Sum(j ** (-1 - s * beta), (j, M + 1, oo)) + signal(t)
     + Integral(forgetting_kernel(t - z) * GAMMA(z) * (RISK(z) + sigma**2), (z, 0, t))
@@ -142,6 +144,16 @@ CLAIMS: tuple[Claim, ...] = (
          "0 <= gamma <= gamma_max, c = gamma_max tr(H)/2 = 0.2, 0.45",
          "adversarial schedules, sigma^2 = 0 and 1e6"),
         constants.adversary, _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
+    ),
+    Claim(
+        "best-constants/law-below", "ineq: inf_sum", 787, "the law is at most the loss, with the constant 1",
+        "The functional scaling law, with delta_M for M^-(s beta), is at most f, twice the expected excess risk: the "
+        "first two terms of a series of positive terms. Decided in rigorous balls, rates up to 0.9 of the limit of "
+        "stability.",
+        at_most(SUMS, 2 * E),
+        (MODEL, "gamma constant, c = gamma tr(H_M)/2 = 0.2 and 0.9", "M = 4 and 12", "sigma^2 = 0, 1, 100",
+         "t = 1/1000, 1 and M^beta"),
+        enclosed.quotients, lambda sample: enclosed.NotBelow(1.0), role="own",
     ),
     Claim(
         "best-constants/limits", "ineq: inf_sum", 787, "the loss over the law at constant rates, to many digits",

@@ -50,12 +50,14 @@ def _quadrature(point: Point) -> float:
 
 DECAY_NOISE = Integral((a - (a - b) * t / T) * forgetting_kernel(T - t), (t, 0, T))
 """The noise integral of exponential decay, whose rate falls linearly in intrinsic time."""
+TOTAL = (a - b) * K / log(a / b)
+"""The whole intrinsic time of exponential decay."""
 CLOCK = AllOf(
     (
         equals(
             Integral(a * exp(-z * log(a / b) / K), (z, 0, tau)), a * K / log(a / b) * (1 - exp(-tau * log(a / b) / K))
         ),
-        equals(K * a * (1 - b / a) / log(a / b), (a - b) * K / log(a / b)),
+        equals(K * a * (1 - b / a) / log(a / b), TOTAL),
         equals(a * (1 - t * log(a / b) / (K * a)), a - t * log(a / b) / K),
     )
 )
@@ -203,7 +205,7 @@ DECAY_CLAIMS: tuple[Claim, ...] = (
         "exp-decay/intrinsic-time", "sub:proof_for_the_exponential_decay_lrs", 3108, "the clock of exponential decay",
         "T(tau) = (a/zeta)(1 - exp(-zeta tau)), T = (a-b) K/log(a/b), and the rate at intrinsic time t is a - zeta t. "
         "With b = a/K, T = a (K-1)/log K.",
-        CLOCK, ("0 < b < a", less(tau, K), less(t, CLOCK.parts[1].right)), measured.clock, _clock,
+        CLOCK, ("0 < b < a", less(tau, K), less(t, TOTAL)), measured.clock, _clock,
         derive=_clock_derivations,
     ),
     Claim(
