@@ -81,7 +81,8 @@ def quotients(sample: Sample) -> tuple[Quotient, ...]:
 
 
 def _at(s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, times: list[Fraction]) -> list[Quotient]:
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, horizon=float(times[-1]))
+    given: dict[str, Any] = {"s": s, "beta": beta, "noise": noise, "gamma": gamma}
+    problem = Problem(**given, model_size=size, horizon=float(times[-1]))
     flint = _flint()
     if flint is None:
         values = solve(problem, [float(each) for each in times], rtol=1e-10).values
