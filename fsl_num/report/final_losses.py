@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsl_num.report.loss_dynamics import COLOURS, NAMES, plain_decimals
-from fsl_num.report.plots import new_figure
+from fsl_num.report.loss_dynamics import COLOURS, NAMES
+from fsl_num.report.plots import new_figure, plain_decimals
 from fsl_num.validation import Array
 
 if TYPE_CHECKING:

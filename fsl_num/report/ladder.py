@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fsl_num.report.loss_dynamics import plain_decimals
-from fsl_num.report.plots import new_figure
+from fsl_num.report.plots import new_figure, plain_decimals
 from fsl_num.simulate.ladder_rungs import RUNGS
 
 if TYPE_CHECKING:

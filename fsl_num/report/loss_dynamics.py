@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fsl_num.report.plots import new_figure
+from fsl_num.report.plots import new_figure, plain_decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -215,15 +215,6 @@ def _draw_errors(ax: Axes, run: ScheduleRun) -> None:
         fit = run.fits[name]
         error = fit.predicted[fit.used] / risk[fit.used] - 1.0
         ax.plot(fit.step[fit.used], error, color=COLOURS[run.name], linestyle=line, linewidth=width)
-
-
-def plain_decimals(ax: Axes) -> None:
-    """A logarithmic axis of few decades, numbered in plain decimals."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    ax.yaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _key(line: Any, colour: str, **style: Any) -> Any:

@@ -151,7 +151,7 @@ def copy(tmp_path_factory):
         ("fsl_num/theorems/model/claims.py", False),
         ("fsl_num/theorems/registry.py", False),
         ("fsl_num/simulate/recursion.py", False),
-        ("fsl_num/report/terminal.py", False),
+        ("fsl_num/report/tables.py", False),
         ("fsl_num/__init__.py", False),  # public names, loaded only if asked for
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from html_reading import Reader
 
 from fsl_num.cli import main
-from fsl_num.cli.web_page import versions
+from fsl_num.cli.verify import versions
 
 CLAIM = "sec: effect-lrs/data-over-model"
 """A claim that the paper has wrong, so that it is heard with its correction; both quickly."""

@@ -1,4 +1,4 @@
-"""Texts of the page: formulas between dollar signs, code between backticks, links to what is named, the rest escaped."""
+"""Texts of the page: formulas between dollar signs, code between backticks, links to names, the rest escaped."""
 
 from __future__ import annotations
 
