@@ -6,6 +6,7 @@ r"""LaTeX as MathML: what latex2mathml makes of it, with a few nodes of its tree
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, fromstring, tostring
@@ -18,6 +19,7 @@ _RELATIONS = frozenset("=≤≥<>∼≲≳≍≂≃≈⪯⪰→←↔⇒⟹⊂�
 """Signs before which a line may end (where they stand outside brackets)."""
 _OPERATORS = frozenset("∼⪯⪰~:^/") | _RELATIONS
 """Signs that the converter makes identifiers, and browsers then set without space."""
+_ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split|gathered)\}")
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
@@ -53,6 +55,8 @@ def _source(latex: str) -> Markup:
 
 def _row(latex: str) -> Element:
     """The outermost row of a formula; ValueError where a command is unknown to the converter."""
+    if _ALIGNED.search(latex):  # not known to the converter; its lines are rows of their own here
+        latex = _ALIGNED.sub("", latex).replace("&", "")
     tree = fromstring(convert(latex))
     for node in tree.iter():
         node.tag = node.tag.rpartition("}")[2]
