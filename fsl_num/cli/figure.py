@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fsl_num.experiments.final_loss import PeakRule
 
-_Drawn = tuple["Figure", dict[str, Any], str]
+_Drawn = tuple["Figure", dict[str, Any], list[Any]]
 
 
 def run(arguments: Arguments) -> int:
@@ -33,7 +33,7 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         show_json({"figure": name, "file": out, **numbers})
     else:
-        show(text, f"\nwritten to {out}")
+        show(*text, f"\nwritten to {out}")
     return 0
 
 

@@ -67,10 +67,10 @@ def run(arguments: Arguments) -> int:
     if arguments.json == "-":
         show_json(content)
         return 0 if passed else 1
-    from fsl_num.report.verification import hearings_table, verification
+    from fsl_num.report.verification import records_table, verification
 
     if records and (arguments.table or arguments.ids):
-        show(hearings_table(records), "")
+        show(records_table(records), "")
     known = {claim_id: record for claim_id, record in before.items() if record is not None}
     show(*verification(records, mistakes, known, _notes(profile, records, cache), whole=not arguments.ids))
     if arguments.json is not None:

@@ -44,7 +44,7 @@ def score_table(scores: Mapping[str, Score]) -> Table:
 
 
 def fit_json(result: FitResult, fitted: Mapping[str, Score], predicted: Mapping[str, Score]) -> dict[str, Any]:
-    """The fit as JSON-ready values: law, parameters with intervals, what can be told, scores by file."""
+    """The fit as JSON-ready values: law, parameters with intervals, what can be determined, scores by file."""
     task = result.task
     return {
         "law": result.law.name,

@@ -51,7 +51,7 @@ def verification(
     notes
         Said before the sum.
     whole
-        Whether these are all claims: then a claim that fails is told in two lines, else with all its objections.
+        Whether these are all claims: then a claim that fails gets two lines, else with all its objections.
     """
     failures = [record for record in records if not record.passes]
     parts: list[Any] = [_counts(records)] if records else []
@@ -64,7 +64,7 @@ def verification(
     return [*parts, "", Text("Where to look next", style="bold"), _next(records, errata, failures)]
 
 
-def hearings_table(records: Sequence[Hearing]) -> Table:
+def records_table(records: Sequence[Hearing]) -> Table:
     """One row a claim, in the order given."""
     return table(HEADINGS, map(_row, records), right=(5, 6))
 

@@ -10,7 +10,7 @@ from fsl_num.cli import figure as command
 from fsl_num.cli import main
 
 
-def test_loss_dynamics_are_drawn_and_told(tmp_path, capsys):
+def test_loss_dynamics_are_drawn_and_described(tmp_path, capsys):
     target = tmp_path / "dynamics.svg"
     assert main(["figure", "loss-dynamics", "--quick", "--json", "--out", str(target)]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -45,7 +45,7 @@ def test_loss_scaling_sets_the_printed_rule_beside_the_derived_one(tmp_path, cap
         assert each["excess_risk"][-1] > 10 * derived[name]["excess_risk"][-1]
 
 
-def test_the_ladder_is_drawn_and_told(tmp_path, capsys):
+def test_the_ladder_is_drawn_and_described(tmp_path, capsys):
     target = tmp_path / "ladder.png"
     assert main(["figure", "ladder", "--quick", "--json", "--out", str(target)]) == 0
     found = json.loads(capsys.readouterr().out)

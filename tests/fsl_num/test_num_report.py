@@ -14,7 +14,7 @@ from fsl_num.report.allocations import allocation_latex, allocation_text, order_
 from fsl_num.report.claims import card, card_json, generic_test_place, labels_listing, source_place
 from fsl_num.report.table import FORMATS, table_json
 from fsl_num.report.tables import fields, latex_table, markdown_table, rendered, table
-from fsl_num.report.verification import hearings_table, resolution_note, unresolved, verification
+from fsl_num.report.verification import records_table, resolution_note, unresolved, verification
 from fsl_num.theorems.records import (
     DerivationRecord,
     Erratum,
@@ -56,7 +56,7 @@ def test_a_table_in_markdown_and_latex():
 
 
 def test_colours_are_only_where_they_are_wanted():
-    parts = hearings_table([record()])
+    parts = records_table([record()])
     assert "\x1b[" not in rendered(parts) and "\x1b[32m" in rendered(parts, coloured=True)
     assert rendered(fields([("a", "[red]b[/red]")])).split() == ["a", "[red]b[/red]"]
 
@@ -84,13 +84,13 @@ def screen(records, errata=(), previous=None, width=120, **options):
 
 
 def test_a_row_shows_the_widest_constants_and_the_worst_resolution():
-    text = " ".join(rendered(hearings_table([record()]), width=200).split())
+    text = " ".join(rendered(records_table([record()]), width=200).split())
     assert "thm:x SUPPORTED easy edge [0.25, 12] power 0.04, log power 0.2 2/2 2.0" in text
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_what_fails_is_marked_and_what_passes_is_not(verdict):
-    passing, failing = (rendered(hearings_table([record(verdict, passes)])) for passes in (True, False))
+    passing, failing = (rendered(records_table([record(verdict, passes)])) for passes in (True, False))
     assert f"{verdict}, FAILED" in failing
     assert "FAILED" not in passing
     assert ("corrected" in passing) == (verdict is Verdict.REFUTED)
@@ -176,7 +176,7 @@ def test_the_account_says_why_no_claim_covers_a_place():
 def test_a_number_that_is_not_finite_stays_readable_and_is_valid_json():
     one = RegimeHearing("hard", 1, False, (0.1, math.inf), math.nan, (), {})
     found = Hearing("thm:y", "t", Verdict.UNKNOWN, False, (one,), (), 0.1)
-    assert "[0.1, inf]" in rendered(hearings_table([found]))
+    assert "[0.1, inf]" in rendered(records_table([found]))
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["constants"] == [0.1, None]
 
 

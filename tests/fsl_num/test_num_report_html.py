@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 import pytest
-from html_court import WILD, claim, court, hearing
+from html_court import WILD, claim, court, record
 from html_reading import Reader, contrast
 
 from fsl_num.report.html import page
@@ -13,8 +13,8 @@ from fsl_num.theorems.records import Verdict
 
 @cache
 def written(size=12):
-    claims, heard, errata = court(size)
-    return page(heard, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
+    claims, records, errata = court(size)
+    return page(records, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
 
 
 @cache
@@ -71,10 +71,10 @@ def codes(article):
 
 
 def test_every_claim_and_erratum_has_its_article():
-    claims, heard, errata = court()
+    claims, records, errata = court()
     articles = {node.attributes["id"]: node for node in read().find("article")}
     assert len(articles) == len(claims) + len(errata)
-    for each, one in zip(claims, heard, strict=True):
+    for each, one in zip(claims, records, strict=True):
         article = next(node for node in articles.values() if each.id in codes(node))
         assert article.attributes["data-verdict"] == one.verdict
         assert article.attributes["data-role"] == each.role
@@ -204,18 +204,18 @@ def test_contrast_is_measured_as_the_guidelines_do():
 
 
 def test_the_page_is_reproducible_and_small():
-    claims, heard, errata = court()
-    again = page(heard, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
+    claims, records, errata = court()
+    again = page(records, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
     assert again == written()
     assert len(written(150).encode()) < 3_000_000
 
 
-def test_what_was_heard_must_be_a_claim():
+def test_what_was_checked_must_be_a_claim():
     with pytest.raises(ValueError, match="thm: no"):
-        page([hearing("thm: no", Verdict.PROVED)], [], claims=[claim(1)], profile="quick", seed=0)
+        page([record("thm: no", Verdict.PROVED)], [], claims=[claim(1)], profile="quick", seed=0)
 
 
-def test_nothing_heard_is_a_page_too():
+def test_nothing_checked_is_a_page_too():
     root = Reader(page([], [], claims=[], profile="full", seed=0)).root
     assert "0 of 0 claims pass" in root.text
     assert "No claim was checked." in root.text

@@ -22,9 +22,9 @@ OVERFLOWING = """
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    claims, heard, errata = court(15)
+    claims, records, errata = court(15)
     target = tmp_path_factory.mktemp("page") / "report.html"
-    target.write_text(page(heard, errata, claims=claims, profile="quick", seed=0), encoding="utf-8")
+    target.write_text(page(records, errata, claims=claims, profile="quick", seed=0), encoding="utf-8")
     return target.as_uri()
 
 
@@ -122,7 +122,7 @@ def shown(browser):
 
 
 def test_the_filter_chooses_by_verdict_role_and_words(fresh):
-    claims, heard, _ = court(15)
+    claims, records, _ = court(15)
     assert shown(fresh) == 15
 
     def choose(name, value):
@@ -132,7 +132,7 @@ def test_the_filter_chooses_by_verdict_role_and_words(fresh):
         )
         return shown(fresh)
 
-    assert choose("verdict", "REFUTED") == sum(one.verdict == "REFUTED" for one in heard)
+    assert choose("verdict", "REFUTED") == sum(one.verdict == "REFUTED" for one in records)
     said = fresh.evaluate("document.getElementById('shown').textContent")
     assert said == f"{shown(fresh)} of 15 claims shown"
     assert choose("verdict", "") == 15

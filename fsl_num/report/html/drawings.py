@@ -94,12 +94,12 @@ def level(ratio: float) -> int:
     return 1 + sum(ratio > bound for bound in _BOUNDS)
 
 
-def constants_map(hearing: Hearing) -> dict[str, Any] | None:
+def constants_map(record: Hearing) -> dict[str, Any] | None:
     """Where in the plane of (s, beta) a claim was checked, and how far apart its constants lie there.
 
     None where no point has two positive constants that differ.
     """
-    points = [point for regime in hearing.regimes for point in regime.points]
+    points = [point for regime in record.regimes for point in regime.points]
     if not any((spread(point) or 1.0) > _SHARP for point in points):
         return None
     where = [(float(Fraction(point.beta)), float(Fraction(point.s))) for point in points]
@@ -128,15 +128,15 @@ def constants_map(hearing: Hearing) -> dict[str, Any] | None:
     }
 
 
-def curves(hearing: Hearing) -> list[tuple[str, Curve]]:
+def curves(record: Hearing) -> list[tuple[str, Curve]]:
     """The regime and the curve of every path that was kept, of those that can be drawn."""
-    kept = [(regime.regime, curve) for regime in hearing.regimes for point in regime.points for curve in point.curves]
+    kept = [(regime.regime, curve) for regime in record.regimes for point in regime.points for curve in point.curves]
     return [(name, curve) for name, curve in kept if _is_drawable(curve)]
 
 
-def drift_plot(hearing: Hearing) -> dict[str, Any] | None:
+def drift_plot(record: Hearing) -> dict[str, Any] | None:
     """The ratio measured / claimed along the paths that drift most, reach lowest and highest; None without curves."""
-    paths = curves(hearing)
+    paths = curves(record)
     if not paths:
         return None
     # Budgets may grow beyond any float; then the axis shows the logarithm of the scale, itself on a log scale.
