@@ -42,7 +42,7 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore] # as abov
     ['auto', 'hold', 'straight']
     """
 
-    name = "name"
+    name = "NAME"
 
     def __init__(self, source: str, *also: str) -> None:
         self.source = source
@@ -61,10 +61,6 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore] # as abov
         if value not in self.names:
             self.fail(f"{value!r} is none of {', '.join(self.names)}", param, ctx)
         return value
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """The names, for the help."""
-        return "|".join(self.names)
 
 
 REAL = Read("X", real_number)
@@ -119,9 +115,10 @@ class Command(click.Command):
         """The options, section by section."""
         records: dict[str, list[tuple[str, str]]] = {"": []}
         for each in self.get_params(ctx):
-            record = each.get_help_record(ctx)
+            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
             if record is not None:
-                records.setdefault(getattr(each, "section", ""), []).append(record)
+                names = f": {', '.join(each.type.names)}" if isinstance(each.type, Names) else ""
+                records.setdefault(getattr(each, "section", ""), []).append((record[0], record[1] + names))
         for title, lines in records.items():
             with formatter.section(title or "Options"):
                 formatter.write_dl(lines)

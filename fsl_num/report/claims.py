@@ -58,8 +58,8 @@ def card(claim: Claim, record: Hearing | None) -> Group:
         *_verdict_fields(record),
     ]
     # The LaTeX formula is left whole, to be copied.
-    formula = Text(f"  LaTeX  {claim.formula}", no_wrap=True, overflow="ignore")
-    return Group(Text(f"{claim.id}: {claim.title}", style="bold"), fields(head), formula, fields(rest))
+    formula = Text(f"  {'LaTeX':<14}{claim.formula}", no_wrap=True, overflow="ignore")
+    return Group(Text(f"{claim.id}: {claim.title}", style="bold"), fields(head, 14), formula, fields(rest, 14))
 
 
 def card_json(claim: Claim, record: Hearing | None) -> dict[str, Any]:

@@ -13,36 +13,45 @@ from rich.text import Text
 
 Cell = str | Text
 
+_WORD = 10
+"""Words up to this length are never broken."""
+
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Cell]], right: Sequence[int] = ()) -> Table:
     """A table; the columns with the indices in ``right`` are flush right, and no column is given up for lack of room.
 
     Raises ValueError where a row has not as many cells as there are headings.
 
-    >>> print(rendered(table(("a", "b"), [("one two", "5")], right=[1]), width=9))
-    a      b
-     ─────────
-    one    5
+    >>> print(rendered(table(("a", "b"), [("one two", "5")], right=[1]), width=7))
+    a     b
+    ───────
+    one   5
     two
     """
-    grid = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold", expand=False)
-    for index, heading in enumerate(headings):
-        grid.add_column(heading, justify="right" if index in right else "left", overflow="fold")
-    for number, row in enumerate(rows):
+    lines = [tuple(row) for row in rows]
+    grid = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for number, row in enumerate(lines):
         if len(row) != len(headings):
             raise ValueError(f"row {number} has {len(row)} cells, but there are {len(headings)} headings: {row}")
-        grid.add_row(*row)
+    for index, heading in enumerate(headings):
+        words = " ".join([heading, *(str(line[index]) for line in lines)]).split()
+        least = min(max(map(len, words), default=0), _WORD)
+        grid.add_column(heading, justify="right" if index in right else "left", overflow="fold", min_width=least)
+    for line in lines:
+        grid.add_row(*line)
     return grid
 
 
-def fields(pairs: Iterable[tuple[str, Cell]]) -> Table:
+def fields(pairs: Iterable[tuple[str, Cell]], least: int = 0) -> Table:
     """Names with their values beside them, which wrap in their own column; pairs without a value are left out.
+
+    ``least`` is the least width of the names, so that several lists have one margin.
 
     >>> print(rendered(fields([("paper", "thm: x"), ("role", "")])))
       paper  thm: x
     """
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, min_width=least)
     grid.add_column(overflow="fold")
     for name, value in pairs:
         if value:
@@ -90,8 +99,3 @@ def rendered(*parts: Any, width: int = 120, coloured: bool = False) -> str:
                 console.print(part, crop=False)
             lines += capture.get().removesuffix("\n").split("\n")
     return "\n".join(line.rstrip(" ") for line in lines)
-
-
-def wrapped(text: str) -> Text:
-    """A text that is broken between words where the terminal ends."""
-    return Text(text)
