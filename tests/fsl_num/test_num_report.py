@@ -6,7 +6,7 @@ import math
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sympy import Rational, sympify
 
@@ -38,11 +38,19 @@ CELLS = st.text("abc xyz-|[]:", max_size=40).map(str.strip)
 
 
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=5), st.integers(40, 120))
+@example([("x" * 40, "y" * 39 + "z", "short")], 40)
 def test_a_table_fits_and_loses_no_letter(rows, width):
     text = rendered(table(("one", "two", "three"), rows), width=width)
     assert max(map(len, text.splitlines())) <= width
     letters = sorted("".join(cell for row in rows for cell in row).replace(" ", ""))
     assert sorted("".join(text.splitlines()[2:]).replace(" ", "")) == letters
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=10), min_size=3, max_size=9), st.integers(10, 60))
+@example(["abcabcabca"] * 3, 20)
+def test_short_words_are_never_broken(words, width):
+    text = rendered(table(("one", "two", "three"), [(" ".join(words),) * 3]), width=width)
+    assert set(words) <= set(text.split())
 
 
 def test_a_table_refuses_a_short_row():
