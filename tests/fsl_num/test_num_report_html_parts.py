@@ -23,6 +23,8 @@ def seen(html):
     return unescape(re.sub(r"<[^>]+>", "", html))
 
 
+LONG = "x" * 31
+
 # ---- formulas --------------------------------------------------------------------------------------------------------
 
 
@@ -59,12 +61,15 @@ def test_letters_and_signs_are_those_of_the_source(latex, shown):
     [
         (r"a \\ b", 2, 2),
         (r"a, \quad b", 1, 2),
+        (r"a,\ b", 1, 2),
         (r"\{a, \quad b\}", 1, 1),
-        ("x + y = z", 1, 3),
-        ("(x + y)^2 = z", 1, 2),
-        (r"[x + (y)^{-2}]^2", 1, 1),
-        ("f(x + y)", 1, 1),
-        ("-x", 1, 1),
+        ("x + y = z", 1, 1),
+        (f"{LONG} + y = z", 1, 3),
+        (f"(x + {LONG})^2 = z", 1, 2),
+        (rf"[{LONG} + (y)^{{-2}}]^2", 1, 1),
+        (f"f(x + {LONG})", 1, 1),
+        (f"a, \\quad {LONG} = b, \\quad c = d", 1, 4),
+        (f"-{LONG}", 1, 1),
     ],
 )
 def test_a_formula_may_be_broken_before_relations_outside_brackets(latex, rows, pieces):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from xml.etree.ElementTree import Element, fromstring, tostring
 
 from latex2mathml.converter import convert
@@ -20,6 +20,8 @@ _RELATIONS = frozenset("=≤≥<>∼≲≳≍≂≃≈⪯⪰→←↔⇒⟹⊂�
 _OPERATORS = frozenset("∼⪯⪰~:^/") | _RELATIONS
 """Signs that the converter makes identifiers, and browsers then set without space."""
 _ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split|gathered)\}")
+_LONG = 30
+"""Parts of more signs may be broken before a relation: so many fit on a phone."""
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
@@ -132,23 +134,37 @@ def _lines(row: Element) -> Iterator[list[Element]]:
 
 
 def _pieces(line: Sequence[Element]) -> Iterator[list[Element]]:
-    """The parts of a line, cut before relations and after commas that a space follows."""
-    piece: list[Element] = []
+    """The parts of a line, cut after commas that a space follows, and long ones before relations, outside brackets."""
+    for part in _cut(line, lambda node, last: _is_space(node) and (last.text or "").endswith(","), keep=True):
+        if sum(len((each.text or "").strip()) for node in part for each in node.iter()) <= _LONG:
+            yield part
+            continue
+        for number, piece in enumerate(_cut(part, lambda node, _: node.tag == "mo" and node.text in _RELATIONS)):
+            if number:
+                piece[0].attrib.update(form="infix", lspace="0", rspace="0.28em")
+            yield piece
+
+
+def _is_space(node: Element) -> bool:
+    return node.tag == "mspace" or (node.tag == "mtext" and not (node.text or "").strip())
+
+
+def _cut(
+    nodes: Sequence[Element], is_cut: Callable[[Element, Element], bool], *, keep: bool = False
+) -> Iterator[list[Element]]:
+    """The runs of nodes between cuts; a node that is one begins the next run, or with ``keep`` ends its own."""
+    run: list[Element] = []
     depth = 0
-    for node in line:
-        text = node.text or ""
-        spaced = node.tag == "mspace" and bool(piece) and (piece[-1].text or "").endswith(",")
-        if depth == 0 and piece and (spaced or (node.tag == "mo" and text in _RELATIONS)):
-            yield [*piece, node] if spaced else piece
-            piece = []
-            if spaced:
-                continue
-            node.attrib.update(form="infix", lspace="0", rspace="0.28em")
+    for node in nodes:
+        if depth == 0 and run and is_cut(node, run[-1]):
+            yield [*run, node] if keep else run
+            run = [] if keep else [node]
+            continue
         base = node[0] if node.tag in {"msub", "msup", "msubsup"} and len(node) else node  # a bracket with a power
         depth += _DEPTH.get(base.text or "", 0) if base.tag == "mo" else 0
-        piece.append(node)
-    if piece:
-        yield piece
+        run.append(node)
+    if run:
+        yield run
 
 
 def _mrow(nodes: Sequence[Element]) -> Element:
