@@ -7,8 +7,10 @@ import pytest
 from typed import refusal
 
 from fsl_num.cli import curve_files, main
+from fsl_num.curves.compare import COMPARED, compare
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
+from fsl_num.curves.reading import read_curve
 from fsl_num.schedules.steps import step_rates
 
 TRUTH = {"L0": 2.0, "A": 0.5, "B": 0.05, "s": 0.6, "c": 20.0, "gamma": 0.8}
@@ -118,6 +120,18 @@ def test_laws_are_compared(runs, capsys):
     text = capsys.readouterr().out
     assert text.index("fsl-simplified") < text.index("momentum") and "chinchilla: not fitted" in text
     assert "cosine" in text and "Root mean square error run by run" in text
+
+
+def test_the_laws_compared_by_default_are_those_of_the_library(runs, capsys):
+    train, test = ([str(runs / f"{name}.csv")] for name in ("8-1-1", "wsd"))
+    how = {"intervals": False, "starts": 1, "max_rows": 60}
+    options = ["--warmup", str(WARMUP), "--no-intervals", "--starts", "1", "--max-rows", "60", "--json"]
+    assert main(["compare", *train, "--predict", *test, *options]) == 0
+    rows = json.loads(capsys.readouterr().out)["laws"]
+    curves = [[read_curve(path, warmup=WARMUP, name=path) for path in paths] for paths in (train, test)]
+    same = compare(*curves, **how)
+    assert {row["law"]: row["parameters"] for row in rows} == {name: fit.parameters for name, fit in same.fits.items()}
+    assert {*same.fits, *same.reasons} == set(COMPARED)
 
 
 def test_the_words_of_a_fit(runs, capsys):
