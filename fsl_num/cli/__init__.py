@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     root = Commands("fsl", help="Functional scaling laws: derived, measured and judged.")
     try:
-        with root.make_context("fsl", words or ["--help"]) as context:
+        with root.make_context("fsl", words or ["--help"], help_option_names=["-h", "--help"]) as context:
             status: int = root.invoke(context)
         sys.stdout.flush()
         return status

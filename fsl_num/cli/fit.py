@@ -44,8 +44,9 @@ def run_fit(arguments: Arguments) -> int:
     from fsl_num.curves.fit import fit
     from fsl_num.report import fits as report
 
-    with refused(), _progress("part") as progress:
-        result = fit(train, arguments.law, progress=progress, **_settings(arguments))
+    with refused():
+        with _progress("part") as progress:
+            result = fit(train, arguments.law, progress=progress, **_settings(arguments))
         scores = result.scores(test, level) if test else {}
         figure = result.plot(test or None, level)[0].figure if arguments.plot is not None else None
         if arguments.json:

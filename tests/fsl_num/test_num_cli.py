@@ -68,6 +68,7 @@ def test_the_examples_work_as_they_are_typed(line, capsys):
 def test_every_command_has_help_and_json(name, capsys):
     assert main([name, "--help"]) == 0
     shown = capsys.readouterr().out
+    assert main([name, "-h"]) == 0 and capsys.readouterr().out == shown
     assert shown.startswith(f"Usage: fsl {name}") and "--json" in shown and "--no-color" in shown
 
 
