@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -10,13 +9,13 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from fsl_num.report.errata import counts, kind_of
+from fsl_num.report.errata import counts
 from fsl_num.report.html import drawings
 from fsl_num.report.html.graph import graph
 from fsl_num.report.html.mathml import display
 from fsl_num.report.html.texts import Texts, anchors, exponential, interval, number
 from fsl_num.theorems.claim import Claim
-from fsl_num.theorems.records import KINDS, Erratum, Hearing, Verdict
+from fsl_num.theorems.records import Erratum, Hearing, Verdict
 
 __all__ = ["page"]
 
@@ -143,14 +142,12 @@ def _totals(records: Sequence[Hearing], errata: Sequence[Erratum]) -> str:
     refuted = sum(record.mutants_refuted for record in records)
     mutants = sum(record.mutants_total for record in records)
     seconds = sum(record.seconds for record in records)
-    kinds = Counter(erratum.kind for erratum in errata)
-    wrong = ", ".join(f"{kinds[kind]} {kind_of(kind, kinds[kind])}" for kind in KINDS if kinds[kind])
     corrected = sum(record.passes and not record.verdict.passes for record in records)
     parts = [
         f"{refuted:,} of {mutants:,} wrong versions were refuted in {number(seconds, 3)} seconds.",
         "One claim fails as it stands while its correction holds." if corrected == 1 else "",
         f"{corrected} claims fail as they stand while their corrections hold." if corrected > 1 else "",
-        f"Errata of the paper listed here: {wrong}." if errata else "",
+        f"{_capital(counts(errata))}." if errata else "",
     ]
     return " ".join(part for part in parts if part)
 
