@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from fsl_num.cli.inputs import InputError, real_number, whole_number
+from fsl_num.cli.inputs import InputError, real_number, refused
+from fsl_num.cli.options import REAL, Arguments, Names, Option, Read, whole
 
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
 
-WARMUP_SHAPES: Final = ("linear", "cosine", "constant")
-BETWEEN: Final = ("auto", "hold", "straight")
-UNITS: Final = ("auto", "nats", "bits", "perplexity")
+
+def curve_options() -> list[Option]:
+    """What is said of all files at once."""
+    section = "the files: step, lr, loss, and perhaps batch_size or tokens"
+    shapes, between = Names("fsl_num.curves.rates:WARMUP_SHAPES"), Names("fsl_num.curves.rates:BETWEEN")
+    pairs, units = "which column is what, by name or position from 0", Names("fsl_num.curves.columns:UNITS")
+    options: list[tuple[str, dict[str, Any]]] = [
+        ("--warmup", {"type": whole(0), "default": 0, "help": "updates of warmup (default: 0)"}),
+        ("--warmup-shape", {"type": shapes, "default": "linear", "help": "(default: linear, from 0)"}),
+        ("--between", {"type": between, "default": "auto", "help": "the rate between two rows (default: auto)"}),
+        ("--columns", {"metavar": "step=A,loss=B", "help": pairs}),
+        ("--loss-unit", {"type": units, "default": "auto", "help": "(default: by the name of the column)"}),
+        ("--drop-missing", {"is_flag": True, "help": "leave out the rows in which a column is empty"}),
+        ("--smooth", {"type": whole(1, "ROWS"), "help": "centred median of so many rows (odd)"}),
+        ("--first-step", {"type": whole(0), "help": "leave out the rows before this step"}),
+        ("--last-step", {"type": whole(1), "help": "leave out the rows behind this step"}),
+        ("--batch-size", {"type": REAL, "help": "of all files (default: their column, or 1)"}),
+        ("--model-size", {"type": Read("M", real_number), "several": True,
+                          "help": "parameters: one for all files, or one a file"}),
+    ]  # fmt: skip
+    return [Option(name, section=section, **more) for name, more in options]
 
 
-def add_curve_options(parser: argparse.ArgumentParser) -> None:
-    """Add what is said of all files at once."""
-    files = parser.add_argument_group("the files: step, lr, loss, and perhaps batch_size or tokens")
-    files.add_argument("--warmup", metavar="N", type=whole_number(0), default=0, help="updates of warmup (default: 0)")
-    files.add_argument("--warmup-shape", choices=WARMUP_SHAPES, default="linear", help="(default: linear, from 0)")
-    files.add_argument("--between", choices=BETWEEN, default="auto", help="the rate between two rows (default: auto)")
-    files.add_argument("--columns", metavar="step=A,loss=B", help="which column is what, by name or position from 0")
-    files.add_argument("--loss-unit", choices=UNITS, default="auto", help="(default: by the name of the column)")
-    files.add_argument("--drop-missing", action="store_true", help="leave out the rows in which a column is empty")
-    files.add_argument("--smooth", metavar="ROWS", type=whole_number(1), help="centred median of so many rows (odd)")
-    files.add_argument("--first-step", metavar="N", type=whole_number(0), help="leave out the rows before this step")
-    files.add_argument("--last-step", metavar="N", type=whole_number(1), help="leave out the rows behind this step")
-    files.add_argument("--batch-size", metavar="X", type=real_number, help="of all files (default: their column, or 1)")
-    files.add_argument(
-        "--model-size", metavar="M", nargs="+", type=real_number, help="parameters: one for all files, or one a file"
-    )
-
-
-def read_files(arguments: argparse.Namespace, paths: Sequence[str]) -> list[LossCurve]:
+def read_files(arguments: Arguments, paths: Sequence[str]) -> list[LossCurve]:
     """The curves of the files, in their order, each named by the part of its path that tells it from the others."""
     from fsl_num.curves.reading import read_curve
 
-    sizes = arguments.model_size or [None]
+    sizes = list(arguments.model_size) or [None]
     if len(sizes) not in (1, len(paths)):
         raise InputError(f"--model-size needs one number, or one for each of the {len(paths)} files, not {len(sizes)}")
     sizes = sizes * len(paths) if len(sizes) == 1 else sizes
@@ -51,7 +51,7 @@ def read_files(arguments: argparse.Namespace, paths: Sequence[str]) -> list[Loss
     columns = _columns(arguments.columns)
     curves = []
     for path, name, size in zip(paths, short_names(paths), sizes, strict=True):
-        try:
+        with refused():
             curve = read_curve(
                 path,
                 columns=columns,
@@ -68,8 +68,6 @@ def read_files(arguments: argparse.Namespace, paths: Sequence[str]) -> list[Loss
                 last = arguments.last_step if arguments.last_step is not None else int(curve.step[-1])
                 curve = curve.between_steps(arguments.first_step or 0, last)
             curves.append(curve if arguments.smooth is None else curve.smoothed(arguments.smooth))
-        except ValueError as error:
-            raise InputError(" ".join(str(error).split())) from error
     return curves
 
 
@@ -92,10 +90,10 @@ def _columns(text: str | None) -> dict[str, Any] | None:
     """{"step": "A", "loss": 2} for step=A,loss=2."""
     if text is None:
         return None
-    found: dict[str, Any] = {}
+    roles: dict[str, Any] = {}
     for part in text.split(","):
         role, equals, name = part.partition("=")
         if not equals or not role.strip() or not name.strip():
             raise InputError(f"--columns takes pairs such as step=A,lr=B,loss=C, but {part!r} is none")
-        found[role.strip()] = int(name) if name.strip().isascii() and name.strip().isdigit() else name.strip()
-    return found
+        roles[role.strip()] = int(name) if name.strip().isascii() and name.strip().isdigit() else name.strip()
+    return roles

@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
-import argparse
-import json
-from typing import Any
-
 from fsl_num.cli.inputs import parameter_point
-
-SCHEDULES = ("constant", "exp-decay", "wsd")
-BUDGETS = ("data", "compute")
-
-
-def register(subcommands: Any) -> None:
-    """Add ``exponents`` to the command."""
-    parser: argparse.ArgumentParser = subcommands.add_parser(
-        "exponents",
-        help="derive the optimal exponents of a schedule",
-        description="Derive how excess risk, peak learning rate, model size, data size and decay fraction grow with "
-        "the budget when they are chosen best.",
-    )
-    parser.add_argument("--schedule", required=True, choices=SCHEDULES, help="the learning-rate schedule")
-    parser.add_argument("--budget", required=True, choices=BUDGETS, help="what is fixed: data D or compute C = M D")
-    parser.add_argument("--s", metavar="P/Q", help="relative task difficulty s > 0, exact; with --beta, one regime")
-    parser.add_argument("--beta", metavar="P/Q", help="capacity exponent beta > 1, exact; with --s, one regime")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON; every power is an expression in s and beta")
-    form.add_argument("--latex", action="store_true", help="as LaTeX")
-    parser.add_argument("--derive", action="store_true", help="show the derivation, step by step")
-    parser.set_defaults(run=run)
+from fsl_num.cli.options import Arguments, Command, Names, Option, flag, json_option
+from fsl_num.cli.output import show, show_json
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Derive and print."""
     point = parameter_point(arguments.s, arguments.beta)
     from fsl_num.report import allocations as report
     from fsl_sym.allocation import optimal_allocation
 
     allocation = optimal_allocation(arguments.schedule, arguments.budget)
-    regimes = allocation.regimes
-    if point is not None:
-        regimes = (allocation.at(*point),)
+    regimes = allocation.regimes if point is None else (allocation.at(*point),)
+    derivations = allocation.derivations if arguments.derive else ()
     if arguments.json:
         record = report.allocation_json(allocation, regimes)
-        if arguments.derive:
-            record["derivation"] = report.derivation_json(allocation.derivation)
-        print(json.dumps(record, indent=2))
+        show_json(
+            record | ({"derivations": [report.derivation_json(each) for each in derivations]} if derivations else {})
+        )
         return 0
     if arguments.latex:
-        print(report.allocation_latex(allocation, regimes))
+        parts = [report.allocation_latex(allocation, regimes)]
+        parts += [part for each in derivations for part in ("", each._repr_latex_())]
     else:
-        print(report.allocation_text(allocation, regimes))
-    if arguments.derive:
-        print()
-        print(
-            allocation.derivation._repr_latex_() if arguments.latex else report.derivation_text(allocation.derivation)
-        )
+        parts = report.allocation_text(allocation, regimes)
+        parts += [part for each in derivations for part in ("", report.derivation_text(each))]
+    show(*parts)
     return 0
+
+
+COMMANDS = {
+    "exponents": Command(
+        "exponents",
+        run,
+        [
+            Option(
+                "--schedule", required=True, type=Names("fsl_sym.laws:SCHEDULES"), help="the learning-rate schedule"
+            ),
+            Option("--budget", required=True, type=Names("fsl_sym.laws:BUDGETS"), help="what is fixed: D, or C = M D"),
+            Option("--s", metavar="P/Q", help="relative task difficulty s > 0, exact; with --beta, one regime"),
+            Option("--beta", metavar="P/Q", help="capacity exponent beta > 1, exact; with --s, one regime"),
+            json_option(choice="form"),
+            flag("--latex", "as LaTeX", choice="form"),
+            flag("--derive", "show the derivation, step by step"),
+        ],
+        "Derive how excess risk, peak learning rate, model size, data size and decay fraction grow with the budget "
+        "when they are chosen best.",
+    )
+}

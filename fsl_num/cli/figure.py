@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from fsl_num.cli.inputs import InputError
-from fsl_num.cli.targets import PICTURES, check_picture, write_picture
+import click
+
+from fsl_num.cli.inputs import InputError, refused
+from fsl_num.cli.options import Arguments, Command, Option, flag
+from fsl_num.cli.output import PICTURES, check_targets, show, show_json, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fsl_num.experiments.final_loss import PeakRule
 
-_Drawn = tuple["Figure", dict[str, Any], str]
+_Drawn = tuple["Figure", dict[str, Any], list[Any]]
 
 
-def register(subcommands: Any) -> None:
-    """Add ``figure`` to the command."""
-    parser: argparse.ArgumentParser = subcommands.add_parser(
-        "figure",
-        help="draw one of the paper's figures, computed anew",
-        description="loss-dynamics: SGD under three schedules and the fitted law (first figure, left). loss-scaling: "
-        "final losses over data budgets (first figure, right). fit-grid: the fits over a grid of (s, beta) (appendix "
-        "figure). ladder: the distance of each approximation on the way from SGD to the scaling law.",
-    )
-    parser.add_argument("name", choices=tuple(_FIGURES), metavar="NAME", help=", ".join(_FIGURES))
-    parser.add_argument("--out", metavar="FILE", help=f"ends in {', '.join(PICTURES)} (default: NAME.png here)")
-    parser.add_argument("--quick", action="store_true", help="small sizes, in seconds: a preview")
-    parser.add_argument("--json", action="store_true", help="print the numbers behind the picture as JSON")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Check where the picture goes, compute, draw and write it."""
-    out = arguments.out if arguments.out is not None else f"{arguments.name}.png"
-    check_picture("--out", out)
-    try:
-        figure, numbers, text = _FIGURES[arguments.name](arguments.quick)
-    except (ValueError, TypeError, ArithmeticError, ImportError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(" ".join(str(error).split())) from error
+    name = arguments.name
+    if name not in _FIGURES:
+        raise InputError(f"there is no figure {name!r}: choose {', '.join(_FIGURES)}")
+    out = arguments.out if arguments.out is not None else f"{name}.png"
+    check_targets({"--out": out}, pictures=("--out",))
+    with refused():
+        figure, numbers, text = _FIGURES[name](arguments.quick)
     write_picture("--out", out, figure)
-    print(json.dumps({"figure": arguments.name, "file": out, **numbers}, indent=2) if arguments.json else text)
-    if not arguments.json:
-        print(f"\nwritten to {out}")
+    if arguments.json:
+        show_json({"figure": name, "file": out, **numbers})
+    else:
+        show(*text, f"\nwritten to {out}")
     return 0
 
 
@@ -137,3 +122,20 @@ def _ladder(quick: bool) -> _Drawn:
 _FIGURES: Final[MappingProxyType[str, Callable[[bool], _Drawn]]] = MappingProxyType(
     {"loss-dynamics": _loss_dynamics, "loss-scaling": _loss_scaling, "fit-grid": _fit_grid, "ladder": _ladder}
 )
+
+COMMANDS = {
+    "figure": Command(
+        "figure",
+        run,
+        [
+            click.Argument(["name"], metavar="NAME"),
+            Option("--out", metavar="FILE", help=f"ends in {', '.join(PICTURES)} (default: NAME.png here)"),
+            flag("--quick", "small sizes, in seconds: a preview"),
+            flag("--json", "print the numbers behind the picture as JSON"),
+        ],
+        "Draw a figure. NAME is loss-dynamics: SGD under three schedules and the fitted law (first figure, left); "
+        "loss-scaling: final losses over data budgets (first figure, right); fit-grid: the fits over a grid of "
+        "(s, beta) (appendix figure); ladder: the distance of each approximation on the way from SGD to the scaling "
+        "law.",
+    )
+}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
 from fractions import Fraction
-from typing import NoReturn
 
 _RATIONAL = re.compile(r"[+-]?\d{1,999}(?:/\d{1,999})?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,2})?", re.ASCII)
@@ -16,28 +16,50 @@ class InputError(ValueError):
     """What was typed cannot be used; the text is one sentence for the person who typed it."""
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser that raises :class:`InputError` where argparse would print its usage and exit."""
-
-    def error(self, message: str) -> NoReturn:
-        """Turn argparse's complaint into one sentence that says where to read more."""
-        sentence = " ".join(message.split())
-        raise InputError(f"{sentence} (see {self.prog} --help)")
+def one_line(text: object) -> str:
+    """A text on one line."""
+    return " ".join(str(text).split())
 
 
-def signed_values_joined(words: Sequence[str]) -> list[str]:
-    """The words with ``--option -1/2`` as ``--option=-1/2``, for argparse would take -1/2 for an option.
+@contextmanager
+def refused(*also: type[Exception]) -> Iterator[None]:
+    """Turn what the library refuses into an :class:`InputError` of one sentence; ``also`` are further exceptions.
 
-    >>> signed_values_joined(["--s", "-1/2", "--json", "-"])
-    ['--s=-1/2', '--json', '-']
+    >>> with refused():
+    ...     int("x")
+    Traceback (most recent call last):
+    fsl_num.cli.inputs.InputError: invalid literal for int() with base 10: 'x'
     """
-    joined: list[str] = []
-    for word in words:
-        if joined and re.match(r"-[\d.]", word) and re.fullmatch(r"--[a-z-]+", joined[-1]):
-            joined[-1] += f"={word}"
-        else:
-            joined.append(word)
-    return joined
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if not isinstance(error, (ValueError, TypeError, ArithmeticError, ImportError, *also)):
+            raise
+        raise InputError(one_line(error)) from error
+
+
+def known(typed: str, names: Iterable[str], what: str) -> str:
+    """The one of ``names`` that was typed (spaces, hyphens and capitals do not count); an InputError with near names.
+
+    >>> known("false-as-stated", ["typo", "false as stated"], "kind")
+    'false as stated'
+    >>> known("tipo", ["typo", "false as stated"], "kind")
+    Traceback (most recent call last):
+    fsl_num.cli.inputs.InputError: there is no kind 'tipo': did you mean 'typo'?
+    """
+
+    def bare(text: str) -> str:
+        return re.sub("[ -]", "", text.lower())
+
+    choices = list(dict.fromkeys(names))
+    for name in choices:
+        if bare(name) == bare(typed):
+            return name
+    near = get_close_matches(typed, choices, 3, 0.4)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose {', '.join(map(repr, choices[:6]))}"
+    raise InputError(f"there is no {what} {typed!r}: {hint}")
 
 
 def exact_rational(text: str, name: str) -> Fraction:
@@ -89,7 +111,7 @@ def parameter_point(s: str | None, beta: str | None) -> tuple[Fraction, Fraction
 
 
 def real_number(text: str) -> Fraction:
-    """An argparse type: the exact value of an integer, a fraction p/q or a decimal.
+    """The exact value of an integer, a fraction p/q or a decimal.
 
     >>> real_number("0.3"), real_number("-1/2"), real_number("1e3")
     (Fraction(3, 10), Fraction(-1, 2), Fraction(1000, 1))
@@ -99,7 +121,7 @@ def real_number(text: str) -> Fraction:
         value = Fraction(typed)
         if abs(value) < Fraction(10) ** 300:
             return value
-    raise argparse.ArgumentTypeError(f"must be a number, for example 1/2 or 0.5, not {text!r}")
+    raise InputError(f"must be a number, for example 1/2 or 0.5, not {text!r}")
 
 
 def nearest_double(text: str) -> float:
@@ -113,7 +135,7 @@ def nearest_double(text: str) -> float:
 
 
 def model_size(text: str) -> float:
-    """An argparse type: a whole number of at least 1, or inf.
+    """A whole number of at least 1, or inf.
 
     >>> model_size("100"), model_size("inf")
     (100, inf)
@@ -122,20 +144,20 @@ def model_size(text: str) -> float:
         return float("inf")
     value = real_number(text)
     if value.denominator != 1 or value < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, or inf, not {text!r}")
+        raise InputError(f"must be a whole number of at least 1, or inf, not {text!r}")
     return int(value)
 
 
-def whole_number(least: int) -> _WholeNumber:
-    """An argparse type: a whole number of at least ``least``."""
-    return _WholeNumber(least)
+def whole_number(least: int) -> Callable[[str], int]:
+    """What reads a whole number of at least ``least``.
 
+    >>> whole_number(1)("3")
+    3
+    """
 
-class _WholeNumber:
-    def __init__(self, least: int) -> None:
-        self.least = least
-
-    def __call__(self, text: str) -> int:
-        if not re.fullmatch(r"\d{1,18}", text, re.ASCII) or int(text) < self.least:
-            raise argparse.ArgumentTypeError(f"must be a whole number of at least {self.least}, not {text!r}")
+    def read(text: str) -> int:
+        if not re.fullmatch(r"\d{1,18}", text, re.ASCII) or int(text) < least:
+            raise InputError(f"must be a whole number of at least {least}, not {text!r}")
         return int(text)
+
+    return read

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from fsl_num.cli.inputs import InputError, real_number, whole_number
+from fsl_num.cli.inputs import InputError, nearest_double
+from fsl_num.cli.options import Arguments
 
 _Number = TypeVar("_Number", float, Fraction)
 
-SCHEDULES: Final = ("constant", "exp-decay", "wsd", "power-decay", "cosine", "linear", "cyclic", "8-1-1")
-
-_PARAMETERS: Final = {
+OPTIONS: Final = {
+    "peak": "peak_lr",
+    "steps": "steps",
+    "batch_size": "batch",
     "final": "final_lr",
     "decay_fraction": "decay_fraction",
     "cycles": "cycles",
@@ -23,29 +24,36 @@ _PARAMETERS: Final = {
 """Parameter of a schedule -> option."""
 
 
-def add_schedule_options(group: Any, *, required: bool) -> None:
-    """Add --schedule, --peak-lr, --steps and what the schedules take besides."""
-    number: Any = {"metavar": "X", "type": real_number}
-    group.add_argument("--schedule", choices=SCHEDULES, required=required, help="a named schedule")
-    group.add_argument("--peak-lr", required=required, **number, help="its largest learning rate")
-    group.add_argument("--steps", required=required, metavar="K", type=whole_number(1), help="number of steps")
-    group.add_argument("--final-lr", **number, help="learning rate at the end, of cyclic the lowest")
-    group.add_argument("--decay-fraction", **number, help="share of the steps that decay, of wsd (default: 0.2)")
-    group.add_argument("--cycles", metavar="C", type=whole_number(1), help="number of waves, of cyclic (default: 4)")
-    group.add_argument("--power", **number, help="power of power-decay (default: 1)")
+def option_of(parameter: str) -> str:
+    """How the option of a parameter is typed.
+
+    >>> option_of("final")
+    '--final-lr'
+    """
+    return "--" + OPTIONS[parameter].replace("_", "-")
 
 
-def named_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What was typed for the schedule besides peak and steps; what it has no use for is refused."""
+def given_parameters(arguments: Arguments) -> dict[str, Any]:
+    """What was typed for the schedule, by the name of the parameter."""
+    values = {name: getattr(arguments, option, None) for name, option in OPTIONS.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def refuse_unused(what: str, given: Mapping[str, Any], used: Sequence[str], why: str = "") -> None:
+    """Refuse the parameters that were typed and have no use."""
+    unused = [option_of(name) for name in OPTIONS if name in given and name not in used]
+    if unused:
+        raise InputError(f"{what} has no use for {' and '.join(unused)}{why}")
+
+
+def step_parameters(arguments: Arguments) -> dict[str, Any]:
+    """What was typed for a schedule of steps besides peak, steps and batch; what it has no use for is refused."""
     from fsl_num.schedules.steps import parameters_of
 
-    known = parameters_of(arguments.schedule)
-    given = {field: getattr(arguments, option) for field, option in _PARAMETERS.items()}
-    given = {field: value for field, value in given.items() if value is not None}
-    unused = ["--" + _PARAMETERS[field].replace("_", "-") for field in given if field not in known]
-    if unused:
-        raise InputError(f"--schedule {arguments.schedule} has no use for {' and '.join(unused)}")
-    return {field: value if isinstance(value, int) else float(value) for field, value in given.items()}
+    apart = ("peak", "steps", "batch_size")
+    given = {name: value for name, value in given_parameters(arguments).items() if name not in apart}
+    refuse_unused(f"--schedule {arguments.schedule}", given, parameters_of(arguments.schedule))
+    return {name: value if isinstance(value, int) else float(value) for name, value in given.items()}
 
 
 def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:
@@ -60,20 +68,25 @@ def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Nu
             continue
         try:
             rows.append(read(line))
-        except argparse.ArgumentTypeError as error:
+        except InputError as error:
             raise InputError(f"{option}: row {number} of {path!r} should hold {what}, but it {error}") from error
     if not rows:
         raise InputError(f"{option}: {path!r} holds no rows")
     return rows
 
 
-def rates_of_file(path: str, option: str) -> list[float]:
-    """The learning rates of a file, one a row, none negative and not all 0."""
-    from fsl_num.cli.inputs import nearest_double
-
+def rates_of_file(path: str) -> list[float]:
+    """The learning rates of ``--schedule-file``, one a row, none negative and not all 0."""
+    option = "--schedule-file"
     rates = numbers_of_file(path, option, "a learning rate", nearest_double)
     if (least := min(rates)) < 0:
         raise InputError(f"{option}: row {rates.index(least) + 1} holds {least!r}, but none may be negative")
     if max(rates) == 0.0:
         raise InputError(f"{option} holds no learning rate above 0, so that no intrinsic time passes")
     return rates
+
+
+def refuse_two_rates(arguments: Arguments) -> None:
+    """Refuse a schedule that is given both by name and by file, or not at all."""
+    if (arguments.schedule is None) == (arguments.schedule_file is None):
+        raise InputError("the learning rate is given by --schedule or by --schedule-file, by exactly one of the two")

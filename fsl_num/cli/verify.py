@@ -1,53 +1,31 @@
-"""``fsl verify``: hear the claims, show the verdicts, answer with the exit status."""
+"""``fsl verify``: check the claims, show the verdicts, answer with the exit status."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import shutil
+import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Final
+
+import click
 
 from fsl_num.cli.executors import check_executor, cores, executor_at
-from fsl_num.cli.inputs import InputError, whole_number
-from fsl_num.cli.targets import check_targets, write_content
+from fsl_num.cli.inputs import InputError
+from fsl_num.cli.options import Arguments, Command, Names, Option, flag, whole
+from fsl_num.cli.output import as_json, check_targets, show, show_json, write_content
 
 if TYPE_CHECKING:
     from fsl_num.theorems.cache import Cache
     from fsl_num.theorems.records import Hearing
 
-PROFILES = ("quick", "full", "deep")
+_PACKAGES: Final = ("functional-scaling-laws", "numpy", "scipy", "sympy", "mpmath")
 
 
-def register(subcommands: Any) -> None:
-    """Add ``verify`` to the command."""
-    parser: argparse.ArgumentParser = subcommands.add_parser(
-        "verify",
-        help="hear the claims of the paper and judge them",
-        description="Hear every claim (or those named): derive it, measure it, and refute its mutants. "
-        "Exit status 0 only if every claim heard passes. Hearings are kept under the content of claim and code, and "
-        "found again: a run that was killed goes on where it was, and only what changed is heard anew.",
-    )
-    parser.add_argument("ids", nargs="*", metavar="ID", help="claims to hear, by id (see fsl list); all by default")
-    parser.add_argument("--profile", choices=PROFILES, default="quick", help="how much to measure (default: quick)")
-    parser.add_argument(
-        "--deep", action="store_const", const="deep", dest="profile", help="the same as --profile deep; for the night"
-    )
-    parser.add_argument("--json", metavar="PATH", help="also write the record as JSON; - writes only it, to stdout")
-    parser.add_argument("--html", metavar="PATH", help="also write the report as one web page that needs no network")
-    parser.add_argument("--jobs", type=whole_number(1), metavar="N", help="processes to use (default: one a core)")
-    parser.add_argument("--executor", metavar="WHERE", help="processes (the default), or dask://HOST:PORT")
-    keeping = parser.add_mutually_exclusive_group()
-    keeping.add_argument("--cache", metavar="DIR", help="keep hearings there (default: the place for caches)")
-    keeping.add_argument("--no-cache", action="store_true", help="hear everything anew and keep nothing")
-    parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="seed of every draw (default: 0)")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Hear, report, and return 0 if all passed, else 1."""
+def run(arguments: Arguments) -> int:
+    """Verify, report, and return 0 if all passed, else 1."""
     _check_targets(arguments)
     if arguments.cache == "":
         raise InputError("--cache needs the name of a folder")
@@ -56,64 +34,78 @@ def run(arguments: argparse.Namespace) -> int:
     from fsl_num.theorems import court, registry
     from fsl_num.theorems.errata import errata
 
-    ids = tuple(dict.fromkeys(arguments.ids))  # a claim named twice is heard once
-    for claim_id in ids:
-        known_claim(claim_id)
-    ids = ids or tuple(claim.id for claim in registry.claims())
+    ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
+    ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.claims())
+    profile = "deep" if arguments.deep else arguments.profile
     cache = _cache(arguments)
+    before = {} if cache is None else {each.id: cache.previous(each, profile) for each in registry.claims()}
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None
     with executor_at(where, jobs) as executor, _progress(len(ids)) as progress:
-        hearings = court.hear_all(
-            ids, profile=arguments.profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
+        records = court.hear_all(
+            ids, profile=profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
         )
-    # No claim heard is no proof of anything, so it does not pass.
-    passed = bool(hearings) and all(hearing.passes for hearing in hearings)
-    heard = {hearing.claim_id for hearing in hearings}
-    mistakes = tuple(each for each in errata() if not arguments.ids or heard & set(each.depends))
-    record = {
-        "profile": arguments.profile,
+    # No claim checked is no proof of anything, so it does not pass.
+    passed = bool(records) and all(record.passes for record in records)
+    checked = {record.claim_id for record in records}
+    mistakes = tuple(each for each in errata() if not arguments.ids or checked & set(each.depends))
+    content = {
+        "profile": profile,
         "seed": arguments.seed,
         "passed": passed,
         "from_cache": 0 if cache is None else cache.hits,
-        "hearings": [hearing.to_json() for hearing in hearings],
+        "hearings": [record.to_json() for record in records],
         "errata": [mistake.to_json() for mistake in mistakes],
     }
     if arguments.html is not None:
-        from fsl_num.cli.web_page import web_page
+        from fsl_num.report.html import page
 
-        write_content(
-            "--html", arguments.html, web_page(hearings, mistakes, profile=arguments.profile, seed=arguments.seed)
-        )
-    text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        now = datetime.now(UTC)
+        made = {"profile": profile, "seed": arguments.seed, "date": f"{now.day} {now:%B %Y}", "versions": versions()}
+        write_content("--html", arguments.html, page(records, mistakes, **made))
     if arguments.json == "-":
-        sys.stdout.write(text)
+        show_json(content)
         return 0 if passed else 1
-    from fsl_num.report.terminal import verification
+    from fsl_num.report.verification import records_table, verification
 
-    width = shutil.get_terminal_size((120, 24)).columns
-    print(verification(hearings, mistakes, width=width, notes=_notes(arguments.profile, hearings, cache)))
+    if records and (arguments.table or arguments.ids):
+        show(records_table(records), "")
+    known = {claim_id: record for claim_id, record in before.items() if record is not None}
+    show(*verification(records, mistakes, known, _notes(profile, records, cache), whole=not arguments.ids))
     if arguments.json is not None:
-        write_content("--json", arguments.json, text)
+        write_content("--json", arguments.json, as_json(content) + "\n")
     return 0 if passed else 1
 
 
-def _check_targets(arguments: argparse.Namespace) -> None:
+def versions() -> dict[str, str]:
+    """The versions of Python and of what measures and derives; a package that is not installed is left out.
+
+    >>> list(versions())[0]
+    'Python'
+    """
+    numbers = {"Python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):  # the checkout itself, where it is used without being installed
+            numbers[name] = version(name)
+    return numbers
+
+
+def _check_targets(arguments: Arguments) -> None:
     """Refuse a file that cannot be written before the work whose result is to be written."""
     if arguments.html == "-":
         raise InputError("--html needs the name of a file: - is for --json alone")
     check_targets({"--json": arguments.json, "--html": arguments.html}, pictures=())
 
 
-def _place_of_work(arguments: argparse.Namespace) -> str | None:
+def _place_of_work(arguments: Arguments) -> str | None:
     check_executor(arguments.executor)
     if arguments.executor not in (None, "processes") and arguments.jobs is not None:
         raise InputError("--jobs is for processes of this machine: a Dask cluster has the workers that it has")
     return arguments.executor or "processes"
 
 
-def _cache(arguments: argparse.Namespace) -> Cache | None:
+def _cache(arguments: Arguments) -> Cache | None:
     if arguments.no_cache:
         return None
     from fsl_num.theorems.cache import Cache, default_folder
@@ -121,28 +113,54 @@ def _cache(arguments: argparse.Namespace) -> Cache | None:
     return Cache(arguments.cache or default_folder())
 
 
-def _notes(profile: str, hearings: Sequence[Hearing], cache: Cache | None) -> list[str]:
-    """What the report says beside the hearings: how sharp the checks are, and what came from where."""
-    from fsl_num.report.terminal import resolution_note
+def _notes(profile: str, records: Sequence[Hearing], cache: Cache | None) -> list[str]:
+    """What the report says beside the verdicts: how sharp the checks are, and what came from where."""
+    from fsl_num.report.verification import resolution_note
 
-    notes = [] if profile == "quick" else [resolution_note(hearings)]
+    notes = [] if profile == "quick" else [resolution_note(records)]
     if cache is not None:
-        notes.append(f"{cache.hits} of {len(hearings)} hearings came from the cache in {str(cache.folder)!r}")
+        notes.append(f"{cache.hits} of {len(records)} results came from the cache in {str(cache.folder)!r}")
         notes += [cache.trouble] if cache.trouble else []
     return notes
 
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Hearing], None]]:
-    """A live bar on standard error; it moves with every claim heard and is wiped when all are."""
+    """A live bar on standard error; it moves with every claim that is checked and is wiped at the end."""
     from tqdm import tqdm
 
-    with tqdm(total=total, unit="claim", desc="hearing", file=sys.stderr, leave=False, dynamic_ncols=True) as bar:
+    with tqdm(total=total, unit="claim", desc="verifying", file=sys.stderr, leave=False, dynamic_ncols=True) as bar:
 
-        def heard(hearing: Hearing) -> None:
-            # A claim that the paper has wrong brings the claim that corrects it, so more may be heard than were named.
+        def update(record: Hearing) -> None:
+            # A claim that the paper has wrong brings the claim that corrects it: there may be more than were named.
             bar.total = max(bar.total or 0, bar.n + 1)
-            bar.set_postfix_str(f"{hearing.claim_id}: {hearing.verdict}")
+            bar.set_postfix_str(f"{record.claim_id}: {record.verdict}")
             bar.update()
 
-        yield heard
+        yield update
+
+
+COMMANDS = {
+    "verify": Command(
+        "verify",
+        run,
+        [
+            click.Argument(["ids"], nargs=-1, metavar="[ID]..."),
+            Option("--profile", type=Names("fsl_num.theorems.hearing:SAMPLES"), default="quick",
+                   help="how much to measure (default: quick)"),
+            flag("--deep", "the same as --profile deep; for the night"),
+            flag("--table", "also a row for each claim: constants, resolution, mutants, seconds (always with an ID)"),
+            Option("--json", metavar="PATH", help="also write the record as JSON; - writes only it, to stdout"),
+            Option("--html", metavar="PATH", help="also write the report as one web page that needs no network"),
+            Option("--jobs", type=whole(1), help="processes to use (default: one a core)"),
+            Option("--executor", metavar="WHERE", help="processes (the default), or dask://HOST:PORT"),
+            Option("--cache", metavar="DIR", help="keep results there (default: the place for caches)",
+                   choice="cache"),
+            flag("--no-cache", "check everything anew and keep nothing", choice="cache"),
+            Option("--seed", type=whole(0), default=0, help="seed of every draw (default: 0)"),
+        ],
+        "Check every claim of the paper, or those with an ID (see fsl list): derive it, measure it, and refute its "
+        "mutants. Exit status 0 only if every claim passes. Results are kept under the content of claim and code, and "
+        "found again: a run that was killed goes on where it was, and only what changed is checked anew.",
+    )
+}  # fmt: skip

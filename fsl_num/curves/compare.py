@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fsl_num.curves.curve import LossCurve
@@ -12,13 +12,15 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.score import Score, mean_score, table
 
-COMPARED: Final = ("fsl", "fsl-full", "fsl-simplified", "fsl-ansatz", "multi-power", "momentum")
+COMPARED: Final = ("auto", "fsl", "fsl-convolution", "fsl-ansatz", "multi-power", "momentum")
 """The laws that are compared unless others are named."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The fits by law, and their scores: ``scores[law][curve]``.
+    """The fits by the name that was asked for, and their scores: ``scores[law][curve]``.
+
+    ``reasons`` says why a law could not be fitted.
 
     >>> Comparison({}, {}).means
     {}
@@ -26,6 +28,7 @@ class Comparison:
 
     fits: dict[str, FitResult]
     scores: dict[str, dict[str, Score]]
+    reasons: dict[str, str] = field(default_factory=dict)
 
     @property
     def means(self) -> dict[str, Score]:
@@ -43,13 +46,37 @@ def compare(
     laws: Sequence[str | Law] = COMPARED,
     *,
     intervals: bool = False,
+    level: float = 0.9,
+    progress: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> Comparison:
-    """Return the :class:`Comparison` of laws fitted to ``training`` and scored on ``tests``.
+    """Fit laws to the same training curves and score them on the same test curves.
 
-    ``intervals``: measure coverage too (seconds a law). ``settings``: see :class:`~fsl_num.curves.search.Settings`.
-    Raises ValueError where a name is taken twice.
+    Parameters
+    ----------
+    training, tests
+        The curves to fit, and those to predict.
+    laws
+        Names of laws ("auto" is one: chosen by the training curves) or laws.
+    intervals
+        Measure coverage too (seconds a law), of intervals of ``level``.
+    progress
+        Called with how many of how many laws are done.
+    **settings
+        Those of :func:`fsl_num.curves.fit.fit`.
 
+    Returns
+    -------
+    Comparison
+        A law that cannot be fitted to these curves is among its ``reasons``.
+
+    Raises
+    ------
+    ValueError
+        Two test curves have one name, or there are none.
+
+    Examples
+    --------
     >>> from fsl_num.curves.laws import law
     >>> plan = [0.01] * 300 + [0.002] * 100
     >>> loss = law("momentum").predict(plan, [2.0, 0.3, 0.5, 0.5, 0.95])
@@ -60,8 +87,15 @@ def compare(
     names = [curve.name for curve in tests]
     if len(set(names)) < len(names) or not names:
         raise ValueError(f"the test curves need one name each, and at least one curve, got {names}")
-    fits = {}
-    for each in laws:
-        result = fit(training, each, intervals=intervals, **settings)
-        fits[result.law.name] = result
-    return Comparison(fits, {name: result.scores(tests) for name, result in fits.items()})
+    comparison = Comparison({}, {})
+    for done, each in enumerate(laws):
+        if progress is not None:
+            progress(done, len(laws))
+        name = each if isinstance(each, str) else each.name
+        try:
+            result = fit(training, each, intervals=intervals, **settings)
+            comparison.scores[name] = result.scores(tests, level)
+            comparison.fits[name] = result
+        except (ValueError, ArithmeticError) as error:
+            comparison.reasons[name] = " ".join(str(error).split())
+    return comparison

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import latex
+from sympy import And, Eq, latex
 
-from fsl_num.report.grid import Grid
-from fsl_num.report.orders import condition_text, order_range_json
+from fsl_num.report.tables import latex_table, table
 from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
+from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.proof import Derivation
 
 LABELS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
@@ -41,17 +41,16 @@ def allocation_json(allocation: Allocation, regimes: Sequence[AllocationRegime])
     }
 
 
-def allocation_text(allocation: Allocation, regimes: Sequence[AllocationRegime]) -> str:
-    """The allocation in the given regimes as text, one block a regime."""
+def allocation_text(allocation: Allocation, regimes: Sequence[AllocationRegime]) -> list[Any]:
+    """The allocation in the given regimes, one block a regime."""
     base = allocation.base
-    blocks = [
+    parts: list[Any] = [
         f"{allocation.schedule} schedule, {allocation.budget}-optimal: growth with the budget {base}, up to constants"
     ]
     for regime in regimes:
-        rows = tuple((LABELS[name][0], regime.quantities[name].as_text(base)) for name in _names(regime))
-        title = f"{regime.name}: {condition_text(regime.condition)}"
-        blocks.append(f"{title}\n{Grid(('quantity', 'grows as'), rows).text(120)}")
-    return "\n\n".join(blocks)
+        rows = [(LABELS[name][0], regime.quantities[name].as_text(base)) for name in _names(regime)]
+        parts += ["", f"{regime.name}: {condition_text(regime.condition)}", table(("quantity", "grows as"), rows)]
+    return parts
 
 
 def allocation_latex(allocation: Allocation, regimes: Sequence[AllocationRegime]) -> str:
@@ -65,7 +64,7 @@ def allocation_latex(allocation: Allocation, regimes: Sequence[AllocationRegime]
         for regime in regimes
         for first, name in zip([True] + [False] * len(LABELS), _names(regime), strict=False)
     )
-    return Grid(("regime", "quantity", "growth"), rows).latex()
+    return latex_table(("regime", "quantity", "growth"), rows)
 
 
 def _names(regime: AllocationRegime) -> list[str]:
@@ -80,13 +79,15 @@ def derivation_json(derivation: Derivation) -> dict[str, Any]:
     verdict = derivation.verify()
     return {
         "name": derivation.name,
+        "conclusion": str(derivation.conclusion),
+        "hypotheses": [str(each) for each in derivation.hypotheses],
         "verified": verdict.holds,
         "steps": [
             {
                 "before": str(step.before),
                 "relation": step.relation,
                 "after": str(step.after),
-                "rule": step.rule,
+                "rule": type(step.rule).__name__,
                 "why": step.why,
                 "verified": each.holds,
             }
@@ -99,3 +100,33 @@ def derivation_text(derivation: Derivation) -> str:
     """A derivation as text, with what the verification of its steps found."""
     verdict = derivation.verify()
     return f"{derivation}\n\n{len(verdict.steps)} steps verified: {verdict.detail}"
+
+
+def order_range_json(each: OrderRange) -> dict[str, Any]:
+    """An order as ``{"power", "log_power"}``, a range as ``{"lower", "upper"}``, None where nothing bounds it.
+
+    Powers are strings that sympy parses.
+
+    >>> from fsl_sym.order import Order
+    >>> order_range_json(OrderRange(None, Order(1)))
+    {'lower': None, 'upper': {'power': '1', 'log_power': '0'}}
+    """
+    lower, upper = (
+        None if end is None else {"power": str(end.power), "log_power": str(end.log_power)}
+        for end in (each.lower, each.upper)
+    )
+    return lower if each.is_point and lower is not None else {"lower": lower, "upper": upper}
+
+
+def condition_text(condition: Any) -> str:
+    """A condition on the parameters as a person writes it.
+
+    >>> from fsl_sym.symbols import beta, s
+    >>> condition_text(Eq(s, 1 - 1 / beta)), condition_text(And(s > 1, beta < 3))
+    ('s = 1 - 1/beta', 'beta < 3 and s > 1')
+    """
+    if isinstance(condition, And):
+        return " and ".join(sorted(condition_text(part) for part in condition.args))
+    if isinstance(condition, Eq):
+        return f"{condition.lhs} = {condition.rhs}"
+    return str(condition)

@@ -5,89 +5,81 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import textwrap
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fsl_num.report.grid import Grid
-from fsl_num.report.terminal import interval_text, resolution_text
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from fsl_num.report.tables import fields, table
+from fsl_num.report.verification import interval_text, resolution_text
 from fsl_num.theorems.claim import Claim
 from fsl_num.theorems.records import Hearing
+from fsl_num.theorems.registry import group_of
 
 _HOME = Path(__file__).resolve().parents[2]
 """The folder that holds the packages: the checkout, or where they were installed."""
 
 _TEST = "tests/test_theorems.py"
-"""The one generic test that hears every claim; it is part of a checkout, not of an installation."""
+"""The one generic test of every claim; it is part of a checkout, not of an installation."""
 
 
-def listing(claims: Sequence[Claim], width: int) -> str:
+def listing(claims: Sequence[Claim]) -> Table:
     """Every claim on a line: id, regimes, title."""
-    rows = tuple((claim.id, " ".join(claim.regimes), claim.title) for claim in claims)
-    return Grid(("claim", "regimes", "title"), rows, flexible=(0, 1, 2)).text(width)
+    return table(("claim", "regimes", "title"), [(claim.id, " ".join(claim.regimes), claim.title) for claim in claims])
 
 
-def labels_listing(account: Sequence[Mapping[str, Any]], width: int) -> str:
-    """Every place of the paper on a line: where it stands, and who hears it or why nobody can."""
-    rows = tuple(
-        (
-            str(place["line"]),
-            place["kind"],
-            place["label"],
-            ", ".join(place["claims"]) or _excuse(place["not_checkable"]),
-        )
-        for place in account
-    )
-    return Grid(("line", "kind", "label", "heard as"), rows, right=(0,), flexible=(2, 3)).text(width)
+def labels_listing(account: Sequence[Mapping[str, Any]]) -> Table:
+    """Every place of the paper on a line: where it stands, and which claims cover it or why none can."""
+    rows = []
+    for place in account:
+        reason = place["not_checkable"]
+        covered = ", ".join(place["claims"]) or (f"not checkable: {reason}" if reason else "by no claim")
+        rows.append((str(place["line"]), place["kind"], place["label"], covered))
+    return table(("line", "kind", "label", "covered by"), rows, right=(0,))
 
 
-def _excuse(reason: str | None) -> str:
-    return f"not checkable: {reason}" if reason else "by no claim"
-
-
-def card(claim: Claim, hearing: Hearing | None, width: int) -> str:
-    """Everything about one claim as text."""
-    content = card_json(claim, hearing)
-    fields = [
+def card(claim: Claim, record: Hearing | None) -> Group:
+    """Everything about one claim."""
+    content = card_json(claim, record)
+    head = [
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
         ("claim", claim.wording),
-        ("LaTeX", claim.formula),
+    ]
+    rest = [
         ("regimes", ", ".join(claim.regimes)),
-        *(("hypothesis", hypothesis) for hypothesis in claim.hypotheses),
+        *(("hypothesis", str(hypothesis)) for hypothesis in claim.hypotheses),
         ("probability", claim.probability),
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
-        ("derivation", _place(content["derivation"])),
-        ("check", _place(content["check"])),
-        ("test", _place(content["test"])),
-        *_verdict_fields(hearing),
+        *((name, _place(content[name])) for name in ("stated", "proof", "measured", "test")),
+        *(("theorem", str(each.conclusion)) for each in claim.derivations()),
+        *_verdict_fields(record),
     ]
-    lines = [f"{claim.id}: {claim.title}"]
-    for name, text in fields:
-        if text:
-            lead = f"  {name:<13}"
-            wrap = textwrap.TextWrapper(
-                max(width, 50), initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
-            )
-            # A LaTeX formula is left whole, to be copied.
-            lines.append(lead + text if name == "LaTeX" else wrap.fill(text))
-    return "\n".join(lines)
+    # The LaTeX formula is left whole, to be copied.
+    formula = Text(f"  {'LaTeX':<14}{claim.latex}", no_wrap=True, overflow="ignore")
+    return Group(Text(f"{claim.id}: {claim.title}", style="bold"), fields(head, 14), formula, fields(rest, 14))
 
 
-def card_json(claim: Claim, hearing: Hearing | None) -> dict[str, Any]:
+def card_json(claim: Claim, record: Hearing | None) -> dict[str, Any]:
     """Everything about one claim as JSON-ready values."""
     return summary_json(claim) | {
         "text": claim.wording,
-        "latex": claim.formula,
-        "hypotheses": list(claim.hypotheses),
+        "formula": str(claim.formula),
+        "latex": claim.latex,
+        "hypotheses": [str(each) for each in claim.hypotheses],
         "probability": claim.probability or None,
         "depends": list(claim.depends),
-        "derivation": source_place(claim.derive),
-        "check": source_place(claim.measure),
+        "stated": stated_place(claim),
+        "proof": source_place(claim.derive),
+        "measured": source_place(claim.measure),
         "test": generic_test_place((_HOME, Path.cwd())),
-        "hearing": None if hearing is None else hearing.to_json(),
+        "hearing": None if record is None else record.to_json(),
     }
 
 
@@ -103,6 +95,25 @@ def summary_json(claim: Claim) -> dict[str, Any]:
         "role": claim.role,
         "strengthens": claim.strengthens,
     }
+
+
+def stated_place(claim: Claim) -> dict[str, Any] | None:
+    """The file and line where a claim is written down: where its id stands as it is, else the file of its group.
+
+    >>> from fsl_num.theorems.registry import claim
+    >>> stated_place(claim("approximation-error"))["file"].endswith("kernel/claims.py")
+    True
+    """
+    group = group_of(claim.id)
+    if not group:
+        return None
+    folder = Path(import_module(group).__file__ or "").parent
+    for path in sorted(folder.glob("*.py")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if re.match(rf'\s*(\w+\()?"{re.escape(claim.id)}"', line):
+                return {"name": claim.id, "file": path.resolve().relative_to(_HOME).as_posix(), "line": number}
+    module = Path(import_module(group).__file__ or "").resolve()
+    return {"name": claim.id, "file": module.relative_to(_HOME).as_posix(), "line": 1}
 
 
 def source_place(function: Any) -> dict[str, Any] | None:
@@ -143,14 +154,14 @@ def _place(place: dict[str, Any] | None) -> str:
     return f"{place['file']}:{place['line']} ({place['name']})" if place["line"] else str(place["file"])
 
 
-def _verdict_fields(hearing: Hearing | None) -> Iterator[tuple[str, str]]:
-    if hearing is None:
+def _verdict_fields(record: Hearing | None) -> Iterator[tuple[str, str]]:
+    if record is None:
         return
-    passes = "passes" if hearing.passes else "FAILED"
-    yield "verdict", f"{hearing.verdict} ({passes}). {hearing.message}".rstrip()
-    for record in hearing.derivations:
-        yield "derived", f"{record.name}: {record.verified} of {record.steps} steps verified"
-    for regime in hearing.regimes:
+    why = record.message or (f"not PROVED: {record.unproved}" if record.unproved else "")
+    yield "verdict", f"{record.verdict} ({'passes' if record.passes else 'FAILED'}). {why}".rstrip()
+    for each in record.derivations:
+        yield "derived", f"{each.name}: {each.verified} of {each.steps} steps verified"
+    for regime in record.regimes:
         yield (
             regime.regime,
             f"{'holds' if regime.holds else 'does not hold'}, constants {interval_text(regime.constants)}, "

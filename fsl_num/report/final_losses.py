@@ -7,10 +7,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.text import Text
+from sympy import Expr, Float, Rational
 
-from fsl_num.report.loss_dynamics import COLOURS, NAMES, plain_decimals
-from fsl_num.report.plots import new_figure
+from fsl_num.report.loss_dynamics import COLOURS, NAMES
+from fsl_num.report.plots import new_figure, plain_decimals
+from fsl_num.report.tables import table
 from fsl_num.validation import Array
+from fsl_sym.order import Order
+from fsl_sym.symbols import D
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +28,7 @@ _BESIDE = {"constant": 1.0, "exp-decay": 0.95, "wsd": 1.05}  # error bars stand 
 
 
 def loss_scaling_figure(
-    found: Sequence[FinalLosses],
+    derived: Sequence[FinalLosses],
     printed: Sequence[FinalLosses],
     powers: Array,
     by_power: Mapping[str, Array],
@@ -31,59 +36,59 @@ def loss_scaling_figure(
 ) -> Figure:
     """Draw the first figure (right), the ratio to the derived laws, and the risk against the power of the peak rate.
 
-    ``found``: under the rules derived; ``printed``: under those rules of the appendix that differ. ``by_power``: name
+    ``derived``: under the rules derived; ``printed``: under those rules of the appendix that differ. ``by_power``: name
     of a schedule -> exact risks after ``budget`` steps at the peak rates 0.05 D^-r, r in ``powers``. Raises ImportError
     where matplotlib is not installed.
     """
     figure = new_figure((10.6, 5.6))
     axes = figure.subplot_mosaic([["scaling", "ratio"], ["scaling", "powers"]], width_ratios=[1.45, 1.0])
-    _draw_scaling(axes["scaling"], found, printed)
-    _draw_ratios(axes["ratio"], found)
-    _draw_powers(axes["powers"], found, printed, powers, by_power, budget)
+    _draw_scaling(axes["scaling"], derived, printed)
+    _draw_ratios(axes["ratio"], derived)
+    _draw_powers(axes["powers"], derived, printed, powers, by_power, budget)
     for ax in axes.values():
         ax.grid(alpha=0.25, which="major")
     return figure
 
 
-def loss_scaling_text(found: Sequence[FinalLosses], printed: Sequence[FinalLosses]) -> str:
+def loss_scaling_text(derived: Sequence[FinalLosses], printed: Sequence[FinalLosses]) -> list[Any]:
     """A table of the fitted exponents beside the claimed ones, then what the printed rules give.
 
     >>> from fsl_num.experiments.final_loss import PeakRule, final_losses
     >>> rule = PeakRule("constant", 1 / 3, 0.0, 1 / 3, 0.0)
-    >>> text = loss_scaling_text([final_losses(rule, largest=1e4, per_decade=1)], [])
-    >>> text.splitlines()[1].split()[:3]
-    ['constant', 'D^(-1/3)', 'D^(-1/3)']
+    >>> table, *_ = loss_scaling_text([final_losses(rule, largest=1e4, per_decade=1)], [])
+    >>> [column.header for column in table.columns][:3]
+    ['schedule', 'peak', 'derived law']
     """
-    head = (
-        f"{'schedule':<12} {'peak':<9} {'derived law':<24} {'largest D':>9} {'fitted slope':>13} {'drift':>9}"
-        f" {'log power':>10} {'drift far out':>14} {'SGD/law':>9}"
-    )
-    lines = [head]
-    for each in found:
-        rule = each.rule
-        law = _order(-rule.risk_power, rule.risk_log_power)
-        lines.append(
-            f"{rule.schedule:<12} {_order(-rule.peak_power, rule.peak_log_power):<9} {law:<24}"
-            f" {each.budgets[-1]:>9.0e} {each.slope:>13.4f} {each.drift:>+9.4f} {each.log_power:>+10.3f}"
-            f" {each.far_drift:>+14.1e} {each.exact[-1] / each.functional[-1]:>9.5f}"
+    headings = (
+        "schedule", "peak", "derived law", "largest D", "fitted slope", "drift", "log power",
+        "drift far out", "SGD/law",
+    )  # fmt: skip
+    rows = [
+        (
+            each.rule.schedule, _peak(each.rule).as_text(D), _risk(each.rule).as_text(D), f"{each.budgets[-1]:.0e}",
+            f"{each.slope:.4f}", f"{each.drift:+.4f}", f"{each.log_power:+.3f}", f"{each.far_drift:+.1e}",
+            f"{each.exact[-1] / each.functional[-1]:.5f}",
         )
-    for each in printed:
-        lines.append(
-            f"{each.rule.schedule} with the peak {_order(-each.rule.peak_power, 0.0)} of the appendix: intrinsic time"
+        for each in derived
+    ]  # fmt: skip
+    lines = [
+        Text(
+            f"{each.rule.schedule} with the peak {_peak(each.rule).as_text(D)} of the appendix: intrinsic time"
             f" {each.intrinsic_times[0]:.2g} at D = {each.budgets[0]:.0e}, {each.intrinsic_times[-1]:.2g} at"
             f" {each.budgets[-1]:.0e}; excess risk {each.exact[0]:.4f} and {each.exact[-1]:.4f}, before training"
             f" {each.initial:.4f}: nothing is learned"
         )
-    return "\n".join(lines)
+        for each in printed
+    ]
+    return [table(headings, rows, right=range(3, 9)), *lines]
 
 
-def _draw_scaling(ax: Axes, found: Sequence[FinalLosses], printed: Sequence[FinalLosses]) -> None:
-    for each in found:
+def _draw_scaling(ax: Axes, derived: Sequence[FinalLosses], printed: Sequence[FinalLosses]) -> None:
+    for each in derived:
         name = each.rule.schedule
         style: dict[str, Any] = {"color": COLOURS[name]}
         rule = each.rule
-        peak = _order(-rule.peak_power, rule.peak_log_power, latex=True)
-        law = _order(-rule.risk_power, rule.risk_log_power, latex=True)
+        peak, law = _peak(rule).as_latex(D), _risk(rule).as_latex(D)
         ax.loglog(
             each.budgets,
             each.exact,
@@ -111,9 +116,9 @@ def _draw_scaling(ax: Axes, found: Sequence[FinalLosses], printed: Sequence[Fina
         ax.loglog(each.budgets, each.functional, color=COLOURS[name], linewidth=1.0, linestyle="dashed")
     if printed:
         each = printed[0]
-        power = _order(-each.rule.peak_power, 0.0, latex=True)
+        power = _peak(each.rule).as_latex(D)
         ax.text(
-            0.97 * found[0].budgets[-1],
+            0.97 * derived[0].budgets[-1],
             0.78 * min(float(other.exact.min()) for other in printed),
             rf"$\eta_{{\max}} \propto {power}$, as the appendix prints it" + "\nfor exponential decay and WSD",
             ha="right",
@@ -122,17 +127,17 @@ def _draw_scaling(ax: Axes, found: Sequence[FinalLosses], printed: Sequence[Fina
         )
     ax.plot([], [], color="black", linestyle="dashed", linewidth=1.4, label="functional scaling law, nothing fitted")
     ax.plot([], [], color="black", linewidth=3.5, alpha=0.25, label="derived law, constant from the far end")
-    if any(each.sampled.size for each in found):
+    if any(each.sampled.size for each in derived):
         ax.errorbar([], [], [], fmt="none", ecolor="black", capsize=3, label="sampled runs, two standard errors")
-    least = min(float(each.exact.min()) for each in found)
+    least = min(float(each.exact.min()) for each in derived)
     ax.set_ylim(bottom=least / 12.0)  # room for the legend
     ax.set(xlabel="data budget $D$ (steps of batch size 1)", ylabel=r"final excess risk $\mathcal{E}_D$")
     ax.set_title("final loss of SGD, exact expectation (markers)", fontsize=10)
     ax.legend(frameon=False, fontsize=8.5, loc="lower left")
 
 
-def _draw_ratios(ax: Axes, found: Sequence[FinalLosses]) -> None:
-    for each in found:
+def _draw_ratios(ax: Axes, derived: Sequence[FinalLosses]) -> None:
+    for each in derived:
         name = each.rule.schedule
         far = np.log(each.far_functional) - each.rule.log_law(each.far_budgets)
         near = np.log(each.exact) - each.rule.log_law(each.budgets)
@@ -145,13 +150,13 @@ def _draw_ratios(ax: Axes, found: Sequence[FinalLosses]) -> None:
 
 def _draw_powers(
     ax: Axes,
-    found: Sequence[FinalLosses],
+    derived: Sequence[FinalLosses],
     printed: Sequence[FinalLosses],
     powers: Array,
     by_power: Mapping[str, Array],
     budget: int,
 ) -> None:
-    for each in found:
+    for each in derived:
         name = each.rule.schedule
         ax.semilogy(powers, by_power[name], color=COLOURS[name], linewidth=1.4)
         _mark(ax, powers, by_power[name], each.rule, hollow=False)
@@ -173,17 +178,15 @@ def _mark(ax: Axes, powers: Array, risks: Array, rule: PeakRule, *, hollow: bool
     )
 
 
-def _order(power: float, log_power: float, *, latex: bool = False) -> str:
-    """D^power (log D)^log_power as text; powers as simple fractions where they are such."""
+def _peak(rule: PeakRule) -> Order:
+    return Order(_simple(-rule.peak_power), _simple(rule.peak_log_power))
 
-    def written(value: float) -> str:
-        simple = Fraction(value).limit_denominator(60)
-        return str(simple) if abs(float(simple) - value) < 1e-9 else f"{value:.4g}"
 
-    left, right = ("{", "}") if latex else ("(", ")")
-    parts = []
-    if power:
-        parts.append(f"D^{left}{written(power)}{right}")
-    if log_power:
-        parts.append((r"(\log D)" if latex else "(log D)") + f"^{left}{written(log_power)}{right}")
-    return ("" if latex else " ").join(parts) or "1"
+def _risk(rule: PeakRule) -> Order:
+    return Order(_simple(-rule.risk_power), _simple(rule.risk_log_power))
+
+
+def _simple(value: float) -> Expr:
+    """The fraction that a power is; four digits of one that is no simple fraction."""
+    simple = Rational(Fraction(value).limit_denominator(60))
+    return simple if abs(float(simple) - value) < 1e-9 else Float(value, 4)

@@ -3,58 +3,48 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.table import Table
+from rich.text import Text
 
-from fsl_num.curves.score import Score, mean_score, table
+from fsl_num.curves.score import COLUMNS, Score, mean_score
+from fsl_num.report.tables import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from fsl_num.curves.compare import Comparison
     from fsl_num.curves.predict import Prediction
     from fsl_num.curves.result import FitResult
 
 _ROWS = 20  # rows of a prediction shown on a terminal
-_WIDTH = 100
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One law of a comparison: its fit (None where it failed, ``reason`` then says why) and its scores by run."""
-
-    law: str
-    result: FitResult | None
-    scores: Mapping[str, Score]
-    reason: str
-
-    @property
-    def mean(self) -> Score | None:
-        """The mean over the runs, None where the fit failed."""
-        return mean_score(self.scores.values()) if self.result is not None else None
-
-
-def fit_text(result: FitResult, scores: Mapping[str, Score], level: float) -> str:
+def fit_text(result: FitResult, scores: Mapping[str, Score], level: float) -> list[Any]:
     """The fit in words and numbers, and how well it predicts other runs."""
-    lines = [
-        line if "  " in line else textwrap.fill(line, _WIDTH)  # tables stay as they are
-        for line in result.summary().splitlines()
-    ]
+    # tables stay as they are, and sentences are wrapped
+    parts: list[Any] = [line if "  " in line or not line else Text(line) for line in result.summary().splitlines()]
     if scores:
-        lines += ["", f"Predicted, with intervals of {100 * level:g} %:", _scores_text(scores)]
-    return "\n".join(lines)
+        shown = dict(scores) | ({"mean": mean_score(scores.values())} if len(scores) > 1 else {})
+        parts += ["", f"Predicted, with intervals of {100 * level:g} %:", score_table(shown)]
+    return parts
 
 
-def _scores_text(scores: Mapping[str, Score]) -> str:
-    shown = dict(scores) | ({"mean": mean_score(scores.values())} if len(scores) > 1 else {})
-    return table(shown)
+def score_table(scores: Mapping[str, Score]) -> Table:
+    """One line a name, with all measures."""
+    headings = ("", *(name.replace("_relative_error", "_rel") for name in COLUMNS))
+    rows = [
+        (name, *("-" if math.isnan(value := getattr(score, column)) else f"{value:.5f}" for column in COLUMNS))
+        for name, score in scores.items()
+    ]
+    return table(headings, rows, right=range(1, len(headings)))
 
 
 def fit_json(result: FitResult, fitted: Mapping[str, Score], predicted: Mapping[str, Score]) -> dict[str, Any]:
-    """The fit as JSON-ready values: law, parameters with intervals, what can be told, scores by file."""
+    """The fit as JSON-ready values: law, parameters with intervals, what can be determined, scores by file."""
     task = result.task
     return {
         "law": result.law.name,
@@ -80,26 +70,29 @@ def score_json(score: Score) -> dict[str, Any]:
     return {name: _finite(value) for name, value in score.as_dict().items()}
 
 
-def prediction_text(result: FitResult, found: Prediction) -> str:
+def prediction_text(result: FitResult, found: Prediction) -> list[Any]:
     """A table of at most some twenty steps, the final loss with its interval, and how far it reaches."""
     count = found.step.size
     shown = np.unique(np.linspace(0, count - 1, min(count, _ROWS)).round().astype(int))
     rates = found.plan.rates[found.step - 1]
     lower, upper = found.lower, found.upper
-    lines = [f"{'step':>10}  {'lr':>11}  {'loss':>9}" + ("" if lower is None else f"  {'lower':>9}  {'upper':>9}")]
-    for k in shown:
-        line = f"{found.step[k]:>10}  {rates[k]:>11.4g}  {found.loss[k]:>9.5f}"
-        lines.append(line if lower is None or upper is None else f"{line}  {lower[k]:>9.5f}  {upper[k]:>9.5f}")
+    bounds = [each for each in (lower, upper) if each is not None]
+    rows = [
+        (str(found.step[k]), f"{rates[k]:.4g}", *(f"{each[k]:.5f}" for each in (found.loss, *bounds))) for k in shown
+    ]
+    headings = ("step", "lr", "loss", "lower", "upper")[: 3 + len(bounds)]
     last = f"final loss {found.final:.5f}"
     if lower is not None and upper is not None and found.level is not None:
         last += f", {100 * found.level:g} % of such losses within [{lower[-1]:.5f}, {upper[-1]:.5f}]"
-    lines += ["", f"{result.law.title} ({result.law.name}): {last}"]
+    parts = [table(headings, rows, right=range(5)), "", Text(f"{result.law.title} ({result.law.name}): {last}")]
     if found.beyond > 1.5:
-        lines.append(
-            f"The schedule reaches {found.beyond:.2g} times the intrinsic time (sum of the learning rates) of the runs"
-            " fitted: nothing measured says that the law holds so far out."
+        parts.append(
+            Text(
+                f"The schedule reaches {found.beyond:.2g} times the intrinsic time (sum of the learning rates) of the "
+                "runs fitted: nothing measured says that the law holds so far out."
+            )
         )
-    return "\n".join(lines)
+    return parts
 
 
 def prediction_json(result: FitResult, found: Prediction) -> dict[str, Any]:
@@ -151,37 +144,34 @@ def prediction_figure(result: FitResult, found: Prediction) -> Figure:
     return figure
 
 
-def comparison_json(rows: Sequence[Compared]) -> dict[str, Any]:
-    """The comparison as JSON-ready values, one entry a law."""
-    return {
-        "laws": [
-            {
-                "law": row.law,
-                "fitted": None if row.result is None else row.result.law.name,
-                "parameters": None if row.result is None else row.result.parameters,
-                "mean": None if row.mean is None else score_json(row.mean),
-                "predictions": {name: score_json(each) for name, each in row.scores.items()},
-                "reason": row.reason,
-            }
-            for row in rows
-        ]
-    }
+def comparison_json(comparison: Comparison, paths: Mapping[str, str]) -> dict[str, Any]:
+    """The comparison as JSON-ready values, one entry a law; ``paths`` are the files of the runs by name."""
+    fits, means = comparison.fits, comparison.means
+    laws = [
+        {
+            "law": law,
+            "fitted": fits[law].law.name,
+            "parameters": fits[law].parameters,
+            "mean": score_json(means[law]),
+            "predictions": {paths[run]: score_json(each) for run, each in comparison.scores[law].items()},
+            "reason": "",
+        }
+        for law in fits
+    ]
+    without: dict[str, Any] = {"fitted": None, "parameters": None, "mean": None, "predictions": {}}
+    return {"laws": [*laws, *({"law": law, **without, "reason": why} for law, why in comparison.reasons.items())]}
 
 
-def comparison_text(rows: Sequence[Compared], runs: Sequence[str], level: float) -> str:
+def comparison_text(comparison: Comparison, runs: Sequence[str], level: float) -> list[Any]:
     """The table of laws, the mean over the runs, best root mean square error first; then the RMSE run by run."""
-    good = sorted((row for row in rows if row.mean is not None), key=lambda row: row.mean.rmse if row.mean else 0.0)
-    titles = {row.law: row.law for row in good}
-    titles |= {row.law: f"auto = {row.result.law.name}" for row in good if row.result is not None and row.law == "auto"}
-    lines = [f"Mean over {len(runs)} predicted run(s), coverage of intervals of {100 * level:g} %:"]
-    lines.append(table({titles[row.law]: row.mean for row in good if row.mean is not None}))
-    if len(runs) > 1 and good:
-        width = max(len(run) for run in runs)
-        lines += ["", "Root mean square error run by run:"]
-        lines.append(" " * width + "".join(f"  {row.law:>15}" for row in good))
-        lines += [f"{run:<{width}}" + "".join(f"  {row.scores[run].rmse:>15.5f}" for row in good) for run in runs]
-    lines += [f"{row.law}: not fitted: {row.reason}" for row in rows if row.result is None]
-    return "\n".join(lines)
+    means = dict(sorted(comparison.means.items(), key=lambda pair: pair[1].rmse))
+    titles = {law: f"auto = {comparison.fits[law].law.name}" if law == "auto" else law for law in means}
+    parts: list[Any] = [f"Mean over {len(runs)} predicted run(s), coverage of intervals of {100 * level:g} %:"]
+    parts.append(score_table({titles[law]: mean for law, mean in means.items()}))
+    if len(runs) > 1 and means:
+        rows = [(run, *(f"{comparison.scores[law][run].rmse:.5f}" for law in means)) for run in runs]
+        parts += ["", "Root mean square error run by run:", table(("", *means), rows, right=range(1, len(means) + 1))]
+    return parts + [Text(f"{law}: not fitted: {reason}") for law, reason in comparison.reasons.items()]
 
 
 def _finite(value: float) -> float | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from rich.text import Text
 
-from fsl_num.report.loss_dynamics import plain_decimals
-from fsl_num.report.plots import new_figure
+from fsl_num.report.plots import new_figure, plain_decimals
+from fsl_num.report.tables import table
 from fsl_num.simulate.ladder_rungs import RUNGS
 
 if TYPE_CHECKING:
@@ -36,71 +37,74 @@ _BELOW: Final[dict[str, Any]] = {
 _SHADES: Final = ("#fdae6b", "#f16913", "#a63603", "#4a1486")
 
 
-def ladder_figure(found: Ladder, title: str) -> Figure:
+def ladder_figure(ladder: Ladder, title: str) -> Figure:
     """Draw the risks of all rungs, the distance of each to the next, and the learning rates at which they break.
 
-    Args:
-        found: the ladder; the last panel is left out where it has no breaking rates.
-        title: what stands above the risks: problem and schedule.
-
-    Raises:
-        ImportError: matplotlib is not installed.
+    The last panel is left out where the ladder has no breaking rates; ``title`` stands above the risks. Raises
+    ImportError where matplotlib is not installed.
     """
     figure = new_figure((10.6, 7.0))
-    breaking = bool(found.breaking)
+    breaking = bool(ladder.breaking)
     layout: list[Any] = [["risks", "gaps"], ["risks", "breaking"]] if breaking else [["risks", "gaps"]]
     axes = figure.subplot_mosaic(layout, width_ratios=[1.0, 1.15])
     risks, gaps = axes["risks"], axes["gaps"]
-    for one in found.curves:
+    for one in ladder.curves:
         drawn = one.step > 0  # a logarithmic axis has no place for step 0
         risks.loglog(one.step[drawn], one.excess_risk[drawn], label=RUNGS[one.method], **_STYLES[one.method])
-    if max(one.excess_risk.max() for one in found.curves) < 300.0 * min(one.excess_risk.min() for one in found.curves):
+    if max(one.excess_risk.max() for one in ladder.curves) < 300.0 * min(
+        one.excess_risk.min() for one in ladder.curves
+    ):
         plain_decimals(risks)
     risks.set(xlabel="step $k$", ylabel=r"excess risk $\mathcal{E}_k$")
     risks.set_title(title, fontsize=10)
     risks.legend(frameon=False, fontsize=9, loc="lower left")
-    found.plot(gaps)
+    ladder.plot(gaps)
     for line in gaps.lines:
         line.set(linewidth=1.3)
-    for gap, line in zip(_drawn_gaps(found), gaps.lines, strict=True):
+    for gap, line in zip(_drawn_gaps(ladder), gaps.lines, strict=True):
         line.set(**{**_STYLES[gap.next_rung], "linewidth": 1.4, "alpha": 1.0, "label": _between(gap)})
     gaps.set_ylim(bottom=1e-5)
     gaps.legend(ncols=2, **_BELOW)
     gaps.set_title("relative distance of each rung to the next", fontsize=10)
     if breaking:
-        _draw_breaking(axes["breaking"], found.breaking)
+        _draw_breaking(axes["breaking"], ladder.breaking)
     for ax in axes.values():
         ax.grid(alpha=0.25, which="major")
     return figure
 
 
-def ladder_text(found: Ladder) -> str:
+def ladder_text(ladder: Ladder) -> list[Any]:
     """A table of the distances of each rung to the next, and the learning rates at which the approximations break.
 
+    >>> from fsl_num.report.tables import rendered
     >>> from fsl_num.simulate.ladder import ladder
     >>> from fsl_num.simulate.regression import Regression
     >>> model = Regression(s=0.5, beta=2.0, model_size=8, noise=1.0)
-    >>> print(ladder_text(ladder(model, "cosine", peak=0.1, steps=50, thresholds=())).splitlines()[0])
-    rung                    next                    largest distance  at step  at the end  noise of sampling
+    >>> rungs = ladder(model, "cosine", peak=0.1, steps=50, thresholds=())
+    >>> rendered(*ladder_text(rungs)).splitlines()[0].split()[:4]
+    ['rung', 'next', 'largest', 'distance']
     """
-    lines = [
-        f"{'rung':<24}{'next':<24}{'largest distance':>16}{'at step':>9}{'at the end':>12}{'noise of sampling':>19}"
-    ]
-    for gap in found.table:
-        first = RUNGS[gap.rung] if gap.rung != gap.next_rung else "the same, simulated"
-        noise = f"{gap.noise:.2g}" if gap.noise else "-"
-        lines.append(f"{first:<24}{RUNGS[gap.next_rung]:<24}{gap.largest:>16.2e}{gap.at:>9}{gap.end:>12.2e}{noise:>19}")
-    if found.breaking:
-        lines += ["", "peak learning rates at which a rung and the next are further apart, over the whole run"]
-        lines += [
-            f"{RUNGS[one.rung]} - {RUNGS[one.next_rung]}, {one.threshold:.0%}: {one.message}" for one in found.breaking
+    rows = [
+        (
+            RUNGS[gap.rung] if gap.rung != gap.next_rung else "the same, simulated", RUNGS[gap.next_rung],
+            f"{gap.largest:.2e}", str(gap.at), f"{gap.end:.2e}", f"{gap.noise:.2g}" if gap.noise else "-",
+        )
+        for gap in ladder.table
+    ]  # fmt: skip
+    headings = ("rung", "next", "largest distance", "at step", "at the end", "noise of sampling")
+    parts: list[Any] = [table(headings, rows, right=range(2, 6))]
+    if ladder.breaking:
+        parts += ["", "peak learning rates at which a rung and the next are further apart, over the whole run"]
+        parts += [
+            Text(f"{RUNGS[one.rung]} - {RUNGS[one.next_rung]}, {one.threshold:.0%}: {one.message}")
+            for one in ladder.breaking
         ]
-    return "\n".join(lines)
+    return parts
 
 
-def _drawn_gaps(found: Ladder) -> list[Gap]:
+def _drawn_gaps(ladder: Ladder) -> list[Gap]:
     """The gaps that :meth:`Ladder.plot` draws: those that are not 0 throughout."""
-    return [gap for gap in found.table[: len(found.curves) - 1] if gap.largest > 0.0]
+    return [gap for gap in ladder.table[: len(ladder.curves) - 1] if gap.largest > 0.0]
 
 
 def _between(gap: Gap | BreakingRate) -> str:

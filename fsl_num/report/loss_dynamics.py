@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from rich.text import Text
 
-from fsl_num.report.plots import new_figure
+from fsl_num.report.plots import new_figure, plain_decimals
+from fsl_num.report.tables import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from fsl_num.experiments.fitting import LawFit
     from fsl_num.experiments.loss_dynamics import LossDynamics, ScheduleRun
 
 NAMES: Final = {
@@ -31,7 +34,7 @@ COLOURS: Final = {
     "exp-decay": "#8a6d00",
     "constant": "#444444",
 }
-"""Told apart also by readers who do not see red and green."""
+"""Distinct also for readers who do not see red and green."""
 
 PRINTED: Final = "printed, T >= 1"
 """The fit that is drawn: the appendix's form of the law, where the law claims anything."""
@@ -133,61 +136,61 @@ def fit_grid_figure(cells: Sequence[LossDynamics]) -> Figure:
     return figure
 
 
-def loss_dynamics_text(dynamics: LossDynamics) -> str:
-    """A table of the fits: constants, R squared, and the relative errors.
+def loss_dynamics_text(dynamics: LossDynamics) -> list[Any]:
+    """A table of the fits: constants, R squared, and the relative errors; then how far SGD is from the law itself.
 
     >>> from fsl_num.experiments.loss_dynamics import loss_dynamics
-    >>> print(loss_dynamics_text(loss_dynamics(schedules=["wsd"], steps=100, model_size=8)).splitlines()[0])
-    s = 0.5, beta = 4, M = N = 8, sigma^2 = 9, peak rate 0.05, 100 steps
+    >>> loss_dynamics_text(loss_dynamics(schedules=["wsd"], steps=100, model_size=8))[0]
+    's = 0.5, beta = 4, M = N = 8, sigma^2 = 9, peak rate 0.05, 100 steps'
     """
     problem = dynamics.problem
-    lines = [
+    title = (
         f"s = {problem.s:g}, beta = {problem.beta:g}, M = N = {problem.model_size:g}, sigma^2 = {problem.noise:g},"
-        f" peak rate {dynamics.peak:g}, {dynamics.steps} steps",
-        f"{'schedule':<12}{'law':<18}{'c1':>9}{'c2':>9}{'c3':>9}{'R^2':>10}{'mean error':>12}{'worst':>8}  at step",
-    ]
+        f" peak rate {dynamics.peak:g}, {dynamics.steps} steps"
+    )
+    rows, lines = [], []
     for run in dynamics.runs:
-        named = [*run.fits.items()]
-        if run.averaged_fit is not None:
-            named.append(("averaged, T >= 1", run.averaged_fit))
-        for name, fit in named:
-            constants = "".join(f"{c:9.3f}" for c in fit.constants)
-            lines.append(
-                f"{run.name:<12}{name:<18}{constants}{fit.r_squared:10.5f}{fit.mean_error:12.1%}{fit.worst_error:8.0%}"
-                f"  {fit.worst_step}"
-            )
+        averaged = {} if run.averaged_fit is None else {"averaged, T >= 1": run.averaged_fit}
+        rows += [(run.name, name, *_cells(fit), str(fit.worst_step)) for name, fit in {**run.fits, **averaged}.items()]
         low, high = run.unfitted
-        lines.append(f"{run.name:<12}SGD over the law with e_M, K_M and c1 = c2 = c3 = 1/2: {low:.4f} to {high:.4f}")
+        lines.append(f"{run.name}: SGD over the law with e_M, K_M and c1 = c2 = c3 = 1/2: {low:.4f} to {high:.4f}")
         if run.scatter is not None:
+            rms, most = run.scatter
             lines.append(
-                f"{run.name:<12}averaged runs: {run.scatter[0]:.2f} standard errors (rms) from the exact curve,"
-                f" {run.scatter[1]:.1f} at most"
+                f"{run.name}: averaged runs: {rms:.2f} standard errors (rms) from the exact curve, {most:.1f} at most"
             )
-    return "\n".join(lines)
+    return [
+        title,
+        "",
+        table(("schedule", "law", *_MEASURES, "at step"), rows, right=range(2, 9)),
+        "",
+        *map(Text, lines),
+    ]
 
 
-def fit_grid_text(cells: Sequence[LossDynamics]) -> str:
-    """One line a point (s, beta) and schedule: the printed law from T = 1 on, then the law with the sums of the model.
+def fit_grid_text(cells: Sequence[LossDynamics]) -> list[Any]:
+    """Two lines a point (s, beta) and schedule: the printed law from T = 1 on, and the law with the model's own sums.
 
     >>> from fsl_num.experiments.loss_dynamics import fit_grid
-    >>> len(fit_grid_text(fit_grid([(0.5, 2.0)], steps=100, model_size=8)).splitlines())
-    7
+    >>> len(fit_grid_text(fit_grid([(0.5, 2.0)], steps=100, model_size=8))[0].rows)
+    10
     """
-    titles = f"{'R^2':>9}{'mean error':>12}{'worst':>7}"
-    lines = [
-        f"{'':<22}{'powers as printed, fitted from T = 1 on':^52}  {'sums e_M and K_M of the model':^52}",
-        f"{'s':>5}{'beta':>6}  {'schedule':<9}" + "  ".join([f"{'c1':>8}{'c2':>8}{'c3':>8}{titles}"] * 2),
+    forms = {PRINTED: "powers as printed, fitted from T = 1 on", "modes": "sums e_M and K_M of the model"}
+    rows = [
+        (f"{cell.problem.s:g}", f"{cell.problem.beta:g}", run.name, title, *_cells(run.fits[form]))
+        for cell in cells
+        for run in cell.runs
+        for form, title in forms.items()
     ]
-    for cell in cells:
-        for run in cell.runs:
-            row = f"{cell.problem.s:>5g}{cell.problem.beta:>6g}  {run.name:<9}"
-            parts = [
-                "".join(f"{c:8.3f}" for c in fit.constants)
-                + f"{fit.r_squared:9.5f}{fit.mean_error:12.1%}{fit.worst_error:7.0%}"
-                for fit in (run.fits[PRINTED], run.fits["modes"])
-            ]
-            lines.append(row + "  ".join(parts))
-    return "\n".join(lines)
+    return [table(("s", "beta", "schedule", "law", *_MEASURES), rows, right=(0, 1, *range(4, 10)))]
+
+
+_MEASURES = ("c1", "c2", "c3", "R^2", "mean error", "worst")
+
+
+def _cells(fit: LawFit) -> tuple[str, ...]:
+    constants = (f"{constant:.3f}" for constant in fit.constants)
+    return (*constants, f"{fit.r_squared:.5f}", f"{fit.mean_error:.1%}", f"{fit.worst_error:.0%}")
 
 
 def _draw_loss(ax: Axes, run: ScheduleRun, *, modes: bool = True, thin: bool = False) -> None:
@@ -215,15 +218,6 @@ def _draw_errors(ax: Axes, run: ScheduleRun) -> None:
         fit = run.fits[name]
         error = fit.predicted[fit.used] / risk[fit.used] - 1.0
         ax.plot(fit.step[fit.used], error, color=COLOURS[run.name], linestyle=line, linewidth=width)
-
-
-def plain_decimals(ax: Axes) -> None:
-    """A logarithmic axis of few decades, numbered in plain decimals."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    ax.yaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _key(line: Any, colour: str, **style: Any) -> Any:

@@ -1,36 +1,69 @@
-"""The loss over intrinsic time, as text, as JSON and as a picture."""
+"""The loss over intrinsic time and the risk over steps, as text, as JSON and as pictures."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.text import Text
+
+from fsl_num.report.tables import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from fsl_num.simulate.curve import RiskCurve
     from fsl_num.volterra import Problem, Solution
 
 _POINTS = 240
+_ROWS = 24  # rows of the table shown on a terminal
 _FIRST = 0.1  # intrinsic time where the picture begins: the fastest mode decays like exp(-2 t)
 
 
-def loss_text(solution: Solution, width: int = 100) -> str:
+def loss_text(solution: Solution) -> list[Any]:
     """A table of times, losses and errors, then how they were found.
 
+    >>> from fsl_num.report.tables import rendered
     >>> from fsl_num.volterra import Problem, solve
     >>> problem = Problem(s=0.5, beta=2.0, model_size=1, noise=0.0, gamma=0.0, horizon=1.0)
-    >>> print(loss_text(solve(problem, 0.0, digits=15)).splitlines()[1])
-    0.0             1.64493406684823                 1.6e-15
+    >>> rendered(*loss_text(solve(problem, 0.0, digits=15))).splitlines()[2].split()
+    ['0.0', '1.64493406684823', '1.6e-15']
     """
-    import textwrap
-
     # errors are estimates: two digits say all
-    texts = [(t, value, f"{float(error):.2g}") for t, value, error in solution.texts()]
-    rows = [("intrinsic time", "f, twice the excess risk", "error"), *texts]
-    sizes = [max(len(row[i]) for row in rows) for i in range(3)]
-    lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, sizes, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", *textwrap.wrap(f"method {solution.method}: {solution.message}", width)])
+    rows = [(t, value, f"{float(error):.2g}") for t, value, error in solution.texts()]
+    grid = table(("intrinsic time", "f, twice the excess risk", "error"), rows)
+    return [grid, "", Text(f"method {solution.method}: {solution.message}")]
+
+
+def risk_text(curve: RiskCurve) -> list[Any]:
+    """A table of at most some twenty rows, then how the risk was found.
+
+    >>> from fsl_num.report.tables import rendered
+    >>> from fsl_num.simulate.curve import RiskCurve
+    >>> curve = RiskCurve(np.array([0, 9]), np.array([0.5, 0.25]), np.zeros(2), "exact")
+    >>> rendered(*risk_text(curve)).splitlines()[-1]
+    'method exact'
+    """
+    count = curve.step.size
+    shown = range(count) if count <= _ROWS else np.unique(np.linspace(0, count - 1, _ROWS).round().astype(int))
+    rows = [(str(curve.step[k]), f"{curve.excess_risk[k]:.10g}", f"{curve.standard_error[k]:.2g}") for k in shown]
+    note = f"method {curve.method}" + (f": {curve.message}" if curve.message else "")
+    if len(shown) < count:
+        note += f"; {len(shown)} of {count} recorded steps shown, --json and --out give all"
+    return [table(("step", "excess risk", "standard error"), rows), "", Text(note)]
+
+
+def risk_figure(curve: RiskCurve, title: str) -> Figure:
+    """Draw the risk over the steps. Raises ImportError where matplotlib is not installed."""
+    from fsl_num.report.plots import new_figure, plain_decimals
+
+    figure = new_figure((6.4, 4.4))
+    ax = curve.plot(figure.subplots(), linewidth=1.6, color="#1f5f8b")
+    ax.set_title(title, fontsize=10)
+    ax.grid(alpha=0.25, which="major")
+    if curve.excess_risk.max() < 100.0 * curve.excess_risk.min():
+        plain_decimals(ax)
+    return figure
 
 
 def loss_json(solution: Solution) -> dict[str, Any]:

@@ -211,3 +211,12 @@ def new_figure(size: tuple[float, float]) -> Figure:
             "pip install 'functional-scaling-laws[plot]'"
         ) from error
     return Figure(figsize=size, dpi=150, layout="constrained")
+
+
+def plain_decimals(ax: Axes) -> None:
+    """A logarithmic axis of few decades, numbered in plain decimals."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.yaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
 
+from rich.table import Table
 from sympy import latex
 
-from fsl_num.report.grid import Grid
-from fsl_num.report.orders import condition_text, order_range_json
+from fsl_num.report.allocations import condition_text, order_range_json
+from fsl_num.report.tables import latex_table, markdown_table, table
 from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
 
 Row = tuple[Allocation, Allocation]
 """One schedule: its data-optimal and its compute-optimal allocation."""
-
-
-def table(rows: Sequence[Row], form: str) -> str:
-    """The table as ``text``, ``markdown`` or ``latex``.
-
-    Raises ValueError for another form.
-    """
-    if form == "text":
-        return _long(rows).text(120)
-    if form == "markdown":
-        return _paired(rows).markdown()
-    if form == "latex":
-        return _paired(rows).latex()
-    raise ValueError(f"a table is 'text', 'markdown' or 'latex', not {form!r}")
 
 
 def table_json(rows: Sequence[Row]) -> dict[str, Any]:
@@ -46,9 +34,9 @@ def table_json(rows: Sequence[Row]) -> dict[str, Any]:
     return {"rows": entries}
 
 
-def _long(rows: Sequence[Row]) -> Grid:
+def long_table(rows: Sequence[Row]) -> Table:
     """One line a formula: on a terminal two of them do not fit beside each other."""
-    cells = tuple(
+    cells = [
         (
             allocation.schedule,
             allocation.budget,
@@ -59,19 +47,19 @@ def _long(rows: Sequence[Row]) -> Grid:
         for row in rows
         for allocation in row
         for regime in allocation.regimes
-    )
-    return Grid(("schedule", "budget", "regime", "condition", "excess risk"), cells)
+    ]
+    return table(("schedule", "budget", "regime", "condition", "excess risk"), cells)
 
 
-def _paired(rows: Sequence[Row]) -> Grid:
+def _paired(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The paper's layout: the two budgets side by side, and its schedules and regimes below each other."""
-    cells = tuple(
+    cells: list[tuple[str, ...]] = [
         (data.schedule, f"{regime.name}: ${latex(regime.condition)}$", _risk(data, regime), _risk(compute, other))
         for data, compute in rows
         for regime, other in zip(data.regimes, compute.regimes, strict=True)
         if _same_regime(regime, other)
-    )
-    return Grid(("schedule", "regime", "data-optimal", "compute-optimal"), cells)
+    ]
+    return ("schedule", "regime", "data-optimal", "compute-optimal"), cells
 
 
 def _risk(allocation: Allocation, regime: AllocationRegime) -> str:
@@ -82,3 +70,13 @@ def _same_regime(left: AllocationRegime, right: AllocationRegime) -> bool:
     if left.name != right.name:
         raise ValueError(f"the budgets have different regimes, {left.name!r} and {right.name!r}: use the text table")
     return True
+
+
+FORMATS: Final[Mapping[str, Callable[[Sequence[Row]], Any]]] = MappingProxyType(
+    {
+        "text": long_table,
+        "markdown": lambda rows: markdown_table(*_paired(rows)),
+        "latex": lambda rows: latex_table(*_paired(rows)),
+    }
+)
+"""Name of a format -> what makes the table in it."""

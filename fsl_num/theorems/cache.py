@@ -22,6 +22,7 @@ import platform
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -107,9 +108,12 @@ class Cache:
             key = self.key(claim, profile, seed)
         except OSError:  # sources that cannot be read (an archive of modules): nothing is known of them
             return None
-        hearing = _read(self._place(claim, profile) / f"{key}.json", key)
+        path = self._place(claim, profile) / f"{key}.json"
+        hearing = _read(path, key)
         if hearing is None or hearing.claim_id != claim.id:
             return None
+        with suppress(OSError):  # a folder that cannot be written may still be read
+            os.utime(path)  # the newest is the one that was used last
         self.hits += 1
         return hearing
 
@@ -131,13 +135,18 @@ class Cache:
         except OSError as error:
             self._troubled(error)
 
-    def seconds(self, claim: Claim, profile: str) -> float | None:
-        """How long the claim took when it was last heard under the profile, whatever the code was; None if never."""
+    def previous(self, claim: Claim, profile: str) -> Hearing | None:
+        """What was last found for the claim under the profile, whatever the code was; None if nothing."""
         for path in _newest_first(self._place(claim, profile)):
             hearing = _read(path, path.stem)
             if hearing is not None:
-                return hearing.seconds
+                return hearing
         return None
+
+    def seconds(self, claim: Claim, profile: str) -> float | None:
+        """How long the claim took when it was last heard under the profile, whatever the code was; None if never."""
+        hearing = self.previous(claim, profile)
+        return None if hearing is None else hearing.seconds
 
     def _place(self, claim: Claim, profile: str) -> Path:
         slug = re.sub(r"[^a-z0-9]+", "-", claim.id.lower()).strip("-")

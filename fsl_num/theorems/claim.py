@@ -111,6 +111,11 @@ class Claim:
         return self.formula if isinstance(self.formula, str) else self.formula.latex()
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The hypotheses as texts, formulas between dollar signs."""
+        return tuple(f"${each.latex()}$" if isinstance(each, Formula) else str(each) for each in self.hypotheses)
+
+    @property
     def given(self) -> frozenset[Hypothesis]:
         """All that the claim assumes: its hypotheses that are predicates, and what its letters are declared to be."""
         stated = {each for each in self.hypotheses if not isinstance(each, str)}

@@ -37,8 +37,8 @@ def _called(call):
 SYM_ALLOWED = {"sympy", "fsl_sym"}
 SOLVER_ALLOWED = {"numpy", "scipy", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
 COURT_ALLOWED = SOLVER_ALLOWED | {"sympy", "fsl_sym", "matplotlib"}
-REPORT_ALLOWED = COURT_ALLOWED | {"latex2mathml"}  # formulas of a page
-CLI_ALLOWED = COURT_ALLOWED | {"distributed"}  # an address given on the command line is reached by its own client
+REPORT_ALLOWED = COURT_ALLOWED | {"rich", "jinja2", "markupsafe", "latex2mathml"}  # tables, pages and their formulas
+CLI_ALLOWED = COURT_ALLOWED | {"click", "distributed"}  # an address of a cluster is reached by its own client
 COURT = ("theorems", "report", "cli", "__main__.py")
 """What in fsl_num may import both packages: the court, the reports, the command line."""
 

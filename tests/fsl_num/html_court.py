@@ -1,4 +1,4 @@
-"""A small court for the page: claims and hearings of every verdict, with texts that try to break out."""
+"""A small court for the page: claims and records of every verdict, with texts that try to break out."""
 
 import math
 
@@ -46,10 +46,10 @@ def regime(name, number=0, holds=True, curves=True):
     return RegimeHearing(name, 4, holds, (0.5, math.inf), 0.001, mutants, {"power": 0.01}, "s = 1/2, beta = 4", points)
 
 
-def hearing(claim_id, verdict=Verdict.SUPPORTED, passes=True, **changes):
+def record(claim_id, verdict=Verdict.SUPPORTED, passes=True, **changes):
     fields = {
         "regimes": tuple(regime(name, at, passes) for at, name in enumerate(("easy", "edge", "hard"))),
-        "derivations": (DerivationRecord("forgetting kernel", 5, 5),), "seconds": 1.5, "message": "it was heard",
+        "derivations": (DerivationRecord("forgetting kernel", 5, 5),), "seconds": 1.5, "message": "it was measured",
     }  # fmt: skip
     return Hearing(claim_id=claim_id, title="t", verdict=verdict, passes=passes, **(fields | changes))
 
@@ -63,11 +63,11 @@ def erratum(number, **changes):
 
 
 def court(size=12):
-    """Claims, hearings and errata: every verdict, wild texts, a claim with nothing to show, one without a formula."""
+    """Claims, records and errata: every verdict, wild texts, a claim with nothing to show, one without a formula."""
     claims = [claim(number, depends=(f"thm: claim/{number - 1}",) if number % 3 == 2 else ()) for number in range(size)]
     verdicts = list(Verdict)
-    heard = [
-        hearing(each.id, verdicts[at % len(verdicts)], verdicts[at % len(verdicts)].passes)
+    records = [
+        record(each.id, verdicts[at % len(verdicts)], verdicts[at % len(verdicts)].passes)
         for at, each in enumerate(claims)
     ]
     claims[9] = claim(9, title="what thm: claim/1 leaves", corrected_by="thm: claim/1")
@@ -78,8 +78,8 @@ def court(size=12):
     claims[5] = claim(5, title=long, latex=r"\nosuchcommand{x}", role="printed", corrected_by="thm: claim/6")
     claims[6] = claim(6, role="corrected", latex=r"\text{" + "very long words without any break " * 9 + "}")
     claims[7] = claim(7, id="thm: a_name_without_any_space/" + "and_more_of_it_" * 6, role="own")
-    heard[7] = hearing(claims[7].id, Verdict.SUPPORTED)
-    heard[4] = hearing(claims[4].id, Verdict.UNKNOWN, False, regimes=(), derivations=(), message=WILD)
-    heard[5] = hearing(claims[5].id, Verdict.REFUTED, True, corrected_by="thm: claim/6")
+    records[7] = record(claims[7].id, Verdict.SUPPORTED)
+    records[4] = record(claims[4].id, Verdict.UNKNOWN, False, regimes=(), derivations=(), message=WILD)
+    records[5] = record(claims[5].id, Verdict.REFUTED, True, corrected_by="thm: claim/6")
     errata = [erratum(0), erratum(1, as_printed=WILD, evidence=WILD * 3, kind="gap in the argument", depends=())]
-    return claims, heard, errata
+    return claims, records, errata

@@ -54,6 +54,18 @@ def file_of(cache):
     return path
 
 
+def test_the_previous_result_is_the_one_used_last(kept):
+    other = made_up(verdict=Verdict.REFUTED, passes=False)
+    assert Cache(kept.folder / "empty").previous(QUICK, "quick") is None
+    os.utime(file_of(kept), (1, 1))
+    kept.put(QUICK, "quick", 1, other)
+    assert kept.previous(QUICK, "quick") == other
+    newest = next(path for path in kept.folder.rglob("*.json") if path.stat().st_mtime > 1)
+    os.utime(newest, (2, 2))
+    assert kept.get(QUICK, "quick", 0) == made_up() == kept.previous(QUICK, "quick")
+    assert kept.previous(QUICK, "full") is None
+
+
 def test_the_tests_have_a_cache_of_their_own(cache_of_the_session):
     assert default_folder() == cache_of_the_session
     assert Path.home() / ".cache" not in cache_of_the_session.parents
@@ -151,7 +163,7 @@ def copy(tmp_path_factory):
         ("fsl_num/theorems/model/claims.py", False),
         ("fsl_num/theorems/registry.py", False),
         ("fsl_num/simulate/recursion.py", False),
-        ("fsl_num/report/terminal.py", False),
+        ("fsl_num/report/tables.py", False),
         ("fsl_num/__init__.py", False),  # public names, loaded only if asked for
     ],
 )

@@ -1,13 +1,9 @@
-"""The fsl command: exit statuses, JSON, and one sentence for what cannot be used.
-
-The failure paths meet a small court made here, for the real one has nothing to fail.
-"""
+"""The fsl command: exit statuses, JSON, and one sentence for what cannot be used."""
 
 import json
+import shlex
 import subprocess
 import sys
-from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -15,117 +11,153 @@ from hypothesis import strategies as st
 from sympy import Rational, sympify
 
 import fsl_num.__main__
-import fsl_num.theorems
-from fsl_num.cli import exponents, main
+from fsl_num.cli import COMMANDS, EXAMPLES, main
 from fsl_num.cli.inputs import InputError, exact_rational, parameter_point
-from fsl_num.theorems.records import Erratum, Hearing, MutantHearing, RegimeHearing, Verdict
+from fsl_num.theorems.records import Hearing, MutantHearing, RegimeHearing, Verdict
+from fsl_num.theorems.registry import claim, claims
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.laws import BUDGETS, SCHEDULES
 from fsl_sym.symbols import beta, s
 
+ONE, TWO = "approximation-error", "thm: wsd"
 
-def hearing(claim_id, verdict=Verdict.SUPPORTED, passes=True, refuted=True):
+
+def record(claim_id, verdict=Verdict.SUPPORTED, passes=True, refuted=True):
     mutants = (MutantHearing("exponent + 0.05", refuted), MutantHearing("log power + 0.25", True))
     regime = RegimeHearing("easy", 5, passes, (0.5, 1.5), 0.01, mutants, {"power": 0.02})
-    return Hearing(claim_id, "A title", verdict, passes, (regime,), (), 1.25, message="it was heard")
-
-
-def claim(claim_id):
-    return SimpleNamespace(
-        id=claim_id, label=claim_id, line=7, title="A title", wording="words", formula="x^2", regimes=("easy",),
-        hypotheses=("beta > 1",), depends=(), corrected_by=None, derive=None, measure=hearing, role="printed",
-        strengthens=None, probability="", family="",
-    )  # fmt: skip
+    return Hearing(claim_id, "A title", verdict, passes, (regime,), (), 1.25, message="it was measured")
 
 
 @pytest.fixture
-def small_court(monkeypatch):
-    """Replace the court by one that knows two claims; its ``hearings`` are what it will say."""
-    import_module("fsl_num.theorems.cache")  # which asks the registry for more than the one here knows
-    court = SimpleNamespace(hearings={"thm:one": hearing("thm:one"), "thm:two": hearing("thm:two")}, calls=[])
+def run(monkeypatch):
+    """Replace the work of verifying: ``outcome`` is what it finds, ``asked`` what it was asked for."""
 
-    def hear_all(ids, *, profile, seed, executor, progress, cache=None):
-        court.calls.append({"ids": tuple(ids), "profile": profile, "seed": seed, "executor": executor})
-        heard = tuple(court.hearings[claim_id] for claim_id in ids)
-        for one in heard:
-            if progress is not None:
-                progress(one)
-        return heard
+    class Run:
+        outcome: dict = {}
+        asked: list = []
 
-    def find(claim_id):
-        if claim_id not in court.hearings:
-            raise ValueError(f"there is no claim {claim_id!r}; the closest are thm:one")
-        return claim(claim_id)
+    run = Run()
+    run.outcome, run.asked = {each.id: record(each.id) for each in claims()}, []
 
-    mistake = Erratum("err:1", "thm:two", 12, "typo", "D^-1", "D^-2", "measured")
-    court.hear_all = hear_all
-    modules = {
-        "court": court,
-        "registry": SimpleNamespace(claim=find, claims=lambda: tuple(claim(name) for name in court.hearings)),
-        "errata": SimpleNamespace(errata=lambda: (mistake,)),
-    }
-    for name, module in modules.items():
-        monkeypatch.setitem(sys.modules, f"fsl_num.theorems.{name}", module)
-        monkeypatch.setattr(fsl_num.theorems, name, module, raising=False)
-    return court
+    def hear_all(ids, *, progress=None, cache=None, **options):
+        run.asked.append({"ids": tuple(ids), **options})
+        return tuple(run.outcome[claim_id] for claim_id in ids if claim_id in run.outcome)
+
+    monkeypatch.setattr("fsl_num.theorems.court.hear_all", hear_all)
+    return run
+
+
+# ---- without arguments -----------------------------------------------------------------------------------------------
+
+
+def test_the_command_alone_tells_what_it_can_do(capsys):
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name} " in shown and text in shown for name, (_, text) in COMMANDS.items())
+    assert all(f"\n    {line}\n" in shown for _, line in EXAMPLES)
+
+
+@pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
+def test_the_examples_work_as_they_are_typed(line, capsys):
+    program, *words = shlex.split(line)
+    assert program == "fsl" and main(words) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_json(name, capsys):
+    assert main([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert main([name, "-h"]) == 0 and capsys.readouterr().out == shown
+    assert shown.startswith(f"Usage: fsl {name}") and "--json" in shown and "--no-color" in shown
+
+
+def test_a_command_that_is_nearly_one_is_named(capsys):
+    assert main(["verfy"]) == 2
+    assert "there is no command 'verfy': choose verify" in capsys.readouterr().err
 
 
 # ---- verify ----------------------------------------------------------------------------------------------------------
 
 
-def test_verify_shows_the_table_and_the_errata(small_court, capsys):
+def test_a_claim_that_is_named_gets_a_row(run, capsys):
+    assert main(["verify", ONE, "--jobs", "1"]) == 0
+    shown = capsys.readouterr().out
+    for text in (ONE, "SUPPORTED", "easy", "[0.5, 1.5]", "power 0.02", "2/2", "1 of 1 claims pass"):
+        assert text in shown
+    assert run.asked == [{"ids": (ONE,), "profile": "quick", "seed": 0, "executor": None}]
+
+
+def test_all_claims_end_with_one_screen(run, capsys):
     assert main(["verify", "--jobs", "1"]) == 0
     shown = capsys.readouterr().out
-    for text in ("thm:one", "SUPPORTED", "easy", "[0.5, 1.5]", "power 0.02", "2/2", "err:1", "2 of 2 claims pass"):
-        assert text in shown
-    assert small_court.calls == [{"ids": ("thm:one", "thm:two"), "profile": "quick", "seed": 0, "executor": None}]
+    count = len(claims())
+    assert len(shown.splitlines()) <= 24
+    assert f"{count} of {count} claims pass" in shown and "fsl errata" in shown
+    assert main(["verify", "--jobs", "1", "--table"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > count
 
 
-def test_verify_hears_only_the_claims_named_once_each(small_court):
-    assert main(["verify", "thm:two", "thm:two", "--profile", "full", "--seed", "3", "--jobs", "1"]) == 0
-    assert small_court.calls == [{"ids": ("thm:two",), "profile": "full", "seed": 3, "executor": None}]
+def test_a_claim_is_verified_once_however_it_is_spelled(run):
+    assert main(["verify", TWO, "thm:wsd", "--profile", "full", "--seed", "3", "--jobs", "1"]) == 0
+    assert run.asked == [{"ids": (TWO,), "profile": "full", "seed": 3, "executor": None}]
 
 
 @pytest.mark.parametrize("words", [["--deep"], ["--profile", "deep"]], ids=" ".join)
-def test_the_deep_profile_has_two_spellings(words, small_court, capsys):
-    assert main(["verify", "thm:one", *words, "--jobs", "1", "--no-cache"]) == 0
-    assert [call["profile"] for call in small_court.calls] == ["deep"]
+def test_the_deep_profile_has_two_spellings(words, run, capsys):
+    assert main(["verify", ONE, *words, "--jobs", "1", "--no-cache"]) == 0
+    assert [call["profile"] for call in run.asked] == ["deep"]
     assert "all checks reach it" in capsys.readouterr().out
 
 
-def test_verify_answers_1_if_one_claim_fails(small_court, capsys):
-    small_court.hearings["thm:two"] = hearing("thm:two", Verdict.VACUOUS, passes=False, refuted=False)
-    assert main(["verify", "--jobs", "1"]) == 1
-    shown = capsys.readouterr().out
-    assert "FAILED thm:two: VACUOUS. it was heard" in shown
+def test_verify_answers_1_if_one_claim_fails_and_says_why(run, capsys):
+    run.outcome[TWO] = record(TWO, Verdict.VACUOUS, passes=False, refuted=False)
+    assert main(["verify", ONE, TWO, "--jobs", "1"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"{TWO}: VACUOUS. it was measured" in shown
     assert "the mutant 'exponent + 0.05' was not refuted" in shown
     assert "1 of 2 claims pass" in shown
-    assert main(["verify", "thm:one", "--jobs", "1"]) == 0
+    assert f'fsl show "{TWO}"' in shown
+    assert main(["verify", ONE, "--jobs", "1"]) == 0
 
 
-def test_verify_of_nothing_does_not_pass(small_court, capsys):
-    small_court.hearings.clear()
+def test_verify_of_nothing_does_not_pass(run, capsys):
+    run.outcome.clear()
     assert main(["verify", "--jobs", "1"]) == 1
-    assert "no claim was heard" in capsys.readouterr().out
+    assert "no claim was checked" in capsys.readouterr().out
 
 
-def test_verify_writes_only_json_to_stdout(small_court, capsys):
-    assert main(["verify", "--json", "-", "--jobs", "1"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert set(record) == {"hearings", "errata", "profile", "seed", "passed", "from_cache"}
-    assert [one["claim_id"] for one in record["hearings"]] == ["thm:one", "thm:two"]
-    assert record["hearings"][0]["mutants_refuted"] == 2
-    assert record["passed"] is True
-    assert record["errata"][0]["corrected"] == "D^-2"
+def test_verify_writes_only_json_to_stdout(run, capsys):
+    assert main(["verify", ONE, TWO, "--json", "-", "--jobs", "1"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert set(content) == {"hearings", "errata", "profile", "seed", "passed", "from_cache"}
+    assert [one["claim_id"] for one in content["hearings"]] == [ONE, TWO]
+    assert content["hearings"][0]["mutants_refuted"] == 2
+    assert content["passed"] is True
+    assert all({ONE, TWO} & set(one["depends"]) for one in content["errata"])
 
 
-def test_verify_writes_json_to_a_file_and_leaves_nothing_beside_it(small_court, capsys, tmp_path):
-    small_court.hearings["thm:two"] = hearing("thm:two", Verdict.REFUTED, passes=False)
+def test_verify_writes_json_to_a_file_and_leaves_nothing_beside_it(run, capsys, tmp_path):
+    run.outcome[TWO] = record(TWO, Verdict.REFUTED, passes=False)
     target = tmp_path / "report.json"
-    assert main(["verify", "--json", str(target), "--jobs", "1"]) == 1
+    assert main(["verify", ONE, TWO, "--json", str(target), "--jobs", "1"]) == 1
     assert json.loads(target.read_text(encoding="utf-8"))["passed"] is False
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
-    assert "thm:one" in capsys.readouterr().out
+    assert ONE in capsys.readouterr().out
+
+
+def test_a_changed_verdict_is_named_in_the_next_run(run, capsys, tmp_path):
+    from fsl_num.theorems.cache import Cache
+
+    words = ["verify", "--jobs", "1", "--cache", str(tmp_path)]
+    cache = Cache(tmp_path)
+    for each in claims():
+        cache.put(each, "quick", 0, run.outcome[each.id])
+    assert main(words) == 0
+    assert "No verdict differs from that of the run before." in capsys.readouterr().out
+    run.outcome[TWO] = record(TWO, Verdict.VACUOUS, passes=False)
+    assert main(words) == 1
+    assert f"{TWO}: SUPPORTED before, VACUOUS, FAILED now" in capsys.readouterr().out
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------
@@ -136,7 +168,6 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "COMMAND"),
         (["frobnicate"], "frobnicate"),
         (["verify", "--profile", "slow"], "slow"),
         (["verify", "--jobs", "0"], "at least 1"),
@@ -144,14 +175,14 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
         (["verify", "--executor", "threads"], "must be processes or dask://HOST:PORT"),
         (["verify", "--executor", "dask://somewhere:80", "--jobs", "2"], "--jobs"),
         (["verify", "--cache", ""], "--cache"),
-        (["verify", "--cache", "here", "--no-cache"], "--no-cache"),
+        (["verify", "--cache", "here", "--no-cache"], "not allowed with --cache"),
         (["verify", "--seed", "-1"], "--seed"),
         (["verify", "--seed", "1.5"], "1.5"),
-        (["verify", "thm:unheard-of"], "thm:one"),
+        (["verify", "thm: wds"], "did you mean"),
         (["verify", "--json", "no-such-folder/report.json"], "no-such-folder"),
         (["verify", "--json", "."], "directory"),
         (["verify", "--json", ""], "--json"),
-        (["show", "thm:unheard-of"], "thm:one"),
+        (["show", "thm: wds"], "did you mean"),
         (["table", "--format", "html"], "html"),
         (["exponents", "--schedule", "cosine", "--budget", "data"], "cosine"),
         (["exponents", "--schedule", "wsd", "--budget", "time"], "time"),
@@ -174,14 +205,14 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
     ],
     ids=" ".join,
 )
-def test_bad_input_gets_one_sentence_and_status_2(words, said, small_court, capsys):
+def test_bad_input_gets_one_sentence_and_status_2(words, said, run, capsys):
     assert main(words) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("fsl: ")
     assert output.err.count("\n") == 1
     assert said in output.err
-    assert not small_court.calls
+    assert not run.asked
 
 
 def test_bad_input_leaves_no_traceback_in_a_process():
@@ -219,30 +250,33 @@ def test_no_point_is_no_point():
 # ---- list and show ---------------------------------------------------------------------------------------------------
 
 
-def test_list_names_every_claim(small_court, capsys):
-    assert main(["list"]) == 0
-    assert "thm:two" in capsys.readouterr().out
+def test_list_names_every_claim(capsys):
     assert main(["list", "--json"]) == 0
-    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == ["thm:one", "thm:two"]
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [each.id for each in claims()]
+    assert main(["list"]) == 0
+    assert TWO in capsys.readouterr().out
 
 
-def test_show_says_where_the_check_lives_and_hears_it(small_court, capsys):
-    assert main(["show", "thm:one", "--json"]) == 0
+def test_show_verifies_a_claim_and_says_where_it_is_checked(run, capsys):
+    assert main(["show", ONE, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    path, line = shown["check"]["file"], shown["check"]["line"]
-    assert path == "tests/fsl_num/test_num_cli.py"
-    with open(__file__, encoding="utf-8") as stream:
-        assert stream.readlines()[line - 1].startswith("def hearing(")
+    assert shown["check"]["name"] == claim(ONE).measure.__qualname__
     assert shown["hearing"]["verdict"] == "SUPPORTED"
-    assert shown["derivation"] is None
 
 
-def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_heard(small_court, capsys):
-    small_court.hearings["thm:one"] = hearing("thm:one", Verdict.UNKNOWN, passes=False)
-    assert main(["show", "thm:one"]) == 1
+def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_verified(run, capsys):
+    run.outcome[ONE] = record(ONE, Verdict.UNKNOWN, passes=False)
+    assert main(["show", ONE]) == 1
     assert "UNKNOWN (FAILED)" in capsys.readouterr().out
-    assert main(["show", "thm:one", "--no-verdict"]) == 0
+    assert main(["show", ONE, "--no-verdict"]) == 0
     assert "UNKNOWN" not in capsys.readouterr().out
+
+
+def test_the_formula_of_a_claim_is_left_whole_to_be_copied(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    for each in claims()[:40]:
+        assert main(["show", each.id, "--no-verdict"]) == 0
+        assert each.formula in capsys.readouterr().out
 
 
 # ---- exponents and the table -----------------------------------------------------------------------------------------
@@ -264,11 +298,6 @@ def at_point(quantity, **values):
     if "lower" in quantity:
         return {end: order and at_point(order, **values) for end, order in quantity.items()}
     return {name: str(parsed(text, **values)) for name, text in quantity.items()}
-
-
-def test_the_words_of_the_command_are_those_of_the_theory():
-    assert exponents.SCHEDULES == SCHEDULES
-    assert exponents.BUDGETS == tuple(BUDGETS)
 
 
 @pytest.mark.parametrize(("schedule", "budget"), ALL)
@@ -321,8 +350,6 @@ def test_the_module_runs_as_the_command():
     assert fsl_num.__main__.main is main
 
 
-def test_help_is_no_failure(capsys):
-    with pytest.raises(SystemExit) as exit_:
-        main(["exponents", "--help"])
-    assert exit_.value.code == 0
-    assert "--schedule" in capsys.readouterr().out
+def test_colours_are_for_terminals(capsys):
+    assert main(["table"]) == 0
+    assert "\x1b" not in capsys.readouterr().out

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.cli import main
-from fsl_num.cli.errata import known
-from fsl_num.cli.inputs import InputError
+from fsl_num.cli.inputs import InputError, known
 from fsl_num.report.errata import card, escaped, ledger, markdown
+from fsl_num.report.tables import rendered
 from fsl_num.theorems.errata import errata
 from fsl_num.theorems.records import KINDS, Erratum
 
@@ -119,10 +119,10 @@ def test_markdown_shows_a_formula_as_it_is(text):
 
 def test_an_empty_ledger_and_one_entry():
     one = Erratum("a", "thm: x", 3, "typo", "D^-1", "D^-2", "measured", ("thm: x",))
-    assert ledger([], 80) == "no erratum"
-    assert "1 erratum: 1 typo" in ledger([one], 80)
+    assert rendered(*ledger([])) == "no erratum"
+    assert "1 erratum: 1 typo" in rendered(*ledger([one]))
     assert markdown([]) == "# Errata\n\nNo erratum.\n"
-    assert card(one, 80).splitlines()[-1].split(maxsplit=1) == ["claims", "thm: x"]
+    assert rendered(card(one)).splitlines()[-1].split(maxsplit=1) == ["claims", "thm: x"]
 
 
 def test_a_name_is_known_however_it_is_spelled():

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from typed import refusal
 
-from fsl_num.cli import curve_files, fit, main
-from fsl_num.curves import laws
-from fsl_num.curves.laws import LAWS, law
+from fsl_num.cli import curve_files, main
+from fsl_num.curves.compare import COMPARED, compare
+from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.rates import BETWEEN, WARMUP_SHAPES
+from fsl_num.curves.reading import read_curve
 from fsl_num.schedules.steps import step_rates
 
 TRUTH = {"L0": 2.0, "A": 0.5, "B": 0.05, "s": 0.6, "c": 20.0, "gamma": 0.8}
@@ -122,6 +122,18 @@ def test_laws_are_compared(runs, capsys):
     assert "cosine" in text and "Root mean square error run by run" in text
 
 
+def test_the_laws_compared_by_default_are_those_of_the_library(runs, capsys):
+    train, test = ([str(runs / f"{name}.csv")] for name in ("8-1-1", "wsd"))
+    how = {"intervals": False, "starts": 1, "max_rows": 60}
+    options = ["--warmup", str(WARMUP), "--no-intervals", "--starts", "1", "--max-rows", "60", "--json"]
+    assert main(["compare", *train, "--predict", *test, *options]) == 0
+    rows = json.loads(capsys.readouterr().out)["laws"]
+    curves = [[read_curve(path, warmup=WARMUP, name=path) for path in paths] for paths in (train, test)]
+    same = compare(*curves, **how)
+    assert {row["law"]: row["parameters"] for row in rows} == {name: fit.parameters for name, fit in same.fits.items()}
+    assert {*same.fits, *same.reasons} == set(COMPARED)
+
+
 def test_the_words_of_a_fit(runs, capsys):
     words = [
         "fit",
@@ -148,7 +160,7 @@ REFUSED = {
     "pairs": (["fit", "{runs}/wsd.csv", "--columns", "loss"], "takes pairs"),
     "roles": (["fit", "{runs}/wsd.csv", "--columns", "los=loss"], "columns may name"),
     "level": (["fit", "{runs}/wsd.csv", "--level", "1"], "above 0 and below 1"),
-    "law": (["fit", "{runs}/wsd.csv", "--law", "newton"], "invalid choice: 'newton'"),
+    "law": (["fit", "{runs}/wsd.csv", "--law", "newton"], "'newton' is none of auto, fsl"),
     "warmup": (["fit", "{runs}/wsd.csv", "--warmup", "5000"], "no row lies after the warmup"),
     "target": (["fit", "{runs}/wsd.csv", "--save", "{runs}/no/fit.json"], "--save cannot write"),
     "picture": (["fit", "{runs}/wsd.csv", "--plot", "{runs}/fit.csv"], "must name a file that ends in"),
@@ -216,11 +228,6 @@ def test_a_fault_in_a_file_names_its_row(tmp_path, capsys):
 def test_a_curve_that_tells_nothing_is_refused(tmp_path, capsys):
     (tmp_path / "one.csv").write_text("step,lr,loss\n1,0.1,3\n")
     assert "parameters, but the curves have 1 rows" in refusal(["fit", str(tmp_path / "one.csv")], capsys)
-
-
-def test_the_choices_are_those_of_the_library():
-    assert set(fit.LAWS) == set(LAWS) == set(laws.LAWS)
-    assert (*curve_files.WARMUP_SHAPES,) == (*WARMUP_SHAPES,) and (*curve_files.BETWEEN,) == (*BETWEEN,)
 
 
 def test_names_are_as_short_as_they_can_be():

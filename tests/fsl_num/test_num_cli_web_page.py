@@ -1,4 +1,4 @@
-"""fsl verify --html: the page of what was heard, written whole, and refused before any work where it cannot be."""
+"""fsl verify --html: the page of what was checked, written whole, and refused before any work where it cannot be."""
 
 import os
 
@@ -6,13 +6,13 @@ import pytest
 from html_reading import Reader
 
 from fsl_num.cli import main
-from fsl_num.cli.web_page import versions
+from fsl_num.cli.verify import versions
 
 CLAIM = "sec: effect-lrs/data-over-model"
-"""A claim that the paper has wrong, so that it is heard with its correction; both quickly."""
+"""A claim that the paper has wrong, so that it is checked with its correction; both quickly."""
 
 
-def test_the_page_shows_what_was_heard(tmp_path, capsys):
+def test_the_page_shows_what_was_checked(tmp_path, capsys):
     target = tmp_path / "report.html"
     assert main(["verify", CLAIM, "--jobs", "1", "--no-cache", "--seed", "5", "--html", str(target)]) == 0
     root = Reader(target.read_text(encoding="utf-8")).root
@@ -32,7 +32,7 @@ def idle(monkeypatch):
     """A court that must not be asked."""
 
     def refuse(*arguments, **options):
-        raise AssertionError("the claims were heard before the target was checked")
+        raise AssertionError("the claims were checked before the target was checked")
 
     monkeypatch.setattr("fsl_num.theorems.court.hear_all", refuse)
 

@@ -4,18 +4,17 @@ import re
 from functools import cache
 
 import pytest
-from html_court import WILD, claim, court, hearing
+from html_court import WILD, claim, court, record
 from html_reading import Reader, contrast
 
 from fsl_num.report.html import page
-from fsl_num.report.html.style import DARK, LIGHT, style
 from fsl_num.theorems.records import Verdict
 
 
 @cache
 def written(size=12):
-    claims, heard, errata = court(size)
-    return page(heard, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
+    claims, records, errata = court(size)
+    return page(records, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
 
 
 @cache
@@ -29,9 +28,9 @@ def test_the_page_is_one_document_in_english():
     (html,) = reader.root.find("html")
     assert html.attributes["lang"] == "en"
     assert [len(list(html.find(tag))) for tag in ("h1", "main", "nav", "header", "footer")] == [1] * 5
-    assert [node.text for node in html.find("head")][0].startswith("Functional scaling laws")
+    assert next(html.find("title")).text.startswith("Functional scaling laws")
     said = next(html.find("header")).text
-    assert all(words in said for words in ("profile quick", "seed 7", "heard a day", "numpy 2.0"))
+    assert all(words in said for words in ("profile quick", "seed 7", "checked a day", "numpy 2.0"))
 
 
 def test_ids_are_unique_and_links_lead_somewhere():
@@ -60,7 +59,7 @@ def test_nothing_is_loaded_from_elsewhere():
             value = node.attributes.get(key, "#")
             assert value.startswith("#") or value == "data:,", (node.tag, value)
         assert not [key for key in node.attributes if key.startswith("on")]
-    assert not re.search(r"url\((?!#)|@import|//", style())
+    assert not re.search(r"url\((?!#)|@import|//", style_sheet())
     (script,) = read().find("script")
     assert "src" not in script.attributes
     assert not re.search(r"fetch|XMLHttp|import\(|https?:", script.text)
@@ -72,10 +71,10 @@ def codes(article):
 
 
 def test_every_claim_and_erratum_has_its_article():
-    claims, heard, errata = court()
+    claims, records, errata = court()
     articles = {node.attributes["id"]: node for node in read().find("article")}
     assert len(articles) == len(claims) + len(errata)
-    for each, one in zip(claims, heard, strict=True):
+    for each, one in zip(claims, records, strict=True):
         article = next(node for node in articles.values() if each.id in codes(node))
         assert article.attributes["data-verdict"] == one.verdict
         assert article.attributes["data-role"] == each.role
@@ -84,7 +83,7 @@ def test_every_claim_and_erratum_has_its_article():
         if one.mutants_total:
             assert f"{one.mutants_refuted} of {one.mutants_total}" in article.text
         if each.formula.startswith("e_M"):
-            assert [node.text for node in article.find("annotation")] == [each.formula]
+            assert next(article.find("div", class_="formula")).attributes["data-tex"] == each.formula
         assert ("With what probability" in article.text) == bool(each.probability)
     for each in errata:
         article = articles[f"erratum-{each.id}"]
@@ -179,18 +178,23 @@ def test_no_text_breaks_out():
     assert plain.count("".join(WILD.split())) >= 5
 
 
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_colours_of_the_style_sheet_have_contrast(colours):
-    sheet = re.findall(r":root\{(--.*?)\}", style())
-    found = dict(re.findall(r"--([\w-]+):(#[0-9a-f]{6});", sheet[0 if colours is LIGHT else 1]))
-    assert found == colours
+def style_sheet():
+    (sheet,) = read().find("style")
+    return sheet.text
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_the_colours_of_the_style_sheet_have_contrast(scheme):
+    sheets = re.findall(r":root\s*\{(\s*--.*?)\}", style_sheet(), re.DOTALL)
+    assert "prefers-color-scheme: dark" in style_sheet().partition(sheets[0])[2].partition(sheets[1])[0]
+    colours = dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6});", sheets[scheme]))
     texts = ("ink", "soft", "link", "proved", "enclosed", "supported", "refuted", "unknown", "vacuous")
     for name in texts:
         for ground in ("paper", "raised"):
-            assert contrast(found[name], found[ground]) >= 4.5, (name, ground)  # level AA for text
+            assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)  # level AA for text
     for name in ("focus", "easy", "edge", "hard"):
-        assert contrast(found[name], found["paper"]) >= 3, name  # level AA for what is no text
-    steps = [contrast(found[f"map-{level}"], found["paper"]) for level in range(1, 6)]
+        assert contrast(colours[name], colours["paper"]) >= 3, name  # level AA for what is no text
+    steps = [contrast(colours[f"map-{level}"], colours["paper"]) for level in range(1, 6)]
     assert steps == sorted(steps)
 
 
@@ -200,19 +204,19 @@ def test_contrast_is_measured_as_the_guidelines_do():
 
 
 def test_the_page_is_reproducible_and_small():
-    claims, heard, errata = court()
-    again = page(heard, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
+    claims, records, errata = court()
+    again = page(records, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
     assert again == written()
     assert len(written(150).encode()) < 3_000_000
 
 
-def test_what_was_heard_must_be_a_claim():
+def test_what_was_checked_must_be_a_claim():
     with pytest.raises(ValueError, match="thm: no"):
-        page([hearing("thm: no", Verdict.PROVED)], [], claims=[claim(1)], profile="quick", seed=0)
+        page([record("thm: no", Verdict.PROVED)], [], claims=[claim(1)], profile="quick", seed=0)
 
 
-def test_nothing_heard_is_a_page_too():
+def test_nothing_checked_is_a_page_too():
     root = Reader(page([], [], claims=[], profile="full", seed=0)).root
     assert "0 of 0 claims pass" in root.text
-    assert "No claim was heard." in root.text
+    assert "No claim was checked." in root.text
     assert "No erratum" in root.text

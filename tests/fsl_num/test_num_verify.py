@@ -46,14 +46,14 @@ def test_neither_processes_nor_the_order_change_a_hearing(ids):
     here = [one | {"passes": shared[one["claim_id"]]["passes"]} for one in without_seconds(told)]
     assert here == list(shared.values())
     assert (status, record["passed"], record["from_cache"]) == (0, True, 0)
-    assert "hearing" in bar  # the live bar, on standard error
+    assert "verifying" in bar  # the live bar, on standard error
 
 
 def test_the_report_says_what_came_from_the_cache(ids, tmp_path, capsys):
     words = ["verify", ids[0], "--jobs", "1", "--cache", str(tmp_path / "hearings")]
     for count in (0, 1):
         assert main(words) == 0
-        assert f"{count} of 1 hearings came from the cache in" in capsys.readouterr().out
+        assert f"{count} of 1 results came from the cache in" in capsys.readouterr().out
     assert main([*words[:-2], "--no-cache"]) == 0
     assert "cache" not in capsys.readouterr().out
 

@@ -27,7 +27,8 @@ from sympy import (
     zeta,
 )
 
-from fsl_sym.proof import Derivation, Step
+from fsl_sym.asymptotics.mellin import Expansion, Term, harmonic_sum_asymptotics, zeta_laurent
+from fsl_sym.asymptotics.mellin_transform import EPSILON, orders_at_zero, pieces
 from fsl_sym.domain import Domain
 from fsl_sym.exponents import cells
 from fsl_sym.exponents.cells import Explorer, _consistent, _sign_at
@@ -37,9 +38,7 @@ from fsl_sym.exponents.programme import Basis, Values
 from fsl_sym.exponents.simplex import _pivot
 from fsl_sym.integrals.closed_form import GrowthOrder
 from fsl_sym.integrals.power_decay import _orders
-from fsl_sym.proof import Identity
-from fsl_sym.asymptotics.mellin import Expansion, Term, harmonic_sum_asymptotics, zeta_laurent
-from fsl_sym.asymptotics.mellin_transform import EPSILON, orders_at_zero, pieces
+from fsl_sym.proof import Derivation, Identity, Step
 from fsl_sym.schedules import Phase, schedule
 from fsl_sym.symbols import K1, M, T, a, beta, p, s, tau
 

@@ -6,13 +6,25 @@ import pytest
 from sympy import Add, Expr, Integral, Rational, Sum, exp, latex, log, oo, uppergamma
 
 from fsl_sym import verification
-from fsl_sym.proof import Maximum, Monotone, SumToIntegral
-from fsl_sym.proof import Derivation, Step, words_latex
-from fsl_sym.proof import Antiderivative, Identity, Interchange, Justification, Limit, Substitution, Termwise
+from fsl_sym.algebra.equality import equal, sample_points, sign
 from fsl_sym.algebra.limits import limit_value, maximum_on_half_line
+from fsl_sym.proof import (
+    Antiderivative,
+    Derivation,
+    Identity,
+    Interchange,
+    Justification,
+    Limit,
+    Maximum,
+    Monotone,
+    Step,
+    Substitution,
+    SumToIntegral,
+    Termwise,
+    words_latex,
+)
 from fsl_sym.symbols import M, T, a, b, beta, j, lam, s, t, tau, z
 from fsl_sym.symbols import zeta_rate as zeta
-from fsl_sym.algebra.equality import equal, sample_points, sign
 
 DECAY = Integral(exp(-2 * lam * t), (t, 0, T))
 KERNEL = Sum(j ** (-2 * beta) * exp(-2 * j**-beta * t), (j, 1, M))

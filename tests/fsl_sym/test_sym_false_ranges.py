@@ -5,9 +5,18 @@ from __future__ import annotations
 import pytest
 from sympy import Integer, Integral, Sum, Symbol, cos, diff, exp, gamma, lowergamma, oo, pi, sqrt, uppergamma
 
-from fsl_sym.proof import IntegralTest, Maximum, Monotone, SumToIntegral
-from fsl_sym.proof import Step
-from fsl_sym.proof import Antiderivative, Identity, Interchange, Limit, Substitution
+from fsl_sym.proof import (
+    Antiderivative,
+    Identity,
+    IntegralTest,
+    Interchange,
+    Limit,
+    Maximum,
+    Monotone,
+    Step,
+    Substitution,
+    SumToIntegral,
+)
 from fsl_sym.symbols import M, T, a, b, beta, j, r, s, t, z
 
 k = Symbol("k", integer=True)

@@ -19,11 +19,10 @@ from sympy import (
     uppergamma,
 )
 
-from fsl_sym.ansatz import SameDerivative, u, v
-from fsl_sym.proof import IntegralTest
-from fsl_sym.integrals import I2
-from fsl_sym.proof import Antiderivative, Limit, Substitution, Termwise
 from fsl_sym.algebra.limits import is_continuous, limit_value
+from fsl_sym.ansatz import SameDerivative, u, v
+from fsl_sym.integrals import I2
+from fsl_sym.proof import Antiderivative, IntegralTest, Limit, Substitution, Termwise
 from fsl_sym.symbols import M, beta, j, s, t, z
 
 

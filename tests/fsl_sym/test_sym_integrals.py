@@ -8,7 +8,6 @@ import pytest
 from sym_reference import exponential_series, harmonic_sum, incomplete_series, remaining_series
 from sympy import Expr, Gt, Integer, Integral, Rational, Sum, Symbol, exp, gamma, log, lowergamma, zeta
 
-from fsl_sym.proof import Derivation
 from fsl_sym.integrals import I1, I2, NOISE, GrowthOrder, noise_integral, stable_phase_noise
 from fsl_sym.integrals.exponential_decay import (
     corrected_third_line,
@@ -20,6 +19,7 @@ from fsl_sym.integrals.exponential_decay import (
 )
 from fsl_sym.integrals.power_decay import power_asymptotics, power_decay_limits
 from fsl_sym.integrals.stable_phase import finite_stable_phase_noise, stable_bound
+from fsl_sym.proof import Derivation
 from fsl_sym.schedules import schedule
 from fsl_sym.spectrum import X
 from fsl_sym.symbols import K1, K2, T1, T2, K, M, T, a, b, beta, p, t

@@ -3,8 +3,7 @@
 import pytest
 from sympy import Identity, Integer, MatrixSymbol, Symbol, Trace
 
-from fsl_sym.proof import Step
-from fsl_sym.proof import MatrixIdentity, Mean, Rate
+from fsl_sym.proof import MatrixIdentity, Mean, Rate, Step
 
 m, n = (Symbol(name, integer=True, positive=True) for name in "mn")
 A, H = MatrixSymbol("A", n, n), MatrixSymbol("H", n, n)

@@ -8,12 +8,11 @@ from fractions import Fraction
 import pytest
 from sympy import Eq, Ge, Gt, Le, Lt, Matrix, Ne, Rational, Symbol
 
-from fsl_sym.proof import Derivation, Step
 from fsl_sym.domain import EASY, HARD, REGIMES, Domain
 from fsl_sym.exponents import simplex
 from fsl_sym.exponents.solve import OrderRange, _boxes, _inside, _relation
-from fsl_sym.proof import Identity, Limit
 from fsl_sym.order import Order
+from fsl_sym.proof import Derivation, Identity, Limit, Step
 from fsl_sym.symbols import D, a, b, beta, s, t
 
 Triple = tuple[Fraction, Fraction, Fraction]

@@ -8,11 +8,22 @@ from __future__ import annotations
 import pytest
 from sympy import Expr, Integer, Integral, Rational, Sum, exp, gamma, log, oo, pi, uppergamma, zeta
 
-from fsl_sym.proof import IntegralTest, Maximum, Monotone, SumToIntegral
-from fsl_sym.proof import Step
-from fsl_sym.integrals import power_decay
-from fsl_sym.proof import Antiderivative, Identity, Interchange, Justification, Limit, Substitution, Termwise
 from fsl_sym.algebra.linear_combinations import summands
+from fsl_sym.integrals import power_decay
+from fsl_sym.proof import (
+    Antiderivative,
+    Identity,
+    IntegralTest,
+    Interchange,
+    Justification,
+    Limit,
+    Maximum,
+    Monotone,
+    Step,
+    Substitution,
+    SumToIntegral,
+    Termwise,
+)
 from fsl_sym.schedules import FRACTION, SCHEDULES, schedule
 from fsl_sym.symbols import M, T, a, b, beta, j, lam, p, s, t, z
 

@@ -11,9 +11,9 @@ from sympy import Expr, Integer, Integral, Rational, Sum, Symbol, cos, exp, gamm
 from sympy import symbols as make
 
 from fsl_sym import verification
+from fsl_sym.algebra.equality import equal, in_ranges, sample_points, sign
 from fsl_sym.algebra.limits import limit_value, maximum_on_half_line
 from fsl_sym.symbols import K, M, T, a, b, beta, j, lam, p, s, t, tau, z
-from fsl_sym.algebra.equality import equal, in_ranges, sample_points, sign
 
 ONE, ZERO = Integer(1), Integer(0)
 

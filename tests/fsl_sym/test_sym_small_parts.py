@@ -9,8 +9,10 @@ from itertools import permutations
 import pytest
 from sympy import Eq, Expr, Integer, Min, Rational, Symbol, exp, gamma, lowergamma, oo, symbols, uppergamma
 
+from fsl_sym.algebra.equality import _apart, equal, sample_points
+from fsl_sym.algebra.limits import limit_value
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.proof import words_latex
+from fsl_sym.asymptotics.mellin import Term, _ordered, harmonic_sum_asymptotics
 from fsl_sym.domain import REGIMES, Domain
 from fsl_sym.exponents.cells import Explorer
 from fsl_sym.exponents.law import Law
@@ -18,11 +20,9 @@ from fsl_sym.exponents.solve import optimal_exponents
 from fsl_sym.integrals.exponential_decay import constant_noise, exponential_decay_noise, i1, i2, i2_bound
 from fsl_sym.integrals.stable_phase import finite_stable_phase_noise, stable_phase_noise
 from fsl_sym.integrals.warmup_stable_decay import warmup_stable_decay_noise
-from fsl_sym.algebra.limits import limit_value
-from fsl_sym.asymptotics.mellin import Term, _ordered, harmonic_sum_asymptotics
+from fsl_sym.proof import words_latex
 from fsl_sym.spectrum import X, finite_kernel, finite_signal, forgetting_kernel, signal
 from fsl_sym.symbols import T2, M, T, a, b, beta, s, t
-from fsl_sym.algebra.equality import _apart, equal, sample_points
 
 ZERO, ONE = Integer(0), Integer(1)
 

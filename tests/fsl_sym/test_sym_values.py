@@ -11,9 +11,8 @@ from pkgutil import walk_packages
 import pytest
 
 import fsl_sym
-from fsl_sym.proof import RELATIONS, Step
-from fsl_sym.proof import Identity
 from fsl_sym.order import Order
+from fsl_sym.proof import RELATIONS, Identity, Step
 from fsl_sym.symbols import a, b
 
 

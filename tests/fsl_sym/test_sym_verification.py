@@ -6,8 +6,8 @@ import pytest
 from sympy import Integer, Sum, Symbol, exp, gamma, pi, sin, sqrt
 
 from fsl_sym import verification
-from fsl_sym.symbols import M, beta, j
 from fsl_sym.algebra.equality import equal
+from fsl_sym.symbols import M, beta, j
 
 T = Symbol("T", positive=True)
 SUM = Sum(exp(-2 * T / j**beta) / j**beta, (j, 1, M))

@@ -1,0 +1,187 @@
+"""Options as commands share them: types, names that are looked up where they are defined, groups, and the command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from fsl_num.cli.inputs import InputError, model_size, real_number, whole_number
+
+
+class Arguments(SimpleNamespace):
+    """What was typed, an attribute an option."""
+
+
+class Read(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in some versions
+    """What ``read`` makes of a text; its complaint becomes the sentence of the refusal."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value of a text; a default is one already."""
+        try:
+            return self.read(value) if isinstance(value, str) else value
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """How the value is called in the help."""
+        return self.name
+
+
+class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore] # as above
+    """One of the names of ``module:NAME``, imported when it is needed; ``also`` are taken besides.
+
+    >>> Names("fsl_num.curves.rates:BETWEEN").names
+    ['auto', 'hold', 'straight']
+    """
+
+    name = "NAME"
+
+    def __init__(self, source: str, *also: str) -> None:
+        self.source = source
+        self.also = also
+
+    @property
+    def names(self) -> list[str]:
+        """All names that are taken."""
+        place, _, name = self.source.partition(":")
+        package, _, inner = place.partition(".")
+        module = import_module(f"fsl_sym.{inner}") if package == "fsl_sym" else import_module(f"fsl_num.{inner}")
+        return [*self.also, *getattr(module, name)]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name itself."""
+        if value not in self.names:
+            self.fail(f"{value!r} is none of {', '.join(self.names)}", param, ctx)
+        return value
+
+
+REAL = Read("X", real_number)
+
+
+def whole(least: int, name: str = "N") -> Read:
+    """The type of whole numbers of at least ``least``."""
+    return Read(name, whole_number(least))
+
+
+class Option(click.Option):
+    """An option that may stand in a ``section`` of the help, take ``several`` words, or exclude others of a ``choice``.
+
+    Of the options with the same ``choice`` at most one may be given.
+    """
+
+    def __init__(self, *names: str, section: str = "", several: bool = False, choice: str = "", **more: Any) -> None:
+        super().__init__(names, multiple=several, **more)
+        self.section = section
+        self.several = several
+        self.choice = choice
+
+
+def flag(name: str, help: str, **more: Any) -> Option:
+    """An option without a value."""
+    return Option(name, is_flag=True, help=help, **more)
+
+
+class Command(click.Command):
+    """A command that calls ``run`` with its arguments as attributes of one object, and returns the exit status."""
+
+    def __init__(self, name: str, run: Callable[[Any], int], params: Sequence[click.Parameter], help: str) -> None:
+        def callback(**values: Any) -> int:
+            return run(Arguments(**values))
+
+        super().__init__(name, params=[*params, _no_color()], callback=callback, help=help)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat an option that takes several words before each of them, and refuse two of one choice."""
+        several = {name for each in self.params if isinstance(each, Option) and each.several for name in each.opts}
+        rest = super().parse_args(ctx, list(_repeated(args, several)))
+        given: dict[str, str] = {}
+        for each in self.params:
+            if isinstance(each, Option) and each.choice and ctx.params.get(each.name or "") not in (None, False):
+                if ctx.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE:
+                    if each.choice in given:
+                        ctx.fail(f"{each.opts[0]} is not allowed with {given[each.choice]}")
+                    given[each.choice] = each.opts[0]
+        return rest
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, section by section."""
+        records: dict[str, list[tuple[str, str]]] = {"": []}
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
+            if record is not None:
+                names = f": {', '.join(each.type.names)}" if isinstance(each.type, Names) else ""
+                records.setdefault(getattr(each, "section", ""), []).append((record[0], record[1] + names))
+        for title, lines in records.items():
+            with formatter.section(title or "Options"):
+                formatter.write_dl(lines)
+
+
+def _repeated(words: Sequence[str], several: set[str]) -> Iterator[str]:
+    """``--x a b`` as ``--x a --x b`` for the options in ``several``.
+
+    >>> list(_repeated(["--x", "a", "b", "--y", "c"], {"--x"}))
+    ['--x', 'a', '--x', 'b', '--y', 'c']
+    """
+    option, count = "", 0
+    for word in words:
+        if word.startswith("--"):
+            option, count = (word, 0) if word in several else ("", 0)
+        elif option:
+            count += 1
+            if count > 1:
+                yield option
+        yield word
+
+
+def _no_color() -> Option:
+    def plain(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        if value:
+            ctx.color = False
+
+    return flag("--no-color", "plain text (also where the output is no terminal)", expose_value=False, callback=plain)
+
+
+def json_option(**more: Any) -> Option:
+    """``--json``, which every command takes."""
+    return flag("--json", "as JSON", **more)
+
+
+def model_options() -> list[Option]:
+    """The task and the model of ``solve`` and ``simulate``."""
+    size = Read("M", model_size)
+    return [
+        Option("--s", required=True, type=REAL, help="relative task difficulty s > 0"),
+        Option("--beta", required=True, type=REAL, help="capacity exponent beta > 1"),
+        Option("--model-size", required=True, type=size, help="a whole number, or inf"),
+        Option("--noise", required=True, type=REAL, help="variance sigma^2 of the labels"),
+    ]
+
+
+def schedule_options(names: Names, *, required: bool, steps: Read, file: bool = False) -> list[Option]:
+    """The learning rate: a named schedule with its parameters, or a file; ``names`` are those that are known."""
+    section = "the learning rate"
+    parts = [
+        Option("--schedule", type=names, required=required, help="a named schedule", section=section),
+        Option("--peak-lr", type=REAL, required=required, help="its largest learning rate", section=section),
+        Option("--steps", type=steps, required=required, help="number of steps", section=section),
+        Option("--final-lr", type=REAL, help="learning rate at the end, of cyclic the lowest", section=section),
+        Option("--decay-fraction", type=REAL, help="share of the steps that decay, of wsd", section=section),
+        Option("--power", type=REAL, help="power of power-decay", section=section),
+    ]
+    if file:
+        rates = "one learning rate a row, each for one step, warmup included"
+        parts.insert(1, Option("--schedule-file", metavar="FILE", help=rates, section=section))
+    return parts
+
+
+def cycles_option() -> Option:
+    """The waves of the cyclic schedule."""
+    return Option("--cycles", type=whole(1, "C"), help="waves of cyclic (default: 4)", section="the learning rate")

@@ -1,0 +1,178 @@
+r"""LaTeX as MathML: what latex2mathml makes of it, with a few nodes of its tree put right for browsers.
+
+>>> print(inline(r"t^{-s}"))
+<math><mrow><msup><mi>t</mi><mrow><mo>−</mo><mi>s</mi></mrow></msup></mrow></math>
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from xml.etree.ElementTree import Element, fromstring, tostring
+
+from latex2mathml.converter import convert
+from markupsafe import Markup
+
+_ALPHABETS = {"script": "SCRIPT", "bold": "BOLD", "bold-italic": "BOLD ITALIC", "double-struck": "DOUBLE-STRUCK"}
+_RELATIONS = frozenset("=≤≥<>∼≲≳≍≂≃≈⪯⪰→←↔⇒⟹⊂⊊≪≫+")
+"""Signs before which a line may end (where they stand outside brackets)."""
+_OPERATORS = frozenset("∼⪯⪰~:^/") | _RELATIONS
+"""Signs that the converter makes identifiers, and browsers then set without space."""
+_ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split|gathered)\}")
+_LONG = 30
+"""Parts of more signs may be broken before a relation: so many fit on a phone."""
+_DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+def inline(latex: str) -> Markup:
+    """A formula within a text; its source as code where it cannot be typeset."""
+    try:
+        nodes = list(_row(latex))
+    except Exception:  # whatever the converter meets: a formula in its source is better than no page
+        return _source(latex)
+    return _math([_mrow(nodes)])
+
+
+def display(latex: str) -> Markup:
+    r"""A formula of its own: a row for each of its lines, each in pieces between which a narrow screen may break it.
+
+    >>> print(display(r"a \sim b \\ c").count('<div class="row">'))
+    2
+    """
+    try:
+        rows = [
+            Markup(" ").join(_math([_mrow(piece)], display=True) for piece in _pieces(line))
+            for line in _lines(_row(latex))
+        ]
+    except Exception:  # as above
+        return Markup('<div class="formula source">{}</div>').format(_source(latex))
+    shown = Markup("").join(Markup('<div class="row">{}</div>').format(row) for row in rows)
+    return Markup('<div class="formula" data-tex="{}">{}</div>').format(latex, shown)
+
+
+def _source(latex: str) -> Markup:
+    return Markup('<code role="math" aria-label="formula in LaTeX: {0}">{0}</code>').format(latex)
+
+
+def _row(latex: str) -> Element:
+    """The outermost row of a formula; ValueError where a command is unknown to the converter."""
+    if _ALIGNED.search(latex):  # not known to the converter; its lines are rows of their own here
+        latex = _ALIGNED.sub("", latex).replace("&", "")
+    tree = fromstring(convert(latex))
+    for node in tree.iter():
+        node.tag = node.tag.rpartition("}")[2]
+        node.text = (node.text or "").strip().removeprefix("\\") if node.text in {r"\{", r"\}"} else node.text
+        if node.tag == "merror" or "\\" in (node.text or ""):
+            raise ValueError(f"cannot be typeset: {latex}")
+    _mend(tree)
+    return tree[0]
+
+
+def _mend(parent: Element) -> None:
+    """Letters of other alphabets as such, words as one identifier, signs as operators, a space after functions."""
+    for index, node in reversed(list(enumerate(parent))):
+        _mend(node)
+        text = node.text or ""
+        if len(text) == 1 and (alphabet := _ALPHABETS.get(node.get("mathvariant", ""))):
+            node.text = _letter(text, alphabet)
+            del node.attrib["mathvariant"]
+        elif node.tag == "mi" and text in _OPERATORS:
+            node.tag, node.text = "mo", {"~": "∼"}.get(text, text)
+        elif node.tag == "mo" and len(text) > 1 and text.isalpha():  # max and min, which the converter spaces as signs
+            node.tag = "mi"
+            node.attrib.clear()
+        elif node.tag == "mrow" and len(node) > 1 and all(_is_upright(child) for child in node):
+            node.tag, node.text = "mi", "".join(child.text or "" for child in node)  # \mathrm{tr} is one name
+            node[:] = []
+        if node.tag == "mo" and node.text in {"/", "⪯", "⪰"}:
+            space = "0.05em" if node.text == "/" else "0.28em"
+            node.attrib.update(lspace=space, rspace=space)
+        if node.tag == "mover" and len(node) == 2 and (node[1].text or "") in {"^", "¯", "~", "∼"}:
+            node.set("accent", "true")
+            node[1].tag = "mo"
+            node[1].set("stretchy", "false")
+        follows = parent[index + 1].tag if index + 1 < len(parent) and parent.tag in {"mrow", "math", "mstyle"} else ""
+        if _is_function(node) and follows not in {"", "mo", "mspace"}:
+            parent.insert(index + 1, Element("mspace", width="0.17em"))
+
+
+def _is_upright(node: Element) -> bool:
+    return node.tag == "mi" and node.get("mathvariant") == "normal" and bool(node.text) and len(node) == 0
+
+
+def _is_function(node: Element) -> bool:
+    name = node[0] if node.tag in {"msub", "msup", "munder"} and len(node) else node
+    return name.tag == "mi" and len(name.text or "") > 1 and (name.text or "").isalpha()
+
+
+def _letter(text: str, alphabet: str) -> str:
+    """The letter of a mathematical alphabet: browsers do not take it from an attribute.
+
+    >>> _letter("K", "SCRIPT"), _letter("E", "DOUBLE-STRUCK"), _letter("E", "SCRIPT")
+    ('𝒦', '𝔼', 'ℰ')
+    """
+    words = unicodedata.name(text, "").split()
+    case = next((word for word in words if word in {"CAPITAL", "SMALL"}), "DIGIT")
+    for name in (f"MATHEMATICAL {alphabet} {case} {words[-1]}", f"{alphabet} {case} {words[-1]}"):
+        try:
+            return unicodedata.lookup(name)
+        except KeyError:
+            continue
+    return text
+
+
+def _lines(row: Element) -> Iterator[list[Element]]:
+    line: list[Element] = []
+    for node in row:
+        if node.tag == "mspace" and node.get("linebreak") == "newline":
+            yield line
+            line = []
+        else:
+            line.append(node)
+    yield line
+
+
+def _pieces(line: Sequence[Element]) -> Iterator[list[Element]]:
+    """The parts of a line, cut after commas that a space follows, and long ones before relations, outside brackets."""
+    for part in _cut(line, lambda node, last: _is_space(node) and (last.text or "").endswith(","), keep=True):
+        if sum(len((each.text or "").strip()) for node in part for each in node.iter()) <= _LONG:
+            yield part
+            continue
+        for number, piece in enumerate(_cut(part, lambda node, _: node.tag == "mo" and node.text in _RELATIONS)):
+            if number:
+                piece[0].attrib.update(form="infix", lspace="0", rspace="0.28em")
+            yield piece
+
+
+def _is_space(node: Element) -> bool:
+    return node.tag == "mspace" or (node.tag == "mtext" and not (node.text or "").strip())
+
+
+def _cut(
+    nodes: Sequence[Element], is_cut: Callable[[Element, Element], bool], *, keep: bool = False
+) -> Iterator[list[Element]]:
+    """The runs of nodes between cuts; a node that is one begins the next run, or with ``keep`` ends its own."""
+    run: list[Element] = []
+    depth = 0
+    for node in nodes:
+        if depth == 0 and run and is_cut(node, run[-1]):
+            yield [*run, node] if keep else run
+            run = [] if keep else [node]
+            continue
+        base = node[0] if node.tag in {"msub", "msup", "msubsup"} and len(node) else node  # a bracket with a power
+        depth += _DEPTH.get(base.text or "", 0) if base.tag == "mo" else 0
+        run.append(node)
+    if run:
+        yield run
+
+
+def _mrow(nodes: Sequence[Element]) -> Element:
+    row = Element("mrow")
+    row.extend(nodes)
+    return row
+
+
+def _math(nodes: Sequence[Element], *, display: bool = False) -> Markup:
+    style = Markup(' displaystyle="true"') if display else ""
+    return Markup("<math{}>{}</math>").format(style, Markup("".join(tostring(each, "unicode") for each in nodes)))
