@@ -42,10 +42,10 @@ def examples(number):
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_the_session(tmp_path_factory):
-    """Hearings of this run are kept in a folder of this run, shared by its workers: never where the user keeps them."""
+    """Outcomes of this run are kept in a folder of this run, shared by its workers: never where the user keeps them."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder = shared / "hearings"
+    folder = shared / "outcomes"
     before = os.environ.get("FSL_CACHE")
     os.environ["FSL_CACHE"] = str(folder)  # processes that tests start inherit it
     yield folder

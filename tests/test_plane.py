@@ -1,6 +1,6 @@
 """Across the (s, beta) plane, points drawn by hypothesis: derived exponents against brute force on the theorem's law.
 
-The court hears a few points of every regime; here hypothesis chooses them, the edge s = 1 - 1/beta as often as not.
+The checks take a few points of every regime; here hypothesis chooses them, the edge s = 1 - 1/beta as often as not.
 """
 
 import pytest
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Rational
 
-from fsl_num.theorems.allocation.numeric_laws import measure_risk
-from fsl_num.theorems.statements import growth
+from fsl_num.claims.statements import growth
+from fsl_num.paper.allocation.numeric_laws import measure_risk
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.laws import BUDGETS, SCHEDULES
 

@@ -76,7 +76,7 @@ def test_the_commands_of_a_block_work(lines, capsys, tmp_path, monkeypatch):
 
 
 def test_the_claims_named_exist(capsys):
-    from fsl_num.theorems.registry import claims
+    from fsl_num.claims.registry import claims
 
     named = set(re.findall(r'fsl (?:show|verify) "([^"]+)"', README))
     assert named

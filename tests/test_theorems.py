@@ -1,4 +1,4 @@
-"""Every claim of the registry is heard; there is one body for all of them."""
+"""Every claim of the registry is checked; there is one body for all of them."""
 
 import json
 import subprocess
@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from sympy import Rational
 
-from fsl_num.theorems import court
-from fsl_num.theorems.cache import Cache
-from fsl_num.theorems.errata import errata
-from fsl_num.theorems.labels import account, open_places, orphans
-from fsl_num.theorems.records import Verdict
-from fsl_num.theorems.registry import GROUPS, claim, claims
+from fsl_num.claims import runner
+from fsl_num.claims.cache import Cache
+from fsl_num.claims.errata import errata
+from fsl_num.claims.labels import account, open_places, orphans
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import GROUPS, claim, claims
 from fsl_sym.domain import REGIMES
 
 IDS = [each.id for each in claims()]
@@ -28,46 +28,46 @@ def parameters_of(found):
 
 
 @pytest.fixture(scope="session")
-def hearing_of(cache_of_the_session):
-    """Claim id -> its hearing, each claim heard once, also where several workers share the tests."""
+def outcome_of(cache_of_the_session):
+    """Claim id -> its outcome, each claim checked once, also where several workers share the tests."""
     cache, found = Cache(cache_of_the_session), {}
 
-    def hear(claim_id):
+    def verify(claim_id):
         if claim_id not in found:
             subject = claim(claim_id)
-            heard = cache.get(subject, "quick", 0) or court.hear(subject)
-            cache.put(subject, "quick", 0, heard)
-            found[claim_id] = heard
+            checked = cache.get(subject, "quick", 0) or runner.verify(subject)
+            cache.put(subject, "quick", 0, checked)
+            found[claim_id] = checked
         return found[claim_id]
 
-    return hear
+    return verify
 
 
 @pytest.mark.parametrize("claim_id", parameters_of(claims()))
-def test_a_claim_is_heard(claim_id, hearing_of):
-    heard, subject = hearing_of(claim_id), claim(claim_id)
-    if heard.verdict is Verdict.REFUTED and subject.corrected_by:
-        assert hearing_of(subject.corrected_by).passes, hearing_of(subject.corrected_by).message
+def test_a_claim_is_checked(claim_id, outcome_of):
+    checked, subject = outcome_of(claim_id), claim(claim_id)
+    if checked.verdict is Verdict.REFUTED and subject.corrected_by:
+        assert outcome_of(subject.corrected_by).passes, outcome_of(subject.corrected_by).message
     else:
-        assert heard.passes, f"{heard.verdict}: {heard.message}"
-        assert all(regime.mutants for regime in heard.regimes)
-        assert [m.name for regime in heard.regimes for m in regime.mutants if not m.refuted] == []
+        assert checked.passes, f"{checked.verdict}: {checked.message}"
+        assert all(regime.mutants for regime in checked.regimes)
+        assert [m.name for regime in checked.regimes for m in regime.mutants if not m.refuted] == []
         # A claim with a correction beside it is one that fails as printed.
         assert subject.corrected_by is None
-    assert [regime.regime for regime in heard.regimes] == [each.name for each in subject.regime_objects()]
-    assert [record.name for record in heard.derivations if not record.holds] == []
-    for regime, heard_there in zip(subject.regime_objects(), heard.regimes, strict=True):
+    assert [regime.regime for regime in checked.regimes] == [each.name for each in subject.regime_objects()]
+    assert [record.name for record in checked.derivations if not record.holds] == []
+    for regime, outcome_there in zip(subject.regime_objects(), checked.regimes, strict=True):
         # No regime is empty: each has its witnesses, exact points that lie in it.
-        assert heard_there.samples == len(heard_there.points) >= 1
-        assert all(regime.contains(Rational(point.s), Rational(point.beta)) for point in heard_there.points)
-    assert json.loads(json.dumps(heard.to_json(), allow_nan=False))["claim_id"] == claim_id
+        assert outcome_there.samples == len(outcome_there.points) >= 1
+        assert all(regime.contains(Rational(point.s), Rational(point.beta)) for point in outcome_there.points)
+    assert json.loads(json.dumps(checked.to_json(), allow_nan=False))["claim_id"] == claim_id
 
 
 @pytest.mark.parametrize("claim_id", parameters_of(claims()))
-def test_a_claim_is_heard_where_its_hypotheses_hold(claim_id):
+def test_a_claim_is_checked_where_its_hypotheses_hold(claim_id):
     subject = claim(claim_id)
     for regime in subject.regime_objects():
-        for sample in court.samples_of(subject, regime, "full", 1):
+        for sample in runner.samples_of(subject, regime, "full", 1):
             assert regime.contains(sample.s, sample.beta)
             assert sample.s > 0 and sample.beta > 1
 
@@ -78,8 +78,8 @@ def test_pytest_runs_one_claim_by_its_id():
         [*command, "-k", "lem:half-scale/"], cwd=Path(__file__).parent, capture_output=True, text=True
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    heard = [line for line in result.stdout.splitlines() if "test_a_claim_is_heard[" in line]
-    assert [line.partition("[")[2].rstrip("]") for line in heard] == ["lem:half-scale/beyond"]
+    checked = [line for line in result.stdout.splitlines() if "test_a_claim_is_checked[" in line]
+    assert [line.partition("[")[2].rstrip("]") for line in checked] == ["lem:half-scale/beyond"]
 
 
 # ---- the registry ----------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_no_id_stands_for_two_claims():
     assert len({"".join(each.split()) for each in IDS}) == len(IDS)
 
 
-def test_every_regime_is_heard():
+def test_every_regime_is_checked():
     assert {name for each in claims() for name in each.regimes} == {regime.name for regime in REGIMES}
 
 
@@ -124,17 +124,17 @@ def test_no_claim_rests_on_itself():
 @pytest.fixture(scope="module")
 def whole_registry():
     """The claims, once every group has some: until then the account cannot be closed."""
-    waiting = [group for group in GROUPS if not import_module(f"fsl_num.theorems.{group}").CLAIMS]
+    waiting = [group for group in GROUPS if not import_module(f"fsl_num.paper.{group}").CLAIMS]
     if waiting:
         pytest.skip(f"no claims yet in {', '.join(waiting)}")
     return claims()
 
 
-def test_every_place_of_the_paper_is_heard_or_excused(whole_registry):
+def test_every_place_of_the_paper_is_checked_or_excused(whole_registry):
     assert [(place.label, place.line) for place in open_places(whole_registry, account())] == []
 
 
-def test_every_claim_hears_a_place_of_the_paper(whole_registry):
+def test_every_claim_verifies_a_place_of_the_paper(whole_registry):
     assert orphans(whole_registry, account()) == ()
 
 
@@ -154,12 +154,12 @@ def test_an_erratum_points_to_claims_and_gives_evidence():
         json.dumps(each.to_json(), allow_nan=False)
 
 
-UNHEARD = {
-    "pure-decay-outperforms-wsd": "a comparison of best schedules, heard by the claims about these that it rests on",
+UNCHECKED = {
+    "pure-decay-outperforms-wsd": "a comparison of best schedules, checked by the claims about these that it rests on",
     "fsl-simplified-early-times": "the law without t >~ 1, which fails as its restatements for the schedules do",
     "fourth-moment-trace-inequality": "an inequality of matrices with a counterexample written down in full",
 }
-"""Errata about false statements that no claim hears as printed: why."""
+"""Errata about false statements that no claim verifies as printed: why."""
 
 
 def about(erratum):
@@ -175,5 +175,5 @@ def test_what_fails_as_printed_is_in_the_errata(whole_registry):
 def test_what_is_false_as_stated_is_a_claim_that_fails(whole_registry):
     # Slips of the pen, steps that do not follow, and places that contradict each other need not be claims.
     false = [each for each in errata() if each.kind == "false as stated"]
-    unheard = {each.id for each in false if not any(one.corrected_by for one in about(each))}
-    assert unheard == set(UNHEARD), "no claim that these errata are about fails as printed"
+    unchecked = {each.id for each in false if not any(one.corrected_by for one in about(each))}
+    assert unchecked == set(UNCHECKED), "no claim that these errata are about fails as printed"

@@ -11,12 +11,12 @@ from fsl_num.cli.options import Arguments, Command, flag, json_option
 from fsl_num.cli.output import show, show_json
 
 if TYPE_CHECKING:
-    from fsl_num.theorems.claim import Claim
+    from fsl_num.claims.claim import Claim
 
 
 def known_claim(claim_id: str) -> Claim:
     """The claim of that id, or an :class:`InputError` that names the closest ids."""
-    from fsl_num.theorems import registry
+    from fsl_num.claims import registry
 
     with refused():
         return registry.claim(claim_id)
@@ -24,12 +24,12 @@ def known_claim(claim_id: str) -> Claim:
 
 def run_list(arguments: Arguments) -> int:
     """Print every claim of the registry."""
+    from fsl_num.claims import registry
     from fsl_num.report import claims as report
-    from fsl_num.theorems import registry
 
     claims = registry.claims()
     if arguments.labels:
-        from fsl_num.theorems.labels import account_json
+        from fsl_num.claims.labels import account_json
 
         places = account_json(claims)
         show_json(places) if arguments.json else show(report.labels_listing(places))
@@ -47,11 +47,11 @@ def run_show(arguments: Arguments) -> int:
 
     record = None
     if not arguments.no_verdict:
-        from fsl_num.theorems import court
-        from fsl_num.theorems.cache import Cache, default_folder
+        from fsl_num.claims import runner
+        from fsl_num.claims.cache import Cache, default_folder
 
         # With a claim come those that correct it.
-        records = court.hear_all((claim.id,), cache=Cache(default_folder()))
+        records = runner.verify_all((claim.id,), cache=Cache(default_folder()))
         (record,) = (each for each in records if each.claim_id == claim.id)
     if arguments.json:
         show_json(report.card_json(claim, record))

@@ -12,13 +12,13 @@ from fsl_num.cli.options import Arguments, Command, Option, flag, json_option
 from fsl_num.cli.output import show, show_json
 
 if TYPE_CHECKING:
-    from fsl_num.theorems.records import Erratum
+    from fsl_num.claims.records import Erratum
 
 
 def run(arguments: Arguments) -> int:
     """Print the errata asked for, in the order of the paper."""
+    from fsl_num.claims.errata import errata
     from fsl_num.report import errata as report
-    from fsl_num.theorems.errata import errata
 
     chosen = _chosen(sorted(errata(), key=lambda each: each.line), arguments)
     if arguments.json:
@@ -33,7 +33,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _chosen(errata: Sequence[Erratum], arguments: Arguments) -> Sequence[Erratum]:
-    from fsl_num.theorems.records import KINDS
+    from fsl_num.claims.records import KINDS
 
     if arguments.id is not None:
         wanted = known(arguments.id, [each.id for each in errata], "erratum")

@@ -18,8 +18,8 @@ from fsl_num.cli.options import Arguments, Command, Names, Option, flag, whole
 from fsl_num.cli.output import as_json, check_targets, show, show_json, write_content
 
 if TYPE_CHECKING:
-    from fsl_num.theorems.cache import Cache
-    from fsl_num.theorems.records import Hearing
+    from fsl_num.claims.cache import Cache
+    from fsl_num.claims.records import Outcome
 
 _PACKAGES: Final = ("functional-scaling-laws", "numpy", "scipy", "sympy", "mpmath")
 
@@ -30,9 +30,9 @@ def run(arguments: Arguments) -> int:
     if arguments.cache == "":
         raise InputError("--cache needs the name of a folder")
     where = _place_of_work(arguments)
+    from fsl_num.claims import registry, runner
+    from fsl_num.claims.errata import errata
     from fsl_num.cli.claims import known_claim
-    from fsl_num.theorems import court, registry
-    from fsl_num.theorems.errata import errata
 
     ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
     ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.claims())
@@ -43,7 +43,7 @@ def run(arguments: Arguments) -> int:
     if jobs <= 1 and where == "processes":
         where = None
     with executor_at(where, jobs) as executor, _progress(len(ids)) as progress:
-        records = court.hear_all(
+        records = runner.verify_all(
             ids, profile=profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
         )
     # No claim checked is no proof of anything, so it does not pass.
@@ -55,7 +55,7 @@ def run(arguments: Arguments) -> int:
         "seed": arguments.seed,
         "passed": passed,
         "from_cache": 0 if cache is None else cache.hits,
-        "hearings": [record.to_json() for record in records],
+        "outcomes": [record.to_json() for record in records],
         "errata": [mistake.to_json() for mistake in mistakes],
     }
     if arguments.html is not None:
@@ -108,12 +108,12 @@ def _place_of_work(arguments: Arguments) -> str | None:
 def _cache(arguments: Arguments) -> Cache | None:
     if arguments.no_cache:
         return None
-    from fsl_num.theorems.cache import Cache, default_folder
+    from fsl_num.claims.cache import Cache, default_folder
 
     return Cache(arguments.cache or default_folder())
 
 
-def _notes(profile: str, records: Sequence[Hearing], cache: Cache | None) -> list[str]:
+def _notes(profile: str, records: Sequence[Outcome], cache: Cache | None) -> list[str]:
     """What the report says beside the verdicts: how sharp the checks are, and what came from where."""
     from fsl_num.report.verification import resolution_note
 
@@ -125,13 +125,13 @@ def _notes(profile: str, records: Sequence[Hearing], cache: Cache | None) -> lis
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[Hearing], None]]:
+def _progress(total: int) -> Iterator[Callable[[Outcome], None]]:
     """A live bar on standard error; it moves with every claim that is checked and is wiped at the end."""
     from tqdm import tqdm
 
     with tqdm(total=total, unit="claim", desc="verifying", file=sys.stderr, leave=False, dynamic_ncols=True) as bar:
 
-        def update(record: Hearing) -> None:
+        def update(record: Outcome) -> None:
             # A claim that the paper has wrong brings the claim that corrects it: there may be more than were named.
             bar.total = max(bar.total or 0, bar.n + 1)
             bar.set_postfix_str(f"{record.claim_id}: {record.verdict}")
@@ -146,7 +146,7 @@ COMMANDS = {
         run,
         [
             click.Argument(["ids"], nargs=-1, metavar="[ID]..."),
-            Option("--profile", type=Names("fsl_num.theorems.hearing:SAMPLES"), default="quick",
+            Option("--profile", type=Names("fsl_num.claims.verification:SAMPLES"), default="quick",
                    help="how much to measure (default: quick)"),
             flag("--deep", "the same as --profile deep; for the night"),
             flag("--table", "also a row for each claim: constants, resolution, mutants, seconds (always with an ID)"),

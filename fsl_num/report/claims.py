@@ -15,11 +15,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from fsl_num.claims.claim import Claim
+from fsl_num.claims.records import Outcome
+from fsl_num.claims.registry import group_of
 from fsl_num.report.tables import fields, table
 from fsl_num.report.verification import interval_text, resolution_text
-from fsl_num.theorems.claim import Claim
-from fsl_num.theorems.records import Hearing
-from fsl_num.theorems.registry import group_of
 
 _HOME = Path(__file__).resolve().parents[2]
 """The folder that holds the packages: the checkout, or where they were installed."""
@@ -43,7 +43,7 @@ def labels_listing(account: Sequence[Mapping[str, Any]]) -> Table:
     return table(("line", "kind", "label", "covered by"), rows, right=(0,))
 
 
-def card(claim: Claim, record: Hearing | None) -> Group:
+def card(claim: Claim, record: Outcome | None) -> Group:
     """Everything about one claim."""
     content = card_json(claim, record)
     head = [
@@ -66,7 +66,7 @@ def card(claim: Claim, record: Hearing | None) -> Group:
     return Group(Text(f"{claim.id}: {claim.title}", style="bold"), fields(head, 14), formula, fields(rest, 14))
 
 
-def card_json(claim: Claim, record: Hearing | None) -> dict[str, Any]:
+def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
     """Everything about one claim as JSON-ready values."""
     return summary_json(claim) | {
         "text": claim.wording,
@@ -79,7 +79,7 @@ def card_json(claim: Claim, record: Hearing | None) -> dict[str, Any]:
         "proof": source_place(claim.derive),
         "measured": source_place(claim.measure),
         "test": generic_test_place((_HOME, Path.cwd())),
-        "hearing": None if record is None else record.to_json(),
+        "outcome": None if record is None else record.to_json(),
     }
 
 
@@ -100,7 +100,7 @@ def summary_json(claim: Claim) -> dict[str, Any]:
 def stated_place(claim: Claim) -> dict[str, Any] | None:
     """The file and line where a claim is written down: where its id stands as it is, else the file of its group.
 
-    >>> from fsl_num.theorems.registry import claim
+    >>> from fsl_num.claims.registry import claim
     >>> stated_place(claim("approximation-error"))["file"].endswith("kernel/claims.py")
     True
     """
@@ -154,7 +154,7 @@ def _place(place: dict[str, Any] | None) -> str:
     return f"{place['file']}:{place['line']} ({place['name']})" if place["line"] else str(place["file"])
 
 
-def _verdict_fields(record: Hearing | None) -> Iterator[tuple[str, str]]:
+def _verdict_fields(record: Outcome | None) -> Iterator[tuple[str, str]]:
     if record is None:
         return
     why = record.message or (f"not PROVED: {record.unproved}" if record.unproved else "")

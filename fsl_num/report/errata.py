@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
+from fsl_num.claims.records import KINDS, Erratum
 from fsl_num.report.tables import fields, markdown_table, table
-from fsl_num.theorems.records import KINDS, Erratum
 
 PLURALS = {"typo": "typos", "inconsistency": "inconsistencies", "gap in the argument": "gaps in the argument"}
 """The kinds of errata that have a plural."""

@@ -9,9 +9,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from fsl_num.claims.records import Erratum, Outcome, Verdict
 from fsl_num.report.errata import counts
 from fsl_num.report.tables import fields, table
-from fsl_num.theorems.records import Erratum, Hearing, Verdict
 
 HEADINGS = ("claim", "verdict", "regimes", "constants", "resolution", "mutants", "seconds")
 STYLES = {
@@ -31,9 +31,9 @@ _MOST = 8
 
 
 def verification(
-    records: Sequence[Hearing],
+    records: Sequence[Outcome],
     errata: Sequence[Erratum],
-    previous: Mapping[str, Hearing],
+    previous: Mapping[str, Outcome],
     notes: Sequence[str] = (),
     *,
     whole: bool = True,
@@ -64,12 +64,12 @@ def verification(
     return [*parts, "", Text("Where to look next", style="bold"), _next(records, errata, failures)]
 
 
-def records_table(records: Sequence[Hearing]) -> Table:
+def records_table(records: Sequence[Outcome]) -> Table:
     """One row a claim, in the order given."""
     return table(HEADINGS, map(_row, records), right=(5, 6))
 
 
-def failure(record: Hearing, most: int | None = None) -> Iterator[Any]:
+def failure(record: Outcome, most: int | None = None) -> Iterator[Any]:
     """Why a claim did not pass: its message, and what each regime and derivation says that did not hold."""
     objections = list(_objections(record))
     yield Text(f"{record.claim_id}: {record.verdict}. {record.message}".rstrip())
@@ -77,7 +77,7 @@ def failure(record: Hearing, most: int | None = None) -> Iterator[Any]:
         yield fields([("", each) for each in objections[:most]])
 
 
-def summary(records: Sequence[Hearing]) -> str:
+def summary(records: Sequence[Outcome]) -> str:
     """One sentence: how many claims pass, how many mutants were refuted, how long it took."""
     if not records:
         return "no claim was checked"
@@ -91,7 +91,7 @@ def summary(records: Sequence[Hearing]) -> str:
     )
 
 
-def unresolved(records: Sequence[Hearing]) -> dict[str, dict[str, float]]:
+def unresolved(records: Sequence[Outcome]) -> dict[str, dict[str, float]]:
     """Claim -> its resolutions that miss the goal; claims without exponents, and those refuted, are not among them."""
     missed = {
         record.claim_id: {
@@ -103,7 +103,7 @@ def unresolved(records: Sequence[Hearing]) -> dict[str, dict[str, float]]:
     return {claim_id: sizes for claim_id, sizes in missed.items() if sizes}
 
 
-def resolution_note(records: Sequence[Hearing]) -> str:
+def resolution_note(records: Sequence[Outcome]) -> str:
     """One sentence: whether every exponent is resolved as well as it should be, and which are not."""
     goals = " and ".join(f"every {kind.replace('_', ' ')} to {size:g}" for kind, size in GOALS.items())
     missed = "; ".join(f"{claim_id} ({resolution_text(sizes)})" for claim_id, sizes in unresolved(records).items())
@@ -128,7 +128,7 @@ def resolution_text(resolution: Mapping[str, float]) -> str:
     return ", ".join(f"{kind.replace('_', ' ')} {size:.2g}" for kind, size in resolution.items()) or "-"
 
 
-def _counts(records: Sequence[Hearing]) -> Table:
+def _counts(records: Sequence[Outcome]) -> Table:
     counted = Counter(record.verdict for record in records)
     failed = Counter(record.verdict for record in records if not record.passes)
     notes = {verdict: f"{number} do not pass" for verdict, number in failed.items()}
@@ -143,7 +143,7 @@ def _counts(records: Sequence[Hearing]) -> Table:
     return table(("verdict", "claims", ""), rows, right=(1,))
 
 
-def _changes(records: Sequence[Hearing], previous: Mapping[str, Hearing]) -> list[Any]:
+def _changes(records: Sequence[Outcome], previous: Mapping[str, Outcome]) -> list[Any]:
     """What is new, and which verdicts are not those of the run before."""
     before = {claim_id: record.verdict for claim_id, record in previous.items()}
     moved = [each for each in records if before.get(each.claim_id, each.verdict) is not each.verdict]
@@ -160,7 +160,7 @@ def _rest(count: int, what: str) -> list[str]:
     return [f"  and {count - _MOST} more {what}"] if count > _MOST else []
 
 
-def _next(records: Sequence[Hearing], errata: Sequence[Erratum], failures: Sequence[Hearing]) -> Table:
+def _next(records: Sequence[Outcome], errata: Sequence[Erratum], failures: Sequence[Outcome]) -> Table:
     some = (failures or [record for record in records if record.verdict is Verdict.REFUTED] or records)[:1]
     rows = [(f'fsl show "{record.claim_id}"', "everything about one claim") for record in some]
     if errata:
@@ -172,7 +172,7 @@ def _next(records: Sequence[Hearing], errata: Sequence[Erratum], failures: Seque
     return fields(rows)
 
 
-def _row(record: Hearing) -> tuple[str | Text, ...]:
+def _row(record: Outcome) -> tuple[str | Text, ...]:
     return (
         record.claim_id,
         Text(_verdict(record), style=STYLES[record.verdict]),
@@ -184,13 +184,13 @@ def _row(record: Hearing) -> tuple[str | Text, ...]:
     )
 
 
-def _verdict(record: Hearing) -> str:
+def _verdict(record: Outcome) -> str:
     if record.passes:
         return f"{record.verdict}, corrected" if record.verdict is Verdict.REFUTED else str(record.verdict)
     return f"{record.verdict}, FAILED"
 
 
-def _objections(record: Hearing) -> Iterator[str]:
+def _objections(record: Outcome) -> Iterator[str]:
     for derivation in record.derivations:
         if not derivation.holds:
             verified = f"{derivation.verified} of {derivation.steps} steps verified"

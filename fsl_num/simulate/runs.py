@@ -91,7 +91,7 @@ def chunk_sizes(samples: Samples, runs: int) -> list[int]:
 
 
 def run_chunk(job: Job, runs: int, seed: np.random.SeedSequence, tick: Callable[[int], Any] | None = None) -> Moments:
-    """Train ``runs`` models on data of their own from the stream ``seed``; ``tick`` hears how many samples are done.
+    """Train ``runs`` models on data of their own from the stream ``seed``; ``tick`` verifies how many samples are done.
 
     Raises OverflowError where training diverges.
     """

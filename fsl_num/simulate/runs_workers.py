@@ -38,7 +38,7 @@ class Workers:
         self.lost = 0
 
     def results(self, chunks: list[int], tick: Callable[[int], Any] | None = None) -> Iterator[tuple[int, Moments]]:
-        """Yield every one of ``chunks`` with its result, as they come; ``tick`` hears of samples done."""
+        """Yield every one of ``chunks`` with its result, as they come; ``tick`` verifies of samples done."""
         if self._executor is None:
             for chunk in chunks:
                 yield chunk, run_chunk(self._job, self._sizes[chunk], child(self._seed, chunk), tick)

@@ -40,7 +40,7 @@ COURT_ALLOWED = SOLVER_ALLOWED | {"sympy", "fsl_sym", "matplotlib"}
 REPORT_ALLOWED = COURT_ALLOWED | {"rich", "jinja2", "markupsafe", "latex2mathml"}  # tables, pages and their formulas
 CLI_ALLOWED = COURT_ALLOWED | {"click", "distributed"}  # an address of a cluster is reached by its own client
 COURT = ("theorems", "report", "cli", "__main__.py")
-"""What in fsl_num may import both packages: the court, the reports, the command line."""
+"""What in fsl_num may import both packages: the verification, the reports, the command line."""
 
 
 def allowed(path: Path):

@@ -11,11 +11,12 @@ WITHIN = {
     "fsl_num/exponential_sums_digits.py": "tests/fsl_num/test_num_spectrum.py",
     "fsl_num/evolution.py": "tests/fsl_num/test_num_minimise.py",
     "fsl_num/validation.py": "tests/fsl_num/test_num_spectrum.py",
-    "fsl_num/theorems": "tests/test_theorems.py",
+    "fsl_num/claims": "tests/test_theorems.py",
+    "fsl_num/paper": "tests/test_theorems.py",
 }
 """Inner modules, or folders of them, that are tested through the module that they serve: where.
 
-The generic test of the theorems hears every claim of the registry, and so runs every module of the court.
+The generic test of the theorems verifies every claim of the registry, and so runs every module of the runner.
 """
 
 

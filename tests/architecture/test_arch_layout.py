@@ -6,7 +6,7 @@ import pytest
 from project import ROOT, files_of_tests, module_name, modules
 from scan_layout import LIMIT, WITHIN, imported_modules, is_empty, is_tested, mirrors, too_long, toothless_tests
 
-from fsl_num.theorems.registry import GROUPS
+from fsl_num.claims.registry import GROUPS
 
 
 def read(path):
@@ -54,9 +54,9 @@ def test_the_modules_tested_within_others_serve_what_is_tested_there(sources):
         tested = imported_modules(sources[test])
         for inner in (path for path in modules() if path.is_relative_to(place) and not is_empty(read(path))):
             users = {module_name(path) for path in modules() if module_name(inner) in imported_modules(read(path))}
-            if place == "fsl_num/theorems":
-                # Claims are gathered by name; what serves them is imported by a module of the court.
-                group = module_name(inner).removeprefix("fsl_num.theorems.")
+            if place == "fsl_num/claims":
+                # Claims are gathered by name; what serves them is imported by a module of the runner.
+                group = module_name(inner).removeprefix("fsl_num.claims.")
                 assert group in GROUPS or module_name(inner) in tested or users, f"nothing uses {inner}"
             else:
                 assert users & tested, f"{test} tests no module that uses {inner}"

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from fsl_num.theorems.allocation.claims import CLAIMS
-from fsl_num.theorems.allocation.comparisons import CLAIMS as COMPARISONS
-from fsl_num.theorems.allocation.comparisons import Vanishes
-from fsl_num.theorems.allocation.errata import ALLOCATION_ERRATA as ERRATA
-from fsl_num.theorems.allocation.forms import End, at_least, point, printed_claim, statement_of
-from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.registry import claims
-from fsl_num.theorems.statements import Ray, growth
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.registry import claims
+from fsl_num.claims.statements import Ray, growth
+from fsl_num.paper.allocation.claims import CLAIMS
+from fsl_num.paper.allocation.comparisons import CLAIMS as COMPARISONS
+from fsl_num.paper.allocation.comparisons import Vanishes
+from fsl_num.paper.allocation.errata import ALLOCATION_ERRATA as ERRATA
+from fsl_num.paper.allocation.forms import End, at_least, point, printed_claim, statement_of
 from fsl_sym.allocation import optimal_allocation
 
 SCALE = np.array([1e4, 5e4, 2.5e5, 1e6])
@@ -30,7 +30,7 @@ def test_an_end_must_be_there_or_not_as_claimed():
     assert all(not mutant.judge(ray(0.5, -1)).holds for mutant in End(growth(0.5, -1.0)).mutants().values())
 
 
-def test_a_range_is_heard_at_both_ends():
+def test_a_range_is_checked_at_both_ends():
     statement = statement_of({"excess_risk": point(-1), "model_size": at_least(Rational(1, 2))}, "data")
     measured = {"excess_risk": ray(-1, 0), "model_size lower": ray(0.5, 0), "model_size upper": None}
     assert statement.judge(measured).holds

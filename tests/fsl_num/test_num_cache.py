@@ -1,4 +1,4 @@
-"""Hearings are found again exactly when nothing changed that they depend on, and never where a file is broken."""
+"""Outcomes are found again exactly when nothing changed that they depend on, and never where a file is broken."""
 
 import json
 import math
@@ -13,38 +13,38 @@ from pathlib import Path
 
 import pytest
 
-from fsl_num.theorems import cache as module
-from fsl_num.theorems import court
-from fsl_num.theorems.cache import KEPT, Cache, default_folder
-from fsl_num.theorems.records import (
+from fsl_num.claims import cache as module
+from fsl_num.claims import runner
+from fsl_num.claims.cache import KEPT, Cache, default_folder
+from fsl_num.claims.records import (
     Curve,
     DerivationRecord,
-    Hearing,
-    MutantHearing,
-    PointHearing,
-    RegimeHearing,
+    MutantOutcome,
+    Outcome,
+    PointOutcome,
+    RegimeOutcome,
     Verdict,
 )
-from fsl_num.theorems.registry import claim
-from fsl_num.theorems.sources import Sources, modules_of, parts_of
+from fsl_num.claims.registry import claim
+from fsl_num.claims.sources import Sources, modules_of, parts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = claim("approximation-error")
-"""Heard in a third of a second."""
+"""Checked in a third of a second."""
 
 
 def made_up(**changes):
-    point = PointHearing("1/2", "4", True, (0.1, 1 / 3), None, "detail", (Curve("c", (0.0, 1.5), (-math.inf, 2.0)),))
-    mutants = (MutantHearing("m", True, "why"),)
-    regime = RegimeHearing("hard", 1, True, (0.1, math.inf), 1e-3, mutants, {"power": 0.01}, "d", (point,))
+    point = PointOutcome("1/2", "4", True, (0.1, 1 / 3), None, "detail", (Curve("c", (0.0, 1.5), (-math.inf, 2.0)),))
+    mutants = (MutantOutcome("m", True, "why"),)
+    regime = RegimeOutcome("hard", 1, True, (0.1, math.inf), 1e-3, mutants, {"power": 0.01}, "d", (point,))
     derivations = (DerivationRecord("d", 3, 3),)
-    hearing = Hearing(QUICK.id, "t", Verdict.SUPPORTED, True, (regime,), derivations, 0.125, "é", "other")
-    return replace(hearing, **changes)
+    outcome = Outcome(QUICK.id, "t", Verdict.SUPPORTED, True, (regime,), derivations, 0.125, "é", "other")
+    return replace(outcome, **changes)
 
 
 @pytest.fixture
 def kept(tmp_path):
-    cache = Cache(tmp_path / "hearings")
+    cache = Cache(tmp_path / "outcomes")
     cache.put(QUICK, "quick", 0, made_up())
     return cache
 
@@ -87,12 +87,12 @@ def test_the_place_for_caches_of_each_platform(monkeypatch):
 
 
 def test_a_record_is_read_back_exactly():
-    hearing = made_up()
-    text = json.dumps(hearing.to_exact_json(), allow_nan=False)
-    assert Hearing.from_json(json.loads(text)) == hearing
-    heard = court.hear(QUICK)
-    assert Hearing.from_json(json.loads(json.dumps(heard.to_exact_json(), allow_nan=False))) == heard
-    assert Hearing.from_json(json.loads(json.dumps(heard.to_json(), allow_nan=False))) == heard
+    outcome = made_up()
+    text = json.dumps(outcome.to_exact_json(), allow_nan=False)
+    assert Outcome.from_json(json.loads(text)) == outcome
+    checked = runner.verify(QUICK)
+    assert Outcome.from_json(json.loads(json.dumps(checked.to_exact_json(), allow_nan=False))) == checked
+    assert Outcome.from_json(json.loads(json.dumps(checked.to_json(), allow_nan=False))) == checked
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_a_record_is_read_back_exactly():
 )
 def test_a_record_that_is_none_is_refused(changes):
     with pytest.raises((ValueError, TypeError)):
-        Hearing.from_json(made_up().to_exact_json() | changes)
+        Outcome.from_json(made_up().to_exact_json() | changes)
     for other in ({}, [], None, "text"):
         with pytest.raises((ValueError, TypeError)):
-            Hearing.from_json(other)
+            Outcome.from_json(other)
 
 
 # ---- hits and misses -------------------------------------------------------------------------------------------------
@@ -155,13 +155,13 @@ def copy(tmp_path_factory):
 @pytest.mark.parametrize(
     ("path", "counts"),
     [
-        ("fsl_num/theorems/kernel/claims.py", True),  # where the claim is written
+        ("fsl_num/paper/kernel/claims.py", True),  # where the claim is written
         ("fsl_num/exponential_sums.py", True),  # two imports away
         ("fsl_sym/symbols.py", True),  # far down
-        ("fsl_num/theorems/hearing.py", True),  # how claims are heard
-        ("fsl_num/theorems/records.py", True),
-        ("fsl_num/theorems/model/claims.py", False),
-        ("fsl_num/theorems/registry.py", False),
+        ("fsl_num/claims/verification.py", True),  # how claims are checked
+        ("fsl_num/claims/records.py", True),
+        ("fsl_num/paper/model/claims.py", False),
+        ("fsl_num/claims/registry.py", False),
         ("fsl_num/simulate/recursion.py", False),
         ("fsl_num/report/tables.py", False),
         ("fsl_num/__init__.py", False),  # public names, loaded only if asked for
@@ -203,8 +203,8 @@ def test_imports_are_found_wherever_they_stand(tmp_path):
 
 
 def test_the_parts_of_a_claim_are_found_through_wrappers():
-    wrapped = partial(court.hear, profile="quick")
-    assert modules_of((wrapped, lambda: wrapped)) == {"fsl_num.theorems.hearing", __name__, "builtins"} - {"builtins"}
+    wrapped = partial(runner.verify, profile="quick")
+    assert modules_of((wrapped, lambda: wrapped)) == {"fsl_num.claims.verification", __name__}
     cyclic = []
     cyclic.append(cyclic)
     assert parts_of(cyclic) == ()
@@ -227,7 +227,7 @@ def test_the_parts_of_a_claim_are_found_through_wrappers():
         lambda text: "\udcff" + text,
     ],
 )
-def test_a_broken_file_is_heard_again_and_replaced(spoil, kept):
+def test_a_broken_file_is_checked_again_and_replaced(spoil, kept):
     path = file_of(kept)
     path.write_text(spoil(path.read_text(encoding="utf-8")), encoding="utf-8", errors="surrogateescape")
     assert kept.get(QUICK, "quick", 0) is None
@@ -243,7 +243,7 @@ def test_a_file_of_another_claim_is_not_taken(kept):
     assert kept.get(QUICK, "quick", 0) is None
 
 
-def test_a_check_that_broke_is_heard_again(kept):
+def test_a_check_that_broke_is_checked_again(kept):
     kept.put(QUICK, "full", 0, made_up(verdict=Verdict.UNKNOWN, passes=False))
     assert kept.get(QUICK, "full", 0) is None
 
@@ -258,7 +258,7 @@ def test_old_hearings_go(kept):
 
 def test_a_folder_that_cannot_be_written_is_told_and_not_fatal(tmp_path, kept):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    cache = Cache(tmp_path / "file" / "hearings")
+    cache = Cache(tmp_path / "file" / "outcomes")
     assert "cannot be written" in cache.trouble
     cache.put(QUICK, "quick", 0, made_up())
     assert cache.get(QUICK, "quick", 0) is None
@@ -277,23 +277,23 @@ def test_a_worker_makes_no_folder(kept, tmp_path):
     assert not kept.folder.exists() and worker.trouble
 
 
-# ---- the court with a cache ------------------------------------------------------------------------------------------
+# ---- the verification with a cache -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Which claims were heard anew; the third one breaks the run where ``killed`` is set."""
-    heard = []
-    hear = court.hear
+    """Which claims were checked anew; the third one breaks the run where ``killed`` is set."""
+    checked = []
+    verify = runner.verify
 
     def count(subject, profile, seed):
-        if heard and heard[0] == "killed" and len(heard) == 3:
+        if checked and checked[0] == "killed" and len(checked) == 3:
             raise KeyboardInterrupt
-        heard.append(subject.id)
-        return hear(subject, profile, seed)
+        checked.append(subject.id)
+        return verify(subject, profile, seed)
 
-    monkeypatch.setattr(court, "hear", count)
-    return heard
+    monkeypatch.setattr(runner, "verify", count)
+    return checked
 
 
 IDS = ("approximation-error", "approximation-error/one-more", "lemma:convolution-kernel/beyond")
@@ -302,20 +302,20 @@ IDS = ("approximation-error", "approximation-error/one-more", "lemma:convolution
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, calls):
     calls.append("killed")
     with pytest.raises(KeyboardInterrupt):
-        court.hear_all(IDS, cache=Cache(tmp_path))
+        runner.verify_all(IDS, cache=Cache(tmp_path))
     assert calls == ["killed", *IDS[:2]]
     calls.clear()
     cache = Cache(tmp_path)
-    resumed = court.hear_all(IDS, cache=cache)
+    resumed = runner.verify_all(IDS, cache=cache)
     assert (calls, cache.hits) == ([IDS[2]], 2)
     calls.clear()
-    assert court.hear_all(IDS, cache=Cache(tmp_path)) == resumed
+    assert runner.verify_all(IDS, cache=Cache(tmp_path)) == resumed
     assert calls == []
 
 
 def test_a_claim_that_was_corrected_passes_from_the_cache_too(tmp_path):
     ids = ["exp-decay/I2/printed-integral"]
-    first, second = (court.hear_all(ids, cache=Cache(tmp_path)) for _ in range(2))
+    first, second = (runner.verify_all(ids, cache=Cache(tmp_path)) for _ in range(2))
     assert first == second
     assert [each.passes for each in second] == [True, True]
 
@@ -330,11 +330,11 @@ def test_two_processes_share_a_folder_and_know_each_others_keys(tmp_path):
     told = [json.loads(each.communicate()[0]) for each in both]
     assert [each.returncode for each in both] == [0, 0]
     cache = Cache(tmp_path)
-    kept = court.hear_all(IDS, cache=cache)
+    kept = runner.verify_all(IDS, cache=cache)
     assert cache.hits == len(IDS)
     for record in told:
-        assert [one["verdict"] for one in record["hearings"]] == [str(each.verdict) for each in kept]
-        assert [one["constants"] for one in record["hearings"]] == [list(each.constants) for each in kept]
+        assert [one["verdict"] for one in record["outcomes"]] == [str(each.verdict) for each in kept]
+        assert [one["constants"] for one in record["outcomes"]] == [list(each.constants) for each in kept]
     assert not list(tmp_path.rglob("*.tmp"))
 
 
@@ -343,8 +343,8 @@ def test_the_longest_families_go_first(tmp_path):
     for claim_id, seconds in zip(IDS[:2], (1.0, 5.0), strict=True):
         cache.put(claim(claim_id), "quick", 9, made_up(claim_id=claim_id, seconds=seconds))
     families = [[each] for each in IDS]
-    assert court._longest_first(families, "quick", cache) == [[IDS[2]], [IDS[1]], [IDS[0]]]
-    assert court._longest_first(families, "quick", None) == families
+    assert runner._longest_first(families, "quick", cache) == [[IDS[2]], [IDS[1]], [IDS[0]]]
+    assert runner._longest_first(families, "quick", None) == families
     large = [IDS[1], IDS[2]]
     # Of families whose cost is not known the largest go first, and all of them before those that are known to be short.
-    assert court._longest_first([[IDS[0]], large], "quick", None) == [large, [IDS[0]]]
+    assert runner._longest_first([[IDS[0]], large], "quick", None) == [large, [IDS[0]]]

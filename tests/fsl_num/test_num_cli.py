@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sympy import Rational, sympify
 
 import fsl_num.__main__
+from fsl_num.claims.records import MutantOutcome, Outcome, RegimeOutcome, Verdict
+from fsl_num.claims.registry import claim, claims
 from fsl_num.cli import COMMANDS, EXAMPLES, main
 from fsl_num.cli.inputs import InputError, exact_rational, parameter_point
-from fsl_num.theorems.records import Hearing, MutantHearing, RegimeHearing, Verdict
-from fsl_num.theorems.registry import claim, claims
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.laws import BUDGETS, SCHEDULES
 from fsl_sym.symbols import beta, s
@@ -23,9 +23,9 @@ ONE, TWO = "approximation-error", "thm: wsd"
 
 
 def record(claim_id, verdict=Verdict.SUPPORTED, passes=True, refuted=True):
-    mutants = (MutantHearing("exponent + 0.05", refuted), MutantHearing("log power + 0.25", True))
-    regime = RegimeHearing("easy", 5, passes, (0.5, 1.5), 0.01, mutants, {"power": 0.02})
-    return Hearing(claim_id, "A title", verdict, passes, (regime,), (), 1.25, message="it was measured")
+    mutants = (MutantOutcome("exponent + 0.05", refuted), MutantOutcome("log power + 0.25", True))
+    regime = RegimeOutcome("easy", 5, passes, (0.5, 1.5), 0.01, mutants, {"power": 0.02})
+    return Outcome(claim_id, "A title", verdict, passes, (regime,), (), 1.25, message="it was measured")
 
 
 @pytest.fixture
@@ -39,11 +39,11 @@ def run(monkeypatch):
     run = Run()
     run.outcome, run.asked = {each.id: record(each.id) for each in claims()}, []
 
-    def hear_all(ids, *, progress=None, cache=None, **options):
+    def verify_all(ids, *, progress=None, cache=None, **options):
         run.asked.append({"ids": tuple(ids), **options})
         return tuple(run.outcome[claim_id] for claim_id in ids if claim_id in run.outcome)
 
-    monkeypatch.setattr("fsl_num.theorems.court.hear_all", hear_all)
+    monkeypatch.setattr("fsl_num.claims.runner.verify_all", verify_all)
     return run
 
 
@@ -130,9 +130,9 @@ def test_verify_of_nothing_does_not_pass(run, capsys):
 def test_verify_writes_only_json_to_stdout(run, capsys):
     assert main(["verify", ONE, TWO, "--json", "-", "--jobs", "1"]) == 0
     content = json.loads(capsys.readouterr().out)
-    assert set(content) == {"hearings", "errata", "profile", "seed", "passed", "from_cache"}
-    assert [one["claim_id"] for one in content["hearings"]] == [ONE, TWO]
-    assert content["hearings"][0]["mutants_refuted"] == 2
+    assert set(content) == {"outcomes", "errata", "profile", "seed", "passed", "from_cache"}
+    assert [one["claim_id"] for one in content["outcomes"]] == [ONE, TWO]
+    assert content["outcomes"][0]["mutants_refuted"] == 2
     assert content["passed"] is True
     assert all({ONE, TWO} & set(one["depends"]) for one in content["errata"])
 
@@ -147,7 +147,7 @@ def test_verify_writes_json_to_a_file_and_leaves_nothing_beside_it(run, capsys, 
 
 
 def test_a_changed_verdict_is_named_in_the_next_run(run, capsys, tmp_path):
-    from fsl_num.theorems.cache import Cache
+    from fsl_num.claims.cache import Cache
 
     words = ["verify", "--jobs", "1", "--cache", str(tmp_path)]
     cache = Cache(tmp_path)
@@ -261,7 +261,7 @@ def test_show_verifies_a_claim_and_says_where_it_is_checked(run, capsys):
     assert main(["show", ONE, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["check"]["name"] == claim(ONE).measure.__qualname__
-    assert shown["hearing"]["verdict"] == "SUPPORTED"
+    assert shown["outcome"]["verdict"] == "SUPPORTED"
 
 
 def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_verified(run, capsys):

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fsl_num.claims.errata import errata
+from fsl_num.claims.records import KINDS, Erratum
 from fsl_num.cli import main
 from fsl_num.cli.inputs import InputError, known
 from fsl_num.report.errata import card, escaped, ledger, markdown
 from fsl_num.report.tables import rendered
-from fsl_num.theorems.errata import errata
-from fsl_num.theorems.records import KINDS, Erratum
 
 FIELDS = ["id", "label", "line", "kind", "as_printed", "corrected", "evidence", "depends"]
 

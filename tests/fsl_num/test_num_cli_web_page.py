@@ -29,12 +29,12 @@ def test_the_page_shows_what_was_checked(tmp_path, capsys):
 
 @pytest.fixture
 def idle(monkeypatch):
-    """A court that must not be asked."""
+    """A machine that must not be asked."""
 
     def refuse(*arguments, **options):
         raise AssertionError("the claims were checked before the target was checked")
 
-    monkeypatch.setattr("fsl_num.theorems.court.hear_all", refuse)
+    monkeypatch.setattr("fsl_num.claims.runner.verify_all", refuse)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.empirical_laws import (
+from fsl_num.claims.claim import Sample
+from fsl_num.paper.empirical_laws import (
     accuracy,
     ansatz_claims,
     best_schedule,
@@ -18,8 +18,8 @@ from fsl_num.theorems.empirical_laws import (
     measurements,
     schedule_claims,
 )
-from fsl_num.theorems.empirical_laws.ansatz_claims import SameOrder
-from fsl_num.theorems.empirical_laws.schedule_claims import Ranges
+from fsl_num.paper.empirical_laws.ansatz_claims import SameOrder
+from fsl_num.paper.empirical_laws.schedule_claims import Ranges
 
 HARD, EASY = Sample("hard", 0.5, 4.0), Sample("easy", 1.2, 2.0)
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fsl_num.spectrum import forgetting_kernel, signal
-from fsl_num.theorems.functional.adversary import Worst, worst_schedule
-from fsl_num.theorems.functional.instrument import (
+from fsl_num.paper.functional.adversary import Worst, worst_schedule
+from fsl_num.paper.functional.instrument import (
     Array,
     Instrument,
     cell_weights,
@@ -20,8 +19,9 @@ from fsl_num.theorems.functional.instrument import (
     infinite_parts,
     instrument,
 )
-from fsl_num.theorems.functional.measurements import bound
-from fsl_num.theorems.functional.shapes import SHAPES, shape
+from fsl_num.paper.functional.measurements import bound
+from fsl_num.paper.functional.shapes import SHAPES, shape
+from fsl_num.spectrum import forgetting_kernel, signal
 from fsl_num.volterra import Problem, solve
 
 POINT = (0.7, 1.8, 200.0, 2e4)

@@ -7,11 +7,11 @@ import math
 import pytest
 from sympy import Rational
 
-from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.functional import constants, endpoint_claims, gaps
-from fsl_num.theorems.functional.claims import CLAIMS, ERRATA
-from fsl_num.theorems.functional.statements import Between
-from fsl_num.theorems.functional.theorem_claims import past_two, up_to_two
+from fsl_num.claims.claim import Sample
+from fsl_num.paper.functional import constants, endpoint_claims, gaps
+from fsl_num.paper.functional.claims import CLAIMS, ERRATA
+from fsl_num.paper.functional.statements import Between
+from fsl_num.paper.functional.theorem_claims import past_two, up_to_two
 
 
 def test_between_refuses_what_lies_outside_and_what_is_no_number() -> None:
@@ -52,7 +52,7 @@ def test_the_harmonic_risk_is_what_the_sum_gives() -> None:
     assert math.exp(float(ray.values[0])) == pytest.approx(harmonic, rel=1e-3)
 
 
-def test_samples_are_moved_to_the_range_that_is_heard() -> None:
+def test_samples_are_moved_to_the_range_that_is_checked() -> None:
     inside, outside = (Sample("easy", Rational(value), Rational(2)) for value in (1, 3))
     assert up_to_two(inside) is inside and up_to_two(outside).s == Rational(3, 2)
     assert past_two(outside) is outside and past_two(inside).s == 2

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sympy import Rational
 
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.statements import NothingCompared
+from fsl_num.paper.allocation.numeric_laws import measure_risk
+from fsl_num.paper.model import capacities, equation_claims, gradients, identities, moments, spaces
+from fsl_num.paper.model.tables import Interval, Table, table
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_num.simulate.regression import Regression
-from fsl_num.theorems.allocation.numeric_laws import measure_risk
-from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.model import capacities, equation_claims, gradients, identities, moments, spaces
-from fsl_num.theorems.model.tables import Interval, Table, table
-from fsl_num.theorems.statements import NothingCompared
 
 HARD = Sample("hard", Rational(1, 2), Rational(4))
 EASY = Sample("easy", Rational(3, 2), Rational(2))

@@ -1,4 +1,4 @@
-"""The account of the paper: who hears what, and that it is the account of the source wherever that is at hand."""
+"""The account of the paper: who verifies what, and that it is the account of the source wherever that is at hand."""
 
 import json
 import os
@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 from tex_labels import labels, places
 
+from fsl_num.claims.labels import Place, account, covering_claims, open_places, orphans
 from fsl_num.cli import main
-from fsl_num.theorems.labels import Place, account, hearers, open_places, orphans
 
 PARSED = ("theorem", "lemma", "proposition", "corollary", "assumption", "definition", "formula", "box")
 
@@ -88,18 +88,18 @@ def claim(claim_id, label, line):
     return SimpleNamespace(id=claim_id, label=label, line=line)
 
 
-def test_a_place_is_heard_by_label_by_line_by_name_and_through_its_statement():
+def test_a_place_is_checked_by_label_by_line_by_name_and_through_its_statement():
     claims = [claim("by label", "thm:a", 90), claim("far", "sec:z", 99), claim("by line", "sec:one", 12)]
-    assert hearers(THEOREM, claims, PLACES) == ("by label", "far")
-    assert hearers(FORMULA, claims, PLACES) == ("by label", "far")
-    assert hearers(ALONE, claims, PLACES) == ("by line",)
+    assert covering_claims(THEOREM, claims, PLACES) == ("by label", "far")
+    assert covering_claims(FORMULA, claims, PLACES) == ("by label", "far")
+    assert covering_claims(ALONE, claims, PLACES) == ("by line",)
     assert open_places(claims, PLACES) == ()
     assert orphans(claims, PLACES) == ()
 
 
-def test_what_nobody_hears_and_who_hears_nothing_is_found():
+def test_what_nobody_verifies_and_who_verifies_nothing_is_found():
     claims = [claim("by line in the formula", "sec:one", 6), claim("lost", "sec:one", 50)]
-    assert hearers(FORMULA, claims, PLACES) == ("by line in the formula",)
+    assert covering_claims(FORMULA, claims, PLACES) == ("by line in the formula",)
     assert open_places(claims, PLACES) == (ALONE,)
     assert orphans(claims, PLACES) == ("lost",)
     assert open_places([], PLACES) == (THEOREM, FORMULA, ALONE)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import gammainc
 
+from fsl_num.claims.errata import errata
 from fsl_num.functional import noise_functional
+from fsl_num.paper.kernel.claims import ERRATA
+from fsl_num.paper.scaling_laws.errata import LAW_ERRATA
 from fsl_num.schedules import ExponentialDecay
-from fsl_num.theorems.errata import errata
-from fsl_num.theorems.kernel.claims import ERRATA
-from fsl_num.theorems.scaling_laws.errata import LAW_ERRATA
 from fsl_num.volterra import Problem, solve
 
 FOUND = {each.id: each for each in (*ERRATA, *LAW_ERRATA)}

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from fsl_num.claims.errata import errata
 from fsl_num.experiments.final_loss import final_risk
 from fsl_num.experiments.loss_dynamics import loss_dynamics
+from fsl_num.paper.model.errata import MODEL_ERRATA
 from fsl_num.simulate.concentration import eigenvalue_ratios
 from fsl_num.simulate.hypercontractivity import hypercontractivity_constants, hypercontractivity_slack, mode_constants
 from fsl_num.simulate.random_features import bias, mean_bias, predicted, random_projection, rank_one_bound
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_num.spectrum import signal
-from fsl_num.theorems.errata import errata
-from fsl_num.theorems.model.errata import MODEL_ERRATA
 
 FOUND = {each.id: each for each in MODEL_ERRATA}
 SIZES = (8, 16, 32, 64)

@@ -5,15 +5,15 @@ import math
 import numpy as np
 import pytest
 
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.statements import Ray
+from fsl_num.paper.model import measurements as measured
+from fsl_num.paper.model.claims import KURTOSIS, best_constants
+from fsl_num.paper.model.statements import Bracket, FailureRate, Operator, Trend, matrix_bound, noise_bound
 from fsl_num.simulate.families import family
 from fsl_num.simulate.hypercontractivity import hypercontractivity_constants
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_num.simulate.regression import Regression
-from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.model import measurements as measured
-from fsl_num.theorems.model.claims import KURTOSIS, best_constants
-from fsl_num.theorems.model.statements import Bracket, FailureRate, Operator, Trend, matrix_bound, noise_bound
-from fsl_num.theorems.statements import Ray
 
 SAMPLE = Sample("hard", 0.5, 4.0)
 FLAT = Ray("flat", np.log([8.0, 16.0, 32.0, 64.0]), {}, np.array([0.1, -0.1, 0.1, -0.1]))

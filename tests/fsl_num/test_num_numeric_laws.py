@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsl_num.theorems.allocation.numeric_laws import LOG_BUDGETS, BudgetedLaw, measure_allocation, measure_risk
+from fsl_num.paper.allocation.numeric_laws import LOG_BUDGETS, BudgetedLaw, measure_allocation, measure_risk
 
 unit = st.floats(0.02, 0.98)
 

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from fsl_num.claims.claim import Sample
 from fsl_num.experiments.loss_dynamics import GRID
-from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.experiments import protocols
+from fsl_num.paper.experiments import protocols
 from fsl_sym.domain import REGIMES
 
 
-def test_every_point_of_the_grid_is_heard_in_one_regime():
+def test_every_point_of_the_grid_is_checked_in_one_regime():
     found = [each for regime in REGIMES for each in protocols.grid_points(Sample(regime.name, 1, 2, 1))]
     assert sorted(found) == sorted((protocols.POINT, *GRID))
     assert protocols.grid_points(Sample("edge", 1, 2, 1)) == ((0.5, 2.0),)

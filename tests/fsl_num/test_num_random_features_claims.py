@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from fsl_num.simulate.random_features import random_projection
-from fsl_num.simulate.regression import Regression
-from fsl_num.theorems.claim import Sample
-from fsl_num.theorems.court import hear
-from fsl_num.theorems.random_features import draws, forcing, laws, matrices, risks, terms
-from fsl_num.theorems.random_features.claims import CLAIMS, ERRATA
-from fsl_num.theorems.random_features.statements import (
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.runner import verify
+from fsl_num.paper.random_features import draws, forcing, laws, matrices, risks, terms
+from fsl_num.paper.random_features.claims import CLAIMS, ERRATA
+from fsl_num.paper.random_features.statements import (
     Between,
     DrawnRay,
     OverDraws,
@@ -18,7 +17,8 @@ from fsl_num.theorems.random_features.statements import (
     Within,
     slope,
 )
-from fsl_num.theorems.records import Verdict
+from fsl_num.simulate.random_features import random_projection
+from fsl_num.simulate.regression import Regression
 from fsl_num.volterra import Problem, Spectrum, solve
 
 SIZES = (16, 32, 64, 128)
@@ -168,7 +168,7 @@ def test_the_printed_law_is_the_corrected_one_without_floor_and_leak():
 
 
 def test_the_identities_are_proved_and_the_lost_term_is_missed():
-    found = {each.id: hear(each).verdict for each in CLAIMS if each.family == "random-identities"}
+    found = {each.id: verify(each).verdict for each in CLAIMS if each.family == "random-identities"}
     assert found.pop("lem:bias_upper_bound/argument") is Verdict.REFUTED
     assert set(found.values()) == {Verdict.PROVED}
 

@@ -10,21 +10,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sympy import Rational, sympify
 
+from fsl_num.claims.records import (
+    DerivationRecord,
+    Erratum,
+    MutantOutcome,
+    Outcome,
+    PointOutcome,
+    RegimeOutcome,
+    Verdict,
+)
+from fsl_num.claims.registry import claim
 from fsl_num.report.allocations import allocation_latex, allocation_text, order_range_json
 from fsl_num.report.claims import card, card_json, generic_test_place, labels_listing, source_place
 from fsl_num.report.table import FORMATS, table_json
 from fsl_num.report.tables import fields, latex_table, markdown_table, rendered, table
 from fsl_num.report.verification import records_table, resolution_note, unresolved, verification
-from fsl_num.theorems.records import (
-    DerivationRecord,
-    Erratum,
-    Hearing,
-    MutantHearing,
-    PointHearing,
-    RegimeHearing,
-    Verdict,
-)
-from fsl_num.theorems.registry import claim
 from fsl_sym.allocation import AllocationRegime, optimal_allocation
 from fsl_sym.allocation import table as table_of_allocations
 from fsl_sym.exponents.solve import OrderRange
@@ -73,18 +73,18 @@ def test_colours_are_only_where_they_are_wanted():
 
 
 def record(verdict=Verdict.SUPPORTED, passes=True, seconds=2.0):
-    easy = RegimeHearing("easy", 4, True, (0.25, 0.5), 0.01, (MutantHearing("power + 0.05", True),), {"power": 0.01})
-    edge = RegimeHearing(
+    easy = RegimeOutcome("easy", 4, True, (0.25, 0.5), 0.01, (MutantOutcome("power + 0.05", True),), {"power": 0.01})
+    edge = RegimeOutcome(
         "edge",
         4,
         passes,
         (0.3, 12.0),
         0.02,
-        (MutantHearing("no log", passes, "drift 0.1"),),
+        (MutantOutcome("no log", passes, "drift 0.1"),),
         {"power": 0.04, "log_power": 0.2},
     )
     derivation = DerivationRecord("I1 and I2", 5, 5 if passes else 4)
-    return Hearing("thm:x", "A title", verdict, passes, (easy, edge), (derivation,), seconds, "the reason")
+    return Outcome("thm:x", "A title", verdict, passes, (easy, edge), (derivation,), seconds, "the reason")
 
 
 def screen(records, errata=(), previous=None, width=120, **options):
@@ -156,7 +156,7 @@ def test_a_check_that_resolves_less_than_it_should_is_named():
 
 
 def test_a_card_shows_role_probability_and_witnesses():
-    place = PointHearing("1/2", "4", True, (0.2, 0.4), None, "")
+    place = PointOutcome("1/2", "4", True, (0.2, 0.4), None, "")
     found = dataclasses.replace(record(), regimes=(dataclasses.replace(record().regimes[0], points=(place,)),))
     subject = dataclasses.replace(
         claim("lemma:ke-power/crossover"), probability="with probability 1 - exp(-M), 100 draws"
@@ -182,8 +182,8 @@ def test_the_account_says_why_no_claim_covers_a_place():
 
 
 def test_a_number_that_is_not_finite_stays_readable_and_is_valid_json():
-    one = RegimeHearing("hard", 1, False, (0.1, math.inf), math.nan, (), {})
-    found = Hearing("thm:y", "t", Verdict.UNKNOWN, False, (one,), (), 0.1)
+    one = RegimeOutcome("hard", 1, False, (0.1, math.inf), math.nan, (), {})
+    found = Outcome("thm:y", "t", Verdict.UNKNOWN, False, (one,), (), 0.1)
     assert "[0.1, inf]" in rendered(records_table([found]))
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["constants"] == [0.1, None]
 

@@ -4,16 +4,16 @@ import re
 from functools import cache
 
 import pytest
-from html_court import WILD, claim, court, record
+from html_outcomes import WILD, claim, record, runner
 from html_reading import Reader, contrast
 
+from fsl_num.claims.records import Verdict
 from fsl_num.report.html import page
-from fsl_num.theorems.records import Verdict
 
 
 @cache
 def written(size=12):
-    claims, records, errata = court(size)
+    claims, records, errata = runner(size)
     return page(records, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
 
 
@@ -71,7 +71,7 @@ def codes(article):
 
 
 def test_every_claim_and_erratum_has_its_article():
-    claims, records, errata = court()
+    claims, records, errata = runner()
     articles = {node.attributes["id"]: node for node in read().find("article")}
     assert len(articles) == len(claims) + len(errata)
     for each, one in zip(claims, records, strict=True):
@@ -204,7 +204,7 @@ def test_contrast_is_measured_as_the_guidelines_do():
 
 
 def test_the_page_is_reproducible_and_small():
-    claims, records, errata = court()
+    claims, records, errata = runner()
     again = page(records, errata, claims=claims, profile="quick", seed=7, date="a day", versions={"numpy": "2.0"})
     assert again == written()
     assert len(written(150).encode()) < 3_000_000

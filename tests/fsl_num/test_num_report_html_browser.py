@@ -2,7 +2,7 @@
 
 import pytest
 from html_browser import CHROMIUM, Browser
-from html_court import court
+from html_outcomes import runner
 
 from fsl_num.report.html import page
 
@@ -22,7 +22,7 @@ OVERFLOWING = """
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    claims, records, errata = court(15)
+    claims, records, errata = runner(15)
     target = tmp_path_factory.mktemp("page") / "report.html"
     target.write_text(page(records, errata, claims=claims, profile="quick", seed=0), encoding="utf-8")
     return target.as_uri()
@@ -122,7 +122,7 @@ def shown(browser):
 
 
 def test_the_filter_chooses_by_verdict_role_and_words(fresh):
-    claims, records, _ = court(15)
+    claims, records, _ = runner(15)
     assert shown(fresh) == 15
 
     def choose(name, value):

@@ -10,12 +10,12 @@ from html_reading import Reader
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from fsl_num.claims.errata import errata
+from fsl_num.claims.registry import claims
 from fsl_num.report.html.drawings import Axis, ratio_ticks, ticks
 from fsl_num.report.html.graph import place
 from fsl_num.report.html.mathml import display, inline
 from fsl_num.report.html.texts import Texts, anchors, number
-from fsl_num.theorems.errata import errata
-from fsl_num.theorems.registry import claims
 
 
 def seen(html):

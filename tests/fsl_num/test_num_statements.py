@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsl_num.theorems.statements import (
+from fsl_num.claims.statements import (
     LOG_DRIFT,
     LOG_MUTATION,
     POWER_DRIFT,

@@ -1,4 +1,4 @@
-"""fsl verify with the real court: processes change nothing but the time, and the record says what the table says."""
+"""fsl verify with the real runner: processes change nothing but the time, and the record says what the table says."""
 
 import json
 import os
@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from fsl_num.claims import runner
+from fsl_num.claims.registry import claim, claims
 from fsl_num.cli import main
 from fsl_num.cli.executors import executor_at
-from fsl_num.theorems import court
-from fsl_num.theorems.registry import claim, claims
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def ids():
-    """Two claims that are heard in different processes, and quickly."""
+    """Two claims that are checked in different processes, and quickly."""
     first = next(each for each in claims() if each.id == "approximation-error")
     other = next(each for each in claims() if each.id == "sec: effect-lrs/data-over-model")
     assert (other.family or other.id) != (first.family or first.id)
@@ -36,13 +36,13 @@ def without_seconds(record):
     return [{key: value for key, value in one.items() if key != "seconds"} for one in record]
 
 
-def test_neither_processes_nor_the_order_change_a_hearing(ids):
+def test_neither_processes_nor_the_order_change_a_outcome(ids):
     status, record, bar = verify(ids, "--jobs", "2", "--seed", "7", "--no-cache")
-    shared = {one["claim_id"]: one for one in without_seconds(record["hearings"])}
+    shared = {one["claim_id"]: one for one in without_seconds(record["outcomes"])}
     assert set(shared) > set(ids)  # with what corrects them
-    backwards = [court.hear(claim(one), "quick", 7) for one in reversed(shared)]
+    backwards = [runner.verify(claim(one), "quick", 7) for one in reversed(shared)]
     told = json.loads(json.dumps([one.to_json() for one in reversed(backwards)]))
-    # Whether a claim that fails passes is settled by the court, once the claim that corrects it was heard.
+    # Whether a claim that fails passes is settled by the verification, once the claim that corrects it was checked.
     here = [one | {"passes": shared[one["claim_id"]]["passes"]} for one in without_seconds(told)]
     assert here == list(shared.values())
     assert (status, record["passed"], record["from_cache"]) == (0, True, 0)
@@ -50,7 +50,7 @@ def test_neither_processes_nor_the_order_change_a_hearing(ids):
 
 
 def test_the_report_says_what_came_from_the_cache(ids, tmp_path, capsys):
-    words = ["verify", ids[0], "--jobs", "1", "--cache", str(tmp_path / "hearings")]
+    words = ["verify", ids[0], "--jobs", "1", "--cache", str(tmp_path / "outcomes")]
     for count in (0, 1):
         assert main(words) == 0
         assert f"{count} of 1 results came from the cache in" in capsys.readouterr().out
@@ -61,7 +61,7 @@ def test_the_report_says_what_came_from_the_cache(ids, tmp_path, capsys):
 def test_a_cache_that_cannot_be_written_is_told_and_not_fatal(ids, tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert main(["verify", ids[0], "--jobs", "1", "--cache", str(tmp_path / "file")]) == 0
-    assert "hearings are not kept" in capsys.readouterr().out
+    assert "outcomes are not kept" in capsys.readouterr().out
 
 
 def test_a_claim_is_shown_with_the_places_of_its_proof(ids, capsys):

@@ -51,19 +51,19 @@ def test_the_grid_is_as_wide_as_it_says():
 @pytest.mark.parametrize("kind", KINDS)
 def test_sharp_methods_agree_to_12_digits(kind, record_property):
     names = [name for name in evidence.ways() if WHOLE or name not in SLOW]
-    worst, loose, heard = (0.0, "", ""), [], 0
+    worst, loose, checked = (0.0, "", ""), [], 0
     for case in chosen(kind):
-        hearing = evidence.hear(case, names, math.inf if WHOLE else 0)
-        assert hearing.answers, case.name
-        heard += len(hearing.answers)
-        worst = max(worst, (*evidence.worst_pair(hearing), case.name))
+        outcome = evidence.verify(case, names, math.inf if WHOLE else 0)
+        assert outcome.answers, case.name
+        checked += len(outcome.answers)
+        worst = max(worst, (*evidence.worst_pair(outcome), case.name))
         loose += [
-            (max(hearing.differences(name)) / evidence.LOOSE[name], name, case.name)
-            for name in hearing.answers
+            (max(outcome.differences(name)) / evidence.LOOSE[name], name, case.name)
+            for name in outcome.answers
             if name in evidence.LOOSE
         ]
     record_property("worst disagreement", worst)
-    assert heard >= 2
+    assert checked >= 2
     assert worst[0] <= evidence.GOAL, worst
     # those that promise less keep what they promise
     assert max(loose)[0] <= 1.0, max(loose)
@@ -89,7 +89,7 @@ def test_methods_with_digits_agree_to_two_digits_less(digits, record_property):
 
 
 @pytest.mark.parametrize("name", sorted({*evidence.ways(), "voles"} - {"Radau"}))
-def test_every_method_is_heard(name):
+def test_every_method_is_checked(name):
     if name == "voles":
         pytest.importorskip("voles")
     ways = evidence.ways()
@@ -109,8 +109,8 @@ def test_every_method_is_heard(name):
 
 def test_a_wrong_method_is_seen():
     case = next(case for case in cases() if case.kind == "constant" and case.problem.model_size <= 7)
-    hearing = evidence.hear(case, ["panels", "LSODA"])
-    assert evidence.worst_pair(hearing)[0] <= evidence.GOAL and not evidence.lies([hearing])
-    hearing.answers["panels"].values[-1] *= 1 + 1e-10
-    assert math.isclose(evidence.worst_pair(hearing)[0], 1e-10, rel_tol=0.01)
-    assert "panels" in evidence.lies([hearing])[0]
+    outcome = evidence.verify(case, ["panels", "LSODA"])
+    assert evidence.worst_pair(outcome)[0] <= evidence.GOAL and not evidence.lies([outcome])
+    outcome.answers["panels"].values[-1] *= 1 + 1e-10
+    assert math.isclose(evidence.worst_pair(outcome)[0], 1e-10, rel_tol=0.01)
+    assert "panels" in evidence.lies([outcome])[0]

@@ -92,12 +92,12 @@ def test_a_jump_of_one_schedule_where_stretches_meet(monkeypatch):
     rates, batches = family(20, 2500)
     right, ends = smooth_columns.find_stretches, []
 
-    def heard(*arguments):
+    def checked(*arguments):
         found = right(*arguments)
         ends.append([one.high for one in found])
         return found
 
-    monkeypatch.setattr(smooth_columns, "find_stretches", heard)
+    monkeypatch.setattr(smooth_columns, "find_stretches", checked)
     losses_of_schedules(MODELS[0], rates, batches, rtol=1e-8)
     place = next(high for high in ends[0] if high > 600)
     batches[6, place:] *= 1.0 + 1e-6  # not one of those that are looked at first

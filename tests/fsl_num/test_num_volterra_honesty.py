@@ -34,13 +34,13 @@ def chosen(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_method_lies_about_its_error(kind, record_property):
-    judged = [hearing for hearing in (evidence.hear(case, JUDGED) for case in chosen(kind)) if hearing.digits >= 30]
+    judged = [outcome for outcome in (evidence.verify(case, JUDGED) for case in chosen(kind)) if outcome.digits >= 30]
     ratios = [
         ratio
-        for hearing in judged
-        for name, answer in hearing.answers.items()
+        for outcome in judged
+        for name, answer in outcome.answers.items()
         if answer.errors is not None
-        for ratio in hearing.ratios(name)
+        for ratio in outcome.ratios(name)
     ]
     record_property("true/claimed, median and maximum", (statistics.median(ratios), max(ratios)) if ratios else None)
     assert evidence.lies(judged) == []
@@ -144,5 +144,5 @@ def test_no_method_lies_at_the_end_of_a_long_step(name):
     ends = np.cumsum(case.problem.gamma.rates)
     at = replace(case, times=(*(float(t) for t in ends[[0, 8, 26]]), case.problem.end))
     at = replace(at, times=tuple(sorted({*at.times, float(np.unique(ends)[int(0.9 * (np.unique(ends).size - 1))])})))
-    hearing = evidence.hear(at, [name])
-    assert evidence.lies([hearing]) == []
+    outcome = evidence.verify(at, [name])
+    assert evidence.lies([outcome]) == []

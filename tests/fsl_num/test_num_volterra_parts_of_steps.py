@@ -96,10 +96,10 @@ def test_the_rounding_of_the_steps_beside_stretches_is_claimed(monkeypatch):
     rates = np.where(np.arange(1200) < 600, 0.1, 0.05)
     rates[580:640] *= np.random.default_rng(1).uniform(0.5, 1.0, 60)
     problem = Problem(**MODEL, gamma=Discrete(rates=rates))
-    right, heard = discrete.solve_mixed, []
-    monkeypatch.setattr(discrete, "solve_mixed", lambda *given: heard.append(given) or right(*given))
+    right, checked = discrete.solve_mixed, []
+    monkeypatch.setattr(discrete, "solve_mixed", lambda *given: checked.append(given) or right(*given))
     _, _, facts = losses_of_steps(problem, 1e-7)
-    system, _, _, stretches, accuracy, floor, at = heard[0]
+    system, _, _, stretches, accuracy, floor, at = checked[0]
     left = 1200 - sum(one.high - one.low for one in stretches)
     assert left == 1200 - facts["steps in stretches"] and left > 60 and at is None
     assert floor.relative == pytest.approx(stretch_floor(problem, system, left), rel=1e-12)

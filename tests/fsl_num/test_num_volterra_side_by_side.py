@@ -98,11 +98,11 @@ def test_a_difference_of_just_the_tolerance_is_no_miss():
 def test_solutions_are_compared_on_the_way_too(monkeypatch):
     right, asked = many.march_columns, []
 
-    def heard(*given):
+    def checked(*given):
         asked.append(given[5])
         return right(*given)
 
-    monkeypatch.setattr(many, "march_columns", heard)
+    monkeypatch.setattr(many, "march_columns", checked)
     losses_of_schedules(MODEL, [0.1, 0.2] * 500, np.array([[1.0], [2.0]]), at=[900])
     losses_of_schedules(MODEL, [0.1, 0.2] * 500, np.array([[1.0], [2.0]]), at=[0])
     # 33 places up to the record, from the first step on

@@ -147,14 +147,14 @@ def report(grid: Iterable[Case], digits: int, folder: Path) -> str:
     seconds: dict[str, list[float]] = defaultdict(list)
     alone, silent, missing, lies, worst = [], [], 0, [], (0.0, "", "")
     finer = sorted({int(path.stem[4:]) for path in folder.glob("*-*.json") if int(path.stem[4:]) > digits})
-    heard = 0
+    checked = 0
     for case in grid:
         path = _file(folder, case, digits)
         if not path.exists():
             missing += 1
             continue
         said = json.loads(path.read_text())["methods"]
-        heard += 1
+        checked += 1
         good = {name: answer for name, answer in said.items() if "values" in answer}
         silent += [f"{name}: {case.name}: {said[name]['nothing']}" for name in said if name not in good]
         for name, answer in good.items():
@@ -195,7 +195,7 @@ def report(grid: Iterable[Case], digits: int, folder: Path) -> str:
         ratio, at = max(honest[name], default=(math.nan, ""))
         middle = sorted(spent)[len(spent) // 2]
         lines.append(f"| {name} | {len(spent)} | {middle:.2g} | {max(spent):.3g} | {ratio:.2g} | {at} |")
-    lines.append(f"\n{heard} problems, {missing} not heard; worst disagreement {worst[0]:.2e} ({worst[2]}; {worst[1]})")
+    lines.append(f"\n{checked} problems, {missing} missing; worst disagreement {worst[0]:.2e} ({worst[2]}; {worst[1]})")
     for title, rows in (("lies", lies), ("nothing said", silent), ("one method only", alone)):
         lines += [f"\n{title}: {len(rows)}", *rows]
     return "\n".join(lines)

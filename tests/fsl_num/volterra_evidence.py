@@ -69,7 +69,7 @@ class Answer:
 
 
 @dataclass
-class Hearing:
+class Outcome:
     """One case: the truth, to how many digits it is one, where it comes from, and the answers by method."""
 
     case: Case
@@ -150,7 +150,7 @@ def precise_answers(case: Case, digits: int, names: Iterable[str] = (*OUTSIDE, *
     return found
 
 
-def hear(case: Case, names: Iterable[str] | None = None, largest: float = math.inf) -> Hearing:
+def verify(case: Case, names: Iterable[str] | None = None, largest: float = math.inf) -> Outcome:
     """Ask the methods ``names`` (default: all).
 
     ``largest``: the model up to which the package is asked for a truth with digits; it can cost minutes.
@@ -171,13 +171,13 @@ def hear(case: Case, names: Iterable[str] | None = None, largest: float = math.i
                 break
     assert truth is not None, "the panels take every problem"
     said = {name: answer for name, answer in answers.items() if answer is not None and name != source}
-    return Hearing(case, truth, digits, source, said)
+    return Outcome(case, truth, digits, source, said)
 
 
-def worst_pair(hearing: Hearing) -> tuple[float, str]:
+def worst_pair(outcome: Outcome) -> tuple[float, str]:
     """The worst relative disagreement of two sharp methods, the truth among them, and who they are."""
-    sharp = {name: answer.values for name, answer in hearing.answers.items() if name not in LOOSE}
-    sharp[hearing.source + " (truth)"] = hearing.truth
+    sharp = {name: answer.values for name, answer in outcome.answers.items() if name not in LOOSE}
+    sharp[outcome.source + " (truth)"] = outcome.truth
     names = sorted(sharp)
     pairs = [
         (max(relative(x, y) for x, y in zip(sharp[a], sharp[b], strict=True)), f"{a} / {b}")
@@ -187,51 +187,51 @@ def worst_pair(hearing: Hearing) -> tuple[float, str]:
     return max(pairs, default=(0.0, "no two methods"))
 
 
-def agreement_table(hearings: list[Hearing]) -> str:
+def agreement_table(outcomes: list[Outcome]) -> str:
     """Markdown: the worst difference from the truth of every method, where, and the worst of any sharp pair."""
     lines = ["| method | problems | worst difference | allowed | at | seconds, median |", "|---|---|---|---|---|---|"]
     by_method: dict[str, list[tuple[float, str, float]]] = defaultdict(list)
-    for hearing in hearings:
-        for name, answer in hearing.answers.items():
-            by_method[name].append((max(hearing.differences(name)), hearing.case.name, answer.seconds))
+    for outcome in outcomes:
+        for name, answer in outcome.answers.items():
+            by_method[name].append((max(outcome.differences(name)), outcome.case.name, answer.seconds))
     for name, rows in by_method.items():
         difference, at, _ = max(rows)
         seconds = statistics.median(row[2] for row in rows)
         lines.append(
             f"| {name} | {len(rows)} | {difference:.1e} | {LOOSE.get(name, GOAL):.0e} | {at} | {seconds:.2g} |"
         )
-    worst = max((*worst_pair(hearing), hearing.case.name) for hearing in hearings)
+    worst = max((*worst_pair(outcome), outcome.case.name) for outcome in outcomes)
     lines.append(f"\nworst disagreement of two sharp methods: {worst[0]:.2e} ({worst[1]}; {worst[2]})")
     return "\n".join(lines)
 
 
-def lies(hearings: list[Hearing]) -> list[str]:
+def lies(outcomes: list[Outcome]) -> list[str]:
     """One sentence for every claimed error that is smaller than the true one."""
     return [
-        f"{name}: {hearing.case.name}: true/claimed {ratio:.3g} at t = {t:.6g}, claimed {error:.3g} of {float(y):.6g}"
-        for hearing in hearings
-        if hearing.digits >= 30
-        for name, answer in hearing.answers.items()
+        f"{name}: {outcome.case.name}: true/claimed {ratio:.3g} at t = {t:.6g}, claimed {error:.3g} of {float(y):.6g}"
+        for outcome in outcomes
+        if outcome.digits >= 30
+        for name, answer in outcome.answers.items()
         if answer.errors is not None
         for ratio, t, error, y in zip(
-            hearing.ratios(name), hearing.case.times, answer.errors, hearing.truth, strict=True
+            outcome.ratios(name), outcome.case.times, answer.errors, outcome.truth, strict=True
         )
         if ratio > 1.0
     ]
 
 
-def honesty_table(hearings: list[Hearing]) -> str:
+def honesty_table(outcomes: list[Outcome]) -> str:
     """Markdown: true error over claimed error of every method that claims one."""
     ratios: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for hearing in hearings:
-        for name, answer in hearing.answers.items():
-            if hearing.digits >= 30 and answer.errors is not None:
-                ratios[name] += [(ratio, hearing.case.name) for ratio in hearing.ratios(name)]
+    for outcome in outcomes:
+        for name, answer in outcome.answers.items():
+            if outcome.digits >= 30 and answer.errors is not None:
+                ratios[name] += [(ratio, outcome.case.name) for ratio in outcome.ratios(name)]
     lines = ["| method | errors judged | median true/claimed | maximum | at |", "|---|---|---|---|---|"]
     for name, rows in ratios.items():
         median, (most, at) = statistics.median(row[0] for row in rows), max(rows)
         lines.append(f"| {name} | {len(rows)} | {median:.2g} | {most:.2g} | {at} |")
-    told = lies(hearings)
+    told = lies(outcomes)
     return "\n".join([*lines, f"\nlies: {len(told)}", *told])
 
 
@@ -244,7 +244,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--folder", type=Path, help="of --digits: where answers are kept, and found again")
     parser.add_argument("--most", type=float, default=120.0, help="of --digits: seconds for a method and a problem")
     options = parser.parse_args(arguments)
-    # every seventh first: with a limit of time all kinds and sizes are heard
+    # every seventh first: with a limit of time all kinds and sizes are checked
     grid = [case for first in range(7) for case in cases()[first::7]] if not options.quick else list(cases()[::7])
     if options.digits is not None:
         if options.folder is None:
@@ -252,18 +252,18 @@ def main(arguments: list[str]) -> None:
         volterra_digits.gather(grid, options.digits, options.folder, options.most, options.seconds)
         print("\n\n".join(volterra_digits.report(grid, digits, options.folder) for digits in options.digits))
         return
-    hearings, start = [], time.monotonic()
+    outcomes, start = [], time.monotonic()
     for i, case in enumerate(grid, 1):
         if time.monotonic() - start > options.seconds:
             break
         print(f"\r{i}/{len(grid)} {case.name:100}", end="", file=sys.stderr, flush=True)
-        hearings.append(hear(case))
+        outcomes.append(verify(case))
     print(file=sys.stderr)
     sources = defaultdict(int)
-    for hearing in hearings:
-        sources[hearing.source] += 1
-    print(f"{len(hearings)} of {len(grid)} problems; truth from {dict(sources)}\n")
-    print(agreement_table(hearings), honesty_table(hearings), sep="\n\n")
+    for outcome in outcomes:
+        sources[outcome.source] += 1
+    print(f"{len(outcomes)} of {len(grid)} problems; truth from {dict(sources)}\n")
+    print(agreement_table(outcomes), honesty_table(outcomes), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def _module_name(path):
     return ".".join(part for part in path.with_suffix("").parts if part != "__init__")
 
 
-def hear(mutant, clone, seconds, healthy):
+def verify(mutant, clone, seconds, healthy):
     """Run the tests on one mutant: a record with whether it was killed, by which file, and the changed line.
 
     A test file counts only where it passes without the mutant, asked when it first kills: ``healthy`` remembers.
@@ -194,7 +194,7 @@ def main(arguments=None):
         def run(mutant):
             place = clones.get()
             try:
-                return hear(mutant, place, chosen.seconds, healthy)
+                return verify(mutant, place, chosen.seconds, healthy)
             finally:
                 clones.put(place)
 

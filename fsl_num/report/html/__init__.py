@@ -9,13 +9,13 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from fsl_num.claims.claim import Claim
+from fsl_num.claims.records import Erratum, Outcome, Verdict
 from fsl_num.report.errata import counts
 from fsl_num.report.html import drawings
 from fsl_num.report.html.graph import graph
 from fsl_num.report.html.mathml import display
 from fsl_num.report.html.texts import Texts, anchors, exponential, interval, number
-from fsl_num.theorems.claim import Claim
-from fsl_num.theorems.records import Erratum, Hearing, Verdict
 
 __all__ = ["page"]
 
@@ -53,7 +53,7 @@ _MANY = 40
 
 
 def page(
-    records: Sequence[Hearing],
+    records: Sequence[Outcome],
     errata: Sequence[Erratum],
     *,
     profile: str,
@@ -95,7 +95,7 @@ def page(
     True
     """
     if claims is None:
-        from fsl_num.theorems.registry import claims as registered
+        from fsl_num.claims.registry import claims as registered
 
         claims = registered()
     known = {claim.id: claim for claim in claims}
@@ -131,14 +131,14 @@ def page(
     return f"{document.strip()}\n"
 
 
-def _remark(record: Hearing) -> str:
+def _remark(record: Outcome) -> str:
     """What must be added to the verdict for a reader to know whether all is well."""
     if record.verdict is Verdict.REFUTED and record.passes:
         return "its correction stands"
     return "" if record.passes else "open"
 
 
-def _totals(records: Sequence[Hearing], errata: Sequence[Erratum]) -> str:
+def _totals(records: Sequence[Outcome], errata: Sequence[Erratum]) -> str:
     refuted = sum(record.mutants_refuted for record in records)
     mutants = sum(record.mutants_total for record in records)
     seconds = sum(record.seconds for record in records)
@@ -162,7 +162,7 @@ def _relations(claim: Claim, claims: Sequence[Claim]) -> Iterator[tuple[str, lis
     yield "Strengthened by", [each.id for each in claims if each.strengthens == claim.id]
 
 
-def _tables(record: Hearing, text: Texts) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]], set[int]]]:
+def _tables(record: Outcome, text: Texts) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]], set[int]]]:
     """What lies behind a verdict: caption, headings, rows, and the indices of columns of numbers."""
     holds = {True: "holds", False: "fails"}
     rows: list[tuple[object, ...]] = [
@@ -195,11 +195,11 @@ def _tables(record: Hearing, text: Texts) -> Iterator[tuple[str, tuple[str, ...]
         yield "Measured over claimed, path by path", headings, rows, {2, 3, 4, 5, 6}
 
 
-def _survivors(record: Hearing) -> list[str]:
+def _survivors(record: Outcome) -> list[str]:
     return [f"{each.regime}: {mutant.name}" for each in record.regimes for mutant in each.mutants if not mutant.refuted]
 
 
-def _mutants(record: Hearing) -> list[str]:
+def _mutants(record: Outcome) -> list[str]:
     return list(dict.fromkeys(mutant.name for each in record.regimes for mutant in each.mutants))
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from fsl_num.claims.records import Curve, Outcome, PointOutcome
 from fsl_num.report.html.texts import interval, number, raised
-from fsl_num.theorems.records import Curve, Hearing, PointHearing
 
 WIDTH, HEIGHT = 340, 236
 _BOUNDS = (1.5, 3.0, 10.0, 100.0)
@@ -74,10 +74,10 @@ def ratio_ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [10.0**power for power in powers if power % stride == 0]
 
 
-def spread(point: PointHearing) -> float | None:
+def spread(point: PointOutcome) -> float | None:
     """C/c at a point, None where there are no two positive constants.
 
-    >>> spread(PointHearing("1/2", "4", True, (0.5, 2.0), None, ""))
+    >>> spread(PointOutcome("1/2", "4", True, (0.5, 2.0), None, ""))
     4.0
     """
     if point.constants is None or not 0 < point.constants[0] <= point.constants[1]:
@@ -94,7 +94,7 @@ def level(ratio: float) -> int:
     return 1 + sum(ratio > bound for bound in _BOUNDS)
 
 
-def constants_map(record: Hearing) -> dict[str, Any] | None:
+def constants_map(record: Outcome) -> dict[str, Any] | None:
     """Where in the plane of (s, beta) a claim was checked, and how far apart its constants lie there.
 
     None where no point has two positive constants that differ.
@@ -128,13 +128,13 @@ def constants_map(record: Hearing) -> dict[str, Any] | None:
     }
 
 
-def curves(record: Hearing) -> list[tuple[str, Curve]]:
+def curves(record: Outcome) -> list[tuple[str, Curve]]:
     """The regime and the curve of every path that was kept, of those that can be drawn."""
     kept = [(regime.regime, curve) for regime in record.regimes for point in regime.points for curve in point.curves]
     return [(name, curve) for name, curve in kept if _is_drawable(curve)]
 
 
-def drift_plot(record: Hearing) -> dict[str, Any] | None:
+def drift_plot(record: Outcome) -> dict[str, Any] | None:
     """The ratio measured / claimed along the paths that drift most, reach lowest and highest; None without curves."""
     paths = curves(record)
     if not paths:

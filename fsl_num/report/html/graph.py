@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from fsl_num.theorems.claim import Claim
+from fsl_num.claims.claim import Claim
 
 BOX = (196, 34)
 _ACROSS, _DOWN, _MARGIN = 50, 9, 6

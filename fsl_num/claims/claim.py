@@ -1,0 +1,158 @@
+"""A claim of the paper as one object: what it says, under which hypotheses, how it is derived, measured and refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from fsl_num.claims.formula_laws import order_mutants, order_statement, parts_of
+from fsl_num.claims.statements import Joint, Statement
+from fsl_sym.domain import REGIMES, Regime
+from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis
+from fsl_sym.proof.letters import declared, of_letters
+
+Role = Literal["printed", "corrected", "argument", "stronger", "own"]
+"""Where a claim comes from: the paper as printed; the paper corrected; a step of a proof of the paper, apart from what
+it proves; a statement of ours that is stronger than a printed one; one of ours that the paper does not make."""
+
+Words = str | Callable[[], str]
+"""A text, or what makes it when it is asked for: the registry is read without deriving what only a report shows."""
+
+ALL_REGIMES = tuple(regime.name for regime in REGIMES)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One exact point (s, beta) at which a claim is checked; the regime's name, and how much effort to spend.
+
+    ``effort`` is 0 for the quick profile, 1 for the full one, 2 for the deep one; ``seed`` is for what is drawn.
+    """
+
+    regime: str
+    s: Any
+    beta: Any
+    effort: int = 0
+    seed: int = 0
+
+    @property
+    def point(self) -> tuple[float, float]:
+        """(s, beta) as floats."""
+        return float(self.s), float(self.beta)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim, as printed in the paper or as corrected here.
+
+    ``id`` is the paper's label (a slug where it has none; variants carry a suffix), ``line`` its line in the paper's
+    source. ``stated`` is what it states, as one symbolic value (a text in LaTeX where there is no value yet), or what
+    makes that when it is asked for as ``formula``; ``hypotheses`` are what it needs: predicates of
+    :mod:`fsl_sym.proof`, and sentences for what is none. ``measure(sample)`` is what is measured without knowing the
+    claim; ``statement(sample)`` the claim in numbers, made from the formula where it is an order and none is given;
+    ``mutants(sample)`` wrong versions beyond those that are made from the formula and those a statement makes of
+    itself. ``derive`` gives the derivations that support the claim; it is PROVED where their theorems together are the
+    formula, under hypotheses that the claim has.
+    Claims of one ``family`` share a measurement and are checked in one process (its own id unless given).
+    ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails; ``role`` says where
+    the claim comes from (:data:`Role`), ``strengthens`` which printed claim a stronger one implies. ``probability`` is
+    for claims about random draws: what is asserted with which probability, the sample size, and the error of the test.
+    """
+
+    id: str
+    label: str
+    line: int
+    title: str
+    text: Words
+    stated: Formula | AllOf | str | Callable[[], Formula | AllOf | str]
+    hypotheses: tuple[str | Hypothesis, ...]
+    measure: Callable[[Sample], Any]
+    statement: Callable[[Sample], Statement] | None = None
+    mutants: Callable[[Sample], Mapping[str, Statement]] = lambda sample: {}
+    derive: Callable[[], Any] | None = None
+    regimes: tuple[str, ...] = ALL_REGIMES
+    depends: tuple[str, ...] = ()
+    corrected_by: str | None = None
+    family: str = ""
+    role: Role = "printed"
+    strengthens: str | None = None
+    probability: str = ""
+    extra_points: Mapping[str, tuple[tuple[Any, Any], ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        unknown = set(self.regimes) - set(ALL_REGIMES)
+        if unknown or not self.regimes:
+            raise ValueError(f"claim {self.id}: regimes must be among {ALL_REGIMES} and not empty, not {self.regimes}")
+        if self.role not in get_args(Role) or (self.role == "stronger") != (self.strengthens is not None):
+            raise ValueError(
+                f"claim {self.id}: the role must be one of {get_args(Role)}, and a stronger claim (no other) "
+                f"says which claim it strengthens; not {self.role!r} with strengthens = {self.strengthens!r}"
+            )
+        orders = self.statement is None and [part.relation in ("~", "<~") for part in self._parts()]
+        if self.statement is None and not (orders and all(orders)):
+            raise ValueError(f"claim {self.id} needs a statement: numbers are made from formulas of orders alone")
+        if not self.hypotheses:
+            raise ValueError(f"claim {self.id} has no hypotheses: say at least 's > 0, beta > 1'")
+
+    @property
+    def wording(self) -> str:
+        """The claim in words."""
+        return self.text if isinstance(self.text, str) else self.text()
+
+    @cached_property
+    def formula(self) -> Formula | AllOf | str:
+        """What the claim states."""
+        return self.stated() if callable(self.stated) else self.stated
+
+    @property
+    def latex(self) -> str:
+        """The claim in LaTeX, without delimiters."""
+        return self.formula if isinstance(self.formula, str) else self.formula.latex()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The hypotheses as texts, formulas between dollar signs."""
+        return tuple(f"${each.latex()}$" if isinstance(each, Formula) else str(each) for each in self.hypotheses)
+
+    @property
+    def given(self) -> frozenset[Hypothesis]:
+        """All that the claim assumes: its hypotheses that are predicates, and what its letters are declared to be."""
+        stated = {each for each in self.hypotheses if not isinstance(each, str)}
+        if isinstance(self.formula, Formula | AllOf):
+            stated |= of_letters(self.formula)
+            # what tends to 0 or to infinity is positive on the way
+            stated |= {each for part in self._parts() if part.variable is not None for each in declared(part.variable)}
+        return frozenset(stated)
+
+    def derivations(self) -> tuple[Derivation, ...]:
+        """The derivations that support the claim; none where it has no proof by machine."""
+        if self.derive is None:
+            return ()
+        derived = self.derive()
+        return (derived,) if isinstance(derived, Derivation) else tuple(derived)
+
+    def _parts(self) -> tuple[Formula, ...]:
+        return parts_of(self.formula) if isinstance(self.formula, Formula | AllOf) else ()
+
+    def says(self, sample: Sample) -> Statement:
+        """The claim in numbers at a sample."""
+        if self.statement is not None:
+            return self.statement(sample)
+        made = {str(part): order_statement(part, sample) for part in self._parts()}
+        return next(iter(made.values())) if len(made) == 1 else Joint(made)
+
+    def wrong_versions(self, sample: Sample) -> dict[str, Statement]:
+        """The mutants at a sample: of the formula, where the numbers are made from it, and those that are given."""
+        wrong: dict[str, Statement] = {}
+        parts = self._parts() if self.statement is None else ()
+        for part in parts:
+            for name, mutant in order_mutants(part, sample).items():
+                wrong[name if len(parts) == 1 else f"{part}: {name}"] = (
+                    mutant if len(parts) == 1 else Joint({str(part): mutant})
+                )
+        return {**wrong, **self.mutants(sample)}
+
+    def regime_objects(self) -> tuple[Regime, ...]:
+        """The regimes in which the claim is checked."""
+        return tuple(regime for regime in REGIMES if regime.name in self.regimes)

@@ -1,0 +1,190 @@
+"""The numeric law of a formula, and its wrong versions: both made from the symbolic value, nothing typed again.
+
+A formula ``quantity ~ order`` (or ``<~``) becomes an :class:`~fsl_num.claims.statements.Equivalent`: every power in
+the order is an exponent that mutants move, every term of a sum and every branch of a minimum one that they leave out.
+
+>>> from types import SimpleNamespace
+>>> from sympy import Min
+>>> from fsl_sym.proof import same_order
+>>> from fsl_sym.symbols import E, M, T, beta, s
+>>> law = order_statement(same_order(E, M ** (-s * beta) + Min(M, T ** (1 / beta)) / T), SimpleNamespace(s=1, beta=2))
+>>> law.exponents
+{'M in M^(-beta*s)': -2.0, 'T in Min(M, T^(1/beta))/T': -1.0, 'M in the minimum': 1.0, 'T in the minimum': 0.5}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sympy import Add, Expr, Max, Min, Mul, Pow, Symbol, log
+
+from fsl_num.claims.statements import Direction, Equivalent, Law
+from fsl_sym.proof import AllOf, Formula
+from fsl_sym.symbols import beta, s
+
+Array = NDArray[np.float64]
+Logs = Mapping[str, Array]
+_Part = Callable[[Mapping[str, float], Logs], Array]
+
+
+class _Compiled:
+    """An order as a function of its exponents; each power gets a name when it is met."""
+
+    def __init__(self, point: Mapping[Symbol, Any]) -> None:
+        self.point = point
+        self.exponents: dict[str, float] = {}
+        self.logarithms: set[str] = set()
+
+    def number(self, expression: Expr) -> float:
+        value = expression.subs(self.point)
+        if not value.is_number:
+            raise ValueError(f"the exponent {expression} holds {value.free_symbols}: only s and beta have values")
+        return float(value)
+
+    def part(self, expression: Expr, where: str) -> _Part:
+        """The log of an expression as a function of exponents and of the logs of its letters."""
+        if isinstance(expression, Add) and not _is_difference(expression):
+            terms = [self.part(term, _shown(term)) for term in expression.args]
+            return lambda powers, logs: _sum(*(term(powers, logs) for term in terms))
+        if isinstance(expression, Min | Max):
+            name = "the minimum" if isinstance(expression, Min) else "the maximum"
+            branches = [self.part(branch, name) for branch in expression.args]
+            choose = np.minimum if isinstance(expression, Min) else np.maximum
+            return lambda powers, logs: choose.reduce(
+                np.broadcast_arrays(*(branch(powers, logs) for branch in branches))
+            )
+        if isinstance(expression, Mul):
+            factors = [self.part(factor, where) for factor in expression.args]
+            return lambda powers, logs: np.asarray(sum(factor(powers, logs) for factor in factors))
+        if not expression.free_symbols - set(self.point):
+            constant = float(np.log(self.number(expression)))
+            return lambda powers, logs: np.float64(constant)  # type: ignore[return-value]
+        base, exponent = expression.as_base_exp()
+        if isinstance(base, Add) and not _is_difference(base):
+            key, inner = self._named(_shown(base), where), self.part(base, where)
+            self.exponents[key] = self.number(exponent)
+            return lambda powers, logs: powers[key] * inner(powers, logs)
+        return self._power(base, exponent, where)
+
+    def _named(self, name: str, where: str) -> str:
+        key = name if where == "" else f"{name} in {where}"
+        while key in self.exponents:
+            key += "'"
+        return key
+
+    def _power(self, base: Expr, exponent: Expr, where: str) -> _Part:
+        logarithmic = isinstance(base, log)
+        letter = str(base.args[0] if logarithmic else base)
+        squared = exponent == 2 and isinstance(base, Symbol)
+        name = f"{'log ' if logarithmic else ''}{letter}{'^2' if squared else ''}"
+        key = self._named(name, where)
+        self.exponents[key] = 1.0 if squared else self.number(exponent)
+        if logarithmic:
+            self.logarithms.add(key)
+
+        def value(powers: Mapping[str, float], logs: Logs) -> Array:
+            if squared:
+                return powers[key] * (logs[name] if name in logs else 2 * logs[letter])
+            along = logs[letter]
+            return powers[key] * (np.log(along) if logarithmic else along)
+
+        return value
+
+
+def _sum(*terms: Array) -> Array:
+    return np.asarray(np.logaddexp.reduce(np.broadcast_arrays(*terms), axis=0))
+
+
+def _is_difference(expression: Expr) -> bool:
+    """Whether a sum is one quantity with a name of its own, such as a - b."""
+    return isinstance(expression, Add) and any(term.could_extract_minus_sign() for term in expression.args)
+
+
+def _shown(term: Expr) -> str:
+    return str(term).replace("**", "^")
+
+
+def order_statement(formula: Formula, sample: Any, *, logarithmic: bool = False, **values: Any) -> Equivalent:
+    """The statement that a measured quantity is of the order that a formula says, at the (s, beta) of a sample.
+
+    Parameters
+    ----------
+    formula
+        With the relation ``~`` or ``<~``; the rays measured must hold the log of every letter of its right side, and of
+        every difference such as ``a - b``, under its name.
+    sample
+        Has ``s`` and ``beta``, exact.
+    logarithmic
+        Whether drifts are judged against the logarithm of the scale.
+    values
+        Other letters of exponents, name -> exact value.
+
+    Raises
+    ------
+    ValueError
+        If the formula is no order, or an exponent holds a letter without a value.
+    """
+    if formula.relation not in ("~", "<~"):
+        raise ValueError(f"a law is made from an order, and {formula} is none")
+    point: dict[Symbol, Any] = {s: sample.s, beta: sample.beta}
+    point |= {letter: values[letter.name] for letter in formula.right.free_symbols if letter.name in values}
+    law, exponents, logarithms = compiled(formula.right, point)
+    direction: Direction = "both" if formula.relation == "~" else "upper"
+    return Equivalent(law, exponents, frozenset(logarithms), direction=direction, logarithmic=logarithmic)
+
+
+def compiled(order: Expr, point: Mapping[Symbol, Any]) -> tuple[Law, dict[str, float], set[str]]:
+    """The log of an order as a law of its exponents; their names and values; which are powers of logarithms."""
+    compiler = _Compiled(point)
+    part = compiler.part(order, "")
+
+    def law(powers: Mapping[str, float], logs: Logs) -> Array:
+        return np.broadcast_to(part(powers, logs), np.shape(next(iter(logs.values())))).astype(np.float64)
+
+    return law, compiler.exponents, compiler.logarithms
+
+
+def order_mutants(formula: Formula, sample: Any, *, logarithmic: bool = False, **values: Any) -> dict[str, Equivalent]:
+    """Wrong versions of an order beside those with a moved exponent: a term or a branch of a minimum left out.
+
+    For a bound from above only what makes it stricter is wrong.
+
+    >>> from types import SimpleNamespace
+    >>> from fsl_sym.proof import same_order
+    >>> from fsl_sym.symbols import E, M, T, beta, s
+    >>> sorted(order_mutants(same_order(E, M ** (-s * beta) + T**-s), SimpleNamespace(s=1, beta=2)))
+    ['without M^(-beta*s)', 'without T^(-s)']
+    """
+    upper = formula.relation == "<~"
+    wrong = {}
+    for name, other in _shortened(formula.right, upper):
+        shorter = Formula(formula.left, formula.relation, other)
+        wrong[name] = order_statement(shorter, sample, logarithmic=logarithmic, **values)
+    return wrong
+
+
+def _shortened(order: Expr, upper: bool) -> Iterator[tuple[str, Expr]]:
+    """The order without one of its terms or branches, wherever it stands."""
+    if isinstance(order, Add | Min | Max) and not _is_difference(order):
+        stricter = isinstance(order, Add | Max)
+        for place, part in enumerate(order.args):
+            if len(order.args) > 1 and (stricter or not upper):
+                rest = order.func(*(each for other, each in enumerate(order.args) if other != place))
+                yield f"without {_shown(part)}", rest
+    for place, part in enumerate(order.args):
+        if isinstance(order, Add | Min | Max | Mul) or (isinstance(order, Pow) and place == 0):
+            for name, shorter in _shortened(part, upper):
+                yield name, order.func(*(shorter if other == place else each for other, each in enumerate(order.args)))
+
+
+def parts_of(formula: Formula | AllOf) -> tuple[Formula, ...]:
+    """The single formulas of a statement."""
+    if isinstance(formula, Formula):
+        return (formula,)
+    return tuple(part for each in formula.parts for part in parts_of(each))
+
+
+

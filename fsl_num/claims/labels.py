@@ -1,0 +1,95 @@
+"""The account of the paper: every statement and every numbered formula, and which claims verify it.
+
+>>> from fsl_num.claims.labels import account
+>>> next(place for place in account() if place.label == "cor: contraction").line
+768
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fsl_num.claims.claim import Claim
+
+KINDS = (
+    "theorem",
+    "lemma",
+    "proposition",
+    "corollary",
+    "assumption",
+    "definition",
+    "formula",  # that has a number or a label
+    "box",  # that holds no other place
+    "table",
+    "text",  # a claim that the paper makes in a sentence
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of the paper that makes a claim, or could: where it stands, who verifies it, or why nobody can.
+
+    ``label`` is the LaTeX label, or where there is none that of the section, a colon and the line. ``also`` are the ids
+    of claims that verify it beside those that bear its label or stand in its lines; ``excuse`` says why it is not
+    checkable.
+    """
+
+    label: str
+    line: int
+    last: int
+    kind: str
+    also: tuple[str, ...] = ()
+    excuse: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS or not 1 <= self.line <= self.last:
+            raise ValueError(f"{self.label}: {self.kind!r} in lines {self.line} to {self.last} is no place of {KINDS}")
+
+
+def account() -> tuple[Place, ...]:
+    """Every place, in the order of the paper."""
+    from fsl_num.claims.label_table import PLACES
+
+    return PLACES
+
+
+def covering_claims(place: Place, claims: Sequence[Claim], places: Sequence[Place]) -> tuple[str, ...]:
+    """The ids of the claims that verify a place, in the order of the claims.
+
+    These are the claims that bear its label or whose line is one of its own, those that it names, and, for a formula
+    inside a statement, those that verify the statement.
+    """
+    around = [each for each in places if each.line <= place.line and place.last <= each.last]
+    named = {name for each in around for name in each.also}
+    labels = {each.label for each in around}
+    return tuple(
+        each.id for each in claims if each.label in labels or place.line <= each.line <= place.last or each.id in named
+    )
+
+
+def orphans(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[str, ...]:
+    """The ids of the claims that verify no place of the account."""
+    checked = {name for place in places for name in covering_claims(place, claims, places)}
+    return tuple(each.id for each in claims if each.id not in checked)
+
+
+def open_places(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[Place, ...]:
+    """The places that no claim verifies and that have no excuse."""
+    return tuple(each for each in places if not each.excuse and not covering_claims(each, claims, places))
+
+
+def account_json(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    """The account as JSON-ready values: label, line, kind, the claims that verify it, and why it is not checkable."""
+    places = account()
+    return [
+        {
+            "label": place.label,
+            "line": place.line,
+            "kind": place.kind,
+            "claims": list(covering_claims(place, claims, places)),
+            "not_checkable": place.excuse or None,
+        }
+        for place in places
+    ]

@@ -1,0 +1,98 @@
+"""All claims, gathered from their groups, each id once.
+
+>>> from fsl_num.claims.registry import claims
+>>> len({each.id for each in claims()}) == len(claims())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
+
+from fsl_num.claims.claim import Claim
+
+GROUPS = (
+    "model.claims",
+    "model.identities",
+    "kernel.claims",
+    "functional.claims",
+    "random_features.claims",
+    "scaling_laws.claims",
+    "allocation.claims",
+    "allocation.comparisons",
+    "experiments.setting",
+    "experiments.protocols",
+    "empirical_laws.claims",
+)
+"""Modules of this package that define CLAIMS and ERRATA, in the order of the paper."""
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Every claim, in the order of the paper.
+
+    Raises ValueError where two claims share an id, or one is corrected by a claim that does not exist.
+
+    >>> "tab: optimal-scaling" in [each.id for each in claims()]
+    True
+    """
+    found = tuple(each for group in GROUPS for each in import_module(f"fsl_num.paper.{group}").CLAIMS)
+    ids = [each.id for each in found]
+    doubled = sorted({each for each in ids if ids.count(each) > 1})
+    if doubled:
+        raise ValueError(f"these ids stand for more than one claim: {', '.join(doubled)}")
+    for each in found:
+        for other in (*each.depends, each.corrected_by, each.strengthens):
+            if other is not None and other not in ids:
+                raise ValueError(f"claim {each.id} refers to {other!r}, which is no claim")
+    _without_circles({each.id: (*each.depends, *filter(None, [each.corrected_by])) for each in found})
+    return found
+
+
+def _without_circles(needed: Mapping[str, tuple[str, ...]]) -> None:
+    """Raises ValueError where a claim rests on itself, directly or by others."""
+    try:
+        tuple(TopologicalSorter(needed).static_order())
+    except CycleError as error:
+        raise ValueError(f"these claims rest on each other: {' -> '.join(error.args[1])}") from error
+
+
+@cache
+def _groups() -> dict[str, str]:
+    return {
+        each.id: f"fsl_num.paper.{group}"
+        for group in GROUPS
+        for each in import_module(f"fsl_num.paper.{group}").CLAIMS
+    }
+
+
+def group_of(claim_id: str) -> str:
+    """The dotted name of the module that lists the claim; "" for a claim of no group.
+
+    >>> group_of("tab: optimal-scaling")
+    'fsl_num.paper.allocation.comparisons'
+    """
+    return _groups().get(claim_id, "")
+
+
+def claim(claim_id: str) -> Claim:
+    """The claim with this id (spaces do not count); ValueError with the nearest ids where there is none.
+
+    >>> claim("tab:optimal-scaling").line
+    194
+    """
+    wanted = _spaceless(claim_id)
+    for each in claims():
+        if _spaceless(each.id) == wanted:
+            return each
+    near = get_close_matches(claim_id, [each.id for each in claims()], 3, 0.4)
+    hint = f": did you mean {' or '.join(near)}?" if near else ": `fsl list` shows them all"
+    raise ValueError(f"there is no claim {claim_id!r}{hint}")
+
+
+def _spaceless(text: str) -> str:
+    return "".join(text.split())

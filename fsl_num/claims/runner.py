@@ -1,0 +1,147 @@
+"""The verification in session: all claims checked over any executor, what was checked before taken from a cache."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import replace
+
+from fsl_num.claims.cache import Cache
+from fsl_num.claims.records import Outcome, Verdict
+from fsl_num.claims.registry import claim as claim_of
+from fsl_num.claims.registry import claims
+from fsl_num.claims.verification import PAPER_POINT, RESOLUTIONS, SAMPLES, samples_of, verify
+
+__all__ = ["PAPER_POINT", "RESOLUTIONS", "SAMPLES", "verify", "verify_all", "samples_of"]
+
+
+def verify_all(
+    ids: Sequence[str] = (),
+    *,
+    profile: str = "quick",
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Callable[[Outcome], None] | None = None,
+    cache: Cache | None = None,
+) -> tuple[Outcome, ...]:
+    """All claims (or those named, with those that they rest on or that correct them), in the order of the registry.
+
+    A claim that is refuted passes when the claim that corrects it passes. Any other is at most as strong as the weakest
+    claim on which it depends, and UNKNOWN where one of these does not pass. What comes out depends on the profile and
+    the seed alone, not on the executor nor on the order.
+
+    Args:
+        ids: of the claims; all by default.
+        profile: "quick", "full" or "deep", see :func:`verify`.
+        seed: of every draw.
+        executor: any ``concurrent.futures.Executor``; this process by default. Families of claims that share a
+            measurement go to it whole, and those that took longest (known from the cache) go first.
+        progress: called with each outcome as it ends, from the cache or not.
+        cache: where outcomes are kept as soon as they end, and found again.
+
+    >>> [(each.claim_id, each.passes) for each in verify_all(["sec: effect-lrs/data-over-model"])]
+    [('sec: effect-lrs/data-over-model', True), ('sec: effect-lrs/data-over-model-derived', True)]
+    """
+    if profile not in SAMPLES:
+        raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
+    wanted = _with_what_they_need(ids)
+    found: dict[str, Outcome] = {}
+    for outcome in _checked(wanted, profile, seed, executor, cache):
+        found[outcome.claim_id] = outcome
+        if progress is not None:
+            progress(outcome)
+    settled: dict[str, Outcome] = {}
+    return tuple(_settled(each, found, settled) for each in wanted)
+
+
+def _checked(
+    ids: Sequence[str], profile: str, seed: int, executor: Executor | None, cache: Cache | None
+) -> Iterator[Outcome]:
+    missing = []
+    for each in ids:
+        kept = None if cache is None else cache.get(claim_of(each), profile, seed)
+        if kept is None:
+            missing.append(each)
+        else:
+            yield kept
+    if executor is None:
+        for each in missing:
+            yield from _verify_ids([each], profile, seed, cache)
+        return
+    families = _longest_first(_families(missing), profile, cache)
+    futures = [executor.submit(_verify_ids, family, profile, seed, cache) for family in families]
+    for future in as_completed(futures):
+        for outcome in future.result():
+            if cache is not None:  # a worker on another machine could not keep it there
+                cache.put(claim_of(outcome.claim_id), profile, seed, outcome)
+            yield outcome
+
+
+def _verify_ids(ids: Sequence[str], profile: str, seed: int, cache: Cache | None = None) -> list[Outcome]:
+    """Verify these claims, and keep each outcome as soon as it ends, so that a run that is killed is resumed there."""
+    found = []
+    for each in ids:
+        outcome = verify(claim_of(each), profile, seed)
+        if cache is not None:
+            cache.put(claim_of(each), profile, seed, outcome)
+        found.append(outcome)
+    return found
+
+
+def _families(ids: Iterable[str]) -> list[list[str]]:
+    families: dict[str, list[str]] = {}
+    for each in ids:
+        families.setdefault(claim_of(each).family or each, []).append(each)
+    return list(families.values())
+
+
+def _longest_first(families: list[list[str]], profile: str, cache: Cache | None) -> list[list[str]]:
+    """The longest first, so that workers end together: those of unknown cost before the others, the largest first."""
+
+    def seconds(family: Sequence[str]) -> float:
+        known = [None if cache is None else cache.seconds(claim_of(each), profile) for each in family]
+        return math.inf if None in known else sum(each for each in known if each is not None)
+
+    return sorted(families, key=lambda family: (-seconds(family), -len(family)))
+
+
+def _with_what_they_need(ids: Sequence[str]) -> list[str]:
+    order = [each.id for each in claims()]
+    if not ids:
+        return order
+    wanted = set()
+    waiting = list(ids)
+    while waiting:
+        current = claim_of(waiting.pop())
+        if current.id not in wanted:
+            wanted.add(current.id)
+            waiting += [*current.depends, *([current.corrected_by] if current.corrected_by else [])]
+    return [each for each in order if each in wanted]
+
+
+STRENGTH = (Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
+"""The verdicts that pass by themselves, weakest first."""
+
+
+def _settled(claim_id: str, found: dict[str, Outcome], settled: dict[str, Outcome]) -> Outcome:
+    """A outcome with the verdict that what it rests on leaves it."""
+    if claim_id in settled:
+        return settled[claim_id]
+    outcome, claim = found[claim_id], claim_of(claim_id)
+    if outcome.verdict is Verdict.REFUTED and claim.corrected_by is not None:
+        outcome = replace(outcome, passes=_settled(claim.corrected_by, found, settled).passes)
+    elif outcome.verdict in STRENGTH:
+        for name in claim.depends:
+            other = _settled(name, found, settled)
+            while other.verdict is Verdict.REFUTED and other.corrected_by is not None:
+                other = _settled(other.corrected_by, found, settled)
+            if other.verdict not in STRENGTH:
+                message = f"it depends on {name}, which is {other.verdict}"
+                outcome = replace(outcome, verdict=Verdict.UNKNOWN, passes=False, message=message)
+                break
+            if STRENGTH.index(other.verdict) < STRENGTH.index(outcome.verdict):
+                message = f"{outcome.verdict} under {other.claim_id}, on which it depends and which is {other.verdict}"
+                outcome = replace(outcome, verdict=other.verdict, message=message)
+    settled[claim_id] = outcome
+    return outcome

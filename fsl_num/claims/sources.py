@@ -1,0 +1,176 @@
+"""Which code a claim is made of: the modules of its functions, all that these import, and a digest of their sources.
+
+>>> from fsl_num.claims.registry import claim
+>>> modules = Sources().closure(modules_of(claim("lem: half-scale")))
+>>> "fsl_num.spectrum" in modules, "fsl_num.cli" in modules
+(True, False)
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import FunctionType, MethodType
+from typing import Any
+
+from sympy import Basic
+
+PACKAGES = ("fsl_sym", "fsl_num")
+HOME = Path(__file__).resolve().parents[2]
+"""The folder that holds both packages: the checkout, or where they were installed."""
+
+
+class Sources:
+    """The sources of both packages below one folder, each read once.
+
+    Imports are read from the text, wherever in it they stand. A module that imports others by a computed name is
+    taken to need all modules of the package that the name begins with.
+    """
+
+    def __init__(self, home: Path = HOME) -> None:
+        self.home = home
+        self._imports: dict[str, frozenset[str]] = {}
+        self._digests: dict[str, str] = {}
+
+    def path(self, module: str) -> Path | None:
+        """The file of a module of the two packages; None for any other."""
+        if module.split(".")[0] not in PACKAGES:
+            return None
+        place = self.home.joinpath(*module.split("."))
+        candidates = (place / "__init__.py", place.with_name(f"{place.name}.py"))
+        return next((each for each in candidates if each.is_file()), None)
+
+    def imports(self, module: str) -> frozenset[str]:
+        """The modules of the two packages that a module imports, the packages around it included."""
+        if module not in self._imports:
+            path = self.path(module)
+            assert path is not None
+            named = set(self._named(ast.parse(path.read_bytes()), module))
+            around = {name for each in {module, *named} for name in _parents(each)}
+            self._imports[module] = frozenset(each for each in named | around if self.path(each) is not None)
+        return self._imports[module]
+
+    def closure(self, modules: Iterable[str]) -> frozenset[str]:
+        """These modules of the two packages and all that they import, directly or not."""
+        found: set[str] = set()
+        waiting = [each for each in modules if self.path(each) is not None]
+        while waiting:
+            module = waiting.pop()
+            if module not in found:
+                found.add(module)
+                waiting += self.imports(module) - found
+        return frozenset(found)
+
+    def digest(self, modules: Iterable[str]) -> str:
+        """SHA-256 over the names and the sources of all modules of the closure."""
+        whole = hashlib.sha256()
+        for module in sorted(self.closure(modules)):
+            if module not in self._digests:
+                path = self.path(module)
+                assert path is not None
+                self._digests[module] = hashlib.sha256(path.read_bytes()).hexdigest()
+            whole.update(f"{module} {self._digests[module]}\n".encode())
+        return whole.hexdigest()
+
+    def _named(self, tree: ast.AST, module: str) -> Iterator[str]:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                yield node.module
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+                if node.module in PACKAGES and any(self.path(f"{node.module}.{a.name}") is None for a in node.names):
+                    yield from self._below(node.module)  # a public name, found by a table
+            elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+                if module not in PACKAGES:  # their tables load a module only for a name that is asked of them
+                    yield from self._computed(node, module)
+
+    def _computed(self, call: ast.Call, module: str) -> Iterator[str]:
+        name = call.args[0] if call.args else None
+        if isinstance(name, ast.Constant):
+            yield str(name.value)
+            return
+        begin = name.values[0] if isinstance(name, ast.JoinedStr) and name.values else None
+        prefix = str(begin.value).rpartition(".")[0] if isinstance(begin, ast.Constant) else ""
+        yield from self._below(prefix or module)
+
+    def _below(self, package: str) -> Iterator[str]:
+        folder = self.home.joinpath(*package.split("."))
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(self.home).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def modules_of(thing: Any) -> frozenset[str]:
+    """The modules in which the functions of a claim are written, those that they hold on to included."""
+    return frozenset(text for kind, text in parts_of(thing) if kind == "module")
+
+
+def parts_of(thing: Any) -> tuple[tuple[str, str], ...]:
+    """What a claim is made of, in order: ("module", its name) for each function and object, ("value", its text).
+
+    >>> [text for kind, text in parts_of((1, "one", len)) if kind == "value"]
+    ['int 1', "str 'one'", 'builtin_function_or_method']
+    """
+    return tuple(_walk(thing, set()))
+
+
+def _walk(thing: Any, seen: set[int]) -> Iterator[tuple[str, str]]:
+    if thing is None:
+        return
+    if isinstance(thing, str | bytes | int | float | complex | Basic):
+        yield "value", f"{type(thing).__name__} {thing!r}"
+        return
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    inner: list[Any] = []
+    if isinstance(thing, functools.partial):
+        inner = [thing.func, thing.args, thing.keywords]
+    elif isinstance(thing, FunctionType):
+        yield "module", thing.__module__
+        yield "value", thing.__qualname__
+        # Of code that stands at one place in a source, only what it holds on to can differ.
+        inner = [_content(cell) for cell in thing.__closure__ or ()]
+        inner += [thing.__defaults__, thing.__kwdefaults__, getattr(thing, "__wrapped__", None)]
+    elif isinstance(thing, MethodType):
+        inner = [thing.__func__, thing.__self__]
+    elif isinstance(thing, Mapping):
+        inner = [part for pair in thing.items() for part in pair]
+    elif isinstance(thing, list | tuple):
+        inner = list(thing)
+    elif isinstance(thing, set | frozenset):
+        inner = sorted(thing, key=repr)
+    elif isinstance(thing, type):
+        yield "module", thing.__module__
+        yield "value", thing.__qualname__
+    else:
+        yield "module", type(thing).__module__
+        yield "value", type(thing).__qualname__
+        if is_dataclass(thing) and not type(thing).__module__.startswith("fsl_sym"):
+            inner = [getattr(thing, each.name) for each in fields(thing)]
+        else:  # a result of fsl_sym follows from its sources; a cache of results stands before a function
+            inner = [getattr(thing, "__wrapped__", None)]
+    for each in inner:
+        yield from _walk(each, seen)
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a name that is not bound yet
+        return None
+
+
+def _parents(module: str) -> Iterator[str]:
+    """The packages around a module, but for the two outermost: their tables of public names run nothing."""
+    parts = module.split(".")
+    yield from (".".join(parts[:size]) for size in range(2, len(parts)))

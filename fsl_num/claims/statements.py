@@ -1,0 +1,260 @@
+"""What a claim says about numbers, in a form that one measurement can judge, together with all its wrong neighbours.
+
+A statement knows the quantities it asserts (named exponents and constants), judges a measurement that knows nothing of
+them, and produces its own mutants: the same statement with one exponent off by 0.05 or one log power off by 0.25.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsl_num.claims.records import Curve, Judgement
+
+Array = NDArray[np.float64]
+Direction = Literal["both", "upper", "lower"]
+
+POWER_MUTATION = 0.05
+LOG_MUTATION = 0.25
+POWER_DRIFT = 0.01
+"""Largest drift of log(measured / claimed) per unit of log(scale): a fifth of the exponent mutation."""
+LOG_DRIFT = 0.01
+"""Largest drift per unit of log log(scale): ten times what searches good to 1e-3 log units leave over a unit of it."""
+
+
+CURVE_POINTS = 24
+"""How many places of a ratio a record keeps, for its plot."""
+
+
+class NothingCompared(ValueError):
+    """A check had nothing to compare: it proves nothing, whatever it says.
+
+    >>> Sharp(claimed=abs, remainder=abs).judge([])
+    Traceback (most recent call last):
+    fsl_num.claims.statements.NothingCompared: no point was measured
+    """
+
+
+class Statement(Protocol):
+    """A claim at one exact parameter point."""
+
+    def judge(self, measured: Any) -> Judgement:
+        """Whether the measurement agrees with the statement."""
+        ...
+
+    def mutants(self) -> Mapping[str, Statement]:
+        """Wrong versions that the same judgement must refuse."""
+        ...
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Statement]:
+        """The statement with each exponent of one kind ("power", "log_power") moved by ``size``, both ways."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Measured values of a positive quantity along a path to infinity, all in natural logarithms.
+
+    ``scale`` is log of the growing scale (increasing), ``logs`` the log of every variable the law depends on, each an
+    array as long as ``scale``, and ``values`` log of the measured quantity. Drifts are judged from the place number
+    ``settled`` on: the middle of the ray, unless it is known to begin where everything has settled (0).
+    """
+
+    name: str
+    scale: Array
+    logs: Mapping[str, Array]
+    values: Array
+    settled: int | None = None
+
+    def __post_init__(self) -> None:
+        arrays = [self.scale, self.values, *self.logs.values()]
+        if len({array.shape for array in arrays}) != 1 or self.scale.size < (4 if self.settled is None else 2):
+            raise ValueError(f"ray {self.name!r}: scale, values and logs must have one length of at least 4")
+        if not all(np.all(np.isfinite(array)) for array in arrays) or np.any(np.diff(self.scale) <= 0):
+            raise ValueError(f"ray {self.name!r}: entries must be finite and the scale must increase")
+        if self.settled is not None and not 0 <= self.settled <= self.scale.size - 2:
+            raise ValueError(f"ray {self.name!r}: settled must leave at least two places, not {self.settled}")
+
+    @property
+    def judged_from(self) -> int:
+        """The first place whose drift is judged."""
+        return self.scale.size // 2 if self.settled is None else self.settled
+
+
+Law = Callable[[Mapping[str, float], Mapping[str, Array]], Array]
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """measured is equivalent to law(exponents) up to constants, along every ray.
+
+    ``law(exponents, logs)`` returns the log of the claimed quantity. The ratio must not drift over the last half of any
+    ray: against log(scale), or against log log(scale) where ``logarithmic`` (rays then reach scales at which a log
+    power shows). ``direction`` "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
+    """
+
+    law: Law
+    exponents: Mapping[str, float]
+    log_exponents: frozenset[str] = frozenset()
+    direction: Direction = "both"
+    logarithmic: bool = False
+
+    def judge(self, measured: Sequence[Ray]) -> Judgement:
+        """Constants, and the worst drift over the last half of all rays.
+
+        Raises ValueError where the ratio is not finite: a nan must never pass for agreement, nor for a refutation.
+        """
+        if len(measured) == 0:
+            raise NothingCompared("no ray was measured")
+        limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
+        low, high, worst, worst_name = np.inf, -np.inf, 0.0, ""
+        reached: dict[str, tuple[float, Curve]] = {}
+        for ray in measured:
+            ratio = ray.values - self.law(self.exponents, ray.logs)
+            if not np.all(np.isfinite(ratio)):
+                raise ValueError(f"the claimed law is not finite along the ray {ray.name!r}: nothing can be judged")
+            half = ray.judged_from
+            # Where logs decide, the first budgets are still under the spell of branches that lose by a log power.
+            judged = ratio[half:] if self.logarithmic else ratio
+            low, high = min(low, float(judged.min())), max(high, float(judged.max()))
+            abscissa = np.log(ray.scale[half:]) if self.logarithmic else ray.scale[half:]
+            drift = _slope(abscissa, ratio[half:])
+            signed = {"both": abs(drift), "upper": drift, "lower": -drift}[self.direction]
+            for key, size in (("drift", signed), ("low", -float(judged.min())), ("high", float(judged.max()))):
+                if key not in reached or size > reached[key][0]:
+                    reached[key] = (size, curve_of(ray, ratio))
+            if signed > worst or not worst_name:
+                worst, worst_name = signed, ray.name
+        constants = (float(np.exp(np.clip(low, -700, 700))), float(np.exp(np.clip(high, -700, 700))))
+        curves = tuple({curve.name: curve for _, curve in reached.values()}.values())
+        detail = f"drift {worst:.2g} on {worst_name} (limit {limit:g})"
+        return Judgement(worst <= limit, worst / limit, constants, worst, detail, curves)
+
+    def mutants(self) -> Mapping[str, Equivalent]:
+        """Every exponent off by 0.05 (a log power by 0.25), both ways, one at a time."""
+        found = {}
+        for name in self.exponents:
+            step = LOG_MUTATION if name in self.log_exponents else POWER_MUTATION
+            for sign in self._signs(name):
+                found[f"{name} {'+' if sign > 0 else '-'} {step}"] = self._moved(name, sign * step)
+        return found
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Equivalent]:
+        """Every exponent of the kind moved by ``size``."""
+        names = [name for name in self.exponents if (name in self.log_exponents) == (kind == "log_power")]
+        return [self._moved(name, sign * size) for name in names for sign in self._signs(name)]
+
+    def _signs(self, name: str) -> tuple[int, ...]:
+        """Both ways for an equivalence; for a bound the way that tightens it (the other is true and weaker)."""
+        if self.direction == "both":
+            return (1, -1)
+        probe: Mapping[str, Array] = defaultdict(lambda: np.array([2.0]))
+        grows = self.law(self._moved(name, 0.1).exponents, probe) > self.law(self.exponents, probe)
+        return (-1,) if bool(grows[0]) == (self.direction == "upper") else (1,)
+
+    def _moved(self, name: str, step: float) -> Equivalent:
+        return replace(self, exponents={**self.exponents, name: self.exponents[name] + step})
+
+
+def curve_of(ray: Ray, ratio: Array) -> Curve:
+    """The ratio (natural logs) along a ray as a record of at most :data:`CURVE_POINTS` places, ends included."""
+    kept = np.unique(np.linspace(0, ray.scale.size - 1, min(ray.scale.size, CURVE_POINTS)).round().astype(int))
+    shortened = [tuple(float(f"{value:.4g}") for value in array[kept]) for array in (ray.scale, ratio)]
+    return Curve(ray.name, shortened[0], shortened[1])
+
+
+def growth(power: float, log_power: float, *, direction: Direction = "both") -> Equivalent:
+    """The statement N^power (log N)^log_power about rays whose only variable is "N", at scales where logs show."""
+    return Equivalent(
+        _growth_law, {"power": power, "log power": log_power}, frozenset({"log power"}), direction, logarithmic=True
+    )
+
+
+def _growth_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return exponents["power"] * logs["N"] + exponents["log power"] * np.log(logs["N"])
+
+
+@dataclass(frozen=True)
+class Sharp:
+    """measured / claimed tends to 1: at each point the relative error is at most the remainder that theory allows.
+
+    ``claimed`` maps the exact points of the measurement to numbers (mpmath or float); ``remainder`` gives, point by
+    point, the largest relative error that the next order of the expansion and the rounding allow. ``wrong`` are the
+    mutants: other claimed functions under the same remainders.
+    """
+
+    claimed: Callable[[Any], Any]
+    remainder: Callable[[Any], float]
+    wrong: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    perturbed: Callable[[str, float], Sequence[Callable[[Any], Any]]] | None = None
+
+    def judge(self, measured: Sequence[tuple[Any, Any]]) -> Judgement:
+        """``measured`` is a sequence of (point, value)."""
+        if len(measured) == 0:
+            raise NothingCompared("no point was measured")
+        worst, ratios, note = 0.0, [], ""
+        for point, value in measured:
+            ratio = value / self.claimed(point)
+            error, allowed = abs(float(ratio - 1)), self.remainder(point)
+            ratios.append(float(ratio))
+            if not (math.isfinite(error) and allowed > 0):
+                raise ValueError(f"relative error {error} against {allowed} at {point}: nothing can be judged")
+            if error / allowed >= worst:
+                worst, note = error / allowed, f"relative error {error:.1e} at {point}, allowed {allowed:.1e}"
+        return Judgement(worst <= 1, worst, (min(ratios), max(ratios)), None, note)
+
+    def mutants(self) -> Mapping[str, Sharp]:
+        """The wrong functions given."""
+        return {name: replace(self, claimed=function) for name, function in self.wrong.items()}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Sharp]:
+        """The claimed function with its exponents of the kind moved."""
+        return [replace(self, claimed=function) for function in (self.perturbed(kind, size) if self.perturbed else ())]
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Several statements about the parts of one measurement, all of which must hold."""
+
+    parts: Mapping[str, Statement]
+
+    def judge(self, measured: Mapping[str, Any]) -> Judgement:
+        """All parts; the worst one speaks."""
+        if not self.parts:
+            raise NothingCompared("the statement has no parts")
+        judged = {name: part.judge(measured[name]) for name, part in self.parts.items()}
+        name = max(judged, key=lambda each: (not judged[each].holds, judged[each].excess))
+        pairs = [each.constants for each in judged.values() if each.constants is not None]
+        constants = (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None
+        drifts = [each.drift for each in judged.values() if each.drift is not None]
+        return Judgement(
+            all(each.holds for each in judged.values()),
+            judged[name].excess,
+            constants,
+            max(drifts) if drifts else None,
+            f"{name}: {judged[name].detail}",
+            tuple(replace(each, name=f"{part}: {each.name}") for part in judged for each in judged[part].curves),
+        )
+
+    def mutants(self) -> Mapping[str, Joint]:
+        """Each part's mutants, one at a time and alone: the other parts hold where the whole does."""
+        return {
+            f"{name}: {label}": Joint({name: mutant})
+            for name, part in self.parts.items()
+            for label, mutant in part.mutants().items()
+        }
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Joint]:
+        """Each part's neighbours, one at a time and alone."""
+        return [Joint({name: moved}) for name, part in self.parts.items() for moved in part.neighbours(kind, size)]
+
+
+def _slope(abscissa: Array, ordinate: Array) -> float:
+    centred = abscissa - abscissa.mean()
+    return float(centred @ ordinate / (centred @ centred))

@@ -1,0 +1,258 @@
+"""One outcome: measure a claim in every regime, judge it, refuse its mutants, find what its check resolves."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sympy import Rational
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import parts_of
+from fsl_num.claims.records import (
+    DerivationRecord,
+    MutantOutcome,
+    Outcome,
+    PointOutcome,
+    RegimeOutcome,
+    Verdict,
+)
+from fsl_num.claims.statements import NothingCompared, Statement
+from fsl_sym.domain import Regime
+from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
+
+SAMPLES = {"quick": 1, "full": 6, "deep": 24}
+"""How many points of each regime a profile draws; its place in this order is the effort of its samples."""
+PAPER_POINT = (Rational(1, 2), Rational(4))
+"""The paper's own setting s = 0.5, beta = 4: checked in its regime under every profile."""
+RESOLUTIONS = {"power": 0.05, "log_power": 0.25}
+"""The mutations that every check must refuse, and from which the resolution is bisected down."""
+FINEST = 1e-9
+"""Resolutions are not followed below this."""
+BISECTIONS = 17
+"""Between FINEST and the first size refused they leave 1.4e-4 of the resolution open."""
+
+
+def verify(claim: Claim, profile: str = "quick", seed: int = 0) -> Outcome:
+    """One claim checked in all its regimes.
+
+    Args:
+        claim: from :func:`fsl_num.claims.registry.claim`.
+        profile: "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort) or "deep"
+            (24 points a regime, most effort; for the night).
+        seed: draws the points.
+
+    Returns:
+        The outcome; a check that breaks is UNKNOWN with its message, never passed over.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> verify(claim("sec: effect-lrs/data-over-model")).verdict
+    <Verdict.REFUTED: 'REFUTED'>
+    """
+    if profile not in SAMPLES:
+        raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
+    start = time.perf_counter()
+    try:
+        derivations = _derivations(claim)
+        regimes = tuple(_verify_regime(claim, regime, profile, seed) for regime in claim.regime_objects())
+        verdict, message = _verdict(claim, regimes, derivations)
+    except NothingCompared as error:
+        derivations, regimes = (), ()
+        verdict, message = Verdict.VACUOUS, f"the check compared nothing: {error}"
+    except Exception as error:
+        derivations, regimes = (), ()
+        verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
+    missing = unproved(claim) if verdict in (Verdict.SUPPORTED, Verdict.ENCLOSED) else ""
+    seconds = time.perf_counter() - start
+    return Outcome(
+        claim.id,
+        claim.title,
+        verdict,
+        verdict.passes,
+        regimes,
+        derivations,
+        seconds,
+        message,
+        claim.corrected_by,
+        missing,
+    )
+
+
+def samples_of(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Sample]:
+    """The exact points of one regime at which a claim is checked under a profile."""
+    points: list[tuple[Any, Any]] = regime.samples(SAMPLES[profile], seed)
+    if regime.contains(*PAPER_POINT):
+        points = [PAPER_POINT, *points]
+    points += [point for point in claim.extra_points.get(regime.name, ()) if regime.contains(*point)]
+    effort = tuple(SAMPLES).index(profile)
+    return [Sample(regime.name, s, beta, effort, seed) for s, beta in dict.fromkeys(points)]
+
+
+def _verify_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> RegimeOutcome:
+    samples = samples_of(claim, regime, profile, seed)
+    checked = [(sample, claim.says(sample), claim.measure(sample)) for sample in samples]
+    for sample, _, measured in checked:
+        nothing = _empty_part(measured)
+        if nothing is not None:
+            raise NothingCompared(f"{nothing} has no entries at s = {sample.s}, beta = {sample.beta}")
+    judged = [statement.judge(measured) for _, statement, measured in checked]
+    worst = max(judged, key=lambda each: (not each.holds, each.excess))
+    holds = all(each.holds for each in judged)
+    pairs = [each.constants for each in judged if each.constants is not None]
+    drifts = [each.drift for each in judged if each.drift is not None]
+    resolution: dict[str, float] = {}
+    mutants: tuple[MutantOutcome, ...] = ()
+    if holds:
+        mutants = _verify_mutants(claim, checked)
+        resolution = {kind: size for kind in RESOLUTIONS for size in [_resolution(kind, checked)] if size is not None}
+    return RegimeOutcome(
+        regime.name,
+        len(samples),
+        holds,
+        (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None,
+        max(drifts) if drifts else None,
+        mutants,
+        resolution,
+        f"s = {samples[judged.index(worst)].s}, beta = {samples[judged.index(worst)].beta}: {worst.detail}",
+        tuple(
+            # The curves of one point a regime are enough for a plot, and keep the record small.
+            PointOutcome(
+                str(each.s),
+                str(each.beta),
+                said.holds,
+                said.constants,
+                said.drift,
+                said.detail,
+                said.curves if index == 0 else (),
+            )
+            for index, (each, said) in enumerate(zip(samples, judged, strict=True))
+        ),
+        all(said.rigorous for said in judged),
+    )
+
+
+def _empty_part(measured: Any, name: str = "the measurement") -> str | None:
+    """The name of a part of a measurement that has no entries: no statement can compare anything with it."""
+    if isinstance(measured, Mapping):
+        parts = (_empty_part(part, f"the part {key!r} of the measurement") for key, part in measured.items())
+        return name if not measured else next((each for each in parts if each is not None), None)
+    return name if isinstance(measured, list | tuple) and not measured else None
+
+
+def _verify_mutants(claim: Claim, checked: Sequence[tuple[Sample, Statement, Any]]) -> tuple[MutantOutcome, ...]:
+    """Each mutant against the same measurements: the check refutes it when it fails at one of the points checked."""
+    refuted: dict[str, MutantOutcome] = {}
+    for sample, statement, measured in checked:
+        for name, mutant in {**statement.mutants(), **claim.wrong_versions(sample)}.items():
+            if name in refuted and refuted[name].refuted:
+                continue
+            judgement = mutant.judge(measured)
+            refuted[name] = MutantOutcome(name, not judgement.holds, judgement.detail)
+    return tuple(refuted.values())
+
+
+def _resolution(kind: str, checked: Sequence[tuple[Sample, Statement, Any]]) -> float | None:
+    """The smallest change of any exponent of the kind that the check refuses; None without such exponents."""
+
+    def refuses(size: float) -> bool:
+        neighbours = [(statement.neighbours(kind, size), measured) for _, statement, measured in checked]
+        return all(
+            any(not moved[index].judge(measured).holds for moved, measured in neighbours)
+            for index in range(len(neighbours[0][0]))
+        )
+
+    if not checked[0][1].neighbours(kind, RESOLUTIONS[kind]):
+        return None
+    high = RESOLUTIONS[kind]
+    while not refuses(high) and high < 4:
+        high *= 2
+    low = FINEST
+    for _ in range(BISECTIONS):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if refuses(middle) else (middle, high)
+    return high
+
+
+def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:
+    if claim.derive is None:
+        return ()
+    records = []
+    for derivation in claim.derivations():
+        verdict = derivation.verify()
+        steps = len(verdict.steps)
+        verified = sum(each.holds for each in verdict.steps)
+        # A chain that is broken between two steps counts as one step short, whatever its steps say.
+        verified = verified if verdict.holds else min(verified, steps - 1)
+        records.append(DerivationRecord(derivation.name, steps, verified, "" if verdict.holds else verdict.detail))
+    return tuple(records)
+
+
+def _verdict(
+    claim: Claim, regimes: Sequence[RegimeOutcome], derivations: Sequence[DerivationRecord]
+) -> tuple[Verdict, str]:
+    failed = [regime for regime in regimes if not regime.holds]
+    if failed:
+        return Verdict.REFUTED, f"fails in {', '.join(each.regime for each in failed)}: {failed[0].detail}"
+    broken = [each for each in derivations if not each.holds]
+    if broken:
+        return Verdict.UNKNOWN, f"the derivation {broken[0].name} has a step that does not verify: {broken[0].detail}"
+    silent = [regime for regime in regimes if not regime.mutants]
+    passed = [mutant.name for regime in regimes for mutant in regime.mutants if not mutant.refuted]
+    if silent or passed:
+        reason = (
+            f"accepts its mutants: {', '.join(passed[:3])}" if passed else f"no mutant was made in {silent[0].regime}"
+        )
+        return Verdict.VACUOUS, f"the check {reason}"
+    if not unproved(claim):
+        return Verdict.PROVED, ""
+    return (Verdict.ENCLOSED if all(regime.rigorous for regime in regimes) else Verdict.SUPPORTED), ""
+
+
+def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:
+    """Why a proof does not prove a claim; "" where the theorem is the formula, under hypotheses that the claim has.
+
+    Args:
+        claim: the claim.
+        proof: derivations; those of the claim by default.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> unproved(claim("lemma: N-exp-decay"))
+    ''
+    >>> unproved(claim("lemma: N-exp-decay"), claim("ass:source").derivations())
+    'the proof ends in another formula'
+    """
+    steps = claim.derivations() if proof is None else tuple(proof)
+    if not isinstance(claim.formula, Formula | AllOf):
+        return "the claim has no symbolic formula"
+    if not steps:
+        return "no proof by machine"
+    try:
+        theorem = together(*steps)
+    except ProofError as error:
+        return str(error)
+    if theorem.conclusion != claim.formula:
+        return "the proof ends in another formula"
+    if any(part.is_true_by_notation for part in parts_of(claim.formula)):
+        return "the formula says nothing: both of its sides are written the same way"
+    lacking = sorted(str(each) for each in theorem.hypotheses if not follows(each, claim.given))
+    return f"the proof assumes what the claim does not: {', '.join(lacking)}" if lacking else ""
+
+
+def follows(hypothesis: Hypothesis, given: frozenset[Hypothesis]) -> bool:
+    """Whether a hypothesis is among those given, or a weaker bound of the same letter by a number."""
+    if hypothesis in given:
+        return True
+    if not isinstance(hypothesis, Formula) or hypothesis.relation not in ("<", "<=") or not hypothesis.left.is_number:
+        return False
+    return any(
+        isinstance(each, Formula)
+        and each.right == hypothesis.right
+        and each.left.is_number
+        and (
+            (each.relation in ("<", "<=") and bool(each.left > hypothesis.left))
+            or (each.relation == "<" and each.left == hypothesis.left)
+        )
+        for each in given
+    )

@@ -1,0 +1,231 @@
+"""How a claim about an optimal allocation is built: from formulas by regime to statement, mutants, text and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from sympy import Symbol, factor
+
+from fsl_num.claims.claim import ALL_REGIMES, Claim, Role, Sample
+from fsl_num.claims.records import Judgement
+from fsl_num.claims.statements import Equivalent, Joint, Statement, growth
+from fsl_num.paper.allocation.numeric_laws import measure_allocation
+from fsl_sym.allocation import optimal_allocation
+from fsl_sym.domain import REGIMES
+from fsl_sym.exponents.solve import OrderRange
+from fsl_sym.laws import scaling_law
+from fsl_sym.order import Order
+from fsl_sym.proof import AllOf, Formula, all_of
+from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
+
+HYPOTHESES = ("s > 0", "beta > 1", "sigma^2 of order 1", "b = a/K", "a <= 1", "log N large")
+BASES = {"data": D, "compute": C}
+
+Printed = Callable[[Any, Any], Mapping[str, OrderRange]]
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of the near-optimal set of a hyperparameter: of a given order, or (None) not bounded at all."""
+
+    order: Equivalent | None
+
+    def judge(self, measured: Any) -> Judgement:
+        """Compare with the measured end: rays, or None where only the artificial search bound stopped it."""
+        if self.order is None or measured is None:
+            holds = self.order is None and measured is None
+            return Judgement(
+                holds, 0.0 if holds else 99.0, None, None, f"measured {'no end' if measured is None else 'an end'}"
+            )
+        return self.order.judge(measured)
+
+    def mutants(self) -> Mapping[str, End]:
+        """The mutants of the order; where there is no end, an end at the budget itself."""
+        if self.order is None:
+            return {"ends at the budget": End(growth(1.0, 0.0))}
+        return {name: End(order) for name, order in self.order.mutants().items()}
+
+    def neighbours(self, kind: str, size: float) -> list[End]:
+        """The neighbours of the order."""
+        return [] if self.order is None else [End(order) for order in self.order.neighbours(kind, size)]
+
+
+def point(power: Any, log_power: Any = 0) -> OrderRange:
+    """A quantity whose optimum is N^power (log N)^log_power."""
+    return OrderRange(Order(power, log_power), Order(power, log_power))
+
+
+def at_least(power: Any, log_power: Any = 0, upper: Order | None = None) -> OrderRange:
+    """A quantity whose optimum is everything of at least this order (up to ``upper``)."""
+    return OrderRange(Order(power, log_power), upper)
+
+
+def statement_of(quantities: Mapping[str, OrderRange], budget: str) -> Statement:
+    """The statement that the optima and the ends of the near-optimal sets have these orders."""
+    parts: dict[str, Statement] = {}
+    for name, each in quantities.items():
+        if name == "excess_risk":
+            assert each.lower is not None
+            parts[name] = growth(float(each.lower.power), float(each.lower.log_power))
+        elif not (name == "data_size" and budget == "data"):
+            for end, order in (("lower", each.lower), ("upper", each.upper)):
+                parts[f"{name} {end}"] = End(
+                    None if order is None else growth(float(order.power), float(order.log_power))
+                )
+    return Joint(parts)
+
+
+def measure(schedule: str, budget: str, infinite_model: bool, free_steps: bool, sample: Sample) -> Mapping[str, Any]:
+    """Brute-force optima at the sample's point."""
+    return measure_allocation(
+        schedule,
+        budget,
+        *sample.point,
+        free_steps=free_steps,
+        infinite_model=infinite_model,
+        settled=sample.effort == 0,
+    )
+
+
+def family_of(schedule: str, budget: str, *, infinite_model: bool = False, free_steps: bool = False) -> str:
+    """The claims that share a measurement: of one problem, or of both budgets of WSD, which one claim compares.
+
+    >>> family_of("wsd", "data") == family_of("wsd", "compute")
+    True
+    """
+    both = schedule == "wsd" and not (infinite_model or free_steps)
+    return "wsd/allocations" if both else f"{schedule}/{budget}/{infinite_model}/{free_steps}"
+
+
+def printed_claim(
+    name: str,
+    label: str,
+    line: int,
+    title: str,
+    problem: tuple[str, str],
+    easy: Printed,
+    hard: Printed,
+    *,
+    edge_is: str = "easy",
+    regimes: tuple[str, ...] = ALL_REGIMES,
+    infinite_model: bool = False,
+    free_steps: bool = False,
+    corrected_by: str | None = None,
+    role: Role = "printed",
+) -> Claim:
+    """A claim from two formulas, one for the easy and one for the hard regime, and which of them the edge belongs to.
+
+    The same formulas give the numbers, the text and the LaTeX; the other regime's formula is a mutant.
+    """
+    schedule, budget = problem
+    formulas = {"easy": easy, "hard": hard, "edge": easy if edge_is == "easy" else hard}
+    others = {"easy": hard, "hard": easy, "edge": hard if edge_is == "easy" else easy}
+
+    def statement(sample: Sample) -> Statement:
+        return statement_of(formulas[sample.regime](sample.s, sample.beta), budget)
+
+    def mutants(sample: Sample) -> Mapping[str, Statement]:
+        mine, other = (family[sample.regime](sample.s, sample.beta) for family in (formulas, others))
+        swapped = {key: (other[key] if key in other else value) for key, value in mine.items()}
+        return {} if _same(mine, swapped) else {"the other regime's formula": statement_of(swapped, budget)}
+
+    shown = [
+        (", ".join(regime for regime in regimes if formulas[regime] is formula), formula)
+        for formula in dict.fromkeys(formulas[regime] for regime in regimes)
+    ]
+    return Claim(
+        id=name,
+        label=label,
+        line=line,
+        title=title,
+        text=partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
+        stated=lambda: allocation_formula(problem, {regime: formulas[regime](s, beta) for regime in regimes}),
+        hypotheses=(*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
+        measure=partial(measure, schedule, budget, infinite_model, free_steps),
+        statement=statement,
+        mutants=mutants,
+        regimes=regimes,
+        corrected_by=corrected_by,
+        family=family_of(schedule, budget, infinite_model=infinite_model, free_steps=free_steps),
+        role=role,
+    )
+
+
+def derived_claim(
+    name: str, label: str, line: int, title: str, problem: tuple[str, str], role: Role = "corrected"
+) -> Claim:
+    """The derived allocation of a problem as a claim, its quantities and ranges checked in every regime."""
+
+    def formula(regime: str, s_value: Any, beta_value: Any) -> Mapping[str, OrderRange]:
+        values = {s: s_value, beta: beta_value}
+        quantities = optimal_allocation(*problem).regime(regime).quantities
+        return {key: each.subs(values) for key, each in quantities.items()}
+
+    claim = printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
+    return replace(claim, derive=lambda: optimal_allocation(*problem).derivations, role=role)
+
+
+def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bool:
+    return all(
+        (mine is None) == (theirs is None) and (mine is None or theirs is None or mine.equals(theirs))
+        for key in left
+        for mine, theirs in ((left[key].lower, right[key].lower), (left[key].upper, right[key].upper))
+    )
+
+
+def _shown(
+    formulas: list[tuple[str, Printed]],
+    base: Symbol,
+    between: str,
+    heading: str,
+    comma: str,
+    write: Callable[[str, OrderRange, Symbol], str],
+) -> str:
+    """The formulas of all regimes in one line, each after the names of its regimes."""
+    return between.join(
+        heading.format(names) + comma.join(write(key, each, base) for key, each in formula(s, beta).items())
+        for names, formula in formulas
+    )
+
+
+def _text(name: str, each: OrderRange, base: Symbol) -> str:
+    return f"{name.replace('_', ' ')} {'~ ' if each.is_point else ''}{each.as_text(base)}"
+
+
+def _written(order: Order, base: Symbol) -> Any:
+    """An order with its exponents written the one way in which the derived ones are."""
+    return Order(factor(order.power), factor(order.log_power)).as_expr(base)
+
+
+LETTERS = {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K}
+"""Name of a quantity -> its letter; the peak rate is the effective one, learning rate over batch size."""
+
+
+def allocation_formula(problem: tuple[str, str], regimes: Mapping[str, Mapping[str, OrderRange]]) -> Formula | AllOf:
+    """The orders of an allocation as one value: in each regime the least risk, and the ends of every quantity.
+
+    >>> from fsl_sym.symbols import s
+    >>> print(allocation_formula(("constant", "data"), {"easy": {"peak_lr": point(-s / (s + 1))}}))
+    gamma ~ N**(-s/(s + 1)) where s > 1 - 1/beta
+    """
+    schedule, budget = problem
+    law, grown = scaling_law(schedule), N if budget == "data" else C
+    parts: list[Formula] = []
+    for regime in REGIMES:
+        for name, each in regimes.get(regime.name, {}).items():
+            lower, upper = (None if end is None else _written(end, grown) for end in (each.lower, each.upper))
+            if name == "excess_risk":
+                program = (law.variables, grown, law.constraints(grown))
+                left = law.in_hyperparameters(grown)
+                parts.append(Formula(left, "optimum", lower, program=program, where=regime.condition))
+            elif name == "data_size" and budget == "data":
+                continue
+            elif each.is_point:
+                parts.append(Formula(LETTERS[name], "~", lower, where=regime.condition))
+            else:
+                parts += [Formula(lower, "<~", LETTERS[name], where=regime.condition)] if lower is not None else []
+                parts += [Formula(LETTERS[name], "<~", upper, where=regime.condition)] if upper is not None else []
+    return all_of(parts)

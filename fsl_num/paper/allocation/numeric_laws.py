@@ -1,0 +1,151 @@
+"""The scaling laws of the paper's theorems as printed, in logarithms, ready for brute force over hyperparameters.
+
+They are typed from the theorems labelled thm:chinchilla, thm:geometric and thm: wsd, with b = a/K, gamma = a/B and
+D = B K, and share nothing with the symbolic laws: log(a/b) is log K here, not the log of the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsl_num.claims.statements import Ray
+from fsl_num.minimise import Minimum, minimise_law, near_optimal_intervals
+
+Array = NDArray[np.float64]
+
+LOG_BUDGETS = (1e5, 1e6, 4e6, 1.6e7)
+"""Natural logarithms of the budgets: at these scales log N is large enough to tell (log N)^b from (log N)^(b + 1/4)."""
+SETTLED = 2
+"""The first budget at which all is judged; the ones before it show, under the full profile, how it came there."""
+NEAR_OPTIMAL, NEAR_OPTIMAL_STEPS = 2.2, 8.0
+"""Hyperparameters whose tuned risk is within this factor of the least are optimal "up to constants". Any fixed factor
+measures the same orders. Above 2 the set is connected: where two arms of it meet, one bias term counts twice, and
+min(2 v^-p + v) = 2^(1/(1+p)) min(v^-p + v). A small factor lets a branch worse by a log power leave the set early.
+Where the number of steps is free, log K instead of log D changes the risk by up to a factor s + 1/beta: the set must
+hold that constant too."""
+
+
+@dataclass(frozen=True)
+class BudgetedLaw:
+    """A law at one budget: variables searched, their bounds in units of the log budget, and log risk of log variables.
+
+    ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D).
+    """
+
+    schedule: str
+    budget: str
+    s: float
+    beta: float
+    log_budget: float
+    free_steps: bool = False
+    infinite_model: bool = False
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the searched hyperparameters, in the order of a point."""
+        names = ["peak_lr"]
+        names += [] if self.infinite_model else ["model_size"]
+        names += ["decay_fraction"] if self.schedule == "wsd" else []
+        return (*names, "steps") if self.free_steps else tuple(names)
+
+    @property
+    def near_optimal(self) -> float:
+        """The factor within which a risk counts as optimal."""
+        return NEAR_OPTIMAL_STEPS if self.free_steps else NEAR_OPTIMAL
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Bounds of the searched hyperparameters; only the upper one of M under a data budget is artificial."""
+        model = 3.0 if self.budget == "data" else 1.0
+        every = {"peak_lr": (-1.0, 0.0), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0), "steps": (0.0, 1.0)}
+        return [every[name] for name in self.variables]
+
+    def log_risk(self, point: Array) -> Array:
+        """Log of the right-hand side of the theorem; +inf where a hypothesis fails (a > 1, B < 1, T < 1)."""
+        values = {name: point[..., index] for index, name in enumerate(self.variables)}
+        gamma = values["peak_lr"]
+        model = values.get("model_size", np.full_like(gamma, np.inf))
+        data = self.log_budget - (model if self.budget == "compute" else 0.0) + np.zeros_like(gamma)
+        steps = values.get("steps", data)
+        feasible = (steps <= data) & (gamma + data - steps <= 0) & (steps > np.log(2.0))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if self.schedule == "constant":
+                time, noise = gamma + data, gamma
+            else:
+                # a - b = a (1 - 1/K) and T = (a - b) K / log(a/b) with log(a/b) = log K.
+                difference = np.log1p(-np.exp(-steps))
+                time = decay = gamma + data + difference - np.log(steps)
+                if self.schedule == "wsd":
+                    fraction = np.minimum(values["decay_fraction"], -1e-300)
+                    decay = decay + fraction
+                    time = np.logaddexp(gamma + data + np.log(-np.expm1(fraction)), decay)
+                fading = gamma + difference + np.minimum(model, decay / self.beta) - decay
+                noise = np.logaddexp(gamma - steps, fading)
+                feasible &= decay >= 0
+            risk = np.logaddexp(np.logaddexp(-self.s * self.beta * model, -self.s * time), noise)
+        return np.where(feasible & (time >= 0), risk, np.inf)
+
+
+@lru_cache(maxsize=256)
+def _optima(
+    schedule: str, budget: str, s: float, beta: float, free_steps: bool, infinite_model: bool, settled: bool
+) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
+    budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
+    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model) for each in budgets]
+    return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
+
+
+def _ray(name: str, laws: Sequence[BudgetedLaw], values: Sequence[float]) -> Ray:
+    scale = np.array([law.log_budget for law in laws])
+    return Ray(name, scale, {"N": scale}, np.array(values), len(laws) - len(LOG_BUDGETS[SETTLED:]))
+
+
+def measure_risk(schedule: str, budget: str, s: float, beta: float, *, settled: bool = False) -> Ray:
+    """The brute-force least risk over growing budgets, as a ray whose only variable is "N".
+
+    ``settled`` leaves out the budgets that are not judged.
+    """
+    optima = _optima(schedule, budget, s, beta, False, False, settled)
+    return _ray("excess_risk", [law for law, _ in optima], [optimum.log_value for _, optimum in optima])
+
+
+@lru_cache(maxsize=256)
+def measure_allocation(
+    schedule: str,
+    budget: str,
+    s: float,
+    beta: float,
+    *,
+    free_steps: bool = False,
+    infinite_model: bool = False,
+    settled: bool = False,
+) -> Mapping[str, tuple[Ray, ...] | None]:
+    """Brute-force optima over growing budgets; ``settled`` leaves out the budgets that are not judged.
+
+    Returns rays whose only variable is "N" (the log budget): "excess_risk", and for every hyperparameter x
+    "x lower" and "x upper", the ends of its near-optimal set; None where that end is the artificial search bound.
+    """
+    values: dict[str, list[float]] = {}
+    unbounded: set[str] = set()
+    optima = _optima(schedule, budget, s, beta, free_steps, infinite_model, settled)
+    laws = [law for law, _ in optima]
+    for law, optimum in optima:
+        values.setdefault("excess_risk", []).append(optimum.log_value)
+        intervals = near_optimal_intervals(
+            law.log_risk, law.bounds, log_budget=law.log_budget, factor=law.near_optimal, optimum=optimum
+        )
+        for name, found in zip(law.variables, intervals, strict=True):
+            values.setdefault(f"{name} lower", []).append(found.log_low)
+            values.setdefault(f"{name} upper", []).append(found.log_high)
+            if budget == "data" and name == "model_size" and found.hits_upper_bound:
+                unbounded.add(f"{name} upper")
+    if "model_size lower" in values and budget == "compute":
+        for end, other in (("lower", "upper"), ("upper", "lower")):
+            sizes = values[f"model_size {other}"]
+            values[f"data_size {end}"] = [law.log_budget - size for law, size in zip(laws, sizes, strict=True)]
+    return {name: None if name in unbounded else (_ray(name, laws, logs),) for name, logs in values.items()}

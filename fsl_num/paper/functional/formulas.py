@@ -1,0 +1,66 @@
+"""The functional scaling law as symbolic values: with the sums of the model, with powers of 1 + t, and its parts.
+
+>>> from fsl_num.paper.functional.formulas import functional, POWERS
+>>> functional(POWERS).has(Integral)
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sympy import Expr, Function, Integral, Symbol, oo
+
+from fsl_sym.proof import Formula
+from fsl_sym.spectrum import forgetting_kernel, signal
+from fsl_sym.symbols import E, M, beta, s, sigma, t, z
+
+GAMMA: Final = Function("gamma", nonnegative=True)
+"""The effective learning rate at intrinsic time."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A signal and a forgetting kernel, as functions of intrinsic time."""
+
+    signal: str
+    kernel: str
+
+    def at(self, time: Expr) -> tuple[Expr, Expr]:
+        """(signal, kernel) at a time."""
+        sums = {"M": (signal(time), forgetting_kernel(time))}
+        sums["infinity"] = (signal(time, oo), forgetting_kernel(time, oo))
+        sums["powers"] = ((1 + time) ** -s, (1 + time) ** (1 / beta - 2))
+        return sums[self.signal][0], sums[self.kernel][1]
+
+
+MODEL, INFINITE, POWERS = Pair("M", "M"), Pair("infinity", "infinity"), Pair("powers", "powers")
+MIXED = Pair("M", "infinity")
+
+
+def noise(pair: Pair, *, label: bool = True, signal_too: bool = True) -> Integral:
+    """int_0^t K(t - z) [e(z) + sigma^2] gamma(z) dz, or one of its two parts."""
+    parts = ([pair.at(z)[0]] if signal_too else []) + ([sigma**2] if label else [])
+    return Integral(pair.at(t - z)[1] * sum(parts[1:], parts[0]) * GAMMA(z), (z, 0, t))
+
+
+def functional(pair: Pair, *, label: bool = True, signal_too: bool = True) -> Expr:
+    """M^-(s beta) + e(t) and the noise."""
+    learned = M ** (-s * beta) + pair.at(t)[0]
+    return learned + noise(pair, label=label, signal_too=signal_too) if label or signal_too else learned
+
+
+def risk_is(order: Expr, relation: str = "~") -> Formula:
+    """The expected excess risk is of an order, or of at most it."""
+    return Formula(E, relation, order)
+
+
+def gap(rate: Expr, *, with_signal: bool) -> Integral:
+    """int_0^t (K_infinity - K_M)(t - z) gamma dz, times e_M(z) where ``with_signal``."""
+    beyond = forgetting_kernel(t - z, oo) - forgetting_kernel(t - z)
+    return Integral(beyond * rate * (signal(z) if with_signal else 1), (z, 0, t))
+
+
+RATIO: Final = Symbol("ratio", positive=True)
+"""The loss f, twice the expected excess risk, over the functional scaling law."""

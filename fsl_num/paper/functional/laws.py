@@ -1,0 +1,55 @@
+"""The functional scaling law in numbers, its exponents and which of its terms are there: what the claims assert."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.statements import Direction, Equivalent
+from fsl_num.paper.functional.instrument import Array
+from fsl_num.paper.functional.measurements import NOTHING
+
+TERMS = ("delta", "e", "label", "batch")
+INFINITE = ("delta", "e_inf", "label_inf", "batch_inf")
+MIXED = ("delta", "e", "label_inf", "batch_mixed")
+
+
+def law(sample: Sample, terms: tuple[str, ...] = TERMS) -> Callable[[Mapping[str, float], Mapping[str, Array]], Array]:
+    """The log of the sum of the named terms; an exponent that is off tilts its term by that power of M or t."""
+    s, beta = sample.point
+    claimed = exponents(sample)
+
+    def total(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        found = np.full_like(np.asarray(logs["M"], dtype=np.float64), NOTHING)
+        for term in terms:
+            kind = {"d": "M", "e": "signal"}.get(term[0], "kernel")
+            tilt = (powers[kind] - claimed[kind]) * logs["M" if kind == "M" else "t"]
+            found = np.logaddexp(found, logs[term] + tilt)
+        return found
+
+    return total
+
+
+def exponents(sample: Sample) -> dict[str, float]:
+    """-s beta of M, -s of t in the signal, -(2 - 1/beta) of t in the kernel."""
+    s, beta = sample.point
+    return {"M": -s * beta, "signal": -s, "kernel": -(2.0 - 1.0 / beta)}
+
+
+def functional_law(
+    sample: Sample, terms: tuple[str, ...] = TERMS, *, direction: Direction = "both", kernel: bool = True
+) -> Equivalent:
+    """The loss is of the order of the sum of the terms; ``kernel``: the rays show the kernel's exponent."""
+    powers = exponents(sample)
+    if kernel:
+        return Equivalent(law(sample, terms), powers, direction=direction)
+    whole, fixed = law(sample, terms), powers.pop("kernel")
+    return Equivalent(lambda given, logs: whole({**given, "kernel": fixed}, logs), powers, direction=direction)
+
+
+def without(sample: Sample, term: str, terms: tuple[str, ...] = TERMS, direction: Direction = "both") -> Equivalent:
+    """The law with one of its terms left out: a mutant."""
+    kept = tuple(each for each in terms if each != term)
+    return Equivalent(law(sample, kept), exponents(sample), direction=direction)

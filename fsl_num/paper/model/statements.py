@@ -1,0 +1,186 @@
+"""Statements about matrices and about random draws: two-sided bounds of operators, trends in the model size, failures.
+
+>>> Trend(0.0, 0.25).mutants().keys()
+dict_keys(['power + 0.5', 'power - 0.5'])
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsl_num.claims.records import Judgement
+from fsl_num.claims.statements import Direction, Ray
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""What rounding may leave of an inequality between matrices of order 1: sums of at most 1e4 terms, conditioned by the
+eigenvalues of H, which are at least 4^-6."""
+ATTAINED = 1e-5
+"""How close to its bound an extreme must be found: the search stops where an alternation gains less than 1e-13, and
+gains are squares of what is left."""
+MUTATION = 0.05
+CONFIDENCE = 0.999
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """A symmetric matrix ``value`` to be compared with multiples of the positive definite ``base``.
+
+    ``size`` is tr(HA), or twice the excess risk; ``matrix`` is A where there is one, and ``noise`` sigma^2.
+    """
+
+    value: Array
+    base: Array
+    size: float
+    matrix: Array | None = None
+    noise: float = 0.0
+
+
+Bound = Callable[[Operator, float], Array]
+
+
+def base_bound(each: Operator, rho: float) -> Array:
+    """rho size base: rho tr(HA) H."""
+    return rho * each.size * each.base
+
+
+def matrix_bound(each: Operator, rho: float) -> Array:
+    """rho size matrix: rho tr(HA) A."""
+    assert each.matrix is not None
+    return rho * each.size * each.matrix
+
+
+def noise_bound(each: Operator, rho: float) -> Array:
+    """(rho size + noise) base: (2 rho E + sigma^2) W H W'."""
+    return (rho * each.size + each.noise) * each.base
+
+
+def halved_noise_bound(each: Operator, rho: float) -> Array:
+    """(rho E + sigma^2) W H W'."""
+    return (0.5 * rho * each.size + each.noise) * each.base
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """bound(lower) <= value <= bound(upper) for every operator measured, in the order of symmetric matrices.
+
+    Where ``attained``, both constants must also be the best ones: some operator measured reaches each of them.
+    ``wrong`` are other bounds, to be refuted with the same constants.
+    """
+
+    lower: float
+    upper: float
+    bound: Bound = base_bound
+    attained: bool = True
+    wrong: Mapping[str, Bound] = field(default_factory=dict)
+
+    def judge(self, measured: Sequence[Operator]) -> Judgement:
+        """What is left of each inequality, relative to size times base."""
+        below, above, ratios = [], [], []
+        for each in measured:
+            root = np.linalg.inv(np.linalg.cholesky(each.base)) / math.sqrt(each.size)
+            below.append(_least(root, each.value - self.bound(each, self.lower)))
+            above.append(_least(root, self.bound(each, self.upper) - each.value))
+            own = np.linalg.eigvalsh(root @ (each.value - each.noise * each.base) @ root.T)
+            ratios += [float(own[0]), float(own[-1])]
+        least = min(*below, *above)
+        if not math.isfinite(least):
+            raise ValueError("the operators measured are not finite: nothing can be judged")
+        excess = max(0.0, -least) / ROUNDING
+        detail = f"an inequality is missed by {-least:.2g}" if excess > 1 else f"the least slack is {least:.1e}"
+        far = max(min(below), min(above))
+        if self.attained and far > ATTAINED and excess <= 1:
+            excess, detail = far / ATTAINED, f"a constant is {far:.2g} away from everything measured"
+        return Judgement(excess <= 1, excess, (min(ratios), max(ratios)), None, detail)
+
+    def mutants(self) -> Mapping[str, Bracket]:
+        """Each constant tighter by 0.05 and, where attained, looser by it; and the other bounds."""
+        found = {
+            f"rho_- + {MUTATION}": replace(self, lower=self.lower + MUTATION),
+            f"rho_+ - {MUTATION}": replace(self, upper=self.upper - MUTATION),
+        }
+        if self.attained:
+            found[f"rho_- - {MUTATION}"] = replace(self, lower=self.lower - MUTATION)
+            found[f"rho_+ + {MUTATION}"] = replace(self, upper=self.upper + MUTATION)
+        return found | {name: replace(self, bound=bound) for name, bound in self.wrong.items()}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Bracket]:
+        """None: there are no exponents here."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A quantity grows like M^power along a ray, judged by the least-squares slope over all of its model sizes.
+
+    For draws at small sizes, where a slope is known only to within ``allowance``: what is random in the medians and
+    what the finite sizes leave. The mutants are two allowances away.
+    """
+
+    power: float
+    allowance: float
+    direction: Direction = "both"
+
+    def judge(self, measured: Ray) -> Judgement:
+        """The slope against the power."""
+        ratio = measured.values - self.power * measured.scale
+        centred = measured.scale - measured.scale.mean()
+        slope = float(centred @ ratio / (centred @ centred))
+        excess = {"both": abs(slope), "upper": slope, "lower": -slope}[self.direction] / self.allowance
+        constants = (float(np.exp(ratio.min())), float(np.exp(ratio.max())))
+        return Judgement(excess <= 1, excess, constants, None, f"drift {slope:.2g} (allowed {self.allowance:g})")
+
+    def mutants(self) -> Mapping[str, Trend]:
+        """The power moved by two allowances, the way that matters."""
+        steps = {"both": (1, -1), "upper": (-1,), "lower": (1,)}[self.direction]
+        size = 2 * self.allowance
+        return {
+            f"power {'+' if step > 0 else '-'} {size:g}": replace(self, power=self.power + step * size)
+            for step in steps
+        }
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Trend]:
+        """None: slopes of draws do not resolve what the other checks do."""
+        return ()
+
+
+@dataclass(frozen=True)
+class FailureRate:
+    """Draws at model size M fail with probability at most exp(-``rate`` M).
+
+    Measured are (M, failures, draws); the upper ends of Clopper-Pearson intervals at 99.9 % decide, so that the bound
+    is shown and not only not contradicted.
+    """
+
+    rate: float
+
+    def judge(self, measured: Sequence[tuple[int, int, int]]) -> Judgement:
+        """The worst model size, as the ratio of the logarithms of the two bounds."""
+        from scipy.special import betaincinv
+
+        worst, note = -math.inf, ""
+        for size, failures, draws in measured:
+            outside = 0.5 * (1.0 + CONFIDENCE)
+            above = 1.0 if failures == draws else float(betaincinv(failures + 1, draws - failures, outside))
+            beyond = math.log(above) + self.rate * size
+            if beyond > worst:
+                worst, note = beyond, f"M = {size}: {failures} of {draws} fail, probability at most {above:.2g}"
+        return Judgement(worst <= 0, math.exp(min(worst, 700.0)), None, None, note)
+
+    def mutants(self) -> Mapping[str, FailureRate]:
+        """A rate ten times as fast."""
+        return {"ten times the rate": FailureRate(10.0 * self.rate)}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[FailureRate]:
+        """None: there are no exponents here."""
+        return ()
+
+
+def _least(root: Array, matrix: Array) -> float:
+    return float(np.linalg.eigvalsh(root @ matrix @ root.T)[0])

@@ -1,0 +1,118 @@
+"""What training without noise leaves of the target, draw by draw, beside the terms of the laws at the same times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.statements import Ray
+from fsl_num.paper.random_features import terms
+from fsl_num.paper.random_features.draws import Draw, drawn
+from fsl_num.paper.random_features.statements import DrawnRay
+
+Array = NDArray[np.float64]
+
+SIZES = ((16, 32, 64, 128), (16, 32, 64, 128), (16, 32, 64, 128, 256))
+RUNS = ((120, 100, 80, 48), (320, 240, 200, 128), (480, 400, 320, 192, 64))
+"""Model sizes and draws of the quick, full and deep profiles."""
+SPREAD_SIZES = (16, 32, 64, 128)
+SPREAD_RUNS = (120, 120, 80, 48)
+"""Standard deviations are then known to between 6 and 10 %, and their slope to 0.05."""
+PILOT_SIZES = (8, 16, 32, 64)
+PILOT_RUNS = (200, 120, 120, 120)
+"""So many that no failure in them shows a probability below exp(-0.03 M)."""
+RAYS: Mapping[str, float] = {"t = 1": 0.0, "t = (M/8)^beta": 1 / 8, "t = (M/2)^beta": 1 / 2, "t = (2M)^beta": 2.0}
+END = "t = infinity"
+
+
+def times_of(beta: float, size: int) -> Array:
+    """The times of all rays, the last one infinity."""
+    finite = [1.0 if share == 0.0 else (share * size) ** beta for share in RAYS.values()]
+    return np.array([*finite, np.inf])
+
+
+def logs_of(draw: Draw, s: float, beta: float, times: Array) -> dict[str, Array]:
+    """log of every term of the laws at ``times``; -inf for what is gone."""
+    size = draw.model_size
+    constant = np.ones_like(times)
+    found = {
+        "M": size * constant,
+        "signal": terms.signal(draw, s, beta, times),
+        "reversed signal": terms.reversed_signal(draw, s, beta, times),
+        "unit signal": terms.unit_signal(draw, s, beta, times),
+        "leak": terms.leak(draw, s, beta, times),
+        "kappa": terms.kappa(beta, size) * constant,
+        "floor": terms.floor(s, beta, size) * constant,
+        "top": terms.top_tail(s, beta, size) * constant,
+    }
+    with np.errstate(divide="ignore"):
+        return {name: np.log(values) for name, values in found.items()}
+
+
+@lru_cache(maxsize=64)
+def mean_rays(s: float, beta: float, effort: int, seed: int) -> tuple[DrawnRay, ...]:
+    """The mean over the signs of the target, along M at each of the times of :data:`RAYS`."""
+    sizes = SIZES[effort]
+    table = drawn(s, beta, sizes, RUNS[effort], seed)
+    values, logs = [], []
+    for size, draws in zip(sizes, table, strict=True):
+        times = times_of(beta, size)
+        values.append(np.log([draw.left(times) for draw in draws]))
+        logs.append(_stacked([logs_of(draw, s, beta, times) for draw in draws]))
+    return tuple(
+        DrawnRay(
+            name,
+            sizes,
+            tuple(part[:, place] for part in values),
+            {key: tuple(part[key][:, place] for part in logs) for key in logs[0]},
+        )
+        for place, name in enumerate((*RAYS, END))
+    )
+
+
+def rays(sample: Sample, *names: str, s: float | None = None) -> list[DrawnRay]:
+    """The rays with these names (all where none is given) at a sample, or at another ``s``."""
+    own, beta = sample.point
+    found = mean_rays(own if s is None else s, beta, sample.effort, sample.seed)
+    return [ray for ray in found if not names or ray.name in names]
+
+
+@lru_cache(maxsize=64)
+def fixed_grid(s: float, beta: float, seed: int) -> DrawnRay:
+    """The fixed target at 24 times from 1 to beyond all scales, and at infinity; the first size is the pilot.
+
+    For s > 1 from (M/2)^beta: before, single modes of the turned eigenvectors decide, and few draws are near the mean.
+    """
+    table = drawn(s, beta, PILOT_SIZES, PILOT_RUNS, seed + 1)
+    values, logs = [], []
+    for size, draws in zip(PILOT_SIZES, table, strict=True):
+        first = (0.5 * size) ** beta if s > 1.0 else 1.0
+        times = np.append(np.geomspace(first, (4.0 * size) ** beta, 24), np.inf)
+        values.append(np.log([draw.left(times, mean=False) for draw in draws]))
+        logs.append(_stacked([logs_of(draw, s, beta, times) for draw in draws]))
+    return DrawnRay("fixed", PILOT_SIZES, tuple(values), {key: tuple(part[key] for part in logs) for key in logs[0]})
+
+
+@lru_cache(maxsize=64)
+def _spreads(s: float, beta: float, seed: int) -> Ray:
+    values = []
+    for size, draws in zip(SPREAD_SIZES, drawn(s, beta, SPREAD_SIZES, SPREAD_RUNS, seed + 3), strict=True):
+        times = np.geomspace(1.0, (4.0 * size) ** beta, 40)
+        logs = np.log([draw.left(times, mean=False) / draw.left(times) for draw in draws])
+        values.append(float(np.log(logs.std(axis=0, ddof=1).max())))
+    scale = np.log(np.array(SPREAD_SIZES, dtype=np.float64))
+    return Ray("spread", scale, {"M": scale}, np.array(values))
+
+
+def spreads(sample: Sample) -> Ray:
+    """The standard deviation over draws, at the worst time, of log(left of the fixed target/its mean over signs)."""
+    return _spreads(*sample.point, sample.seed)
+
+
+def _stacked(rows: Sequence[Mapping[str, Array]]) -> dict[str, Any]:
+    return {key: np.array([row[key] for row in rows]) for key in rows[0]}

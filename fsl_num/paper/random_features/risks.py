@@ -1,0 +1,164 @@
+r"""The expected risk of training with noise, for given random features, beside the integrals of the laws.
+
+f is twice the excess risk. In the eigenbasis of W H W' the second moments of normal features obey the closed equation
+
+    m_j' = -2 mu_j m_j + gamma (mu_j (f + sigma^2) + mu_j^2 m_j),    f = tail + sum_j mu_j m_j,
+
+which :func:`fsl_num.volterra.solve` solves for the spectrum of W H W'. The learning rate is constant, with
+gamma tr(W H W') = 1/2, up to the end T, or up to T/2 and zero afterwards. f is linear in sigma^2: one solution without
+noise and one without a target serve all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsl_num.claims.claim import Sample
+from fsl_num.paper.random_features import terms
+from fsl_num.paper.random_features.draws import Draw, decay, drawn
+from fsl_num.paper.random_features.statements import DrawnRay
+from fsl_num.volterra import Problem, Spectrum, solve
+
+Array = NDArray[np.float64]
+
+SIZES = (16, 32, 64, 128)
+RUNS = ((32, 24, 20, 16), (120, 96, 64, 48), (360, 240, 160, 96))
+"""Draws of the quick, full and deep profiles."""
+SHARES = (1 / 2, 2.0)
+"""The ends of training are (c M)^beta for these c: on both sides of the time M^beta."""
+NOISES = ("no noise", "matched noise", "loud noise")
+"""sigma^2 = 0; the sigma^2 whose share of the risk is of the order of what random features never learn, since between
+terms of different orders a ratio moves from one constant to another, which at these sizes looks like a drift; and,
+before the time M^beta, M times that one, for which the rest soon does not count."""
+LOUDNESS = 8.0
+"""sigma^2 over that order: a quarter of it returns as risk at a constant rate, so that the noise decides."""
+STRENGTH = 0.5
+"""gamma tr(W H W'): half of what is stable for the equation of the paper."""
+_FIRST_PANEL = 0.25
+_ORDER = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """A rule on [0, end] that resolves both ends: ``z``, the distance ``left`` = end - z, and the ``weights``."""
+
+    z: Array
+    left: Array
+    weights: Array
+
+
+def nodes(end: float) -> Nodes:
+    """Gauss rules on panels that double from either end: what decays like a power is smooth on each.
+
+    >>> rule = nodes(100.0)
+    >>> bool(abs(rule.weights @ np.exp(-rule.left) - 1.0) < 1e-9)
+    True
+    """
+    half = 0.5 * end
+    count = max(1, int(np.ceil(np.log2(max(half / _FIRST_PANEL, 1.0)))))
+    cuts = np.concatenate([[0.0], half * 2.0 ** -np.arange(count, -1.0, -1.0)])
+    points, weights = np.polynomial.legendre.leggauss(_ORDER)
+    widths = np.diff(cuts)
+    near = (cuts[:-1, None] + 0.5 * widths[:, None] * (points + 1.0)).ravel()
+    mass = (0.5 * widths[:, None] * weights).ravel()
+    return Nodes(
+        np.concatenate([near, end - near[::-1]]),
+        np.concatenate([end - near, near[::-1]]),
+        np.concatenate([mass, mass[::-1]]),
+    )
+
+
+def solutions(draw: Draw, rate: float, times: Array) -> tuple[Array, Array]:
+    """f of the mean target without noise, and f of noise 1 without a target, for the constant rate gamma."""
+    found = []
+    for signals, tail, noise in ((draw.mean_signals, draw.mean_tail, 0.0), (0.0 * draw.mean_signals, 0.0, 1.0)):
+        spectrum = Spectrum(draw.eigenvalues.tolist(), signals.tolist(), tail)
+        end = float(times.max())
+        problem = Problem(noise=noise, gamma=rate, horizon=end, spectrum=spectrum, closure="gaussian")
+        found.append(np.asarray(solve(problem, times, rtol=1e-9).values))
+    return found[0], found[1]
+
+
+def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) -> dict[str, Any]:
+    """f at ``end`` for each of :data:`NOISES`, and the integrals of the laws, in natural logarithms.
+
+    ``cut``: the rate is 0 after half of the time.
+    """
+    least = terms.floor(s, beta, draw.model_size)
+    matched = LOUDNESS * least * (draw.model_size ** (beta - 1.0) if cut else 1.0)
+    own = draw.eigenvalues
+    rate = STRENGTH / float(own.sum())
+    stop = 0.5 * end if cut else end
+    rule = nodes(stop)
+    target, noisy = solutions(draw, rate, np.append(rule.z, stop))
+    rest = end - stop
+    weights = rate * rule.weights
+    kernel = weights * (decay(own, rule.left + rest) @ own**2)
+    if cut:  # each mode keeps its own noise while the rate lasts, and only forgets afterwards
+        slow = np.exp(-np.multiply.outer(rule.left, 2.0 * own - rate * own**2) - 2.0 * rest * own)
+        returned = weights * (slow @ own**2)
+        left = float(np.exp(rate * stop * own**2 - 2.0 * end * own) @ draw.mean_signals) + draw.mean_tail
+        found = (left + float(returned @ target[:-1]), float(returned @ (noisy[:-1] + 1.0)))
+    else:
+        found = (float(target[-1]), float(noisy[-1]))
+    signal = terms.signal(draw, s, beta, rule.z)
+    leak = terms.leak(draw, s, beta, rule.z)
+    power = weights * (1.0 + rule.left + rest) ** (1.0 / beta - 2.0)
+    last = np.array([end])
+    logs: dict[str, Any] = {
+        "M": np.log(draw.model_size),
+        "kappa": np.log(terms.kappa(beta, draw.model_size)),
+        "floor": np.log(least),
+        "top": np.log(terms.top_tail(s, beta, draw.model_size)),
+        "t": np.log1p(end),
+        "left": np.log(draw.left(np.array([end]))[0]),
+    }
+    with np.errstate(divide="ignore"):
+        logs["signal"] = float(np.log(terms.signal(draw, s, beta, last))[0])
+        logs["leak"] = float(np.log(terms.leak(draw, s, beta, last))[0])
+    for name, noise in zip(NOISES, (0.0, matched, matched * draw.model_size), strict=True):
+        loss = target[:-1] + noise * (noisy[:-1] + 1.0)
+        logs |= {
+            f"risk, {name}": np.log(found[0] + noise * found[1]),
+            f"volterra, {name}": np.log(kernel @ loss),
+            f"functional, {name}": np.log(kernel @ (signal + noise)),
+            f"functional with leak, {name}": np.log(kernel @ (signal + leak + noise)),
+            f"power, {name}": np.log(power @ ((1.0 + rule.z) ** -s + noise)),
+        }
+    return logs
+
+
+@lru_cache(maxsize=64)
+def _tables(s: float, beta: float, effort: int, seed: int) -> Mapping[tuple[float, bool], list[list[dict[str, Any]]]]:
+    table = drawn(s, beta, SIZES, RUNS[effort], seed + 2)
+    return {
+        (share, cut): [
+            [risk_and_terms(draw, s, beta, (share * draw.model_size) ** beta, cut=cut) for draw in draws]
+            for draws in table
+        ]
+        for share in SHARES
+        for cut in (False, True)
+    }
+
+
+def rays(sample: Sample, *, s: float | None = None) -> list[DrawnRay]:
+    """The risk along M for both schedules, each end and each noise, with the terms of the laws of that noise.
+
+    ``s`` takes the place of the sample's.
+    """
+    own, beta = sample.point
+    found = []
+    for (share, cut), table in _tables(own if s is None else s, beta, sample.effort, sample.seed).items():
+        for noise in NOISES if share < 1.0 else NOISES[:2]:
+            keys = [key for key in table[0][0] if "," not in key or key.endswith(f", {noise}")]
+            columns = {key.split(",")[0]: tuple(np.array([row[key] for row in rows]) for rows in table) for key in keys}
+            values = columns.pop("risk")
+            name = f"t = ({share:g} M)^beta, {noise}, {'rate 0 from t/2' if cut else 'constant rate'}"
+            found.append(DrawnRay(name, SIZES, values, columns))
+    return found

@@ -1,0 +1,267 @@
+"""Statements about quantities of random features, one value a draw: equivalence in M, rare failures, bounds by numbers.
+
+>>> OverDraws(lambda exponents, logs: exponents["M"] * logs["M"], {"M": -1.0}).mutants().keys()
+dict_keys(['M + 0.05', 'M - 0.05'])
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsl_num.claims.records import Judgement
+from fsl_num.claims.statements import Direction, Ray, curve_of
+from fsl_num.paper.model.statements import FailureRate
+
+Array = NDArray[np.float64]
+Law = Callable[[Mapping[str, float], Mapping[str, Any]], Any]
+
+FINITE_SIZE = 0.03
+"""Largest slope of a ratio in log M that counts as none: from M = 32 to 128 terms of the relative order 1/M move it."""
+ERRORS = 3.0
+"""Standard errors of the slope that the draws may add."""
+MUTATION = 0.05
+QUANTILE = 0.1
+"""A fifth of the draws of the pilot size leave its bounds: a tenth on either side."""
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRay:
+    """One positive quantity along growing model sizes, in natural logarithms, with one value a draw.
+
+    ``sizes`` are the model sizes, ``values`` one array a size, and ``logs`` the log of every variable of a law, per
+    size an array of one value a draw (or one number for all).
+    """
+
+    name: str
+    sizes: tuple[int, ...]
+    values: tuple[Array, ...]
+    logs: Mapping[str, tuple[Any, ...]]
+
+    def __post_init__(self) -> None:
+        if len(self.sizes) < 3 or any(len(part) != len(self.sizes) for part in (self.values, *self.logs.values())):
+            raise ValueError(f"ray {self.name!r}: needs values and logs for each of at least three model sizes")
+
+    def ratios(self, law: Law, exponents: Mapping[str, float]) -> tuple[Array, ...]:
+        """log(measured/claimed), per size an array like the values. Raises ValueError where it is not finite."""
+        found = []
+        for place, values in enumerate(self.values):
+            claimed = law(exponents, {name: parts[place] for name, parts in self.logs.items()})
+            ratio = values - claimed
+            if not np.all(np.isfinite(ratio)):
+                raise ValueError(f"the claimed law is not finite along the ray {self.name!r}: nothing can be judged")
+            found.append(np.asarray(ratio))
+        return tuple(found)
+
+
+def slope(sizes: Sequence[int], ratios: Sequence[Array]) -> tuple[float, float]:
+    """The least-squares slope of the mean ratios against log M, and its standard error from the spread of the draws."""
+    x = np.log(np.array(sizes, dtype=np.float64))
+    x = x - x.mean()
+    weights = x / (x @ x)
+    means = np.array([part.mean() for part in ratios])
+    errors = np.array([part.std(ddof=1) ** 2 / part.size if part.size > 1 else 0.0 for part in ratios])
+    return float(weights @ means), math.sqrt(float(weights**2 @ errors))
+
+
+@dataclass(frozen=True)
+class OverDraws:
+    """measured is equivalent to law(exponents), with constants that do not drift with M.
+
+    Judged by the slope of the mean log ratio over the last three quarters of the model sizes, within ``finite_size``
+    (on the rays named in ``slack``, within that) and :data:`ERRORS` of its standard errors. ``wrong`` are other laws
+    that the check must refuse.
+    """
+
+    law: Law
+    exponents: Mapping[str, float]
+    direction: Direction = "both"
+    wrong: Mapping[str, Law] = field(default_factory=dict)
+    finite_size: float = FINITE_SIZE
+    slack: Mapping[str, float] = field(default_factory=dict)
+
+    def judge(self, measured: Sequence[DrawnRay]) -> Judgement:
+        """Constants over all draws, and the worst slope against what is allowed for it."""
+        low, high, worst, drift, note = math.inf, -math.inf, -math.inf, 0.0, ""
+        curves = []
+        for ray in measured:
+            ratios = ray.ratios(self.law, self.exponents)
+            first = len(ratios) // 4
+            found, error = slope(ray.sizes[first:], ratios[first:])
+            signed = {"both": abs(found), "upper": found, "lower": -found}[self.direction]
+            allowed = self.slack.get(ray.name, self.finite_size) + ERRORS * error
+            low = min(low, *(float(part.min()) for part in ratios))
+            high = max(high, *(float(part.max()) for part in ratios))
+            means = np.array([float(part.mean()) for part in ratios])
+            scale = np.log(np.array(ray.sizes, dtype=np.float64))
+            if scale.size >= 4:
+                curves.append(curve_of(Ray(ray.name, scale, {}, means), means))
+            if signed / allowed > worst:
+                worst, drift = signed / allowed, signed
+                note = f"drift {found:.2g} on {ray.name} (limit {allowed:.2g}, error {error:.1g})"
+        constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
+        return Judgement(worst <= 1, max(worst, 0.0), constants, drift, note, tuple(curves))
+
+    def mutants(self) -> Mapping[str, OverDraws]:
+        """Every exponent off by 0.05, the way that a bound does not allow; and the other laws."""
+        found = {
+            f"{name} {'+' if sign > 0 else '-'} {MUTATION}": self._moved(name, sign * MUTATION)
+            for name in self.exponents
+            for sign in self._signs(name)
+        }
+        return found | {name: replace(self, law=law) for name, law in self.wrong.items()}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[OverDraws]:
+        """Every exponent moved by ``size``."""
+        if kind != "power":
+            return ()
+        return [self._moved(name, sign * size) for name in self.exponents for sign in self._signs(name)]
+
+    def _signs(self, name: str) -> tuple[int, ...]:
+        # exponents are powers of M or of 1/kappa, which grow with M: a larger one makes the law larger
+        return {"both": (1, -1), "upper": (-1,), "lower": (1,)}[self.direction]
+
+    def _moved(self, name: str, step: float) -> OverDraws:
+        return replace(self, exponents={**self.exponents, name: self.exponents[name] + step})
+
+
+@dataclass(frozen=True)
+class Between:
+    """measured/law(no exponents) lies in [``lower``, ``upper``] for every draw, up to ``rounding``."""
+
+    law: Law
+    lower: float
+    upper: float
+    wrong: Mapping[str, Law] = field(default_factory=dict)
+    rounding: float = 1e-6
+
+    def judge(self, measured: Sequence[DrawnRay]) -> Judgement:
+        """The least and the largest ratio of all rays, sizes and draws."""
+        found = [
+            (float(each), ray.name) for ray in measured for part in ray.ratios(self.law, {}) for each in np.ravel(part)
+        ]
+        (low, low_name), (high, high_name) = min(found), max(found)
+        beyond = max(math.log(self.lower) - low, high - math.log(self.upper), 0.0)
+        detail = f"from {math.exp(low):.4g} ({low_name}) to {math.exp(min(high, 700.0)):.4g} ({high_name})"
+        constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
+        return Judgement(beyond <= self.rounding, beyond / self.rounding, constants, None, detail)
+
+    def mutants(self) -> Mapping[str, Between]:
+        """The other laws."""
+        return {name: replace(self, law=law) for name, law in self.wrong.items()}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Between]:
+        """None: there are no exponents here."""
+        return ()
+
+
+@dataclass(frozen=True)
+class RareFailures:
+    """The ratio to the law leaves the bounds of a pilot size, at some time, with a probability of at most exp(-rate M).
+
+    The values of the ray are arrays (draws, times); the first size is the pilot, whose draws say the bounds.
+    """
+
+    law: Law
+    exponents: Mapping[str, float]
+    rate: float
+    wrong: Mapping[str, Law] = field(default_factory=dict)
+
+    def judge(self, measured: DrawnRay) -> Judgement:
+        """Count the draws whose least or largest ratio over the times lies outside the pilot's."""
+        ratios = measured.ratios(self.law, self.exponents)
+        least, largest = [part.min(axis=1) for part in ratios], [part.max(axis=1) for part in ratios]
+        low, high = float(np.quantile(least[0], QUANTILE)), float(np.quantile(largest[0], 1.0 - QUANTILE))
+        counts = [
+            (size, int(((below < low) | (above > high)).sum()), below.size)
+            for size, below, above in zip(measured.sizes[1:], least[1:], largest[1:], strict=True)
+        ]
+        judged = FailureRate(self.rate).judge(counts)
+        extremes = (min(float(part.min()) for part in least), max(float(part.max()) for part in largest))
+        constants = (math.exp(max(extremes[0], -700.0)), math.exp(min(extremes[1], 700.0)))
+        return replace(judged, constants=constants, detail=f"{judged.detail}; bounds {low:.2f} to {high:.2f} (logs)")
+
+    def mutants(self) -> Mapping[str, RareFailures]:
+        """A rate ten times as fast; and the other laws."""
+        faster = {"ten times the rate": replace(self, rate=10.0 * self.rate)}
+        return faster | {name: replace(self, law=law) for name, law in self.wrong.items()}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[RareFailures]:
+        """None: the exponents are those of the equivalence."""
+        return ()
+
+
+@dataclass(frozen=True)
+class SharpOverDraws:
+    """The mean over draws of measured/claimed tends to 1: it is within ``remainder``/M and five standard errors of it.
+
+    Five, so that the largest of a hundred means stays within them.
+    """
+
+    law: Law
+    exponents: Mapping[str, float]
+    remainder: float
+    wrong: Mapping[str, Law] = field(default_factory=dict)
+
+    def judge(self, measured: DrawnRay) -> Judgement:
+        """The model size at which the mean is furthest from 1, in units of what is allowed there."""
+        worst, note, means = -math.inf, "", []
+        for size, ratios in zip(measured.sizes, measured.ratios(self.law, self.exponents), strict=True):
+            plain = np.exp(np.clip(ratios, -100.0, 100.0))
+            mean, error = float(plain.mean()), float(plain.std(ddof=1)) / math.sqrt(plain.size)
+            means.append(mean)
+            allowed = self.remainder / size + 5.0 * error
+            if abs(mean - 1.0) / allowed > worst:
+                worst = abs(mean - 1.0) / allowed
+                note = f"mean ratio {mean:.4g} at M = {size}, allowed 1 +- {allowed:.2g}"
+        return Judgement(worst <= 1, worst, (min(means), max(means)), None, note)
+
+    def mutants(self) -> Mapping[str, SharpOverDraws]:
+        """Every exponent off by 0.05; and the other laws."""
+        moved = {
+            f"{name} {step:+g}": self._moved(name, step) for name in self.exponents for step in (MUTATION, -MUTATION)
+        }
+        return moved | {name: replace(self, law=law) for name, law in self.wrong.items()}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[SharpOverDraws]:
+        """Every exponent moved by ``size``."""
+        return [self._moved(name, step) for name in self.exponents for step in (size, -size) if kind == "power"]
+
+    def _moved(self, name: str, step: float) -> SharpOverDraws:
+        return replace(self, exponents={**self.exponents, name: self.exponents[name] + step})
+
+
+@dataclass(frozen=True)
+class Within:
+    """Every number measured lies in [``lower``, ``upper``], and the largest reaches ``attained``.
+
+    Measured are pairs (name, value); for inequalities that hold for every W. ``rounding`` is what both ends allow.
+    """
+
+    lower: float
+    upper: float
+    attained: float = -math.inf
+    rounding: float = 1e-9
+
+    def judge(self, measured: Sequence[tuple[str, float]]) -> Judgement:
+        """The numbers that come nearest to the ends, or leave them."""
+        high_name, high = max(measured, key=lambda each: each[1])
+        low_name, low = min(measured, key=lambda each: each[1])
+        if not (math.isfinite(high) and math.isfinite(low)):
+            raise ValueError(f"{high_name}: {high}, {low_name}: {low}: nothing can be judged")
+        beyond = max(high - self.upper, self.lower - low, self.attained - high)
+        detail = f"from {low:.3g} ({low_name}) to {high:.3g} ({high_name})"
+        return Judgement(beyond <= self.rounding, max(beyond, 0.0) / self.rounding, (low, high), None, detail)
+
+    def mutants(self) -> Mapping[str, Within]:
+        """The upper end at 0.9 of what is attained, where something is."""
+        return {"a tenth below": replace(self, upper=0.9 * self.upper)} if math.isfinite(self.attained) else {}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Within]:
+        """None: there are no exponents here."""
+        return ()

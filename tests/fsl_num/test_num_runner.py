@@ -1,0 +1,343 @@
+"""The verification verifies made-up claims whose truth is known."""
+
+import json
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fsl_num.claims import registry, runner
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.records import Erratum, Judgement, Verdict
+from fsl_num.claims.statements import POWER_DRIFT, Equivalent, Joint, Ray, Sharp
+
+
+def law(exponents, logs):
+    return exponents["N"] * logs["N"]
+
+
+def along(power):
+    """A measurement that is N^(power + s): it depends on the point at which the claim is checked."""
+
+    def measure(sample):
+        scale = np.linspace(1.0, 100.0, 20)
+        return [Ray("ray", scale, {"N": scale}, (power + sample.point[0]) * scale)]
+
+    return measure
+
+
+def claimed(power):
+    return lambda sample: Equivalent(law, {"N": power + sample.point[0]})
+
+
+def made_up(**changes):
+    settings = {
+        "id": "made-up",
+        "label": "made-up",
+        "line": 1,
+        "title": "a title",
+        "text": "a text",
+        "latex": "x",
+        "hypotheses": ("s > 0, beta > 1",),
+        "measure": along(1.0),
+        "statement": claimed(1.0),
+    }
+    return Claim(**{**settings, **changes})
+
+
+def derivation(*holds, chain=True):
+    """What the verification asks of a derivation, with steps that hold or not."""
+    steps = tuple(SimpleNamespace(holds=each, detail="") for each in holds)
+    verdict = SimpleNamespace(holds=chain and all(holds), steps=steps, detail="a step is broken")
+    return lambda: SimpleNamespace(name="made up", verify=lambda: verdict)
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_true_claim_is_supported():
+    outcome = runner.verify(made_up())
+    assert outcome.verdict is Verdict.SUPPORTED
+    assert outcome.passes
+    assert [regime.regime for regime in outcome.regimes] == ["easy", "edge", "hard"]
+    assert (outcome.mutants_refuted, outcome.mutants_total) == (6, 6)
+
+
+@pytest.mark.parametrize("off", [0.05, -0.05, 0.011])
+def test_a_false_claim_is_refuted(off):
+    outcome = runner.verify(made_up(statement=claimed(1.0 + off)))
+    assert outcome.verdict is Verdict.REFUTED
+    assert not outcome.passes
+    assert "fails in easy, edge, hard" in outcome.message
+
+
+def test_a_claim_that_is_false_in_one_regime_is_refuted_there():
+    def statement(sample):
+        return claimed(1.1 if sample.regime == "edge" else 1.0)(sample)
+
+    outcome = runner.verify(made_up(statement=statement))
+    assert outcome.verdict is Verdict.REFUTED
+    assert "fails in edge:" in outcome.message
+    assert [regime.holds for regime in outcome.regimes] == [True, False, True]
+
+
+def test_a_claim_is_checked_only_in_its_regimes():
+    outcome = runner.verify(made_up(regimes=("hard",)))
+    assert [regime.regime for regime in outcome.regimes] == ["hard"]
+
+
+def test_a_false_claim_is_refuted_even_where_its_derivation_does_not_verify():
+    assert runner.verify(made_up(statement=claimed(1.1), derive=derivation(False))).verdict is Verdict.REFUTED
+
+
+def test_a_check_that_accepts_a_mutant_is_vacuous():
+    outcome = runner.verify(made_up(mutants=lambda sample: {"the claim itself": claimed(1.0)(sample)}))
+    assert outcome.verdict is Verdict.VACUOUS
+    assert not outcome.passes
+    assert "accepts its mutants: the claim itself" in outcome.message
+
+
+def test_a_check_that_accepts_everything_is_vacuous():
+    class Anything:
+        def judge(self, measured):
+            return Judgement(True, 0.0)
+
+        def mutants(self):
+            return {"wrong": self}
+
+        def neighbours(self, kind, size):
+            return []
+
+    assert runner.verify(made_up(statement=lambda sample: Anything())).verdict is Verdict.VACUOUS
+
+
+def test_a_check_without_mutants_is_vacuous():
+    def statement(sample):
+        return Sharp(lambda x: x, lambda x: 1.0)
+
+    outcome = runner.verify(made_up(measure=lambda sample: [(1.0, 1.0)], statement=statement))
+    assert outcome.verdict is Verdict.VACUOUS
+    assert "no mutant was checked in easy" in outcome.message
+
+
+@pytest.mark.parametrize(
+    ("measured", "statement", "said"),
+    [
+        ([], claimed(1.0), "the measurement has no entries"),
+        ({"one": along(1.0)(Sample("hard", 1, 4)), "two": []}, claimed(1.0), "the part 'two' of the measurement"),
+        (np.array([]), lambda sample: Sharp(lambda x: x, lambda x: 1.0), "no point was measured"),
+        ({"one": None}, lambda sample: Joint({}), "the statement has no parts"),
+    ],
+)
+def test_a_check_that_compares_nothing_is_vacuous(measured, statement, said):
+    outcome = runner.verify(made_up(measure=lambda sample: measured, statement=statement))
+    assert outcome.verdict is Verdict.VACUOUS
+    assert not outcome.passes
+    assert outcome.message.startswith("the check compared nothing: ")
+    assert said in outcome.message
+
+
+@pytest.mark.parametrize("part", ["measure", "statement", "derive"])
+def test_a_check_that_breaks_is_unknown(part):
+    def broken(*_):
+        raise ArithmeticError("no digits left")
+
+    outcome = runner.verify(made_up(**{part: broken}))
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert not outcome.passes
+    assert outcome.message == "ArithmeticError: no digits left"
+
+
+@pytest.mark.parametrize(
+    ("derive", "exact", "verdict"),
+    [
+        (derivation(True, True), True, Verdict.PROVED),
+        (derivation(True, True), False, Verdict.SUPPORTED),
+        (None, True, Verdict.SUPPORTED),
+        (derivation(True, False), True, Verdict.UNKNOWN),
+        (derivation(True, True, chain=False), True, Verdict.UNKNOWN),
+        (derivation(), True, Verdict.UNKNOWN),
+    ],
+)
+def test_a_derivation_counts_only_whole(derive, exact, verdict):
+    assert runner.verify(made_up(derive=derive, exact=exact)).verdict is verdict
+
+
+# ---- samples, resolution, records ------------------------------------------------------------------------------------
+
+
+def test_the_paper_s_own_point_is_always_checked():
+    checked = []
+
+    def measure(sample):
+        checked.append((sample.s, sample.beta))
+        return along(1.0)(sample)
+
+    runner.verify(made_up(measure=measure))
+    assert runner.PAPER_POINT in checked
+    assert len(set(checked)) == len(checked) == 4
+
+
+def test_the_full_profile_verifies_more_points_with_more_effort():
+    quick, full = (runner.samples_of(made_up(), made_up().regime_objects()[0], name, 0) for name in ("quick", "full"))
+    assert (len(quick), len(full)) == (1, 6)
+    assert {sample.effort for sample in quick} == {0}
+    assert {sample.effort for sample in full} == {1}
+
+
+def test_another_seed_verifies_other_points():
+    regime = made_up().regime_objects()[0]
+    first, second = (runner.samples_of(made_up(), regime, "full", seed) for seed in (0, 1))
+    assert {sample.point for sample in first} != {sample.point for sample in second}
+
+
+def test_an_extra_point_is_checked_in_its_regime_only():
+    extra = (1, 2)  # easy
+    claim = made_up(extra_points={"easy": (extra,), "hard": (extra,)})
+    easy, _, hard = (runner.samples_of(claim, regime, "quick", 0) for regime in claim.regime_objects())
+    assert extra in [(sample.s, sample.beta) for sample in easy]
+    assert extra not in [(sample.s, sample.beta) for sample in hard]
+
+
+def test_an_unknown_profile_is_refused():
+    with pytest.raises(ValueError, match="unknown profile 'slow'"):
+        runner.verify(made_up(), "slow")
+
+
+def test_the_resolution_is_the_tolerance_of_the_check():
+    # The ratio of a wrong power drifts by exactly the error, so the first refused error is the drift allowed.
+    resolution = runner.verify(made_up()).resolution
+    assert resolution == {"power": pytest.approx(POWER_DRIFT, rel=2e-4)}  # 17 bisections of 8 decades
+
+
+def test_a_blunt_check_says_how_blunt_it_is():
+    scale = np.linspace(1.0, 2.0, 6)
+
+    def blunt(exponents, logs):
+        return 0.1 * exponents["N"] * logs["N"]  # only a tenth of an error shows
+
+    def measure(sample):
+        return [Ray("ray", scale, {"N": scale}, 0.1 * scale)]
+
+    outcome = runner.verify(made_up(measure=measure, statement=lambda sample: Equivalent(blunt, {"N": 1.0})))
+    assert outcome.verdict is Verdict.VACUOUS
+    assert outcome.resolution["power"] == pytest.approx(10 * POWER_DRIFT, rel=2e-4)
+
+
+def test_a_record_holds_no_number_that_is_not_finite():
+    def statement(sample):
+        return Sharp(lambda x: x, lambda x: 1e-300, {"wrong": lambda x: -x})
+
+    outcome = runner.verify(made_up(measure=lambda sample: [(1.0, math.inf)], statement=statement))
+    text = json.dumps(outcome.to_json(), allow_nan=False)
+    assert json.loads(text)["verdict"] == "UNKNOWN"  # an infinite ratio is neither agreement nor refutation
+    nan = replace(outcome, seconds=math.nan)
+    assert json.loads(json.dumps(nan.to_json(), allow_nan=False))["seconds"] is None
+
+
+def test_the_record_tells_the_whole_outcome():
+    record = runner.verify(made_up(derive=derivation(True))).to_json()
+    assert record["mutants_total"] == record["mutants_refuted"] == 6
+    assert record["constants"] == pytest.approx((1.0, 1.0))
+    assert record["derivations"] == [{"name": "made up", "steps": 1, "verified": 1, "detail": ""}]
+    assert {regime["samples"] for regime in record["regimes"]} == {1, 2}
+
+
+# ---- claims and all of them ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"regimes": ("odd",)}, "regimes must be among"),
+        ({"regimes": ()}, "not empty"),
+        ({"hypotheses": ()}, "no hypotheses"),
+    ],
+)
+def test_a_claim_refuses_what_cannot_be_checked(changes, message):
+    with pytest.raises(ValueError, match=message):
+        made_up(**changes)
+
+
+def test_a_sample_has_its_point_as_floats():
+    assert Sample("easy", 0.5, 2).point == (0.5, 2.0)
+
+
+@pytest.fixture
+def docket(monkeypatch):
+    """Three claims in the place of the registry's: a false one, its correction, and one that is never corrected."""
+    found = (
+        made_up(id="false", statement=claimed(2.0), corrected_by="right", family="one"),
+        made_up(id="right", family="one"),
+        made_up(id="lost", statement=claimed(2.0)),
+    )
+    by_id = {each.id: each for each in found}
+    monkeypatch.setattr(runner, "claims", lambda: found)
+    monkeypatch.setattr(runner, "claim_of", by_id.__getitem__)
+    return found
+
+
+@pytest.mark.usefixtures("docket")
+def test_a_refuted_claim_passes_with_its_correction_only():
+    found = {outcome.claim_id: outcome for outcome in runner.verify_all()}
+    assert list(found) == ["false", "right", "lost"]
+    assert {key: str(outcome.verdict) for key, outcome in found.items()} == {
+        "false": "REFUTED",
+        "right": "SUPPORTED",
+        "lost": "REFUTED",
+    }
+    assert {key: outcome.passes for key, outcome in found.items()} == {"false": True, "right": True, "lost": False}
+
+
+def test_a_correction_that_fails_lets_nothing_pass(docket, monkeypatch):
+    wrong = {each.id: each for each in docket} | {"right": replace(docket[1], statement=claimed(3.0))}
+    monkeypatch.setattr(runner, "claim_of", wrong.__getitem__)
+    assert not any(outcome.passes for outcome in runner.verify_all())
+
+
+@pytest.mark.usefixtures("docket")
+def test_a_claim_comes_with_its_correction():
+    assert [outcome.claim_id for outcome in runner.verify_all(["false"])] == ["false", "right"]
+    assert [outcome.claim_id for outcome in runner.verify_all(["right"])] == ["right"]
+
+
+@pytest.mark.usefixtures("docket")
+def test_an_executor_changes_nothing_but_the_time():
+    told = []
+    with ThreadPoolExecutor(2) as executor:
+        found = runner.verify_all(executor=executor, progress=told.append)
+    alone = runner.verify_all()
+    assert [replace(outcome, seconds=0.0) for outcome in found] == [replace(outcome, seconds=0.0) for outcome in alone]
+    assert {outcome.claim_id for outcome in told} == {"false", "right", "lost"}
+
+
+def test_the_registry_refuses_two_claims_of_one_id(monkeypatch):
+    monkeypatch.setattr(registry, "import_module", lambda name: SimpleNamespace(CLAIMS=(made_up(),)))
+    with pytest.raises(ValueError, match="more than one claim: made-up"):
+        registry.claims.__wrapped__()
+
+
+@pytest.mark.parametrize("changes", [{"depends": ("nothing",)}, {"corrected_by": "nothing"}])
+def test_the_registry_refuses_a_reference_to_nothing(changes, monkeypatch):
+    monkeypatch.setattr(registry, "GROUPS", ("one",))
+    monkeypatch.setattr(registry, "import_module", lambda name: SimpleNamespace(CLAIMS=(made_up(**changes),)))
+    with pytest.raises(ValueError, match="refers to 'nothing'"):
+        registry.claims.__wrapped__()
+
+
+def test_a_mistyped_id_gets_a_hint():
+    assert registry.claim("thm:wsd").id == "thm: wsd"
+    with pytest.raises(ValueError, match="did you mean"):
+        registry.claim("thm:geometrik")
+
+
+@pytest.mark.parametrize(
+    ("kind", "corrected", "evidence", "said"),
+    [("opinion", "b", "number", "kind"), ("typo", "a", "number", "evidence"), ("typo", "b", "", "evidence")],
+)
+def test_an_erratum_has_a_kind_a_correction_and_evidence(kind, corrected, evidence, said):
+    with pytest.raises(ValueError, match=said):
+        Erratum("made", "thm:made", 1, kind, "a", corrected, evidence)
