@@ -33,7 +33,7 @@ _HOME: dict[str, str] = {
     "bias_ratios": "simulate.random_features",
     "breaking_rates": "simulate.ladder_breaking",
     "claim": "claims.registry",
-    "claims": "claims.registry",
+    "all_claims": "claims.registry",
     "compress": "compression",
     "curve_from": "curves.columns",
     "eigenvalue_ratios": "simulate.concentration",

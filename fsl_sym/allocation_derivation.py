@@ -13,7 +13,7 @@ from sympy import Add, Expr, Integer, Symbol, log
 
 from fsl_sym.domain import Regime
 from fsl_sym.exponents.solve import Region
-from fsl_sym.integrals.exponential_decay import i1_order, i2_order
+from fsl_sym.integrals.orders import i1_order, i2_order
 from fsl_sym.integrals.stable_phase import stable_order
 from fsl_sym.laws import STABLE_FRACTION, ScalingLaw
 from fsl_sym.proof import (

@@ -14,10 +14,10 @@ from fsl_num.claims.cache import Cache
 from fsl_num.claims.errata import errata
 from fsl_num.claims.labels import account, open_places, orphans
 from fsl_num.claims.records import Verdict
-from fsl_num.claims.registry import GROUPS, claim, claims
+from fsl_num.claims.registry import GROUPS, all_claims, claim
 from fsl_sym.domain import REGIMES
 
-IDS = [each.id for each in claims()]
+IDS = [each.id for each in all_claims()]
 
 
 def parameters_of(found):
@@ -43,7 +43,7 @@ def outcome_of(cache_of_the_session):
     return verify
 
 
-@pytest.mark.parametrize("claim_id", parameters_of(claims()))
+@pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
 def test_a_claim_is_checked(claim_id, outcome_of):
     checked, subject = outcome_of(claim_id), claim(claim_id)
     if checked.verdict is Verdict.REFUTED and subject.corrected_by:
@@ -63,7 +63,7 @@ def test_a_claim_is_checked(claim_id, outcome_of):
     assert json.loads(json.dumps(checked.to_json(), allow_nan=False))["claim_id"] == claim_id
 
 
-@pytest.mark.parametrize("claim_id", parameters_of(claims()))
+@pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
 def test_a_claim_is_checked_where_its_hypotheses_hold(claim_id):
     subject = claim(claim_id)
     for regime in subject.regime_objects():
@@ -85,7 +85,7 @@ def test_pytest_runs_one_claim_by_its_id():
 # ---- the registry ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("claim_id", parameters_of(claims()))
+@pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
 def test_a_claim_stands_in_its_role(claim_id):
     subject = claim(claim_id)
     if subject.corrected_by is not None:
@@ -95,7 +95,7 @@ def test_a_claim_stands_in_its_role(claim_id):
         # What corrects may stand elsewhere in the paper itself; a step of a proof or a by-product corrects nothing.
         assert correction.role in ("printed", "corrected", "stronger", "own")
     if subject.role == "corrected":
-        assert claim_id in {each.corrected_by for each in claims()}, "it corrects no claim"
+        assert claim_id in {each.corrected_by for each in all_claims()}, "it corrects no claim"
     if subject.strengthens is not None:
         assert claim(subject.strengthens).role in ("printed", "corrected")
     assert claim_id not in subject.depends
@@ -107,11 +107,11 @@ def test_no_id_stands_for_two_claims():
 
 
 def test_every_regime_is_checked():
-    assert {name for each in claims() for name in each.regimes} == {regime.name for regime in REGIMES}
+    assert {name for each in all_claims() for name in each.regimes} == {regime.name for regime in REGIMES}
 
 
 def test_no_claim_rests_on_itself():
-    resting = {each.id: set(each.depends) for each in claims()}
+    resting = {each.id: set(each.depends) for each in all_claims()}
     while resting:
         free = {name for name, others in resting.items() if not others & set(resting)}
         assert free, f"these rest on each other: {sorted(resting)}"
@@ -127,7 +127,7 @@ def whole_registry():
     waiting = [group for group in GROUPS if not import_module(f"fsl_num.paper.{group}").CLAIMS]
     if waiting:
         pytest.skip(f"no claims yet in {', '.join(waiting)}")
-    return claims()
+    return all_claims()
 
 
 def test_every_place_of_the_paper_is_checked_or_excused(whole_registry):
@@ -164,7 +164,7 @@ UNCHECKED = {
 
 def about(erratum):
     """The claims that an erratum names."""
-    return [each for each in claims() if each.id in erratum.depends]
+    return [each for each in all_claims() if each.id in erratum.depends]
 
 
 def test_what_fails_as_printed_is_in_the_errata(whole_registry):

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from fsl_num.claims.records import Erratum
-from fsl_num.claims.registry import GROUPS, claims
+from fsl_num.claims.registry import GROUPS, all_claims
 
 
 @cache
@@ -23,7 +23,7 @@ def errata() -> tuple[Erratum, ...]:
     doubled = sorted({each for each in ids if ids.count(each) > 1})
     if doubled:
         raise ValueError(f"these ids stand for more than one erratum: {', '.join(doubled)}")
-    known = {each.id for each in claims()}
+    known = {each.id for each in all_claims()}
     for each in found:
         unknown = sorted(set(each.depends) - known)
         if unknown:

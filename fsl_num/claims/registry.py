@@ -1,7 +1,7 @@
 """All claims, gathered from their groups, each id once.
 
->>> from fsl_num.claims.registry import claims
->>> len({each.id for each in claims()}) == len(claims())
+>>> from fsl_num.claims.registry import all_claims
+>>> len({each.id for each in all_claims()}) == len(all_claims())
 True
 """
 
@@ -32,12 +32,12 @@ GROUPS = (
 
 
 @cache
-def claims() -> tuple[Claim, ...]:
+def all_claims() -> tuple[Claim, ...]:
     """Every claim, in the order of the paper.
 
     Raises ValueError where two claims share an id, or one is corrected by a claim that does not exist.
 
-    >>> "tab: optimal-scaling" in [each.id for each in claims()]
+    >>> "tab: optimal-scaling" in [each.id for each in all_claims()]
     True
     """
     found = tuple(each for group in GROUPS for each in import_module(f"fsl_num.paper.{group}").CLAIMS)
@@ -86,10 +86,10 @@ def claim(claim_id: str) -> Claim:
     194
     """
     wanted = _spaceless(claim_id)
-    for each in claims():
+    for each in all_claims():
         if _spaceless(each.id) == wanted:
             return each
-    near = get_close_matches(claim_id, [each.id for each in claims()], 3, 0.4)
+    near = get_close_matches(claim_id, [each.id for each in all_claims()], 3, 0.4)
     hint = f": did you mean {' or '.join(near)}?" if near else ": `fsl list` shows them all"
     raise ValueError(f"there is no claim {claim_id!r}{hint}")
 

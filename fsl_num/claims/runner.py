@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from fsl_num.claims.cache import Cache
 from fsl_num.claims.records import Outcome, Verdict
+from fsl_num.claims.registry import all_claims
 from fsl_num.claims.registry import claim as claim_of
-from fsl_num.claims.registry import claims
 from fsl_num.claims.verification import PAPER_POINT, RESOLUTIONS, SAMPLES, samples_of, verify
 
 __all__ = ["PAPER_POINT", "RESOLUTIONS", "SAMPLES", "verify", "verify_all", "samples_of"]
@@ -107,7 +107,7 @@ def _longest_first(families: list[list[str]], profile: str, cache: Cache | None)
 
 
 def _with_what_they_need(ids: Sequence[str]) -> list[str]:
-    order = [each.id for each in claims()]
+    order = [each.id for each in all_claims()]
     if not ids:
         return order
     wanted = set()

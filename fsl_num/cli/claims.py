@@ -27,7 +27,7 @@ def run_list(arguments: Arguments) -> int:
     from fsl_num.claims import registry
     from fsl_num.report import claims as report
 
-    claims = registry.claims()
+    claims = registry.all_claims()
     if arguments.labels:
         from fsl_num.claims.labels import account_json
 

@@ -35,10 +35,10 @@ def run(arguments: Arguments) -> int:
     from fsl_num.cli.claims import known_claim
 
     ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
-    ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.claims())
+    ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.all_claims())
     profile = "deep" if arguments.deep else arguments.profile
     cache = _cache(arguments)
-    before = {} if cache is None else {each.id: cache.previous(each, profile) for each in registry.claims()}
+    before = {} if cache is None else {each.id: cache.previous(each, profile) for each in registry.all_claims()}
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None

@@ -24,7 +24,7 @@ def claim(number, **changes):
     fields = {
         "id": f"thm: claim/{number}", "label": "thm: claim", "line": 100 + number,
         "title": f"the claim number {number}",
-        "text": "e_M(t) is of the order t^-(2-1/beta) for t <= M^beta", "latex": r"e_M(t) \asymp t^{-(2-1/\beta)}",
+        "text": "e_M(t) is of the order t^-(2-1/beta) for t <= M^beta", "stated": r"e_M(t) \asymp t^{-(2-1/\beta)}",
         "hypotheses": ("s > 0", "beta > 1"), "measure": len, "statement": len, "mutants": dict, "role": role,
         "strengthens": "thm: claim/0" if role == "stronger" else None,
     }  # fmt: skip
@@ -73,10 +73,10 @@ def runner(size=12):
     claims[9] = claim(9, title="what thm: claim/1 leaves", corrected_by="thm: claim/1")
     long = "a title of many words that goes on and on " * 8
     claims[4] = claim(
-        4, title=WILD, text=WILD, hypotheses=(WILD,), probability=WILD, latex=WILD, role="own", strengthens=None
+        4, title=WILD, text=WILD, hypotheses=(WILD,), probability=WILD, stated=WILD, role="own", strengthens=None
     )
-    claims[5] = claim(5, title=long, latex=r"\nosuchcommand{x}", role="printed", corrected_by="thm: claim/6")
-    claims[6] = claim(6, role="corrected", latex=r"\text{" + "very long words without any break " * 9 + "}")
+    claims[5] = claim(5, title=long, stated=r"\nosuchcommand{x}", role="printed", corrected_by="thm: claim/6")
+    claims[6] = claim(6, role="corrected", stated=r"\text{" + "very long words without any break " * 9 + "}")
     claims[7] = claim(7, id="thm: a_name_without_any_space/" + "and_more_of_it_" * 6, role="own")
     records[7] = record(claims[7].id, Verdict.SUPPORTED)
     records[4] = record(claims[4].id, Verdict.UNKNOWN, False, regimes=(), derivations=(), message=WILD)

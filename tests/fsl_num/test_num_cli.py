@@ -12,7 +12,7 @@ from sympy import Rational, sympify
 
 import fsl_num.__main__
 from fsl_num.claims.records import MutantOutcome, Outcome, RegimeOutcome, Verdict
-from fsl_num.claims.registry import claim, claims
+from fsl_num.claims.registry import all_claims, claim
 from fsl_num.cli import COMMANDS, EXAMPLES, main
 from fsl_num.cli.inputs import InputError, exact_rational, parameter_point
 from fsl_sym.allocation import optimal_allocation
@@ -37,7 +37,7 @@ def run(monkeypatch):
         asked: list = []
 
     run = Run()
-    run.outcome, run.asked = {each.id: record(each.id) for each in claims()}, []
+    run.outcome, run.asked = {each.id: record(each.id) for each in all_claims()}, []
 
     def verify_all(ids, *, progress=None, cache=None, **options):
         run.asked.append({"ids": tuple(ids), **options})
@@ -91,7 +91,7 @@ def test_a_claim_that_is_named_gets_a_row(run, capsys):
 def test_all_claims_end_with_one_screen(run, capsys):
     assert main(["verify", "--jobs", "1"]) == 0
     shown = capsys.readouterr().out
-    count = len(claims())
+    count = len(all_claims())
     assert len(shown.splitlines()) <= 24
     assert f"{count} of {count} claims pass" in shown and "fsl errata" in shown
     assert main(["verify", "--jobs", "1", "--table"]) == 0
@@ -151,7 +151,7 @@ def test_a_changed_verdict_is_named_in_the_next_run(run, capsys, tmp_path):
 
     words = ["verify", "--jobs", "1", "--cache", str(tmp_path)]
     cache = Cache(tmp_path)
-    for each in claims():
+    for each in all_claims():
         cache.put(each, "quick", 0, run.outcome[each.id])
     assert main(words) == 0
     assert "No verdict differs from that of the run before." in capsys.readouterr().out
@@ -252,7 +252,7 @@ def test_no_point_is_no_point():
 
 def test_list_names_every_claim(capsys):
     assert main(["list", "--json"]) == 0
-    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [each.id for each in claims()]
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [each.id for each in all_claims()]
     assert main(["list"]) == 0
     assert TWO in capsys.readouterr().out
 
@@ -274,7 +274,7 @@ def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_verified(run, ca
 
 def test_the_formula_of_a_claim_is_left_whole_to_be_copied(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    for each in claims()[:40]:
+    for each in all_claims()[:40]:
         assert main(["show", each.id, "--no-verdict"]) == 0
         assert each.formula in capsys.readouterr().out
 

@@ -1,4 +1,4 @@
-"""The verification verifies made-up claims whose truth is known."""
+"""Made-up claims whose truth is known get the verdict that they deserve."""
 
 import json
 import math
@@ -13,6 +13,8 @@ from fsl_num.claims import registry, runner
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Erratum, Judgement, Verdict
 from fsl_num.claims.statements import POWER_DRIFT, Equivalent, Joint, Ray, Sharp
+from fsl_sym.proof import AllOf, Defined, Derivation, Identity, Step, equals
+from fsl_sym.symbols import T, a, b
 
 
 def law(exponents, logs):
@@ -40,7 +42,7 @@ def made_up(**changes):
         "line": 1,
         "title": "a title",
         "text": "a text",
-        "latex": "x",
+        "stated": "x",
         "hypotheses": ("s > 0, beta > 1",),
         "measure": along(1.0),
         "statement": claimed(1.0),
@@ -48,11 +50,12 @@ def made_up(**changes):
     return Claim(**{**settings, **changes})
 
 
-def derivation(*holds, chain=True):
-    """What the verification asks of a derivation, with steps that hold or not."""
-    steps = tuple(SimpleNamespace(holds=each, detail="") for each in holds)
-    verdict = SimpleNamespace(holds=chain and all(holds), steps=steps, detail="a step is broken")
-    return lambda: SimpleNamespace(name="made up", verify=lambda: verdict)
+DOUBLE = Derivation("double", "Twice", (Step(a * (b + T), a * b + a * T, Identity(), "multiplied out"),))
+OTHER = Derivation("other", "A square", (Step((b + T) ** 2, b**2 + 2 * b * T + T**2, Identity(), "a square"),))
+FALSE = Derivation("false", "A false step", (Step(a * (b + T), a * b - a * T, Identity(), "not so"),))
+BROKEN = Derivation("broken", "Two steps that do not join", (*DOUBLE.steps, *OTHER.steps))
+DEFINED = Derivation("defined", "By a definition", (Step(a * (b + T), a**2, Defined(((b, a - T),)), "b = a - T"),))
+PRODUCT = equals(a * (b + T), a * b + a * T)
 
 
 # ---- verdicts --------------------------------------------------------------------------------------------------------
@@ -90,7 +93,7 @@ def test_a_claim_is_checked_only_in_its_regimes():
 
 
 def test_a_false_claim_is_refuted_even_where_its_derivation_does_not_verify():
-    assert runner.verify(made_up(statement=claimed(1.1), derive=derivation(False))).verdict is Verdict.REFUTED
+    assert runner.verify(made_up(statement=claimed(1.1), derive=lambda: FALSE)).verdict is Verdict.REFUTED
 
 
 def test_a_check_that_accepts_a_mutant_is_vacuous():
@@ -120,7 +123,7 @@ def test_a_check_without_mutants_is_vacuous():
 
     outcome = runner.verify(made_up(measure=lambda sample: [(1.0, 1.0)], statement=statement))
     assert outcome.verdict is Verdict.VACUOUS
-    assert "no mutant was checked in easy" in outcome.message
+    assert "no mutant was made in easy" in outcome.message
 
 
 @pytest.mark.parametrize(
@@ -152,18 +155,38 @@ def test_a_check_that_breaks_is_unknown(part):
 
 
 @pytest.mark.parametrize(
-    ("derive", "exact", "verdict"),
+    ("derive", "stated", "verdict", "why"),
     [
-        (derivation(True, True), True, Verdict.PROVED),
-        (derivation(True, True), False, Verdict.SUPPORTED),
-        (None, True, Verdict.SUPPORTED),
-        (derivation(True, False), True, Verdict.UNKNOWN),
-        (derivation(True, True, chain=False), True, Verdict.UNKNOWN),
-        (derivation(), True, Verdict.UNKNOWN),
+        (DOUBLE, PRODUCT, Verdict.PROVED, ""),
+        ([DOUBLE, OTHER], AllOf((PRODUCT, OTHER.conclusion)), Verdict.PROVED, ""),
+        (None, PRODUCT, Verdict.SUPPORTED, "no proof by machine"),
+        (DOUBLE, r"a(b+T) = ab+aT", Verdict.SUPPORTED, "the claim has no symbolic formula"),
+        # a theorem of something else proves nothing, however well it verifies
+        (OTHER, PRODUCT, Verdict.SUPPORTED, "the proof ends in another formula"),
+        (DOUBLE, equals(a * (b + T), a * T + 2 * a * b), Verdict.SUPPORTED, "the proof ends in another formula"),
+        ([DOUBLE, OTHER], PRODUCT, Verdict.SUPPORTED, "the proof ends in another formula"),
+        # what the proof was told and the claim does not say
+        (DEFINED, equals(a * (b + T), a**2), Verdict.SUPPORTED, "the proof assumes what the claim does not: b = -T + a"),
+        # a broken proof beside a claim that holds: something is wrong, whatever was measured
+        (FALSE, PRODUCT, Verdict.UNKNOWN, ""),
+        (BROKEN, PRODUCT, Verdict.UNKNOWN, ""),
     ],
 )
-def test_a_derivation_counts_only_whole(derive, exact, verdict):
-    assert runner.verify(made_up(derive=derive, exact=exact)).verdict is verdict
+def test_a_claim_is_proved_by_the_theorem_that_it_is(derive, stated, verdict, why):
+    outcome = runner.verify(made_up(derive=derive and (lambda: derive), stated=stated))
+    assert (outcome.verdict, outcome.unproved) == (verdict, why)
+
+
+def test_a_hypothesis_of_the_claim_is_one_that_its_proof_may_use():
+    stated = made_up(
+        derive=lambda: DEFINED, stated=equals(a * (b + T), a**2), hypotheses=("b = a - T", equals(b, a - T))
+    )
+    assert runner.verify(stated).verdict is Verdict.PROVED
+
+
+def test_a_formula_that_says_nothing_is_not_proved():
+    empty = Derivation("empty", "Nothing", (Step(a, a, Identity(), "as it is"),))
+    assert "says nothing" in runner.verify(made_up(derive=lambda: empty, stated=equals(a, a))).unproved
 
 
 # ---- samples, resolution, records ------------------------------------------------------------------------------------
@@ -213,7 +236,7 @@ def test_the_resolution_is_the_tolerance_of_the_check():
     assert resolution == {"power": pytest.approx(POWER_DRIFT, rel=2e-4)}  # 17 bisections of 8 decades
 
 
-def test_a_blunt_check_says_how_blunt_it_is():
+def test_a_check_says_which_errors_it_cannot_reject():
     scale = np.linspace(1.0, 2.0, 6)
 
     def blunt(exponents, logs):
@@ -267,7 +290,7 @@ def test_a_sample_has_its_point_as_floats():
 
 
 @pytest.fixture
-def docket(monkeypatch):
+def three_claims(monkeypatch):
     """Three claims in the place of the registry's: a false one, its correction, and one that is never corrected."""
     found = (
         made_up(id="false", statement=claimed(2.0), corrected_by="right", family="one"),
@@ -275,12 +298,12 @@ def docket(monkeypatch):
         made_up(id="lost", statement=claimed(2.0)),
     )
     by_id = {each.id: each for each in found}
-    monkeypatch.setattr(runner, "claims", lambda: found)
+    monkeypatch.setattr(runner, "all_claims", lambda: found)
     monkeypatch.setattr(runner, "claim_of", by_id.__getitem__)
     return found
 
 
-@pytest.mark.usefixtures("docket")
+@pytest.mark.usefixtures("three_claims")
 def test_a_refuted_claim_passes_with_its_correction_only():
     found = {outcome.claim_id: outcome for outcome in runner.verify_all()}
     assert list(found) == ["false", "right", "lost"]
@@ -292,32 +315,53 @@ def test_a_refuted_claim_passes_with_its_correction_only():
     assert {key: outcome.passes for key, outcome in found.items()} == {"false": True, "right": True, "lost": False}
 
 
-def test_a_correction_that_fails_lets_nothing_pass(docket, monkeypatch):
-    wrong = {each.id: each for each in docket} | {"right": replace(docket[1], statement=claimed(3.0))}
+def test_a_correction_that_fails_lets_nothing_pass(three_claims, monkeypatch):
+    wrong = {each.id: each for each in three_claims} | {"right": replace(three_claims[1], statement=claimed(3.0))}
     monkeypatch.setattr(runner, "claim_of", wrong.__getitem__)
     assert not any(outcome.passes for outcome in runner.verify_all())
 
 
-@pytest.mark.usefixtures("docket")
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, (Verdict.SUPPORTED, "PROVED under weak, on which it depends and which is SUPPORTED")),
+        ({"statement": claimed(2.0)}, (Verdict.UNKNOWN, "it depends on weak, which is REFUTED")),
+        ({"statement": claimed(2.0), "corrected_by": "right"}, (Verdict.SUPPORTED, "PROVED under right")),
+    ],
+)
+def test_a_claim_is_as_strong_as_what_it_depends_on(changes, expected, monkeypatch):
+    found = {
+        "strong": made_up(id="strong", derive=lambda: DOUBLE, stated=PRODUCT, depends=("weak",)),
+        "weak": made_up(id="weak", **changes),
+        "right": made_up(id="right"),
+    }
+    monkeypatch.setattr(runner, "all_claims", lambda: tuple(found.values()))
+    monkeypatch.setattr(runner, "claim_of", found.__getitem__)
+    outcome = runner.verify_all(["strong"])[0]
+    assert outcome.verdict is expected[0]
+    assert outcome.message.startswith(expected[1])
+
+
+@pytest.mark.usefixtures("three_claims")
 def test_a_claim_comes_with_its_correction():
     assert [outcome.claim_id for outcome in runner.verify_all(["false"])] == ["false", "right"]
     assert [outcome.claim_id for outcome in runner.verify_all(["right"])] == ["right"]
 
 
-@pytest.mark.usefixtures("docket")
+@pytest.mark.usefixtures("three_claims")
 def test_an_executor_changes_nothing_but_the_time():
-    told = []
+    seen = []
     with ThreadPoolExecutor(2) as executor:
-        found = runner.verify_all(executor=executor, progress=told.append)
+        found = runner.verify_all(executor=executor, progress=seen.append)
     alone = runner.verify_all()
     assert [replace(outcome, seconds=0.0) for outcome in found] == [replace(outcome, seconds=0.0) for outcome in alone]
-    assert {outcome.claim_id for outcome in told} == {"false", "right", "lost"}
+    assert {outcome.claim_id for outcome in seen} == {"false", "right", "lost"}
 
 
 def test_the_registry_refuses_two_claims_of_one_id(monkeypatch):
     monkeypatch.setattr(registry, "import_module", lambda name: SimpleNamespace(CLAIMS=(made_up(),)))
     with pytest.raises(ValueError, match="more than one claim: made-up"):
-        registry.claims.__wrapped__()
+        registry.all_claims.__wrapped__()
 
 
 @pytest.mark.parametrize("changes", [{"depends": ("nothing",)}, {"corrected_by": "nothing"}])
@@ -325,7 +369,7 @@ def test_the_registry_refuses_a_reference_to_nothing(changes, monkeypatch):
     monkeypatch.setattr(registry, "GROUPS", ("one",))
     monkeypatch.setattr(registry, "import_module", lambda name: SimpleNamespace(CLAIMS=(made_up(**changes),)))
     with pytest.raises(ValueError, match="refers to 'nothing'"):
-        registry.claims.__wrapped__()
+        registry.all_claims.__wrapped__()
 
 
 def test_a_mistyped_id_gets_a_hint():

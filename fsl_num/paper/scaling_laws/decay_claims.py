@@ -22,12 +22,12 @@ from fsl_sym.integrals.exponential_decay import (
     i1_sum,
     i2_asymptotics,
     i2_finite,
-    i2_order,
     i2_sum,
     printed_lines,
     remaining,
     third_line_derivation,
 )
+from fsl_sym.integrals.orders import i2_order
 from fsl_sym.proof import AllOf, Derivation, Formula, at_least, equals, less, same_order, within
 from fsl_sym.schedules import schedule
 from fsl_sym.spectrum import forgetting_kernel

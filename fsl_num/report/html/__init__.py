@@ -95,7 +95,7 @@ def page(
     True
     """
     if claims is None:
-        from fsl_num.claims.registry import claims as registered
+        from fsl_num.claims.registry import all_claims as registered
 
         claims = registered()
     known = {claim.id: claim for claim in claims}
