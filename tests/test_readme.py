@@ -59,9 +59,10 @@ def test_the_script_of_the_whole_check_can_be_run():
     assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], check=False).returncode == 0
 
 
-def test_the_examples_run(monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_the_examples_run(page, monkeypatch):
     monkeypatch.chdir(ROOT)
-    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    result = doctest.testfile(str(ROOT / page), module_relative=False)
     assert result.attempted >= 5
     assert result.failed == 0
 

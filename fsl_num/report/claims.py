@@ -143,7 +143,8 @@ def generic_test_place(folders: Sequence[Path]) -> dict[str, Any]:
     for folder in folders:
         if (folder / _TEST).is_file():
             for node in ast.walk(ast.parse((folder / _TEST).read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef) and any("all_claims()" in ast.unparse(d) for d in node.decorator_list):
+                over = [ast.unparse(each) for each in node.decorator_list] if isinstance(node, ast.FunctionDef) else []
+                if isinstance(node, ast.FunctionDef) and any("all_claims()" in each for each in over):
                     return {"name": node.name, "file": _TEST, "line": node.lineno}
     return {"name": None, "file": _TEST, "line": None}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Integral, Min, Sum, Symbol, exp, gamma, uppergamma, zeta
+from sympy import Expr, Integer, Integral, Min, Sum, Symbol, exp, gamma, oo, uppergamma, zeta
 
 from fsl_sym.integrals.exponential_decay import crossover_derivations, i1_sum, i2_sum, remaining, to_crossover
 from fsl_sym.integrals.stable_phase import LAM

@@ -51,6 +51,13 @@ class Theorem:
     ------
     TypeError
         If it is called: only a checked derivation makes a theorem.
+
+    Examples
+    --------
+    >>> from fsl_sym.integrals.orders import i2_order
+    >>> theorem = i2_order().prove()
+    >>> print(theorem.conclusion.relation, theorem.conclusion.right)
+    ~ Min(M, T**(1/beta))/T
     """
 
     __slots__ = ("conclusion", "hypotheses", "proof")

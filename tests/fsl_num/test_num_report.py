@@ -281,6 +281,6 @@ def test_the_generic_test_is_found_where_the_tests_are(tmp_path):
     nowhere = {"name": None, "file": "tests/test_theorems.py", "line": None}
     assert generic_test_place((tmp_path,)) == nowhere
     (tmp_path / "tests").mkdir()
-    source = "def test_other(): ...\n\n\n\n@pytest.mark.parametrize('claim', all_claims())\ndef test_claim(claim): ...\n"
+    source = "def test_other(): ...\n\n\n\n@pytest.mark.parametrize('one', all_claims())\ndef test_claim(one): ...\n"
     (tmp_path / "tests" / "test_theorems.py").write_text(source, encoding="utf-8")
     assert generic_test_place((tmp_path / "missing", tmp_path)) == nowhere | {"name": "test_claim", "line": 6}

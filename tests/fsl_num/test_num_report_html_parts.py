@@ -29,13 +29,13 @@ LONG = "x" * 31
 
 
 def test_every_formula_of_the_claims_is_typeset():
-    assert [each.id for each in all_claims() if 'class="formula source"' in display(each.formula)] == []
+    assert [each.id for each in all_claims() if 'class="formula source"' in display(each.latex)] == []
 
 
 def test_the_source_of_a_formula_stays_with_it():
     for each in all_claims():
-        (node,) = Reader(display(each.formula)).root.children
-        assert node.attributes["data-tex"] == each.formula
+        (node,) = Reader(display(each.latex)).root.children
+        assert node.attributes["data-tex"] == each.latex
 
 
 @pytest.mark.parametrize(
