@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
 from typing import Any
 
 from fsl_sym.domain import Domain
@@ -20,7 +19,9 @@ from fsl_sym.exponents.walls import ANY, Box, Signs, Walls
 
 Monomial = tuple[int, ...]
 Polynomial = dict[Monomial, Fraction]
-MOST_COLUMNS = 160
+MOST_COLUMNS = 200
+MOST_PIVOTS = 120
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -185,55 +186,106 @@ def _useful(columns: list[Demand], free: list[int]) -> list[Demand]:
 def _has_contradiction(columns: list[Demand], free: list[int], clock: Clock) -> bool:
     """Whether weights >= 0 exist: no coefficient of the sum positive, and a strict demand or a negative coefficient.
 
-    The primal simplex method with Bland's rule on a cone: the objective is 0 or unbounded. All right-hand sides are 0,
-    so that every row may be multiplied by a positive number: the tableau is kept in small whole numbers.
+    The simplex method chooses in floating point which demands have a weight and which coefficients are to vanish; the
+    weights are then solved for exactly, and what they prove is checked.
     """
-    index: dict[tuple[Monomial, int], int] = {}
-    rows: list[list[Fraction]] = []
-    objective = [Fraction(int(column.strict)) for column in columns]
+    rows: dict[tuple[Monomial, int], int] = {}
+    table: list[list[float]] = []
+    gains = [float(column.strict) for column in columns]
     for k, column in enumerate(columns):
         for monomial, coefficient in column.polynomial.items():
             odd = any(monomial[i] % 2 for i in free)
             for sign in (1, -1) if odd else (1,):
-                place = index.setdefault((monomial, sign), len(rows))
-                if place == len(rows):
-                    rows.append([Fraction(0)] * len(columns))
-                rows[place][k] += sign * coefficient
+                place = rows.setdefault((monomial, sign), len(table))
+                if place == len(table):
+                    table.append([0.0] * len(columns))
+                table[place][k] += sign * float(coefficient)
             if not any(monomial[i] for i in free):
-                objective[k] -= coefficient
-    table = [_whole(row) for row in rows]
-    gains = _whole(objective)
-    outside, inside = list(range(len(columns))), [len(columns) + k for k in range(len(table))]
-    while True:
+                gains[k] -= float(coefficient)
+    chosen = _chosen(table, gains, clock)
+    if chosen is None:
+        return False
+    weighted, vanishing, last = chosen
+    names = list(rows)
+    matrix = [
+        [sign * columns[k].polynomial.get(monomial, Fraction(0)) for k in weighted]
+        for monomial, sign in (names[row] for row in vanishing)
+    ]
+    if last < len(columns):
+        right = [-sign * columns[last].polynomial.get(monomial, Fraction(0))
+                 for monomial, sign in (names[row] for row in vanishing)]  # fmt: skip
+    else:
+        right = [Fraction(-int(row == last - len(columns))) for row in vanishing]
+    solution = _solved(matrix, right)
+    if solution is None or min(solution, default=Fraction(0)) < 0:
+        return False
+    weights = dict(zip(weighted, solution, strict=True))
+    if last < len(columns):
+        weights[last] = Fraction(1)
+    return _contradiction([(columns[k], weight) for k, weight in weights.items() if weight], free)
+
+
+def _contradiction(weighted: list[tuple[Demand, Fraction]], free: list[int]) -> bool:
+    """Whether a sum of demands with positive weights cannot be what they ask: the proof, checked exactly."""
+    total: Polynomial = {}
+    for demand, weight in weighted:
+        for monomial, coefficient in demand.polynomial.items():
+            total[monomial] = total.get(monomial, Fraction(0)) + weight * coefficient
+    total = {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+    if any(each > 0 or any(monomial[k] % 2 for k in free) for monomial, each in total.items()):
+        return False
+    below = any(not any(monomial[k] for k in free) for monomial in total)
+    return below or any(demand.strict for demand, _ in weighted)
+
+
+def _chosen(
+    table: list[list[float]], gains: list[float], clock: Clock
+) -> tuple[list[int], list[int], int] | None:
+    """The basic columns, the rows that vanish, and the variable that may grow without end (a column, or a row after
+    all columns); None where the floating-point simplex method meets none. Every right-hand side is 0.
+    """
+    size = len(gains)
+    outside, inside = list(range(size)), [size + k for k in range(len(table))]
+    for _ in range(MOST_PIVOTS):
         clock.check()
-        entering = min((k for k, gain in enumerate(gains) if gain > 0), key=outside.__getitem__, default=None)
-        if entering is None:
-            return False
-        leaving = min((i for i, row in enumerate(table) if row[entering] > 0), key=inside.__getitem__, default=None)
-        if leaving is None:
-            return True
+        entering = max(range(size), key=gains.__getitem__, default=None)
+        if entering is None or gains[entering] < ROUNDING:
+            return None
+        # all ratios are 0: the largest pivot is the safest
+        leaving = max(range(len(table)), key=lambda i: table[i][entering], default=None)
+        if leaving is None or table[leaving][entering] < ROUNDING:
+            vanishing = [each - size for k, each in enumerate(outside) if each >= size]
+            return [each for each in inside if each < size], vanishing, outside[entering]
         line = table[leaving]
         pivot = line[entering]
-        for i, row in enumerate(table):
-            if row[entering] and i != leaving:
-                table[i] = _eliminated(row, line, pivot, entering)
-        if gains[entering]:
-            gains = _eliminated(gains, line, pivot, entering)
-        line[entering] = 1
+        scaled = [each / pivot for each in line]
+        scaled[entering] = 1 / pivot
+        for row in (*table, gains):
+            factor = row[entering]
+            if row is not line and factor:
+                row[entering] = 0.0
+                row[:] = [mine - factor * theirs for mine, theirs in zip(row, scaled, strict=True)]
+        line[:] = scaled
         outside[entering], inside[leaving] = inside[leaving], outside[entering]
+    return None
 
 
-def _eliminated(row: list[int], line: list[int], pivot: int, entering: int) -> list[int]:
-    factor = row[entering]
-    changed = [pivot * mine - factor * theirs for mine, theirs in zip(row, line, strict=True)]
-    changed[entering] = -factor
-    common = gcd(*changed)
-    return [each // common for each in changed] if common > 1 else changed
-
-
-def _whole(row: list[Fraction]) -> list[int]:
-    scale = lcm(*(each.denominator for each in row))
-    return [int(each * scale) for each in row]
+def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
+    """The solution of a square system; None where it is singular."""
+    size = len(right)
+    work = [[*row, each] for row, each in zip(matrix, right, strict=True)]
+    for k in range(size):
+        place = next((i for i in range(k, size) if work[i][k]), None)
+        if place is None:
+            return None
+        work[k], work[place] = work[place], work[k]
+        pivot = work[k][k]
+        work[k] = [each / pivot for each in work[k]]
+        for i in range(size):
+            factor = work[i][k]
+            if i != k and factor:
+                work[i] = [mine - factor * theirs for mine, theirs in zip(work[i], work[k], strict=True)]
+    return [row[-1] for row in work]
 
 
 def on_orthant(polynomial: Any, domain: Domain) -> Polynomial:

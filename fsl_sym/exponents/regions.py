@@ -133,15 +133,23 @@ class Assembly:
         return {wall: signs for wall, signs in box.items() if signs != ANY}
 
     def _against(self, box: Box, others: Sequence[_Part]) -> _Part | None:
-        """A cell that is not shown to lie outside the box."""
-        return next((part for part in others if self._meets(part, box)), None)
+        """A cell that is not shown to lie outside the box; those with a point inside, which are many, come first."""
+        near = [part for part in others if self._compatible(part, box)]
+        return next((part for part in near if self._has_point(part, box)), None) or next(
+            (part for part in near if self._meets(part, box)), None
+        )
+
+    def _compatible(self, part: _Part, box: Box) -> bool:
+        return all(signs & part.box.get(wall, ANY) for wall, signs in box.items())
+
+    def _has_point(self, part: _Part, box: Box) -> bool:
+        return part.cell.point is not None and part.cell.point.inside(self.walls, box)
 
     def _meets(self, part: _Part, box: Box) -> bool:
-        if any(not signs & part.box.get(wall, ANY) for wall, signs in box.items()):
+        if not self._compatible(part, box):
             return False
-        if part.cell.point is not None and part.cell.point.inside(self.walls, box):
-            return True
-        return not self.emptiness.impossible({**part.cell.box, **{w: s & part.box.get(w, ANY) for w, s in box.items()}})
+        both = {**part.cell.box, **{wall: signs & part.box.get(wall, ANY) for wall, signs in box.items()}}
+        return self._has_point(part, box) or not self.emptiness.impossible(both)
 
 
 def _equalities(box: Box) -> int:

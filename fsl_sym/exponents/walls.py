@@ -89,6 +89,7 @@ class Walls:
         self.polynomials: list[Any] = []
         self._factors: dict[Any, tuple[int, int | None]] = {}
         self._signatures: dict[Element, Signature] = {}
+        self._terms: list[list[tuple[float, list[tuple[int, int]]]]] = []
 
     def signature(self, element: Element) -> Signature:
         """The sign of a field element as constant and walls."""
@@ -127,6 +128,27 @@ class Walls:
         sign, wall = self._factors[factor]
         return turned * sign, wall
 
+    def rounded_sign(self, wall: int, coordinates: list[float]) -> int:
+        """The sign of a wall at a point given in floating point; 0 where rounding could change it."""
+        for polynomial in self.polynomials[len(self._terms) :]:
+            self._terms.append([
+                (float(coefficient), [(k, each) for k, each in enumerate(exponents) if each])
+                for exponents, coefficient in polynomial.terms()
+            ])  # fmt: skip
+        total = size = 0.0
+        try:
+            for value, powers in self._terms[wall]:
+                for k, exponent in powers:
+                    value *= coordinates[k] ** exponent
+                total += value
+                size += abs(value)
+        except OverflowError:
+            return 0
+        # A term is wrong by some hundred roundings at most.
+        if not 1e-250 < size < 1e250 or abs(total) <= 1e-12 * size:
+            return 0
+        return 1 if total > 0 else -1
+
     def condition(self, parts: tuple[Element, ...], allowed: Signs) -> Condition | None:
         """The condition that a lexicographic sign is allowed; None where it holds all over the domain."""
         found = Condition(tuple(self.signature(part) for part in parts), allowed)
@@ -138,12 +160,15 @@ class Point:
 
     def __init__(self, coordinates: tuple[Fraction, ...]) -> None:
         self.coordinates = coordinates
+        self.rounded = [float(each) for each in coordinates]
         self._signs: dict[int, int] = {}
 
     def sign(self, walls: Walls, wall: int) -> int:
         """The sign of one wall at the point."""
         if wall not in self._signs:
-            self._signs[wall] = sign_at(walls.polynomials[wall], self.coordinates)
+            self._signs[wall] = walls.rounded_sign(wall, self.rounded) or sign_at(
+                walls.polynomials[wall], self.coordinates
+            )
         return self._signs[wall]
 
     def inside(self, walls: Walls, box: Box) -> bool:
