@@ -108,6 +108,8 @@ class Domain:
 
         Raises ValueError where it contains other symbols than the parameters.
         """
+        if isinstance(expression, str):
+            raise TypeError(f"{expression!r} is text, not an expression: write it with the sympy symbols themselves")
         strangers = sympify(expression).free_symbols - set(self.ranges)
         if strangers:
             raise ValueError(f"{expression} contains {strangers}: only the parameters {self.symbols} have a range")
@@ -243,6 +245,8 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
     >>> decide(s * beta > beta - 1, EASY), decide(s < 1, EASY), decide(s < 1, HARD)
     (True, False, True)
     """
+    if isinstance(relation, str):
+        raise TypeError(f"{relation!r} is text and cannot be decided: write it with the sympy symbols themselves")
     relation = sympify(relation)
     if relation in (True, False):
         return bool(relation)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-
+from dataclasses import dataclass
 
 SEARCH = 0.8
+"""The part of the time after which the search ends; the rest is for putting regions together."""
 
 
 class OutOfTime(Exception):
@@ -28,31 +28,32 @@ class Progress:
     seconds: float
 
 
-@dataclass
 class Clock:
     """The time since it was made, against the seconds allowed (None: no limit).
 
     The search may take the part ``SEARCH`` of the time; :meth:`end_of_search` opens the rest to what makes regions.
     """
 
-    max_time: float | None = None
-    progress: Callable[[Progress], object] | None = None
-    part: float = SEARCH
-    start: float = field(default_factory=time.monotonic)
+    def __init__(
+        self, max_time: float | None = None, progress: Callable[[Progress], object] | None = None
+    ) -> None:
+        self.max_time, self.progress = max_time, progress
+        self._part = SEARCH
+        self._start = time.monotonic()
 
     @property
     def seconds(self) -> float:
         """Seconds since the clock was made."""
-        return time.monotonic() - self.start
+        return time.monotonic() - self._start
 
     def check(self) -> None:
         """Raise :class:`OutOfTime` where the time is over."""
-        if self.max_time is not None and self.seconds > self.part * self.max_time:
+        if self.max_time is not None and self.seconds > self._part * self.max_time:
             raise OutOfTime
 
     def end_of_search(self) -> None:
         """Allow all of the time from now on."""
-        self.part = 1.0
+        self._part = 1.0
 
     def report(self, share: float, certified: int, unresolved: int) -> None:
         """Inform the callback, where there is one."""

@@ -139,9 +139,10 @@ def _opposed(first: Demand, second: Demand, free: list[int]) -> bool:
 
     Each coefficient bounds u on one side. The sum must be negative somewhere, or one of the demands be strict.
     """
-    least, most = Fraction(0), None
+    least = Fraction(0)
+    most: Fraction | None = None
     for monomial in first.polynomial.keys() | second.polynomial.keys():
-        mine, theirs = first.polynomial.get(monomial, 0), second.polynomial.get(monomial, 0)
+        mine, theirs = (each.polynomial.get(monomial, Fraction(0)) for each in (first, second))
         for sign in (1, -1) if any(monomial[k] % 2 for k in free) else (1,):
             a, b = sign * mine, sign * theirs
             if b > 0:

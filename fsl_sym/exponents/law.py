@@ -133,7 +133,7 @@ class Law:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What is allowed, but hardly meant: a constant term in the loss, a symbol of the budget taken as a constant."""
+        """What is allowed, but hardly meant: a constant term in the loss, a variable taken for a constant."""
         moving = {*self.variables, self.budget}
         found = []
         constants = [term for term in Add.make_args(self.loss) if not term.free_symbols & moving]

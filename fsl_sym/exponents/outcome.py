@@ -47,7 +47,7 @@ class Formulas:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Formulas that hold, with their certificate, wherever all ``conditions`` hold; ``point`` is where it was solved."""
+    """Formulas that hold, with their certificate, wherever all ``conditions`` hold; solved at ``point``."""
 
     formulas: Formulas
     conditions: tuple[Condition, ...]

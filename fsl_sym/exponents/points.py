@@ -145,7 +145,7 @@ class Points:
             if left is None and right is None:
                 values.append(base[place])
             elif left is None:
-                values.extend((right - 1, right - 64))  # type: ignore[operator]
+                values.extend((right - 1, right - 64))
             elif right is None:
                 values.extend((left + 1, left + 64))
             elif right > left:

@@ -14,7 +14,7 @@ from fsl_sym.exponents.outcome import Formulas, Outcome
 from fsl_sym.exponents.walls import ANY, Box, Point
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Patch:
     """A region before it is written out: its box, its formulas, the cells that it meets, and a point inside."""
 

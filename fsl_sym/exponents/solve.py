@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 from sympy import And, Eq, Expr, Ge, Gt, Le, Lt, Ne, Rational, Symbol, factor, latex, true
@@ -162,7 +161,7 @@ class ExponentSolution:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is allowed, but hardly meant: a constant term in the loss, a symbol of the budget taken as constant."""
+        """What is allowed, but hardly meant: a constant term in the loss, a variable taken for a constant."""
         return self.law.notes
 
     @cached_property
@@ -332,7 +331,7 @@ def _law(loss: Any, variables: Any, budget: Symbol, constraints: Any, parameters
 def _seconds(max_time: Any) -> float | None:
     if max_time is None:
         return None
-    if isinstance(max_time, bool) or not isinstance(max_time, Real) or not max_time > 0:
+    if isinstance(max_time, bool) or not isinstance(max_time, int | float) or not max_time > 0:
         raise ValueError(f"max_time must be a positive number of seconds or None, not {max_time!r}")
     return float(max_time)
 

@@ -62,8 +62,8 @@ class Reading:
             if len(both[0]) == len(both[0][0]) == 1:
                 form = both[0][0][0]
                 return [[([Fraction(0), *(-c for c in form[0])], EQUAL, form[1:])]]
-            sides = [list(self.at_most_one(relation.lhs / relation.rhs)), list(self.at_most_one(relation.rhs / relation.lhs))]
-            return [[*left, *right] for left, right in product(*sides)]
+            sides = (relation.lhs / relation.rhs, relation.rhs / relation.lhs)
+            return [[*left, *right] for left, right in product(*map(self.at_most_one, sides))]
         if isinstance(relation, Ge | Gt):
             relation = relation.reversed
         return list(self.at_most_one(relation.lhs / relation.rhs))

@@ -1,10 +1,6 @@
-"""Parts of the engine one by one: combinations of walls, growth orders at numbers, poles, phases, default ends."""
+"""Parts one by one: growth orders at numbers, poles, phases, default ends."""
 
 from __future__ import annotations
-
-from dataclasses import replace
-from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 from mpmath import MPContext
@@ -14,7 +10,6 @@ from sympy import (
     Float,
     Integer,
     Le,
-    Matrix,
     Piecewise,
     Rational,
     Symbol,
@@ -23,18 +18,10 @@ from sympy import (
     log,
     lowergamma,
     stieltjes,
-    symbols,
     zeta,
 )
 
 from fsl_sym.derivation import Derivation, Step
-from fsl_sym.domain import Domain
-from fsl_sym.exponents import cells
-from fsl_sym.exponents.cells import Explorer, _consistent, _sign_at
-from fsl_sym.exponents.law import Law
-from fsl_sym.exponents.outcome import Formulas
-from fsl_sym.exponents.programme import Basis, Values
-from fsl_sym.exponents.simplex import _pivot
 from fsl_sym.integrals.closed_form import GrowthOrder
 from fsl_sym.integrals.power_decay import _orders
 from fsl_sym.justifications import Identity
@@ -44,63 +31,6 @@ from fsl_sym.schedules import Phase, schedule
 from fsl_sym.symbols import K1, M, T, a, beta, p, s, tau
 
 X, Y = Symbol("x"), Symbol("y")
-
-
-def explorer(*walls) -> SimpleNamespace:
-    """What the signs of combinations are read from: a quadrant and some walls."""
-    box = Domain({X: (0, None), Y: (0, None)})
-    given = [SimpleNamespace(as_expr=lambda each=each: each) for each in walls]
-    found = SimpleNamespace(law=SimpleNamespace(domain=box), walls=given, _combined={})
-    found._sign_of_combination = lambda *parts: Explorer._sign_of_combination(found, *parts)
-    return found
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "right", "sign"),
-    [
-        (X - Y + 1, Y - X + 1, 1, 1),  # their sum is 2
-        (Y - X - 1, X - Y - 1, 1, -1),  # their sum is -2
-        (X - Y + 1, X - Y - 1, -1, 1),  # their difference is 2
-        (2 * X - 2 * Y + 1, Y - X + 1, 1, 1),  # the first and twice the second
-        (Y - X + 1, 2 * X - 2 * Y + 1, 1, 1),  # twice the first and the second
-        (1 + X * Y - X, 1 - Y, 1, 1),  # the first and x times the second
-        (1 - Y, 1 + X * Y - X, 1, 1),
-        (3 * X - 3 * Y + 1, Y - X + 1, 1, None),  # three times the second: not among the simple weights
-    ],
-)
-def test_two_walls_are_combined_with_simple_positive_weights(first, second, right, sign) -> None:
-    found = explorer(first, second)
-    assert found._sign_of_combination(0, 1, right) == sign
-    assert found._combined == {(0, 1, right): sign}
-
-
-def test_walls_refute_each_other_where_their_sum_is_definite() -> None:
-    """x - y + 1 and y - x + 1 add up to 2: both cannot be negative, nor one 0 and the other negative."""
-    found = explorer(X - Y + 1, Y - X + 1)
-    refuted = {(one, other) for one in (-1, 0, 1) for other in (-1, 0, 1) if Explorer._refuted(found, 0, one, 1, other)}
-    assert refuted == {(-1, -1), (-1, 0), (0, -1), (0, 0)}
-
-
-def test_three_walls_refute_each_other() -> None:
-    """x - y, y - 2 x and x add up to 0: they cannot be positive all three, nor negative all three; x is positive."""
-    found = explorer(X - Y, Y - 2 * X, X)
-    assert Explorer._refuted_by_three(found, (1, 1, 1))
-    assert Explorer._refuted_by_three(found, (-1, -1, -1))
-    assert not Explorer._refuted_by_three(found, (1, -1, 1))
-    assert not Explorer._refuted_by_three(found, (-1, 1, 1))
-    assert not Explorer._refuted_by_three(found, (0, 0, 0))
-    below = explorer(X - Y - 1, Y - 2 * X, X)  # they add up to -1
-    assert Explorer._refuted_by_three(below, (1, 1, 1))
-    assert not Explorer._refuted_by_three(below, (-1, -1, -1))
-
-
-def test_the_sign_of_a_polynomial_at_a_point() -> None:
-    """2 x^2 - 3 y at points on both sides and on the curve."""
-    from sympy import QQ, ring
-
-    _, x, y = ring("x, y", QQ)
-    wall = 2 * x**2 - 3 * y
-    assert [_sign_at(wall, [Fraction(3), Fraction(each)]) for each in (5, 6, 7)] == [1, 0, -1]
 
 
 def noise_by_modes(power: float, steep: float, size: int, time: float) -> float:
@@ -240,74 +170,6 @@ def test_a_beginning_is_shown_once_in_latex() -> None:
     assert [shown.count(rf"& {each} \\") for each in ("A", "F")] == [2, 1]
 
 
-def test_points_agree_where_the_kept_walls_tell_them_apart() -> None:
-    rows = [((1, 0), 0, {}, None), ((1, 1), 1, {}, None), ((1, 1), 1, {}, None)]
-    assert [_consistent(rows, kept) for kept in ([0, 1], [1], [0], [])] == [True, True, False, False]
-    assert _consistent(rows[:1], [])
-
-
-def walled(*walls) -> Explorer:
-    """An explorer of a law with two parameters, and its walls."""
-    size, budget = symbols("M N", positive=True)
-    found = Explorer(Law(size, (size,), budget, (), Domain({X: (0, None), Y: (0, None)})))
-    x, y = found.law.field.gens
-    found.walls = [each(x, y).numer for each in walls]
-    return found
-
-
-def test_every_combination_of_signs_is_seen_or_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = walled(lambda x, y: x - y)
-    every = {(-1,), (0,), (1,)}
-    assert one._nothing_missed(every)
-    for sign in every:
-        assert not one._nothing_missed(every - {sign})
-    assert walled()._nothing_missed({()})
-    # x < y implies x < 2 y, and x > 2 y implies x > y
-    two = walled(lambda x, y: x - y, lambda x, y: x - 2 * y)
-    seen = {(-1, -1), (0, -1), (1, -1), (1, 0), (1, 1)}
-    assert two._nothing_missed(seen)
-    for signs in seen:
-        assert not two._nothing_missed(seen - {signs})
-    # the beginning and three signs are four turns; the fifth finds nothing left
-    monkeypatch.setattr(cells, "MOST_COMBINATIONS", 5)
-    assert one._nothing_missed(every)
-    monkeypatch.setattr(cells, "MOST_COMBINATIONS", 4)
-    assert not one._nothing_missed(every)
-
-
-def test_formulas_are_one_class_where_they_differ_by_a_wall_that_vanishes() -> None:
-    found = walled(lambda x, y: x - y)
-    x, y = found.law.field.gens
-    zero, classes = found.law.field.zero, []
-    first, second, third = (Formulas((zero, each, zero), ()) for each in (x, y, x + y))
-    assert [found._class_of(each, (1,), classes) for each in (first, second, first)] == [0, 1, 0]
-    assert found._class_of(second, (0,), [first]) == 0  # on x = y
-    assert found._class_of(third, (0,), [first, second]) == 2
-
-
-def test_a_basis_holds_up_to_the_edge_of_its_conditions() -> None:
-    found = walled()
-    x, y = found.law.field.gens
-    one, zero = found.law.field.one, found.law.field.zero
-    values = Values(found.law, {X: Fraction(2), Y: Fraction(3)})
-    point = ((zero, x, y),)
-    good = Basis((0,), point, (zero, one), ((zero, zero, zero), (zero, 2 * y - 3 * x, x)))
-    assert good.holds(values)
-    for wrong in (
-        replace(good, multipliers=(one, -x)),
-        replace(good, slacks=((zero, zero, -one),)),
-        replace(good, point=((zero, one / (2 * y - 3 * x), zero),)),  # a pole
-        replace(good, infeasible=(zero, zero, zero)),  # 0 >= 0 refutes nothing
-        replace(good, infeasible=(zero, zero, -one)),
-    ):
-        assert not wrong.holds(values)
-    assert replace(good, infeasible=(zero, zero, one), slacks=()).holds(values)
-    shown = list(replace(good, point=((zero, x / y, one),)).conditions())
-    # multipliers, slacks, and the denominators of the point
-    assert shown == [zero, one, zero, zero, zero, zero, 2 * y - 3 * x, x, one, y, one]
-    assert list(replace(good, infeasible=(one, x, y)).conditions()) == [zero, one, one, x, y]
-
-
 def test_poles_of_unknown_distance_are_resonances() -> None:
     """The pole of zeta at (w - 1)/beta may meet those at s and 0, which do not meet each other."""
     u, w = Symbol("u", positive=True), Symbol("w", positive=True)
@@ -321,22 +183,3 @@ def test_a_sum_that_diverges_is_refused_at_the_edge_and_beyond(w) -> None:
     with pytest.raises(ValueError, match="diverges"):
         harmonic_sum_asymptotics(exp(-u), u, w, beta, T)
     assert harmonic_sum_asymptotics(exp(-u), u, Rational(11, 10), beta, T).conditions == ()
-
-
-def test_a_pivot_is_a_change_of_basis() -> None:
-    """Table, slacks and multipliers after two pivots, against the rows of the basis solved at once."""
-    half = Fraction(1, 2)
-    rows = [[1, 0], [0, 1], [-1, 0], [0, -1], [2, 3], [half, -1], [-2, 5]]
-    right = [(-1, 0, 0)] * 4 + [(0, 3, half), (1, -2, 5), (2, half, -3)]
-    table = [[Fraction(each) for each in row] for row in rows]
-    basis, dual = [0, 1], [Fraction(1), Fraction(4)]
-    goal = list(dual)
-    slack = [(-sum(row) - a, -b, -c) for row, (a, b, c) in zip(table, right, strict=True)]
-    for entering, leaving in ((4, 0), (5, 1)):
-        _pivot(table, slack, dual, entering, leaving)
-        basis[leaving] = entering
-        solved = Matrix([rows[each] for each in basis]).inv()
-        point = solved * Matrix([right[each] for each in basis])
-        assert Matrix(table) == Matrix(rows) * solved
-        assert Matrix(slack) == Matrix(rows) * point - Matrix(right)
-        assert Matrix([dual]) == Matrix([goal]) * solved

@@ -6,12 +6,12 @@ import random
 from fractions import Fraction
 
 import pytest
-from sympy import Eq, Ge, Gt, Le, Lt, Matrix, Ne, Rational, Symbol
+from sympy import Matrix, Rational, Symbol
 
 from fsl_sym.derivation import Derivation, Step
 from fsl_sym.domain import EASY, HARD, REGIMES, Domain
 from fsl_sym.exponents import simplex
-from fsl_sym.exponents.solve import OrderRange, _boxes, _inside, _relation
+from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.justifications import Identity, Limit
 from fsl_sym.order import Order
 from fsl_sym.symbols import D, a, b, beta, s, t
@@ -103,31 +103,6 @@ def test_orders_that_cannot_be_compared_in_one_place_are_in_another() -> None:
     assert Order(-s, 5).compare(Order(-s, 4)) == 1 and Order(-s, 4).compare(Order(-s, 5)) == -1
     assert Order(-s).compare(Order(-2 * s), EASY) == 1 and Order(-s).compare(Order(-1), HARD) == 1
     assert [Order(0, s).compare(Order(0, 1 - 1 / beta), each) for each in REGIMES] == [1, 0, -1]
-
-
-@pytest.mark.parametrize(
-    ("allowed", "relation"),
-    [((1,), Gt), ((0,), Eq), ((-1,), Lt), ((0, 1), Ge), ((-1, 0), Le), ((-1, 1), Ne)],
-)
-def test_allowed_signs_are_a_relation(allowed: tuple[int, ...], relation: type) -> None:
-    x = Symbol("x", real=True)
-    found = _relation(x, allowed)
-    assert found == relation(x, 0)
-    assert [bool(found.subs(x, sign)) for sign in (-1, 0, 1)] == [sign in allowed for sign in (-1, 0, 1)]
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_boxes_hold_every_member_and_no_other_cell(seed: int) -> None:
-    draw = random.Random(seed)
-    cells = {tuple(draw.choice((-1, 0, 1)) for _ in range(3)) for _ in range(draw.randint(1, 14))}
-    members = {each for each in cells if draw.random() < 0.5} or {next(iter(sorted(cells)))}
-    boxes = _boxes(members, cells)
-    for cell in cells:
-        homes = sum(_inside(cell, box) for box in boxes)
-        assert homes >= 1 if cell in members else homes == 0
-    assert len(boxes) <= len(members)
-    assert _boxes(cells, cells) == [((-1, 0, 1),) * 3]  # one formula: no condition is left
-    assert _boxes(set(), cells) == []
 
 
 @pytest.mark.parametrize(("ranges", "inside"), [

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from itertools import permutations
 
 import pytest
-from sympy import Eq, Expr, Integer, Min, Rational, Symbol, exp, gamma, lowergamma, oo, symbols, uppergamma
+from sympy import Expr, Integer, Min, Rational, Symbol, exp, gamma, lowergamma, oo, symbols, uppergamma
 
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.derivation import words_latex
-from fsl_sym.domain import REGIMES, Domain
-from fsl_sym.exponents.cells import Explorer
-from fsl_sym.exponents.law import Law
+from fsl_sym.domain import REGIMES
 from fsl_sym.exponents.solve import optimal_exponents
 from fsl_sym.integrals.exponential_decay import constant_noise, exponential_decay_noise, i1, i2, i2_bound
 from fsl_sym.integrals.stable_phase import finite_stable_phase_noise, stable_phase_noise
@@ -103,32 +100,6 @@ def test_more_sample_points_than_there_are_values_begin_again() -> None:
     assert points[:3] == points[3:6] and points[6] == points[0]
 
 
-def test_a_wall_is_met_at_four_points_and_beside_each() -> None:
-    """Three points each: on the wall and at both sides; two walls are met at two points at most."""
-    size, data, budget = symbols("M D N", positive=True)
-    first, second = symbols("a b")
-    explorer = Explorer(Law(size + 1 / data, (size, data), budget, (), Domain({first: (0, None), second: (0, None)})))
-    left, right = explorer.law.field.gens
-    assert len(explorer._points_near((left - right).numer)) == 12
-    assert len(explorer._points_on_both((left - 2 * right).numer, (left * right - 2).numer)) == 2
-    # the sides are a sixty-fourth of the coordinate away
-    (on, above, below) = explorer._points_near((left - 1).numer)[:3]
-    assert (on[first], above[first], below[first]) == (1, Fraction(65, 64), Fraction(63, 64))
-    # from a coordinate 0, by a sixty-fourth itself
-    whole = Explorer(Law(size + 1 / data, (size, data), budget, (), Domain({first: (-1, 1), second: (0, None)})))
-    points = whole._points_near(whole.law.field.gens[0].numer)
-    assert {point[first] for point in points} == {0, Fraction(1, 64), -Fraction(1, 64)}
-
-
-def test_a_wall_near_the_end_of_a_range_has_one_side() -> None:
-    """At a = 1 - 1/1000 in (0, 1) the step up leaves the range."""
-    size, data, budget = symbols("M D N", positive=True)
-    first, second = symbols("a b")
-    explorer = Explorer(Law(size + 1 / data, (size, data), budget, (), Domain({first: (0, 1), second: (0, None)})))
-    points = explorer._points_near((1000 * explorer.law.field.gens[0] - 999).numer)
-    assert {point[first] for point in points} == {Fraction(999, 1000), Fraction(999, 1000) * Fraction(63, 64)}
-
-
 def test_an_expansion_names_the_sum_that_it_expands() -> None:
     """The kernel and the signal over all modes, and a prefactor in front."""
     mode = exp(-2 * Symbol("u", positive=True))
@@ -192,35 +163,6 @@ def test_tables_have_as_many_columns_as_entries() -> None:
         body = shown.split("}", 2)[2].rsplit(r"\end", 1)[0]
         rows = [row for row in body.split(r"\\") if "&" in row]
         assert len(rows) >= 2 and all(row.count("&") == columns - 1 for row in rows)
-
-
-def test_the_walls_of_an_element_are_its_factors_of_unknown_sign() -> None:
-    size, budget = symbols("M N", positive=True)
-    first, second = symbols("a b")
-    law = Law(size, (size,), budget, (), Domain({first: (0, None), second: (0, None)}))
-    x, y = law.field.gens
-    explorer = Explorer(law)
-    explorer._add_walls(1 / (x - y))  # the numerator is a number, the denominator a wall
-    assert [each.as_expr() for each in explorer.walls] == [first - second]
-    explorer._add_walls((y - x) * (x + y))  # the same wall, and a factor that is positive
-    assert len(explorer.walls) == 1
-    explorer._add_walls((x - 2 * y) ** 2 / (3 * y))
-    assert [each.as_expr() for each in explorer.walls] == [first - second, first - 2 * second]
-    explorer._add_walls(law.field.one)
-    explorer._add_walls((2 * y - x) / (x - y))
-    assert len(explorer.walls) == 2
-
-
-def test_a_minimum_that_is_given_is_no_equation_of_its_first_part() -> None:
-    """min(M, D) = N: one of both is at most N, and both are at least N."""
-    size, data, budget = symbols("M D N", positive=True)
-    choices = Law(size, (size, data), budget, (Eq(Min(size, data), budget),), Domain({})).constraint_choices
-    assert len(choices) == 2 and not any(each.equality for (each,) in choices)
-    shown = [
-        {tuple(k.as_expr() for k in (*form.coefficients, form.power)) for form in each.forms} for (each,) in choices
-    ]
-    below = {(-1, 0, 1), (0, -1, 1)}
-    assert sorted(map(sorted, shown)) == sorted(map(sorted, ({(1, 0, -1)} | below, {(0, 1, -1)} | below)))
 
 
 def test_a_table_says_where_its_rows_hold() -> None:
