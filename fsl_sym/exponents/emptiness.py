@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from fsl_sym.domain import Domain
@@ -31,6 +32,16 @@ class Demand:
     polynomial: Polynomial
     strict: bool
 
+    def times(self, factor: Monomial) -> Demand:
+        """The demand times a monomial that is positive."""
+        return Demand(_times(self.polynomial, factor), self.strict) if any(factor) else self
+
+    @cached_property
+    def signs(self) -> tuple[frozenset[Monomial], frozenset[Monomial]]:
+        """The monomials with positive and those with negative coefficients."""
+        positive = frozenset(monomial for monomial, each in self.polynomial.items() if each > 0)
+        return positive, self.polynomial.keys() - positive
+
 
 class Emptiness:
     """Refutes boxes of one law; what was shown of two walls, or of a box, is kept."""
@@ -43,6 +54,7 @@ class Emptiness:
         self._mapped: dict[int, Polynomial] = {}
         self._pairs: dict[tuple[int, Signs, int, Signs], bool] = {}
         self._boxes: dict[frozenset[tuple[int, Signs]], bool] = {}
+        self._products: dict[tuple[int, Signs, Monomial], list[Demand]] = {}
 
     def pairwise(self, box: Box, changed: int) -> bool:
         """Whether the wall ``changed`` contradicts one other wall of the box."""
@@ -64,17 +76,20 @@ class Emptiness:
             return False
         key = (first, a, second, b) if first < second else (second, b, first, a)
         if key not in self._pairs:
+            self.clock.check()
             self._pairs[key] = any(
-                _opposed(
-                    Demand(_times(one.polynomial, left), one.strict),
-                    Demand(_times(other.polynomial, right), other.strict),
-                    self._free,
-                )
-                for one in self._demands(first, a)
-                for other in self._demands(second, b)
+                _opposed(one, other, self._free)
                 for left, right in self._multipliers()
+                for one in self._raised(first, a, left)
+                for other in self._raised(second, b, right)
             )
         return self._pairs[key]
+
+    def _raised(self, wall: int, signs: Signs, factor: Monomial) -> list[Demand]:
+        key = (wall, signs, factor)
+        if key not in self._products:
+            self._products[key] = [demand.times(factor) for demand in self._demands(wall, signs)]
+        return self._products[key]
 
     def _multipliers(self) -> Iterator[tuple[Monomial, Monomial]]:
         one = self._unit()
@@ -108,7 +123,7 @@ class Emptiness:
             quotients = {_quotient(mine, theirs) for mine in monomials for theirs in demand.polynomial}
             for each in dict.fromkeys([*units, *sorted(each for each in quotients if each is not None)]):
                 if equality or not any(each[k] for k in self._free):
-                    columns.append(Demand(_times(demand.polynomial, each), demand.strict))
+                    columns.append(demand.times(each))
         columns = _useful(columns, self._free)
         return len(columns) <= MOST_COLUMNS and _has_contradiction(columns, self._free, self.clock)
 
@@ -126,8 +141,6 @@ def _quotient(left: Monomial, right: Monomial) -> Monomial | None:
 
 
 def _times(polynomial: Polynomial, factor: Monomial) -> Polynomial:
-    if not any(factor):
-        return polynomial
     return {
         tuple(mine + theirs for mine, theirs in zip(monomial, factor, strict=True)): coefficient
         for monomial, coefficient in polynomial.items()
@@ -139,6 +152,9 @@ def _opposed(first: Demand, second: Demand, free: list[int]) -> bool:
 
     Each coefficient bounds u on one side. The sum must be negative somewhere, or one of the demands be strict.
     """
+    (rising, falling), (others_rising, others_falling) = first.signs, second.signs
+    if not (rising <= others_falling and others_rising <= falling):
+        return False
     least = Fraction(0)
     most: Fraction | None = None
     for monomial in first.polynomial.keys() | second.polynomial.keys():
