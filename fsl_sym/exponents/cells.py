@@ -22,6 +22,7 @@ from fsl_sym.exponents.walls import ANY, Box, Point, Walls
 
 OPEN_SAMPLES = 16
 MOST_BOXES = 20_000
+MOST_BLIND_CUTS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class _Task:
     box: Box
     point: Point | None
     share: float
+    blind: int = 0  # cuts since a search for points failed
 
 
 class Explorer:
@@ -86,14 +88,14 @@ class Explorer:
         if point is None:
             if self.emptiness.impossible(box):
                 return []
-            if holding is None:
+            if holding is None and not task.blind:
                 point = self.points.find(box)
         if holding is not None:
             return Cell(box, holding, point)
         if point is not None:
             return self._parts(task, self.optimiser.outcome(self._named(point)), point)
         undecided = [each for each in self.optimiser.outcomes if each.holds(box) is None]
-        if not undecided:
+        if not undecided or task.blind == MOST_BLIND_CUTS:
             return Cell(box, None, None)
         simplest = min(undecided, key=lambda each: sum(condition.holds(box) is None for condition in each.conditions))
         return self._parts(task, simplest, None)
@@ -117,7 +119,8 @@ class Explorer:
                 inside = point is not None and point.inside(self.walls, box)
                 parts.append((inside, box))
         parts.sort(key=lambda part: part[0])
-        return [_Task(box, point if inside else None, task.share / len(parts)) for inside, box in parts]
+        blind = task.blind + 1 if point is None else 0
+        return [_Task(box, point if inside else None, task.share / len(parts), blind) for inside, box in parts]
 
     def _named(self, point: Point) -> dict[Symbol, Fraction]:
         return dict(zip(self.law.domain.symbols, point.coordinates, strict=False))
