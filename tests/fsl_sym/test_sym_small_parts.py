@@ -157,7 +157,7 @@ def test_tables_have_as_many_columns_as_entries() -> None:
     x, n = symbols("x N", positive=True)
     for shown, columns in (
         (optimal_exponents(x + n / x, [x], n)._repr_latex_(), 3),
-        (optimal_allocation("constant", "data")._repr_latex_(), 5),
+        (optimal_allocation("constant", "data")._repr_latex_(), 7),
     ):
         assert rf"\begin{{array}}{{{'l' * columns}}}" in shown
         body = shown.split("}", 2)[2].rsplit(r"\end", 1)[0]
