@@ -88,6 +88,17 @@ TEXTBOOK = {
         M ** (a - b) + N / M, [M], N, [M >= 1, M <= N], {a: (0, None), b: (0, None)},
         lambda a, b: (a - b) / (1 + a - b) if a > b else 0,
     ),
+    "the greatest of three": (
+        M * (N**a + N**b + N**c), [M], N, [M >= 1], dict.fromkeys((a, b, c), (None, None)),
+        lambda a, b, c: max(a, b, c),
+    ),
+    "a square": (
+        M ** -((a - 1) ** 2) + 1 / N, [M], N, [M >= 1, M <= N], positive(a), lambda a: -min((a - 1) ** 2, 1)
+    ),
+    "ranges that end": (
+        M**-a + D**-b, [M, D], N, [Eq(M * D, N), D <= sqrt(N)], {a: (0, 1), b: (HALF, 2)},
+        lambda a, b: chinchilla(a, b) if a <= b else -b / 2,
+    ),
     "five nested minima": (
         Min(M**-a, D**-b + Min(T**-c, 1 / M + Min(D**-c, T**-a + Min(M**-b, 1 / D)))), [M, D, T], C, ALL,
         positive(a, b, c), None,
