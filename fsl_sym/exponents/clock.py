@@ -20,6 +20,9 @@ class Progress:
 
     ``share`` runs from 0 to 1 and never falls (it is a share of the search, not of the time), ``certified`` counts the
     cells with a certificate, ``unresolved`` those without, ``seconds`` is the time since the beginning.
+
+    >>> Progress(share=0.5, certified=3, unresolved=0, seconds=1.25).certified
+    3
     """
 
     share: float

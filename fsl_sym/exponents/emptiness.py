@@ -40,7 +40,7 @@ class Demand:
     def signs(self) -> tuple[frozenset[Monomial], frozenset[Monomial]]:
         """The monomials with positive and those with negative coefficients."""
         positive = frozenset(monomial for monomial, each in self.polynomial.items() if each > 0)
-        return positive, self.polynomial.keys() - positive
+        return positive, frozenset(self.polynomial) - positive
 
 
 class Emptiness:
