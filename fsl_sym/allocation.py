@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Symbol, factor, latex
+from sympy import Eq, Symbol, factor, latex
 
 from fsl_sym.allocation_derivation import allocation_derivations
 from fsl_sym.domain import REGIMES, Regime, exact, regime_of
@@ -23,10 +23,16 @@ from fsl_sym.exponents.solve import ExponentSolution, OrderRange, Region, optima
 from fsl_sym.laws import BUDGETS, SCHEDULES, ScalingLaw, scaling_law
 from fsl_sym.order import Order
 from fsl_sym.proof import Derivation
-from fsl_sym.symbols import RANGES, D, M, N, beta, gamma, r, s
+from fsl_sym.symbols import RANGES, B, D, K, M, N, beta, gamma, r, s
+from fsl_sym.values import FrozenMapping, fields_only
 
-QUANTITIES: Final = MappingProxyType({"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r})
+QUANTITIES: Final = MappingProxyType(
+    {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K, "batch_size": B}
+)
 """Name of a quantity -> its symbol; peak_lr is the effective one, learning rate over batch size."""
+
+_RUN: Final = (Eq(B * K, D), B >= 1, K >= 1, gamma * B <= 1)
+"""What ties batch size and steps, where the law itself has no steps."""
 
 EDGE_POINT: Final = MappingProxyType({s: 1 - 1 / beta})
 
@@ -43,6 +49,9 @@ class AllocationRegime:
     condition: Any
     quantities: Mapping[str, OrderRange]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantities", FrozenMapping(self.quantities))
+
     @property
     def excess_risk(self) -> Order:
         """The order of the least excess risk."""
@@ -54,7 +63,7 @@ class Allocation:
     """The optimal allocation of one schedule under one budget, in the regimes easy, edge and hard.
 
     ``base`` is the symbol of the budget (D or C) whose powers the orders are; ``solution`` is the engine's answer with
-    its regions and certificates, in which K (the number of steps) and the stable fraction appear as well.
+    its regions and certificates, in which the stable fraction appears as well.
 
     >>> allocation = optimal_allocation("constant", "compute")
     >>> allocation.base, allocation.regimes[0].quantities["model_size"].lower.power
@@ -67,6 +76,8 @@ class Allocation:
     law: ScalingLaw
     regimes: tuple[AllocationRegime, ...]
     solution: ExponentSolution
+
+    __getstate__ = fields_only
 
     def regime(self, name: str) -> AllocationRegime:
         """The regime called ``name``; ValueError for another name."""
@@ -129,8 +140,9 @@ def optimal_allocation(schedule: str, budget: str) -> Allocation:
         budget: "data" (D = B K given) or "compute" (C = M D given).
 
     Returns:
-        The orders of excess risk, effective peak learning rate, model size, data size and (for wsd) decay fraction in
-        each regime; a quantity whose optimum is not a point is a range. On the edge, s = 1 - 1/beta is substituted.
+        The orders of excess risk, effective peak learning rate, model size, data size, (for wsd) decay fraction,
+        number of steps and batch size in each regime; a quantity whose optimum is not a point is a range. On the edge,
+        s = 1 - 1/beta is substituted.
 
     Source: Section "Learning Rate Schedules Impact Scaling Efficiency" and Table 1, derived and not copied.
     Raises ValueError for an unknown schedule or budget.
@@ -143,9 +155,9 @@ def optimal_allocation(schedule: str, budget: str) -> Allocation:
         raise ValueError(f"unknown budget {budget!r}: choose {' or '.join(BUDGETS)}")
     base = BUDGETS[budget]
     grown = _grown(base)
-    solution = optimal_exponents(
-        law.in_hyperparameters(grown), law.variables, grown, law.constraints(grown), dict(RANGES)
-    )
+    variables = (*law.variables, *(symbol for symbol in (K, B) if symbol not in law.variables))
+    constraints = (*law.constraints(grown), *(_RUN if K not in law.variables else _RUN[:1]))
+    solution = optimal_exponents(law.in_hyperparameters(grown), variables, grown, constraints, dict(RANGES))
     regimes = tuple(_regime(solution, regime) for regime in REGIMES)
     return Allocation(schedule, budget, base, law, regimes, solution)
 
@@ -167,7 +179,7 @@ def _regime(solution: ExponentSolution, regime: Regime) -> AllocationRegime:
     for name, symbol in QUANTITIES.items():
         if symbol in region.variables:
             quantities[name] = simplified(region.variables[symbol])
-    return AllocationRegime(regime.name, regime.condition, MappingProxyType(quantities))
+    return AllocationRegime(regime.name, regime.condition, quantities)
 
 
 def _region_of(solution: ExponentSolution, regime: Regime) -> Region:

@@ -13,7 +13,9 @@ from its open range to (0, oo) is positive. Where that proof fails the answer is
 
 from __future__ import annotations
 
+import numbers
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,25 +26,32 @@ from sympy import sign as sympy_sign
 from sympy.core.relational import Relational
 
 from fsl_sym.symbols import RANGES, beta, s
+from fsl_sym.values import FrozenMapping
 
 Point = Mapping[Symbol, Fraction]
 Bound = Any
 
 
-def exact(value: Any) -> Rational:
-    """The value as an exact rational; TypeError for a float or anything that is not a rational number.
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)|[+-]?\d+/\d*[1-9]\d*")
 
-    >>> exact("1/2")
-    1/2
+
+def exact(value: Any) -> Rational:
+    """The value as an exact rational: an integer, a fraction, or text such as "1/2" or "0.25" that is read as a number.
+
+    TypeError for a float or anything that is not a rational number; text is never evaluated.
+
+    >>> exact("1/2"), exact("0.25")
+    (1/2, 1/4)
     """
-    if isinstance(value, float):
+    if isinstance(value, float | Float):
         raise TypeError(f"{value!r} is a float: exact rationals are needed here, write for example Rational(1, 2)")
-    if isinstance(value, Fraction):
-        return Rational(value.numerator, value.denominator)
-    number = sympify(value)
-    if not isinstance(number, Rational):
-        raise TypeError(f"{value!r} is not an exact rational number")
-    return number
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = Fraction(value.strip())
+    if isinstance(value, Rational):
+        return value
+    if isinstance(value, numbers.Rational) and not isinstance(value, bool):
+        return Rational(int(value.numerator), int(value.denominator))
+    raise TypeError(f'{value!r} is not an exact rational number: give an integer, a fraction, or text such as "1/2"')
 
 
 def _fraction(value: Rational) -> Fraction:
@@ -80,7 +89,7 @@ class Domain:
             if lower is not None and upper is not None and not lower < upper:
                 raise ValueError(f"the range of {symbol} is empty: {lower} is not below {upper}")
             cleaned[symbol] = (lower, upper)
-        object.__setattr__(self, "ranges", cleaned)
+        object.__setattr__(self, "ranges", FrozenMapping(cleaned))
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -99,6 +108,8 @@ class Domain:
 
         Raises ValueError where it contains other symbols than the parameters.
         """
+        if isinstance(expression, str):
+            raise TypeError(f"{expression!r} is text, not an expression: write it with the sympy symbols themselves")
         strangers = sympify(expression).free_symbols - set(self.ranges)
         if strangers:
             raise ValueError(f"{expression} contains {strangers}: only the parameters {self.symbols} have a range")
@@ -234,6 +245,8 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
     >>> decide(s * beta > beta - 1, EASY), decide(s < 1, EASY), decide(s < 1, HARD)
     (True, False, True)
     """
+    if isinstance(relation, str):
+        raise TypeError(f"{relation!r} is text and cannot be decided: write it with the sympy symbols themselves")
     relation = sympify(relation)
     if relation in (True, False):
         return bool(relation)

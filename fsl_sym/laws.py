@@ -50,6 +50,12 @@ class ScalingLaw:
     schedule: str
     functional: FunctionalScalingLaw
 
+    def __hash__(self) -> int:
+        return hash(self.schedule)
+
+    def __reduce__(self) -> Any:
+        return scaling_law, (self.schedule,)
+
     @property
     def label(self) -> str:
         """The theorem's label in the paper."""

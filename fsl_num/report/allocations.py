@@ -20,6 +20,8 @@ LABELS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "model_size": ("model size", "M"),
         "data_size": ("data size", "D"),
         "decay_fraction": ("decay fraction", "r"),
+        "steps": ("number of steps", "K"),
+        "batch_size": ("batch size", "B"),
     }
 )
 """Name of a quantity -> what it is called, and its symbol in LaTeX; also the order in which they are shown."""

@@ -14,7 +14,9 @@ from typing import Any
 from sympy import Rational, Symbol, sympify
 
 from fsl_sym.domain import exact
+from fsl_sym.exponents.law import Law
 from fsl_sym.exponents.outcome import Outcome
+from fsl_sym.values import FrozenMapping
 
 Vector = tuple[Any, ...]
 
@@ -49,24 +51,28 @@ class Certificate:
     point: tuple[Vector, ...]
     witness: Mapping[Symbol, Rational]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "witness", FrozenMapping(self.witness))
+
     @classmethod
     def of(cls, outcome: Outcome, witness: Mapping[Symbol, Rational]) -> Certificate:
         """The certificate of a solved outcome, which holds in the cell of ``witness``."""
         proofs = []
+        law = outcome.programmes[0][0].law
         for programme, basis in outcome.programmes:
             multipliers = [programme.law.field.zero] * len(programme.rows)
             for row, multiplier in zip(basis.rows, basis.multipliers, strict=True):
                 multipliers[row] = multiplier
             proofs.append(
                 BranchProof(
-                    tuple(_expressions(row.coefficients) for row in programme.rows),
-                    tuple(_expressions(row.right) for row in programme.rows),
-                    _expressions(multipliers),
+                    tuple(_expressions(law, row.coefficients) for row in programme.rows),
+                    tuple(_expressions(law, row.right) for row in programme.rows),
+                    _expressions(law, multipliers),
                     basis.infeasible is not None,
                 )
             )
         optimum = outcome.programmes[outcome.winner][1]
-        point = tuple(_expressions(triple) for triple in optimum.point)
+        point = tuple(_expressions(law, triple) for triple in optimum.point)
         return cls(tuple(proofs), point[0], outcome.winner, point, witness)
 
 
@@ -123,5 +129,5 @@ def _at(entries: Vector, parameters: Mapping[Symbol, Rational]) -> Vector:
     return values
 
 
-def _expressions(elements: Any) -> Vector:
-    return tuple(element.as_expr() for element in elements)
+def _expressions(law: Law, elements: Any) -> Vector:
+    return tuple(law.expression(element) for element in elements)

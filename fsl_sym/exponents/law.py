@@ -8,17 +8,19 @@ the form "least over branches of the greatest of affine forms"; each branch is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from sympy import QQ, Add, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log, sympify
+from sympy import QQ, Add, And, Dummy, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log, sympify
 from sympy.core.relational import Relational
 from sympy.polys.polyerrors import PolynomialError
 
 from fsl_sym.domain import Domain
+from fsl_sym.exponents.clock import Clock
+from fsl_sym.values import fields_only
 
 Element = Any  # an element of the field Q(parameters)
 
@@ -59,7 +61,8 @@ class Constraint:
 class Law:
     """A loss, its variables, its budget, its constraints and the domain of its parameters, as given by the user.
 
-    Raises ValueError or TypeError, naming the offending piece, where the loss has no growth order: a difference, a
+    Parameters are read as real numbers of their ranges, whatever the assumptions on their symbols say. Raises
+    ValueError or TypeError, naming the offending piece, where the loss has no growth order: a difference, a
     logarithm of anything but the budget, an exponent that varies or is a float, a sum under a power of unknown sign.
     """
 
@@ -70,6 +73,15 @@ class Law:
     domain: Domain
 
     def __post_init__(self) -> None:
+        for piece in (self.loss, *self.constraints):
+            if isinstance(piece, str):
+                raise TypeError(
+                    f"{piece!r} is text, not a constraint or a law: write it with the sympy symbols themselves"
+                )
+        loss = sympify(self.loss)
+        if not isinstance(loss, Expr):
+            raise TypeError(f"{self.loss!r} is not a law: give one sympy expression, for example M**-a + D**-b")
+        object.__setattr__(self, "loss", loss)
         if not self.variables:
             raise ValueError("no variables given: name the symbols that may be chosen, for example variables=[M, D]")
         for symbol in (*self.variables, self.budget):
@@ -80,10 +92,6 @@ class Law:
             raise ValueError(f"a symbol is used twice among variables, budget and parameters: {names}")
         declared = {symbol.name: symbol for symbol in names}
         for piece in (self.loss, *self.constraints):
-            if isinstance(piece, str):
-                raise TypeError(
-                    f"{piece!r} is text, not a constraint or a law: write it with the sympy symbols themselves"
-                )
             for symbol in sympify(piece).free_symbols:
                 if declared.get(symbol.name, symbol) != symbol:
                     raise ValueError(
@@ -91,81 +99,161 @@ class Law:
                         f"parameters {names}, because their assumptions differ: make it once and use it everywhere"
                     )
 
+    __getstate__ = fields_only
+
+    @cached_property
+    def _own(self) -> dict[Symbol, Dummy]:
+        """Symbols of the engine's own for the parameters: they are what their range says, and nothing else."""
+        return {
+            symbol: Dummy(
+                symbol.name,
+                real=True,
+                **({"positive": True} if lower is not None and lower >= 0 else {}),
+                **({"negative": True} if upper is not None and upper <= 0 else {}),
+            )
+            for symbol, (lower, upper) in self.domain.ranges.items()
+        }
+
     @cached_property
     def field(self) -> Any:
         """The field Q(parameters); one unused generator stands in where a law has no parameters."""
-        return QQ.frac_field(*(self.domain.symbols or (Symbol("no_parameter"),)))
+        return QQ.frac_field(*(self._own.values() or (Dummy("no_parameter"),)))
 
-    @cached_property
-    def loss_branches(self) -> Branches:
+    def expression(self, element: Element) -> Expr:
+        """An element of the field in the user's symbols."""
+        return element.as_expr(*self.domain.symbols) if self.domain.symbols else element.as_expr()
+
+    def branches(self, clock: Clock) -> Branches:
         """The loss: least over branches of the greatest of monomials."""
-        return self._parse(sympify(self.loss))
+        return _Reader(self, clock).loss()
+
+    def choices(self, clock: Clock) -> tuple[tuple[Constraint, ...], ...]:
+        """Every way to satisfy all constraints; the feasible set is the union over the choices."""
+        return _Reader(self, clock).choices()
 
     @cached_property
-    def constraint_choices(self) -> tuple[tuple[Constraint, ...], ...]:
-        """Every way to satisfy all constraints; the feasible set is the union over the choices."""
-        return tuple(product(*(self._parse_constraint(each) for each in self.constraints)))
+    def notes(self) -> tuple[str, ...]:
+        """What is allowed, but hardly meant: a constant term in the loss, a variable taken for a constant."""
+        moving = {*self.variables, self.budget}
+        found = []
+        constants = [term for term in Add.make_args(self.loss) if not term.free_symbols & moving]
+        if constants:
+            found.append(
+                f"the loss has the constant term {Add(*constants)} and cannot fall below it: its order is at least 1. "
+                "Leave the term out to see how fast the rest falls"
+            )
+        for constraint in self.constraints:
+            free = sympify(constraint).free_symbols
+            if self.budget in free:
+                for symbol in sorted(free - moving - set(self.domain.symbols), key=str):
+                    found.append(
+                        f"{symbol} stands with the budget in {constraint} but is not among the variables: it is taken "
+                        "as a constant"
+                    )
+        return tuple(dict.fromkeys(found))
+
+
+class _Reader:
+    """Reads a law, in the engine's own symbols."""
+
+    def __init__(self, law: Law, clock: Clock) -> None:
+        self.law, self.clock = law, clock
+        self.own = law._own
+        self.shown = {own: symbol for symbol, own in self.own.items()}
+        self.moving = {*law.variables, law.budget}
+        self.domain = Domain({self.own[symbol]: ends for symbol, ends in law.domain.ranges.items()})
+
+    def loss(self) -> Branches:
+        return self._parse(self.law.loss.xreplace(self.own))
+
+    def choices(self) -> tuple[tuple[Constraint, ...], ...]:
+        parsed = [self._parse_constraint(each) for each in _flat(self.law.constraints)]
+        choices = []
+        for choice in product(*parsed):
+            self.clock.check()
+            choices.append(choice)
+        return tuple(choices)
+
+    def _shown(self, expression: Any) -> Any:
+        """An expression as the user wrote it, for messages."""
+        return sympify(expression).xreplace(self.shown)
 
     def element(self, expression: Any) -> Element:
         """A rational function of the parameters as an element of the field."""
-        expression = sympify(expression)
+        expression, shown = sympify(expression), self._shown(expression)
         if expression.has(Float):
             raise TypeError(
-                f"the exponent {expression} contains a float: regions and ties need exact exponents, write for example "
+                f"the exponent {shown} contains a float: regions and ties need exact exponents, write for example "
                 "Rational(1, 2)"
             )
         try:
-            element = self.field.from_sympy(expression)
+            element = self.law.field.from_sympy(expression)
         except (PolynomialError, ValueError, TypeError) as error:
+            hint = "declare every symbol of an exponent as a parameter with its range"
+            if expression.has(Min, Max):
+                hint = "for a base of at least 1, N**Min(a, b) is Min(N**a, N**b), and likewise for Max"
             raise ValueError(
-                f"the exponent {expression} is not a rational function of the parameters {self.domain.symbols} with "
-                "rational coefficients: declare every symbol of an exponent as a parameter with its range"
+                f"the exponent {shown} is not a rational function of the parameters {self.law.domain.symbols} with "
+                f"rational coefficients: {hint}"
             ) from error
         if not element.denom.is_ground and self.domain.sign(element.denom.as_expr()) is None:
             raise ValueError(
-                f"the exponent {expression} may be infinite on the given parameter ranges: narrow them so that "
-                f"{element.denom.as_expr()} has one sign"
+                f"the exponent {shown} may be infinite on the given parameter ranges: narrow them so that "
+                f"{self._shown(element.denom.as_expr())} has one sign"
             )
         return element
 
     def _constant(self, power: Any = 0, log_power: Any = 0) -> Affine:
-        zero = self.field.zero
-        return Affine((zero,) * len(self.variables), self.element(power), self.element(log_power))
+        zero = self.law.field.zero
+        return Affine((zero,) * len(self.law.variables), self.element(power), self.element(log_power))
 
     def _parse(self, expression: Expr) -> Branches:
-        if expression == self.budget:
+        self.clock.check()
+        variables, budget = self.law.variables, self.law.budget
+        if expression == budget:
             return ((self._constant(1),),)
-        if expression in self.variables:
-            unit = [self.field.zero] * len(self.variables)
-            unit[self.variables.index(expression)] = self.field.one
-            return ((Affine(tuple(unit), self.field.zero, self.field.zero),),)
+        if expression in variables:
+            zero = self.law.field.zero
+            unit = [zero] * len(variables)
+            unit[variables.index(expression)] = self.law.field.one
+            return ((Affine(tuple(unit), zero, zero),),)
         if isinstance(expression, Add | Max):
-            return _greatest([self._parse(term) for term in expression.args])
+            return self._reduced(
+                (form for branch in choice for form in branch)
+                for choice in product(*(self._parse(term) for term in expression.args))
+            )
         if isinstance(expression, Min):
-            return tuple(branch for term in expression.args for branch in self._parse(term))
+            return self._reduced(branch for term in expression.args for branch in self._parse(term))
         if isinstance(expression, Mul):
             if expression.as_coeff_Mul()[0].is_negative:
+                self._refuse_exponentials(expression)
                 raise ValueError(
-                    f"the term {expression} is negative: differences have no growth order, because large terms may "
-                    "cancel (for 1 - r take a new variable q with the constraint Eq(q + r, 1))"
+                    f"the term {self._shown(expression)} is negative: differences have no growth order, because large "
+                    "terms may cancel (for 1 - r take a new variable q with the constraint Eq(q + r, 1))"
                 )
             parsed = [self._parse(factor) for factor in expression.args]
-            return _reduced(
-                tuple(_sum_of_forms(forms) for forms in product(*branches)) for branches in product(*parsed)
+            return self._reduced(
+                (_sum_of_forms(forms) for forms in product(*branches)) for branches in product(*parsed)
             )
         if isinstance(expression, Pow | exp):
             return self._power(*expression.as_base_exp())
-        if expression == log(self.budget):
-            return ((self._constant(0, 1),),)
+        if isinstance(expression, log):
+            return self._logarithm(expression)
         return self._coefficient(expression)
 
+    def _refuse_exponentials(self, expression: Expr) -> None:
+        for power in expression.atoms(Pow, exp):
+            if power.as_base_exp()[1].free_symbols & self.moving:
+                raise ValueError(
+                    f"{self._shown(power)} has an exponent that varies with the budget or the variables: only power "
+                    "laws have a growth order, exponentials grow or fall faster than all of them (put a power law or "
+                    "a Min of power laws in its place)"
+                )
+
     def _power(self, base: Expr, exponent: Expr) -> Branches:
-        if not (base.free_symbols & {*self.variables, self.budget}):
+        self._refuse_exponentials(base**exponent)
+        if not (base.free_symbols & self.moving):
             return self._coefficient(base**exponent)
-        if exponent.free_symbols & {*self.variables, self.budget}:
-            raise ValueError(
-                f"{base**exponent} has an exponent that varies with the budget: only power laws have a growth order"
-            )
         branches = self._parse(base)
         factor = self.element(exponent)
         sign = self.domain.sign(exponent)
@@ -173,29 +261,40 @@ class Law:
             return ((branches[0][0].scaled(factor),),)
         if sign is None:
             raise ValueError(
-                f"the sign of the exponent {exponent} of the sum or minimum {base} is not known on the given parameter "
-                "ranges, and with it what dominates: narrow the ranges of the parameters"
+                f"the sign of the exponent {self._shown(exponent)} of the sum or minimum {self._shown(base)} is not "
+                "known on the given parameter ranges, and with it what dominates: narrow the ranges of the parameters"
             )
         scaled = tuple(tuple(form.scaled(factor) for form in branch) for branch in branches)
         if sign >= 0:
             return scaled
         # 1 / min of max = max of min: distribute it back into a minimum of maxima.
-        return _reduced(product(*scaled))
+        return self._reduced(product(*scaled))
+
+    def _logarithm(self, expression: Expr) -> Branches:
+        """log of what grows like a positive power of the budget, which is log of the budget up to constants."""
+        (argument,) = expression.args
+        if argument.free_symbols & self.moving == {self.law.budget}:
+            branches = self._parse(argument)
+            if all(any(self._sign(form.power) == 1 for form in branch) for branch in branches):
+                return ((self._constant(0, 1),),)
+        return self._coefficient(expression)
+
+    def _sign(self, element: Element) -> int | None:
+        return self.domain.sign(element.as_expr())
 
     def _coefficient(self, expression: Expr) -> Branches:
-        moving = expression.free_symbols & {*self.variables, self.budget}
-        if moving:
+        if expression.free_symbols & self.moving:
             raise ValueError(
-                f"{expression} has no growth order: only sums, products, powers, Min and Max of {self.variables}, "
-                f"{self.budget} and log({self.budget}) have one"
+                f"{self._shown(expression)} has no growth order: only sums, products, powers, Min and Max of "
+                f"{self.law.variables}, {self.law.budget} and log({self.law.budget}) have one"
             )
         known = expression.free_symbols <= set(self.domain.symbols)
         real = known and expression.is_rational_function() and expression.is_real is not False
         sign = self.domain.sign(expression) if real else None
         if sign != 1 and not expression.is_positive:
             raise ValueError(
-                f"the coefficient {expression} is not known to be positive: a growth order needs positive terms "
-                "(declare the symbol positive, or give its range)"
+                f"the coefficient {self._shown(expression)} is not known to be positive: a growth order needs positive "
+                "terms (declare the symbol positive, or give its range)"
             )
         return ((self._constant(),),)
 
@@ -204,12 +303,13 @@ class Law:
             return (Constraint((), False),)
         if not isinstance(relation, Relational):
             raise TypeError(f"{relation!r} is not a constraint: give a relation such as M*D <= N or Eq(M*D, N)")
+        left, right = (side.xreplace(self.own) for side in (relation.lhs, relation.rhs))
         if isinstance(relation, Le | Lt):
-            ratios = [relation.lhs / relation.rhs]
+            ratios = [left / right]
         elif isinstance(relation, Ge | Gt):
-            ratios = [relation.rhs / relation.lhs]
+            ratios = [right / left]
         elif isinstance(relation, Eq):
-            ratios = [relation.lhs / relation.rhs, relation.rhs / relation.lhs]
+            ratios = [left / right, right / left]
         else:
             raise TypeError(f"{relation} is not a constraint of growth: use <=, >= or Eq")
         parsed = [self._parse(ratio) for ratio in ratios]
@@ -219,26 +319,32 @@ class Law:
             Constraint(tuple(form for branch in choice for form in branch), False) for choice in product(*parsed)
         )
 
+    def _reduced(self, branches: Iterable[Iterable[Affine]]) -> Branches:
+        """Branches without repeated forms, and without one that contains all forms of another (it is never less)."""
+        sets: dict[frozenset[Affine], Branch] = {}
+        for each in branches:
+            self.clock.check()
+            branch = tuple(dict.fromkeys(each))
+            sets.setdefault(frozenset(branch), branch)
+        kept: list[frozenset[Affine]] = []
+        for mine in sorted(sets, key=len):
+            self.clock.check()
+            if not any(other <= mine for other in kept):
+                kept.append(mine)
+        chosen = set(kept)
+        return tuple(branch for key, branch in sets.items() if key in chosen)
+
+
+def _flat(constraints: Iterable[Any]) -> Iterator[Any]:
+    for each in constraints:
+        if isinstance(each, And):
+            yield from _flat(each.args)
+        else:
+            yield each
+
 
 def _sum_of_forms(forms: Sequence[Affine]) -> Affine:
     total = forms[0]
     for form in forms[1:]:
         total = total + form
     return total
-
-
-def _greatest(parsed: Sequence[Branches]) -> Branches:
-    return _reduced(tuple(form for branch in choice for form in branch) for choice in product(*parsed))
-
-
-def _reduced(branches: Iterable[Iterable[Affine]]) -> Branches:
-    """Branches without repeated forms, and without a branch that contains all forms of another (it is never less)."""
-    sets = [tuple(dict.fromkeys(branch)) for branch in branches]
-    sets = list(dict.fromkeys(sets))
-    return tuple(
-        mine
-        for index, mine in enumerate(sets)
-        if not any(
-            set(other) < set(mine) or (set(other) == set(mine) and place < index) for place, other in enumerate(sets)
-        )
-    )

@@ -1,16 +1,31 @@
-"""The optimum of a law at one exact point of its parameters, as formulas and with every condition they rest on."""
+"""The optimum of a law at one exact point of its parameters, as formulas and with every condition they rest on.
+
+Little is asked of a branch that loses: multipliers that bound it from below. Only what attains the optimum, or the end
+of a range on the optimal set, has to be feasible. The fewer conditions, the larger the cells of the parameter space.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sympy import Symbol
 
+from fsl_sym.exponents.clock import Clock
 from fsl_sym.exponents.law import Constraint, Element, Law
-from fsl_sym.exponents.programme import Arithmetic, Basis, ElementTriple, Programme, Values, lexicographic_sign
+from fsl_sym.exponents.programme import (
+    AT_LEAST_ZERO,
+    POSITIVE,
+    Arithmetic,
+    Basis,
+    ElementTriple,
+    Programme,
+    Values,
+    lexicographic_sign,
+)
+from fsl_sym.exponents.walls import Box, Condition, Walls
 
 Range = tuple[ElementTriple, ElementTriple]
 
@@ -30,58 +45,64 @@ class Formulas:
             yield from upper
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
-    """Formulas that hold wherever all ``bases`` hold and all ``comparisons`` keep their sign."""
+    """Formulas that hold, with their certificate, wherever all ``conditions`` hold; solved at ``point``."""
 
     formulas: Formulas
-    bases: tuple[Basis, ...]
-    comparisons: tuple[tuple[ElementTriple, int], ...]
+    conditions: tuple[Condition, ...]
     programmes: tuple[tuple[Programme, Basis], ...]
     winner: int
+    point: Mapping[Symbol, Fraction]
 
-    def holds(self, values: Values) -> bool:
-        """Whether the formulas are certified at the point of ``values``."""
-        return all(basis.holds(values) for basis in self.bases) and all(
-            lexicographic_sign(triple, values) == sign for triple, sign in self.comparisons
-        )
-
-    def conditions(self) -> Iterator[Element]:
-        """Every element of the field whose sign the certificate rests on."""
-        for basis in self.bases:
-            yield from basis.conditions()
-        for triple, _ in self.comparisons:
-            yield from triple
+    def holds(self, box: Box) -> bool | None:
+        """Whether all conditions hold all over a box (True), one of them nowhere (False), or neither (None)."""
+        answer: bool | None = True
+        for condition in self.conditions:
+            each = condition.holds(box)
+            if each is False:
+                return False
+            if each is None:
+                answer = None
+        return answer
 
 
 class Optimiser:
     """Solves a law at exact points; what one point taught is kept for the next."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Law, clock: Clock | None = None) -> None:
         self.law = law
+        self.clock = clock or Clock()
+        self.walls = Walls(law.domain)
         self.arithmetic = Arithmetic(law.field)
-        self._choices: list[tuple[Any, tuple[Constraint, ...]]] = [
-            (branch, choice) for branch in law.loss_branches for choice in law.constraint_choices
-        ]
-        self._programmes = [Programme(law, branch, choice, self.arithmetic) for branch, choice in self._choices]
+        self._choices: list[tuple[Any, tuple[Constraint, ...]]] = []
+        self._programmes: list[Programme] = []
+        for branch in law.branches(self.clock):
+            for choice in law.choices(self.clock):
+                self.clock.check()
+                self._choices.append((branch, choice))
+                self._programmes.append(Programme(law, branch, choice, self.arithmetic))
         self._capped: dict[tuple[int, ElementTriple], Programme] = {}
         self.outcomes: list[Outcome] = []
 
-    def outcome(self, point: dict[Symbol, Fraction]) -> Outcome:
+    def outcome(self, point: Mapping[Symbol, Fraction]) -> Outcome:
         """The optimum at an exact point.
 
         Raises ValueError where the constraints contradict each other or the loss can be made as small as one likes.
         """
-        values = Values(self.law, point)
+        values = Values(self.law, point, self.walls)
         for known in self.outcomes:
-            if known.holds(values):
+            if known.holds(values.box):
                 return known
         found = self._solve(values)
         self.outcomes.append(found)
         return found
 
     def _solve(self, values: Values) -> Outcome:
-        bases = [programme.optimum(values) for programme in self._programmes]
+        bases = []
+        for programme in self._programmes:
+            self.clock.check()
+            bases.append(programme.optimum(values))
         feasible = [index for index, basis in enumerate(bases) if basis.infeasible is None]
         where = ", ".join(f"{symbol} = {value}" for symbol, value in values.point.items()) or "all points"
         if not feasible:
@@ -96,36 +117,38 @@ class Optimiser:
                 f"the loss {self.law.loss} can be made as small as one likes at {where}: a constraint that ties "
                 f"the variables {self.law.variables} to the budget {self.law.budget} is missing"
             )
-        comparisons = []
+        conditions: list[Condition | None] = list(bases[winner].attains(self.walls))
+        for basis in dict.fromkeys(bases):
+            conditions.extend(basis.bounds(self.walls))
         tied = []
         for index in feasible:
             gap = self._gap(bases[index].point[0], best)
-            sign = lexicographic_sign(gap, values)
-            if any(gap):
-                comparisons.append((gap, sign))
-            if sign == 0:
+            if lexicographic_sign(gap, values) == 0:
                 tied.append(index)
-        used = list(bases)
+            # Where a tied branch loses it cannot reach the optimum, and has no say in the ranges.
+            conditions.append(self.walls.condition(gap, AT_LEAST_ZERO if index in tied else POSITIVE))
         ranges = []
         for coordinate in range(1, len(self.law.variables) + 1):
             ends = []
             for maximise in (False, True):
+                self.clock.check()
                 candidates = [self._end(index, best, values, coordinate, maximise) for index in tied]
-                used.extend(candidates)
-                points = [basis.point[coordinate] for basis in candidates]
-                pick = (max if maximise else min)(points, key=values.triple)
-                for point in points:
-                    gap = self._gap(point, pick)
-                    if any(gap):
-                        comparisons.append((gap, lexicographic_sign(gap, values)))
-                ends.append(pick)
+                pick = (max if maximise else min)(candidates, key=lambda each: values.triple(each.point[coordinate]))
+                end = pick.point[coordinate]
+                conditions.extend(pick.attains(self.walls))
+                for each in dict.fromkeys(candidates):
+                    conditions.extend(each.bounds(self.walls))
+                    gap = self._gap(each.point[coordinate], end)
+                    inward = self._gap(end, each.point[coordinate]) if maximise else gap
+                    conditions.append(self.walls.condition(inward, AT_LEAST_ZERO))
+                ends.append(end)
             ranges.append((ends[0], ends[1]))
         return Outcome(
             Formulas(best, tuple(ranges)),
-            tuple(dict.fromkeys(used)),
-            tuple(dict.fromkeys(comparisons)),
+            tuple(condition for condition in dict.fromkeys(conditions) if condition is not None),
             tuple(zip(self._programmes, bases, strict=True)),
             winner,
+            values.point,
         )
 
     def _end(self, index: int, best: ElementTriple, values: Values, coordinate: int, maximise: bool) -> Basis:

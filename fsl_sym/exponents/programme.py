@@ -7,7 +7,7 @@ which it stays optimal are then rational functions of the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,8 +17,12 @@ from sympy import Symbol
 
 from fsl_sym.exponents.law import Affine, Branch, Constraint, Element, Law
 from fsl_sym.exponents.simplex import Optimum, Triple, solve
+from fsl_sym.exponents.walls import AtPoint, Condition, Point, Signs, Walls, value_at
 
 ElementTriple = tuple[Element, Element, Element]
+AT_LEAST_ZERO: Signs = frozenset((0, 1))
+POSITIVE: Signs = frozenset((1,))
+NOT_ZERO: Signs = frozenset((-1, 1))
 
 
 @dataclass(frozen=True)
@@ -53,50 +57,44 @@ class Basis:
             # Its rows are dependent at this point: there it is no basis.
             return False
 
-    def conditions(self) -> Iterator[Element]:
-        """Every element whose sign decides whether the basis is optimal, and every denominator of its point."""
-        yield from self.multipliers
+    def bounds(self, walls: Walls) -> Iterator[Condition | None]:
+        """Where the multipliers prove the bound on the coordinate (or the infeasibility)."""
+        for multiplier in self.multipliers:
+            yield walls.condition((multiplier,), AT_LEAST_ZERO)
         if self.infeasible is not None:
-            yield from self.infeasible
-            return
-        for triple in self.slacks:
-            yield from triple
+            yield walls.condition(self.infeasible, POSITIVE)
+
+    def attains(self, walls: Walls) -> Iterator[Condition | None]:
+        """Where the point exists and satisfies every row."""
+        for slack in self.slacks:
+            yield walls.condition(slack, AT_LEAST_ZERO)
         for triple in self.point:
             for part in triple:
-                yield part.raw_new(part.denom)
+                yield walls.condition((part.raw_new(part.denom),), NOT_ZERO)
 
 
 class Values:
     """Evaluates field elements at one exact point of the parameters, each element once."""
 
-    def __init__(self, law: Law, point: dict[Symbol, Fraction]) -> None:
+    def __init__(self, law: Law, point: Mapping[Symbol, Fraction], walls: Walls) -> None:
         self.point = point
-        self._coordinates = [point[symbol] for symbol in law.domain.symbols] or [Fraction(1)]
+        self.place = Point(tuple(point[symbol] for symbol in law.domain.symbols) or (Fraction(1),))
+        self.box = AtPoint(walls, self.place)
         self._cache: dict[Element, Fraction] = {}
 
     def __call__(self, element: Element) -> Fraction:
         """The element's value; ZeroDivisionError where it has a pole."""
         known = self._cache.get(element)
         if known is None:
-            bottom = self._polynomial(element.denom)
+            bottom = value_at(element.denom, self.place.coordinates)
             if not bottom:
                 raise ZeroDivisionError(f"{element} is singular at {self.point}")
-            known = self._cache[element] = self._polynomial(element.numer) / bottom
+            known = self._cache[element] = value_at(element.numer, self.place.coordinates) / bottom
         return known
 
     def triple(self, triple: ElementTriple) -> Triple:
         """A triple evaluated component by component."""
         return (self(triple[0]), self(triple[1]), self(triple[2]))
-
-    def _polynomial(self, polynomial: Any) -> Fraction:
-        total = Fraction(0)
-        for exponents, coefficient in polynomial.terms():
-            value = Fraction(int(coefficient.numerator), int(coefficient.denominator))
-            for coordinate, exponent in zip(self._coordinates, exponents, strict=True):
-                if exponent:
-                    value *= coordinate**exponent
-            total += value
-        return total
 
 
 class Programme:

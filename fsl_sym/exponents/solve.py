@@ -11,21 +11,28 @@ b/(a + b)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from sympy import And, Eq, Expr, Ge, Gt, Le, Lt, Ne, Rational, Symbol, factor, latex
+from sympy import And, Eq, Expr, Ge, Gt, Le, Lt, Ne, Rational, Symbol, factor, latex, true
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from fsl_sym.domain import Domain, exact
-from fsl_sym.exponents.cells import Cell, Explorer, Signs
+from fsl_sym.exponents.cells import Explorer
 from fsl_sym.exponents.certificate import Certificate
+from fsl_sym.exponents.clock import Clock, OutOfTime, Progress
 from fsl_sym.exponents.law import Law
-from fsl_sym.exponents.outcome import Formulas
-from fsl_sym.exponents.programme import ElementTriple, Values
+from fsl_sym.exponents.outcome import Formulas, Optimiser, Outcome
+from fsl_sym.exponents.programme import ElementTriple
+from fsl_sym.exponents.regions import Assembly, Patch
+from fsl_sym.exponents.walls import ANY, Box, Point, Walls
 from fsl_sym.order import Order
+from fsl_sym.values import FrozenMapping, fields_only
 
 _RELATIONS = {(1,): Gt, (0,): Eq, (-1,): Lt, (0, 1): Ge, (-1, 0): Le, (-1, 1): Ne}
 
@@ -90,7 +97,8 @@ class Region:
     """A region of the parameters in which one set of formulas holds.
 
     ``conditions`` are polynomial relations (none: everywhere), ``loss`` the growth of the optimal loss, ``variables``
-    that of every variable, ``witness`` an exact point inside, ``certificates`` one proof per cell of the region.
+    that of every variable, ``witness`` an exact point inside. At every point of the region at least one of the
+    ``certificates`` holds.
 
     >>> from sympy import Eq, symbols
     >>> x, N = symbols("x N", positive=True)
@@ -104,10 +112,14 @@ class Region:
     witness: Mapping[Symbol, Rational]
     certificates: tuple[Certificate, ...]
 
+    def __post_init__(self) -> None:
+        for name in ("variables", "witness"):
+            object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
+
     @property
     def condition(self) -> Any:
         """All conditions as one sympy relation."""
-        return And(*self.conditions)
+        return _together(self.conditions)
 
     @property
     def certificate(self) -> Certificate:
@@ -116,17 +128,19 @@ class Region:
 
     def contains(self, point: Mapping[Symbol, Any]) -> bool:
         """Whether an exact point satisfies the conditions."""
-        return bool(self.condition.subs({symbol: exact(value) for symbol, value in point.items()}))
+        values = {symbol: exact(value) for symbol, value in point.items()}
+        return all(bool(each.func(each.lhs.subs(values), each.rhs)) for each in self.conditions)
 
 
 @dataclass(frozen=True, repr=False)
 class ExponentSolution:
     """The optimal exponents of a law.
 
-    ``regions`` cover the parameter space up to the cells that exploration did not meet; ``complete`` says that it was
-    proved to have met all of them, so that one of the certificates of a region holds at each of its points. Where that
-    proof was not found it is False, and regions may be missing or too large: check a certificate at the point of
-    interest, or ask :meth:`at`, which solves afresh at one exact point and needs no region.
+    Every region is certified: at each of its points one of its certificates holds, and regions that overlap agree.
+    ``unresolved`` are conditions on the parameters that between them hold wherever no region was certified: because
+    the time was over, or because a box of signs was neither met by an exact point nor shown to be empty. Where there
+    is nothing unresolved the regions cover the domain and the solution is ``complete``. :meth:`at` solves afresh at
+    one exact point and needs no region. ``notes`` say what is odd about the law.
 
     >>> from sympy import symbols
     >>> x, N = symbols("x N", positive=True)
@@ -136,11 +150,23 @@ class ExponentSolution:
 
     law: Law
     regions: tuple[Region, ...]
-    complete: bool
+    unresolved: tuple[Any, ...] = ()
+
+    __getstate__ = fields_only
+
+    @property
+    def complete(self) -> bool:
+        """Whether the regions are proved to cover the whole domain of the parameters."""
+        return not self.unresolved
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is allowed, but hardly meant: a constant term in the loss, a variable taken for a constant."""
+        return self.law.notes
 
     @cached_property
-    def _explorer(self) -> Explorer:
-        return Explorer(self.law)
+    def _optimiser(self) -> Optimiser:
+        return Optimiser(self.law)
 
     def at(self, point: Mapping[Symbol, Any] | None = None) -> Region:
         """The optimum at one exact point, with numbers for exponents, solved there and not looked up.
@@ -158,14 +184,24 @@ class ExponentSolution:
         fractions = {symbol: Fraction(int(value.p), int(value.q)) for symbol, value in values.items()}
         if not self.law.domain.contains(fractions):
             raise ValueError(f"{values} lies outside the ranges {dict(self.law.domain.ranges)} of the parameters")
-        outcome = self._explorer.optimiser.outcome(fractions)
-        loss, ranges = _read(outcome.formulas, self.law, Values(self.law, fractions))
+        outcome = self._optimiser.outcome(fractions)
+        loss, ranges = _read(outcome.formulas, self.law)
         numbers = {symbol: each.subs(values) for symbol, each in ranges.items()}
         return Region((), loss.subs(values), numbers, values, (Certificate.of(outcome, values),))
 
     def __repr__(self) -> str:
-        proved = "complete" if self.complete else "not proved complete"
+        proved = "complete" if self.complete else f"not proved complete ({len(self.unresolved)} parts unresolved)"
         return f"<ExponentSolution of {self.law.loss}: {len(self.regions)} regions, {proved}>"
+
+    def __str__(self) -> str:
+        lines = [f"optimal exponents of {self.law.loss}"]
+        for region in self.regions:
+            orders = {"loss": OrderRange(region.loss, region.loss), **region.variables}
+            shown = ", ".join(f"{name} {each.as_text(self.law.budget)}" for name, each in orders.items())
+            lines.append(f"  {_where(region.condition)}: {shown}")
+        lines += [f"  unresolved: {_where(condition)}" for condition in self.unresolved]
+        lines += [] if self.complete else ["  not proved complete: nothing is said where it is unresolved"]
+        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
 
     def _repr_latex_(self) -> str:
         rows = []
@@ -176,15 +212,33 @@ class ExponentSolution:
             rows.append(" & ".join(cells))
         head = " & ".join([r"\text{region}", r"\text{loss}", *(latex(symbol) for symbol in self.law.variables)])
         columns = "l" * (2 + len(self.law.variables))
-        return rf"$\begin{{array}}{{{columns}}}{head} \\ \hline " + r" \\[4pt] ".join(rows) + r"\end{array}$"
+        table = rf"\begin{{array}}{{{columns}}}{head} \\ \hline " + r" \\[4pt] ".join(rows) + r"\end{array}"
+        lines = [rf"\text{{note: {_plain(note)}}}" for note in self.notes]
+        if not self.complete:
+            where = r" \text{ or } ".join(
+                r"\text{everywhere}" if each == True else latex(each)  # noqa: E712  (sympy's true)
+                for each in self.unresolved[:SHOWN]
+            )
+            more = r" \text{ or } \dots" if len(self.unresolved) > SHOWN else ""
+            lines.insert(0, rf"\text{{not proved complete; unresolved: }} {where}{more}")
+        if not lines:
+            return f"${table}$"
+        return rf"$\begin{{array}}{{l}}{table} \\[4pt] " + r" \\ ".join(lines) + r"\end{array}$"
+
+
+SHOWN = 6
+"""As many unresolved conditions are shown in LaTeX."""
 
 
 def optimal_exponents(
     loss: Any,
-    variables: Iterable[Symbol],
+    variables: Iterable[Symbol] | Symbol,
     budget: Symbol,
-    constraints: Iterable[Any] = (),
+    constraints: Iterable[Any] | Relational = (),
     parameters: Mapping[Symbol, tuple[Any, Any]] | None = None,
+    *,
+    max_time: float | None = None,
+    progress: Callable[[Progress], object] | None = None,
 ) -> ExponentSolution:
     """Minimise a law over its variables as the budget grows, up to constants, for every value of its parameters.
 
@@ -197,11 +251,14 @@ def optimal_exponents(
         variables: the symbols that may be chosen; each is taken as N^x (log N)^y.
         budget: the symbol N that grows.
         constraints: for example ``[Eq(M*D, N), gamma <= 1]``.
-        parameters: symbol -> (lower, upper), open ranges with None for no bound; signs are decided on them.
+        parameters: symbol -> (lower, upper), open ranges with None for no bound; signs are decided on them, and not
+            by the assumptions on the symbols.
+        max_time: seconds after which to stop; what was certified until then is returned, the rest is unresolved.
+        progress: called with a :class:`Progress` while the regions are searched.
 
     Returns:
         The regions of the parameter space with, in each, the order N^p (log N)^q of the least loss and of every
-        variable (a range where the optimum is not a point), and a certificate of optimality.
+        variable (a range where the optimum is not a point), and certificates of optimality.
 
     Raises:
         ValueError: the law has no growth order, contradicts itself, or can be made arbitrarily small.
@@ -209,7 +266,7 @@ def optimal_exponents(
 
     How: exponents turn the law into linear programmes over the ordered field Q(parameters)(epsilon), one for each way
     to resolve the minima; they are solved exactly at rational points, each optimal basis is solved once symbolically,
-    and the signs that its optimality rests on are the walls of the regions.
+    and the signs that its optimality rests on cut the parameter space into certified cells.
 
     >>> from sympy import Min, symbols
     >>> x, y, N, a = symbols("x y N a", positive=True)
@@ -217,80 +274,113 @@ def optimal_exponents(
     >>> [(region.condition, region.loss.power) for region in solution.regions]
     [(True, -a/(a + 1))]
     """
-    law = Law(loss, tuple(variables), budget, tuple(constraints), Domain(parameters or {}))
-    partition = Explorer(law).partition()
-    groups: dict[int, list[Cell]] = {}
-    distinct: list[Formulas] = []
-    for cell in partition.cells:
-        if cell.formulas not in distinct:
-            distinct.append(cell.formulas)
-        groups.setdefault(distinct.index(cell.formulas), []).append(cell)
-    observed = {cell.signs for cell in partition.cells}
-    regions = []
-    for members in groups.values():
-        for box in _boxes({cell.signs for cell in members}, observed):
-            inside = [cell for cell in members if _inside(cell.signs, box)]
-            first = min(inside, key=lambda cell: cell.signs.count(0))
-            loss_order, ranges = _read(first.formulas, law, Values(law, first.point))
-            regions.append(
-                Region(
-                    tuple(
-                        _relation(wall, allowed)
-                        for wall, allowed in zip(partition.walls, box, strict=True)
-                        if len(allowed) < 3
-                    ),
-                    loss_order,
-                    ranges,
-                    _exact_point(first),
-                    tuple(Certificate.of(cell.outcome, _exact_point(cell)) for cell in inside),
-                )
+    law = _law(loss, variables, budget, constraints, parameters)
+    clock = Clock(_seconds(max_time), progress)
+    try:
+        explorer = Explorer(law, clock)
+    except OutOfTime:
+        return ExponentSolution(law, (), (true,))
+    cells = explorer.cells()
+    clock.end_of_search()
+    assembly = Assembly(explorer, cells)
+    try:
+        patches = assembly.patches()
+    except OutOfTime:
+        patches = assembly.single()
+    regions, unresolved = [], [cell.box for cell in cells if cell.outcome is None]
+    for patch in patches:
+        if patch.point is None:
+            unresolved.append(patch.box)  # certified, but perhaps empty: there is no point to show
+        else:
+            regions.append(_region(law, explorer.walls, patch))
+    return ExponentSolution(
+        law, tuple(regions), tuple(_together(_relations(law, explorer.walls, box)) for box in unresolved)
+    )
+
+
+def optimal_exponents_at(
+    loss: Any,
+    variables: Iterable[Symbol] | Symbol,
+    budget: Symbol,
+    constraints: Iterable[Any] | Relational = (),
+    parameters: Mapping[Symbol, tuple[Any, Any]] | None = None,
+    point: Mapping[Symbol, Any] | None = None,
+) -> Region:
+    """The optimum at one exact point of the parameters, without the search for regions; see :func:`optimal_exponents`.
+
+    >>> from sympy import Eq, symbols
+    >>> M, D, C, a, b = symbols("M D C a b", positive=True)
+    >>> ranges = {a: (0, None), b: (0, None)}
+    >>> optimal_exponents_at(M**-a + D**-b, [M, D], C, [Eq(M * D, C)], ranges, {a: 1, b: "1/2"}).loss.power
+    -1/3
+    """
+    return ExponentSolution(_law(loss, variables, budget, constraints, parameters), ()).at(point)
+
+
+def _law(loss: Any, variables: Any, budget: Symbol, constraints: Any, parameters: Any) -> Law:
+    if isinstance(variables, Symbol | str):
+        variables = (variables,)
+    if isinstance(constraints, Boolean | str | bool):
+        constraints = (constraints,)
+    for name, given in (("variables", variables), ("constraints", constraints)):
+        if not isinstance(given, Iterable):
+            raise TypeError(f"{name} must be a list, not {given!r}: write for example [{given}]")
+    return Law(loss, tuple(variables), budget, tuple(constraints), Domain(parameters or {}))
+
+
+def _seconds(max_time: Any) -> float | None:
+    if max_time is None:
+        return None
+    if isinstance(max_time, bool) or not isinstance(max_time, int | float) or not max_time > 0:
+        raise ValueError(f"max_time must be a positive number of seconds or None, not {max_time!r}")
+    return float(max_time)
+
+
+def _region(law: Law, walls: Walls, patch: Patch) -> Region:
+    loss, ranges = _read(patch.formulas, law)
+    certificates: dict[Outcome, Certificate] = {}
+    for cell in sorted(patch.cells, key=lambda cell: cell.point is None):
+        if cell.outcome is not None and cell.outcome not in certificates:
+            where = cell.outcome.point if cell.point is None else _named(law, cell.point)
+            certificates[cell.outcome] = Certificate.of(
+                cell.outcome, {symbol: exact(value) for symbol, value in where.items()}
             )
-    return ExponentSolution(law, tuple(regions), partition.complete)
+    assert patch.point is not None
+    witness = {symbol: exact(value) for symbol, value in _named(law, patch.point).items()}
+    return Region(_relations(law, walls, patch.box), loss, ranges, witness, tuple(certificates.values()))
 
 
-def _exact_point(cell: Cell) -> dict[Symbol, Rational]:
-    return {symbol: exact(value) for symbol, value in cell.point.items()}
+def _named(law: Law, point: Point) -> dict[Symbol, Fraction]:
+    return dict(zip(law.domain.symbols, point.coordinates, strict=False))
 
 
-Box = tuple[tuple[int, ...], ...]
+def _relations(law: Law, walls: Walls, box: Box) -> tuple[Any, ...]:
+    """The conditions of a box in the user's symbols, never evaluated by the assumptions on them."""
+    return tuple(
+        _RELATIONS[tuple(sorted(signs))](walls.polynomials[wall].as_expr(*law.domain.symbols), 0, evaluate=False)
+        for wall, signs in sorted(box.items())
+        if signs != ANY
+    )
 
 
-def _inside(signs: Signs, box: Box) -> bool:
-    return all(sign in allowed for sign, allowed in zip(signs, box, strict=True))
+def _together(conditions: tuple[Any, ...]) -> Any:
+    return conditions[0] if len(conditions) == 1 else And(*conditions, evaluate=not conditions)
 
 
-def _boxes(members: set[Signs], observed: set[Signs]) -> list[Box]:
-    """The members as few products of allowed signs, none of which contains another observed cell."""
-    if not members:
-        return []
-    hull = tuple(tuple(sorted({signs[wall] for signs in members})) for wall in range(len(next(iter(members)))))
-    if all(signs in members for signs in observed if _inside(signs, hull)):
-        return [_widened(hull, members, observed)]
-    wall = next(index for index, allowed in enumerate(hull) if len(allowed) > 1)
-    parts: list[Box] = []
-    for sign in hull[wall]:
-        parts += _boxes({signs for signs in members if signs[wall] == sign}, observed)
-    return parts
+def _where(condition: Any) -> str:
+    return "everywhere" if condition == True else str(condition)  # noqa: E712  (sympy's true)
 
 
-def _widened(box: Box, members: set[Signs], observed: set[Signs]) -> Box:
-    """The box with every condition dropped that no other cell needs."""
-    for wall in range(len(box)):
-        trial = (*box[:wall], (-1, 0, 1), *box[wall + 1 :])
-        if all(signs in members for signs in observed if _inside(signs, trial)):
-            box = trial
-    return box
+def _plain(text: str) -> str:
+    """Text for LaTeX, with the signs taken away that mean something there."""
+    return re.sub(r"([_&%#$])", r"\\\1", text)
 
 
-def _relation(wall: Expr, allowed: tuple[int, ...]) -> Any:
-    return _RELATIONS[allowed](wall, 0)
-
-
-def _read(formulas: Formulas, law: Law, values: Values) -> tuple[Order, dict[Symbol, OrderRange]]:
+def _read(formulas: Formulas, law: Law) -> tuple[Order, dict[Symbol, OrderRange]]:
     def order(triple: ElementTriple) -> Order | None:
-        if values(triple[0]) != 0:
+        if triple[0]:
             return None
-        return Order(*(factor(part.as_expr()) for part in triple[1:]))
+        return Order(*(factor(law.expression(part)) for part in triple[1:]))
 
     loss = order(formulas.loss)
     assert loss is not None  # the optimiser refuses unbounded losses

@@ -313,6 +313,7 @@ def test_exponents_at_a_point_are_the_general_ones_with_numbers(schedule, budget
     values = {"s": Rational(point[0]), "beta": Rational(point[1])}
     (same,) = [one for one in general["regimes"] if parsed(one["condition"], **values) == True]  # noqa: E712
     names = ["excess_risk", "peak_lr", "model_size", "data_size", *(["decay_fraction"] if schedule == "wsd" else [])]
+    names += ["steps", "batch_size"]
     assert list(regime["quantities"]) == names
     assert regime["quantities"] == {name: at_point(quantity, **values) for name, quantity in same["quantities"].items()}
 

@@ -245,7 +245,7 @@ def test_an_allocation_as_text_shows_every_regime_and_quantity(allocation):
 
 def test_an_allocation_as_latex_has_a_row_for_each(allocation):
     text = allocation_latex(allocation, allocation.regimes)
-    assert text.count(r" \\") == 1 + 3 * (5 if allocation.schedule == "wsd" else 4)
+    assert text.count(r" \\") == 1 + 3 * (7 if allocation.schedule == "wsd" else 6)
     assert text.count("$") % 2 == 0
     assert text.count("{") == text.count("}")
 

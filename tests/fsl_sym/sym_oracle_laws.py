@@ -114,6 +114,7 @@ def allocation(schedule, budget, s, beta):
     quantities = {"peak_lr": PEAK_LR, "model_size": MODEL, "data_size": DATA}
     if schedule == "wsd":
         quantities["decay_fraction"] = DECAY
+    quantities |= {"steps": vector(K=1), "batch_size": vector(B=1)}
     value, ranges = optimum(branches_of(schedule, budget, s, beta), vector(loss=1), list(quantities.values()))
     found = dict(zip(quantities, ranges, strict=True))
     if schedule == "wsd":

@@ -125,6 +125,7 @@ def test_an_allocation_names_its_regimes_and_quantities(schedule, budget):
     assert (allocation.schedule, allocation.budget, allocation.base) == (schedule, budget, BUDGETS[budget])
     assert [regime.name for regime in allocation.regimes] == ["easy", "edge", "hard"]
     names = ["excess_risk", "peak_lr", "model_size", "data_size"] + ["decay_fraction"] * (schedule == "wsd")
+    names += ["steps", "batch_size"]
     for regime in allocation.regimes:
         assert list(regime.quantities) == names
         assert allocation.regime(regime.name) is regime

@@ -71,13 +71,16 @@ def test_a_domain_refuses_what_it_cannot_use():
         PLANE.sign(x)
 
 
-@pytest.mark.parametrize("value", [0.5, Float("0.5"), "0.5", "x", None, True, "1/0", "nan", sqrt(2), x])
+NO_RATIONALS = [0.5, Float("0.5"), None, True, sqrt(2), x, "1e3", "x", "sqrt(4)", "1 + 1", "", "1/0", "nan", "oo"]
+
+
+@pytest.mark.parametrize("value", NO_RATIONALS)
 def test_only_exact_rationals_are_exact(value):
     with pytest.raises(TypeError, match="float|not an exact rational"):
         exact(value)
 
 
-@pytest.mark.parametrize("value", ["1/2", Fraction(1, 2), Rational(1, 2), " 1/2"])
+@pytest.mark.parametrize("value", ["1/2", Fraction(1, 2), Rational(1, 2), " 1/2", "0.5", ".5", "+2/4", "0.50"])
 def test_exact_rationals(value):
     assert exact(value) == Rational(1, 2)
 

@@ -2,8 +2,10 @@
 
 import pytest
 from sym_random_laws import VARIABLES, N
-from sympy import Eq, Float, I, Ne, Rational, Symbol, exp, log, nan, oo, sqrt, symbols
+from sympy import And, Eq, Float, I, Min, Ne, Rational, Symbol, exp, log, nan, oo, sqrt, symbols
 
+from fsl_sym.domain import EASY, Domain, decide
+from fsl_sym.exponents.certificate import check
 from fsl_sym.exponents.solve import optimal_exponents
 
 M, D, _, r, _ = VARIABLES
@@ -55,8 +57,12 @@ def test_a_float_as_a_range_is_refused():
         (M * (1 - r), r"the term -r is negative.*for 1 - r take a new variable q with the constraint Eq\(q \+ r, 1\)"),
         (1 - 2 * M, r"the term -2\*M is negative"),
         (log(M) / D, r"log\(M\) has no growth order: only sums, products, powers, Min and Max"),
-        (log(1 + N) / D, r"log\(N \+ 1\) has no growth order"),
-        (exp(-M), r"exp\(-M\) has no growth order"),
+        (log(2 / N) / D, r"log\(2/N\) has no growth order"),
+        (log(log(N)) / D, r"log\(log\(N\)\) has no growth order"),
+        (log(M * N) / D, r"log\(M\*N\) has no growth order"),
+        (exp(-M), r"exp\(-M\) has an exponent that varies.*exponentials grow or fall faster"),
+        (1 - exp(-M / D), r"exp\(-M/D\) has an exponent that varies.*only power laws have a growth order"),
+        (M ** -Min(a, b) + 1 / D, r"-Min\(a, b\) is not a rational function.*N\*\*Min\(a, b\) is Min\(N"),
         (N**M, r"N\*\*M has an exponent that varies with the budget"),
         (M**-b + 1 / D, r"the exponent -b is not a rational function of the parameters \(\).*declare every symbol"),
         (M ** -sqrt(2) + 1 / D, r"the exponent -sqrt\(2\) is not a rational function"),
@@ -119,8 +125,48 @@ def test_what_is_no_relation_is_refused(constraint):
     refused(TypeError, "not a constraint", 1 / M, constraints=[constraint])
 
 
-def test_a_law_as_text_is_refused():
+def test_text_is_refused_and_never_evaluated(tmp_path):
     refused(TypeError, "'1/M' is text", "1/M")
+    trace = tmp_path / "trace"
+    command = f"__import__('pathlib').Path({str(trace)!r}).touch()"
+    refused(TypeError, "is text", command)
+    refused(TypeError, "is text", 1 / M, constraints=[command])
+    refused(TypeError, "is not a sympy Symbol", 1 / M, [command])
+    refused(ValueError, "range of a must be", 1 / M, parameters={a: (command, None)})
+    solution = optimal_exponents(M**-a, [M], N, [M <= N], {a: (0, None)})
+    for ask in (solution.at, solution.regions[0].contains, lambda point: check(solution.regions[0].certificate, point)):
+        with pytest.raises(TypeError, match="not an exact rational number"):
+            ask({a: command})
+    with pytest.raises(TypeError, match="is text"):
+        Domain({a: (0, 1)}).sign(command)
+    with pytest.raises(TypeError, match="is text"):
+        decide(command, EASY)
+    assert not trace.exists()
+
+
+def test_logarithms_of_multiples_and_powers_of_the_budget_are_its_logarithm():
+    plain = optimal_exponents(log(N) / M + 1 / D, [M, D], N, TIE).regions
+    for argument in (N**2, 3 * N, sqrt(N) / 7, N + 1, N**a, Min(N, N**2), N * log(N)):
+        assert optimal_exponents(log(argument) / M + 1 / D, [M, D], N, TIE, POSITIVE).regions[0].loss == plain[0].loss
+    refused(ValueError, "has no growth order", log(N**a) / M, parameters={a: (None, 1)})
+
+
+def test_one_variable_or_one_constraint_needs_no_list():
+    expected = optimal_exponents(1 / M, [M], N, [M >= 1, M <= N]).regions
+    assert optimal_exponents(1 / M, M, N, And(M >= 1, M <= N)).regions == expected
+    assert optimal_exponents(1 / M, M, N, M <= N).regions[0].loss == expected[0].loss
+    refused(TypeError, "variables must be a list, not 3", 1 / M, 3)
+    refused(TypeError, "constraints must be a list, not 3", 1 / M, constraints=3)
+
+
+def test_odd_laws_are_noted():
+    floor = optimal_exponents(Rational(169, 100) + M**-a + 1 / D, [M, D], N, TIE, POSITIVE)
+    (note,) = floor.notes
+    assert "the constant term 169/100" in note and note in str(floor) and "169/100" in floor._repr_latex_()
+    forgotten = optimal_exponents(1 / M + 1 / D, [M], N, TIE)
+    assert any("D stands with the budget in Eq(D*M, N)" in each for each in forgotten.notes)
+    assert optimal_exponents(1 / M + 1 / D, [M, D], N, TIE).notes == ()
+    assert "note" not in str(optimal_exponents(1 / M + 1 / D, [M, D], N, TIE))
 
 
 def test_a_constraint_that_always_holds_is_none():

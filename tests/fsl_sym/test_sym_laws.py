@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Eq, Integer, Rational, log
 
-from fsl_sym.domain import PLANE
-from fsl_sym.exponents.law import Law
-from fsl_sym.laws import BUDGETS, SCHEDULES, STABLE_FRACTION, scaling_law
+from fsl_sym.laws import SCHEDULES, STABLE_FRACTION, scaling_law
 from fsl_sym.symbols import T1, T2, B, C, D, K, M, T, a, b, beta, gamma, r, s, sigma
 
 SIZES = st.integers(1, 60)
@@ -53,17 +51,6 @@ def test_hyperparameters_are_put_in_up_to_a_factor(model, batch, steps, decay):
         chosen = law.in_hyperparameters(C).subs(log(C), log(steps)).subs(values)
         # Every time and a - b change by a factor of at most 2, every term by at most 2 to the power of at most 2.
         assert 0.25 <= float(theorem / chosen) <= 4
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("budget", BUDGETS.values(), ids=list(BUDGETS))
-def test_the_engine_can_read_every_law(schedule, budget):
-    law = scaling_law(schedule)
-    grown = C if budget == C else Integer(1) * C
-    read = Law(law.in_hyperparameters(grown), law.variables, grown, law.constraints(grown), PLANE)
-    minima = {"constant": 1, "exp-decay": 2, "wsd": 4}[schedule]
-    assert len(read.loss_branches) == minima
-    assert all(len(branch) >= 3 for branch in read.loss_branches)
 
 
 def test_what_ties_the_hyperparameters():

@@ -23,6 +23,8 @@ from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 
 HYPOTHESES = ("s > 0", "beta > 1", "sigma^2 of order 1", "b = a/K", "a <= 1", "log N large")
 BASES = {"data": D, "compute": C}
+MEASURED = ("excess_risk", "peak_lr", "model_size", "data_size", "decay_fraction")
+"""The quantities of an allocation that its claim is about."""
 
 Printed = Callable[[Any, Any], Mapping[str, OrderRange]]
 
@@ -162,7 +164,7 @@ def derived_claim(
     def formula(regime: str, s_value: Any, beta_value: Any) -> Mapping[str, OrderRange]:
         values = {s: s_value, beta: beta_value}
         quantities = optimal_allocation(*problem).regime(regime).quantities
-        return {key: each.subs(values) for key, each in quantities.items()}
+        return {key: quantities[key].subs(values) for key in MEASURED if key in quantities}
 
     claim = printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
     return replace(claim, derive=lambda: optimal_allocation(*problem).derivations, role=role)

@@ -1,0 +1,45 @@
+"""The main results can be looked up, copied and sent to another process, also after they were asked something."""
+
+import copy
+import pickle
+
+import pytest
+from sympy import Eq, Rational, symbols
+
+from fsl_sym import ExponentSolution, optimal_allocation, optimal_exponents
+from fsl_sym.symbols import beta, s
+
+M, D, N = symbols("M D N", positive=True)
+a, b = symbols("a b")
+
+
+def results():
+    allocation = optimal_allocation("wsd", "data")
+    assert allocation.derivation.steps and allocation.solution.at({s: 1, beta: 2})
+    solution = optimal_exponents(M**-a + D**-b, [M, D], N, [Eq(M * D, N)], {a: (0, None), b: (0, 1)})
+    assert solution.at({a: 1, b: "1/2"})
+    region = solution.regions[0]
+    return [allocation, allocation.law, allocation.regimes[1], solution, solution.law, solution.law.domain, region,
+            region.certificate, allocation.solution]  # fmt: skip
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)
+def test_a_result_is_the_same_when_copied(result):
+    for twin in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result), copy.copy(result)):
+        assert twin == result and hash(twin) == hash(result) and {result: 1}[twin] == 1
+        assert repr(twin) == repr(result)
+
+
+def test_a_copied_solution_still_answers():
+    solution = optimal_exponents(M**-a + 1 / D, [M, D], N, [Eq(M * D, N)], {a: (0, None)})
+    assert solution.at({a: 1}).loss.power == -Rational(1, 2)
+    twin = pickle.loads(pickle.dumps(solution))
+    assert isinstance(twin, ExponentSolution) and twin.at({a: 2}) == solution.at({a: 2})
+
+
+def test_a_quantity_that_is_not_there_is_answered_with_those_that_are():
+    quantities = optimal_allocation("wsd", "data").regime("easy").quantities
+    with pytest.raises(KeyError, match="no 'batch': there are excess_risk, peak_lr, .*, steps, batch_size"):
+        quantities["batch"]
+    with pytest.raises(TypeError):
+        quantities["batch_size"] = 1
