@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fsl_sym.exponents.clock import Clock
 from fsl_sym.exponents.law import Law
 from fsl_sym.exponents.programme import Arithmetic, Programme
 
@@ -19,14 +20,14 @@ def branches_of(law: Law) -> tuple[Rows, ...]:
     >>> len(branches_of(Law(x + N / x, (x,), N, (), Domain({}))))
     1
     """
-    arithmetic = Arithmetic(law.field)
+    arithmetic, clock = Arithmetic(law.field), Clock()
     programmes = (
-        Programme(law, branch, choice, arithmetic) for branch in law.loss_branches for choice in law.constraint_choices
+        Programme(law, branch, choice, arithmetic) for branch in law.branches(clock) for choice in law.choices(clock)
     )
     return tuple(
         (
-            tuple(tuple(entry.as_expr() for entry in row.coefficients) for row in programme.rows),
-            tuple(tuple(entry.as_expr() for entry in row.right) for row in programme.rows),
+            tuple(tuple(map(law.expression, row.coefficients)) for row in programme.rows),
+            tuple(tuple(map(law.expression, row.right)) for row in programme.rows),
         )
         for programme in programmes
     )
