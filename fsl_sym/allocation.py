@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Eq, Symbol, factor, latex
+from sympy import Symbol, factor, latex
 
 from fsl_sym.allocation_derivation import allocation_derivations
 from fsl_sym.domain import REGIMES, Regime, exact, regime_of
@@ -30,9 +30,6 @@ QUANTITIES: Final = MappingProxyType(
     {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K, "batch_size": B}
 )
 """Name of a quantity -> its symbol; peak_lr is the effective one, learning rate over batch size."""
-
-_RUN: Final = (Eq(B * K, D), B >= 1, K >= 1, gamma * B <= 1)
-"""What ties batch size and steps, where the law itself has no steps."""
 
 EDGE_POINT: Final = MappingProxyType({s: 1 - 1 / beta})
 
@@ -155,9 +152,8 @@ def optimal_allocation(schedule: str, budget: str) -> Allocation:
         raise ValueError(f"unknown budget {budget!r}: choose {' or '.join(BUDGETS)}")
     base = BUDGETS[budget]
     grown = _grown(base)
-    variables = (*law.variables, *(symbol for symbol in (K, B) if symbol not in law.variables))
-    constraints = (*law.constraints(grown), *(_RUN if K not in law.variables else _RUN[:1]))
-    solution = optimal_exponents(law.in_hyperparameters(grown), variables, grown, constraints, dict(RANGES))
+    loss, constraints = law.in_hyperparameters(grown), law.constraints(grown)
+    solution = optimal_exponents(loss, law.variables, grown, constraints, dict(RANGES))
     regimes = tuple(_regime(solution, regime) for regime in REGIMES)
     return Allocation(schedule, budget, base, law, regimes, solution)
 

@@ -44,7 +44,7 @@ class ScalingLaw:
     theorem's label in the paper.
 
     >>> scaling_law("exp-decay").variables
-    (gamma, M, D, K)
+    (gamma, M, D, K, B)
     """
 
     schedule: str
@@ -105,11 +105,11 @@ class ScalingLaw:
 
     @property
     def variables(self) -> tuple[Symbol, ...]:
-        """The hyperparameters that the law leaves to choose."""
+        """The hyperparameters that the law leaves to choose, the steps K and the batch size B of the run among them."""
         return {
-            "constant": (gamma, M, D),
-            "exp-decay": (gamma, M, D, K),
-            "wsd": (gamma, M, D, r, STABLE_FRACTION, K),
+            "constant": (gamma, M, D, K, B),
+            "exp-decay": (gamma, M, D, K, B),
+            "wsd": (gamma, M, D, r, STABLE_FRACTION, K, B),
         }[self.schedule]
 
     def constraints(self, budget: Symbol) -> tuple[Any, ...]:
@@ -118,12 +118,12 @@ class ScalingLaw:
         shared = (tie, gamma <= 1, M >= 1)
         times = self.intrinsic_times(budget)
         if self.schedule == "constant":
-            return (*shared, times[T] >= 1)
+            return (*shared, times[T] >= 1, Eq(B * K, D), B >= 1, K >= 1, gamma * B <= 1)
         # The batch size is D/K >= 1, and the peak learning rate a = gamma D/K is at most 1.
-        common = (*shared, K <= D, gamma * D <= K, times[T2 if T2 in times else T] >= 1)
-        if self.schedule == "exp-decay":
-            return common
-        return (*common, r <= 1, STABLE_FRACTION <= 1, Eq(r + STABLE_FRACTION, 1))
+        common: tuple[Any, ...] = (*shared, K <= D, gamma * D <= K, times[T2 if T2 in times else T] >= 1)
+        if self.schedule == "wsd":
+            common = (*common, r <= 1, STABLE_FRACTION <= 1, Eq(r + STABLE_FRACTION, 1))
+        return (*common, Eq(B * K, D))
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle \mathcal{{E}}_K \asymp {latex(self.expression)}$"
