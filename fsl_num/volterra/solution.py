@@ -79,7 +79,7 @@ _LONG_STEPS = 30.0
 """Average step, in units of the fastest mode's time, beyond which panels that grow within a step are cheaper."""
 
 _UNSEEN = 1e-11
-"""A smaller claim is no miss whatever was asked for: near instability rounding alone is claimed to be as large."""
+"""A smaller claim of the panels or of the secular equation is no miss: near instability rounding is as large."""
 
 _STEPS_ENCLOSED = 1000  # one panel a step
 
@@ -186,11 +186,10 @@ def solve(
         distinct, position = np.unique(flat, return_inverse=True)
         values, error, facts = solver(problem, distinct, rtol) if kind.tolerance else solver(problem, distinct)
         values, error = values[position], error[position]
-    facts = {name: fact for name, fact in facts.items() if name not in ("flops", "tolerance reached")}
     evaluations = int(facts.pop("evaluations", facts.get("modes", 0)))
     message = "; ".join([reason, *([", ".join(f"{count} {name}" for name, count in facts.items())] if facts else [])])
     worst = float((error / np.maximum(np.abs(np.asarray(values, dtype=np.float64)), 5e-324)).max())
-    success = not kind.tolerance or worst <= max(rtol, _UNSEEN)
+    success = not kind.tolerance or worst <= (rtol if method == "discrete" else max(rtol, _UNSEEN))
     if not success:
         message += f"; the relative error estimate {worst:.2g} misses rtol = {rtol:g}"
     return Solution(

@@ -35,7 +35,7 @@ def _called(call):
 
 
 SYM_ALLOWED = {"sympy", "fsl_sym"}
-SOLVER_ALLOWED = {"numpy", "scipy", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
+SOLVER_ALLOWED = {"numpy", "scipy", "numba", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
 COURT_ALLOWED = SOLVER_ALLOWED | {"sympy", "fsl_sym", "matplotlib"}
 REPORT_ALLOWED = COURT_ALLOWED | {"latex2mathml"}  # formulas of a page
 CLI_ALLOWED = COURT_ALLOWED | {"distributed"}  # an address given on the command line is reached by its own client

@@ -10,7 +10,7 @@ import pytest
 from project import PACKAGES, ROOT, module_name, modules
 from scan_imports import COURT, forbidden_imports
 
-HEAVY = ("numpy", "scipy", "sympy", "mpmath", "matplotlib", "pandas", "flint", "tqdm")
+HEAVY = ("numpy", "scipy", "sympy", "mpmath", "matplotlib", "pandas", "flint", "tqdm", "numba")
 
 SOLVERS = [module_name(path) for path in modules() if path.parts[0] == "fsl_num" and path.parts[1] not in COURT]
 SYMBOLIC = [module_name(path) for path in modules() if path.parts[0] == "fsl_sym"]
