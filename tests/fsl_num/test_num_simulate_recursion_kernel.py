@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from conftest import examples
@@ -42,13 +43,19 @@ def test_the_risk_is_right_to_a_few_roundings_however_large_the_noise(size, kind
     assert found == pytest.approx(in_long_doubles(problem, rates, batches).astype(float), rel=2e-14)
 
 
-def test_a_hundred_thousand_steps_round_like_a_few():
-    problem = Regression(s=0.5, beta=2.0, model_size=20, features=25, noise=1.0)
-    rates = 0.3 * np.cos(np.linspace(0.0, 1.5, 100_000)) ** 2
-    found = exact_risk(problem, rates, every=1000)
-    truth = in_long_doubles(problem, rates, np.ones(rates.size))[found.step].astype(float)
-    # 5e-16 was measured; plain sums are wrong by 1e-13
-    assert np.abs(found.excess_risk / truth - 1.0).max() < 5e-15
+@pytest.mark.parametrize("eta", [0.1, 1e-3, 1.1e-5])
+def test_a_million_steps_round_like_one(eta):
+    mp = mpmath.mp.clone()
+    mp.dps = 50
+    problem = Regression(s=0.5, beta=2.0, model_size=1, features=2, noise=1.0)
+    found = exact_risk(problem, np.full(10**6, eta), every=50_000)
+    turn, tail = mp.mpf(eta), mp.mpf(problem.tail)
+    # x <- ((1 - eta)^2 + 2 eta^2) x + eta^2 (tail + 1): its own fourth moment and its own share of the loss
+    factor = (1 - turn) ** 2 + 2 * turn**2
+    rest = turn**2 * (tail + 1) / (1 - factor)
+    for step, risk in zip(found.step.tolist(), found.excess_risk, strict=True):
+        truth = (tail + rest + (1 - rest) * factor**step) / 2
+        assert abs(risk - truth) < 6e-16 * truth
 
 
 def test_one_step_in_closed_form():

@@ -128,16 +128,16 @@ def march(
 def rounding(system: LinearModes, values: Array, highest: Array, first: float, stability: float) -> Array:
     """Return the relative error of the losses ``values`` by rounding and by that of the modes.
 
-    A change of all rates and weights by one rounding changes f by about that over 1 - stability, times how many factors
-    e it has fallen from the ``highest`` before (or risen from the ``first``, where it is not stable). Some twenty
-    roundings are claimed, ten times what was measured.
+    A change of all rates and weights by one rounding changes f by about that over |1 - stability|, times how many
+    factors e it has fallen from the ``highest`` before (or risen from the ``first``, where it is not stable). Some
+    twenty roundings are claimed, ten times what was measured.
     """
     top = np.maximum(highest, 1e-300)
     factors = 1.0 + np.log(top / np.maximum(values, 1e-300))
     if stability >= 1.0:
         factors += np.log(top / max(first, 1e-300))
     own = 2.0**-52 * (16.0 + math.sqrt(system.rates.size)) * factors
-    return np.asarray((own + system.error) / max(1.0 - stability, 1e-3))
+    return np.asarray((own + system.error) / min(max(abs(1.0 - stability), 1e-3), 1.0))
 
 
 def room(system: LinearModes, stability: float, rtol: float) -> float:
