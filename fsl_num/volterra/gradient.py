@@ -80,20 +80,20 @@ def _gradient(schedule: Discrete, system: LinearModes, stability: float, toleran
     from scipy.special import factorial
 
     lengths, gammas = schedule.rates, schedule.gammas
-    plan = plan_steps(system, lengths, gammas, tolerance)
+    plan = plan_steps(system, stability, lengths, gammas, tolerance)
     losses, u, state, blurred = _pass(system, plan, lengths, gammas, stability)
     adjoint = replace(system, start=system.weights, delta=0.0, noise=0.0)
-    turned = (plan_steps(adjoint, lengths[::-1], gammas[::-1], tolerance), lengths[::-1], gammas[::-1])
+    turned = (plan_steps(adjoint, stability, lengths[::-1], gammas[::-1], tolerance), lengths[::-1], gammas[::-1])
     impulses, q, _, more = _pass(adjoint, *turned, stability)
     # at the start, between steps and at the end: q (f + sigma^2) and its relative error
     product = (losses + system.noise) * impulses[::-1]
     relative = blurred + more[::-1]
-    orders = np.arange(u.shape[1])
-    integrals = ((u @ (1.0 / factorial(1 + orders[:, None] + orders))) * q[::-1]).sum(axis=1)
+    orders = np.add.outer(np.arange(u.shape[1]), np.arange(q.shape[1]))
+    integrals = ((u @ (1.0 / factorial(1 + orders))) * q[::-1]).sum(axis=1)
     moving = plan.moving(lengths)
     step = np.repeat(np.arange(lengths.size), moving)
     by_gamma: Array = np.bincount(step, integrals * (lengths / plan.parts)[step], lengths.size).astype(np.float64)
-    gamma_error = np.maximum(relative[1:], relative[:-1]) * by_gamma
+    gamma_error = (np.maximum(relative[1:], relative[:-1]) + 2.0 * plan.injected) * by_gamma
     injected, forgotten = gammas[-1] * product[-1], float(plan.tables.rates @ state)
     jumps = (gammas[:-1] - gammas[1:]) * product[1:-1]
     by_rate = injected - forgotten + _sums_from_the_end(jumps) + by_gamma / schedule.batch_sizes
@@ -111,7 +111,7 @@ def _pass(
     series = np.zeros((int(moving.sum()), plan.order))
     values, state = march(system, plan, lengths, gammas, series=series)
     errors = rounding(system, values, np.maximum.accumulate(values), float(values[0]), stability)
-    return values, series, state, errors + np.expm1(plan.truncation * np.concatenate([[0], np.cumsum(moving)]))
+    return values, series, state, errors + plan.truncation(np.concatenate([[0], np.cumsum(moving)]), values)
 
 
 def _sums_from_the_end(jumps: Array) -> Array:

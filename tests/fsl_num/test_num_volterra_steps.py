@@ -178,8 +178,8 @@ def one_mode(rate, signal, delta, noise, eta, batch, steps):
 def test_a_million_steps_round_like_one(eta):
     model = Problem(spectrum=Spectrum([0.3], [1.0], 0.01), noise=1.0, gamma=0.0, horizon=1.0)
     plan, at = Discrete(rates=np.full(10**6, eta)), [1000, 10**5, 10**6]
-    alone = losses_of_steps(replace(model, gamma=plan, horizon=None), 1e-12)[0][at]
-    many = losses_of_schedules(model, plan.rates, [[1.0], [2.0]], at=at, rtol=1e-12).values
+    alone = losses_of_steps(replace(model, gamma=plan, horizon=None), 1e-13)[0][at]
+    many = losses_of_schedules(model, plan.rates, [[1.0], [2.0]], at=at, rtol=1e-13).values
     for batch, values in ((1.0, alone), (1.0, many[0]), (2.0, many[1])):
         for value, steps in zip(values, at, strict=True):
             truth = one_mode(0.3, 1.0, 0.01, 1.0, eta, batch, steps)

@@ -1,10 +1,12 @@
 r"""Discrete schedules of millions of steps, marched by compiled code (:mod:`fsl_num.volterra.steps.kernel`).
 
-The error that is claimed is proved but for rounding. All terms of the system are positive, so that local errors which
-are relative in every mode add up at most: with e for those of one step, f is wrong by at most (1 + e)^n - 1 after n
-steps. A step of turn z = h (r_1 + gamma K(0)) <= 1, divided where it is longer, with a series of P terms leaves out at
-most e^(2z) z^P/(P + 1)! of what it injects into any mode, for |u^(m)| <= (z/h)^m u and u falls by e^-z at most; powers
-(rho_k h)^m/m! below a small part of that are left out too. P is the least for which n steps reach the tolerance.
+The error that is claimed is proved but for rounding. A step of turn z = h (r_1 + gamma K(0)) <= 1, divided where it is
+longer, with a series of P terms leaves out at most the part e^(2z) z^P/(P + 1)! of what it injects into any mode, for
+|u^(m)| <= (z/h)^m u and u falls by e^-z at most; powers (rho_k h)^m/m! below a small part of that are left out too. All
+terms of the system are positive. So an error of the part a of every decay, n times, changes f by (1 + a)^n - 1 at
+most, and one of the part b of everything injected by no more than gamma times 1 + b does. Now log f is convex in log
+gamma (f is a power series in gamma without negative terms), and the loss for c gamma is at most (f(0) + S sigma^2)/(1 -
+S) with its stability S < 1: hence a factor 1 + b in gamma is one of at most (1 + b)^E in f with E = log(that/f)/log c.
 """
 
 from __future__ import annotations
@@ -42,16 +44,47 @@ class StepFacts:
     success: bool
 
 
+@dataclass(frozen=True)
+class Elasticity:
+    """A bound of d log f/d log gamma: the logarithm of ``top``/f over ``length``, which is 0 where none is known."""
+
+    top: float
+    length: float
+
+    @classmethod
+    def of(cls, system: LinearModes, stability: float) -> Elasticity:
+        """Return the bound for the modes of ``system``, either closure."""
+        if stability >= 1.0:
+            return cls(1.0, 0.0)
+        # with c = (1 + S)/(S + S^(1/2)) the stability of c gamma is at most S^(1/2), for both closures
+        root = math.sqrt(stability)
+        top = (system.delta + float(system.start.sum()) + root * system.noise) / (1.0 - root)
+        return cls(top, math.log((1.0 + stability) / max(stability + root, 1e-300)))
+
+    def __call__(self, losses: Array) -> Array:
+        """Return the bound for ``losses``."""
+        if self.length == 0.0:
+            return np.full(np.shape(losses), np.inf)
+        fallen = math.log(max(self.top, 1e-300)) - np.log(np.maximum(losses, 1e-300))
+        return np.asarray(np.maximum(fallen, 0.0) / self.length + 1e-9)
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The steps as the kernel takes them: ``parts`` of ``turns`` at most 1, ``tables``, the modes' ``start``, and the
-    relative ``truncation`` error that each part may add."""
+    """The steps as the kernel takes them: ``parts`` of ``turns`` at most 1, ``tables``, the modes' ``start``, the part
+    of every ``decay`` and of everything ``injected`` that may be wrong, and the ``elasticity`` of losses."""
 
     parts: Any
     turns: Array
     tables: Tables
     start: Array
-    truncation: float
+    decay: float
+    injected: float
+    elasticity: Elasticity
+
+    def truncation(self, parts: Any, losses: Array) -> Array:
+        """Return the relative error of ``losses`` after so many ``parts`` of steps."""
+        return np.asarray(np.expm1(self.decay * parts + self.injected * np.minimum(parts, self.elasticity(losses))))
 
     def moving(self, lengths: Array) -> Any:
         """Return into how many parts each step is divided, 0 for one that takes no time."""
@@ -65,7 +98,7 @@ class Plan:
         return int(self.tables.orders[level_of(float(self.turns.max()), _LEVELS)])
 
 
-def plan_steps(system: LinearModes, lengths: Array, gammas: Array, tolerance: float) -> Plan:
+def plan_steps(system: LinearModes, stability: float, lengths: Array, gammas: Array, tolerance: float) -> Plan:
     """Return how to march steps of the ``lengths`` and (the largest) ``gammas`` with the truncation ``tolerance``.
 
     Raises ValueError where long steps would be divided into more than 1e8 parts.
@@ -89,18 +122,26 @@ def plan_steps(system: LinearModes, lengths: Array, gammas: Array, tolerance: fl
             f"the steps are so long that they would be divided into {moving:.3g} parts; use the method 'panels', which"
             " grows its panels within a long step"
         )
-    local = tolerance / max(moving, 1.0)
+    elasticity = Elasticity.of(system, stability)
+    # full-batch training is the least that the loss can be
+    least = system.delta + system.start @ np.exp(-system.rates * float(lengths.sum()))
+    counted = max(min(moving, float(elasticity(least))), 1.0)
+    decay, injected = 0.5 * tolerance / max(moving, 1.0), 0.5 * tolerance / counted
     factorials = np.array([float(math.factorial(m)) for m in range(TERMS + 1)])
     z, m = 2.0 ** (-0.5 * np.arange(_LEVELS))[:, None], np.arange(1, TERMS)
     left_out = np.exp(2.0 * z) * z**m / factorials[2:] / (1.0 - z / (m + 2.0))
-    orders = np.argmax(left_out <= 0.5 * local, axis=1) + 1
-    least = (local / 64.0 * factorials[:-1]) ** (1.0 / np.maximum(np.arange(TERMS), 1))
-    reach = np.searchsorted(-rates / unit, -least / z)
-    reach[:, 0] = size
-    reach = np.minimum(-(-reach // _PADDED) * _PADDED, size)
+
+    def terms(missed: Array, allowed: float) -> tuple[Any, Any]:
+        """Return how many terms each level needs, and how many modes keep each power."""
+        least = (allowed / 64.0 * factorials[:-1]) ** (1.0 / np.maximum(np.arange(TERMS), 1))
+        reach = np.searchsorted(-rates / unit, -least / z)
+        reach[:, 0] = size
+        return np.argmax(missed <= 0.5 * allowed, axis=1) + 1, np.minimum(-(-reach // _PADDED) * _PADDED, size)
+
     own = feedback if system.self_feeding else _NONE
-    tables = Tables(unit, rates, weights, own, rows, rows @ weights, orders, reach, 1.0 / factorials)
-    return Plan(parts.astype(np.int64), turns / parts, tables, start, local)
+    series = (*terms(left_out, injected), *terms(left_out * z, decay), 1.0 / factorials)
+    tables = Tables(unit, rates, weights, own, rows, rows @ weights, *series)
+    return Plan(parts.astype(np.int64), turns / parts, tables, start, decay, injected, elasticity)
 
 
 def march(
@@ -132,10 +173,10 @@ def rounding(system: LinearModes, values: Array, highest: Array, first: float, s
     factors e it has fallen from the ``highest`` before (or risen from the ``first``, where it is not stable). Some
     twenty roundings are claimed, ten times what was measured.
     """
-    top = np.maximum(highest, 1e-300)
-    factors = 1.0 + np.log(top / np.maximum(values, 1e-300))
+    top = np.log(np.maximum(highest, 1e-300))
+    factors = 1.0 + top - np.log(np.maximum(values, 1e-300))
     if stability >= 1.0:
-        factors += np.log(top / max(first, 1e-300))
+        factors += top - math.log(max(first, 1e-300))
     own = 2.0**-52 * (16.0 + math.sqrt(system.rates.size)) * factors
     return np.asarray((own + system.error) / min(max(abs(1.0 - stability), 1e-3), 1.0))
 
@@ -177,14 +218,14 @@ def solve_steps(
     system: LinearModes, stability: float, lengths: Array, gammas: Array, rtol: float, slopes: Array = _NONE
 ) -> tuple[Array, Array, StepFacts]:
     """Return f at the start and after every step, absolute errors and facts; ``slopes`` as in :func:`march`."""
-    plan = plan_steps(system, lengths, gammas, room(system, stability, rtol))
+    plan = plan_steps(system, stability, lengths, gammas, room(system, stability, rtol))
     values, _ = march(system, plan, lengths, gammas, slopes)
     moving = plan.moving(lengths)
     relative = rounding(system, values, np.maximum.accumulate(values), float(values[0]), stability)
-    relative[1:] += np.expm1(plan.truncation * np.cumsum(moving))
+    relative[1:] += plan.truncation(np.cumsum(moving), values[1:])
     errors = relative * values
     errors[1:] += underflow(system, lengths.size)
-    order, success = plan.order, bool((errors <= rtol * values)[values > 0.0].all())
+    order, success = plan.order, bool(((errors <= rtol * values) | (values == 0.0)).all())
     return values, errors, StepFacts(system.rates.size, order, order * int(moving.sum()), success)
 
 

@@ -32,8 +32,9 @@ class Tables(NamedTuple):
     """What all steps share; modes from the fastest on, whose rate is ``unit``.
 
     ``rows[m, k]``: (rate_k/unit)^m; ``sums[m]``: kappa_m/unit^m; ``orders[level]``: how many terms a step of the level
-    needs; ``reach[level, m]``: how many modes keep the power m, falling with m; ``inverse[m]``: 1/m!; ``feedback``:
-    what gamma takes from each rate, of size 0 for the Volterra closure.
+    needs for what it injects; ``reach[level, m]``: how many modes keep the power m, falling with m; ``decay_orders``
+    and ``decay_reach``: the same for the decay of the modes; ``inverse[m]``: 1/m!; ``feedback``: what gamma takes from
+    each rate, of size 0 for the Volterra closure.
     """
 
     unit: float
@@ -44,6 +45,8 @@ class Tables(NamedTuple):
     sums: Array
     orders: Any
     reach: Any
+    decay_orders: Any
+    decay_reach: Any
     inverse: Array
 
 
@@ -121,16 +124,21 @@ def rates_with_feedback(gamma: float, tables: Tables, rows: Array, sums: Array) 
 
 @compiled
 def set_step(
-    z: float, order: int, reach: Any, tables: Tables, rows: Array, sums: Array,
+    z: float, level: int, tables: Tables, rows: Array, sums: Array,
     powers: Array, chain: Array, terms: Array, decay: Array,
-) -> None:  # fmt: skip
-    """Set (-z)^m in ``powers``, (-z)^m kappa_m in ``chain`` and sum_{m>0} (-rho_k h)^m/m! in ``decay``; z = unit h."""
-    powers[0], terms[0], chain[0] = 1.0, 1.0, sums[0]
-    for m in range(1, order + 1):
+) -> int:  # fmt: skip
+    """Set (-z)^m in ``powers``, (-z)^m kappa_m in ``chain`` and sum_{m>0} (-rho_k h)^m/m! in ``decay``; z = unit h.
+
+    Returns how many terms the step needs for what it injects.
+    """
+    order, last = tables.orders[level], tables.decay_orders[level]
+    powers[0], chain[0] = 1.0, sums[0]
+    for m in range(1, max(order, last) + 1):
         powers[m] = -z * powers[m - 1]
         terms[m], chain[m] = powers[m] * tables.inverse[m], powers[m] * sums[m]
     decay[:] = 0.0
-    add_rows(terms, rows, reach, 1, order + 1, decay)
+    add_rows(terms, rows, tables.decay_reach[level], 1, last + 1, decay)
+    return int(order)
 
 
 @compiled
@@ -163,8 +171,8 @@ def march_one(
             if feeds:
                 rates_with_feedback(gamma, tables, rows, sums)
             level = level_of(turns[i], tables.orders.size)
-            order, reach = tables.orders[level], tables.reach[level]
-            set_step(tables.unit * h, order, reach, tables, rows, sums, powers, chain, moved, decay)
+            reach = tables.reach[level]
+            order = set_step(tables.unit * h, level, tables, rows, sums, powers, chain, moved, decay)
             last_length, last_gamma = h, gamma
         if slopes.size > 0:
             slopes[i] = gamma * sums[0] * (base + total) - tables.unit * product(rows[1], state, size)
@@ -225,8 +233,8 @@ def march_columns(
         h = lengths[i] / parts[i]
         if h != last_length:
             level = level_of(turns[i], tables.orders.size)
-            order, reach = tables.orders[level], tables.reach[level]
-            set_step(tables.unit * h, order, reach, tables, tables.rows, tables.sums, powers, chain, scaled, decay)
+            reach = tables.reach[level]
+            order = set_step(tables.unit * h, level, tables, tables.rows, tables.sums, powers, chain, scaled, decay)
             for m in range(order):
                 backwards[order - 1 - m] = chain[m]
             last_length = h

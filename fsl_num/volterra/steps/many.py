@@ -135,7 +135,7 @@ def _as_columns(
     """Return the losses and errors, (schedules, records), of schedules with the same ``lengths``."""
     from fsl_num.volterra.steps.kernel import march_columns
 
-    plan = plan_steps(system, lengths, peaks, room(system, stability, rtol))
+    plan = plan_steps(system, stability, lengths, peaks, room(system, stability, rtol))
     values, highest = np.empty((2, batches.shape[0], records.size))
     base = system.delta + system.noise
     for low in range(0, batches.shape[0], _COLUMNS):
@@ -148,5 +148,5 @@ def _as_columns(
         values[some], highest[some] = found.transpose(0, 2, 1)
     first = system.delta + float(system.start.sum())
     parts = np.concatenate([[0], np.cumsum(plan.moving(lengths))])[records]
-    relative = rounding(system, values, highest, first, stability) + np.expm1(plan.truncation * parts)
+    relative = rounding(system, values, highest, first, stability) + plan.truncation(parts, values)
     return values, relative * values + np.where(parts > 0, underflow(system, lengths.size), 0.0)
