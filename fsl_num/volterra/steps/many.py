@@ -2,7 +2,7 @@ r"""Many schedules at once: as columns where they share the lengths of their ste
 
 Schedules on a common grid of intrinsic time (the same learning rates with other batch sizes, or gamma itself given on
 the grid, as the design of schedules does) differ in gamma only: what a step does to the modes is then the same for all,
-and the compiled code takes a hundred schedules at a time. Schedules whose steps have lengths of their own are marched
+and the compiled code takes hundreds of schedules at a time. Schedules whose steps have lengths of their own are marched
 one after the other, or side by side by any executor (threads do: the compiled code releases the lock).
 """
 
@@ -28,7 +28,7 @@ from fsl_num.volterra.steps.discrete import (
     underflow,
 )
 
-_COLUMNS = 96  # schedules marched together: their modes fit into the cache
+_COLUMNS = 256  # schedules marched together
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ def _as_columns(
     base = system.delta + system.noise
     for low in range(0, batches.shape[0], _COLUMNS):
         some = slice(low, low + _COLUMNS)
-        gammas = np.ascontiguousarray((lengths / batches[some]).T)
+        gammas = np.divide(lengths[:, None], batches[some].T, order="C")
         state = np.repeat(plan.start[:, None], gammas.shape[1], axis=1)
         found = np.empty((2, records.size, gammas.shape[1]))
         steps = (np.array(lengths), gammas, plan.parts, plan.turns)
