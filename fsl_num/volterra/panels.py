@@ -262,7 +262,9 @@ def refined(
         panels += len(times) - 1
         values = march(times, remaining)[level * place]
         if previous is not None:
-            difference = np.maximum.accumulate(np.abs(values / previous - 1.0))
+            # a loss that is 0 stays 0
+            relative = np.divide(values, previous, out=np.ones_like(values), where=previous != 0.0)
+            difference = np.maximum.accumulate(np.abs(relative - 1.0))
             if difference[-1] <= max(0.3 * rtol, _AGREEMENT):
                 break
         previous = values

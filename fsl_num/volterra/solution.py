@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.schedules import Discrete, ExponentialDecay, StableDecay
+from fsl_num.schedules import Discrete, ExponentialDecay, Schedule, StableDecay
 from fsl_num.validation import Array, positive, times, whole_size
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.result import Solution
@@ -131,7 +131,8 @@ def solve(
     PROVEN; needs the extra ``rigor``), "reference" (trapezoid, slow, a few digits), or "auto", which says in
     ``message`` what it chose and why. All but the last take both closures, "enclosure" the Gaussian one for constant
     gamma and up to 400 modes.
-    ``rtol``: relative tolerance of "panels" and "discrete", at least 1e-13; ``success`` says whether it was reached.
+    ``rtol``: relative tolerance of "panels" and "discrete", at least 1e-13; ``success`` says whether it, or the digits,
+    were reached.
     ``digits`` (>= 15): for the methods that take any number of them; times may then be Fractions, which are used
     exactly. A problem whose :attr:`~fsl_num.volterra.Problem.stability` is 1 or more is refused
     (:class:`~fsl_num.volterra.problem.UnstableProblemError`) unless ``allow_unstable``. Returns :class:`Solution`; its
@@ -189,9 +190,16 @@ def solve(
     evaluations = int(facts.pop("evaluations", facts.get("modes", 0)))
     message = "; ".join([reason, *([", ".join(f"{count} {name}" for name, count in facts.items())] if facts else [])])
     worst = float((error / np.maximum(np.abs(np.asarray(values, dtype=np.float64)), 5e-324)).max())
-    success = not kind.tolerance or worst <= (rtol if method == "discrete" else max(rtol, _UNSEEN))
+    if kind.precise:
+        allowed = _UNSEEN if digits is None else max(1.01 * 10.0**-digits, 1e-290)
+    else:
+        allowed = (rtol if method == "discrete" else max(rtol, _UNSEEN)) if kind.tolerance else np.inf
+    success = worst <= allowed
     if not success:
-        message += f"; the relative error estimate {worst:.2g} misses rtol = {rtol:g}"
+        asked = f"rtol = {rtol:g}" if digits is None else f"the {digits} digits asked for; ask for more of them"
+        message += f"; the relative error estimate {worst:.2g} misses {asked}"
+        if method == "panels" and not isinstance(problem.gamma, (float, Schedule)):
+            message += "; breaks where gamma turns, every half wave say, make it sharper"
     return Solution(
         t=flat.reshape(shape),
         values=values.reshape(shape),
