@@ -165,6 +165,16 @@ def test_losses_below_the_smallest_floats_have_an_absolute_error():
     assert (np.abs(values - truth) <= errors + 2e-13 * truth).all()
 
 
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_underflow_is_claimed_in_every_unit_of_time(closure):
+    # weights of 1e6 magnify what the smallest floats lose
+    rates, batches = np.random.default_rng(0).uniform(0.0, 0.008, 400), np.full(400, 20.0)
+    spectrum = Spectrum([1000.0, 366.0], [459.0, 2.66])
+    problem = Problem(spectrum=spectrum, noise=0.0, gamma=Discrete(rates=rates, batch_sizes=batches), closure=closure)
+    values, errors, _ = losses_of_steps(problem, 1e-5)
+    assert (np.abs(values - in_long_doubles(*parts_of(problem))) <= errors).all() and values[-1] < 1e-310
+
+
 def one_mode(rate, signal, delta, noise, eta, batch, steps):
     """f after equal steps of one mode, to 50 digits: all numbers are the given floats."""
     mp = mpmath.mp.clone()

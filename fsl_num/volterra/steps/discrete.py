@@ -193,9 +193,14 @@ def room(system: LinearModes, stability: float, rtol: float) -> float:
     return max(0.9 * (rtol - 2.0 * float(rounding(system, one, one, 1.0, stability)[0])), 0.1 * rtol)
 
 
-def underflow(system: LinearModes, steps: int) -> float:
-    """Return the absolute error of losses near the smallest floats, 0 for a loss that is 0 for ever."""
-    return 2e-323 * system.rates.size * (steps + 1.0) if system.start.any() or system.delta + system.noise else 0.0
+def underflow(system: LinearModes, parts: int) -> float:
+    """Return the absolute error of losses near the smallest floats, 0 for a loss that is 0 for ever.
+
+    On each part of a step the terms of a mode, and what the weights make of them, are wrong by the smallest float.
+    """
+    if not (system.start.any() or system.delta + system.noise):
+        return 0.0
+    return 5e-322 * system.rates.size * max(float(system.weights.sum()), 1.0) * (parts + 1.0)
 
 
 def discrete_schedule(problem: Problem) -> Discrete:
@@ -225,7 +230,7 @@ def solve_steps(
     relative = rounding(system, values, np.maximum.accumulate(values), float(values[0]), stability)
     relative[1:] += plan.truncation(np.cumsum(moving), values[1:])
     errors = relative * values
-    errors[1:] += underflow(system, lengths.size)
+    errors[1:] += underflow(system, int(moving.sum()))
     order, success = plan.order, bool(((errors <= rtol * values) | (values == 0.0)).all())
     return values, errors, StepFacts(system.rates.size, order, order * int(moving.sum()), success)
 

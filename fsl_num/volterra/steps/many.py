@@ -149,4 +149,4 @@ def _as_columns(
     first = system.delta + float(system.start.sum())
     parts = np.concatenate([[0], np.cumsum(plan.moving(lengths))])[records]
     relative = rounding(system, values, highest, first, stability) + plan.truncation(parts, values)
-    return values, relative * values + np.where(parts > 0, underflow(system, lengths.size), 0.0)
+    return values, relative * values + np.where(parts > 0, underflow(system, int(plan.moving(lengths).sum())), 0.0)
