@@ -96,7 +96,7 @@ def exact_sde_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, eve
     equation.require_stable()
     wanted = record_steps(eta.size, every)
     values, _, facts = losses_of_steps(equation, 1e-9)
-    message = "" if facts["tolerance reached"] else "the tolerance 1e-9 was missed"
+    message = "" if facts.success else "the tolerance 1e-9 was missed"
     return RiskCurve(wanted, 0.5 * values[wanted], np.zeros(wanted.size), "sde-exact", message)
 
 

@@ -21,7 +21,6 @@ from fsl_num.schedules import Discrete, Schedule
 from fsl_num.validation import Array
 from fsl_num.volterra.modes import Modes, kernel_modes
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.steps.step_rules import radau_step_rule
 
 _STAGES = 6
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
@@ -47,10 +46,14 @@ class Radau:
 @lru_cache(maxsize=1)
 def radau_rule() -> Radau:
     """Return the rule of six points."""
-    rule = radau_step_rule(_STAGES)
-    matrix = rule.coupling * rule.weights
+    from scipy.special import roots_jacobi
+
+    x = np.append(roots_jacobi(_STAGES - 1, 1.0, 0.0)[0], 1.0)
+    legendre = np.polynomial.legendre
+    integrals = np.stack([legendre.legval(x, 0.5 * legendre.legint(row, lbnd=-1)) for row in np.eye(_STAGES)], axis=1)
+    matrix = np.linalg.solve(legendre.legvander(x, _STAGES - 1).T, integrals.T).T
     eigenvalues, vectors = np.linalg.eig(matrix)
-    return Radau(rule.points, matrix, eigenvalues, vectors, np.linalg.inv(vectors))
+    return Radau(0.5 * (x + 1.0), matrix, eigenvalues, vectors, np.linalg.inv(vectors))
 
 
 def panel_ends(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]:
@@ -259,7 +262,9 @@ def refined(
         panels += len(times) - 1
         values = march(times, remaining)[level * place]
         if previous is not None:
-            difference = np.maximum.accumulate(np.abs(values / previous - 1.0))
+            # a loss that is 0 stays 0
+            relative = np.divide(values, previous, out=np.ones_like(values), where=previous != 0.0)
+            difference = np.maximum.accumulate(np.abs(relative - 1.0))
             if difference[-1] <= max(0.3 * rtol, _AGREEMENT):
                 break
         previous = values

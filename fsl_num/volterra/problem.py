@@ -145,6 +145,10 @@ class Problem:
         t = np.clip(t, 0.0, self.end)
         values = np.asarray(self.gamma(t), dtype=np.float64)
         if values.shape != t.shape:
+            if values.ndim > 0 and values.shape != (1,):
+                raise ValueError(
+                    f"gamma must return a number or an array of the shape of the times, {t.shape}, got {values.shape}"
+                )
             values = np.broadcast_to(values, t.shape)
         if not (np.isfinite(values).all() and (values >= 0).all()):
             bad = t[~(np.isfinite(values) & (values >= 0))][0]

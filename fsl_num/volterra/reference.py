@@ -75,8 +75,14 @@ def solve_reference(problem: Problem, t: Array, steps: int = 2048) -> tuple[Arra
 
     The error is the difference of the last two extrapolations; between grid points f is interpolated by a cubic
     spline, checked on the coarser grid. Where a break of gamma lies beside the grid nothing is extrapolated, and the
-    error is the largest difference of the grids so far.
+    error is the largest difference of the grids so far. Raises ValueError where the steps of the finest grid are longer
+    than the fastest mode's time 1/lambda_1: the differences of the grids say nothing there.
     """
+    if problem.end * problem.fastest > 4.0 * steps:
+        raise ValueError(
+            f"method 'reference' has {4 * steps} equal steps of at most the fastest mode's time: it needs horizon <="
+            f" {4.0 * steps / problem.fastest:g}, got {problem.end:g}; use 'panels'"
+        )
     from scipy.interpolate import CubicSpline
 
     levels = []

@@ -35,11 +35,11 @@ def _called(call):
 
 
 SYM_ALLOWED = {"sympy", "fsl_sym"}
-SOLVER_ALLOWED = {"numpy", "scipy", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
-COURT_ALLOWED = SOLVER_ALLOWED | {"sympy", "fsl_sym", "matplotlib"}
-REPORT_ALLOWED = COURT_ALLOWED | {"rich", "jinja2", "markupsafe", "latex2mathml"}  # tables, pages and their formulas
-CLI_ALLOWED = COURT_ALLOWED | {"click", "distributed"}  # an address of a cluster is reached by its own client
-COURT = ("theorems", "report", "cli", "__main__.py")
+SOLVER_ALLOWED = {"numpy", "scipy", "numba", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
+JOINT = ("claims", "paper", "report", "cli")
+REPORT_ALLOWED = JOINT_ALLOWED | {"rich", "jinja2", "markupsafe", "latex2mathml"}  # tables, pages and their formulas
+CLI_ALLOWED = JOINT_ALLOWED | {"click", "distributed"}  # an address of a cluster is reached by its own client
+JOINT = ("claims", "paper", "report", "cli")
 """What in fsl_num may import both packages: the verification, the reports, the command line."""
 
 
@@ -51,7 +51,7 @@ def allowed(path: Path):
         return CLI_ALLOWED
     if path.parts[1] == "report":
         return REPORT_ALLOWED
-    return COURT_ALLOWED if path.parts[1] in COURT else SOLVER_ALLOWED
+    return JOINT_ALLOWED if path.parts[1] in JOINT else SOLVER_ALLOWED
 
 
 def forbidden_imports(path: Path, source: str):

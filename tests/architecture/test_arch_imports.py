@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from project import PACKAGES, ROOT, module_name, modules
-from scan_imports import COURT, forbidden_imports
+from scan_imports import JOINT, forbidden_imports
 
-HEAVY = ("numpy", "scipy", "sympy", "mpmath", "matplotlib", "pandas", "flint", "tqdm", "rich", "jinja2")
+HEAVY = ("numpy", "scipy", "sympy", "mpmath", "matplotlib", "pandas", "flint", "tqdm", "numba", "rich", "jinja2")
 
-SOLVERS = [module_name(path) for path in modules() if path.parts[0] == "fsl_num" and path.parts[1] not in COURT]
+SOLVERS = [module_name(path) for path in modules() if path.parts[0] == "fsl_num" and path.parts[1] not in JOINT]
 SYMBOLIC = [module_name(path) for path in modules() if path.parts[0] == "fsl_sym"]
 
 

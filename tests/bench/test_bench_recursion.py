@@ -1,5 +1,5 @@
-"""What the exact recursion costs, as multiples of what was measured beside it in the same run: step by step on the same
-modes, and sampled runs of the same error.
+"""What the exact recursion costs, as multiples of what was measured in the same run: the recursion in numpy, on
+the same modes, and sampled runs of the same error.
 
 python -m pytest tests/bench -n 0 --benchmark-enable
 """
@@ -7,11 +7,8 @@ python -m pytest tests/bench -n 0 --benchmark-enable
 import math
 import time
 
-import numpy as np
-
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate import recursion
-from fsl_num.simulate.curve import record_steps
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.regression import Regression
 
@@ -25,18 +22,30 @@ def once(call):
     return time.perf_counter() - start
 
 
-def test_blocks_against_single_steps(benchmark):
+def in_numpy(system, noise, rates):
+    """2E after the steps, as the recursion is written."""
+    x, lam = system.start, system.eigenvalues
+    for eta in rates:
+        u = system.tail + x.sum() + noise
+        x = ((1.0 - eta * lam) ** 2 + system.excess * (eta * lam) ** 2) * x + eta**2 * u * system.weights
+    return system.tail + x.sum()
+
+
+def test_compiled_steps_against_numpy(benchmark):
     problem = Regression(s=0.5, beta=2.0, model_size=math.inf, noise=1.0)
     rates = step_rates("cosine", peak=0.1, steps=STEPS)
-    curve = benchmark.pedantic(recursion.exact_risk, (problem, rates), rounds=3, warmup_rounds=1)
+    curve = benchmark.pedantic(
+        recursion.exact_risk, (problem, rates), {"every": STEPS // 10}, rounds=3, warmup_rounds=1
+    )
     system = recursion.moments(problem, float(rates.sum()))
-    wanted, share = record_steps(STEPS // 10, None), 10
-    single = share * once(lambda: recursion._one_by_one(system, rates[: STEPS // 10], np.ones(STEPS // 10), wanted))
-    assert curve.excess_risk[-1] < 0.01 * curve.excess_risk[0]
+    found = []
+    plain = 10 * once(lambda: found.append(in_numpy(system, problem.noise, rates[: STEPS // 10])))
+    # a few roundings of ten thousand steps
+    assert abs(2.0 * curve.excess_risk[1] - found[0]) < 1e-12 * found[0]
     if benchmark.enabled:
-        ratio = single / benchmark.stats.stats.min
-        benchmark.extra_info["single steps over blocks"] = round(ratio, 1)
-        print(f"{STEPS} steps, {system.eigenvalues.size} modes: blocks are {ratio:.1f} times faster than single steps")
+        ratio = plain / benchmark.stats.stats.min
+        benchmark.extra_info["numpy over the compiled recursion"] = round(ratio, 1)
+        print(f"{STEPS} steps, {system.eigenvalues.size} modes: {ratio:.1f} times faster than the recursion in numpy")
 
 
 def test_sampled_runs_of_equal_error(benchmark):

@@ -12,7 +12,7 @@ from fsl_num.schedules import Discrete
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate import recursion
 from fsl_num.simulate.families import family
-from fsl_num.simulate.recursion import exact_risk, factors, moments
+from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_num.volterra import Problem
 from fsl_num.volterra.steps.discrete import losses_of_steps
@@ -155,9 +155,3 @@ def test_divergence_is_said_with_the_step():
 def test_what_does_not_fit_is_refused(rates, batches, every, text):
     with pytest.raises(ValueError, match=text):
         exact_risk(Regression(s=0.5, beta=2.0, model_size=3, noise=1.0), rates, batches, every=every)
-
-
-def test_the_parts_of_the_recursion():
-    assert factors(np.array([1.0, 0.5]), np.array([1.0]), np.array([0.0])).tolist() == [[0.0, 0.25]]
-    system = moments(Regression(s=0.5, beta=2.0, model_size=2, features=3, noise=0.25), 1.0)
-    assert system.base == pytest.approx(0.25 + 3.0**-2, rel=1e-14) and system.excess == 1.0

@@ -1,7 +1,4 @@
-"""Claims for discrete schedules: places of steps that are rounded, floors, gradients in closed form; and the search."""
-
-import math
-from dataclasses import replace
+"""Gradients in closed form, and the evolution search."""
 
 import mpmath
 import numpy as np
@@ -11,69 +8,10 @@ from fsl_num.evolution import search
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.gradient import final_loss_gradient
-from fsl_num.volterra.linear_modes import linear_modes
-from fsl_num.volterra.steps.discrete import losses_of_steps, rounding_floor, solve_discrete, stretch_floor
-from fsl_num.volterra.steps.many import losses_of_schedules
 
 MODEL = {"s": 0.5, "beta": 2.0, "model_size": 3, "noise": 0.7}
 TRACE = 1.0 + 0.25 + 1.0 / 9.0
 KERNEL = 1.0 + 2.0**-4 + 3.0**-4
-
-
-@pytest.mark.parametrize(("batch", "noise"), [(1.0, 0.7), (0.2, 50.0)])
-def test_a_time_that_is_a_rounded_sum_counts_by_the_slope_of_the_loss(batch, noise):
-    rates = 0.1 + 0.02 * np.cos(np.linspace(0.0, 1.0, 900))
-    problem = Problem(**(MODEL | {"noise": noise}), gamma=Discrete(rates=rates, batch_sizes=batch))
-    t = np.concatenate([[0.0], np.cumsum(rates)])
-    plain, errors, facts = losses_of_steps(problem, 1e-8)
-    values, more, _ = solve_discrete(problem, t, 1e-8)
-    assert facts["steps in stretches"] > 500
-    # sums of 900 numbers of size 1 and other points of the same polynomials
-    assert values == pytest.approx(plain, rel=1e-13)
-    near = 8.0 * np.spacing(t[-1])
-    slope = (more - errors) / near
-    gamma = np.concatenate([rates[:1], np.maximum(rates, np.append(rates[1:], 0.0))]) / batch
-    forgotten, injected = 2.0 * values, KERNEL * gamma * (values + noise)
-    assert slope[0] == 0.0
-    # the errors are some 1e-9, and differ by 1e-13: three digits are left
-    assert slope[1:] == pytest.approx(np.maximum(forgotten, injected)[1:], rel=1e-2)
-    assert (injected > forgotten).any() == (noise > 1.0)
-
-
-def test_a_rounded_time_among_single_steps_counts_by_their_mean_slopes():
-    rates = np.random.default_rng(1).uniform(0.05, 0.3, 40)
-    problem = Problem(**MODEL, gamma=Discrete(rates=rates))
-    t = np.concatenate([[0.0], np.cumsum(rates)])
-    plain, errors, _ = losses_of_steps(problem, 1e-8)
-    _, more, _ = solve_discrete(problem, t, 1e-8)
-    steep = np.abs(np.diff(plain)) / rates
-    near = 8.0 * np.spacing(t[-1])
-    larger = 2.0 * np.maximum(np.append(steep[:1], steep), np.append(steep, steep[-1:]))
-    assert (more - errors)[1:] / near == pytest.approx(larger[1:], rel=1e-2)
-    assert more[0] == errors[0]
-
-
-def test_floors_of_stretches():
-    problem = Problem(**MODEL, gamma=Discrete(rates=[0.1] * 10))
-    system = linear_modes(problem, 1.0)
-    stable = 1.0 - 0.05 * TRACE
-    # the rounding of the points, more on long horizons, that of single steps, and that of the modes
-    base = 2e-14 * (1.0 + math.log1p(2.0)) + rounding_floor(7) + system.error
-    assert stretch_floor(problem, system, 7) == pytest.approx(base / stable, rel=1e-12, abs=0.0)
-    long = replace(problem, gamma=0.1, horizon=1e30, breaks=())
-    assert stretch_floor(long, system, 0) == pytest.approx((2e-13 + 1e-14 + system.error) / stable, rel=1e-12, abs=0.0)
-    blurred = replace(system, error=1e-10)
-    edge = replace(problem, gamma=2.0 / TRACE, horizon=1e-9, breaks=())
-    assert stretch_floor(edge, blurred, 0) == pytest.approx((3e-14 + 1e-10) * 1e3, rel=1e-6, abs=0.0)
-
-
-@pytest.mark.parametrize("steps", [12, 600])
-def test_a_large_noise_is_rounded_in_the_claims(steps):
-    problem = Problem(**(MODEL | {"noise": 1e9}), gamma=Discrete(rates=np.full(steps, 0.1), batch_sizes=1e12))
-    _, errors, _ = losses_of_steps(problem, 1e-4)
-    many = losses_of_schedules(problem, np.full(steps, 0.1), [[1e12]], rtol=1e-4)
-    # f is a difference of numbers of 1e9: two roundings of it
-    assert errors.min() >= 4e-16 * 1e9 and many.error.min() >= 4e-16 * 1e9
 
 
 def closed_form(lengths, gammas, rate, signal, delta, noise, mp):
@@ -121,7 +59,7 @@ def test_gradients_of_one_mode_in_closed_form(rtol, longest):
     # of the largest component, and what rounding adds
     for errors, exact in ((found.rates_error, by_rate), (found.gammas_error, by_gamma)):
         assert errors.max() <= (rtol + 1e-12) * np.abs(exact).max()
-    assert found.message.endswith(" points a step, 1 modes")
+    assert found.message.endswith(" terms a step, 1 modes")
 
 
 def test_a_search_finds_minima_inside_and_at_the_walls_and_counts_its_points():

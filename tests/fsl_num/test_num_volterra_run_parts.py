@@ -1,6 +1,5 @@
-"""Runs of steps and stretches part by part: claims, layouts, cuts, panels, columns, records, and rough errors."""
+"""Panels and zeros part by part."""
 
-import math
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
 from pkgutil import walk_packages
@@ -8,136 +7,15 @@ from pkgutil import walk_packages
 import mpmath
 import numpy as np
 import pytest
-from numpy.polynomial import Polynomial
 
 import fsl_num.schedules
 import fsl_num.volterra
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum
-from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.panels import collocation_points, halved, panel_ends, radau_rule, solve_panels
-from fsl_num.volterra.reference import solve_reference, trapezoid
 from fsl_num.volterra.secular import secular_zeros
-from fsl_num.volterra.steps import discrete, smooth_columns
-from fsl_num.volterra.steps.column_march import _solve_block
-from fsl_num.volterra.steps.discrete import cut_steps, losses_of_steps, rounding_floor, stretch_growth
-from fsl_num.volterra.steps.many import _batches, _records, losses_of_schedules
-from fsl_num.volterra.steps.mixed_march import Gap, halves, layout, stretch_error
-from fsl_num.volterra.steps.smooth_steps import DEGREE, Scales, Stretch
-from fsl_num.volterra.steps.stretches import panel_places
-
-
-def stretch(low=0, high=64, **given):
-    flat = np.zeros(DEGREE + 1)
-    return replace(Stretch(low, high, 1.0, flat, flat, 0.0, 0.0, 0.0, 1.0, 0.01, 0.0, 0.0, None), **given)
-
-
-# What a stretch may add
-
-
-def test_a_gamma_that_is_missed_is_claimed_about_as_it_counts_where_noise_prevails():
-    # one mode at rest, x = w gamma (x + sigma^2)/r: gamma (1 + m) makes x larger by m/(1 - w gamma/r)
-    missed, weight, rate, gamma, noise = 1e-6, 1.0, 2.0, 0.8, 1e3
-
-    def rest(strength):
-        share = weight * strength / rate
-        return share * noise / (1.0 - share)
-
-    exact = rest(gamma * (1.0 + missed)) / rest(gamma) - 1.0
-    scales = Scales(weight, rate, 1.0, 1.0 / (1.0 - weight * gamma / rate))
-    claim = stretch_error(scales, stretch(misfit=missed), np.array([rest(gamma)]), noise, 1.0)
-    assert exact < claim < 2.0 * exact
-
-
-def test_an_error_grows_while_the_loss_falls():
-    scales = Scales(1.5, 2.0, 0.5, 3.0)
-    of = stretch(misfit=1e-6, joint=1e-5, slope=0.3, longest=0.02, bend=0.1, change=1e-3, uneven=1e-4)
-    f = np.array([[0.5, 0.2], [0.4, 0.3]])
-    stairs = scales.staircase(of)
-
-    def claim(joint=1e-5, misfit=1e-6, noise=0.6, start=7.0):
-        return stretch_error(scales, replace(of, joint=joint, misfit=misfit), f, noise, start)
-
-    # u falls from 7.6 to 0.8; what a staircase does to u counts for f by u/f
-    grows = 3.0 * (1.0 + math.log(7.6 / 0.8))
-    assert claim(joint=0.0, misfit=0.0) == pytest.approx(grows * stairs * (1.0 + 0.6 / 0.2), rel=1e-9, abs=0.0)
-    assert claim() - claim(joint=0.0) == pytest.approx(grows * 1e-5, rel=1e-9, abs=0.0)
-    assert claim() - claim(misfit=0.0) == pytest.approx(grows * 1.5e-6, rel=1e-9, abs=0.0)
-    # a loss that rises lets no error shrink
-    assert claim(start=0.1) == claim(start=0.2) == pytest.approx(claim() * 3.0 / grows, rel=1e-9, abs=0.0)
-    with_columns = replace(of, misfit=np.array([1e-6]), joint=np.array([1e-5]))
-    panels = smooth_columns._Panels(f.reshape(2, 2, 1) - 0.05, None)
-    system = LinearModes(np.ones(1), np.ones(1), np.ones(1), 0.05, 0.6, 0.0)
-    (found,) = smooth_columns._claims(system, scales, [Gap(0, 3), [with_columns]], [None, [panels]], 7.0)
-    assert found == pytest.approx([claim()], rel=1e-9, abs=0.0)
-
-
-def test_steps_are_laid_out_in_gaps_and_runs():
-    one, two, three = stretch(3, 8), stretch(8, 20), stretch(25, 30)
-    found = layout([one, two, three], 40)
-    assert found == [Gap(0, 3), [one, two], Gap(20, 25), [three], Gap(30, 40)]
-    assert layout([stretch(0, 5)], 5)[0][0].high == 5 and len(layout([stretch(0, 5)], 5)) == 1
-
-
-def test_halves_of_a_panel():
-    of = Polynomial(np.random.default_rng(1).uniform(-1.0, 1.0, 7))
-    both = of(panel_places(1)[0]) @ halves()
-    assert both.reshape(2, 7) == pytest.approx(of(panel_places(2)), abs=1e-13)  # degree 6, condition 1e2
-
-
-@pytest.mark.parametrize("accuracy", [1e-4, 1e-8, 1e-12])
-def test_stretches_grow_so_that_polynomials_hold_the_loss(accuracy):
-    growth = stretch_growth(accuracy)
-    # from 1 to 1 + g: the break, 0, lies on the ellipse of the half axes' sum rho
-    x = 1.0 + 2.0 / growth
-    rho = x + math.sqrt(x * x - 1.0)
-    assert 15.0 * rho**-7 == pytest.approx(accuracy, rel=1e-9, abs=0.0)
-
-
-def test_the_rounding_of_many_steps():
-    # measured for a million smooth steps: 1.4e-12, of which at least that and at most four times is claimed
-    assert 1.4e-12 < rounding_floor(10**6) < 5.6e-12
-    # and 1e-15 for 60,000 of others
-    assert 1e-15 < rounding_floor(60_000) < 5e-13
-    assert rounding_floor(10**6) - rounding_floor(0) == pytest.approx(4e-14 + 3e-12, rel=1e-9, abs=0.0)
-
 
 # Cuts
-
-
-def test_steps_are_cut_at_times_and_divided():
-    rates = np.array([0.3, 0.0, 0.5, 2.5, 0.2])
-    plan = Discrete(rates=rates, batch_sizes=np.array([3.0, 1.0, 2.0, 5.0, 0.5]))
-    t = np.array([0.0, 0.1, 0.2, 0.3, 0.55, 0.8, 2.0, 3.3 - 1e-16, 3.4, 3.5])
-    found = cut_steps(plan, 2.0, t)
-    ends = np.concatenate([[0.0], np.cumsum(found.lengths)])
-    assert ends[found.wanted + 1] == pytest.approx(t, abs=1e-14)  # sums of some ten numbers of 3.5
-    assert ends[found.steps + 1] == pytest.approx(np.cumsum(rates), abs=1e-14)
-    assert found.lengths.max() <= 0.5 * (1.0 + 1e-12) and (found.lengths >= 0.0).all()
-    gammas = plan.gamma(np.clip(0.5 * (ends[1:] + ends[:-1]), 1e-9, 3.5))
-    moving = found.lengths > 0.0
-    assert found.gammas[moving] == pytest.approx(gammas[moving], rel=1e-9, abs=0.0)
-    # no more pieces than that takes: 0.3 in three, 0.5 in two, 2.5 in 1.2 and 1.3 of three each, 0.2 in two, and 0.0
-    assert found.lengths.size == 3 + 1 + 2 + 3 + 3 + 2
-    assert found.wanted[0] == -1
-    # a time is one of an end of a step, but for the rounding of its place
-    near = 8.0 * np.spacing(3.5)
-    assert found.blur.tolist() == [0.0] + [near] * 9
-
-
-def test_a_bound_of_the_slope_at_the_ends_of_pieces():
-    values, lengths = np.array([4.0, 3.0, 2.5, 2.5, 1.0]), np.array([0.5, 1.0, 0.0, 0.25])
-    # mean slopes 2, 1/2, none and 6: twice the larger of the two beside an end
-    assert discrete._slopes(values, lengths).tolist() == [4.0, 4.0, 1.0, 12.0, 12.0]
-
-
-@pytest.mark.parametrize("rtol", [9e-14, 1.0, math.nan])
-def test_tolerances_of_steps_out_of_range(rtol):
-    plan = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=Discrete(rates=[0.1] * 5))
-    with pytest.raises(ValueError, match="rtol"):
-        losses_of_steps(plan, rtol)
-    with pytest.raises(ValueError, match="rtol"):
-        losses_of_schedules(plan, [0.1] * 5, rtol=rtol)
 
 
 # Panels
@@ -242,114 +120,10 @@ def test_points_of_panels_take_gamma_from_within():
 # Columns
 
 
-def test_systems_side_by_side_are_eliminated():
-    rng = np.random.default_rng(2)
-    response, gamma, known = 0.1 * rng.uniform(0.0, 1.0, (6, 6)), rng.uniform(0.0, 1.0, (6, 5)), rng.normal(size=(6, 5))
-    found = smooth_columns._eliminated(response, gamma, known)
-    for i in range(5):
-        exact = np.linalg.solve(np.eye(6) - response * gamma[:, i], known[:, i])
-        assert found[:, i] == pytest.approx(exact, rel=1e-13, abs=1e-14)  # row sums below 0.6: well conditioned
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_blocks_of_many_schedules_are_solved(size):
-    rng = np.random.default_rng(size)
-    steps, columns = 64 // size, 3
-    points = steps * size
-    kernel, coupling = rng.uniform(0.0, 1.0 / points, (points, points)), rng.uniform(0.5, 3.0, (size, size))
-    history, gammas = rng.uniform(1.0, 2.0, (points, columns)), rng.uniform(0.2, 2.0, (steps, columns))
-    kernel *= np.where(np.kron(np.eye(steps), np.ones((size, size))) > 0.0, 6.0 / size, 1.0)  # own steps count
-    blocks = np.arange(points) // size
-    earlier = np.where(blocks[:, None] > blocks, kernel, 0.0)
-    own = np.where(blocks[:, None] == blocks, kernel * np.tile(coupling, (steps, steps)), 0.0)
-    of_points = np.repeat(gammas, size, axis=0)
-    exact = [np.linalg.solve(np.eye(points) - (earlier + own) * of_points[:, i], history[:, i]) for i in range(columns)]
-    found, driven = _solve_block(history.copy(), kernel, gammas, coupling)
-    # the condition of these matrices is below 100
-    assert found == pytest.approx(np.array(exact).T, rel=1e-13)
-    assert driven == pytest.approx(found * of_points, rel=1e-15)
-
-
-@pytest.mark.parametrize("chunk", [1, 20, 16384])
-def test_what_polynomials_miss_is_found_in_parts(monkeypatch, chunk):
-    monkeypatch.setattr(smooth_columns, "_CHUNK", chunk)
-    rng = np.random.default_rng(3)
-    coefficients, x, values = rng.normal(size=(8, 5)), np.linspace(-1.0, 1.0, 9), rng.normal(size=(5, 9))
-    exact = [np.abs(Polynomial(coefficients[:, i])(x) - values[i]).max() for i in range(5)]
-    assert smooth_columns._missed(coefficients, x, values) == pytest.approx(exact, rel=1e-9, abs=0.0)
-
-
-def test_pieces_of_a_gap_where_the_loss_is_seen():
-    first = np.cumsum([0, 1, 2, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1])  # of the steps
-    records = np.array([0, 1, 2, 3, 7, 12])
-    asked = smooth_columns._Steps.of(Gap(2, 12), records, first)
-    assert (asked.low, asked.high) == (2, 12) and asked.pieces == slice(int(first[2]), int(first[12]))
-    # the ends of steps 3, 7 and 12, and of nine places on the way
-    ends = [int(first[step] - 1 - first[2]) for step in (3, 7, 12)]
-    assert asked.here.tolist() == [3, 4, 5] and asked.seen[asked.rows].tolist() == ends
-    assert (np.diff(asked.seen) > 0).all() and 9 <= asked.seen.size <= 10
-    assert asked.seen[0] == 0 and asked.seen[-1] == first[12] - 1 - first[2]
-
-
 # Records of many schedules
 
 
-def test_after_how_many_steps_is_recorded():
-    assert _records(None, 7).tolist() == [7] and _records(0, 7).tolist() == [0]
-    assert _records([0, 3, 7], 7).tolist() == [0, 3, 7]
-    for wrong in ([3, 3], [4, 2], [-1, 2], [2, 8], [], [1.0, 2.0], [[1, 2]]):
-        with pytest.raises(ValueError, match=r"rising whole numbers in \[0, 7\]"):
-            _records(wrong, 7)
-
-
-def test_batch_sizes_are_looked_at_once():
-    given = np.array([[1.0, -1.0]])
-    assert _batches(given) is given  # later, with all the others
-    for wrong in ([[-1.0], [1.0]], -1.0, [[1, -1]], np.array([1.0, -1.0])):
-        with pytest.raises(ValueError, match="batch_sizes must be finite and positive"):
-            _batches(wrong)
-
-
-def test_messages_of_many_schedules():
-    model = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.0, horizon=1.0)
-    few = losses_of_schedules(model, [0.1] * 5, [[1.0], [2.0]], at=[0, 5])
-    assert few.message == "steps of shared lengths, 2 schedules as columns, 3 modes"
-    own = losses_of_schedules(model, [[0.1] * 5, [0.2] * 5])
-    assert own.message == "steps of their own lengths, one schedule after the other"
-    same = losses_of_schedules(model, [[0.1] * 5, [0.1] * 5], [[1.0], [2.0]], at=[0, 5])
-    assert same.values.tolist() == few.values.tolist() and few.at.tolist() == [0, 5]
-    start = model.approximation + 1.0 + 0.25 + 1.0 / 9.0  # s = 1/2, beta = 2: the signal of a mode is j^-2
-    assert few.values[:, 0] == pytest.approx([start, start], rel=1e-9, abs=0.0)
-    smooth = losses_of_schedules(model, [0.1] * 900, [[1.0], [2.0]])
-    assert smooth.message == "steps of shared lengths, 2 schedules as columns, 3 modes, 2 on stretches of many steps"
-
-
 # Rough errors and zeros
-
-
-def test_the_rough_error_beside_a_jump_is_that_of_the_grids():
-    problem = Problem(
-        s=0.5,
-        beta=2.0,
-        model_size=3,
-        noise=1.0,
-        gamma=lambda t: np.where(t < 1.0, 0.8, 0.1),
-        horizon=math.pi,
-        breaks=(1.0,),
-    )
-    steps = 64
-    grid = np.linspace(0.0, math.pi, steps + 1)
-    values, error, facts = solve_reference(problem, grid, steps)
-    levels = [trapezoid(problem, level * steps)[::level] for level in (1, 2, 4)]
-    assert values == pytest.approx(levels[2], rel=1e-12, abs=0.0)
-    for a, b in ((0, 1), (1, 2)):
-        apart = np.maximum.accumulate(np.abs(levels[a] - levels[b]))
-        assert (error >= apart * (1.0 - 1e-9)).all()
-    assert facts == {"steps": 256, "evaluations": 64 + 128 + 256 + 3}
-    # without a jump two extrapolations are compared, of the fourth order
-    smooth = replace(problem, gamma=0.3, breaks=())
-    coarse, fine = (solve_reference(smooth, grid[[16]], size)[1][0] for size in (64, 128))
-    assert coarse / fine == pytest.approx(16.0, rel=0.3, abs=0.0)
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 0.3, 1.2])

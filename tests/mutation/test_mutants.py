@@ -68,7 +68,7 @@ def test_the_same_seed_draws_the_same_mutants_from_a_part_of_the_sources():
 
 
 def test_the_tests_nearest_to_a_module_are_asked_first():
-    assert "fsl_num/volterra/steps/march.py" in files(ROOT)
+    assert "fsl_num/volterra/steps/discrete.py" in files(ROOT)
     asked = nearest_tests("fsl_num/spectrum.py", ROOT)
     assert asked[:2] == ["fsl_num/spectrum.py", "tests/fsl_num/test_num_spectrum.py"]
     assert asked[-1] == "tests/test_theorems.py" and len(set(asked)) == len(asked)

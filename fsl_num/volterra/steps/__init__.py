@@ -1,1 +1,1 @@
-"""Discrete schedules: gamma constant on every step, step by step or merged into stretches, one schedule or many."""
+"""Discrete schedules: gamma constant on every step, marched by compiled code, one schedule or many."""

@@ -1,43 +1,34 @@
-r"""Many schedules at once: as columns of matrices where they share the lengths of their steps, else one by one.
+r"""Many schedules at once: as columns where they share the lengths of their steps, else one by one.
 
 Schedules on a common grid of intrinsic time (the same learning rates with other batch sizes, or gamma itself given on
-the grid, as the design of schedules does) differ in gamma only. The kernel between any two points is then the same for
-all. Where the gammas are smooth, steps are merged into stretches for all schedules at once
-(:mod:`fsl_num.volterra.steps.smooth_columns`); otherwise history, interactions within a block and modes at its end are
-products of one matrix with one column a schedule (:mod:`fsl_num.volterra.steps.column_march`). Schedules whose steps
-have lengths of their own are marched one after the other, or side by side by any executor.
+the grid, as the design of schedules does) differ in gamma only: what a step does to the modes is then the same for all,
+and the compiled code takes hundreds of schedules at a time. Schedules whose steps have lengths of their own are marched
+one after the other, or side by side by any executor (threads do: the compiled code releases the lock).
 """
 
 from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules.discrete import Discrete, step_values
-from fsl_num.validation import Array, positive
+from fsl_num.schedules.discrete import step_values
+from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.steps.column_march import march_columns
 from fsl_num.volterra.steps.discrete import (
-    LEAST_TOLERANCE,
-    losses_of_steps,
-    rounding_floor,
-    stretch_floor,
-    stretch_growth,
+    checked_tolerance,
+    plan_steps,
+    room,
+    rounding,
+    solve_steps,
+    underflow,
 )
-from fsl_num.volterra.steps.local_modes import LocalBasis
-from fsl_num.volterra.steps.refinement import refine_points
-from fsl_num.volterra.steps.sampled_steps import SampledSchedules
-from fsl_num.volterra.steps.smooth_columns import solve_columns
-from fsl_num.volterra.steps.smooth_steps import Scales
-from fsl_num.volterra.steps.step_rules import Segment, divide_long_steps
 
-_COLUMNS = 1024  # schedules marched together
-_PROBES = 33
-_SPACING = 16  # of the samples, and steps in a stretch at least: single steps of many schedules cost more
+_COLUMNS = 256  # schedules marched together
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +68,7 @@ def losses_of_schedules(
     >>> losses.values.shape, bool((np.diff(losses.values[:, 0]) < 0).all())
     ((3, 1), True)
     """
-    if not LEAST_TOLERANCE <= positive("rtol", rtol) < 1:
-        raise ValueError(f"rtol must lie in [{LEAST_TOLERANCE:g}, 1), got {rtol!r}")
+    checked_tolerance(rtol)
     lengths = step_values("rates", rates, zero=True)
     batches = _batches(batch_sizes)
     if lengths.ndim not in (1, 2) or batches.ndim > 2:
@@ -90,22 +80,34 @@ def losses_of_schedules(
     if shape[-1] != lengths.shape[-1]:
         raise ValueError(f"batch_sizes of the shape {batches.shape} do not fit rates of the shape {lengths.shape}")
     records = _records(at, shape[1])
-    shared = lengths if lengths.ndim == 1 else lengths[0]
-    if lengths.ndim == 2 and not (lengths == shared).all():
-        return _one_by_one(problem, np.broadcast_to(lengths, shape), batches, records, rtol, allow_unstable, executor)
-    if problem.closure != "volterra":
-        return _one_by_one(problem, np.broadcast_to(lengths, shape), batches, records, rtol, allow_unstable, executor)
-    schedules = SampledSchedules.of(shared, np.broadcast_to(np.atleast_2d(batches), shape), _SPACING)
-    peak = _at_peak(problem, schedules.largest, float(shared.sum()))
+    first = lengths if lengths.ndim == 1 else lengths[0]
+    same = lengths.ndim == 1 or bool((lengths == first).all())
+    smallest = batches if batches.ndim == 1 else batches.min(axis=0)
+    peaks = first / smallest if same else (lengths / batches).max(axis=0)
+    longest = float(first.sum()) if same else float(lengths.sum(axis=1).max())
+    peak = replace(problem, gamma=float(peaks.max()), horizon=max(longest, 5e-324), breaks=())
     if not allow_unstable:
         peak.require_stable()
-    return _shared(peak, shared, schedules, records, rtol)
+    system, columns = linear_modes(peak, peak.end), np.broadcast_to(np.atleast_2d(batches), shape)
+    if same and problem.closure == "volterra":
+        values, errors = _as_columns(system, peak.stability, first, peaks, columns, records, rtol)
+        message = f"steps of shared lengths, {shape[0]} schedules as columns, {system.rates.size} modes"
+    else:
+        run = map if executor is None else executor.map
+        one = partial(_alone, system, peak.stability, records, rtol)
+        both = np.array(list(run(one, np.broadcast_to(lengths, shape), columns)))
+        values, errors = both[:, 0], both[:, 1]
+        message = f"one schedule after the other, {system.rates.size} modes"
+    missed = int(((errors > rtol * values) & (values > 0.0)).any(axis=1).sum())
+    if missed:
+        message += f"; {missed} of {shape[0]} miss rtol = {rtol:g}"
+    return Losses(values, errors, records, message)
 
 
 def _batches(batch_sizes: Any) -> Array:
-    """Check batch sizes, but for those of many steps of many schedules: these are looked at once, later."""
+    """Check batch sizes; those of many steps of many schedules are not copied."""
     given = np.atleast_1d(np.asarray(batch_sizes))
-    if given.dtype == np.float64 and given.ndim == 2 and given.shape[1] > 1:
+    if given.dtype == np.float64 and given.size and given.min() > 0.0 and given.max() < np.inf:
         return given
     return step_values("batch_sizes", given, zero=False)
 
@@ -116,110 +118,35 @@ def _records(at: Any, steps: int) -> Any:
     whole = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iu"
     if not (whole and (np.diff(given) > 0).all() and 0 <= given[0] and given[-1] <= steps):
         raise ValueError(f"at must be rising whole numbers in [0, {steps}], got {at!r}")
-    return given
+    return given.astype(np.int64)
 
 
-def _at_peak(problem: Problem, gamma: float, horizon: float) -> Problem:
-    """Return the problem of the largest gamma of all schedules."""
-    return replace(problem, gamma=gamma, horizon=max(horizon, 5e-324), breaks=())
+def _alone(
+    system: LinearModes, stability: float, records: Any, rtol: float, rates: Array, batches: Array
+) -> tuple[Array, Array]:
+    """Return the losses and errors of one schedule at the ``records``."""
+    values, errors, _ = solve_steps(system, stability, rates, rates / batches, rtol)
+    return values[records], errors[records]
 
 
-def _recorded(problem: Problem, rates: Array, batches: Array, records: Any, rtol: float) -> Any:
-    single = replace(problem, gamma=Discrete(rates=rates, batch_sizes=batches), horizon=None, breaks=())
-    values, error, facts = losses_of_steps(single, rtol)
-    return values[records], error[records], facts["tolerance reached"]
+def _as_columns(
+    system: LinearModes, stability: float, lengths: Array, peaks: Array, batches: Array, records: Any, rtol: float
+) -> tuple[Array, Array]:
+    """Return the losses and errors, (schedules, records), of schedules with the same ``lengths``."""
+    from fsl_num.volterra.steps.kernel import march_columns
 
-
-def _one_by_one(
-    problem: Problem, rates: Array, batches: Array, records: Any, rtol: float, unstable: bool, executor: Any
-) -> Losses:
-    count = rates.shape[0]
-    each = np.broadcast_to(step_values("batch_sizes", batches, zero=False), rates.shape)
-    if not unstable:  # before any of them is solved
-        largest = max(float((one / batch).max()) for one, batch in zip(rates, each, strict=True))
-        _at_peak(problem, largest, float(rates[0].sum())).require_stable()
-    run = map if executor is None else executor.map
-    found = list(run(_recorded, [problem] * count, rates, each, [records] * count, [rtol] * count))
-    missed = sum(not reached for _, _, reached in found)
-    message = "steps of their own lengths, one schedule after the other"
-    if missed:
-        message += f"; {missed} of {count} miss rtol = {rtol:g}"
-    values, errors = (np.array([one[i] for one in found]) for i in (0, 1))
-    return Losses(values, errors, records, message)
-
-
-def _shared(problem: Problem, lengths: Array, schedules: SampledSchedules, records: Any, rtol: float) -> Losses:
-    """Return the losses of ``schedules`` with the same ``lengths``."""
-    system = linear_modes(problem, problem.end)
-    count = schedules.samples.shape[0]
-    values, errors = (np.empty((count, records.size)) for _ in range(2))
-    missed = merged = 0
-    for low in range(0, count, _COLUMNS):
-        group = np.arange(low, min(low + _COLUMNS, count))
-        smooth = _on_stretches(problem, system, schedules.only(slice(low, low + _COLUMNS)), records, rtol)
-        if smooth is not None:
-            good = smooth.good
-            values[group[good]], errors[group[good]] = smooth.values[good], smooth.errors[good]
-            merged += int(good.sum())
-            group = group[~good]
-        if group.size:
-            gammas = lengths / schedules.batches[group]
-            values[group], errors[group], few = _step_by_step(problem, system, lengths, gammas, records, rtol)
-            missed += few
-    message = f"steps of shared lengths, {count} schedules as columns, {system.rates.size} modes"
-    if merged:
-        message += f", {merged} on stretches of many steps"
-    return Losses(values, errors, records, message + (f"; {missed} miss rtol = {rtol:g}" if missed else ""))
-
-
-@dataclass(frozen=True, eq=False)
-class _OnStretches:
-    """f and its absolute error, shape (schedules, records), and for which schedules it is ``good``."""
-
-    values: Array
-    errors: Array
-    good: Any
-
-
-def _on_stretches(
-    problem: Problem, system: LinearModes, schedules: SampledSchedules, records: Any, rtol: float
-) -> _OnStretches | None:
-    """Return the losses on stretches of many steps, where there are any."""
-    floor = stretch_floor(problem, system, schedules.batches.shape[1])
-    target = rtol - floor
-    if not target >= 0.5 * rtol or not problem.stability < 0.99 or schedules.lengths.size < 2 * schedules.spacing:
-        return None
-    if schedules.moving is not None:
-        records = np.searchsorted(schedules.moving, records)
-    scales = Scales.of(system, problem.stability, rtol, problem.end)
-    found = solve_columns(system, scales, schedules, records, target, stretch_growth(target))
-    if found is None:
-        return None
-    errors = (found.errors + floor) * found.values + 4e-16 * system.noise
-    return _OnStretches(found.values.T, errors.T, found.worst <= target)
-
-
-def _step_by_step(
-    problem: Problem, system: LinearModes, lengths: Array, gammas: Array, records: Any, rtol: float
-) -> tuple[Array, Array, int]:
-    """Return f and its absolute error, shape (schedules, records), and how many schedules miss the tolerance."""
-    fastest = float(system.rates.max())
-    parts = divide_long_steps(lengths, fastest)
-    pieces = np.repeat(lengths / parts, parts)
-    piece_of = np.repeat(np.arange(lengths.size), parts)
-    ends = np.cumsum(parts) - 1
-    wanted = np.where(records > 0, ends[records - 1], -1)
-    # Two solutions may agree by chance where they are recorded: they are compared on the way there too.
-    seen = np.unique(np.concatenate([wanted, np.linspace(0, max(wanted[-1], 0), _PROBES).astype(np.int64)]))
-    shown = np.searchsorted(seen, wanted)
-    floor = (rounding_floor(pieces.size) + system.error) / max(1.0 - problem.stability, 1e-3)
-    columns, basis = np.ascontiguousarray(gammas.T), LocalBasis(system.rates)
-
-    def marched(plan: list[Segment]) -> Array:
-        state = np.repeat(system.start[:, None], columns.shape[1], axis=1)
-        return march_columns(system, pieces, columns, piece_of, plan, seen, state, basis)
-
-    found = refine_points(marched, pieces, fastest, system.noise, rtol)
-    values = found.values[shown].T - system.noise
-    errors = (found.worst[shown].T + floor) * values + 4e-16 * system.noise
-    return values, errors, int((found.worst.max(axis=0) > rtol).sum())
+    plan = plan_steps(system, stability, lengths, peaks, room(system, stability, rtol))
+    values, highest = np.empty((2, batches.shape[0], records.size))
+    base = system.delta + system.noise
+    for low in range(0, batches.shape[0], _COLUMNS):
+        some = slice(low, low + _COLUMNS)
+        gammas = np.divide(lengths[:, None], batches[some].T, order="C")
+        state = np.repeat(plan.start[:, None], gammas.shape[1], axis=1)
+        found = np.empty((2, records.size, gammas.shape[1]))
+        steps = (np.array(lengths), gammas, plan.parts, plan.turns)
+        march_columns(*steps, plan.tables, state, base, system.delta, records, *found)
+        values[some], highest[some] = found.transpose(0, 2, 1)
+    first = system.delta + float(system.start.sum())
+    parts = np.concatenate([[0], np.cumsum(plan.moving(lengths))])[records]
+    relative = rounding(system, values, highest, first, stability) + plan.truncation(parts, values)
+    return values, relative * values + np.where(parts > 0, underflow(system, int(plan.moving(lengths).sum())), 0.0)
