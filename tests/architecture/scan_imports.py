@@ -36,10 +36,10 @@ def _called(call):
 
 SYM_ALLOWED = {"sympy", "fsl_sym"}
 SOLVER_ALLOWED = {"numpy", "scipy", "numba", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
-JOINT = ("claims", "paper", "report", "cli")
+JOINT_ALLOWED = SOLVER_ALLOWED | {"sympy", "fsl_sym", "matplotlib"}
 REPORT_ALLOWED = JOINT_ALLOWED | {"rich", "jinja2", "markupsafe", "latex2mathml"}  # tables, pages and their formulas
 CLI_ALLOWED = JOINT_ALLOWED | {"click", "distributed"}  # an address of a cluster is reached by its own client
-JOINT = ("claims", "paper", "report", "cli")
+JOINT = ("claims", "paper", "report", "cli", "__main__.py")
 """What in fsl_num may import both packages: the verification, the reports, the command line."""
 
 
