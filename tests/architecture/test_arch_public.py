@@ -1,9 +1,10 @@
 """The public tables of both packages: every name is there, documented, with an example."""
 
+import ast
 from importlib import import_module
 
 import pytest
-from project import PACKAGES
+from project import PACKAGES, ROOT
 from scan_public import lacks
 
 import fsl_num
@@ -52,3 +53,17 @@ def test_a_name_without_documentation_is_seen():
     assert lacks("Heir", Heir, None) == ["a docstring", "an example"]  # its parent's docstring is not its own
     assert lacks("LIMIT", 3, "The module.\n\n>>> LIMIT\n3\n") == []
     assert lacks("LIMIT", 3, "The module.") == ["a docstring", "an example"]
+
+
+@pytest.mark.parametrize("package", ["fsl_sym", "fsl_num"])
+def test_the_types_of_the_public_names_are_those_of_their_homes(package):
+    """What an IDE reads in __init__.pyi is what is imported when a name is used."""
+    homes = import_module(package)._HOME
+    stub = ast.parse((ROOT / package / "__init__.pyi").read_text(encoding="utf-8"))
+    imported = {
+        name.asname: (node.module, name.name)
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert imported == {name: (f"{package}.{home}", name) for name, home in homes.items()}
