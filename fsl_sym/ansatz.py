@@ -45,7 +45,6 @@ mu: Final = Symbol("mu", positive=True)
 """The price of a training step in units of the loss."""
 i: Final = Symbol("i", integer=True, positive=True)
 k: Final = Symbol("k", integer=True, positive=True)
-m: Final = Symbol("m", integer=True, positive=True)
 n: Final = Symbol("n", integer=True, nonnegative=True)
 end: Final = Symbol("tau_end", positive=True)
 whole: Final = Symbol("T_end", positive=True)
@@ -226,9 +225,9 @@ def momentum_kernel() -> Derivation:
     """S2 of the Momentum Law as one sum over the drops: each weighs (1 - lambda^(k-j+1))/(1 - lambda)."""
     j = Symbol("j", integer=True, positive=True)
     drop = rate(j - 1) - rate(j)
-    double = Sum(Sum(drop * lam ** (i - j), (j, 2, i)), (i, 2, m))
-    single = Sum(drop * (1 - lam ** (m - j + 1)) / (1 - lam), (j, 2, m))
-    step = Step(double, single, Induction(m, 1), "induction over the steps")
+    double = Sum(Sum(drop * lam ** (i - j), (j, 2, i)), (i, 2, k))
+    single = Sum(drop * (1 - lam ** (k - j + 1)) / (1 - lam), (j, 2, k))
+    step = Step(double, single, Induction(k, 1), "induction over the steps")
     return Derivation(
         "Momentum Law",
         "S2 as a sum over the drops",
