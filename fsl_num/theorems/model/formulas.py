@@ -8,7 +8,24 @@ from __future__ import annotations
 
 from typing import Final
 
-from sympy import Derivative, Function, Identity, Integral, MatrixSymbol, Max, Min, Sum, Symbol, Trace, ZeroMatrix, exp
+from sympy import (
+    Derivative,
+    Expr,
+    Function,
+    Identity,
+    Integer,
+    Integral,
+    MatrixSymbol,
+    Max,
+    Min,
+    Sum,
+    Symbol,
+    Trace,
+    ZeroMatrix,
+    exp,
+    log,
+    oo,
+)
 
 from fsl_sym.model_identities import (
     COVARIANCE,
@@ -27,8 +44,21 @@ from fsl_sym.model_identities import (
     THETA,
     WEIGHTS,
 )
-from fsl_sym.proof import AllOf, Formula, Hypothesis, Mean, Property, Rate, at_most, equals
-from fsl_sym.symbols import B, E, K, j, lam, sigma, t, tau, z
+from fsl_sym.proof import (
+    AllOf,
+    Formula,
+    Hypothesis,
+    Mean,
+    Property,
+    Rate,
+    at_most,
+    equals,
+    less,
+    order_at_most,
+    same_order,
+    tends,
+)
+from fsl_sym.symbols import B, C, D, E, K, M, N, beta, j, lam, s, sigma, t, tau, z
 
 Stated = tuple[Formula | AllOf, tuple[Hypothesis, ...]]
 """A formula, and the predicates that it assumes."""
@@ -269,3 +299,60 @@ PHYSICAL_SCHEME, INTRINSIC_SCHEME, RESIDUAL_EQUATION, CLOCK = (
     _physical_scheme(), _intrinsic_scheme(), _residual(), _clock(),
 )  # fmt: skip
 GRID, COORDINATE, FIRST_FEATURES_EVOLUTION = _grid(), _coordinate(), _first_features_evolution()
+
+# ---- fourth moments, random features, peak rates ---------------------------------------------------------------------
+
+_A = MatrixSymbol("A", FEATURES, FEATURES)
+_along = MatrixSymbol("d", FEATURES, 1)
+_FOURTH = Mean(PHI * PHI.T * _A * PHI * PHI.T) - H * _A * H
+
+
+def _hypercontractive(base: MatrixSymbol, least: Expr | int, most: Expr | int) -> AllOf:
+    """least tr(HA) base <= E[phi phi'A phi phi'] - HAH <= most tr(HA) base, in every direction d."""
+    own, unit = Trace(_along.T * _FOURTH * _along), Trace(H * _A) * Trace(_along.T * base * _along)
+    return AllOf((at_most(least * unit, own), at_most(own, most * unit)))
+
+
+HYPERCONTRACTIVITY_PRINTED, HYPERCONTRACTIVITY = _hypercontractive(_A, LEAST, MOST), _hypercontractive(H, 1, 2)
+FOURTH_MOMENTS: Final = AllOf((equals(_FOURTH, Trace(H * _A) * H + H * _A * H), *HYPERCONTRACTIVITY.parts))
+KURTOSIS: Final = Symbol("kappa", positive=True)
+BEST_CONSTANTS: Final = AllOf(
+    (equals(LEAST, Min(1, (KURTOSIS - 1) / 2)), equals(MOST, Max(KURTOSIS - 1, 2 - (3 - KURTOSIS) / FEATURES)))
+)
+_x, _mu, _bias, _e = Function("x"), Function("mu"), Function("b"), Function("e")
+_own = j**-beta
+SECOND_MOMENTS: Final = equals(
+    _x(j, _k + 1),
+    ((1 - ETA * _own) ** 2 + (KURTOSIS - 2) * ETA**2 * _own**2 / B) * _x(j, _k)
+    + ETA**2 / B * _own**2 * (2 * E + sigma**2),
+)
+"""x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps, E the excess risk then."""
+EIGENVALUES: Final = same_order(_mu(j), _own)
+_least, _most = Symbol("c_1", positive=True), Symbol("c_2", positive=True)
+EIGENVALUE_BOUNDS: Final = AllOf((at_most(_least * _own, _mu(j)), at_most(_mu(j), _most * _own)))
+_floor = M ** (-s * beta)
+BIAS_ABOVE: Final = order_at_most(_bias(t), _floor + _e(t))
+BIAS_BELOW: Final = AllOf((order_at_most(_floor, _bias(t)), order_at_most(_e(t), _bias(t))))
+BIAS_LETTERS = "b(t) is u_0'A_t'HA_t u_0, e(t) is e^_M(t) with the eigenvalues of W H W'"
+_best = Function("E_opt")
+AT_PEAK: Final = same_order(_risk(D), _best(D))
+"""The final risk with a peak rate, and the least one."""
+PEAK, _best_peak = Symbol("eta_max", positive=True), Function("gamma_opt")
+PRINTED_PEAK, DERIVED_PEAK = equals(PEAK, 1 / (20 * D)), equals(PEAK, _best_peak(D) / 20)
+
+# ---- capacity at one task, alpha = s beta ----------------------------------------------------------------------------
+
+ALPHA, RICHER = Symbol("alpha", positive=True), Symbol("beta'", positive=True)
+_own_risk, _richer_risk = (_best(ALPHA / capacity, capacity, N) for capacity in (beta, RICHER))
+TWO = (less(1, RICHER), less(RICHER, beta), "E_opt(s, beta, N) is the least risk at the budget N")
+CAPACITY_PRINTED: Final = tends(_richer_risk / _own_risk, N, oo, Integer(0))
+CAPACITY: Final = order_at_most(_richer_risk, _own_risk)
+CONSTANT_RATE: Final = AllOf(
+    (same_order(_best(D), D ** (-ALPHA / (ALPHA + beta))), same_order(_best(C), C ** (-ALPHA / (1 + ALPHA + beta))))
+)
+_spent = C / log(C)
+EASY_DECAY, HARD_DECAY = (same_order(_best(C), _spent ** (-ALPHA / scale)) for scale in (2 + ALPHA, 1 + beta))
+_falling = _spent ** (-(1 + ALPHA - beta) / (2 + ALPHA))
+PEAK_PRINTED: Final = same_order(_best_peak(C), _falling)
+_smallest, _largest = Symbol("gamma_min", positive=True), Symbol("gamma_max", positive=True)
+PEAK_RANGE: Final = AllOf((same_order(_smallest, _falling), same_order(_largest, 1)))
