@@ -53,7 +53,7 @@ clock, phi, kernel, source, rate = (Function(name, real=True) for name in ("T", 
 """Intrinsic time and learning rate at a physical time; K; g = sigma^2 + e; the rate of a step."""
 batch: Final = Function("b", positive=True)
 
-gone: Final = Function("G", real=True)
+gone, drop = (Function(name, real=True) for name in "Gd")
 left: Final = Function("R", nonnegative=True)
 
 KERNEL_POWER: Final = 2 - 1 / beta
@@ -222,11 +222,13 @@ def abel_summation() -> Derivation:
 
 
 def momentum_kernel() -> Derivation:
-    """S2 of the Momentum Law as one sum over the drops: each weighs (1 - lambda^(k-j+1))/(1 - lambda)."""
+    """S2 of the Momentum Law as one sum over the drops: each weighs (1 - lambda^(k-j+1))/(1 - lambda).
+
+    d(j) is eta_(j-1) - eta_j.
+    """
     j = Symbol("j", integer=True, positive=True)
-    drop = rate(j - 1) - rate(j)
-    double = Sum(Sum(drop * lam ** (i - j), (j, 2, i)), (i, 2, k))
-    single = Sum(drop * (1 - lam ** (k - j + 1)) / (1 - lam), (j, 2, k))
+    double = Sum(Sum(drop(j) * lam ** (i - j), (j, 2, i)), (i, 2, k))
+    single = Sum(drop(j) * (1 - lam ** (k - j + 1)) / (1 - lam), (j, 2, k))
     step = Step(double, single, Induction(k, 1), "induction over the steps")
     return Derivation(
         "Momentum Law",

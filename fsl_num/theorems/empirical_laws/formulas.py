@@ -26,7 +26,7 @@ from sympy import (
     sqrt,
 )
 
-from fsl_sym.ansatz import batch, c, clock, end, gone, i, k, kernel, left, past, phi, rate, source, u, v, whole, x
+from fsl_sym.ansatz import batch, c, clock, drop, end, gone, i, k, kernel, left, past, phi, rate, source, u, v, whole, x
 from fsl_sym.proof import AllOf, Formula, Hypothesis, Property, at_most, equals, less, same_order, tends, within
 from fsl_sym.symbols import HALF, B, C, D, E, K, M, T, a, beta, lam, r, s, sigma, t, z
 
@@ -107,7 +107,8 @@ def _reduction() -> Stated:
     first = -Integral(_held(u) * phi(u) * gained, (u, 0, end)) / B
     inner = Integral(_held(u) * phi(u), (u, _r, end))
     second = -Integral(Derivative(phi(_r), _r) * inner, (_r, 0, end)) / B
-    return AllOf((equals(first, second), equals(first, _LAST_LINE))), _SMOOTH
+    given = tuple(each for each in _SMOOTH if each != equals(clock(0), 0))
+    return AllOf((equals(first, second), equals(first, _LAST_LINE))), given
 
 
 REDUCTION: Final = _reduction()
@@ -153,11 +154,12 @@ _L, _L0, _A, _A1, _A2, _kappa, _kappa1, _kappa2 = (
 )
 FINAL_LOSS: Final = same_order(E, M ** (-s * beta) + D ** (-s / (1 + s)))
 CHINCHILLA: Final = equals(_L, _L0 + _A1 * M**-_kappa1 + _A2 * D**-_kappa2)
+DROP = "d(j) is the drop eta_(j-1) - eta_j"
 _GONE_BY = Sum(rate(_j), (_j, 1, k))
-_DOUBLE = Sum(Sum((rate(_j - 1) - rate(_j)) * lam ** (i - _j), (_j, 2, i)), (i, 2, k))
+_DOUBLE = Sum(Sum(drop(_j) * lam ** (i - _j), (_j, 2, i)), (i, 2, k))
 MOMENTUM: Final = equals(_L, _L0 + _A * _GONE_BY**-_kappa - C * _DOUBLE)
 MOMENTUM_DROPS: Final = equals(
-    _DOUBLE, Sum((rate(_j - 1) - rate(_j)) * (1 - lam ** (k - _j + 1)) / (1 - lam), (_j, 2, k))
+    _DOUBLE, Sum(drop(_j) * (1 - lam ** (k - _j + 1)) / (1 - lam), (_j, 2, k))
 )
 
 
@@ -201,9 +203,9 @@ ANSATZ: Final = equals(
         (rate(i - 1) - rate(i)) * (_c4 + clock(i) ** -s) * (1 - (1 + _c5 * (clock(k) - clock(i))) ** -_gamma), (i, 1, k)
     ),
 )
-_drop = 1 - (1 + c * x) ** -_kappa
+_of_one_drop = 1 - (1 + c * x) ** -_kappa
 NEARLY_ALL: Final = same_order(1 - Symbol("LRD") / Symbol("LD"), 1 / K)
-NEARLY: Final = AllOf((tends(C / _c3 * (_c3 + t**-s) * _drop, _c3, oo, C * _drop), NEARLY_ALL))
+NEARLY: Final = AllOf((tends(C / _c3 * (_c3 + t**-s) * _of_one_drop, _c3, oo, C * _of_one_drop), NEARLY_ALL))
 """One drop of the ansatz with c_2 c_3 = C; and all drops, against the Multi-Power Law."""
 
 # ---- schedules -------------------------------------------------------------------------------------------------------

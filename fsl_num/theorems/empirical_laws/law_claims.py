@@ -297,14 +297,14 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/momentum", LABEL, 1178, "the Momentum Law",
         "L_0 + A S_1^-kappa - C S_2 with S_2 its double sum.",
-        said.MOMENTUM, (SCHEDULES, "lambda from 0.9 to 0.999"),
+        said.MOMENTUM, (SCHEDULES, said.DROP, "lambda from 0.9 to 0.999"),
         partial(_sample_free, _momentum), _momentum_statement, regimes=("easy",), family="laws",
     ),
     Claim(
         f"{LABEL}/momentum-drops", LABEL, 1182, "the Momentum Law is a reduction by decay",
         "S_2 is one sum over the drops, each with the weight (1 - lambda^(k-j+1))/(1 - lambda): the shape of the loss "
         "reduction by decay, with an exponential of the steps where the theory has a power of intrinsic time.",
-        said.MOMENTUM_DROPS, (SCHEDULES, "lambda from 0.9 to 0.999"),
+        said.MOMENTUM_DROPS, (SCHEDULES, said.DROP, "lambda from 0.9 to 0.999"),
         partial(_sample_free, _momentum), _momentum_drops,
         derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws",
     ),
