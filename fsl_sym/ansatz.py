@@ -5,8 +5,8 @@ parts (continuous schedules) and Abel summation (schedules given step by step) t
 schedule less a loss reduction by decay, with nothing left over. With the power kernel and ``g = sigma^2`` the reduction
 is the Multi-Power Law itself.
 
->>> [each.verify().holds for each in abel_summation()]
-[True, True]
+>>> multi_power().verify().holds
+True
 """
 
 from __future__ import annotations
@@ -21,36 +21,40 @@ from fsl_sym.proof import (
     Derivation,
     Identity,
     Induction,
+    Instance,
     Limit,
+    Linear,
+    Rewrite,
     SameDerivative,
     Step,
     Substitution,
+    Turned,
     chains,
 )
-from fsl_sym.symbols import C, T, a, beta, lam, s, t
+from fsl_sym.symbols import B, C, M, T, a, beta, lam, s, t
 
 c: Final = Symbol("c", positive=True)
 """The time scale of the power kernel (1 + c t)^-(2 - 1/beta)."""
 x: Final = Symbol("x", nonnegative=True)
 """Intrinsic time left, or gone by since a drop of the learning rate."""
+past: Final = Symbol("r", real=True)
+"""An intrinsic time before the end."""
 u: Final = Symbol("u", nonnegative=True)
 v: Final = Symbol("v", nonnegative=True)
 mu: Final = Symbol("mu", positive=True)
 """The price of a training step in units of the loss."""
 i: Final = Symbol("i", integer=True, positive=True)
 k: Final = Symbol("k", integer=True, positive=True)
-m: Final = Symbol("m", integer=True, positive=True)
 n: Final = Symbol("n", integer=True, nonnegative=True)
 end: Final = Symbol("tau_end", positive=True)
 whole: Final = Symbol("T_end", positive=True)
 """T(k), the intrinsic time at the end of training."""
-clock: Final = Function("T", positive=True)
-phi: Final = Function("phi", positive=True)
+clock, phi, kernel, source, rate = (Function(name, real=True) for name in ("T", "phi", "K", "g", "eta"))
+"""Intrinsic time and learning rate at a physical time; K; g = sigma^2 + e; the rate of a step."""
 batch: Final = Function("b", positive=True)
-kernel: Final = Function("K", positive=True)
-source: Final = Function("g", positive=True)
-rate: Final = Function("eta", positive=True)
-drop: Final = Function("d", real=True)
+
+gone, drop = (Function(name, real=True) for name in "Gd")
+left: Final = Function("R", nonnegative=True)
 
 KERNEL_POWER: Final = 2 - 1 / beta
 FORGOTTEN: Final = 1 - (1 + c * x) ** (-(1 - 1 / beta))
@@ -75,12 +79,11 @@ def kernel_integral() -> Derivation:
     1 - (c*x + 1)**(-1 + 1/beta)
     """
     scale = c * (1 - 1 / beta)
-    past = Symbol("r", real=True)
     early = Integral(scale * power_kernel(T - past), (past, T - x, T))
-    left = Integral(scale * power_kernel(u), (u, 0, x))
+    since = Integral(scale * power_kernel(u), (u, 0, x))
     steps = (
-        Step(early, left, Substitution(past, u, T - u), "u = T - t, the time left"),
-        Step(left, FORGOTTEN, Antiderivative(-((1 + c * u) ** (-(1 - 1 / beta)))), "antiderivative"),
+        Step(early, since, Substitution(past, u, T - u), "u = T - t, the time left"),
+        Step(since, FORGOTTEN, Antiderivative(-((1 + c * u) ** (-(1 - 1 / beta)))), "antiderivative"),
     )
     return Derivation("kernel integral", "The power kernel over the time since a drop", steps, "eqn: fsl-ansatz")
 
@@ -88,12 +91,26 @@ def kernel_integral() -> Derivation:
 _CLOCK: Final = ((Derivative(clock(v), v), phi(v)), (clock(end), whole))
 
 
-def _injected(time: Symbol) -> Expr:
+def injected(time: Symbol) -> Expr:
+    """The noise that a unit rate injects at a physical time and that is there at the end."""
     return kernel(whole - clock(time)) * source(clock(time)) * phi(time)
 
 
-def _reduction(start: Expr) -> Integral:
-    return Integral(kernel(whole - t) * source(t), (t, start, whole))
+def kept(start: Expr) -> Integral:
+    """What is there at the end of the noise that a unit of effective rate injects from an intrinsic time on."""
+    return Integral(kernel(whole - past) * source(past), (past, start, whole))
+
+
+def _from_the_start(lemma: Derivation, factor: Expr) -> tuple[Step, ...]:
+    """A lemma about the time from v to the end, at v = 0 where T = 0."""
+    left, right = (factor * side.subs(v, 0) for side in (lemma.steps[0].before, lemma.steps[-1].after))
+    whole_time = Derivation(
+        lemma.name, lemma.title, (Step(left / factor, right / factor, Instance(lemma, ((v, Integer(0)),)), "v = 0"),)
+    )
+    steps = [Step(left, right, Linear(((factor, whole_time),)), "from the start on, v = 0")]
+    if right.has(clock(0)):
+        steps.append(Step(right, right.subs(clock(0), 0), Defined(((clock(0), Integer(0)),)), "T(0) = 0"))
+    return tuple(steps)
 
 
 def physical_time() -> Derivation:
@@ -102,70 +119,158 @@ def physical_time() -> Derivation:
     gamma(T(u)) = h phi(u)/b(u); T is the integral of phi.
     """
     h = Symbol("h", positive=True)
-    effective = Function("gamma", positive=True)
-    intrinsic = Integral(kernel(whole - t) * source(t) * effective(t), (t, clock(v), whole))
-    physical = Integral(_injected(u) * h * phi(u) / batch(u), (u, v, end))
+    effective = Function("gamma", real=True)
+    intrinsic = Integral(kernel(whole - past) * source(past) * effective(past), (past, clock(v), whole))
+    physical = Integral(injected(u) * h * phi(u) / batch(u), (u, v, end))
     given = (*_CLOCK, (effective(clock(v)), h * phi(v) / batch(v)))
     why = "both vanish at the end, and T' = phi, gamma(T(u)) = h phi(u)/b(u)"
-    step = Step(intrinsic, physical, SameDerivative(v, end, given), why)
-    return Derivation(
-        "physical time", "The noise functional in physical time", (step,), "sub:the_kernel_teacher_student_setup"
-    )
+    lemma = Derivation("from v on", "From v on", (Step(physical, intrinsic, SameDerivative(v, end, given), why),))
+    title = "The noise functional in physical time"
+    back = Derivation("in physical time", title, _from_the_start(lemma, Integer(1)))
+    step = Step(back.steps[-1].after, back.steps[0].before, Turned(back), "read from its other end")
+    return Derivation("physical time", title, (step,), "sub:the_kernel_teacher_student_setup")
 
 
-def integration_by_parts() -> tuple[Derivation, ...]:
+def _unit_rate() -> Derivation:
+    why = "t = T(u): both vanish at the end and have one derivative"
+    step = Step(Integral(injected(u), (u, v, end)), kept(clock(v)), SameDerivative(v, end, _CLOCK), why)
+    return Derivation("unit rate", "The noise of a unit rate in either time", (step,))
+
+
+def first_rate() -> Derivation:
+    """The noise that the first rate, held, injects over the steps is that over intrinsic time.
+
+    >>> first_rate().verify().holds
+    True
+    """
+    steps = _from_the_start(_unit_rate(), phi(0))
+    return Derivation("first rate", "The noise of the first rate", steps, "eq:numerical_const_term")
+
+
+def _parts() -> Derivation:
     """The noise of an absolutely continuous schedule from v to the end, with the boundary term, nothing neglected.
 
-    At v = 0 it is phi(0) int K g dt, the noise of the constant schedule, plus int phi' G: the reduction by decay is
-    minus that integral. The boundary term at the end vanishes because nothing is forgotten in no time.
+    The boundary term at the end vanishes because nothing is forgotten in no time.
     """
-    noise = Integral(_injected(u) * phi(u), (u, v, end))
-    parts = phi(v) * _reduction(clock(v)) + Integral(diff(phi(u), u) * _reduction(clock(u)), (u, v, end))
-    inner = Integral(_injected(u), (u, v, end))
-    steps = (
-        Step(
-            inner,
-            _reduction(clock(v)),
-            SameDerivative(v, end, _CLOCK),
-            "t = T(u): both vanish at the end and have one derivative",
+    noise = Integral(injected(u) * phi(u), (u, v, end))
+    parts = phi(v) * kept(clock(v)) + Integral(diff(phi(u), u) * kept(clock(u)), (u, v, end))
+    step = Step(noise, parts, SameDerivative(v, end, _CLOCK), "both vanish at the end and have one derivative in v")
+    return Derivation("parts", "The noise by parts", (step,))
+
+
+def loss_by_parts() -> Derivation:
+    """The functional of a schedule: signal, approximation, the noise of its first rate, less the reduction by decay.
+
+    >>> loss_by_parts().verify().holds
+    True
+    """
+    learned = whole**-s + M ** (-s * beta)
+    parts = Derivation("noise by parts", "The noise by parts", _from_the_start(_parts(), Integer(1)))
+    noise, split = parts.steps[0].before, parts.steps[-1].after
+    step = Step(learned + noise / B, learned + split / B, Rewrite(parts), "the noise by parts")
+    return Derivation("loss by parts", "The loss less the reduction by decay", (step,), "eq:numerical_LRD_form")
+
+
+def reduction_by_parts() -> tuple[Derivation, ...]:
+    """The three lines of the reduction by decay: as it is defined, its order of integration turned, in intrinsic time.
+
+    >>> all(each.verify().holds for each in reduction_by_parts())
+    True
+    """
+    slope = Symbol("r", nonnegative=True)
+    inner = Integral(diff(phi(slope), slope), (slope, v, u))
+    defined = Integral(injected(u) * inner, (u, v, end))
+    turned = Integral(diff(phi(slope), slope) * Integral(injected(u), (u, slope, end)), (slope, v, end))
+    last = Integral(diff(phi(u), u) * kept(clock(u)), (u, v, end))
+    unit, noise = Integral(injected(u), (u, v, end)), Integral(injected(u) * phi(u), (u, v, end))
+    same = SameDerivative(v, end, _CLOCK)
+    line = Derivation("order", "The order of integration", (Step(defined, turned, same, "both have one derivative"),))
+    whole_line = Derivation(
+        "intrinsic",
+        "In intrinsic time",
+        (
+            Step(defined, noise - phi(v) * unit, same, "what the rate has gained since v"),
+            Step(noise - phi(v) * unit, last, Linear(((Integer(1), _parts()), (-phi(v), _unit_rate()))), "by parts"),
         ),
-        Step(noise, parts, SameDerivative(v, end, _CLOCK), "both vanish at the end and have one derivative in v"),
     )
-    return chains("integration by parts", "The loss reduction by decay", steps, "eq:numerical_LRD_form")
+    name, title = "reduction by parts", "The loss reduction by decay"
+    return tuple(
+        Derivation(f"{name}, {place}", title, _from_the_start(lemma, -1 / B), "appendix:llm_pre-training")
+        for place, lemma in enumerate((line, whole_line), 1)
+    )
 
 
-def abel_summation() -> tuple[Derivation, ...]:
+def abel_summation() -> Derivation:
     """The exact discrete form: a drop at step i acts from T(i-1) on, where step i begins.
 
-    G(i) is the integral of K(T(k) - t) g(t) over [T(i), T(k)]; step i injects eta_i (G(i-1) - G(i)). eta_0 is free.
+    G(i) is the integral of K(T(k) - t) g(t) over [T(i), T(k)]; step i injects eta_i (G(i-1) - G(i)). The reduction by
+    decay is what the rate eta_0, held, would have injected, less what the steps inject; eta_0 is free.
+
+    >>> abel_summation().verify().holds
+    True
     """
-    gone = Function("G", real=True)
-    noise = Sum(rate(i) * (gone(i - 1) - gone(i)), (i, 1, n))
+    reduction = rate(0) * gone(0) - Sum(rate(i) * (gone(i - 1) - gone(i)), (i, 1, n))
     drops = Sum((rate(i - 1) - rate(i)) * gone(i - 1), (i, 1, n))
-    summed = rate(0) * gone(0) - rate(n) * gone(n) - drops
-    ended = summed.subs(n, k)
+    by_steps = Step(reduction, rate(n) * gone(n) + drops, Induction(n), "induction over the steps")
+    lemma = Derivation("every n", "After n steps", (by_steps,))
+    ended = (rate(n) * gone(n) + drops).subs(n, k)
     steps = (
-        Step(noise, summed, Induction(n), "induction over the steps"),
-        Step(
-            ended,
-            ended.subs(gone(k), 0),
-            Defined(((gone(k), Integer(0)),)),
-            "at the last step nothing is forgotten: G(k) = 0",
-        ),
+        Step(reduction.subs(n, k), ended, Instance(lemma, ((n, k),)), "after the last step"),
+        Step(ended, drops.subs(n, k), Defined(((gone(k), Integer(0)),)), "where nothing is forgotten: G(k) = 0"),
     )
-    return chains("Abel summation", "The loss reduction by decay, step by step", steps, "eq:numerical_LRD_form")
+    return Derivation("Abel summation", "The loss reduction by decay, step by step", steps, "eq:numerical_LRD_form")
 
 
 def momentum_kernel() -> Derivation:
-    """S2 of the Momentum Law as one sum over the drops: each weighs (1 - lambda^(k-j+1))/(1 - lambda)."""
+    """S2 of the Momentum Law as one sum over the drops: each weighs (1 - lambda^(k-j+1))/(1 - lambda).
+
+    d(j) is eta_(j-1) - eta_j.
+    """
     j = Symbol("j", integer=True, positive=True)
-    double = Sum(Sum(drop(j) * lam ** (i - j), (j, 2, i)), (i, 2, m))
-    single = Sum(drop(j) * (1 - lam ** (m - j + 1)) / (1 - lam), (j, 2, m))
-    step = Step(double, single, Induction(m, 1), "induction over the steps")
+    double = Sum(Sum(drop(j) * lam ** (i - j), (j, 2, i)), (i, 2, k))
+    single = Sum(drop(j) * (1 - lam ** (k - j + 1)) / (1 - lam), (j, 2, k))
+    step = Step(double, single, Induction(k, 1), "induction over the steps")
     return Derivation(
         "Momentum Law",
         "S2 as a sum over the drops",
         (step,),
+        "sub:empirical_fitting_of_llm_pre_training_loss_trajectory",
+    )
+
+
+def multi_power() -> Derivation:
+    """The reduction of label noise under the power kernel, times c (1 - 1/beta), is the Multi-Power Law.
+
+    R(i) is the intrinsic time left after step i: step i injects over [R(i), R(i-1)], and R(k) = 0.
+    """
+    share = c * (1 - 1 / beta) * power_kernel(u)
+    power = 1 / beta - 1
+    held = Integral(share, (u, 0, left(0)))
+    each = Integral(share, (u, left(i), left(i - 1)))
+    by_steps = Sum(rate(i) * each, (i, 1, k))
+    values = Sum(rate(i) * ((1 + c * left(i)) ** power - (1 + c * left(i - 1)) ** power), (i, 1, k))
+    primitive = Antiderivative(-((1 + c * u) ** power))
+    first = Derivation("held", "The first rate", (Step(held, 1 - (1 + c * left(0)) ** power, primitive, "a power"),))
+    steps = Derivation("steps", "The steps", (Step(by_steps, values, primitive, "a power, step by step"),))
+    kept_at = {place: 1 - (1 + c * left(place)) ** power for place in (0, i - 1, i, n)}
+    reduction = rate(0) * kept_at[0] - Sum(rate(i) * (kept_at[i - 1] - kept_at[i]), (i, 1, n))
+    drops = Sum((rate(i - 1) - rate(i)) * kept_at[i - 1], (i, 1, n))
+    lemma = Derivation(
+        "every n",
+        "After n steps",
+        (Step(reduction, rate(n) * kept_at[n] + drops, Induction(n), "induction over the steps"),),
+    )
+    at_end, ended = reduction.subs(n, k), (rate(n) * kept_at[n] + drops).subs(n, k)
+    both = Linear(((rate(0), first), (Integer(-1), steps)))
+    chain = (
+        Step(rate(0) * held - by_steps, at_end, both, "the kernel over each step"),
+        Step(at_end, ended, Instance(lemma, ((n, k),)), "after the last step"),
+        Step(ended, drops.subs(n, k), Defined(((left(k), Integer(0)),)), "no time is left"),
+    )
+    return Derivation(
+        "Multi-Power Law, steps",
+        "The reduction of label noise",
+        chain,
         "sub:empirical_fitting_of_llm_pre_training_loss_trajectory",
     )
 
@@ -201,10 +306,10 @@ def optimal_rate() -> tuple[Derivation, ...]:
     best = sqrt(mu / power_kernel(x))
     chosen = Symbol("gamma", positive=True)
     square = (sqrt(power_kernel(x) * chosen) - sqrt(mu / chosen)) ** 2 + 2 * sqrt(mu * power_kernel(x))
-    left = Symbol("y", nonnegative=True)
+    steps_to_go = Symbol("y", nonnegative=True)
     rate_at = a * (1 + c * u) ** (1 - 1 / (2 * beta))
     steps_left = 2 * beta / (c * a) * ((1 + c * x) ** (1 / (2 * beta)) - 1)
-    along = ((1 + c * a * left / (2 * beta)) ** (2 * beta) - 1) / c
+    along = ((1 + c * a * steps_to_go / (2 * beta)) ** (2 * beta) - 1) / c
     steps = (
         Step(_price(chosen), square, Identity(), "complete the square"),
         Step(_price(best), 2 * sqrt(mu * power_kernel(x)), Identity(), "the square vanishes at sqrt(mu/K)"),
@@ -216,7 +321,7 @@ def optimal_rate() -> tuple[Derivation, ...]:
         ),
         Step(
             rate_at.subs(u, along),
-            a * (1 + c * a * left / (2 * beta)) ** (2 * beta - 1),
+            a * (1 + c * a * steps_to_go / (2 * beta)) ** (2 * beta - 1),
             Identity(),
             "the rate over the steps left",
         ),

@@ -6,6 +6,7 @@ matrix of shape (M, N). The residual is u = W'v - theta*, one sample has feature
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from sympy import Identity, Integer, MatrixSymbol, Symbol, Trace, ZeroMatrix
@@ -29,12 +30,8 @@ _ERROR = _W.T * WEIGHTS - THETA
 _ROTATED = MatrixIdentity(
     symmetric=(_H,), relations=(((_Q.T, _Q), Identity(FEATURES)), ((_Q, _Q.T), Identity(FEATURES)))
 )
-_OVER_SAMPLES = MatrixIdentity(
-    symmetric=(_H, CURVED),
-    random=(PHI,),
-    moments=(((PHI, PHI.T), _H), ((PHI, PHI.T, _U, _U.T, PHI, PHI.T), CURVED), ((PHI,), ZeroMatrix(FEATURES, 1))),
-    scalar_moments=((EPSILON**2, sigma**2), (EPSILON, Integer(0))),
-)
+_SECOND, _LABELS = ((PHI, PHI.T), _H), ((EPSILON**2, sigma**2), (EPSILON, Integer(0)))
+_OVER_SAMPLES = MatrixIdentity(symmetric=(_H,), random=(PHI,), moments=(_SECOND,), scalar_moments=_LABELS)
 _ALONG = MatrixIdentity(symmetric=(_H,), derivatives=((WEIGHTS, DIRECTION),))
 
 
@@ -110,6 +107,7 @@ def gradient_derivation() -> tuple[Derivation, ...]:
     """The gradients of loss and risk, and the second derivative of the risk, along any direction d."""
     residual = PHI.T * _ERROR - EPSILON * _ONE
     gradient = _W * PHI * PHI.T * _ERROR - EPSILON * _W * PHI
+    over_samples = replace(_OVER_SAMPLES, scalar_moments=_LABELS[1:])
     steps = (
         Step(
             Trace(Rate(residual.T * residual)) / 2,
@@ -117,7 +115,7 @@ def gradient_derivation() -> tuple[Derivation, ...]:
             _ALONG,
             "the gradient of the loss of one sample",
         ),
-        Step(Mean(gradient), _W * _H * _ERROR, _OVER_SAMPLES, "its mean"),
+        Step(Mean(gradient), _W * _H * _ERROR, over_samples, "its mean"),
         Step(
             Trace(Rate(_ERROR.T * _H * _ERROR)) / 2,
             Trace(DIRECTION.T * _W * _H * _ERROR),
@@ -130,35 +128,26 @@ def gradient_derivation() -> tuple[Derivation, ...]:
 
 
 def noise_derivation() -> Derivation:
-    """The covariance of the gradient of one sample, with F = E[phi phi'u u'phi phi'].
+    """The covariance of xi, the gradient of one sample less its mean, with F = E[phi phi'u u'phi phi'].
 
     >>> noise_derivation().verify().holds
     True
     """
-    gradient = _W * PHI * PHI.T * _U - EPSILON * _W * PHI
-    curved = _W * _H * _W.T
-    covariance = _W * (CURVED - _H * _U * _U.T * _H) * _W.T + sigma**2 * curved
-    size = Trace(_U.T * _H * _U)
-    normal = MatrixIdentity(symmetric=(_H, CURVED), relations=(((CURVED,), size * _H + 2 * _H * _U * _U.T * _H),))
-    steps = (
-        Step(
-            Mean(gradient * gradient.T) - _W * _H * _U * _U.T * _H * _W.T,
-            covariance,
-            _OVER_SAMPLES,
-            "terms odd in epsilon have mean 0",
-        ),
-        Step(
-            covariance,
-            (size + sigma**2) * curved + _W * _H * _U * _U.T * _H * _W.T,
-            normal,
-            "normal features: F = tr(Huu') H + 2 Huu'H",
-        ),
+    noise = _W * PHI * PHI.T * _U - EPSILON * _W * PHI - _W * _H * _U
+    covariance = _W * (CURVED - _H * _U * _U.T * _H) * _W.T + sigma**2 * _W * _H * _W.T
+    fourth = ((PHI, PHI.T, _U, _U.T, PHI, PHI.T), CURVED)
+    drawn = MatrixIdentity(
+        symmetric=(_H, CURVED), random=(PHI,), moments=(_SECOND, fourth), scalar_moments=_LABELS
     )
-    return Derivation("gradient noise", "The covariance of the gradient", steps, "lemma: noise-covariance")
+    step = Step(Mean(noise * noise.T), covariance, drawn, "terms odd in epsilon have mean 0")
+    return Derivation("gradient noise", "The covariance of the gradient", (step,), "lemma: noise-covariance")
 
 
 def minibatch_derivation() -> tuple[Derivation, ...]:
-    """The noise of a batch has mean 0 and covariance Sigma/B: one sample, and from a batch of B to one of B + 1."""
+    """The noise of a batch has mean 0 and covariance Sigma/B: one sample, and from a batch of B to one of B + 1.
+
+    The induction over B that joins them is this text.
+    """
     batch = Symbol("B", positive=True)
     one, mean = NOISE, MatrixSymbol(r"\bar\xi", SIZE, 1)
     none = ZeroMatrix(SIZE, SIZE)
@@ -175,15 +164,7 @@ def minibatch_derivation() -> tuple[Derivation, ...]:
         ),
     )
     longer = (batch * mean + one) / (batch + 1)
-    gradient = MatrixSymbol("g", SIZE, 1)
-    risk = _W * _H * _U
     steps = (
-        Step(
-            WEIGHTS - RATE * gradient,
-            WEIGHTS - RATE * (risk + (gradient - risk)),
-            MatrixIdentity(symmetric=(_H,)),
-            "the noise is what the gradient has beyond its mean",
-        ),
         Step(Mean(one * one.T), SIGMA, drawn, "a batch of one"),
         Step(Mean(longer), ZeroMatrix(SIZE, 1), drawn, "one sample more: the mean"),
         Step(Mean(longer * longer.T), SIGMA / (batch + 1), drawn, "one sample more: the covariance"),

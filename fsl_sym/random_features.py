@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sympy import Identity, MatrixSymbol, Symbol, Trace, exp
+from sympy import Identity, MatrixSymbol, Symbol, Trace
 
 from fsl_sym.proof import Derivation, MatrixIdentity, Step, chains
-from fsl_sym.proof import Identity as Scalars
-from fsl_sym.symbols import t
 
 SIZE: Final = Symbol("M", integer=True, positive=True)
 FEATURES: Final = Symbol("N", integer=True, positive=True)
@@ -26,11 +24,10 @@ def _square(name: str, size: Any = FEATURES) -> Any:
 
 _R, _INVERSE, _E, _POWER = _square("R"), _square("R^{-1}"), _square("E"), _square("X")
 _W, _P = MatrixSymbol("W", SIZE, FEATURES), MatrixSymbol("P", SIZE, FEATURES)
-_G, _K, _SMALL_POWER = _square("G", SIZE), _square("K", SIZE), _square("Y", SIZE)
+_G, _K, _SMALL_POWER, _GRAM = (_square(name, SIZE) for name in ("G", "K", "Y", "PP'"))
 _Q, _PI = _square("Q"), _square(r"\Pi")
 _U: Final = MatrixSymbol("u", FEATURES, 1)
 _ONE, _SMALL_ONE = Identity(FEATURES), Identity(SIZE)
-_MU: Final = Symbol("mu", positive=True)
 
 _ROOT = (((_R, _INVERSE), _ONE), ((_INVERSE, _R), _ONE))
 _DECAY = MatrixIdentity(
@@ -45,18 +42,15 @@ _DECAY = MatrixIdentity(
 )
 
 
-def _decay_steps() -> tuple[Step, ...]:
+def _decay_step() -> Step:
     """A_t = R^-1 E R, from its series: (W'W H)^n = R^-1 Q^n R for every n."""
-    inner = _R * _W.T * _W * _R
-    return (
-        Step(_INVERSE * _R, _ONE, _DECAY, "A_t = R^-1 E R, term by term: n = 0"),
-        Step(
-            _INVERSE * _POWER * _R * _W.T * _W * _R * _R,
-            _INVERSE * _POWER * inner * _R,
-            _DECAY,
-            "from X = Q^n to n + 1, with Q = R W'W R",
-        ),
-    )
+    rules = MatrixIdentity(symmetric=(_R, _INVERSE, _POWER, _Q), relations=(((_R, _W.T, _W, _R), _Q),))
+    before = _INVERSE * _POWER * _R * _W.T * _W * _R * _R
+    return Step(before, _INVERSE * _POWER * _Q * _R, rules, "A_t = R^-1 E R, term by term: from X = Q^n to n + 1")
+
+
+_POWERS = MatrixIdentity(symmetric=(_SMALL_POWER, _GRAM), relations=(((_P, _P.T), _GRAM),))
+"""What turns powers of P'P into powers of PP'."""
 
 
 def trace_derivation() -> tuple[Derivation, ...]:
@@ -70,7 +64,7 @@ def trace_derivation() -> tuple[Derivation, ...]:
     decayed = _R * _E * _INVERSE * _R * _R * _INVERSE * _E * _R
     turned = _INVERSE * _Q * _Q * _E * _E
     steps = (
-        *_decay_steps(),
+        _decay_step(),
         Step(squared, _INVERSE * inner * inner * _INVERSE, _DECAY, "S^2 = W'W H W'W = R^-1 Q Q R^-1"),
         Step(
             Trace(_INVERSE * _Q * _Q * _INVERSE * decayed), Trace(turned * _R), _DECAY, "tr(S A'H A S) = tr(S^2 A'H A)"
@@ -79,8 +73,8 @@ def trace_derivation() -> tuple[Derivation, ...]:
         Step(Trace(_R * turned), Trace(_Q * _Q * _E * _E), _DECAY, "R R^-1 = I"),
         Step(
             _P.T * _SMALL_POWER * _P * _P.T * _P,
-            _P.T * (_SMALL_POWER * _P * _P.T) * _P,
-            _DECAY,
+            _P.T * (_SMALL_POWER * _GRAM) * _P,
+            _POWERS,
             "(P'P)^(n+1) = P'(PP')^n P, from n to n + 1",
         ),
         Step(
@@ -88,9 +82,6 @@ def trace_derivation() -> tuple[Derivation, ...]:
             Trace(_P * _P.T * _SMALL_POWER),
             _DECAY,
             "tr((P'P)^(n+1)) = tr((PP')^(n+1)), and PP' = W H W' has the eigenvalues mu_j",
-        ),
-        Step(
-            _MU**2 * exp(-_MU * t) * exp(-_MU * t), _MU**2 * exp(-2 * _MU * t), Scalars(), "Q Q E E at each eigenvalue"
         ),
     )
     return chains("trace of the noise", "What one mode returns of its noise", steps, "lem:trace_analysis_appendix")
@@ -106,7 +97,7 @@ def matrix_analysis_derivation() -> tuple[Derivation, ...]:
     rest = _ONE - _PI
     whole = rest + _PI * _E * _E * _PI
     steps = (
-        *_decay_steps(),
+        _decay_step(),
         Step(_R * _E * _INVERSE * _R * _R * _INVERSE * _E * _R, _R * _E * _E * _R, _DECAY, "A'H A = R exp(-2 t Q) R"),
         Step(projection * projection, projection, _DECAY, "Pi = P'G P with G = (PP')^-1 is a projection"),
         Step(projection * _P.T * _P, _P.T * _P, _DECAY, "and Pi Q = Q"),
@@ -130,8 +121,8 @@ def lost_term_derivation() -> tuple[Derivation, ...]:
     steps = (
         Step(
             _P.T * _P * _P.T * _SMALL_POWER * _P,
-            _P.T * (_P * _P.T * _SMALL_POWER) * _P,
-            _DECAY,
+            _P.T * (_GRAM * _SMALL_POWER) * _P,
+            _POWERS,
             "Q^(n+1) = P'(PP')^n P: exp(-2 t Q) - I = P'G (K - I) P, term by term from n = 1",
         ),
         Step(
@@ -146,35 +137,41 @@ def lost_term_derivation() -> tuple[Derivation, ...]:
     )
 
 
+COLUMNS: Final = MatrixSymbol("U", SIZE, ORDER)
+"""W_0:k."""
+REST, REST_INVERSE, WHOLE_INVERSE = (_square(name, SIZE) for name in ("A_k", "A_k^{-1}", "(WHW')^{-1}"))
+HEAD, HEAD_INVERSE, MIDDLE, MIDDLE_INVERSE = (_square(name, ORDER) for name in ("C", "C^{-1}", "D", "D^{-1}"))
+"""C is H_0:k, and D is C^-1 + U'A_k^-1 U."""
+
+
 def woodbury_derivation() -> Derivation:
     """(A_k + U C U')^-1 U C = A_k^-1 U (C^-1 + U'A_k^-1 U)^-1 for U = W_0:k and C = H_0:k.
 
     >>> woodbury_derivation().verify().holds
     True
     """
-    u = MatrixSymbol("U", SIZE, ORDER)
-    a, inverse = _square("A_k", SIZE), _square("A_k^{-1}", SIZE)
-    c, c_inverse = _square("C", ORDER), _square("C^{-1}", ORDER)
-    middle, middle_inverse = _square("D", ORDER), _square("D^{-1}", ORDER)
-    one = Identity(ORDER)
-    rules = MatrixIdentity(
-        symmetric=(a, inverse, c, c_inverse, middle, middle_inverse),
+    u, one = COLUMNS, Identity(ORDER)
+    split = MatrixIdentity(
+        symmetric=(REST, REST_INVERSE, HEAD, HEAD_INVERSE, MIDDLE, MIDDLE_INVERSE),
         relations=(
-            ((a, inverse), _SMALL_ONE),
-            ((u.T, inverse, u), middle - c_inverse),
-            ((c, c_inverse), one),
-            ((middle, middle_inverse), one),
+            ((REST, REST_INVERSE), _SMALL_ONE),
+            ((u.T, REST_INVERSE, u), MIDDLE - HEAD_INVERSE),
+            ((HEAD, HEAD_INVERSE), one),
+            ((MIDDLE, MIDDLE_INVERSE), one),
         ),
     )
+    inverted = MatrixIdentity(relations=(((WHOLE_INVERSE, REST), _SMALL_ONE - WHOLE_INVERSE * u * HEAD * u.T),))
+    right = REST_INVERSE * u * MIDDLE_INVERSE
+    between = WHOLE_INVERSE * (REST + u * HEAD * u.T) * right
     steps = (
-        Step(
-            (a + u * c * u.T) * inverse * u * middle_inverse,
-            u * c,
-            rules,
-            "multiplied by W H W' = A_k + U C U' from the left",
-        ),
+        Step(WHOLE_INVERSE * u * HEAD, between, split, "U C = (A_k + U C U') A_k^-1 U D^-1"),
+        Step(between, right, inverted, "W H W' = A_k + U C U'"),
     )
     return Derivation("the first columns", "The inverse with the first k columns split off", steps, "lem:T_estimate")
+
+
+SMALLER, LARGER, GAP, WEIGHT = (_square(name) for name in ("R_1", "R_2", "L", "V"))
+"""The roots of P, Q, Q - P and U."""
 
 
 def trace_order_derivation() -> Derivation:
@@ -183,7 +180,7 @@ def trace_order_derivation() -> Derivation:
     >>> trace_order_derivation().verify().holds
     True
     """
-    first, second, gap, own = _square("R_1"), _square("R_2"), _square("L"), _square("V")
+    first, second, gap, own = SMALLER, LARGER, GAP, WEIGHT
     rules = MatrixIdentity(
         symmetric=(first, second, gap, own), relations=(((second, second), first * first + gap * gap),)
     )

@@ -12,23 +12,45 @@ from sympy import (
     Derivative,
     Function,
     Identity,
+    Integer,
     Integral,
     MatrixSymbol,
+    Sum,
     Symbol,
     Trace,
     exp,
 )
 
 from fsl_sym.model_identities import COVARIANCE, FEATURES, PROJECTION, RESIDUAL, SIGMA, THETA, WEIGHTS
-from fsl_sym.proof import Antiderivative, Defined, Derivation, Evaluated, MatrixIdentity, Mean, Rate, Step, chains
-from fsl_sym.proof import Identity as Same
+from fsl_sym.proof import (
+    Antiderivative,
+    Defined,
+    Derivation,
+    Evaluated,
+    Induction,
+    MatrixIdentity,
+    Mean,
+    Rate,
+    Rewrite,
+    Step,
+    Turned,
+    chains,
+)
 from fsl_sym.symbols import B, lam, sigma, t, tau, z
 
 STEP: Final = Symbol("h", positive=True)
 ETA: Final = Symbol("eta", positive=True)
 NU, TARGET = Symbol("nu", real=True), Symbol("theta", real=True)
 GAMMA: Final = Symbol("gamma", positive=True)
+PHI, BATCH, SIZE, SLOPE = Symbol("phi"), Symbol("b", positive=True), Symbol("Sigma"), Symbol("dR")
+"""Learning rate and batch size of physical time, and one entry of the covariance and of the gradient of the risk."""
+ROOT: Final = MatrixSymbol("S", SIGMA.shape[0], SIGMA.shape[0])
+"""A square root of gamma Sigma."""
+HALF: Final = MatrixSymbol(r"\sqrt{\Sigma}", SIGMA.shape[0], SIGMA.shape[0])
+ALONG: Final = MatrixSymbol("e_j", SIGMA.shape[0], 1)
 _phi, _gamma, _g, _q, _F = (Function(name) for name in ("phi", "gamma", "g", "q", "F"))
+_b, _m = Function("b", positive=True), Function("m", real=True)
+_eta, _at = Function("eta"), Function("t")
 _R = Symbol("r", positive=True)
 
 
@@ -38,80 +60,109 @@ def change_of_clock_derivation() -> tuple[Derivation, ...]:
     >>> all(each.verify().holds for each in change_of_clock_derivation())
     True
     """
-    phi, batch = Symbol("phi", positive=True), Symbol("b", positive=True)
     clock = Integral(_phi(_R), (_R, 0, tau))
     drift = Integral(_g(z), (z, 0, clock))
     noise = Integral(_gamma(z), (z, 0, clock))
-    strength = STEP * phi / batch
-    defined = Defined(definitions=((GAMMA, strength),))
-    on_steps = Defined(definitions=((phi, ETA / STEP), (batch, B)))
+    strength = Defined(((_gamma(clock), STEP * _phi(tau) / _b(tau)),))
     steps = (
         Step(Derivative(drift, tau), _phi(tau) * _g(clock), Evaluated(), "the drift, dt = phi dtau"),
-        Step(Derivative(noise, tau), _gamma(clock) * _phi(tau), Evaluated(), "the covariance"),
-        Step(GAMMA * phi, phi**2 * (STEP / batch), defined, "gamma at T(tau) is h phi(tau)/b(tau)"),
-        Step(strength, ETA / B, on_steps, "at a step phi = eta_k/h and b = B_k"),
+        Step(Derivative(noise, tau), _gamma(clock) * _phi(tau), Evaluated(), "the covariance, dt = phi dtau"),
+        Step(_gamma(clock) * _phi(tau), _phi(tau) ** 2 * STEP / _b(tau), strength, "gamma at T(tau) is h phi/b at tau"),
     )
     return chains("change of clock", "The equation in intrinsic time", steps, "eqn: sde-instrinc")
 
 
-def scheme_derivation() -> tuple[Derivation, ...]:
-    """One step of Euler and Maruyama in either time has the mean and the covariance of one step of SGD."""
-    phi, batch, size, slope = Symbol("phi"), Symbol("b"), Symbol("Sigma"), Symbol("dR")
-    step_of_sgd = ETA**2 * size / B
-    at_step = Defined(definitions=((phi, ETA / STEP),))
-    physical = Defined(definitions=((phi, ETA / STEP), (batch, B)))
-    intrinsic = Defined(definitions=((GAMMA, ETA / B), (t, ETA)))
+def physical_scheme_derivation() -> tuple[Derivation, ...]:
+    """One step h of Euler and Maruyama in physical time has the mean and the covariance of one step of SGD."""
     steps = (
-        Step(phi * slope * STEP, ETA * slope, at_step, "physical time, a step h: the mean"),
-        Step(phi**2 * (STEP / batch) * size * STEP, step_of_sgd, physical, "and the covariance"),
-        Step(GAMMA * size * t, step_of_sgd, intrinsic, "intrinsic time, a step eta: the covariance"),
+        Step(PHI * STEP * SLOPE, ETA * SLOPE, Defined(((PHI, ETA / STEP),)), "the mean"),
+        Step(
+            PHI**2 * (STEP / BATCH) * SIZE * STEP,
+            ETA**2 * SIZE / B,
+            Defined(((PHI, ETA / STEP), (BATCH, B))),
+            "the covariance",
+        ),
     )
-    return chains("scheme", "SGD as a scheme of Euler and Maruyama", steps, "sub:the_sde_modeling")
+    return chains("physical scheme", "SGD as a scheme in physical time", steps, "eqn: sde")
+
+
+def intrinsic_scheme_derivation() -> tuple[Derivation, ...]:
+    """One step eta of Euler and Maruyama in intrinsic time has the mean and the covariance of one step of SGD."""
+    steps = (
+        Step(SLOPE * t, ETA * SLOPE, Defined(((t, ETA),)), "the mean"),
+        Step(GAMMA * SIZE * t, ETA**2 * SIZE / B, Defined(((GAMMA, ETA / B), (t, ETA))), "the covariance"),
+    )
+    return chains("intrinsic scheme", "SGD as a scheme in intrinsic time", steps, "eq:sde_raw")
+
+
+def grid_derivation() -> Derivation:
+    """Steps of the lengths eta_k, one after the other, reach t_(k+1) = sum_{j<=k} eta_j.
+
+    >>> str(grid_derivation().conclusion.left)
+    't(k + 1)'
+    """
+    index, last = (Symbol(name, integer=True, nonnegative=True) for name in ("i", "k"))
+    lengths = Sum(_eta(index), (index, 0, last))
+    increments = Sum(_at(index + 1) - _at(index), (index, 0, last))
+    by_length = Defined(((_eta(index), _at(index + 1) - _at(index)),))
+    steps = (
+        Step(lengths, increments, by_length, "step j has the length eta_j"),
+        Step(increments, _at(last + 1) - _at(0), Induction(last), "induction over the steps"),
+        Step(_at(last + 1) - _at(0), _at(last + 1), Defined(((_at(0), Integer(0)),)), "the grid begins at 0"),
+    )
+    summed = Derivation("lengths", "The lengths of the steps add up", steps)
+    step = Step(_at(last + 1), lengths, Turned(summed), "read from its other end")
+    return Derivation("grid", "The grid of intrinsic time", (step,), "sub:the_sde_modeling")
 
 
 def coordinate_derivation() -> tuple[Derivation, ...]:
-    """The second moment of one coordinate: its rate by Ito's formula, and the solution with its initial value.
+    """The second moment m of one coordinate from its rate, which Ito's formula gives: m' = -2 lambda m + gamma q.
+
+    The first derivation is that formula, for one value of the coordinate; the second has its mean as a hypothesis,
+    and integrates the derivative of exp(-2 lambda (t-z)) m.
 
     >>> [each.verify().holds for each in coordinate_derivation()]
-    [True, True, True]
+    [True, True]
     """
     square = (NU - TARGET) ** 2
     generator = -lam * (NU - TARGET) * Derivative(square, NU) + _gamma(t) * _q(t) * Derivative(square, NU, NU) / 2
-    kept = TARGET**2 + Integral(exp(2 * lam * z) * _gamma(z) * _q(z), (z, 0, t))
-    solution = exp(-2 * lam * t) * kept
+    formula = Step(generator, -2 * lam * square + _gamma(t) * _q(t), Evaluated(), "Ito's formula")
+    left = exp(-2 * lam * (t - z))
+    gathered = Integral(left * _gamma(z) * _q(z), (z, 0, t))
+    grown = Integral(left * (Derivative(_m(z), z) + 2 * lam * _m(z)), (z, 0, t))
+    by_rate = Defined(((_q(z), (Derivative(_m(z), z) + 2 * lam * _m(z)) / _gamma(z)),))
+    ends = _m(t) - exp(-2 * lam * t) * _m(0)
     steps = (
-        Step(generator, -2 * lam * square + _gamma(t) * _q(t), Evaluated(), "Ito's formula"),
-        Step(
-            Derivative(solution, t),
-            -2 * lam * solution + _gamma(t) * _q(t),
-            Evaluated(),
-            "the printed moment has this rate",
-        ),
-        Step(kept.subs(t, 0).doit(), TARGET**2, Same(), "and begins at theta^2"),
+        Step(gathered, grown, by_rate, "the mean of Ito's formula, solved for q"),
+        Step(grown, ends, Antiderivative(left * _m(z)), "the derivative of exp(-2 lambda (t-z)) m"),
     )
-    return chains("coordinate", "The second moment of a coordinate", steps, "sec: proof_sketch")
+    gained = Derivation("gathered", "What noise gathers", steps)
+    moment, begun = (exp(-2 * lam * t) * start + gathered for start in (TARGET**2, _m(0)))
+    steps = (
+        Step(moment, begun, Defined(((_m(0), TARGET**2),)), "m begins at theta^2"),
+        Step(begun, _m(t), Rewrite(gained), "what noise gathers"),
+    )
+    whole = Step(_m(t), moment, Turned(Derivation("solution", "The solution", steps)), "the moment at time t")
+    return chains("coordinate", "The second moment of a coordinate", (formula, whole), "sec: proof_sketch")
+
+
+def row_derivation() -> Derivation:
+    """The squares of a row of the root S of Sigma add up to a diagonal entry: |S e|^2 = e'Sigma e."""
+    rooted = MatrixIdentity(symmetric=(HALF,), relations=(((HALF, HALF), SIGMA),))
+    row = HALF * ALONG
+    step = Step(Trace(row.T * row), Trace(ALONG.T * SIGMA * ALONG), rooted, "the root is symmetric")
+    return Derivation("row", "The variance of the noise of one coordinate", (step,), "sec: proof_sketch")
 
 
 def residual_derivation() -> tuple[Derivation, ...]:
-    """The equation of u = W'nu - theta*: its drift, its covariance, and the mean rate of u u'."""
-    w, h, u = PROJECTION, COVARIANCE, RESIDUAL
-    pull = w.T * w * h
-    second = MatrixSymbol("P", FEATURES, FEATURES)
-    drift, covariance = -w * h * u, GAMMA * SIGMA
-    plain = MatrixIdentity(symmetric=(h, SIGMA))
-    over = MatrixIdentity(symmetric=(h, SIGMA, second), random=(u,), moments=(((u, u.T), second),))
-    along = MatrixIdentity(derivatives=((WEIGHTS, drift),), symmetric=(h, SIGMA))
-    turned = -pull * u
-    noise = GAMMA * w.T * SIGMA * w
+    """The equation of u = W'nu - theta*: its drift, and the covariance of its noise W' S dB with S S' = gamma Sigma."""
+    w, h = PROJECTION, COVARIANCE
+    residual = w.T * WEIGHTS - THETA
+    along = MatrixIdentity(derivatives=((WEIGHTS, -w * h * residual),), symmetric=(h,))
+    rooted = MatrixIdentity(relations=(((ROOT, ROOT.T), GAMMA * SIGMA),))
     steps = (
-        Step(Rate(w.T * WEIGHTS - THETA), turned, along, "W' times the drift of nu"),
-        Step(w.T * covariance * w, noise, plain, "W' times the noise of nu"),
-        Step(
-            Mean(turned * u.T + u * turned.T) + noise,
-            -pull * second - second * pull.T + noise,
-            over,
-            "the rate of P = E[u u'] by the product rule of Ito",
-        ),
+        Step(Rate(residual), -w.T * w * h * residual, along, "W' times the drift of nu"),
+        Step((w.T * ROOT) * (w.T * ROOT).T, GAMMA * w.T * SIGMA * w, rooted, "W' times the noise of nu"),
     )
     return chains("residual", "The equation of the residual", steps, "eq:sde_u")
 
@@ -137,7 +188,15 @@ def evolution_derivation() -> tuple[Derivation, ...]:
     between = Integral(Derivative(_F(z), z), (z, 0, t))
     curved = w * h * w.T
     bounded = MatrixIdentity(symmetric=(h, SIGMA), relations=(((SIGMA,), (Symbol("c") + sigma**2) * curved),))
+    u, turned = RESIDUAL, -pull * RESIDUAL
+    over = MatrixIdentity(symmetric=(h, SIGMA, second), random=(u,), moments=(((u, u.T), second),))
     steps = (
+        Step(
+            Mean(turned * u.T + u * turned.T) + noise,
+            -pull * second - second * pull.T + noise,
+            over,
+            "the rate of P = E[u u'] by the product rule of Ito",
+        ),
         Step(
             Rate(left * second * left.T),
             GAMMA * left * w.T * SIGMA * w * left.T,

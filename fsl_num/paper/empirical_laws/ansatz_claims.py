@@ -1,4 +1,4 @@
-"""The steps from the functional scaling law to the ansatz for loss curves, each checked by itself."""
+"""The steps from the functional scaling law to the ansatz for loss curves, each tested by itself."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Equivalent, Joint, Sharp, Statement
+from fsl_num.claims.statements import Joint, Sharp
+from fsl_num.paper.empirical_laws import formulas as said
 from fsl_num.paper.empirical_laws import loops
 from fsl_num.paper.empirical_laws import measurements as measured
 from fsl_num.paper.empirical_laws.measurements import NOISES, PEAK, SCALE, SMOOTH
 from fsl_sym import ansatz
+from fsl_sym.proof import Formula, at_least, at_most
+from fsl_sym.symbols import T, beta, s
 
 Array = NDArray[np.float64]
 Measured = list[tuple[Any, float]]
@@ -29,6 +33,7 @@ STEPPED = "cosine, WSD, 8-1-1 and cyclic schedules"
 QUADRATURE = 1e-8
 """Quadratures are asked for 1e-11; differences of them lose at most two digits and a derivative by differences one."""
 STEPS = 400.0
+DROPS = "t_i = 1 + T(i), t_k = 1 + T(k)"
 
 
 @dataclass(frozen=True)
@@ -151,18 +156,6 @@ def _loss_corrected(sample: Sample) -> Sharp:
     return _exactly(right, wrong, sample)
 
 
-# ---- the constant part ---------------------------------------------------------------------------------------------
-
-
-def _constant_order(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    return np.asarray(np.logaddexp(powers["sigma^2"] * logs["sigma^2"], -powers["T"] * logs["T"]))
-
-
-def _constant_noise(sample: Sample, *, capped: bool) -> Equivalent:
-    s, beta = sample.point
-    return Equivalent(_constant_order, {"sigma^2": 1.0, "T": min(s, 2.0 - 1.0 / beta) if capped else s})
-
-
 # ---- steps ---------------------------------------------------------------------------------------------------------
 
 
@@ -182,10 +175,6 @@ def _abel(sample: Sample) -> Sharp:
     right = _summed(1, sample)
     wrong = {"T(i) for T(i-1), as printed": _summed(0, sample), "the other sign": lambda point: -right(point)}
     return Sharp(right, lambda point: QUADRATURE, wrong)
-
-
-def _first_order(sample: Sample) -> Equivalent:
-    return Equivalent(lambda powers, logs: -powers["K"] * logs["K"], {"K": 1.0})
 
 
 # ---- the kernel's integral and the mean value ----------------------------------------------------------------------
@@ -223,64 +212,41 @@ def _kernel_corrected(sample: Sample) -> Sharp:
 
 
 def _model_kernel(sample: Sample) -> Joint:
-    def left(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return np.asarray(-powers["x"] * logs["x"])
+    parts = zip(("forgotten at once", "left for long"), said.MODEL_KERNEL.parts, strict=True)
+    return Joint({name: order_statement(part, sample) for name, part in parts if isinstance(part, Formula)})
 
-    def gone(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return np.asarray(powers["x"] * logs["x"])
-
-    return Joint(
-        {
-            "forgotten at once": Equivalent(gone, {"x": 1.0}),
-            "left for long": Equivalent(left, {"x": 1.0 - 1.0 / sample.point[1]}),
-        }
-    )
-
-
-def _frozen(place: str, sample: Sample) -> Equivalent:
-    def law(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return np.asarray(-powers[place] * logs[place])
-
-    return Equivalent(law, {place: sample.point[0]})
-
-
-def _frozen_mutants(sample: Sample) -> dict[str, Statement]:
-    return {"the signal at the drop": _frozen("early", sample)}
-
-
-GAMMA = r"\varphi(0)\int_0^{T(k)}\mathcal K(T(k)-t)(\sigma^2+e(t))\,dt"
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sub:the_kernel_teacher_student_setup/physical-time", "sub:the_kernel_teacher_student_setup", 1367,
         "the functional scaling law in physical time",
         "int K(T - t) g(t) gamma(t) dt over intrinsic time is int K(T(tau) - T(u)) g(T(u)) h phi(u)^2/b(u) du over "
-        "physical time: the learning rate comes squared. Checked with h = 1 and b = 4, derived for every h and b.",
-        r"\mathcal N = \int_0^\tau \mathcal K(T(\tau)-T(u))(e(T(u))+\sigma^2)\frac{h\varphi(u)^2}{b(u)}\,du",
-        (POWERS, NAMED), partial(_points, "noise over intrinsic time", _schedules()), _physical_time,
+        "physical time: the learning rate comes squared. Tested with h = 1 and b = 4, derived for every h and b.",
+        said.PHYSICAL_TIME[0], (POWERS, NAMED, *said.PHYSICAL_TIME[1]),
+        partial(_points, "noise over intrinsic time", _schedules()), _physical_time,
         derive=ansatz.physical_time, family="ansatz-quadrature",
     ),
     Claim(
         "eq:numerical_const_term", "eq:numerical_const_term", 1457, "the noise of the first rate, as printed",
         "int K(T(k) - T(u)) (sigma^2 + e(T(k))) phi(u) phi(0) du = phi(0) int K(T(k) - t) (sigma^2 + e(t)) dt.",
-        rf"\int_0^k \mathcal K(T(k)-T(u))(\sigma^2+e(T(k)))\varphi(u)\varphi(0)\,du = {GAMMA}",
-        (POWERS, NAMED), partial(_points, "signal at the end over steps", _schedules()), _const_term,
+        said.FIRST_RATE_PRINTED, (POWERS, NAMED),
+        partial(_points, "signal at the end over steps", _schedules()), _const_term,
         corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature",
     ),
     Claim(
         "eq:numerical_const_term/corrected", "eq:numerical_const_term", 1457, "the noise of the first rate",
         "The same with e(T(u)) on the left: the noise of a constant schedule of rate phi(0) and intrinsic time T(k).",
-        rf"\int_0^k \mathcal K(T(k)-T(u))(\sigma^2+e(T(u)))\varphi(u)\varphi(0)\,du = {GAMMA}",
-        (POWERS, NAMED), partial(_points, "first rate over steps", _schedules()), _const_term,
-        derive=ansatz.integration_by_parts, role="corrected", family="ansatz-quadrature",
+        said.FIRST_RATE[0], (POWERS, NAMED, *said.FIRST_RATE[1]),
+        partial(_points, "first rate over steps", _schedules()), _const_term,
+        derive=ansatz.first_rate, role="corrected", family="ansatz-quadrature",
     ),
     Claim(
         "eq:numerical_const_term/order", "eq:numerical_const_term", 1467, "the order of the noise of the first rate",
         "int_0^T K(T - t) (sigma^2 + e(t)) dt is of the order of sigma^2 + e(T), with constants that serve every "
-        "sigma, none included; checked where the ansatz is derived, s <= 1 - 1/beta.",
-        r"\int_0^{T}\mathcal K(T-t)(\sigma^2+e(t))\,dt \asymp \sigma^2 + e(T)",
-        (POWERS, "s <= 1 - 1/beta", "sigma^2 from 0 to 1e3", "T from 1e2 to 1e40"),
-        measured.constant_noise_rays, partial(_constant_noise, capped=False), regimes=("edge", "hard"),
+        "sigma, none included; tested where the ansatz is derived, s <= 1 - 1/beta.",
+        said.FIRST_RATE_ORDER,
+        (POWERS, at_most(s, 1 - 1 / beta), at_least(T, 1), "sigma^2 from 0 to 1e3", "T from 1e2 to 1e40"),
+        measured.constant_noise_rays, regimes=("edge", "hard"),
         family="constant-noise",
     ),
     Claim(
@@ -288,17 +254,17 @@ CLAIMS: tuple[Claim, ...] = (
         "the order of the noise of the first rate for every s",
         "For every s > 0 it is of the order of sigma^2 + T^-min(s, 2 - 1/beta): e(T) is right up to s = 2 - 1/beta and "
         "not beyond, where what was injected at the start decides.",
-        r"\int_0^{T}\mathcal K(T-t)(\sigma^2+e(t))\,dt \asymp \sigma^2 + T^{-\min(s,\,2-1/\beta)}",
-        (POWERS, "sigma^2 from 0 to 1e3", "T from 1e2 to 1e40"), measured.constant_noise_rays,
-        partial(_constant_noise, capped=True), role="stronger", strengthens="eq:numerical_const_term/order",
+        said.FIRST_RATE_EVERY_S, (POWERS, at_least(T, 1), "sigma^2 from 0 to 1e3", "T from 1e2 to 1e40"),
+        measured.constant_noise_rays, role="stronger", strengthens="eq:numerical_const_term/order",
         family="constant-noise",
     ),
     Claim(
         "eq:numerical_LRD_form", "eq:numerical_LRD_form", 1471, "the loss as signal less the reduction by decay",
-        "The excess risk is of the order of T(k)^-s + M^-(s beta) - LRD(k); checked for M infinite, with any constants "
+        "The excess risk is of the order of T(k)^-s + M^-(s beta) - LRD(k); tested for M infinite, with any constants "
         "between 1e-6 and 1e6. The noise of the first rate is dropped as bounded, and what is left is negative.",
-        r"\mathcal E_k \asymp T(k)^{-s} + M^{-s\beta} - \mathrm{LRD}(k)",
-        (POWERS, NAMED, "M infinite", "T(k) from 12 to 120"), _loss, _loss_as_printed,
+        said.LOSS_PRINTED,
+        (POWERS, NAMED, "LRD is the reduction by decay of the schedule", "M infinite", "T(k) from 12 to 120"),
+        _loss, _loss_as_printed,
         corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature",
     ),
     Claim(
@@ -306,73 +272,71 @@ CLAIMS: tuple[Claim, ...] = (
         "the loss as signal and noise of the first rate, less the reduction by decay",
         "The functional is T(k)^-s + M^-(s beta) + (phi(0)/B) int K(T(k) - t) (sigma^2 + e(t)) dt - LRD(k), exactly: "
         "the noise of the first rate stays, and is the larger part of the constant that a fit calls irreducible.",
-        rf"T(k)^{{-s}} + M^{{-s\beta}} + \mathcal N_k = T(k)^{{-s}} + M^{{-s\beta}} + \tfrac1B {GAMMA}"
-        r"- \mathrm{LRD}(k)",
-        (POWERS, NAMED, "M infinite", "phi absolutely continuous"), _loss, _loss_corrected,
-        derive=ansatz.integration_by_parts, role="corrected", family="ansatz-quadrature",
+        said.LOSS[0], (POWERS, NAMED, "M infinite in the numbers", *said.LOSS[1]),
+        _loss, _loss_corrected,
+        derive=ansatz.loss_by_parts, role="corrected", family="ansatz-quadrature",
     ),
     Claim(
         f"{LABEL}/parts", LABEL, 1476, "the reduction by decay, integrated by parts",
         "The three lines of LRD(k) are equal where phi is absolutely continuous.",
-        r"\mathrm{LRD}(k) = -\frac1B\int_0^k\varphi'(r)\int_{T(r)}^{T(k)}\mathcal K(T(k)-t)(\sigma^2+e(t))\,dt\,dr",
-        (POWERS, NAMED, "phi absolutely continuous"), partial(_points, "reduction as defined", _decaying()), _parts,
-        derive=ansatz.integration_by_parts, family="ansatz-quadrature",
+        said.REDUCTION[0], (POWERS, NAMED, *said.REDUCTION[1]),
+        partial(_points, "reduction as defined", _decaying()), _parts,
+        derive=ansatz.reduction_by_parts, family="ansatz-quadrature",
     ),
     Claim(
         f"{LABEL}/discretisation", LABEL, 1486, "the reduction by decay as a sum over the steps",
         "The sum of (eta_{i-1} - eta_i) int_{T(i)}^{T(k)} K g dt misses the reduction of the same steps by a share "
         "that falls like 1/K at a fixed intrinsic time, neither faster nor slower, for WSD with a linear decay.",
-        r"\mathrm{LRD}(k) \approx \frac1B\sum_{i=1}^k(\eta_{i-1}-\eta_i)\int_{T(i)}^{T(k)}\mathcal K(T(k)-t)"
-        r"(\sigma^2+e(t))\,dt",
-        (POWERS, "WSD, linear decay of the last fifth to a tenth", "T(k) = 200", "K from 512 to 65,536"),
-        measured.discretised_rays, _first_order, family="discretisation",
+        said.DISCRETISED[0],
+        (POWERS, *said.DISCRETISED[1], "WSD, linear decay of the last fifth to a tenth", "T(k) = 200",
+         "K from 512 to 65,536"),
+        measured.discretised_rays, family="discretisation",
     ),
     Claim(
         f"{LABEL}/discretisation-exact", LABEL, 1486, "the reduction by decay of steps, exactly",
         "With T(i-1) in place of T(i) the sum is exact for every schedule given step by step, rising or falling, with "
         "jumps: the drop of step i acts from its beginning on.",
-        r"\mathrm{LRD}(k) = \frac1B\sum_{i=1}^k(\eta_{i-1}-\eta_i)\int_{T(i-1)}^{T(k)}\mathcal K(T(k)-t)"
-        r"(\sigma^2+e(t))\,dt",
-        (POWERS, STEPPED), lambda sample: measured.step_measurements(sample, True), _abel,
+        said.STEPS[0], (POWERS, STEPPED, *said.STEPS[1]),
+        lambda sample: measured.step_measurements(sample, True), _abel,
         derive=ansatz.abel_summation, role="stronger", strengthens=f"{LABEL}/discretisation",
         family="steps",
     ),
     Claim(
         f"{LABEL}/kernel-integral", LABEL, 1498, "the integral of the kernel, as printed",
         "c (1 - 1/beta) int_{T(i)}^{T(k)} K(T(k) - t) dt is the same with (1 + c t)^-(2 - 1/beta) under the integral.",
-        r"\int_{T(i)}^{T(k)}\mathcal K(T(k)-t)\,dt \approx \int_{T(i)}^{T(k)}\frac{1}{(1+ct)^{2-1/\beta}}\,dt\,du",
-        (POWERS,), _kernel_points, _kernel_printed, corrected_by=f"{LABEL}/kernel-integral/corrected",
+        said.KERNEL_PRINTED, (POWERS, "T is T(k), x is T(k) - T(i)"),
+        _kernel_points, _kernel_printed, corrected_by=f"{LABEL}/kernel-integral/corrected",
         family="kernel-integral",
     ),
     Claim(
         f"{LABEL}/kernel-integral/corrected", LABEL, 1498, "the integral of the kernel",
         "With T(k) - t in the place of t it is 1 - (1 + c (T(k) - T(i)))^-(1 - 1/beta), exactly.",
-        r"c\left(1-\tfrac1\beta\right)\int_{T(i)}^{T(k)}\frac{dt}{(1+c(T(k)-t))^{2-1/\beta}} = "
-        r"1-(1+c(T(k)-T(i)))^{-(1-1/\beta)}",
-        (POWERS,), _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, role="corrected",
+        said.KERNEL_INTEGRAL, (POWERS, "T is T(k), x is T(k) - T(i)"),
+        _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, role="corrected",
         family="kernel-integral",
     ),
     Claim(
         f"{LABEL}/kernel-of-the-model", LABEL, 1498, "the model's kernel forgets like the power",
         "The share of the model's own kernel that is gone after x grows like x at once, and what is left falls like "
         "x^-(1 - 1/beta): the power kernel is right in both, up to constants.",
-        r"1 - \frac{\int_0^x\mathcal K_\infty}{\int_0^\infty\mathcal K_\infty} \asymp (1+cx)^{-(1-1/\beta)}",
-        ("lambda_j = j^-beta", "M infinite"), measured.model_kernel_rays, _model_kernel, role="own",
+        said.MODEL_KERNEL, ("lambda_j = j^-beta", "M infinite", "x <= 1 in the first part, x >= 1 in the second"),
+        measured.model_kernel_rays, _model_kernel, role="own",
         family="kernel-integral",
     ),
     Claim(
         f"{LABEL}/signal-at-the-drop", LABEL, 1505, "the signal of the mean value taken at the drop",
         "e(xi_i), the mean of e over [T(i), T(k)] under the kernel, is of the order of e(T(i)). The kernel weighs the "
         "latest times most, so that xi_i moves away from T(i) as training goes on.",
-        r"\int_{T(i)}^{T(k)}\mathcal K(T(k)-t)e(t)\,dt \approx e(T(i))\int_{T(i)}^{T(k)}\mathcal K(T(k)-t)\,dt",
-        (POWERS, "s <= 1 - 1/beta", "T(k) up to 1e40"), measured.frozen_rays, partial(_frozen, "early"),
+        said.AT_THE_DROP, (POWERS, at_most(s, 1 - 1 / beta), DROPS, "T(k) up to 1e40"),
+        measured.frozen_rays,
         regimes=("edge", "hard"), corrected_by=f"{LABEL}/signal-at-the-end", role="argument", family="mean-value",
     ),
     Claim(
         f"{LABEL}/signal-at-the-end", LABEL, 1505, "the signal of the mean value taken at the end",
         "It is of the order of e(T(k)), at least e(T(k)), with constants that serve every T(i) <= T(k).",
-        r"\int_{T(i)}^{T(k)}\mathcal K(T(k)-t)e(t)\,dt \asymp e(T(k))\int_{T(i)}^{T(k)}\mathcal K(T(k)-t)\,dt",
-        (POWERS, "s <= 1 - 1/beta", "T(k) up to 1e40"), measured.frozen_rays, partial(_frozen, "late"),
-        _frozen_mutants, regimes=("edge", "hard"), role="corrected", family="mean-value",
+        said.AT_THE_END, (POWERS, at_most(s, 1 - 1 / beta), DROPS, "T(k) up to 1e40"),
+        measured.frozen_rays,
+        mutants=lambda sample: {"the signal at the drop": order_statement(said.AT_THE_DROP, sample)},
+        regimes=("edge", "hard"), role="corrected", family="mean-value",
     ),
 )  # fmt: skip

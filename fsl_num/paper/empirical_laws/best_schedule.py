@@ -320,15 +320,20 @@ def shape_rays(sample: Sample) -> dict[str, list[Ray]]:
 
 
 def power_decay_rays(sample: Sample) -> list[Ray]:
-    """The noise that the model itself keeps of a power decay, per peak rate, along K at a fixed peak rate."""
+    """The noise that the model itself keeps of a power decay: along K at a fixed peak rate, and along the peak rate."""
     beta = sample.point[1]
     rays = []
     for name, power in (("2 beta - 1", 2.0 * beta - 1.0), ("3 beta", 3.0 * beta)):
-        decades = np.linspace(4.0, 24.0, 11)
-        plans = [PowerDecay(peak=0.1, steps=10.0**decade, power=power) for decade in decades]
-        values = [math.log(noise_functional(plan, beta, rtol=1e-6).value / 0.1) for plan in plans]
-        scale = decades * math.log(10.0)
-        rays.append(Ray(f"power {name}", scale, {"K": scale}, np.array(values)))
+        paths = {
+            "K grows": (np.full(11, -1.0), np.linspace(4.0, 24.0, 11)),
+            "a falls": (np.linspace(-1.0, -12.0, 12), np.full(12, 24.0)),
+        }
+        for path, (peaks, steps) in paths.items():
+            plans = [PowerDecay(peak=10.0**a, steps=10.0**K, power=power) for a, K in zip(peaks, steps, strict=True)]
+            values = [math.log(noise_functional(plan, beta, rtol=1e-6).value) for plan in plans]
+            logs = {"a": peaks * math.log(10.0), "K": steps * math.log(10.0)}
+            scale = logs["K"] if path == "K grows" else -logs["a"]
+            rays.append(Ray(f"power {name}, {path}", scale, logs, np.array(values)))
     return rays
 
 
@@ -340,4 +345,4 @@ def early_drop_ray(sample: Sample) -> list[Ray]:
     # far enough down that the power of the first rate is large beside the rest, however small s is
     small = np.linspace(2.0, 8.0, 13) / min(s, 1.0) * math.log(10.0)
     values = [math.log(-objective(np.array([math.exp(-each), 1.0]), steps)[0]) for each in small]
-    return [Ray("one small first step", small, {"1/rate": small}, np.array(values))]
+    return [Ray("one small first step", small, {"r": -small}, np.array(values))]

@@ -7,22 +7,27 @@ loops over the steps as the laws are printed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Equivalent, Ray, Sharp
+from fsl_num.claims.evaluation import sharp
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Ray, Sharp
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
+from fsl_num.paper.empirical_laws import formulas as said
 from fsl_num.paper.empirical_laws import loops
 from fsl_num.paper.empirical_laws import measurements as measured
 from fsl_num.paper.empirical_laws.measurements import SCALE, STEPWISE
 from fsl_num.paper.scaling_laws.measurements import Training, functional_risk
 from fsl_sym import ansatz
+from fsl_sym.symbols import D, M
 
 Array = NDArray[np.float64]
 Measured = list[tuple[Any, float]]
@@ -69,37 +74,25 @@ def _final_losses(sample: Sample) -> tuple[Ray, ...]:
     return tuple(rays)
 
 
-def _final_law(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    return np.asarray(np.logaddexp(-powers["alpha_M"] * logs["M"], -powers["alpha_D"] * logs["D"]))
-
-
-def _final(sample: Sample) -> Equivalent:
-    s, beta = sample.point
-    return Equivalent(_final_law, {"alpha_M": s * beta, "alpha_D": s / (1.0 + s)})
-
-
-_FINAL = {"L0": 1.5, "A1": 40.0, "A2": 300.0, "kappa1": 0.34, "kappa2": 0.28}
+_FINAL = {"L_0": Rational(3, 2), "A_1": 40, "A_2": 300, "kappa_1": Rational(17, 50), "kappa_2": Rational(7, 25)}
 
 
 def _chinchilla(sample: Sample) -> Measured:
     found: Measured = []
     for size, batch, steps in ((1e6, 32.0, 100), (3e7, 288.0, 250), (4e8, 1.0, 10)):
         plan = Plan([0.1] * steps, [steps], batch_sizes=batch, model_size=size)
-        found.append(((size, batch * steps), float(law("chinchilla").predict(plan, _FINAL)[-1])))
+        given = {name.replace("_", ""): float(value) for name, value in _FINAL.items()}
+        found.append(({"M": int(size), "D": int(batch * steps)}, float(law("chinchilla").predict(plan, given)[-1])))
     return found
 
 
-def _chinchilla_loop(data: int = 1, model: int = 0, sign: float = -1.0) -> Value:
-    def value(point: Any) -> float:
-        lacking = _FINAL["A1"] * point[model] ** (sign * _FINAL["kappa1"])
-        return float(_FINAL["L0"] + lacking + _FINAL["A2"] * point[data] ** -_FINAL["kappa2"])
-
-    return value
-
-
 def _chinchilla_statement(sample: Sample) -> Sharp:
-    wrong = {"M and D exchanged": _chinchilla_loop(0, 1), "the power of M above": _chinchilla_loop(sign=1.0)}
-    return Sharp(_chinchilla_loop(), lambda point: ONE_PASS, wrong)
+    said_right = said.CHINCHILLA.right
+    wrong = {
+        "M and D exchanged": said_right.subs({M: D, D: M}, simultaneous=True),
+        "the power of M above": said_right.replace(lambda part: part.is_Pow and part.base == M, lambda part: 1 / part),
+    }
+    return sharp(said_right, _FINAL, lambda point: ONE_PASS, wrong)
 
 
 # ---- momentum ------------------------------------------------------------------------------------------------------
@@ -280,10 +273,6 @@ def _near_rays(sample: Sample) -> list[Ray]:
     return [Ray("WSD, linear decay", scale, {"K": scale}, np.array(values))]
 
 
-def _near(sample: Sample) -> Equivalent:
-    return Equivalent(lambda powers, logs: -powers["K"] * logs["K"], {"K": 1.0})
-
-
 def _sample_free(function: Callable[[], Any], sample: Sample) -> Any:
     return function()
 
@@ -294,28 +283,29 @@ CLAIMS: tuple[Claim, ...] = (
         "L_0 + C_M M^-alpha_M + C_D D^-alpha_D: within the theory this is the final loss of the constant schedule at "
         "the data-optimal order of its rate, eta = D^(-s/(1+s)), with alpha_M = s beta and alpha_D = s/(1+s). "
         "Schedules that decay have other exponents, some with logarithms.",
-        r"L(M,D) = L_0 + C_M M^{-\alpha_M} + C_D D^{-\alpha_D}",
-        ("constant schedule, eta = D^(-s/(1+s))", "B = 1", "D up to 1e40"), _final_losses, _final,
+        said.FINAL_LOSS, ("constant schedule, eta = D^(-s/(1+s))", "B = 1", "D up to 1e40"),
+        _final_losses,
         family="final-losses",
     ),
     Claim(
         f"{LABEL}/chinchilla", LABEL, 1169, "the Chinchilla law",
         "L_0 + A_1 M^-kappa_1 + A_2 D^-kappa_2, D the batch sizes summed: eqn: scaling-law under other names.",
-        r"L(M,D) = L_0 + A_1 M^{-\kappa_1} + A_2 D^{-\kappa_2}", ("three sizes and budgets",), _chinchilla,
+        said.CHINCHILLA, ("three sizes and budgets",),
+        _chinchilla,
         _chinchilla_statement, regimes=("easy",), family="laws",
     ),
     Claim(
         f"{LABEL}/momentum", LABEL, 1178, "the Momentum Law",
         "L_0 + A S_1^-kappa - C S_2 with S_2 its double sum.",
-        r"S_2 = \sum_{i=2}^k\sum_{j=2}^i(\eta_{j-1}-\eta_j)\lambda^{i-j}", (SCHEDULES, "lambda from 0.9 to 0.999"),
+        said.MOMENTUM, (SCHEDULES, said.DROP, "lambda from 0.9 to 0.999"),
         partial(_sample_free, _momentum), _momentum_statement, regimes=("easy",), family="laws",
     ),
     Claim(
         f"{LABEL}/momentum-drops", LABEL, 1182, "the Momentum Law is a reduction by decay",
         "S_2 is one sum over the drops, each with the weight (1 - lambda^(k-j+1))/(1 - lambda): the shape of the loss "
         "reduction by decay, with an exponential of the steps where the theory has a power of intrinsic time.",
-        r"S_2 = \sum_{j=2}^k(\eta_{j-1}-\eta_j)\frac{1-\lambda^{k-j+1}}{1-\lambda}",
-        (SCHEDULES, "lambda from 0.9 to 0.999"), partial(_sample_free, _momentum), _momentum_drops,
+        said.MOMENTUM_DROPS, (SCHEDULES, said.DROP, "lambda from 0.9 to 0.999"),
+        partial(_sample_free, _momentum), _momentum_drops,
         derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws",
     ),
     Claim(
@@ -323,8 +313,8 @@ CLAIMS: tuple[Claim, ...] = (
         "The reduction by decay is C sum (eta_{i-1} - eta_i) G(eta_i^-kappa' S_i) with S_i = sum_{j=1}^i eta_j; tested "
         "where the theory has such a law, kappa' = 0 and kappa'' = 1 - 1/beta. As printed, a drop counts in full at "
         "once and nothing comes after it.",
-        r"\mathrm{LD}(k) = C\sum_{i=2}^k(\eta_{i-1}-\eta_i)G(\eta_i^{-\kappa'}S_i),\quad S_i=\sum_{j=1}^i\eta_j",
-        (SCHEDULES, "label noise alone", "the power kernel"), _label_noise, _multi_power_printed,
+        said.MULTI_POWER_PRINTED, (SCHEDULES, "label noise alone", "the power kernel", *said.LEFT),
+        _label_noise, _multi_power_printed,
         corrected_by=f"{LABEL}/multi-power/corrected", family="steps",
     ),
     Claim(
@@ -332,16 +322,15 @@ CLAIMS: tuple[Claim, ...] = (
         "With S_i = sum_{j=i}^k eta_j, as its authors have it, the Multi-Power Law with kappa' = 0, kappa'' = 1 - "
         "1/beta is the reduction of label noise in the functional scaling law exactly, for any schedule given by "
         "steps: nothing is approximated.",
-        r"\mathrm{LD}(k) = C\sum_{i=2}^k(\eta_{i-1}-\eta_i)\Big(1-\big(1+c\textstyle\sum_{j=i}^k\eta_j\big)"
-        r"^{-(1-1/\beta)}\Big)",
-        (SCHEDULES, "label noise alone", "the power kernel"), _label_noise, _multi_power_corrected,
-        derive=lambda: [ansatz.abel_summation(), ansatz.kernel_integral()], role="corrected",
+        said.MULTI_POWER, (SCHEDULES, "label noise alone", "the power kernel", *said.LEFT),
+        _label_noise, _multi_power_corrected,
+        derive=ansatz.multi_power, role="corrected",
         family="steps",
     ),
     Claim(
         f"{LABEL}/multi-power-definition", LABEL, 1188, "the Multi-Power Law",
         "L_0 + A S_1^-kappa - LD(k) with S_i = sum_{j=i}^k eta_j, kappa' free.",
-        r"\mathcal L_k = L_0 + A S_1^{-\kappa} - \mathrm{LD}(k)", (SCHEDULES, "kappa' = 0 and 0.4"),
+        said.MULTI_POWER_LAW, (SCHEDULES, "kappa' = 0 and 0.4"),
         partial(_sample_free, _multi_power_curves), _multi_power_definition, regimes=("easy",), role="own",
         family="laws",
     ),
@@ -349,17 +338,19 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: fsl-ansatz", "eqn: fsl-ansatz", 1517, "the ansatz",
         "c_0 + c_1 T(k)^-s + c_2 M^-(s beta) - c_3 sum (eta_{i-1} - eta_i) (c_4 + T(i)^-s) (1 - (1 + c_5 (T(k) - "
         "T(i)))^-gamma), and the form with seven constants for one model size (1538), which renames them.",
-        r"\mathcal R_k \approx c_0 + \frac{c_1}{T(k)^s} - c_3\sum_{i=1}^k(\eta_{i-1}-\eta_i)\Big(c_4+\frac1{T(i)^s}"
-        r"\Big)\big(1-(1+c_5(T(k)-T(i)))^{-\gamma}\big)",
-        (SCHEDULES, "s at most 2, gamma = 1 - 1/beta"), _ansatz_measured, _ansatz_statement, family="laws",
+        said.ANSATZ, (SCHEDULES, "s at most 2, gamma = 1 - 1/beta"),
+        _ansatz_measured, _ansatz_statement, family="laws",
     ),
     Claim(
         "eqn: fsl-ansatz/nearly-multi-power", "eqn: fsl-ansatz", 240, "nearly equivalent to the Multi-Power Law",
         "As c_3 grows with c_2 c_3 held, the ansatz with seven constants becomes the Multi-Power Law with kappa' = 0 "
         "but for T(k) - T(i) in the place of T(k) - T(i-1): they differ by a share 1/K of the reduction at a fixed "
         "intrinsic time, neither more nor less.",
-        r"c_3\to\infty,\ c_2c_3=C:\quad \mathrm{LRD}(k) = \mathrm{LD}(k)\,(1 - \Theta(1/K))",
-        ("WSD, linear decay of the last fifth to a tenth", "T(k) = 200", "K from 512 to 65,536"), _near_rays, _near,
+        said.NEARLY, ("LD is the Multi-Power Law, LRD the reduction by decay of the ansatz",
+         "WSD, linear decay of the last fifth to a tenth",
+         "T(k) = 200", "K from 512 to 65,536"),
+        _near_rays,
+        lambda sample: order_statement(said.NEARLY_ALL, sample),
         derive=ansatz.multi_power_limit, family="laws",
     ),
 )  # fmt: skip

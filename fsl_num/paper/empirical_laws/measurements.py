@@ -261,8 +261,8 @@ def frozen_rays(sample: Sample) -> tuple[Ray, ...]:
         pairs = [path(10.0**decade) for decade in DECADES]
         values = [math.log(_mean_signal(low, length, s, beta)) for low, length in pairs]
         logs = {
-            "early": np.log1p([low for low, _ in pairs]),
-            "late": np.log1p([low + length for low, length in pairs]),
+            "t_i": np.log1p([low for low, _ in pairs]),
+            "t_k": np.log1p([low + length for low, length in pairs]),
         }
         rays.append(Ray(name, DECADES * LOG10, logs, np.array(values)))
     return tuple(rays)

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Equivalent, Joint, Sharp
+from fsl_num.claims.statements import Joint, Sharp
 from fsl_num.paper.empirical_laws import best_schedule
+from fsl_num.paper.empirical_laws import formulas as said
 from fsl_num.schedules.steps import step_rates
 from fsl_sym import ansatz
+from fsl_sym.proof import AllOf
 
 Array = NDArray[np.float64]
 Measured = list[tuple[Any, float]]
@@ -141,31 +144,7 @@ def _optimum(sample: Sample) -> Sharp:
 
 
 def _shape(sample: Sample) -> Joint:
-    s, beta = sample.point
-    hard = sample.regime == "hard"
-    easier = 1.0 + s * beta
-    powers = {
-        "loss": -s if hard else -s * beta / easier,
-        "decaying": (easier - beta) / (2.0 * beta - 1.0) if hard else 0.0,
-        "end": -0.5 * (1.0 + s) if hard else 0.5 / easier - 1.0,
-        "peak": 0.0 if hard else beta / easier - 1.0,
-    }
-
-    def law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return np.asarray(exponents["K"] * logs["K"])
-
-    return Joint({name: Equivalent(law, {"K": power}) for name, power in powers.items()})
-
-
-def _power_decay(sample: Sample) -> Equivalent:
-    return Equivalent(lambda powers, logs: -powers["K"] * logs["K"], {"K": 1.0 - 1.0 / sample.point[1]})
-
-
-def _runaway(sample: Sample) -> Equivalent:
-    def law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return np.asarray(exponents["1/rate"] * logs["1/rate"])
-
-    return Equivalent(law, {"1/rate": sample.point[0]})
+    return Joint({name: order_statement(formula, sample) for name, formula in said.SHAPE.items()})
 
 
 # ---- tokens --------------------------------------------------------------------------------------------------------
@@ -204,29 +183,30 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec:CLRS/cosine", "sec:CLRS", 1207, "the cosine schedule, as printed",
         "With rho = 0.1 the rate (1 + rho)/2 + (1 - rho)/2 cos((k-1)/(K-1)) of the peak ends at a tenth.",
-        r"\eta_k = \tfrac{1+\rho}2\eta_{\max} + \tfrac{1-\rho}2\eta_{\max}\cos\Big(\frac{k-1}{K-1}\Big)",
-        ("K from 2 to 33,907",), lambda sample: _cosine("ends", turn=1.0), _ends, regimes=("easy",),
+        said.COSINE_PRINTED, ("rho = 0.1", "K from 2 to 33,907"),
+        lambda sample: _cosine("ends", turn=1.0), _ends, regimes=("easy",),
         corrected_by="sec:CLRS/cosine/corrected",
     ),
     Claim(
         "sec:CLRS/cosine/corrected", "sec:CLRS", 1207, "the cosine schedule",
         "With pi (k-1)/(K-1) in the cosine it begins at the peak and ends at rho times the peak.",
-        r"\eta_k = \tfrac{1+\rho}2\eta_{\max} + \tfrac{1-\rho}2\eta_{\max}\cos\Big(\pi\frac{k-1}{K-1}\Big)",
-        ("K from 2 to 33,907",), lambda sample: _cosine("ends", turn=math.pi), _ends, regimes=("easy",),
+        said.COSINE, ("rho = 0.1", "K from 2 to 33,907"),
+        lambda sample: _cosine("ends", turn=math.pi), _ends, regimes=("easy",),
         role="corrected",
     ),
     Claim(
         "sec:CLRS/8-1-1", "sec:CLRS", 1211, "the schedule 8-1-1",
         "The peak up to step 0.8 K, over sqrt(10) up to 0.9 K and over 10 up to K.",
-        r"\eta_k = \eta_{\max},\ \eta_{\max}/\sqrt{10},\ \eta_{\max}/10", ("K = 10, 130 and 33,900",), _eight_one_one,
+        said.EIGHT_ONE_ONE, ("K = 10, 130 and 33,900",),
+        _eight_one_one,
         _eight_one_one_statement, regimes=("easy",),
     ),
     Claim(
         "eqn: FSL-optimization", "eqn: FSL-optimization", 1583, "the optimal schedule of the fitted ansatz",
         "Among rates that never rise the minimiser keeps the peak for at least 65 % of the steps, ends below a "
-        "twentieth of it, and is better than cosine, WSD and 8-1-1 that end at a tenth. Checked with the constants as "
+        "twentieth of it, and is better than cosine, WSD and 8-1-1 that end at a tenth. Tested with the constants as "
         "fits give them, where c_3 is so large that the term T(i)^-s is not seen.",
-        r"\min_{\delta_i\ge0}\mathcal L_\Theta: \quad \eta_K \ll 0.1\,\eta_{\max}", (FIT, "c_3 = 1e7", NEVER_RISING),
+        said.WSD_LIKE[0], (FIT, "c_3 = 1e7", NEVER_RISING, *said.WSD_LIKE[1]),
         lambda sample: best_schedule.fitted_shapes(1e7, "the drop"), _wsd_like, regimes=("easy",), family="optimum",
     ),
     Claim(
@@ -234,7 +214,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the optimal schedule of the ansatz where its signal counts",
         "The same with c_3 = 1 and c_2 c_3 unchanged. The minimiser falls to a third of the peak within the first "
         "steps: it is paid T(i)^-s for that drop, for good.",
-        r"c_3 = 1: \quad \min_{\delta_i\ge0}\mathcal L_\Theta", (FIT, "c_3 = 1", NEVER_RISING),
+        said.WSD_LIKE[0], (FIT, "c_3 = 1", NEVER_RISING, *said.WSD_LIKE[1]),
         lambda sample: best_schedule.fitted_shapes(1.0, "the drop"), _wsd_like, regimes=("easy",), role="argument",
         corrected_by="eqn: FSL-optimization/signal-at-the-end", family="optimum",
     ),
@@ -242,8 +222,10 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: FSL-optimization/signal-at-the-end", "eqn: FSL-optimization", 1583,
         "the optimal schedule with the signal at the end",
         "With T(k)^-s for T(i)^-s, and T(k) - T(i-1), the minimiser is WSD-like for c_3 = 1 as well.",
-        r"\mathrm{LRD}(k) = c_2(c_3+T(k)^{-s})\sum_{i\le k}(\eta_{i-1}-\eta_i)(1-(1+c_4(T(k)-T(i-1)))^{-\gamma})",
-        (FIT, "c_3 = 1", NEVER_RISING), lambda sample: best_schedule.fitted_shapes(1.0, "the end"), _wsd_like,
+        said.WSD_LIKE[0],
+        (FIT, "LRD(k) = c_2 (c_3 + T(k)^-s) sum (eta_(i-1) - eta_i)(1 - (1 + c_4 (T(k) - T(i-1)))^-gamma)", "c_3 = 1",
+         NEVER_RISING, *said.WSD_LIKE[1]),
+        lambda sample: best_schedule.fitted_shapes(1.0, "the end"), _wsd_like,
         regimes=("easy",), role="corrected", family="optimum",
     ),
     Claim(
@@ -251,8 +233,8 @@ CLAIMS: tuple[Claim, ...] = (
         "over all schedules the ansatz has no minimum",
         "One first step at rate r, then the peak: the ansatz falls like -r^-s as r goes to 0. The constraint that "
         "rates never rise is needed for the ansatz; the functional itself does not need it.",
-        r"\inf_{\{\eta_i\}}\mathcal L_\Theta = -\infty", ("the printed ansatz", "rates may rise"),
-        best_schedule.early_drop_ray, _runaway, role="own", family="optimum",
+        said.UNBOUNDED, ("L(r) is the printed ansatz after a first step at rate r", "r <= 1", "rates may rise"),
+        best_schedule.early_drop_ray, role="own", family="optimum",
     ),
     Claim(
         "eqn: FSL-optimization/closed-form", "eqn: FSL-optimization", 1583, "the optimal schedule in closed form",
@@ -260,8 +242,9 @@ CLAIMS: tuple[Claim, ...] = (
         "to the bound, for a power decay over the steps left y, a (1 + c a y/(2 beta))^(2 beta - 1), cut at the "
         "bound; one equation gives the last rate a. Numerical optimisation over all rates, free to rise, comes down "
         "to it as its blocks get finer and never below.",
-        r"\eta^\star(y) = \min\Big\{\eta_{\max},\ a\Big(1+\frac{c\,a\,y}{2\beta}\Big)^{2\beta-1}\Big\}",
-        ("label noise alone", "the power kernel", "K = 33,907"), best_schedule.optimised_losses, _optimum,
+        said.BEST_RATE,
+        ("eta(y) is the best rate when y steps are left", "label noise alone", "the power kernel", "K = 33,907"),
+        best_schedule.optimised_losses, _optimum,
         derive=ansatz.optimal_rate, role="own", family="optimum",
     ),
     Claim(
@@ -270,9 +253,9 @@ CLAIMS: tuple[Claim, ...] = (
         "- 1)) of the steps and ends at K^-((1+s)/2) of it, with the loss K^-s. In the easy regime there is no stable "
         "phase: the peak itself is K^-(1 - beta/(1 + s beta)), and the loss K^-(s beta/(1 + s beta)) has no "
         "logarithm, which WSD does not reach. On the edge the decay takes a fixed share.",
-        r"s < 1-\tfrac1\beta:\ \frac{\eta_K}{\eta_{\max}}\asymp K^{-\frac{1+s}2};\quad s > 1-\tfrac1\beta:\ "
-        r"\min\mathcal E\asymp K^{-\frac{s\beta}{1+s\beta}}",
-        ("label noise alone", "the power kernel", "rates up to a bound", "K from 1e10 to 1e100"),
+        AllOf(tuple(said.SHAPE.values())),
+        ("E is the least loss, w the share of decaying steps, eta(K) and eta_max the last and the largest rate",
+         "label noise alone", "the power kernel", "rates up to a bound", "K from 1e10 to 1e100"),
         best_schedule.shape_rays, _shape, depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",
     ),
     Claim(
@@ -281,27 +264,30 @@ CLAIMS: tuple[Claim, ...] = (
         "Under the model's own kernel, M infinite, the noise of the schedule a (1 - tau/K)^p is of the order of "
         "a (a K)^-(1 - 1/beta) for p = 2 beta - 1 and 3 beta, as for every p > beta - 1. With T = a K/(p + 1) the loss "
         "T^-s + noise is least in the easy regime at the order K^-(s beta/(1 + s beta)): less than that of WSD.",
-        r"\mathcal N\big(a(1-\tau/K)^{p}\big) \asymp a\,(aK)^{-(1-1/\beta)},\quad p > \beta - 1",
-        ("lambda_j = j^-beta, M infinite", "a = 0.1, K from 1e4 to 1e24"), best_schedule.power_decay_rays, _power_decay,
+        said.POWER_DECAY,
+        ("N(a, K, p) is the noise of a (1 - tau/K)^p", "p > beta - 1", "lambda_j = j^-beta, M infinite",
+         "a from 1e-12 to 0.1, K from 1e4 to 1e24"),
+        best_schedule.power_decay_rays,
         role="own",
     ),
     Claim(
         "appendix:llm_pre-training/tokens", "appendix:llm_pre-training", 1568, "steps, batch and tokens",
         "33,907 steps of batches of 288 are 20B tokens: with sequences of 2048 tokens, which are not printed.",
-        r"33907 \cdot 288 \cdot 2048 \approx 2\cdot10^{10}", ("2048 tokens a sequence",), _tokens, _tokens_statement,
+        said.TOKENS[0], (*said.TOKENS[1], "2048 tokens a sequence"),
+        _tokens, _tokens_statement,
         regimes=("easy",), family="tokens",
     ),
     Claim(
         "fig:different-step-fit-lrs", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens, as printed",
         "17k, 34k, 68k and 134k steps are 10B, 20B, 40B and 80B tokens, all numbers rounded as printed.",
-        r"17k, 34k, 68k, 134k \leftrightarrow 10B, 20B, 40B, 80B", ("one batch size for all",),
+        said.token_steps(134000), ("one batch size for all", "B = 288, L = 2048"),
         lambda sample: _steps(134e3), _steps_statement, regimes=("easy",),
         corrected_by="fig:different-step-fit-lrs/corrected", family="tokens",
     ),
     Claim(
         "fig:different-step-fit-lrs/corrected", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens",
-        "The last is 136k steps.", r"17k, 34k, 68k, 136k \leftrightarrow 10B, 20B, 40B, 80B",
-        ("one batch size for all",), lambda sample: _steps(136e3), _steps_statement, regimes=("easy",),
+        "The last is 136k steps.", said.token_steps(136000), ("one batch size for all", "B = 288, L = 2048"),
+        lambda sample: _steps(136e3), _steps_statement, regimes=("easy",),
         role="corrected", family="tokens",
     ),
 )  # fmt: skip

@@ -19,6 +19,7 @@ from fsl_num.claims.records import Erratum, Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray, growth
 from fsl_num.paper.allocation.comparisons import PROBLEMS, Vanishes
 from fsl_num.paper.allocation.numeric_laws import LOG_BUDGETS, SETTLED, BudgetedLaw
+from fsl_num.paper.model import formulas as said
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.capacity_comparison import capacity_derivation, peak_rate_derivation
 from fsl_sym.order import Order
@@ -263,8 +264,8 @@ CAPACITY_CLAIMS: tuple[Claim, ...] = (
         "sec:intro/capacity", "sec:intro", 184, "more capacity is consistently more efficient, as printed",
         "For one task (alpha = s beta fixed) a higher capacity (smaller beta) makes the optimal risk decay faster in "
         "data and in compute, for every schedule. In the easy regime under exponential decay it does not.",
-        r"\beta' < \beta:\quad \mathcal E^\star(\alpha/\beta', \beta') \ll \mathcal E^\star(\alpha/\beta, \beta)",
-        ONE_TASK, capacity_ratios, strictly_better, corrected_by="sec:intro/capacity-never-worse",
+        said.CAPACITY_PRINTED, (*ONE_TASK, *said.TWO),
+        capacity_ratios, strictly_better, corrected_by="sec:intro/capacity-never-worse",
         family="capacities",
     ),
     Claim(
@@ -272,32 +273,32 @@ CAPACITY_CLAIMS: tuple[Claim, ...] = (
         "A higher capacity never makes the optimal risk decay slower. It wins a power of the budget for constant rates "
         "and in the hard regime, a power of the logarithm for WSD in the easy regime, and nothing for exponential "
         "decay there.",
-        r"\beta' < \beta:\quad \mathcal E^\star(\alpha/\beta', \beta') \lesssim \mathcal E^\star(\alpha/\beta, \beta)",
-        ONE_TASK, capacity_ratios, never_worse, derive=capacity_derivation, family="capacities", role="corrected",
+        said.CAPACITY, (*ONE_TASK, *said.TWO),
+        capacity_ratios, never_worse, derive=capacity_derivation, family="capacities", role="corrected",
     ),
     Claim(
         "sec: effect-lrs/constant-rate-capacity", "sec: effect-lrs", 929,
         "more capacity at a constant rate",
         "For one task a higher capacity makes the optimal risk of a constant rate decay faster by a power, in data "
         "(alpha/(alpha + beta)) and in compute (alpha/(1 + alpha + beta)).",
-        r"\mathcal E^\star \asymp D^{-\alpha/(\alpha+\beta)}, \quad C^{-\alpha/(1+\alpha+\beta)}",
-        ONE_TASK, partial(some_ratios, "constant"), partial(some_better, "constant"), derive=capacity_derivation,
+        said.CONSTANT_RATE, ONE_TASK,
+        partial(some_ratios, "constant"), partial(some_better, "constant"), derive=capacity_derivation,
         family="capacities",
     ),
     Claim(
         "sec: effect-lrs/easy-no-gain", "sec: effect-lrs", 1000, "easy, exponential decay: no gain from capacity",
         "For one task in the easy regime a higher capacity leaves the order of the compute-optimal risk of exponential "
         "decay as it is.",
-        r"\mathcal E^\star \asymp (C/\log C)^{-\alpha/(2+\alpha)}",
-        ONE_TASK, partial(some_ratios, "exp-decay, compute"), partial(no_gain, "exp-decay, compute"),
+        said.EASY_DECAY, ONE_TASK,
+        partial(some_ratios, "exp-decay, compute"), partial(no_gain, "exp-decay, compute"),
         derive=capacity_derivation, regimes=("easy",), family="capacities",
     ),
     Claim(
         "sec: effect-lrs/hard-gain", "sec: effect-lrs", 1009, "hard, exponential decay: a gain from capacity",
         "For one task in the hard regime a higher capacity makes the compute-optimal risk of exponential decay decay "
         "faster by a power, within the regime and beyond it.",
-        r"\mathcal E^\star \asymp (C/\log C)^{-\alpha/(1+\beta)}",
-        ONE_TASK, partial(some_ratios, "exp-decay, compute"), partial(some_better, "exp-decay, compute"),
+        said.HARD_DECAY, ONE_TASK,
+        partial(some_ratios, "exp-decay, compute"), partial(some_better, "exp-decay, compute"),
         derive=capacity_derivation, regimes=("hard",), family="capacities",
     ),
     Claim(
@@ -305,8 +306,8 @@ CAPACITY_CLAIMS: tuple[Claim, ...] = (
         "gamma_opt falls with C and with a smaller beta, as printed",
         "Exponential decay, easy, compute: the optimal peak rate falls with C and is smaller for a higher capacity. A "
         "rate of order 1 is as good, at every C and every capacity.",
-        r"\gamma_{\mathrm{opt}} \asymp (C/\log C)^{-(1+\alpha-\beta)/(2+\alpha)}",
-        ONE_TASK, peak_rate_costs, printed_peak_rate, regimes=("easy",),
+        said.PEAK_PRINTED, ONE_TASK,
+        peak_rate_costs, printed_peak_rate, regimes=("easy",),
         corrected_by="sec: effect-lrs/smallest-peak-rate-and-capacity", family="capacity-peak-rates",
     ),
     Claim(
@@ -314,8 +315,8 @@ CAPACITY_CLAIMS: tuple[Claim, ...] = (
         "the smallest optimal gamma falls with C and with a smaller beta",
         "Exponential decay, easy, compute: the smallest optimal peak rate falls with C and is smaller for a higher "
         "capacity, at which a lower one would be undertrained; a rate of order 1 stays optimal.",
-        r"\gamma_{\min} \asymp (C/\log C)^{-(1+\alpha-\beta)/(2+\alpha)}, \quad \gamma_{\max} \asymp 1",
-        ONE_TASK, peak_rate_costs, peak_rate_statement, derive=peak_rate_derivation, regimes=("easy",),
+        said.PEAK_RANGE, ONE_TASK,
+        peak_rate_costs, peak_rate_statement, derive=peak_rate_derivation, regimes=("easy",),
         family="capacity-peak-rates", role="corrected",
     ),
 )  # fmt: skip

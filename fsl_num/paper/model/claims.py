@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Joint, Sharp, Statement
+from fsl_num.paper.model import formulas as said
 from fsl_num.paper.model import measurements as measured
 from fsl_num.paper.model.errata import MODEL_ERRATA
 from fsl_num.paper.model.measurements import DECAYING, FEATURES, INDEPENDENT, Plan
@@ -39,6 +40,7 @@ ENTRY_ROUNDING = 1e-8
 """Entries are sums of 81 terms, each at most lambda_4^-1 < 5e3 times as large as the entry, and then some."""
 PATH_ROUNDING = 1e-11
 """Sums over up to 157,464 paths of positive terms, with the rounding of each path."""
+FINAL = "E(D) is the final risk with the peak rate eta_max, E_opt(D) the data-optimal order"
 FLAT = 0.4
 """Largest slope of medians over M = 8 to 64 that counts as none: finite sizes leave up to 0.15 and the draws 0.1."""
 RATE = 0.03
@@ -57,7 +59,7 @@ EIGENVALUES_DRAWN = partial(
     error=f"failure rates by Clopper-Pearson bounds at {CONFIDENCE:.1%}, medians by a slope of at most {FLAT:g}",
 )
 BIASES_DRAWN = _drawn(
-    "with probability at least 1 - exp(-Omega(M)) over W (checked: the median)",
+    "with probability at least 1 - exp(-Omega(M)) over W (tested: the median)",
     measured.BIAS_DRAWS,
     f"a slope of at most {FLAT:g} the wrong way, of which the draws can make up 0.1",
 )
@@ -174,10 +176,8 @@ CLAIMS: tuple[Claim, ...] = (
         "rho_- tr(HA) A <= E[(phi'A phi) phi phi'] - HAH <= rho_+ tr(HA) A for every positive semidefinite A, with "
         "rho_- = 1 and rho_+ = 2 for normal features. The outer terms are of degree 2 in A and the middle of degree 1, "
         "so that no constants serve A and its multiples; at A = e_1 e_1' the upper one misses all other directions.",
-        r"\rho_-\,\mathrm{tr}(\mathbf H\mathbf A)\,\mathbf A \preceq "
-        r"\mathbb E[(\phi^\top \mathbf A\phi)\,\phi\phi^\top] - \mathbf H\mathbf A\mathbf H"
-        r" \preceq \rho_+\,\mathrm{tr}(\mathbf H\mathbf A)\,\mathbf A",
-        (SPECTRUM, NORMAL), lambda sample: measured.fourth_moments("gaussian", sample),
+        said.HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL),
+        lambda sample: measured.fourth_moments("gaussian", sample),
         lambda sample: Bracket(1.0, 2.0, matrix_bound, attained=False),
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
     ),
@@ -186,10 +186,8 @@ CLAIMS: tuple[Claim, ...] = (
         "hypercontractivity with H outside",
         "tr(HA) H <= E[(phi'A phi) phi phi'] - HAH <= 2 tr(HA) H for every positive semidefinite A and normal "
         "features, and both constants are attained.",
-        r"\mathrm{tr}(\mathbf H\mathbf A)\,\mathbf H \preceq "
-        r"\mathbb E[(\phi^\top \mathbf A\phi)\,\phi\phi^\top] - \mathbf H\mathbf A\mathbf H"
-        r" \preceq 2\,\mathrm{tr}(\mathbf H\mathbf A)\,\mathbf H",
-        (SPECTRUM, NORMAL), lambda sample: measured.fourth_moments("gaussian", sample), _corrected,
+        said.HYPERCONTRACTIVITY, (SPECTRUM, NORMAL),
+        lambda sample: measured.fourth_moments("gaussian", sample), _corrected,
         family="fourth-moments",
         role="corrected",
     ),
@@ -198,8 +196,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the best constants of independent features",
         "Independent symmetric features of kurtosis k satisfy the assumption (with H outside) with the best constants "
         "rho_- = min(1, (k-1)/2) and rho_+ = max(k-1, 2-(3-k)/N). Signs have rho_- = 0 and do not satisfy it.",
-        r"\rho_- = \min\{1, \tfrac{\kappa-1}{2}\}, \quad \rho_+ = \max\{\kappa-1, 2-\tfrac{3-\kappa}{N}\}",
-        (SPECTRUM, "independent symmetric features", "N = 4, uniform, signs and Laplace"),
+        said.BEST_CONSTANTS, (SPECTRUM, "independent symmetric features", "N = 4, uniform, signs and Laplace"),
         lambda sample: {name: measured.fourth_moments(name, sample) for name in INDEPENDENT},
         _independent, _independent_mutants, family="fourth-moments",
         role="own",
@@ -208,11 +205,11 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: sgd/second-moments", "eqn: sgd", 398, "the expected risk of SGD by a closed recursion",
         "The expected excess risk of one-pass SGD is that of its second moments, exactly: for independent features x_j "
         "<- ((1 - eta lambda_j)^2 + (k-2) eta^2 lambda_j^2/B) x_j + (eta^2/B) lambda_j^2 (2E + sigma^2), x_j = "
-        "lambda_j E[(v_j - theta_j)^2], and the recursion of the whole matrix for random features. Checked against the "
+        "lambda_j E[(v_j - theta_j)^2], and the recursion of the whole matrix for random features. Tested against the "
         "mean over all paths of SGD.",
-        r"x_j \leftarrow \bigl((1-\eta\lambda_j)^2 + \tfrac{(\kappa-2)\eta^2\lambda_j^2}{B}\bigr) x_j + "
-        r"\tfrac{\eta^2}{B}\lambda_j^2 (2\mathcal E + \sigma^2)",
-        (SPECTRUM, TARGET, "independent symmetric features of kurtosis k", "M = 2, N = 3, two or three steps"),
+        said.SECOND_MOMENTS,
+        (SPECTRUM, TARGET, "x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps, E the risk then",
+         "independent symmetric features of kurtosis kappa", "M = 2, N = 3, two or three steps"),
         measured.risks_over_all_paths, _moments, family="paths",
         role="own",
     ),
@@ -220,9 +217,8 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma: noise-covariance-main", "lemma: noise-covariance-main", 652, "the covariance of the gradient noise",
         "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W' for every v and W, with the "
         "constants of the features, which are attained.",
-        r"(2\rho_-\mathcal E(v) + \sigma^2)\,\mathbf W\mathbf H\mathbf W^\top \preceq \Sigma(v) \preceq "
-        r"(2\rho_+\mathcal E(v) + \sigma^2)\,\mathbf W\mathbf H\mathbf W^\top",
-        (SPECTRUM, TARGET, "normal, uniform and sign features", "first and random features, N = 4"),
+        said.NOISE_BOUNDS, (SPECTRUM, TARGET, "E is the excess risk at v", "rho_-, rho_+ the constants of the features",
+         "normal, uniform and sign features", "first and random features, N = 4"),
         lambda sample: {name: measured.gradient_noises(name, sample) for name in ("gaussian", "uniform", "rademacher")},
         _noise, _noise_mutants, depends=("assumption: hypercontractivity/corrected",), family="gradient-noise",
     ),
@@ -230,8 +226,9 @@ CLAIMS: tuple[Claim, ...] = (
         "lem: random_eigen", "lem: random_eigen", 635, "random features with w_j ~ N(0, I_N), as printed",
         "With the projection of the main text, w_j ~ N(0, I_N), the eigenvalues mu_j of W H W' are of the order of "
         "lambda_j for all j <= M with probability at least 1 - exp(-Omega(M)).",
-        r"\mathbf w_j \sim \mathcal N(0, \mathbf I_N): \quad \mu_j(\mathbf W\mathbf H\mathbf W^\top) \asymp \lambda_j",
-        (SPECTRUM, "entries of W normal of variance 1", *RANDOM[1:]),
+        said.EIGENVALUES,
+        (SPECTRUM, "mu(j) is the eigenvalue number j of W H W', j <= M", "entries of W normal of variance 1",
+         *RANDOM[1:]),
         partial(measured.eigenvalue_trends, unit=True), _eigenvalues, corrected_by="lem: random_eigen/corrected",
         family="random-eigenvalues",
         probability=EIGENVALUES_DRAWN("with probability at least 1 - exp(-Omega(M)) over W"),
@@ -240,9 +237,8 @@ CLAIMS: tuple[Claim, ...] = (
         "lem: random_eigen/corrected", "lem: random_eigen", 635, "random features with w_j ~ N(0, I_N/M)",
         "With w_j ~ N(0, I_N/M) and N - M >~ M the ratios mu_j/lambda_j, j <= M, do not drift with M, and bounds that "
         "a fifth of the draws leave at M = 8 are left with a probability of at most exp(-0.03 M).",
-        r"\mathbf w_j \sim \mathcal N(0, \mathbf I_N/M): \quad "
-        r"c_1\lambda_j \le \mu_j(\mathbf W\mathbf H\mathbf W^\top) \le c_2\lambda_j",
-        (SPECTRUM, *RANDOM), measured.eigenvalue_trends, _eigenvalues, _eigenvalue_mutants,
+        said.EIGENVALUE_BOUNDS, (SPECTRUM, "mu(j) is the eigenvalue number j of W H W', j <= M", *RANDOM),
+        measured.eigenvalue_trends, _eigenvalues, _eigenvalue_mutants,
         family="random-eigenvalues",
         probability=EIGENVALUES_DRAWN(f"with probability at least 1 - exp(-{RATE:g} M) over W"),
         role="corrected",
@@ -252,8 +248,9 @@ CLAIMS: tuple[Claim, ...] = (
         "the peak rates of the scaling experiment",
         "With the peak rate 0.05 D^-1, as printed for exponential decay and WSD, the final risk falls like the "
         "data-optimal law. The intrinsic time is at most 0.05 for every D: nothing is learned.",
-        r"\eta_{\max} = 0.05\, D^{-1}: \quad \mathcal E_D \asymp \mathcal E^\star_D",
-        (SPECTRUM, TARGET, "M infinite", "sigma = 3, B = 1", "final rate 1/D of the peak", "D up to 1e52"),
+        said.AT_PEAK,
+        (SPECTRUM, TARGET, said.PRINTED_PEAK, FINAL, "M infinite", "sigma = 3, B = 1", "final rate 1/D of the peak",
+         "D up to 1e52"),
         partial(measured.final_risks, measured.printed_peak), _final_risks,
         corrected_by="appendix:experiment_details/peak-rate-derived", family="peak-rates",
     ),
@@ -262,16 +259,17 @@ CLAIMS: tuple[Claim, ...] = (
         "the derived peak rates reach the law",
         "With 0.05 times the derived order of the data-optimal peak rate (in the hard regime, where the experiment is, "
         "the constant 0.05) the final risk follows the data-optimal law, with its logarithms.",
-        r"\eta_{\max} = 0.05\, \gamma^\star(D): \quad \mathcal E_D \asymp \mathcal E^\star_D",
-        (SPECTRUM, TARGET, "M infinite", "sigma = 3, B = 1", "final rate 1/D of the peak", "D up to 1e52"),
+        said.AT_PEAK,
+        (SPECTRUM, TARGET, said.DERIVED_PEAK, FINAL, "M infinite", "sigma = 3, B = 1", "final rate 1/D of the peak",
+         "D up to 1e52"),
         partial(measured.final_risks, measured.derived_peak), _final_risks, family="peak-rates",
         role="corrected",
     ),
     Claim(
         "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above",
-        "u_0'A_t'H A_t u_0 <= C (M^-(s beta) + e^_M(t)) at every t; checked for s < 1.",
-        r"\mathbf u_0^\top \mathbf A_t^\top \mathbf H\mathbf A_t\mathbf u_0 \lesssim M^{-s\beta} + \widehat e_M(t)",
-        (SPECTRUM, TARGET, "s < 1", *RANDOM), partial(_biases, "upper", ("fixed",)),
+        "u_0'A_t'H A_t u_0 <= C (M^-(s beta) + e^_M(t)) at every t; tested for s < 1.",
+        said.BIAS_ABOVE, (SPECTRUM, TARGET, said.BIAS_LETTERS, "s < 1", *RANDOM),
+        partial(_biases, "upper", ("fixed",)),
         lambda sample: Joint({"fixed": Trend(0.0, FLAT, "upper")}),
         regimes=("edge", "hard"), depends=("lem: random_eigen/corrected",), family="random-bias",
         probability=BIASES_DRAWN,
@@ -280,8 +278,8 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:bias_lower_bound", "lem:bias_lower_bound", 2663, "what random features leave, from below",
         "u_0'A_t'H A_t u_0 >= c max{M^-(s beta), e^_M(t)} at every t, for the fixed target and for normal ones. The "
         "paper's argument does not show it.",
-        r"\mathbf u_0^\top \mathbf A_t^\top \mathbf H\mathbf A_t\mathbf u_0 \gtrsim \max\{M^{-s\beta},\widehat e_M\}",
-        (SPECTRUM, TARGET, *RANDOM), partial(_biases, "lower", ("fixed", "normal")),
+        said.BIAS_BELOW, (SPECTRUM, TARGET, said.BIAS_LETTERS, *RANDOM),
+        partial(_biases, "lower", ("fixed", "normal")),
         lambda sample: Joint({target: Trend(0.0, FLAT, "lower") for target in ("fixed", "normal")}),
         depends=("lem: random_eigen/corrected",), family="random-bias",
         probability=BIASES_DRAWN,
@@ -289,9 +287,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:4th_moment_estim", "lem:4th_moment_estim", 3808, "the fourth moments of normal features",
         "tr(HA) H <= E[x x'A x x'] - HAH = tr(HA) H + HAH <= 2 tr(HA) H for x ~ N(0, H).",
-        r"\mathbb E[xx^\top \mathbf A xx^\top] - \mathbf H\mathbf A\mathbf H = "
-        r"\mathrm{tr}(\mathbf H\mathbf A)\mathbf H + \mathbf H\mathbf A\mathbf H",
-        (SPECTRUM, NORMAL, "A positive semidefinite"),
+        said.FOURTH_MOMENTS, (SPECTRUM, NORMAL, "A positive semidefinite"),
         lambda sample: {"identity": measured.fourth_moment_entries(sample),
                         "bounds": measured.fourth_moments("gaussian", sample)},
         _fourth_moment, family="fourth-moments",

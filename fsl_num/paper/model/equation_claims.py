@@ -10,6 +10,7 @@ from functools import partial
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Joint, Statement
+from fsl_num.paper.model import formulas as said
 from fsl_num.paper.model import gradients, moments
 from fsl_num.paper.model.claims import KURTOSIS, best_constants
 from fsl_num.paper.model.measurements import gradient_noises
@@ -23,6 +24,7 @@ EXACT = 1e-10
 SOLVED = 1e-6
 """What the integrator leaves between its steps (some 1e-8) and the quadrature of 30 nodes (less)."""
 ANY = ("any W of shape (M, N)", "lambda_j = j^-beta, beta > 1", "epsilon independent of phi, of variance sigma^2")
+MEANS = ("rho_-, rho_+ the constants of the features", "E the excess risk at v, 2E = |u|_H^2")
 CASES = (*ANY, "normal, uniform and sign features", "N = 3 and 4, M = 2 and 3")
 SOLUTIONS = (*ANY, "phi and b of physical time, phi > 0", "N = 4, M = 2, normal and uniform features")
 
@@ -77,9 +79,8 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "SGD on the features Q phi with target Q theta* and projection W Q' has the weights and the risks of SGD on "
         "phi, theta* and W, sample by sample, for every orthogonal Q; with all features and W = I the weights turn "
         "with Q. A diagonal H is thus the general case with W turned along.",
-        r"(\mathbf Q\phi, \mathbf Q\theta^*, \mathbf W\mathbf Q^\top):\ \mathbf v_k,\ \mathcal E(\mathbf v_k)"
-        r"\ \text{unchanged}",
-        (*ANY, "Q'Q = I", "30 steps on one stream of samples, batches of two"),
+        said.ROTATED[0],
+        (*ANY, "Q'Q = I", "30 steps on one stream of samples, batches of two", *said.ROTATED[1]),
         gradients.rotated_paths,
         table(gradients.diagonal_paths, EXACT, {
             "W not turned": {"projection": "turned"}, "Q for Q'": {"projection": "turned back"},
@@ -90,15 +91,14 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "ass:diagonal/first-coordinates", "ass:diagonal", 296, "rotations with W kept, as printed",
         "The analysis for diagonal H is equivalent to the general case with the same W, the first M coordinates. It is "
         "not: the first M coordinates of rotated features are other features.",
-        r"(\mathbf Q\phi, \mathbf Q\theta^*, \mathbf W):\ \mathcal E(\mathbf v_k)\ \text{unchanged}",
-        (*ANY, "Q'Q = I"), partial(gradients.rotated_paths, kept=True),
+        said.FIRST_KEPT, (*ANY, "Q'Q = I"), partial(gradients.rotated_paths, kept=True),
         table(gradients.diagonal_paths, EXACT, {}), corrected_by="ass:diagonal", family="gradients",
     ),
     Claim(
         "eqn: pop-risk", "eqn: pop-risk", 390, "the population risk",
         "The mean loss is R(v) = ||W'v - theta*||_H^2/2 + sigma^2/2.",
-        r"\mathcal R(\mathbf v) = \tfrac12\|\mathbf W^\top\mathbf v - \theta^*\|_{\mathbf H}^2 + \tfrac{\sigma^2}{2}",
-        CASES, gradients.mean_losses,
+        said.PROJECTED_RISK[0],
+        (*CASES, *said.PROJECTED_RISK[1]), gradients.mean_losses,
         table(gradients.risk_formula, EXACT, {
             "without the factor 1/2": {"half": 1.0}, "sigma^2 for sigma^2/2": {"label": 1.0},
             "the Euclidean norm": {"power": 0.0}, "without the labels' noise": {"label": 0.0}}),
@@ -107,8 +107,8 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: pop-risk-top-M", "eqn: pop-risk-top-M", 679, "the risk of the first M features",
         "2E(v) = sum_{j<=M} lambda_j (v_j - theta_j)^2 + sum_{M<j<=N} lambda_j theta_j^2.",
-        r"2\mathcal E(\mathbf v) = \sum_{j\le M}\lambda_j(v_j-\theta_j^*)^2 + \sum_{j>M}\lambda_j|\theta_j^*|^2",
-        (*ANY, "W the first M features"), gradients.excess_losses,
+        said.FIRST_FEATURES_RISK[0],
+        (*ANY, "W the first M features", *said.FIRST_FEATURES_RISK[1]), gradients.excess_losses,
         table(gradients.top_risk_formula, EXACT, {
             "the features beyond M dropped": {"tail": 0.0}, "the index shifted": {"shift": 1},
             "lambda_j^2": {"power": 2.0}, "half of the rest": {"tail": 0.5}}),
@@ -118,9 +118,8 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "eqn: sgd", "eqn: sgd", 398, "the gradients of loss and risk",
         "The gradient of the loss of one sample is W phi (phi'(W'v - theta*) - epsilon), its mean and the gradient of "
         "the risk W H (W'v - theta*), and the second derivative of the risk W H W'.",
-        r"\nabla\mathcal R(\mathbf v) = \mathbf W\mathbf H(\mathbf W^\top\mathbf v - \theta^*), \quad "
-        r"\nabla^2\mathcal R = \mathbf W\mathbf H\mathbf W^\top",
-        CASES, gradients.differences,
+        said.GRADIENTS[0],
+        (*CASES, *said.GRADIENTS[1]), gradients.differences,
         table(gradients.gradient_formula, EXACT, {
             "the sign of the mean": {"sign": -1.0}, "the sign of epsilon": {"label": -1.0},
             "H^2 for H": {"power": 2.0}, "twice the mean": {"sign": 2.0}}),
@@ -129,8 +128,9 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sgd2", "eqn: sgd2", 412, "the gradient noise of a batch",
         "SGD is v - eta (grad R + xi) with E xi = 0 and E xi xi' = Sigma(v)/B, Sigma the covariance at batch size 1.",
-        r"\mathbb E[\xi_k] = 0, \quad \mathbb E[\xi_k\xi_k^\top] = \tfrac{1}{B_k}\Sigma(\mathbf v_k)",
-        (*ANY, "independent samples", "all batches of one, two and three samples"), gradients.batch_moments,
+        said.BATCHES,
+        (*ANY, "xi is the noise of the gradient of a batch", "independent samples",
+         "all batches of one, two and three samples"), gradients.batch_moments,
         table(gradients.batch_formula, EXACT, {
             "Sigma without 1/B": {"power": 0.0}, "Sigma/B^2": {"power": 2.0},
             "the second moment of the gradient": {"second": True}}),
@@ -139,9 +139,7 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma: noise-covariance", "lemma: noise-covariance", 1816, "the noise structure, as the appendix restates it",
         "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W', with 2E = ||u||_H^2.",
-        r"(2\rho_-\mathcal E + \sigma^2)\mathbf W\mathbf H\mathbf W^\top \preceq \Sigma(\mathbf v) \preceq "
-        r"(2\rho_+\mathcal E + \sigma^2)\mathbf W\mathbf H\mathbf W^\top",
-        (*ANY, "normal and sign features"),
+        said.NOISE_BOUNDS, (*ANY, *MEANS, "normal and sign features"),
         lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "rademacher")}, _noise_family,
         depends=("assumption: hypercontractivity/corrected", "lemma: noise-covariance/formula"),
         family="gradient-noise",
@@ -149,10 +147,9 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma: noise-covariance/formula", "lemma: noise-covariance", 1832, "the covariance of the gradient, exactly",
         "Sigma(v) = W (E[phi phi'u u'phi phi'] - H u u'H) W' + sigma^2 W H W' with u = W'v - theta*; for normal "
-        "features (2E + sigma^2) W H W' + W H u u'H W'.",
-        r"\Sigma(\mathbf v) = \mathbf W(\mathbb E[\phi\phi^\top uu^\top\phi\phi^\top] - \mathbf Huu^\top\mathbf H)"
-        r"\mathbf W^\top + \sigma^2\mathbf W\mathbf H\mathbf W^\top",
-        CASES, gradients.noise_covariances,
+        "features F = E[phi phi'u u'phi phi'] is tr(Huu') H + 2 Huu'H.",
+        said.COVARIANCE_OF_NOISE[0],
+        (*CASES, *said.COVARIANCE_OF_NOISE[1]), gradients.noise_covariances,
         table(gradients.noise_formula, EXACT, {
             "H u u'H not subtracted": {"mean": 1.0}, "subtracted twice": {"mean": -1.0},
             "without the labels' noise": {"label": 0.0}, "sigma for sigma^2": {"label": 1 / 0.7},
@@ -163,36 +160,36 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "sec: proof_sketch/noise-energy", "sec: proof_sketch", 669, "the noise in a direction: risk times curvature",
         "n'Sigma(v)n lies between min(2, 2 rho_-) and max(2, 2 rho_+) times R(v) n'W H W'n, for all v, n and sigma, "
         "and reaches both; so does q_j against lambda_j R (706). For normal features the range is [2, 4].",
-        r"\min(2, 2\rho_-) \le \frac{n^\top\Sigma(\mathbf v)n}{\mathcal R(\mathbf v)\,n^\top\nabla^2\mathcal R\,n} "
-        r"\le \max(2, 2\rho_+)",
-        (*ANY, "normal and uniform features", "sigma = 0 and E = 0 included"),
+        said.NOISE_ENERGY,
+        (*ANY, *MEANS, "normal and uniform features", "sigma = 0 and E = 0 included"),
         lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")}, _energy_statement,
         depends=("lemma: noise-covariance-main",), family="gradient-noise",
     ),
     Claim(
         "sec: proof_sketch/single-noise", "sec: proof_sketch", 688, "the variance of the noise of one coordinate",
         "q_j = sum_k |sqrt(Sigma)_jk|^2 = e_j'Sigma e_j.",
-        r"q_j = \sum_k |\sqrt\Sigma_{jk}|^2 = \mathbf e_j^\top\Sigma\mathbf e_j",
-        CASES, gradients.row_sums,
+        said.ROW[0],
+        (*CASES, *said.ROW[1]), gradients.row_sums,
         table(gradients.row_formula, 1e-7, {
             "the diagonal of the root alone": {"diagonal": True}, "the square of Sigma_jj": {"power": 2.0}}),
-        family="gradients",
+        derive=stochastic.row_derivation, family="gradients",
     ),
     Claim(
         "eqn: sde", "eqn: sde", 432, "one step of the equation in physical time",
         "A step h of Euler and Maruyama for dv = -phi grad R dtau + phi sqrt((h/b) Sigma) dB has the mean and the "
         "covariance of a step of SGD with eta = h phi and batch b.",
-        r"d\bar{\mathbf v}_\tau = -\varphi\nabla\mathcal R\,d\tau + \varphi\sqrt{\tfrac{h}{b}\Sigma}\,d\mathbf B_\tau",
-        CASES, gradients.weight_moments,
+        said.PHYSICAL_SCHEME[0],
+        (*CASES, *said.PHYSICAL_SCHEME[1]), gradients.weight_moments,
         table(gradients.physical_formula, EXACT, {
             "phi for phi^2 in the noise": {"rate": 1.0}, "h missing": {"step": 0.0}, "b missing": {"batch": 0.0},
             "the sign of the drift": {"sign": 1.0}, "phi twice in the drift": {"sign": -gradients.PHI}}),
-        derive=stochastic.scheme_derivation, family="gradients",
+        derive=stochastic.physical_scheme_derivation, family="gradients",
     ),
     Claim(
         "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
         "The drift is -phi grad R dt, with t the intrinsic time, dt = phi dtau: phi enters twice.",
-        r"d\bar{\mathbf v}_\tau = -\varphi\nabla\mathcal R\,dt + \dots", CASES, gradients.weight_moments,
+        said.PRINTED_DRIFT, (*CASES, "m is the mean of v, g that of the gradient of the risk"),
+        gradients.weight_moments,
         table(partial(gradients.physical_formula, sign=-gradients.PHI), EXACT, {}), corrected_by="eqn: sde",
         family="gradients",
     ),
@@ -200,20 +197,19 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "eq:sde_raw", "eq:sde_raw", 1753, "one step of the equation in intrinsic time",
         "A step eta of the scheme for dnu = -grad R dt + sqrt(gamma Sigma) dB, gamma = eta/B, has the mean and the "
         "covariance of a step of SGD; grad R = W H (W'v - theta*).",
-        r"d\nu_t = -\nabla\mathcal R(\nu_t)\,dt + \sqrt{\gamma_t\Sigma(\nu_t)}\,d\mathbf B_t",
-        CASES, gradients.weight_moments,
+        said.INTRINSIC_SCHEME[0],
+        (*CASES, *said.INTRINSIC_SCHEME[1]), gradients.weight_moments,
         table(gradients.intrinsic_formula, EXACT, {
             "gamma/2 for gamma": {"gamma": 0.5}, "gamma^2 for gamma": {"gamma": gradients.STEP * gradients.PHI},
             "the sign of the drift": {"sign": 1.0}, "half the step": {"length": 0.5}}),
-        derive=stochastic.scheme_derivation, family="gradients",
+        derive=stochastic.intrinsic_scheme_derivation, family="gradients",
     ),
     Claim(
         "eq:sde_u", "eq:sde_u", 1769, "the equation of the residual",
         "u = W'nu - theta* obeys du = -W'WH u dt + noise of covariance gamma W'Sigma W, as N noises through its root "
         "or as M noises through W' sqrt(gamma Sigma).",
-        r"d\mathbf u_t = -\mathbf W^\top\mathbf W\mathbf H\mathbf u_t\,dt + "
-        r"\sqrt{\gamma_t\mathbf W^\top\Sigma_t\mathbf W}\,d\mathbf B_t",
-        CASES, gradients.residual_moments,
+        said.RESIDUAL_EQUATION[0],
+        (*CASES, *said.RESIDUAL_EQUATION[1]), gradients.residual_moments,
         table(gradients.residual_formula, 1e-7, {
             "HW'W for W'WH": {"swapped": True}, "the sign of the drift": {"sign": 1.0},
             "Sigma for its root": {"rooted": False}}),
@@ -223,8 +219,8 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "eqn: sde-instrinc", "eqn: sde-instrinc", 456, "the change of time",
         "nu_t = v at T^-1(t) obeys the equation with drift -grad R and noise gamma(t) = h phi/b taken at T^-1(t): the "
         "risk at physical time tau is that at intrinsic time T(tau).",
-        r"t = T(\tau) = \int_0^\tau\varphi: \quad \gamma(t) = \frac{h\,\varphi(T^{-1}(t))}{b(T^{-1}(t))}",
-        SOLUTIONS, moments.physical_risks,
+        said.CLOCK[0],
+        (*SOLUTIONS, *said.CLOCK[1]), moments.physical_risks,
         table(moments.intrinsic_risks, SOLVED, {
             "t for T^-1(t) in gamma": {"own_time": False}, "gamma/2": {"factor": 0.5}, "h missing": {"step": 0.0},
             "phi^2 for phi": {"power": 2.0}, "b missing": {"size": 0.0}, "read at tau": {"clocked": False}}),
@@ -233,14 +229,16 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: effect-lrs/after-k-steps", "sec: effect-lrs", 890, "the risk after K steps, as printed",
         "The risk after K steps, at physical time Kh, is that of nu at the intrinsic time Kh.",
-        r"\mathcal E_K = \mathbb E[\mathcal R(\nu_{Kh})] - \tfrac12\sigma^2",
-        SOLUTIONS, moments.physical_risks, table(partial(moments.intrinsic_risks, clocked=False), SOLVED, {}),
+        said.AFTER_K_STEPS,
+        (*SOLUTIONS, "E is the excess risk after K steps, R the mean risk of nu at an intrinsic time"),
+        moments.physical_risks, table(partial(moments.intrinsic_risks, clocked=False), SOLVED, {}),
         corrected_by="eqn: sde-instrinc", family="moments",
     ),
     Claim(
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",
         "SGD is the scheme of Euler and Maruyama on the grid t_k = sum_{j=0}^k eta_j.",
-        r"t_k = \sum_{j=0}^{k}\eta_j", (*ANY, "learning rates that fall, eight steps"), moments.grid_risks,
+        said.PRINTED_GRID,
+        (*ANY,  "learning rates that fall, eight steps"), moments.grid_risks,
         table(partial(moments.scheme_formula, shift=1), EXACT, {}),
         corrected_by="sub:the_sde_modeling/grid-corrected", family="moments",
     ),
@@ -248,17 +246,19 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "sub:the_sde_modeling/grid-corrected", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time",
         "The scheme on t_k = sum_{j=0}^{k-1} eta_j, with noise of covariance (eta_k/B_k) Sigma in a step eta_k, has "
         "the risks of SGD, step by step.",
-        r"t_k = \sum_{j=0}^{k-1}\eta_j, \quad \Delta t_k = \eta_k",
-        (*ANY, "normal features", "learning rates that fall, eight steps"), moments.grid_risks,
+        said.GRID[0],
+        (*ANY, "normal features", "learning rates that fall, eight steps", *said.GRID[1]), moments.grid_risks,
         table(moments.scheme_formula, EXACT, {"the index shifted": {"shift": 1}}),
-        derive=stochastic.scheme_derivation, family="moments", role="corrected",
+        derive=lambda: (stochastic.grid_derivation(), *stochastic.intrinsic_scheme_derivation()),
+        family="moments", role="corrected",
     ),
     Claim(
         "sec: proof_sketch/coordinate", "sec: proof_sketch", 696, "the second moment of one coordinate",
         "E(nu_j - theta_j)^2 = theta_j^2 exp(-2 lambda_j t) + int_0^t exp(-2 lambda_j (t-z)) gamma(z) E q_j(z) dz.",
-        r"\mathbb E(\nu_j-\theta_j^*)^2 = |\theta_j^*|^2e^{-2\lambda_jt} + "
-        r"\int_0^t e^{-2\lambda_j(t-z)}\gamma(z)\,\mathbb E[q_j(z)]\,dz",
-        (*SOLUTIONS, "W the first M features", "nu(0) = 0"), moments.coordinate_moments,
+        said.COORDINATE[0],
+        (*SOLUTIONS, "m(t) is the mean of (nu_j - theta_j)^2 and q(t) that of q_j", "W the first M features",
+         "nu(0) = 0",
+         "the mean of the first formula is the rate of m", *said.COORDINATE[1]), moments.coordinate_moments,
         table(moments.coordinate_formula, SOLVED, {
             "lambda_j for 2 lambda_j": {"rate": 1.0}, "z for t - z": {"lag": False},
             "gamma/2": {"noise": 0.5}, "the start dropped": {"start": 0.0}, "the index of q shifted": {"shift": 1}}),
@@ -268,22 +268,18 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "eqn: 123", "eqn: 123", 700, "the expected risk of the first M features",
         "2E[E_t] = sum lambda_j theta_j^2 exp(-2 lambda_j t) + sum lambda_j int exp(-2 lambda_j (t-z)) gamma E q_j dz "
         "+ sum_{j>M} lambda_j theta_j^2.",
-        r"2\mathbb E[\mathcal E_t] = e_M(t) + \sum_{j\le M}\lambda_j\int_0^t e^{-2\lambda_j(t-z)}\gamma\,"
-        r"\mathbb E[q_j]\,dz + \delta_M",
-        (*SOLUTIONS, "W the first M features", "nu(0) = 0"), moments.first_risks,
+        said.FIRST_FEATURES_EVOLUTION,
+        (*SOLUTIONS, "q(j, z) is the mean of q_j at z", "W the first M features", "nu(0) = 0"), moments.first_risks,
         table(moments.risk_sum, SOLVED, {
             "E for 2E": {"half": 0.5}, "delta_M dropped": {"tail": 0.0}, "lambda_j for 2 lambda_j": {"rate": 1.0},
             "lambda_j^2 outside": {"power": 2.0}, "the noise dropped": {"noise": 0.0}}),
-        derive=lambda: [stochastic.coordinate_derivation(), identities.top_risk_derivation()],
+        derive=lambda: (*stochastic.coordinate_derivation(), identities.top_risk_derivation()),
         depends=("sec: proof_sketch/coordinate", "eqn: pop-risk-top-M"), family="moments",
     ),
     Claim(
         "eq:risk-recursion", "eq:risk-recursion", 1865, "the expected risk under any projection, exactly",
         "2E[E_t] = u_0'A_t'HA_t u_0 + int_0^t gamma E tr(A_{t-z}'HA_{t-z} W'Sigma W) dz with A_t = exp(-W'WH t).",
-        r"2\mathbb E[\mathcal E_t] = \mathbf u_0^\top\mathbf A_t^\top\mathbf H\mathbf A_t\mathbf u_0 + \int_0^t "
-        r"\gamma_z\,\mathbb E\,\mathrm{tr}(\mathbf A_{t-z}^\top\mathbf H\mathbf A_{t-z}\mathbf W^\top\Sigma_z\mathbf W)"
-        r"\,dz",
-        SOLUTIONS, moments.evolution_risks,
+        said.EVOLUTION, (*SOLUTIONS, *said.EVOLUTION_LETTERS), moments.evolution_risks,
         table(moments.evolution_formula, SOLVED, {
             "HW'W for W'WH": {"swapped": True}, "A H A' for A'HA": {"inside": False}, "E for 2E": {"half": 0.5},
             "gamma/2": {"noise": 0.5}, "the sign of the noise": {"noise": -1.0}}),
@@ -294,17 +290,17 @@ EQUATION_CLAIMS: tuple[Claim, ...] = (
         "In the equation of the risk the noise is (c_tau E[E_tau] + sigma^2) tr(S A'HA S) with c_tau in [2 rho_-, 2 "
         "rho_+] that depends on tau alone. After a short burst of noise no such function exists: each mode wants "
         "another mean of it.",
-        r"2\mathbb E[\mathcal E_t] = \dots + \int_0^t \mathrm{tr}(\mathbf S\mathbf A_{t-\tau}^\top\mathbf H"
-        r"\mathbf A_{t-\tau}\mathbf S)\,\gamma_\tau(c_\tau\mathbb E[\mathcal E_\tau]+\sigma^2)\,d\tau",
-        (*ANY, "normal features, the first M", "gamma = 1/2 up to t = 0.02, 0 after it"), moments.burst_constants,
+        said.PRINTED_EVOLUTION,
+        (*ANY, said.EVOLUTION_LETTERS[0], "normal features, the first M", "gamma = 1/2 up to t = 0.02, 0 after it"),
+        moments.burst_constants,
         lambda sample: OneFunction(), corrected_by="pro:evolution-pro/corrected", family="moments",
     ),
     Claim(
         "pro:evolution-pro/corrected", "pro:evolution-pro", 1862, "the evolution of the risk with c of both times",
         "E tr(A_{t-tau}'HA_{t-tau} W'Sigma W) = (c E[E_tau] + sigma^2) tr(S A_{t-tau}'HA_{t-tau} S) with c = c(t, tau) "
         "in [2 rho_-, 2 rho_+]: the two bounds of the equation hold. For normal features c fills [2, 4].",
-        r"c_{t,\tau} \in [2\rho_-, 2\rho_+]",
-        (*ANY, "normal features"), moments.all_noise_ratios, lambda sample: Interval(2.0, 4.0, 1e-8),
+        said.EVOLUTION_BOUNDS, (*ANY, *said.EVOLUTION_LETTERS, "normal features"),
+        moments.all_noise_ratios, lambda sample: Interval(2.0, 4.0, 1e-8),
         derive=stochastic.evolution_derivation, depends=("eq:risk-recursion", "lemma: noise-covariance"),
         family="moments", role="corrected",
     ),

@@ -8,12 +8,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy import (
+    Expr,
+    Function,
+    Identity,
+    Integer,
+    Integral,
+    KroneckerDelta,
+    MatrixSymbol,
+    Sum,
+    Symbol,
+    Trace,
+    log,
+    sqrt,
+)
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Joint, Ray
 from fsl_num.paper.model import spaces
 from fsl_num.paper.model.tables import Interval, Numbers, table
 from fsl_sym import kernel_spaces
+from fsl_sym.proof import AllOf, Hypothesis, Mean, Property, at_least, at_most, equals, less, same_order
+from fsl_sym.symbols import HALF, B, C, M, N, beta, j, s, sigma, t, z
 
 Array = NDArray[np.float64]
 
@@ -80,8 +96,41 @@ def _noise_integrals(sample: Sample) -> list[Ray]:
     return rays
 
 
-def _noise_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    return exponents["sigma^2"] * logs["sigma^2"] + exponents["B"] * logs["B"]
+COEFFICIENT = sqrt(j**-1 * (j**-beta) ** (s - 1)) * sqrt(j**-beta)
+"""|theta_j| lambda_j^(1/2): up to its sign the coefficient a_j of f* on the standardised feature."""
+DELTA = Symbol("delta", positive=True)
+LAST, _k = (Symbol(name, integer=True, positive=True) for name in "Jk")
+_r1, _r2 = Symbol("r_1", positive=True), Symbol("r_2", nonnegative=True)
+_a, _norm_of_one = Function("a"), Function("q")
+
+
+def _norm(order: Expr, capacity: Expr = beta) -> Sum:
+    """The squared norm in H^order of a function with the coefficients a_j."""
+    return Sum(_a(j) ** 2 / (j**-capacity) ** order, (j, 1, N))
+
+
+def _reproducing() -> tuple[AllOf, tuple[Hypothesis, ...]]:
+    """<f, K(x, .)> = f(x), and E K(., x) f(x) has the coefficients lambda_j c_j; e_x holds the features at x."""
+    size = Symbol("N", integer=True, positive=True)
+    values, inverse = MatrixSymbol(r"\Lambda", size, size), MatrixSymbol("L", size, size)
+    at, drawn, function = (MatrixSymbol(name, size, 1) for name in ("e_x", "e", "c"))
+    kernel_at = values * at
+    stated = (
+        equals(Trace(function.T * inverse * kernel_at), Trace(at.T * function)),
+        equals(Mean(at.T * values * drawn * drawn.T * function), at.T * values * function),
+    )
+    one = Identity(size)
+    symmetric = (Property(r"\Lambda", "symmetric"), Property("L", "symmetric"))
+    return AllOf(stated), (equals(inverse * values, one), equals(Mean(drawn * drawn.T), one), *symmetric)
+
+
+REPRODUCING = _reproducing()
+_gram, _distance = Function("G"), Symbol("d", nonnegative=True)
+_SYSTEM = ("G(j, k) is the mean of phi^_j phi^_k", "d is the distance of phi^_1 phi^_2 from their span")
+_ORTHONORMAL = equals(_gram(j, _k), KroneckerDelta(j, _k))
+_difficulty, _critical_rate = Function("alpha"), Symbol("gamma_c", positive=True)
+_f, _one, _other = (Symbol(name) for name in ("f", "phi", "psi"))
+_kernel, _signal, _gamma, _rate, _eigenvalue = (Function(name) for name in ("K", "e", "gamma", "phi", "lambda"))
 
 
 def _source_statement(sample: Sample) -> Joint:
@@ -117,8 +166,9 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         "ass:capacity", "ass:capacity", 318, "the trace is bounded in the number of features",
         "For eigenvalues between two multiples of j^-beta, beta > 1, tr H <= C for every N: at most c (1 + 1/(beta - "
         "1)). At beta = 1 it is of the order of log N, so that the condition is needed.",
-        r"\lambda_j \asymp j^{-\beta},\ \beta > 1 \ \Rightarrow\ \mathrm{tr}\,\mathbf H \le C",
-        ("beta > 1", "N up to 1e299", "eigenvalues between 1/2 and 2 times j^-beta"), spaces.traces,
+        at_most(Sum(_eigenvalue(j), (j, 1, N)), C * (1 + 1 / (beta - 1))),
+        (at_most(_eigenvalue(j), C * j**-beta), less(1, beta), "N up to 1e299",
+         "eigenvalues between 1/2 and 2 times j^-beta"), spaces.traces,
         spaces.trace_statement, derive=kernel_spaces.trace_derivation, family="spaces",
     ),
     Claim(
@@ -126,8 +176,8 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         "the standardised features are a basis of L^2, as printed",
         "phi_j/lambda_j^(1/2), j <= N, are an orthonormal basis of L^2(D). For normal features phi^_1 phi^_2 has norm "
         "1 and is orthogonal to all of them, whatever N.",
-        r"\{\widehat\phi_j\}_{j=1}^N \text{ orthonormal basis of } L^2(\mathcal D)",
-        ("normal features",), spaces.standardised, table(partial(spaces.standardised_formula, basis=True), EXACT, {}),
+        AllOf((_ORTHONORMAL, equals(_distance, 0))), ("normal features", *_SYSTEM), spaces.standardised,
+        table(partial(spaces.standardised_formula, basis=True), EXACT, {}),
         corrected_by="subsec:source-capacity/orthonormal", family="spaces",
     ),
     Claim(
@@ -135,15 +185,14 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         "the standardised features are an orthonormal system",
         "E phi^_j phi^_k = delta_jk; they span a subspace of L^2(D), in which f* lies. It is a proper one for normal "
         "features: the square of the distance of phi^_1 phi^_2 from it is 1.",
-        r"\mathbb E[\widehat\phi_j\widehat\phi_k] = \delta_{jk}",
-        ("normal features",), spaces.standardised,
+        AllOf((_ORTHONORMAL, equals(_distance, 1))), ("normal features", *_SYSTEM), spaces.standardised,
         table(spaces.standardised_formula, EXACT, {"a basis": {"basis": True}, "norm 2": {"scale": 2.0}}),
         family="spaces", role="corrected",
     ),
     Claim(
         "ass:source", "ass:source", 356, "the coefficients of the target",
-        "f* = sum_j a_j phi^_j with |a_j| = j^(-1/2) lambda_j^(s/2) = j^(-(s beta + 1)/2).",
-        r"|a_j^*| = j^{-1/2}\lambda_j^{s/2} = j^{-(s\beta+1)/2}",
+        "f* = sum_j a_j phi^_j with |a_j| = |theta_j| lambda_j^(1/2) = j^(-1/2) lambda_j^(s/2) = j^(-(s beta + 1)/2).",
+        equals(COEFFICIENT, j ** (-(s * beta + 1) / 2)),
         (CAPACITY, SOURCE, "features sqrt(lambda_j) times trigonometric functions"), spaces.coefficients,
         table(spaces.coefficient_formula, EXACT, {
             "lambda_j^s": {"power": 1.0}, "theta_j itself": {"shift": -0.5}, "j^-1": {"index": 1.0}}),
@@ -152,15 +201,16 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix_rkhs/coefficients", "appendix_rkhs", 1314, "the coefficients of the target, as the appendix prints",
         "f* = sum_j a_j phi^_j with a_j = j^(-1/2) lambda_j^s.",
-        r"a_j^* = j^{-1/2}\lambda_j^{s}", (CAPACITY, SOURCE), spaces.coefficients,
+        equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (CAPACITY, SOURCE), spaces.coefficients,
         table(partial(spaces.coefficient_formula, power=1.0), EXACT, {}), corrected_by="ass:source", family="spaces",
     ),
     Claim(
         "ass:source/only-the-target", "ass:source", 366, "alpha depends on the target alone, as printed",
         "alpha = s beta, read off the coefficients, is a number of the target. With the same orthonormal functions in "
         "another order (e_k at the place k^2) the same function has alpha/2.",
-        r"\alpha = s\beta \text{ depends only on } f^*",
-        (CAPACITY, SOURCE, "one function in two orders of one orthonormal system"),
+        equals(_difficulty(_f, _one), _difficulty(_f, _other)),
+        (CAPACITY, SOURCE, "alpha(f, phi) is alpha read off the coefficients of f on the features phi",
+         "one function in two orders of one orthonormal system"),
         partial(spaces.difficulties, spread=True), table(spaces.difficulty_formula, READ, {}),
         corrected_by="ass:source/one-order", family="spaces",
     ),
@@ -168,7 +218,7 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
         "Among features with the same functions phi^_j in the same order alpha is a number of the target, and s = "
         "alpha/beta for every beta.",
-        r"s = \alpha/\beta", (CAPACITY, SOURCE, "one orthonormal system in one order"),
+        equals(s, _difficulty(_f) / beta), (CAPACITY, SOURCE, "one orthonormal system in one order"),
         partial(spaces.difficulties, spread=False),
         table(spaces.difficulty_formula, READ, {"alpha/2": {"half": 0.5}, "s = alpha": {"relative": False}}),
         family="spaces", role="corrected",
@@ -178,8 +228,9 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         "Normal features, lambda_j = j^-beta and the target of ass:source meet all assumptions. At constant gamma "
         "their risk stays bounded exactly where sum_j gamma lambda_j/(2 - gamma lambda_j) < 1, for instance for gamma "
         "tr H <= 1: the constant C depends on beta and vanishes as beta tends to 1.",
-        r"\sup\gamma \le C:\quad \sum_j \frac{\gamma\lambda_j}{2-\gamma\lambda_j} < 1",
-        (CAPACITY, SOURCE, "normal features", "M = 2, 8, 24"), _critical,
+        equals(Sum(_critical_rate * j**-beta / (2 - _critical_rate * j**-beta), (j, 1, M)), 1),
+        (CAPACITY, SOURCE, "gamma_c is the least constant rate at which the second moments grow", "normal features",
+         "M = 2, 8, 24"), _critical,
         table(_critical_formula, 1e-8, {
             "sum gamma lambda_j/2 < 1": {"twice": 1e6, "total": 2e-6}, "1 for 2": {"twice": 1.0},
             "1/2 for 1": {"total": 0.5}}),
@@ -189,17 +240,23 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         "assump: task-difficulty", "assump: task-difficulty", 876, "constant noise and batch size",
         "With sigma^2 >~ 1 and b = B the noise term int K_M (e_M + sigma^2) gamma dz is sigma^2/B times int K_M phi, "
         "up to constants that depend on neither sigma nor B.",
-        r"\int_0^t \mathcal K_M(t-z)(e_M(z)+\sigma^2)\gamma(z)\,dz \asymp \frac{\sigma^2}{B}\int_0^t \mathcal K_M "
-        r"\varphi(T^{-1}(z))\,dz",
-        (CAPACITY, SOURCE, "sigma^2 >= 1", "h = 1"), _noise_integrals,
-        lambda sample: Equivalent(_noise_law, {"sigma^2": 1.0, "B": -1.0}), family="spaces",
+        same_order(
+            Integral(_kernel(t - z) * (_signal(z) + sigma**2) * _gamma(z), (z, 0, t))
+            / Integral(_kernel(t - z) * _rate(z), (z, 0, t)),
+            sigma**2 / B,
+        ),
+        (CAPACITY, SOURCE, "K and e are K_M and e_M", "phi(z) = B gamma(z) is the learning rate at T^-1(z)",
+         at_least(sigma**2, 1), "h = 1"), _noise_integrals, family="spaces",
     ),
     Claim(
         "appendix_rkhs/kernel", "appendix_rkhs", 1224, "the kernel of the features and its space",
-        "K(x, x') = sum_j lambda_j phi^_j(x) phi^_j(x') is positive semidefinite, has the norm sum_j a_j^2/lambda_j in "
-        "its space (that of sum_i c_i K(x_i, .) is c'Gc), and its integral operator the eigenvalues lambda_j.",
-        r"\|f\|_{\mathcal H_K}^2 = \sum_j a_j^2/\lambda_j, \quad \langle f, K(x,\cdot)\rangle_{\mathcal H_K} = f(x)",
-        (CAPACITY, "trigonometric functions, 12 of them"), spaces.kernel_numbers,
+        "K(x, x') = sum_j lambda_j phi^_j(x) phi^_j(x') is positive semidefinite, reproduces under the inner product "
+        "sum_j a_j b_j/lambda_j of its space (the norm of sum_i c_i K(x_i, .) is c'Gc), and its integral operator has "
+        "the eigenvalues lambda_j.",
+        REPRODUCING[0],
+        (CAPACITY, "Lambda = diag(lambda_j), e_x and e hold the standardised features at x and at a random point",
+         "c holds the coefficients of f", *REPRODUCING[1], "trigonometric functions, 12 of them"),
+         spaces.kernel_numbers,
         table(spaces.kernel_formula, 1e-9, {
             "a_j^2/lambda_j^2": {"power": 2.0}, "a_j^2": {"power": 0.0}, "the roots of lambda_j": {"root": 0.5},
             "lambda_j^2 in the kernel": {"rank": 2.0}}),
@@ -209,21 +266,31 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         "appendix_rkhs/nesting", "appendix_rkhs", 1280, "the spaces are nested",
         "H^r_1 lies in H^r_2 for r_1 > r_2 >= 0: the squared norms compare by at most lambda_1^(r_1 - r_2) = 1. On e_J "
         "the ratio is J^-(beta (r_1 - r_2)), so that they are different spaces.",
-        r"\mathcal H_K^{r_1} \subsetneq \mathcal H_K^{r_2}, \quad r_1 > r_2 \ge 0", (CAPACITY,),
+        AllOf((
+            at_most(_norm(_r2), _norm(_r1)),
+            same_order(_norm_of_one(_r2) / _norm_of_one(_r1), LAST ** (-beta * (_r1 - _r2))),
+        )),
+        (CAPACITY, less(_r2, _r1),
+         "the a_j are the coefficients of any function, q(r) is the squared norm of e_J in H^r"),
         _nesting, _nesting_statement, derive=kernel_spaces.nesting_derivation, family="spaces",
     ),
     Claim(
         "assump:source-kernel", "assump:source-kernel", 1288, "the target lies in H^r exactly for r < s",
         "The target of ass:source lies in H^(s - delta) for every delta in (0, s], with summands j^(-1 - beta delta), "
         "and not in H^s, where the sum grows like log J. So the source condition with the same s fails for it.",
-        r"f^* \in \mathcal H^{r} \iff r < s", (CAPACITY, SOURCE, "J up to 1e299", "delta = s/3"),
+        AllOf((
+            at_most(Sum(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), (j, 2, LAST)), 1 / (beta * DELTA)),
+            at_most(log(LAST + 1), Sum(COEFFICIENT**2 / (j**-beta) ** s, (j, 1, LAST))),
+        )),
+        (CAPACITY, SOURCE, "J up to 1e299", "delta = s/3"),
         spaces.source_sums, _source_statement, derive=kernel_spaces.source_derivation, depends=("ass:source",),
         family="spaces",
     ),
     Claim(
         "appendix_rkhs/source-sum", "appendix_rkhs", 1320, "the sum of the source condition, as printed",
         "a_j^2/lambda_j^(s - delta) = j^(-1 - beta (s - delta)).",
-        r"\frac{|a_j^*|^2}{\lambda_j^{s-\delta}} = j^{-1-\beta(s-\delta)}", (CAPACITY, SOURCE, "delta = s/3"),
+        equals(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), j ** (-1 - beta * (s - DELTA))),
+        (CAPACITY, SOURCE, "delta = s/3"),
         _source_terms_only, table(partial(spaces.source_terms, printed=True), EXACT, {}),
         corrected_by="assump:source-kernel", family="spaces",
     ),
@@ -231,8 +298,8 @@ SPACE_CLAIMS: tuple[Claim, ...] = (
         "assump:capacity-kernel", "assump:capacity-kernel", 1293, "a smaller beta gives a larger space",
         "With one system of eigenfunctions the squared norm of H_K for beta is at most that for a larger beta: its "
         "space is larger.",
-        r"\beta < \beta' \ \Rightarrow\ \mathcal H_{K_{\beta'}} \subset \mathcal H_{K_\beta}",
-        (CAPACITY, "one orthonormal system"), spaces.richer_ratios,
+        at_most(_norm(Integer(1)), _norm(Integer(1), beta + DELTA)), (CAPACITY, "one orthonormal system"),
+        spaces.richer_ratios,
         lambda sample: Interval(-np.inf, 1.0, 1e-12, attained=False),
         derive=kernel_spaces.richer_derivation, family="spaces",
     ),

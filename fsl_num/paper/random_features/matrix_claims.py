@@ -12,8 +12,11 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Sharp, Statement
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features import bias_steps, identities, laws, matrices
+from fsl_num.paper.random_features import formulas as said
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
 from fsl_sym import random_features as derivations
+from fsl_sym.proof import at_most, less
+from fsl_sym.symbols import M, N
 
 SPECTRUM = "lambda_j = j^-beta, beta > 1"
 TARGET = "theta_j^2 = j^-1 lambda_j^(s-1)"
@@ -134,8 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:eig_concentration_appendix", "lem:eig_concentration_appendix", 2530, "eigenvalues of W H W', any N",
         "c_1 lambda_j <= mu_j(W H W') <= c_2 lambda_j for all j <= M, as printed without a condition on N: with N = M "
         "the least ratio falls like M^-2.",
-        r"c_1\lambda_j \le \mu_j(\mathbf W\mathbf H\mathbf W^\top) \le c_2\lambda_j, \quad j\le M",
-        (SPECTRUM, "entries of W normal of variance 1/M", "N = M"),
+        said.EIGENVALUES, (SPECTRUM, "entries of W normal of variance 1/M", "N = M", said.MU),
         lambda sample: [matrices.least_eigenvalues(sample, 1)],
         lambda sample: OverDraws(_power, {}, "lower", finite_size=EDGES),
         corrected_by="lem: random_eigen/corrected", family="random-tails",
@@ -145,23 +147,23 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:eig_ratio", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, every k",
         "mu_{M/2}(A_k)/mu_M(A_k) <= c for A_k = W_k:oo H_k:oo W_k:oo' and every k >= 1: at k = N - M, where W_k:oo is "
         "square, the ratio grows like M^2, and beyond mu_M(A_k) is 0.",
-        r"\mu_{M/2}(\mathbf A_k)/\mu_M(\mathbf A_k) \le c \quad \forall k\ge 1",
-        (SPECTRUM, *RANDOM, "k = N - M"), _square, lambda sample: OverDraws(_power, {}, "upper", finite_size=EDGES),
+        said.TAIL_RATIO, (SPECTRUM, *RANDOM, said.MU_TAIL, "k = N - M"),
+        _square, lambda sample: OverDraws(_power, {}, "upper", finite_size=EDGES),
         corrected_by="lem:eig_ratio/corrected", family="random-tails", probability=TAILS,
     ),
     Claim(
         "lem:eig_ratio/corrected", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, N - k >= 2M",
-        "mu_{M/2}(A_k)/mu_M(A_k) <= c for every k with N - k - M >~ M; checked at k = 1, M/3, M and 2M with N = 4M.",
-        r"\mu_{M/2}(\mathbf A_k)/\mu_M(\mathbf A_k) \le c, \quad N - k \ge 2M",
-        (SPECTRUM, *RANDOM, "k <= N - 2M"), _tails, _tail_law, family="random-tails", role="corrected",
+        "mu_{M/2}(A_k)/mu_M(A_k) <= c for every k with N - k - M >~ M; tested at k = 1, M/3, M and 2M with N = 4M.",
+        said.TAIL_RATIO, (SPECTRUM, *RANDOM, said.MU_TAIL, at_most(said.SPLIT, N - 2 * M)),
+        _tails, _tail_law, family="random-tails", role="corrected",
         probability=TAILS,
     ),
     Claim(
         "lem:trace_analysis_appendix", "lem:trace_analysis_appendix", 2556, "what one mode returns of its noise",
         "tr(S A_t'H A_t S) = sum_j mu_j^2 exp(-2 mu_j t), for every W: no probability is needed.",
-        r"\mathrm{tr}(\mathbf S\mathbf A_t^\top\mathbf H\mathbf A_t\mathbf S) = "
-        r"\sum_j \widehat\lambda_j^2 e^{-2\widehat\lambda_j t}",
-        ("any W and positive definite H", *SMALL), identities.noise_traces, _traces,
+        said.TRACE,
+        ("any W and positive definite H", said.DECAYED, "S = W'W", "mu(j) are the eigenvalues of W H W'", *SMALL),
+        identities.noise_traces, _traces,
         derive=derivations.trace_derivation, family="random-identities",
         probability="certain: an identity for every W",
     ),
@@ -169,35 +171,32 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:bias_upper_bound/argument", "lem:bias_upper_bound", 2600, "the series of the bias without its first term",
         "A_t'H A_t = H W'(W H W')^-1 M_t (W H W')^-1 W H, as the proof has it: the term a = b = 0, which is H, is "
         "replaced by its part that W reaches.",
-        r"\mathbf A_t^\top\mathbf H\mathbf A_t = \mathbf H\mathbf W^\top(\mathbf W\mathbf H\mathbf W^\top)^{-1}"
-        r"\mathbf M_t(\mathbf W\mathbf H\mathbf W^\top)^{-1}\mathbf W\mathbf H",
-        ("W of rank M", *SMALL), identities.left_entries, _printed_bias,
+        said.PRINTED_SERIES, ("W of rank M", said.DECAYED, said.LEARNED, *SMALL),
+        identities.left_entries, _printed_bias,
         corrected_by="lem:bias_upper_bound/first-term", family="random-identities", role="argument",
     ),
     Claim(
         "lem:bias_upper_bound/first-term", "lem:bias_upper_bound", 2600, "the series of the bias with its first term",
         "A_t'H A_t is the printed product plus H - H W'(W H W')^-1 W H, what W never learns.",
-        r"\mathbf A_t^\top\mathbf H\mathbf A_t = \mathbf H\mathbf W^\top\mathbf G\mathbf M_t\mathbf G\mathbf W\mathbf H"
-        r" + \mathbf H - \mathbf H\mathbf W^\top\mathbf G\mathbf W\mathbf H",
-        ("W of rank M", *SMALL), identities.left_entries, lambda sample: _split(sample).parts["identity"],
+        said.SERIES, ("W of rank M", said.DECAYED, said.LEARNED, *SMALL),
+        identities.left_entries, lambda sample: _split(sample).parts["identity"],
         derive=derivations.lost_term_derivation, family="random-identities", role="corrected",
     ),
     Claim(
         "lem:bias_lower_bound/argument", "lem:bias_lower_bound", 2725, "the trace inequality for one target",
         "sum_i exp(-2 t mu_i)/mu_i mu_i(WH u_0u_0'HW') >~ e^(t), from mu_j(WH u_0u_0'HW') ~ j^(-1-beta-s beta). For "
         "one target that matrix has rank one, and the sum is exp(-2 t mu_1)/mu_1 |WH u_0|^2.",
-        r"\sum_i e^{-2t\widehat\lambda_i}\widehat\lambda_i^{-1}\mu_i(\mathbf W\mathbf H\mathbf u_0\mathbf u_0^\top"
-        r"\mathbf H\mathbf W^\top) \gtrsim \widehat e_M(t)",
-        (SPECTRUM, TARGET, *RANDOM), partial(bias_steps.trace_bounds, "one target"), _one_target,
+        said.ONE_TARGET, (SPECTRUM, TARGET, said.WEIGHTED, *RANDOM),
+        partial(bias_steps.trace_bounds, "one target"), _one_target,
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument", probability=STEPS,
     ),
     Claim(
         "lem:bias_lower_bound/argument-floor", "lem:bias_lower_bound", 2760, "the trace inequality for what is left",
         "sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2)u_0u_0'H^(1/2)) >~ M^-(s beta), from mu_i = i^(-1-s beta). For one "
         "target the matrix has rank one and the sum is 0.",
-        r"\sum_i \mu_i(\mathbf I-\Pi)\,\mu_{N+1-i}(\mathbf H^{1/2}\mathbf u_0\mathbf u_0^\top\mathbf H^{1/2})"
-        r" \gtrsim M^{-s\beta}",
-        (SPECTRUM, TARGET, *RANDOM), partial(bias_steps.floor_bounds, mean=False),
+        said.ONE_TARGET_FLOOR,
+        (SPECTRUM, TARGET, "mu(i) are the eigenvalues of I - Pi, nu(i) those of H^(1/2)u_0u_0'H^(1/2)", *RANDOM),
+        partial(bias_steps.floor_bounds, mean=False),
         lambda sample: Within(_least_floor(sample), np.inf),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument",
         probability="certain: the matrix has rank one for every W",
@@ -206,9 +205,9 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:bias_lower_bound/averaged", "lem:bias_lower_bound", 2725, "both trace inequalities for the mean target",
         "Averaged over the signs of u_0, E[u_0u_0'] = diag(theta_j^2), the first sum is of the order of e^(t) and the "
         "second at least delta_M: the proof holds for the mean over targets with uncorrelated coordinates.",
-        r"\sum_i e^{-2t\widehat\lambda_i}\widehat\lambda_i^{-1}\mu_i(\mathbf W\mathbf H\,\mathrm{diag}(\theta_j^2)"
-        r"\mathbf H\mathbf W^\top) \asymp \widehat e_M(t)",
-        (SPECTRUM, TARGET, "mean over the signs of the target", *RANDOM),
+        said.AVERAGED,
+        (SPECTRUM, TARGET, said.WEIGHTED, "mean over the signs of the target: diag(theta_j^2) for u_0u_0'",
+         "nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2), pi(i) those of I - Pi", *RANDOM),
         lambda sample: {"e(t)": bias_steps.trace_bounds("mean", sample),
                         "floor": bias_steps.floor_bounds(sample, mean=True)},
         _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=STEPS,
@@ -217,16 +216,19 @@ CLAIMS: tuple[Claim, ...] = (
         "lm:matrix_analysis", "lm:matrix_analysis", 2783, "what W does not reach is a lower bound",
         "A_t'H A_t = H^(1/2) [(I - Pi) + Pi exp(-2 t P'P) Pi] H^(1/2) >= H^(1/2) (I - Pi)^2 H^(1/2), P = W H^(1/2) and "
         "Pi the projection on its rows.",
-        r"\mathbf A_t^\top\mathbf H\mathbf A_t \succeq \mathbf H^{1/2}(\mathbf I-\Pi)^2\mathbf H^{1/2}",
-        ("W of rank M", *SMALL), _split_measured, _split, derive=derivations.matrix_analysis_derivation,
+        said.NOT_REACHED,
+        ("W of rank M", said.DECAYED, "R = H^(1/2), E = exp(-t P'P), P = W R, Pi the projection on the rows of P",
+         *SMALL),
+        _split_measured, _split, derive=derivations.matrix_analysis_derivation,
         family="random-identities",
     ),
     Claim(
         "lem:T_estimate", "lem:T_estimate", 2855, "the quadratic form of the first k coordinates, as printed",
         "T_1 <= c |u_0:k|^2/t (mu_{M/2}/mu_M)^2 with the eigenvalues of W_0:k H_0:k W_0:k', k <= M/3. Both are 0: the "
         "matrix has rank k, and the bound says nothing.",
-        r"\mu_M(\mathbf W_{0:k}\mathbf H_{0:k}\mathbf W_{0:k}^\top) > 0",
-        (SPECTRUM, *RANDOM, "k = M/3"), matrices.column_ratio_rounding, lambda sample: Within(1e-6, np.inf),
+        less(0, said.COLUMN_EIGENVALUE),
+        (SPECTRUM, *RANDOM, "mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'", "k = M/3"),
+        matrices.column_ratio_rounding, lambda sample: Within(1e-6, np.inf),
         corrected_by="lem:T_estimate/corrected", family="random-columns",
         probability="certain: the rank is k for every W",
     ),
@@ -234,9 +236,10 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:T_estimate/corrected", "lem:T_estimate", 2855, "the two quadratic forms, with the tail of W",
         "T_1 <= c |u_0:k|^2/t (mu_{M/2}(A_k)/mu_M(A_k))^2 and T_2 <= |u_k:oo|_H^2 (for every W) for k = M/3. The "
         "largest constant c over the draws falls with M.",
-        r"T_1 \le c\,\frac{\|\mathbf u_{0:k}\|^2}{t}\Bigl(\frac{\mu_{M/2}(\mathbf A_k)}{\mu_M(\mathbf A_k)}\Bigr)^2,"
-        r"\quad T_2 \le \|\mathbf u_{k:\infty}\|^2_{\mathbf H}",
-        (SPECTRUM, *RANDOM, "k = M/3", "the worst target", "t = (M/2)^beta"), matrices.column_bounds, _two_forms,
+        said.TWO_FORMS,
+        (SPECTRUM, *RANDOM, said.MU_TAIL, "u_0 and u_1 are |u_0:k| and |u_k:oo|_H", "k = M/3", "the worst target",
+         "t = (M/2)^beta"),
+        matrices.column_bounds, _two_forms,
         depends=("lem:eig_ratio/corrected",), family="random-columns", role="corrected",
         probability="probability at least 1 - exp(-Omega(M)) for T_1, certain for T_2; 150, 120, 120, 140 draws "
         "of W at M = 12, 24, 48, 96: above the largest at M = 12 later ones lie with a probability shown, at 99.9 %, "
@@ -246,19 +249,20 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:T_estimate/first-columns", "lem:T_estimate", 2884, "the inverse with the first k columns split off",
         "(W H W')^-1 W_0:k H_0:k = A_k^-1 W_0:k [H_0:k^-1 + W_0:k'A_k^-1 W_0:k]^-1; the first line of the display has "
         "a factor W_0:k too many.",
-        r"(\mathbf W\mathbf H\mathbf W^\top)^{-1}\mathbf W_{0:k}\mathbf H_{0:k} = \mathbf A_k^{-1}\mathbf W_{0:k}"
-        r"[\mathbf H_{0:k}^{-1}+\mathbf W_{0:k}^\top\mathbf A_k^{-1}\mathbf W_{0:k}]^{-1}",
-        ("A_k invertible", *SMALL), identities.first_columns, _first_columns, derive=derivations.woodbury_derivation,
+        said.FIRST_COLUMNS[0],
+        ("A_k invertible", "(WHW')^{-1} inverts W H W' = A_k + U C U', U = W_0:k, C = H_0:k, D = C^-1 + U'A_k^-1 U",
+         *said.FIRST_COLUMNS[1], *SMALL),
+        identities.first_columns, _first_columns, derive=derivations.woodbury_derivation,
         family="random-identities", role="argument",
     ),
     Claim(
         "lem:spd_matrix_trace", "lem:spd_matrix_trace", 3856, "a trace grows with its matrix",
         "tr(P^(1/2) U P^(1/2)) <= tr(Q^(1/2) U Q^(1/2)) for 0 <= P <= Q and U >= 0: the difference is "
         "|(Q - P)^(1/2) U^(1/2)|_F^2.",
-        r"\mathrm{tr}(\sqrt{\mathbf Q}\mathbf U\sqrt{\mathbf Q})"
-        r" - \mathrm{tr}(\sqrt{\mathbf P}\mathbf U\sqrt{\mathbf P})"
-        r" = \|(\mathbf Q-\mathbf P)^{1/2}\mathbf U^{1/2}\|_F^2",
-        ("P <= Q and U positive semidefinite", "4 x 4, six triples"), identities.trace_gaps, _trace_gap,
+        said.TRACE_ORDER,
+        ("R_1, R_2, L, V are the roots of P, Q, Q - P, U", "P <= Q and U positive semidefinite", *said.ROOTS,
+         "4 x 4, six triples"),
+        identities.trace_gaps, _trace_gap,
         derive=derivations.trace_order_derivation, family="random-identities",
     ),
 )  # fmt: skip

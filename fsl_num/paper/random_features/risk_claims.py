@@ -14,6 +14,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Sharp, Statement
 from fsl_num.paper.model.statements import Trend
 from fsl_num.paper.random_features import forcing, identities, laws, risks
+from fsl_num.paper.random_features import formulas as said
 from fsl_num.paper.random_features.statements import (
     FINITE_SIZE,
     Between,
@@ -23,7 +24,9 @@ from fsl_num.paper.random_features.statements import (
     RareFailures,
     SharpOverDraws,
 )
+from fsl_sym.proof import at_most
 from fsl_sym.random_features import sign_derivation
+from fsl_sym.symbols import beta, s
 
 SPECTRUM = "lambda_j = j^-beta, beta > 1"
 TARGET = "theta_j^2 = j^-1 lambda_j^(s-1)"
@@ -56,7 +59,7 @@ EARLY = {"t = 1": 0.1}
 
 
 def endpoint(sample: Sample) -> float:
-    """The source exponent at which a claim about s <= 1 is checked: 1 in the easy regime."""
+    """The source exponent at which a claim about s <= 1 is tested: 1 in the easy regime."""
     return 1.0 if sample.regime == "easy" else sample.point[0]
 
 
@@ -196,9 +199,8 @@ CLAIMS: tuple[Claim, ...] = (
         "the hard regime, with random features",
         "For s <= 1 - 1/beta the excess risk with random features is of the order of M^(-s beta) + (1+t)^-s + the "
         "integral of (1+t-z)^-(2-1/beta) [(1+z)^-s + sigma^2] gamma, before and after t = M^beta.",
-        r"\mathbb E[\mathcal E_t] \asymp M^{-s\beta} + (1+t)^{-s} + \int_0^t (1+t-z)^{-(2-1/\beta)}"
-        r"[(1+z)^{-s}+\sigma^2]\gamma\,dz",
-        (SPECTRUM, TARGET, *RANDOM, *TRAINING), risks.rays, _hard, regimes=("edge", "hard"),
+        said.HARD, (SPECTRUM, TARGET, at_most(s, 1 - 1 / beta), *RANDOM, *TRAINING),
+        risks.rays, _hard, regimes=("edge", "hard"),
         depends=("lem: random_eigen/corrected", "prop:volterra-random/corrected"), family="random-risks",
         probability=RISKS, extra_points=STEEP,
     ),
@@ -206,9 +208,8 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, s in (0, 1]",
         "For 0 < s <= 1 the excess risk is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) [e^(z) + "
         "sigma^2] gamma, e^ and K^ with the eigenvalues of W H W'. It fails at s = 1, where a log M is missing.",
-        r"\mathbb E[\mathcal E_t] \asymp M^{-s\beta} + \widehat e_M(t) + \int_0^t \widehat{\mathcal K}_M(t-z)"
-        r"[\widehat e_M(z)+\sigma^2]\gamma\,dz, \quad s\le 1",
-        (SPECTRUM, TARGET, ENDPOINT, *RANDOM, *TRAINING), _risks_to_one, partial(_printed, "functional"),
+        said.PRINTED_LAW, (SPECTRUM, TARGET, at_most(s, 1), said.HATS, ENDPOINT, *RANDOM, *TRAINING),
+        _risks_to_one, partial(_printed, "functional"),
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
         probability=RISKS, extra_points=AT_ONE,
     ),
@@ -218,10 +219,8 @@ CLAIMS: tuple[Claim, ...] = (
         "gamma, where e~ has theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2, and F = kappa sum_j lambda_j "
         "theta_j^2/(lambda_j + kappa), of the order of M^-beta min(s,1), M^-beta log M at s = 1. For s < 1 this is the "
         "paper's law.",
-        r"\mathbb E[\mathcal E_t] \asymp F_M + \widetilde e_M(t) + \int_0^t \widehat{\mathcal K}_M(t-z)"
-        r"[\widetilde e_M(z)+\sigma^2]\gamma\,dz, "
-        r"\quad \widetilde\theta_j^2 = \theta_j^2 + \tfrac1M\sum_{i\le j}\theta_i^2",
-        (SPECTRUM, TARGET, "s > 0", *RANDOM, *TRAINING), risks.rays,
+        said.LAW, (SPECTRUM, TARGET, said.HATS, said.LEFT, "s > 0", *RANDOM, *TRAINING),
+        risks.rays,
         partial(_corrected, "functional with leak"), partial(_corrected_mutants, "functional with leak"),
         depends=("prop:volterra-random/corrected",), family="random-risks", role="corrected", probability=RISKS,
         extra_points=STEEPER,
@@ -231,8 +230,10 @@ CLAIMS: tuple[Claim, ...] = (
         "The risk that random features leave, over that of the first M features, is of the order of 1 for s < 1, log M "
         "at s = 1 and M^(beta (s-1)) for s > 1: there they diverge. Before that, for M^(1/(s - 1 + 1/beta)) << t << "
         "M^beta, the risk falls like t^-(1-1/beta)/M and no longer like t^-s.",
-        r"\mathcal E^{\mathrm{random}}_\infty / \mathcal E^{\mathrm{top}}_\infty \asymp M^{\beta(s-1)}, \quad s > 1",
-        (SPECTRUM, TARGET, "no label noise, t infinite", *RANDOM), _against_top, _easier, _easier_mutants,
+        said.EASIER,
+        (SPECTRUM, TARGET, "s != 1 (log M at s = 1)", "R_random and R_top are the risks that stay",
+         "no label noise, t infinite", *RANDOM),
+        _against_top, _easier, _easier_mutants,
         depends=("prop:volterra-random/forcing",), family="random-left", probability=LEFT,
         extra_points=EASIER,
     ),
@@ -240,9 +241,9 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-random/floor", "thm: fsl-random", 628, "what random features never learn, sharply",
         "|rho|^2, what W does not reach of the target, is 1 + O(1/M) times kappa sum_j lambda_j theta_j^2/(lambda_j + "
         "kappa) in the mean, sum_{j<=N} lambda_j/(lambda_j + kappa) = M.",
-        r"\mathbb E|\rho|^2 \sim \kappa\sum_j \frac{\lambda_j\theta_j^2}{\lambda_j+\kappa}, \quad"
-        r"\sum_j \frac{\lambda_j}{\lambda_j+\kappa} = M",
-        (SPECTRUM, TARGET, "s > 0", *RANDOM), lambda sample: forcing.rays(sample, forcing.END)[0], _sharp,
+        said.FLOOR,
+        (SPECTRUM, TARGET, "s > 0", "rho is what W does not reach of the target, in the mean", *said.RIDGE, *RANDOM),
+        lambda sample: forcing.rays(sample, forcing.END)[0], _sharp,
         family="random-left", role="own", extra_points={"easy": ((ONE, Rational(2)),)},
         probability="means over 120 to 48 (quick) or 160 to 64 (full) draws at M = 16 to 128, five standard errors",
     ),
@@ -252,9 +253,10 @@ CLAIMS: tuple[Claim, ...] = (
         "every t for s <= 1, as a probability of 1 - exp(-Omega(M)) needs. For s > 1 it is no closer than M^(-a/2), "
         "a = 1/(1 + beta(s-1)): at the time at which the leak takes over, about M^a modes decide. exp(-Omega(M)) is "
         "then too much to ask; up to M = 128 the spread even grows where s is near 2 or above.",
-        r"\sup_t \mathrm{sd}\,\log\frac{\mathcal E_t}{\mathbb E_{\pm}\mathcal E_t} \asymp M^{-1/2} \ (s \le 1), \quad"
-        r" \gtrsim M^{-a/2},\ a = \frac1{1+\beta(s-1)} \ (s > 1)",
-        (SPECTRUM, TARGET, "s > 0", "no label noise", *RANDOM), forcing.spreads, _spread, _spread_mutants,
+        said.SPREAD,
+        (SPECTRUM, TARGET, "s > 0; the second for s > 1",
+         "d(s, M) is the largest standard deviation of log risk over t", "no label noise", *RANDOM),
+        forcing.spreads, _spread, _spread_mutants,
         family="random-left", role="own", extra_points={"easy": ((Rational(2), Rational(4)),)},
         probability="120, 120, 80, 48 draws at M = 16, 32, 64, 128; slopes of standard deviations, known to 0.05",
     ),
@@ -262,8 +264,8 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-random/signs", "thm: fsl-random", 628, "a fixed target is one with random signs",
         "The risk of the target S theta under W is that of theta under W S, for every S = diag(+-1): over W with "
         "symmetric columns, a fixed target and one with random signs have risks that are equal in law.",
-        r"\mathcal E(W, S\theta) = \mathcal E(WS, \theta)",
-        (SPECTRUM, TARGET, "any W, H diagonal"), identities.sign_risks,
+        said.SIGNS, (SPECTRUM, TARGET, "X is A_t of W and Y is A_t of W S", "S = diag(+-1)", "any W, H diagonal"),
+        identities.sign_risks,
         lambda sample: Sharp(identities.sign_claim(sample), lambda point: identities.ROUNDING, {
             "the signs left out": identities.sign_claim(sample, flipped=False)}),
         derive=sign_derivation, family="random-identities", role="own",
@@ -272,9 +274,8 @@ CLAIMS: tuple[Claim, ...] = (
         "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, s in (0, 1]",
         "For 0 < s <= 1 E[E_t] is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) gamma (E[E_z] + "
         "sigma^2). It fails at s = 1.",
-        r"\mathbb E[\mathcal E_t] \asymp M^{-s\beta} + \widehat e_M(t) + \int_0^t \widehat{\mathcal K}_M(t-z)"
-        r"\gamma(\mathbb E[\mathcal E_z]+\sigma^2)\,dz, \quad s\le 1",
-        (SPECTRUM, TARGET, ENDPOINT, *RANDOM, *TRAINING), _risks_to_one, partial(_printed, "volterra"),
+        said.PRINTED_VOLTERRA, (SPECTRUM, TARGET, at_most(s, 1), said.HATS, ENDPOINT, *RANDOM, *TRAINING),
+        _risks_to_one, partial(_printed, "volterra"),
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
         corrected_by="prop:volterra-random/corrected", family="random-risks", probability=RISKS,
         extra_points=AT_ONE,
@@ -282,9 +283,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
         "For every s > 0 the same with F + e~(t), of thm: fsl-random/corrected, for M^(-s beta) + e^(t).",
-        r"\mathbb E[\mathcal E_t] \asymp F_M + \widetilde e_M(t) + \int_0^t \widehat{\mathcal K}_M(t-z)"
-        r"\gamma(\mathbb E[\mathcal E_z]+\sigma^2)\,dz",
-        (SPECTRUM, TARGET, "s > 0", *RANDOM, *TRAINING), risks.rays, partial(_corrected, "volterra"),
+        said.VOLTERRA, (SPECTRUM, TARGET, said.HATS, said.LEFT, "s > 0", *RANDOM, *TRAINING),
+        risks.rays, partial(_corrected, "volterra"),
         partial(_corrected_mutants, "volterra"), depends=("prop:volterra-random/forcing",), family="random-risks",
         role="corrected", probability=RISKS, extra_points=STEEPER,
     ),
@@ -292,9 +292,10 @@ CLAIMS: tuple[Claim, ...] = (
         "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, every s > 0",
         "u_0'A_t'H A_t u_0 is of the order of F + sum_j mu_j (theta_j^2 + (1/M) sum_{i<=j} theta_i^2) exp(-2 mu_j t) "
         "at every t, for the fixed target: mode j of W H W' sees a share 1/M of all coordinates before it.",
-        r"\mathbf u_0^\top \mathbf A_t^\top\mathbf H\mathbf A_t\mathbf u_0 \asymp F_M + \sum_{j\le M}\widehat\lambda_j"
-        r"\Bigl(\theta_j^2 + \tfrac1M\sum_{i\le j}\theta_i^2\Bigr)e^{-2\widehat\lambda_j t}",
-        (SPECTRUM, TARGET, "s > 0", *RANDOM, "failures for s > 1: t >= (M/2)^beta"), _left, _left_law, _left_mutants,
+        said.FORCING,
+        (SPECTRUM, TARGET, said.LEFT, "b(t) is u_0'A_t'HA_t u_0", "s > 0", *RANDOM,
+         "failures for s > 1: t >= (M/2)^beta"),
+        _left, _left_law, _left_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left", role="own",
         extra_points=EASIER, probability=LEFT,
     ),
@@ -302,11 +303,10 @@ CLAIMS: tuple[Claim, ...] = (
         "appendix:proof_random/recursion", "appendix:proof_random", 2945, "the risk by its own history",
         "E[E_t] is of the order of u_0'A_t'H A_t u_0 + the integral of tr(S A'H A S) gamma (E[E_z] + sigma^2), for "
         "every W: for normal features twice the excess risk is between 1 and 2 times this with 2E for E.",
-        r"\mathbb E[\mathcal E_t] \asymp \mathbf u_0^\top\mathbf A_t^\top\mathbf H\mathbf A_t\mathbf u_0 + "
-        r"\int_0^t \mathrm{tr}(\mathbf S\mathbf A_{t-z}^\top\mathbf H\mathbf A_{t-z}\mathbf S)\gamma"
-        r"(\mathbb E[\mathcal E_z]+\sigma^2)\,dz",
-        (SPECTRUM, TARGET, "s > 0", *RANDOM, *TRAINING), risks.rays, _recursion,
+        said.RECURSION,
+        (SPECTRUM, TARGET, "b(t) is u_0'A_t'HA_t u_0, G(t) is tr(S A_t'HA_t S)", "s > 0", *RANDOM, *TRAINING),
+        risks.rays, _recursion,
         depends=("lem:trace_analysis_appendix",), family="random-risks",
-        probability="certain: constants 1 and 2 for every W; checked for all draws of thm: fsl-random",
+        probability="certain: constants 1 and 2 for every W; tested for all draws of thm: fsl-random",
     ),
 )  # fmt: skip
