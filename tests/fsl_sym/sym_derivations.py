@@ -49,7 +49,7 @@ def every(names: list[str]) -> dict[str, Derivation]:
     }
 
 
-def changes(side: Expr) -> dict[str, Expr]:
+def changes(side: Expr, tiny: Expr = TINY) -> dict[str, Expr]:
     """A sign, a constant and an exponent of an expression changed, as far as it has them."""
     found: dict[str, Expr] = {"sign of all": -side}
     if isinstance(side, MatrixExpr):
@@ -62,7 +62,7 @@ def changes(side: Expr) -> dict[str, Expr]:
         found["factor of all"] = (1 + TINY) * side
     inside = [item for item in preorder_traversal(side) if isinstance(item, Pow) and item.free_symbols]
     for item in inside[:1]:
-        found["exponent"] = side.xreplace({item: item.base ** (item.exp + TINY)})
+        found["exponent"] = side.xreplace({item: item.base ** (item.exp + tiny)})
     return {name: changed for name, changed in found.items() if changed != side}
 
 

@@ -11,14 +11,15 @@ from random import Random
 
 import pytest
 from conftest import chosen_profile
-from sym_derivations import changes, every, is_false, makers, swapped
+from sym_derivations import TINY, changes, every, is_false, makers, swapped
+from sympy import Integer, Integral, Sum
 
-from fsl_sym.proof import Derivation, Step, Theorem
+from fsl_sym.proof import Defined, Derivation, Identity, Smaller, Step, Theorem
 
 SLOW = {"fsl_sym.allocation.table", "fsl_sym.integrals.power_decay.power_decay_limits"}
 ALL = chosen_profile(dict(os.environ)) == "nightly"
-NAMES = sorted(makers()) if ALL else Random(7).sample(sorted(set(makers()) - SLOW), 40)
-SABOTAGED = 10**9 if ALL else 60
+NAMES = sorted(makers()) if ALL else Random(7).sample(sorted(set(makers()) - SLOW), 30)
+SABOTAGED = 10**9 if ALL else 50
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def steps(derivations: dict[str, Derivation]) -> list[tuple[str, Step]]:
 
 
 def test_every_derivation_is_proved(derivations: dict[str, Derivation]) -> None:
-    assert len(derivations) > 25
+    assert len(derivations) > 20
     for name, derivation in derivations.items():
         verdict = derivation.verify()
         assert verdict.holds, f"{name}: {verdict.detail}"
@@ -42,7 +43,11 @@ def test_every_derivation_is_proved(derivations: dict[str, Derivation]) -> None:
 
 
 def test_a_changed_step_is_refused_unless_it_still_says_what_is_true(steps: list[tuple[str, Step]]) -> None:
-    wrong = [(name, step, what, changed) for name, step in steps for what, changed in changes(step.after).items()]
+    wrong = []
+    for name, step in steps:
+        # the sign of a difference with an exponent of 1e-9 is asked of polynomials of degree 1e9
+        tiny = Integer(1) if isinstance(step.rule, Smaller) else TINY
+        wrong += [(name, step, what, changed) for what, changed in changes(step.after, tiny).items()]
     Random(1).shuffle(wrong)
     refused = 0
     for name, step, what, changed in wrong[:SABOTAGED]:
@@ -60,7 +65,9 @@ def test_the_rule_of_another_step_proves_nothing_false(steps: list[tuple[str, St
     draws.shuffle(pairs)
     refused = 0
     for (name, one), (_, other) in pairs[:SABOTAGED]:
-        if one.rule == other.rule:
+        # an identity is tried at numbers, and to add up an endless sum or integral takes minutes
+        by_numbers = isinstance(other.rule, Identity | Defined) and one.before.has(Sum, Integral)
+        if one.rule == other.rule or by_numbers:
             continue
         again = swapped(one, other)
         if not again.verify().holds:
