@@ -19,8 +19,10 @@ from fsl_sym import (
     random_features,
     stochastic_identities,
 )
+from fsl_sym.allocation_derivation import noise_order
+from fsl_sym.laws import scaling_law
 from fsl_sym.proof import Derivation, Smaller, Step
-from fsl_sym.symbols import C, T, beta, s, t
+from fsl_sym.symbols import C, T, a, beta, s, t
 
 HALF = Rational(1, 2)
 
@@ -48,6 +50,12 @@ def test_one_drop_weighs_signal_and_noise_and_what_is_forgotten() -> None:
     at = {names["c_3"]: 4, names["kappa"]: 2, ansatz.c: 3, ansatz.x: 5, C: 7, t: 2, s: 3}
     assert formula.left.subs(at) == Rational(7, 4) * (4 + Rational(1, 8)) * (1 - Rational(1, 16**2))
     assert formula.right.subs(at) == 7 * (1 - Rational(1, 16**2))
+
+
+def test_the_order_of_the_noise_is_a_theorem() -> None:
+    theorem = noise_order(scaling_law("constant")).prove()
+    assert theorem.conclusion.relation == "~" and theorem.conclusion.right.free_symbols == {a}
+    assert "1 < beta" in map(str, theorem.hypotheses)
 
 
 def test_the_best_rate_is_the_root_of_the_price_over_the_kernel() -> None:

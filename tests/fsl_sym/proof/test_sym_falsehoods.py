@@ -86,6 +86,7 @@ from fsl_sym.proof import (
     equals,
     order_at_most,
 )
+from fsl_sym.proof.language import foreign
 from fsl_sym.symbols import M, T, a, b, beta, j, s, sigma, t, tau, z
 
 ZERO, ONE, TWO, HALF = Integer(0), Integer(1), Integer(2), Rational(1, 2)
@@ -331,6 +332,12 @@ def test_a_falsehood_is_refused_or_made_true_by_a_hypothesis(name: str) -> None:
     else:
         assert verdict.holds, verdict.detail
         assert hypothesis in map(str, Derivation("x", "X", (Step(before, after, rule, "so"),)).prove().hypotheses)  # type: ignore[arg-type]
+
+
+def test_the_language_says_what_it_lacks() -> None:
+    assert foreign(t + exp(-s)) == ""
+    assert "Piecewise is no part" in foreign(FALSE["a case distinction"][0])
+    assert "a letter of a class of its own" in foreign(t + Liar("m"))
 
 
 def test_a_tampered_optimum_proves_nothing() -> None:

@@ -26,16 +26,17 @@ from fsl_sym.proof import (
     all_of,
     at_least,
     at_most,
-    chains,
     equals,
     less,
     order_at_most,
     same_order,
     tends,
-    together,
     within,
 )
 from fsl_sym.proof.formulas import RELATIONS, canonical, joined, put
+from fsl_sym.proof.kernel import chains, together
+from fsl_sym.proof.letters import declared
+from fsl_sym.proof.rendering import as_text
 from fsl_sym.symbols import M, T, a, b, j, t, z
 
 SQUARE = Step((a + b) ** 2, a**2 + 2 * a * b + b**2, Identity(), "expand")
@@ -143,7 +144,9 @@ def test_a_derivation_is_a_sequence_and_renders_itself() -> None:
     assert "given 0 < T" in str(derivation) and "[as usual]" in str(derivation)
     shown = derivation._repr_latex_()
     assert r"\begin{aligned}" in shown and r"One\_mode" in shown and shown.count(r"\int") == 1
+    assert as_text(derivation) == str(derivation)
     theorem = derivation.prove()
+    assert set(theorem.hypotheses) == declared(T)
     assert str(theorem).endswith("[0 < T]") and "0 < T" in theorem._repr_latex_() and "= " in repr(theorem)
 
 
