@@ -281,6 +281,8 @@ def _bounded(expression: Expr) -> Expr:
     swaps: dict[Expr, Expr] = {}
     for item in expression.atoms(log, exp):
         beyond = sign(item.args[0] - 1) if isinstance(item, log) else sign(item.args[0])
+        if isinstance(item, log) and sign(item.args[0]) != 1:
+            continue  # of what may be negative the logarithm is no real number
         if beyond in (1, -1):
             new = Dummy("bounded", positive=True)
             swaps[item] = beyond * new if isinstance(item, log) else (1 + new) ** beyond

@@ -12,11 +12,12 @@ the same way; bound letters do not count. LaTeX, words, numbers and wrong versio
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sympy import Basic, Expr, Integral, MatrixExpr, Sum, Symbol, latex, sympify
+from sympy import Basic, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol, latex, sympify
 
 RELATIONS: Final = {
     "=": ("=", "equals"),
@@ -279,6 +280,8 @@ def joined(first: Formula, second: Formula) -> Formula | None:
 def canonical(expression: Any) -> Any:
     """The expression with the letters of its sums and integrals named by their depth, so that names do not count.
 
+    A name that stands free in the expression is not given to a letter that is bound in it.
+
     >>> from sympy import Integral
     >>> from fsl_sym.symbols import T, t, z
     >>> canonical(Integral(t, (t, 0, T))) == canonical(Integral(z, (z, 0, T)))
@@ -286,7 +289,28 @@ def canonical(expression: Any) -> Any:
     """
     if not isinstance(expression, Expr) or isinstance(expression, MatrixExpr) or not expression.has(Sum, Integral):
         return expression
-    return _renamed(expression)
+    taken = [int(found[1]) for each in expression.free_symbols if (found := re.fullmatch(r"[jx]_(\d+)", str(each)))]
+    first = max(taken, default=-1) + 1
+    return _renamed(
+        expression, lambda item, depth: ("j" if isinstance(item, Sum) else "x") + f"_{first + depth}", Symbol
+    )
+
+
+def put(expression: Any, values: Mapping[Expr, Expr]) -> Any:
+    """The expression with values put in for its free letters, all at once; no letter of a value gets bound.
+
+    >>> from sympy import Integral
+    >>> from fsl_sym.symbols import T, a, t
+    >>> put(Integral(a * t, (t, 0, T)), {a: t}).free_symbols == {t, T}
+    True
+    """
+    if not values:
+        return expression
+    bound = {limits[0] for item in expression.atoms(Sum, Integral) for limits in item.limits}
+    entering = {letter for value in values.values() for letter in value.free_symbols}
+    if bound & (entering | set(values)):
+        expression = _renamed(expression, lambda item, depth: "bound", Dummy)
+    return expression.subs(values, simultaneous=True)
 
 
 def _depth(expression: Basic) -> int:
@@ -294,25 +318,22 @@ def _depth(expression: Basic) -> int:
     return inner + len(expression.limits) if isinstance(expression, Sum | Integral) else inner
 
 
-def _renamed(expression: Any) -> Any:
-    if not isinstance(expression, Basic) or not expression.args:
+def _renamed(expression: Any, name: Callable[[Any, int], str], kind: Callable[..., Symbol]) -> Any:
+    """Every bound letter renamed, from the inside out: what is inside has its new names before those around it get
+    theirs."""
+    if not isinstance(expression, Basic) or not expression.args or isinstance(expression, MatrixExpr):
         return expression
     if not isinstance(expression, Sum | Integral):
-        parts = [_renamed(part) for part in expression.args]
-        return (
-            expression
-            if all(new is old for new, old in zip(parts, expression.args, strict=True))
-            else (expression.func(*parts))
-        )
-    function, limits = expression.function, list(expression.limits)
+        parts = [_renamed(part, name, kind) for part in expression.args]
+        changed = any(new is not old for new, old in zip(parts, expression.args, strict=True))
+        return expression.func(*parts) if changed else expression
+    function = _renamed(expression.function, name, kind)
+    limits = [(each[0], *(_renamed(end, name, kind) for end in each[1:])) for each in expression.limits]
     taken = _depth(function)
-    for place in range(len(limits)):
-        letter = limits[place][0]
-        name = ("j" if isinstance(expression, Sum) else "x") + f"_{taken + place}"
-        swap = {letter: Symbol(name, **letter.assumptions0)}
-        function = function.xreplace(swap)
-        limits[place] = (swap[letter], *limits[place][1:])
+    for place, (letter, *ends) in enumerate(limits):
+        new = kind(name(expression, taken + place), **letter.assumptions0)
+        function = function.xreplace({letter: new})
+        limits[place] = (new, *ends)
         for inner in range(place):
-            limits[inner] = (limits[inner][0], *(end.xreplace(swap) for end in limits[inner][1:]))
-    renamed = tuple((limit[0], *(_renamed(end) for end in limit[1:])) for limit in limits)
-    return expression.func(_renamed(function), *renamed)
+            limits[inner] = (limits[inner][0], *(end.xreplace({letter: new}) for end in limits[inner][1:]))
+    return expression.func(function, *limits)

@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, overload
 
-from sympy import Basic, Expr
+from sympy import Basic, Expr, Tuple
 
-from fsl_sym.proof.formulas import Formula, Hypothesis, Statement, all_of, joined
-from fsl_sym.proof.letters import declared, evaluated, misdeclared, of_letters
+from fsl_sym.proof.formulas import AllOf, Formula, Hypothesis, Statement, all_of, joined
+from fsl_sym.proof.language import foreign, strange
+from fsl_sym.proof.letters import carried, declared, evaluated, misdeclared, of_letters
 from fsl_sym.proof.rendering import as_latex, as_text
-from fsl_sym.proof.rules import RULES
+from fsl_sym.proof.rules import HELD, RULES
 from fsl_sym.proof.rules.base import Rule, StepVerdict, refuse
 
 _SEAL: Final = object()
@@ -35,7 +36,18 @@ class ProofError(ValueError):
     """A derivation does not prove what it says; the message names the step and the reason."""
 
 
-class Theorem:
+class _Final:
+    """A class that nothing may be derived from: what it says of itself, the kernel believes."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        if _Final not in cls.__bases__:
+            raise TypeError(f"{cls.__bases__[0].__name__} is closed: nothing may be derived from it")
+        super().__init_subclass__(**more)
+
+
+class Theorem(_Final):
     """A conclusion that holds under hypotheses; made by :meth:`Derivation.prove` and :func:`together` alone.
 
     Attributes
@@ -104,7 +116,7 @@ class Theorem:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(_Final):
     """One step from ``before`` to ``after``: ``why`` says it in words, ``rule`` holds what is checked.
 
     >>> from fsl_sym.proof import Identity
@@ -143,26 +155,28 @@ class Step:
         """Check the step by its own rule, its lemmas first."""
         if type(self.rule) not in RULES:
             return refuse(f"{type(self.rule).__name__} is none of the rules of this kernel")
+        faults = (foreign(Tuple(self.before, self.after)), strange(self.rule, _KNOWN))
+        fault = next(filter(None, faults), "") or misdeclared(self.before) or misdeclared(self.after)
+        if fault:
+            return refuse(fault)
         try:
-            fault = misdeclared(self.before) or misdeclared(self.after)
-            if fault:
-                return refuse(fault)
-            proved = [each if isinstance(each, Theorem) else each.prove() for each in getattr(self.rule, "lemmas", ())]
+            proved = [each if type(each) is Theorem else each.prove() for each in getattr(self.rule, "lemmas", ())]
             verdict = self.rule.check(
                 evaluated(self.before), evaluated(self.after), *(each.conclusion for each in proved)
             )
+            if not verdict.holds:
+                return verdict
+            given = set(verdict.hypotheses) | of_letters(self.formula)
+            own, values = self.formula.free_symbols, dict(verdict.puts)
+            for each in proved:
+                # a letter that a lemma alone has stands for any value that it may have
+                gone = {letter for letter in each.conclusion.free_symbols - own - set(values) if letter.is_Symbol}
+                beside = {item for letter in gone for item in declared(letter)}
+                given |= carried(each.hypotheses - beside, values)
         except ProofError as error:
             return refuse(f"a lemma does not hold: {error}")
         except (ValueError, TypeError, AttributeError, NotImplementedError) as error:  # sympy, unable to evaluate
             return refuse(f"the rule could not be applied: {error}")
-        if not verdict.holds:
-            return verdict
-        # A letter that only a lemma has is one that the rule gave a value, or a range, and checked that it may have it.
-        own = self.formula.free_symbols
-        gone = {letter for each in proved for letter in each.conclusion.free_symbols - own if letter.is_Symbol}
-        given = {item for each in proved for item in each.hypotheses}
-        given -= {item for letter in gone for item in declared(letter)}
-        given |= of_letters(self.formula) | set(verdict.hypotheses)
         return StepVerdict(True, verdict.method, verdict.detail, tuple(sorted(given, key=str)))
 
     def __str__(self) -> str:
@@ -187,7 +201,7 @@ class DerivationVerdict:
 
 
 @dataclass(frozen=True, repr=False)
-class Derivation(Sequence[Step]):
+class Derivation(_Final, Sequence[Step]):
     """A named chain of steps, with its source in the paper; behaves like a tuple of steps.
 
     Attributes
@@ -219,6 +233,8 @@ class Derivation(Sequence[Step]):
     def __post_init__(self) -> None:
         if not self.steps:
             raise ValueError(f"the derivation {self.name!r} has no steps; give at least one")
+        if not all(type(step) is Step for step in self.steps):
+            raise TypeError(f"the derivation {self.name!r} holds something that is no Step")
 
     @overload
     def __getitem__(self, index: int) -> Step: ...
@@ -328,6 +344,12 @@ def together(*derivations: Derivation) -> Theorem:
     ProofError
         If one of them proves nothing.
     """
+    if not all(type(each) is Derivation for each in derivations):
+        raise TypeError("only derivations prove something together")
     proved = [each.prove() for each in derivations]
     given = frozenset(item for each in proved for item in each.hypotheses)
     return Theorem(_SEAL, given, all_of(each.conclusion for each in proved), tuple(derivations))
+
+
+_KNOWN: Final = RULES | HELD | {AllOf, Derivation, Formula, Step, Theorem}
+"""What a rule may hold besides expressions, numbers and names."""

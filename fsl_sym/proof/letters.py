@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from sympy import (
     Add,
     Derivative,
+    Dummy,
     Expr,
     Integer,
     Integral,
@@ -15,7 +19,11 @@ from sympy import (
     Sum,
     Symbol,
     gamma,
+    log,
+    loggamma,
+    lowergamma,
     oo,
+    polygamma,
     preorder_traversal,
     zeta,
 )
@@ -23,14 +31,16 @@ from sympy.core.function import AppliedUndef
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import sign
-from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, less
+from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, less, put
 
-_PLAIN: Final = frozenset(
-    "commutative complex extended_negative extended_nonnegative extended_nonpositive extended_nonzero "
-    "extended_positive extended_real finite hermitian imaginary infinite negative nonnegative nonpositive nonzero "
-    "positive real zero integer rational algebraic transcendental irrational noninteger".split()
+_KINDS: Final[tuple[dict[str, bool], ...]] = (
+    {"positive": True},
+    {"nonnegative": True},
+    {"negative": True},
+    {"real": True},
+    {},
 )
-"""Assumptions of a letter that its sign, and its being whole, already say."""
+"""What a letter may be declared to be in one word, and beside that a whole number."""
 
 
 def of_letters(statement: Statement) -> set[Hypothesis]:
@@ -64,10 +74,17 @@ def declared(letter: Symbol) -> set[Hypothesis]:
         given.add(Property(letter.name, "a real number"))
     if letter.is_integer:
         given.add(Property(letter.name, "a whole number"))
-    unusual = {name for name, value in letter.assumptions0.items() if value is not None} - _PLAIN
-    for name in sorted(unusual):
+    for name in sorted(_unusual(letter.assumptions0)):
         given.add(Property(letter.name, f"{'' if letter.assumptions0[name] else 'not '}{name}"))
     return given
+
+
+def _unusual(known: Mapping[str, bool]) -> set[str]:
+    """The assumptions that do not follow from the sign of a letter and from its being whole."""
+    kind = next(kind for kind in _KINDS if all(known.get(name) for name in kind))
+    whole = {"integer": True} if known.get("integer") else {}
+    follow = Symbol("x", **kind, **whole).assumptions0
+    return {name for name, value in known.items() if value is not None and follow.get(name) != value}
 
 
 def _defined(side: Expr, letters: set[Symbol]) -> set[Hypothesis]:
@@ -75,55 +92,171 @@ def _defined(side: Expr, letters: set[Symbol]) -> set[Hypothesis]:
     given: set[Hypothesis] = set()
     continuous = side.has(Integral, Derivative)
     for item in preorder_traversal(side):
+        inside = [each for each in item.args if not (each.free_symbols and each.free_symbols <= letters)]
         if isinstance(item, Sum):
-            ends = [end for limits in item.limits for end in limits[1:]]
-            # M + 1 is a whole number where M is
-            parts = {part for end in ends for part in Add.make_args(end) if part.free_symbols & letters}
-            given |= {Property(str(part), "a whole number") for part in parts if not part.is_integer}
-        elif isinstance(item, Pow) and item.base.free_symbols and item.base.free_symbols <= letters:
-            if item.exp.is_negative is not False and not item.exp.is_nonnegative and sign(item.base) not in (1, -1):
-                given.add(Formula(item.base, "!=", Integer(0)))
-        elif isinstance(item, gamma) and item.args[0].free_symbols <= letters and sign(item.args[0]) != 1:
-            if item.args[0].is_integer is not False:
-                given.add(Property(str(item.args[0]), "none of 0, -1, -2, ..."))
-        elif isinstance(item, zeta) and item.args[0].free_symbols <= letters and sign(item.args[0] - 1) not in (1, -1):
-            given.add(Formula(item.args[0], "!=", Integer(1)))
-        elif isinstance(item, AppliedUndef) and continuous:
-            given.add(Property(str(item.func), f"a {'positive ' if item.is_positive else ''}continuous function"))
+            given |= _counted(item, letters)
         elif isinstance(item, Derivative) and isinstance(item.expr, AppliedUndef):
             given.add(Property(str(item.expr.func), "a continuously differentiable function"))
+        elif isinstance(item, AppliedUndef):
+            given |= _of_function(item, continuous)
+        elif isinstance(item, Pow) and not item.base.is_number and item.base not in inside:
+            if item.exp.is_negative is not False and not item.exp.is_nonnegative and sign(item.base) not in (1, -1):
+                given.add(Formula(item.base, "!=", Integer(0)))
+        elif isinstance(item, log) and not inside and sign(item.args[0]) not in (1, -1):
+            given.add(Formula(item.args[0], "!=", Integer(0)))
+        elif isinstance(item, gamma | loggamma | lowergamma) and item.args[0] not in inside:
+            given |= _off_the_poles(item.args[0])
+        elif isinstance(item, polygamma) and item.args[1] not in inside:
+            given |= _off_the_poles(item.args[1])
+        elif isinstance(item, zeta):
+            if item.args[0] not in inside and sign(item.args[0] - 1) not in (1, -1):
+                given.add(Formula(item.args[0], "!=", Integer(1)))
+            if len(item.args) == 2 and item.args[1] not in inside:
+                given |= _off_the_poles(item.args[1])
     return given
 
 
+def _off_the_poles(argument: Expr) -> set[Hypothesis]:
+    if argument.is_number or sign(argument) == 1 or argument.is_integer is False:
+        return set()
+    return {Property(str(argument), "none of 0, -1, -2, ...")}
+
+
+def _of_function(item: AppliedUndef, continuous: bool) -> set[Hypothesis]:
+    """What a function without a definition is declared to be."""
+    known = Symbol("x", **getattr(item.func, "_kwargs", {})).assumptions0
+    words = ["positive"] if known.get("positive") else ["nonnegative"] if known.get("nonnegative") else []
+    if known.get("real") and not words:
+        words = ["real"]
+    words += ["whole"] if known.get("integer") else []
+    words += [f"{'' if known[name] else 'not '}{name}" for name in sorted(_unusual(known))]
+    words += ["continuous"] if continuous and words in ([], ["positive"], ["real"]) else []
+    name = str(item.func)
+    return {Property(name, f"a {' '.join(words)} function")} if words else set()
+
+
+def _counted(item: Sum, letters: set[Symbol]) -> set[Hypothesis]:
+    """That the ends of a sum are whole, and that it does not run downwards; what is already known is left out."""
+    given: set[Hypothesis] = set()
+    for _, low, high in item.limits:
+        ends = [end for end in (low, high) if end.free_symbols and end.free_symbols <= letters]
+        # M + 1 is a whole number where M is
+        parts = {part for end in ends for part in Add.make_args(end) if part.free_symbols}
+        given |= {Property(str(part), "a whole number") for part in parts if not part.is_integer}
+        # a positive letter that is whole is at least 1
+        least = {letter: 1 + Dummy(integer=True, nonnegative=True) for letter in letters if letter.is_positive}
+        free = (high - low).free_symbols <= letters
+        if free and high != oo and low != -oo and sign((high - low + 1).subs(least)) not in (0, 1):
+            given.add(Formula(low - 1, "<=", high))
+    return given
+
+
+def carried(lemma: Iterable[Hypothesis], values: Mapping[Symbol, Expr | None]) -> set[Hypothesis]:
+    """The hypotheses of a lemma of which some letters got values (None: they run over a range).
+
+    Raises
+    ------
+    ValueError
+        If a hypothesis fails at the values, or says of them what cannot be asked.
+    """
+    kept: set[Hypothesis] = set()
+    for item in lemma:
+        named = {letter for letter in values if _speaks_of(item, letter)}
+        if not named:
+            kept.add(item)
+        elif any(values[letter] is None for letter in named) or not isinstance(item, Formula):
+            # what the letter is declared to be was asked of its value, or of its range, by the rule
+            if not any(item in declared(letter) - {less(Integer(1), symbols.beta)} for letter in named):
+                raise ValueError(f"the lemma holds where {item}, and that is not shown of what stands there instead")
+        else:
+            swaps = {letter: value for letter, value in values.items() if value is not None}
+            kept |= _left_of(replace(item, left=put(item.left, swaps), right=put(item.right, swaps)), item)
+    return kept
+
+
+def _left_of(there: Formula, item: Formula) -> set[Hypothesis]:
+    """The hypothesis at the values, unless it is seen to hold."""
+    difference = sign(there.right - there.left) if there.error is None and there.variable is None else None
+    holds = {"<": (1,), "<=": (0, 1), "!=": (1, -1), "=": (0,)}.get(there.relation)
+    if holds is None or difference is None:
+        return {there}
+    if difference not in holds:
+        raise ValueError(f"the lemma holds where {item}, and here {there} would have to hold")
+    return set()
+
+
+def _speaks_of(item: Hypothesis, letter: Symbol) -> bool:
+    if isinstance(item, Formula):
+        return letter in item.free_symbols | {item.variable}
+    return letter.name in re.findall(r"[A-Za-z]\w*'*", item.letter)
+
+
 def misdeclared(side: Expr) -> str:
-    """Why a bound letter is declared to be more than its range says; "" where all are not."""
+    """Why a bound letter is declared to be more than its range says, or a sum is none; "" where nothing is wrong."""
+    ranges: dict[Symbol, Expr] = {}
     for item in preorder_traversal(side):
         if not isinstance(item, Sum | Integral):
             continue
         for limits in item.limits:
             if len(limits) != 3:
                 return f"{item} has no range for {limits[0]}: give both ends"
-            letter, low, high = limits
-            summed = isinstance(item, Sum)
-            if bool(letter.is_integer) != summed:
-                kind = "a whole number" if summed else "a real number that need not be whole"
-                return f"{letter} runs over the range of a {type(item).__name__}: it must be declared {kind}"
-            if not summed and letter.is_rational is not None:
-                return f"{letter} is declared {'' if letter.is_rational else 'ir'}rational, and its range is not"
-            if set(letter.assumptions0) - _PLAIN:
-                return f"{letter} is declared to be more than a range can say"
-            least = sign(low) if low != -oo else -1
-            if letter.is_negative or letter.is_nonpositive or letter.is_zero:
-                return f"{letter} is declared negative: ranges are written with nonnegative letters"
-            nonnegative = least in (0, 1) or low.is_nonnegative
-            if letter.is_positive and not (least == 1 if summed else nonnegative):
-                return f"{letter} is declared positive, and its range begins at {low}"
-            if letter.is_nonnegative and not nonnegative:
-                return f"{letter} is declared nonnegative, and its range begins at {low}"
-            if summed and low.is_number and not low.is_integer and low != -oo:
-                return f"a sum over {letter} cannot begin at {low}, which is no whole number"
-            if not summed and high != oo and sign(high - low) == -1:
-                return f"the range of {letter} runs downwards, from {low} to {high}"
+            fault = _sum_fault(*limits) if isinstance(item, Sum) else _integral_fault(*limits)
+            if fault or (fault := _range_fault(*limits)):
+                return fault
+            if isinstance(item, Sum):
+                if limits[1] != -oo:
+                    ranges[limits[0]] = limits[1] + Dummy(integer=True, nonnegative=True)
+        if isinstance(item, Sum) and (fault := _pole_fault(item, ranges)):
+            return fault
+    return ""
+
+
+def _range_fault(letter: Symbol, low: Expr, high: Expr) -> str:
+    least = sign(low) if low != -oo else -1
+    unusual = _unusual(letter.assumptions0)
+    if unusual:
+        return f"{letter} is declared to be more than a range can say: {', '.join(sorted(unusual))}"
+    nonnegative = least in (0, 1) or low.is_nonnegative
+    if letter.is_negative:
+        return f"{letter} is declared negative: ranges are written with nonnegative letters"
+    if letter.is_positive and not (least == 1 if letter.is_integer else nonnegative):
+        return f"{letter} is declared positive, and its range begins at {low}"
+    if letter.is_nonnegative and not nonnegative:
+        return f"{letter} is declared nonnegative, and its range begins at {low}"
+    return ""
+
+
+def _sum_fault(letter: Symbol, low: Expr, high: Expr) -> str:
+    if not letter.is_integer:
+        return f"{letter} runs over the range of a Sum: it must be declared a whole number"
+    for end in (low, high):
+        if end.is_number and not end.is_integer and end not in (oo, -oo):
+            return f"a sum over {letter} cannot run to or from {end}, which is no whole number"
+    if high != oo and low != -oo and sign(high - low + 1) == -1:
+        return f"the sum over {letter} runs downwards, from {low} to {high}"
+    return ""
+
+
+def _integral_fault(letter: Symbol, low: Expr, high: Expr) -> str:
+    if letter.is_integer:
+        return f"{letter} runs over the range of an Integral: it must be a real number that need not be whole"
+    if high != oo and sign(high - low) == -1:
+        return f"the range of {letter} runs downwards, from {low} to {high}"
+    return ""
+
+
+def _pole_fault(item: Sum, ranges: Mapping[Symbol, Expr]) -> str:
+    """Why a summand may have a pole at one of the places over which its sum runs."""
+    own = {limits[0] for limits in item.limits}
+    for part in preorder_traversal(item.function):
+        if isinstance(part, Pow) and part.exp.is_negative is not False and not part.exp.is_nonnegative:
+            base = part.base
+        elif isinstance(part, log | gamma):
+            base = part.args[0]
+        else:
+            continue
+        if base.free_symbols & own and sign(base) not in (1, -1) and sign(base.subs(dict(ranges))) not in (1, -1):
+            return f"{part} may have no value at a place over which the sum runs"
     return ""
 
 

@@ -39,12 +39,16 @@ def is_empty(source):
 def mirrors(path):
     """The names that the test file of a module may have: of the module itself, or of a package around it.
 
-    fsl_num/volterra/fast.py is tested in test_num_volterra_fast.py, or with its package in test_num_volterra.py.
+    fsl_num/volterra/fast.py is tested in test_num_volterra_fast.py, or with its package in test_num_volterra.py; and in
+    a folder of tests that mirrors its own, tests/fsl_num/volterra, in test_num_fast.py too.
     """
     package, *rest = path.with_suffix("").parts
     rest = [part for part in rest if part != "__init__"]
     prefix = f"test_{package.removeprefix('fsl_')}_"
-    return [f"tests/{package}/{prefix}{'_'.join(rest[:size])}.py" for size in range(len(rest), 0, -1)]
+    names = [f"{prefix}{'_'.join(rest[:size])}.py" for size in range(len(rest), 0, -1)]
+    names += [f"{prefix}{part}.py" for part in rest]
+    folders = [f"tests/{package}/", *(f"tests/{package}/{'/'.join(rest[:size])}/" for size in range(1, len(rest) + 1))]
+    return [folder + name for folder in folders for name in names]
 
 
 @cache  # the same hundreds of sources are asked about once for every module

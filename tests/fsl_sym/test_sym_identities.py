@@ -1,63 +1,149 @@
-"""The identities of the model, its equations and the empirical laws: they are proved, and their neighbours not."""
+"""What the derived identities say, read at numbers, and wrong versions of them that must be refused.
+
+That every step of every derivation holds, and that changed steps are refused, is tested for all of them at once.
+"""
+
+from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from sympy import MatrixExpr, Sum, ZeroMatrix
+from sympy import Derivative, Expr, Integer, MatrixSymbol, Rational, Sum, simplify, sqrt
 
-from fsl_sym import ansatz, kernel_spaces, model_identities, random_features, stochastic_identities
-from fsl_sym.proof import Derivation, together
+from fsl_sym import (
+    ansatz,
+    best_constants,
+    capacity_comparison,
+    kernel_spaces,
+    model_identities,
+    random_features,
+    stochastic_identities,
+)
+from fsl_sym.allocation_derivation import noise_order
+from fsl_sym.laws import scaling_law
+from fsl_sym.proof import Derivation, Smaller, Step
+from fsl_sym.symbols import C, T, a, beta, s, t
 
-OF_ANSATZ = (
-    "kernel_integral", "physical_time", "first_rate", "loss_by_parts", "reduction_by_parts", "abel_summation",
-    "momentum_kernel", "multi_power", "multi_power_limit", "optimal_rate",
-)  # fmt: skip
-MAKERS = [getattr(ansatz, name) for name in OF_ANSATZ] + [
-    getattr(module, name)
-    for module in (kernel_spaces, model_identities, random_features, stochastic_identities)
-    for name in dir(module)
-    if name.endswith("_derivation")
-]
-
-
-def derivations(make):
-    made = make()
-    return (made,) if isinstance(made, Derivation) else made
+HALF = Rational(1, 2)
 
 
-def wrong(after):
-    """The same times 2, or plus 1."""
-    return 2 * after if isinstance(after, MatrixExpr) else after + 1
+def steps(derived: Derivation | tuple[Derivation, ...]) -> list[Step]:
+    """The steps of a derivation, or of several, in their order."""
+    return list(derived) if isinstance(derived, Derivation) else [step for each in derived for step in each]
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: f"{make.__module__.split('.')[-1]}.{make.__name__}")
-def test_identities_are_proved_say_something_and_need_their_ends(make):
-    theorem = together(*derivations(make))
-    assert theorem.proof
-    for derivation in derivations(make):
-        assert not derivation.conclusion.is_true_by_notation, derivation.name
-        for step in derivation:
-            assert step.before != step.after, step.why
-            if not isinstance(step.after, ZeroMatrix):
-                assert not replace(step, after=wrong(step.after)).verify().holds, step.why
+def refused(step: Step, **changes: object) -> bool:
+    return not replace(step, **changes).verify().holds  # type: ignore[arg-type]
 
 
-def test_a_drop_acts_from_the_start_of_its_step_on():
-    step = ansatz.abel_summation()[-1]
-    shifted = step.after.replace(
-        lambda each: isinstance(each, Sum), lambda each: Sum(each.function.subs(ansatz.i - 1, ansatz.i), each.limits[0])
+def test_the_kernel_integral_is_that_of_the_numbers() -> None:
+    at = {T: Integer(7), ansatz.x: Integer(3), ansatz.c: HALF, beta: Rational(5, 2)}
+    formula = ansatz.kernel_integral().conclusion
+    assert abs(formula.left.subs(at).evalf(20) - formula.right.subs(at).evalf(20)) < 1e-15  # both to 20 digits
+    assert abs(formula.left.subs(at).evalf(20) - formula.right.subs({**at, ansatz.x: 4}).evalf(20)) > 1e-3
+
+
+def test_one_drop_weighs_signal_and_noise_and_what_is_forgotten() -> None:
+    """C/c_3 (c_3 + T^-s) (1 - (1 + c x)^-kappa), and its limit."""
+    formula = ansatz.multi_power_limit().conclusion
+    names = {each.name: each for each in formula.left.free_symbols}
+    at = {names["c_3"]: 4, names["kappa"]: 2, ansatz.c: 3, ansatz.x: 5, C: 7, t: 2, s: 3}
+    assert formula.left.subs(at) == Rational(7, 4) * (4 + Rational(1, 8)) * (1 - Rational(1, 16**2))
+    assert formula.right.subs(at) == 7 * (1 - Rational(1, 16**2))
+
+
+def test_the_order_of_the_noise_is_a_theorem() -> None:
+    theorem = noise_order(scaling_law("constant")).prove()
+    assert theorem.conclusion.relation == "~" and theorem.conclusion.right.free_symbols == {a}
+    assert "1 < beta" in map(str, theorem.hypotheses)
+
+
+def test_the_best_rate_is_the_root_of_the_price_over_the_kernel() -> None:
+    price, least, steps_left, over_steps = steps(ansatz.optimal_rate())
+    at = {beta: Rational(3, 2), ansatz.c: 7, ansatz.x: 1, ansatz.mu: 9, ansatz.u: 1}
+    (chosen,) = price.before.free_symbols - set(at)
+    assert least.before.subs(at) == 2 * sqrt(Rational(9, 16))
+    for other in (11, 13):
+        assert price.before.subs({**at, chosen: other}) > least.before.subs(at)
+    assert over_steps.after.free_symbols - steps_left.before.free_symbols
+
+
+def test_neighbours_of_the_ansatz_are_refused() -> None:
+    abel, *_ = steps(ansatz.abel_summation())
+    i = ansatz.i
+    later = abel.after.replace(
+        lambda each: isinstance(each, Sum), lambda each: Sum(each.function.subs(i - 1, i), each.limits[0])
     )
-    assert shifted != step.after and not replace(step, after=shifted).verify().holds
+    assert later != abel.after and refused(abel, after=later)
+    (by_parts,) = [step for step in steps(ansatz.integration_by_parts()) if step.after.has(Derivative)]
+    assert all(refused(by_parts, after=by_parts.after - part) for part in by_parts.after.args)
+    (change,) = ansatz.physical_time()
+    once = change.after.replace(ansatz.phi(ansatz.u) ** 2, ansatz.phi(ansatz.u))
+    assert once != change.after and refused(change, after=once)
 
 
-def test_the_rate_comes_squared_over_the_steps():
-    (step,) = ansatz.physical_time()
-    once = step.after.replace(ansatz.phi(ansatz.u) ** 2, ansatz.phi(ansatz.u))
-    assert once != step.after and not replace(step, after=once).verify().holds
+def test_the_factors_are_fixed_points_of_their_inequalities() -> None:
+    constant, signal = best_constants.constant_source_factor(), best_constants.signal_factor()
+    assert simplify(1 + best_constants.CONTRACTION * constant - constant) == 0
+    assert simplify(1 + best_constants.SUBCONVOLUTION * signal - signal) == 0
+    # q = 2 c for large times: 1/(1 - 2 c) and 1/(1 - c)^2 differ in the order c^2 only
+    c = best_constants.CONTRACTION
+    difference = signal.subs(best_constants.SUBCONVOLUTION, 2 * c) - best_constants.limit_factor()
+    assert [simplify(difference.diff(c, order).subs(c, 0)) for order in (0, 1, 2)] == [0, 0, 2]
 
 
-def test_the_covariance_of_the_gradient_has_the_mean_taken_off():
-    (step,) = model_identities.noise_derivation()
+@pytest.mark.parametrize("name", ["capacity_derivation", "peak_rate_derivation"])
+def test_comparisons_cannot_be_turned_round(name: str) -> None:
+    for step in steps(getattr(capacity_comparison, name)()):
+        assert isinstance(step.rule, Smaller)
+        turned = replace(step, before=step.after, after=step.before)
+        assert turned.verify().holds == (not step.rule.strict and step.before == step.after), step.why
+
+
+def test_capacity_at_points_agrees_with_the_allocation() -> None:
+    order = capacity_comparison.fixed_task_order("wsd", "compute", "easy")
+    point = {capacity_comparison.ALPHA: 2, beta: 2}
+    assert (order.power.subs(point), order.log_power.subs(point)) == (-HALF, Rational(1, 4))
+
+
+def test_wrong_exponents_of_the_spaces_are_refuted() -> None:
+    coefficient, source = (steps(each())[0] for each in (
+        kernel_spaces.coefficient_derivation, kernel_spaces.source_derivation))  # fmt: skip
+    j, delta = kernel_spaces.j, kernel_spaces.DELTA
+    assert refused(coefficient, after=j ** (-s * beta) / sqrt(j) / j)
+    assert refused(source, after=j ** (-1 - beta * (s - delta)))
+    # the target lies in every space below s: j^-(1 + beta delta)
+    assert source.before.subs({s: 3, beta: 2, delta: HALF, j: 4}) == Rational(1, 16)
+
+
+def test_wrong_versions_of_the_noise_covariance_are_refuted() -> None:
+    first = steps(model_identities.noise_derivation())[0]
     w, h, u = model_identities.PROJECTION, model_identities.COVARIANCE, model_identities.RESIDUAL
-    for other in (step.after + w * h * u * u.T * h * w.T, step.after - w * h * w.T):
-        assert not replace(step, after=other).verify().holds
+    for wrong in (first.after + w * h * u * u.T * h * w.T, first.after - w * h * w.T):
+        assert refused(first, after=wrong)
+
+
+def test_a_wrong_rate_of_the_stochastic_equations_is_refuted() -> None:
+    for step in steps(stochastic_identities.coordinate_derivation())[:2]:
+        assert refused(step, after=step.after / 2) and refused(step, after=step.after + 1)
+    clock = steps(stochastic_identities.change_of_clock_derivation())[2]
+    assert refused(clock, after=clock.after / stochastic_identities.STEP)
+
+
+def test_the_first_columns_need_the_inverse_of_h() -> None:
+    (step,) = steps(random_features.woodbury_derivation())
+    bare = tuple(
+        (word, value if len(word) < 3 else MatrixSymbol("D", random_features.ORDER, random_features.ORDER))
+        for word, value in step.rule.relations  # type: ignore[attr-defined]
+    )
+    assert bare != step.rule.relations  # type: ignore[attr-defined]
+    assert refused(step, rule=replace(step.rule, relations=bare))  # type: ignore[type-var]
+
+
+def test_what_the_letters_of_the_ansatz_promise() -> None:
+    """Rates, batches, kernels and clocks are positive; a drop may be a rise."""
+    positive = (ansatz.clock, ansatz.phi, ansatz.batch, ansatz.kernel, ansatz.source, ansatz.rate)
+    assert all(each(t).is_positive for each in positive)
+    assert ansatz.drop(t).is_real is True and ansatz.drop(t).is_positive is None
+    whole: tuple[Expr, ...] = (ansatz.i, ansatz.k, ansatz.m, ansatz.n)
+    assert all(each.is_integer for each in whole)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from sym_reference import exponential_series, harmonic_sum
 from sympy import Expr, Integer, Rational, Symbol, diff, exp, gamma, limit, oo, zeta
@@ -13,7 +11,6 @@ from fsl_sym.spectrum import (
     X,
     approximation_error,
     approximation_error_asymptotics,
-    asymptotics_derivations,
     finite_kernel,
     finite_signal,
     forgetting_kernel,
@@ -24,21 +21,6 @@ from fsl_sym.spectrum import (
     trace,
 )
 from fsl_sym.symbols import M, beta, j, s, t
-
-DERIVATIONS = {derivation.name: derivation for derivation in asymptotics_derivations()}
-
-
-@pytest.mark.parametrize("name", sorted(DERIVATIONS))
-def test_every_derivation_holds(name: str) -> None:
-    verdict = DERIVATIONS[name].verify()
-    assert verdict.holds, verdict.detail
-
-
-@pytest.mark.parametrize("name", sorted(DERIVATIONS))
-def test_wrong_steps_do_not_hold(name: str) -> None:
-    for step in DERIVATIONS[name]:
-        for wrong in (-step.after, 2 * step.after, step.after + Rational(1, 9)):
-            assert not replace(step, after=wrong).verify().holds, (step, wrong)
 
 
 def test_the_sharp_constants_are_those_of_the_gamma_function() -> None:
@@ -108,7 +90,7 @@ def test_the_approximation_error_is_enclosed() -> None:
 def test_exact_sums_are_sums_over_the_spectrum() -> None:
     assert finite_kernel().exact == forgetting_kernel()
     assert finite_signal().exact == signal()
-    assert spectrum_derivation().conclusion == j ** (-1 - s * beta)
+    assert spectrum_derivation().conclusion.right == j ** (-1 - s * beta)
     assert trace() == zeta(beta)
     # 2 int_0^infinity K = tr(H): the time derivative of the trace sum
     values = {beta: Integer(2), M: Integer(3)}

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from fsl_sym.asymptotics.mellin import Expansion, Term
+from fsl_sym.asymptotics.mellin_transform import Piece
+from fsl_sym.domain import Regime
+from fsl_sym.exponents.certificate import BranchProof, Certificate
+from fsl_sym.order import Order
 from fsl_sym.proof.rules.algebra import Defined, Evaluated, Identity, Rewrite, SameDerivative, Smaller
 from fsl_sym.proof.rules.bounds import IntegralTest, Maximum, Monotone, Rises, SumToIntegral
 from fsl_sym.proof.rules.calculus import Antiderivative, Limit, Substitution
@@ -66,3 +71,6 @@ RULES: Final[frozenset[type[Any]]] = frozenset(
     }
 )
 """The rules of the kernel."""
+
+HELD: Final[frozenset[type[Any]]] = frozenset({BranchProof, Certificate, Expansion, Order, Piece, Regime, Term})
+"""What rules hold besides expressions and lemmas."""

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 from sympy import Derivative, Dummy, Expr, Function, Integer, Integral, Sum, Symbol, diff, expand, oo
 from sympy.core.function import AppliedUndef
 
-from fsl_sym.algebra.equality import equal, sign
+from fsl_sym.algebra.equality import RANGED, equal, sign
 from fsl_sym.algebra.limits import is_continuous
-from fsl_sym.proof.formulas import Formula, Hypothesis, canonical, equals, less
-from fsl_sym.proof.rules.base import StepVerdict, accept, compare, refuse
+from fsl_sym.proof.formulas import Formula, Hypothesis, canonical, equals, less, put
+from fsl_sym.proof.rules.base import StepVerdict, accept, compare, is_any_positive, refuse
+from fsl_sym.proof.rules.sums import continuous_up_to_the_ends
 
 Pairs = tuple[tuple[Expr, Expr], ...]
 
@@ -20,21 +21,24 @@ def moved(pairs: Pairs, *statement: Expr) -> tuple[dict[Expr, Expr], tuple[Hypot
     """The replacements of letters by affine functions of new positive letters, and the ranges that they mean.
 
     A letter x is replaced by ``A + B y`` with y > 0 new and B of one sign: then x ranges over all that is above or
-    below A, and this is the hypothesis. None for any other replacement.
+    below A, and this is the hypothesis. The new letter stands in this one replacement alone, so that the hypothesis
+    does not speak of it. None for any other replacement.
     """
     swaps: dict[Expr, Expr] = {}
     given: list[Hypothesis] = []
-    taken = set().union(*(side.free_symbols for side in statement))
-    for letter, expression in pairs:
-        slopes = {
-            new: expand(diff(expression, new), log=False) for new in expression.free_symbols - taken if new.is_positive
-        }
-        affine = {new: sign(slope) for new, slope in slopes.items() if not slope.has(new)}
-        own = sorted((new for new, direction in affine.items() if direction in (1, -1)), key=str)
-        if not own or not isinstance(letter, Symbol) or letter in expression.free_symbols:
+    free = set().union(*(side.free_symbols for side in statement))
+    taken = set().union(*(side.atoms(Symbol) for side in statement))
+    for place, (letter, expression) in enumerate(pairs):
+        others = set().union(*(side.free_symbols for pair in (*pairs[:place], *pairs[place + 1 :]) for side in pair))
+        fresh = sorted(filter(is_any_positive, expression.free_symbols - taken - others), key=str)
+        slopes = {new: expand(diff(expression, new), log=False) for new in fresh}
+        new = next((new for new, slope in slopes.items() if not slope.has(new) and sign(slope) in (1, -1)), None)
+        if new is None or not isinstance(letter, Symbol) or letter in expression.free_symbols:
             return None
-        taken |= {own[0]}
-        direction, start = affine[own[0]], expression.subs(own[0], 0)
+        if expression.free_symbols & taken - free:  # a letter over which a sum or an integral runs
+            return None
+        direction = sign(slopes[new])
+        start = expression.subs(new, 0)
         swaps[letter] = expression
         given.append(less(start, letter) if direction == 1 else less(letter, start))
     return swaps, tuple(given)
@@ -57,7 +61,7 @@ class Identity:
         if swapped is None:
             return refuse("each letter must be replaced by an affine function of one new positive letter")
         swaps, given = swapped
-        return compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True), given)
+        return compare(put(before, swaps), put(after, swaps), given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +87,44 @@ class Defined:
                 (name.is_positive and sign(value) != 1) or (name.is_integer and not value.is_integer)
             ):
                 return refuse(f"{name} is declared to be more than {value} is shown to be")
-        swaps = dict(self.definitions)
+            if isinstance(name, AppliedUndef) and value.free_symbols - name.free_symbols & _bound(before, after):
+                return refuse(f"{value} holds a letter that is bound in the statement")
         given = tuple(equals(name, value) for name, value in self.definitions)
-        return compare(before.subs(swaps, simultaneous=True), after.subs(swaps, simultaneous=True), given)
+        letters = {name: value for name, value in self.definitions if isinstance(name, Symbol)}
+        functions = {name: value for name, value in self.definitions if not isinstance(name, Symbol)}
+        left, right = (put(side, letters).subs(functions, simultaneous=True) for side in (before, after))
+        return compare(left, right, given)
+
+
+def _moves_by_its_ends(item: Integral, variables: set[Symbol]) -> bool:
+    """Whether the derivative of an integral is what stands at its ends, by the fundamental theorem."""
+    (running, lower, upper), *others = item.limits
+    inside = item.function.free_symbols - {running}
+    return not others and not inside & variables and continuous_up_to_the_ends(item.function, running, lower, upper)
+
+
+def _bound(*sides: Expr) -> set[Symbol]:
+    """The letters over which sums and integrals run."""
+    return {limits[0] for side in sides for item in side.atoms(Sum, Integral) for limits in item.limits}
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """Both sides are the same function once their derivatives are taken."""
+    """Both sides are the same function once their derivatives are taken.
+
+    An integral is differentiated by its ends alone, where what is integrated is continuous; endless sums are not.
+    """
 
     relation: ClassVar[str] = "="
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Take derivatives, compare."""
+        for item in before.atoms(Derivative) | after.atoms(Derivative):
+            variables = {variable for variable, _ in item.variable_count}
+            if not all(_moves_by_its_ends(each, variables) for each in item.atoms(Integral)):
+                return refuse(f"{item} is the derivative of an integral that does not move by its ends alone")
+            if any({oo, -oo} & {*limits} for each in item.atoms(Sum) for limits in each.limits):
+                return refuse(f"{item} is the derivative of an endless sum")
         sides = [side.replace(Derivative, lambda *parts: Derivative(*parts, evaluate=True)) for side in (before, after)]
         rest = expand(sides[0] - sides[1])
         return accept("derivatives taken; the difference expands to 0") if rest == 0 else refuse(f"differs by {rest}")
@@ -118,8 +147,7 @@ class Rewrite:
         if known.relation != "=":
             return refuse(f"only equals are replaced by equals, not {known}")
         whole = canonical(before)
-        bound = {limits[0] for side in (before, whole) for item in side.atoms(Sum, Integral) for limits in item.limits}
-        if bound & (known.left.free_symbols | known.right.free_symbols):
+        if _bound(before, whole) & (known.left.free_symbols | known.right.free_symbols):
             return refuse("a letter of the lemma is bound in the expression")
         if not whole.has(known.left):
             return refuse(f"{known.left} does not stand there")
@@ -154,6 +182,8 @@ class SameDerivative:
         for side in (before, after):
             if not _is_continuous_with_integrals(side, self.variable):
                 return refuse(f"{side} is not shown to be continuous for all {self.variable} > 0")
+        if self.variable in RANGED:
+            return refuse(f"{self.variable} does not range over all positive numbers")
         start = equal(*(self._known(side.subs(self.variable, self.at)).doit() for side in (before, after)))
         if not start.proved:
             return refuse(f"at {self.variable} = {self.at}: {start.detail}", start.method)
@@ -214,7 +244,7 @@ class Smaller:
         swapped = moved(self.ranges, before, after)
         if swapped is None:
             return refuse("each letter must be replaced by an affine function of one new positive letter")
-        decided = sign((after - before).subs(swapped[0], simultaneous=True))
+        decided = sign(put(after - before, swapped[0]))
         if decided == 1 or (decided == 0 and not self.strict):
             return accept(f"the difference has the sign {decided}", swapped[1])
         return refuse(f"the sign of the difference {after - before} is {decided}")

@@ -16,12 +16,15 @@ class StepVerdict:
     """``holds`` only where an exact method succeeded; ``method`` is ``exact`` or ``numeric``; ``detail`` says how.
 
     ``hypotheses`` is what the step holds under, besides the assumptions of its letters: all that the rule was told.
+    ``puts`` are the letters of lemmas for which the rule put a value, or which it let run over a range (None): what the
+    lemmas assume of these letters, the kernel asks of the values.
     """
 
     holds: bool
     method: str
     detail: str
     hypotheses: tuple[Hypothesis, ...] = ()
+    puts: tuple[tuple[Symbol, Expr | None], ...] = ()
 
 
 class Rule(Protocol):
@@ -46,15 +49,24 @@ def refuse(detail: str, method: str = "exact") -> StepVerdict:
     return StepVerdict(False, method, detail)
 
 
-def accept(detail: str, hypotheses: tuple[Hypothesis, ...] = ()) -> StepVerdict:
+def accept(
+    detail: str, hypotheses: tuple[Hypothesis, ...] = (), puts: tuple[tuple[Symbol, Expr | None], ...] = ()
+) -> StepVerdict:
     """The verdict that a step holds, and under what."""
-    return StepVerdict(True, "exact", detail, hypotheses)
+    return StepVerdict(True, "exact", detail, hypotheses, puts)
 
 
 def compare(left: Expr, right: Expr, hypotheses: tuple[Hypothesis, ...] = ()) -> StepVerdict:
     """The verdict on whether two expressions are the same function."""
     verdict = equal(left, right)
     return StepVerdict(verdict.proved, verdict.method, verdict.detail, hypotheses if verdict.proved else ())
+
+
+def is_any_positive(letter: Symbol) -> bool:
+    """Whether a letter is declared to be positive, and nothing more is known of it."""
+    if not isinstance(letter, Symbol) or letter in RANGED:
+        return False
+    return bool(letter.assumptions0 == Symbol(letter.name, positive=True).assumptions0)
 
 
 def freely_positive(letter: Symbol, *expressions: Expr) -> tuple[Symbol, tuple[Expr, ...]] | None:

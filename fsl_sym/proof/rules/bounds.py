@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Sum, Symbol, diff, oo, simplify
 from fsl_sym.algebra.equality import equal, sign
 from fsl_sym.algebra.limits import is_continuous, limit_value, maximum_on_half_line
 from fsl_sym.algebra.linear_combinations import one_integral, summands
-from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, refuse
+from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, is_any_positive, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ class Monotone:
         direction = self.direction()
         if direction not in (1, -1):
             return refuse("the sign of the derivative is not decided")
+        if not is_continuous(function, x, Integer(0), oo):
+            return refuse("the function is not shown to be continuous for every positive value of its variable")
         end = limit_value(function, x, oo if direction == 1 else Integer(0))
         if end is None:
             return refuse("the supremum could not be decided")
@@ -92,10 +94,11 @@ class Rises:
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Decide the sign of the derivative, compare both values."""
         freed = freely_positive(self.variable, self.function)
-        if freed is None or not self.more.is_positive or self.function.has(self.more) or self.start.has(self.more):
+        if freed is None or not is_any_positive(self.more) or self.function.has(self.more) or self.start.has(self.more):
             return refuse("the variable and what is added to the start must be positive letters of their own")
         x, (function,) = freed
-        if sign(self.start) != 1 or sign(simplify(diff(function, x))) not in (0, 1):
+        rises = is_continuous(function, x, Integer(0), oo) and sign(simplify(diff(function, x))) in (0, 1)
+        if sign(self.start) != 1 or not rises:
             return refuse("the function is not shown to rise from a positive start")
         for end, side in ((self.start, before), (self.start + self.more, after)):
             same = equal(function.subs(x, end), side)
@@ -109,7 +112,7 @@ class IntegralTest:
     """A sum of a falling summand is at most the integral that begins one earlier, at least the one that ends one later.
 
     ``before`` is the sum over m..n and ``after`` the integral over m-1..n, or ``before`` is the integral over m..n+1
-    and ``after`` the sum. A number of terms that is a symbol is read as one for which the sum runs upwards: n >= m - 1.
+    and ``after`` the sum. That the sum does not run downwards, n >= m - 1, is a hypothesis unless it is seen.
     """
 
     relation: ClassVar[str] = "<="
@@ -125,16 +128,14 @@ class IntegralTest:
         integrand, (y, low, high) = integral
         if y != index and summand.has(y):
             return refuse(f"the summand holds {y}, over which the integral runs")
-        if last != oo and sign(last - first + 1) == -1:
-            return refuse(f"the sum ends at {last}, before it begins at {first}")
         if sign(low) not in (0, 1):
             return refuse("the summand is shown to fall for positive arguments: the integral must begin at 0 or above")
         ends = (first - 1, last) if upper else (first, last + 1)
         if simplify(low - ends[0]) != 0 or not (high == ends[1] or simplify(high - ends[1]) == 0):
             return refuse(f"the integral must run over {ends}")
         slope = simplify(diff(integrand, y))
-        if sign(slope) != -1:
-            return refuse(f"the summand is not shown to fall: its derivative is {slope}")
+        if sign(slope) != -1 or not is_continuous(integrand, y, low, high):
+            return refuse(f"the summand is not shown to fall without a jump: its derivative is {slope}")
         return compare(summand.subs(index, y), integrand)
 
 
@@ -166,7 +167,7 @@ class SumToIntegral:
             return refuse(f"h is a function of {self.v}, and may hold neither {index} nor {y}")
         if first != 1 or lower != 0 or last != upper:
             return refuse("the sum must run over 1..M and the integral over 0..M")
-        if self.shape.variable != self.v:
+        if type(self.shape) not in (Maximum, Monotone) or self.shape.variable != self.v:
             return refuse(f"the shape must be one in {self.v}")
         if (
             sign(self.v_of_y) != 1

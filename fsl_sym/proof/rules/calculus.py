@@ -10,6 +10,7 @@ from sympy import Expr, Integral, Sum, Symbol, diff, nan, oo, sympify, zoo
 from fsl_sym.algebra.equality import equal, sign
 from fsl_sym.algebra.limits import is_continuous, limit_value
 from fsl_sym.algebra.linear_combinations import one_integral
+from fsl_sym.proof.formulas import put
 from fsl_sym.proof.rules.algebra import Pairs, moved
 from fsl_sym.proof.rules.base import StepVerdict, compare, freely_positive, refuse
 from fsl_sym.proof.rules.sums import Termwise
@@ -46,7 +47,7 @@ class Antiderivative:
                 "only letters of the ends are replaced, each by an affine function of one new positive letter"
             )
         swaps, given = swapped
-        seen = [each.subs(swaps, simultaneous=True) for each in (self.primitive, lower, upper)]
+        seen = [put(each, swaps) for each in (self.primitive, lower, upper)]
         if not is_continuous(seen[0], variable, seen[1], seen[2]):
             return refuse("the antiderivative is not shown to be continuous between the ends of the range")
         ends = [self._at(variable, end) for end in (lower, upper)]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from sympy import Expr, Integer, Min, Sum, Symbol, diff, oo, simplify
 
 from fsl_sym.algebra.equality import equal, sign
-from fsl_sym.algebra.limits import limit_value
-from fsl_sym.proof.formulas import Formula, at_least, canonical
+from fsl_sym.algebra.limits import is_continuous, limit_value
+from fsl_sym.proof.formulas import Formula, at_least, canonical, put
 from fsl_sym.proof.rules.algebra import Pairs, moved
-from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, refuse
+from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, is_any_positive, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +45,29 @@ class Instance:
         if swapped is None:
             return refuse("each letter must be replaced by an affine function of one new positive letter")
         for letter, value in self.values:
-            if not _may_be(letter, value.subs(swapped[0], simultaneous=True)):
+            if not _may_be(letter, put(value, swapped[0])):
                 return refuse(f"{value} is not shown to be what {letter} is declared to be")
         if sign(self.factor) != 1:
             return refuse(f"the factor {self.factor} is not shown to be positive")
         swaps = dict(self.values)
-        left, right = (self.factor * mine.subs(swaps, simultaneous=True) for mine in (known.left, known.right))
+        left, right = (self.factor * put(mine, swaps) for mine in (known.left, known.right))
         if known.relation == "=" and canonical(left) == canonical(after):
             left, right = right, left
         for mine, side in ((left, before), (right, after)):
             verdict = compare(canonical(mine), canonical(side))
             if not verdict.holds:
                 return verdict
-        return accept("the lemma at these values", swapped[1])
+        return accept("the lemma at these values", swapped[1], self.values)
 
 
 def _may_be(letter: Symbol, value: Expr) -> bool:
-    least = sign(value)
-    return bool(
-        (not letter.is_positive or least == 1)
-        and (not letter.is_nonnegative or least in (0, 1))
-        and not letter.is_negative
-        and (not letter.is_integer or value.is_integer)
-        and (not letter.is_real or value.is_real)
+    """Whether all that is declared of the letter is shown of the value."""
+    kinds = {1: {"positive": True}, 0: {"zero": True}, -1: {"negative": True}}
+    decided = sign(value)
+    follow = Symbol("value", **kinds[decided]).assumptions0 if decided is not None else {}
+    return all(
+        follow.get(name) == wanted or getattr(value, f"is_{name}") == wanted
+        for name, wanted in letter.assumptions0.items()
     )
 
 
@@ -95,7 +95,7 @@ class SumOfBounds:
             verdict = compare(mine, canonical(side.function))
             if not verdict.holds:
                 return verdict
-        return accept("term by term")
+        return accept("term by term", puts=((before.limits[0][0], None),))
 
 
 def _one_sum(expression: Expr) -> tuple[Symbol, Expr, Expr, Expr] | None:
@@ -168,7 +168,7 @@ class AtMostBoth:
         if sign(self.factor) != 1:
             return refuse(f"the factor {self.factor} is not shown to be positive")
         smaller = Min(*(simplify(each.right / self.factor) for each in (one, other)))
-        return compare(self.factor * smaller, after)
+        return compare(self.factor * smaller, canonical(after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +197,14 @@ class HeadOfSum:
         if parts is None or parts[1] != 1 or not self.time.is_positive or sign(self.exponent) != 1:
             return refuse("expected a sum from 1, a positive time and a positive exponent")
         index, _, last, summand = parts
+        if any(each.has(index) for each in (self.function, self.time, self.exponent)) or index == self.variable:
+            return refuse(f"f, the time and the exponent may not hold {index}, over which the sum runs")
         at_one = self.function.subs(self.variable, 1)
         same = equal(self.function.subs(self.variable, self.time * index**-self.exponent), summand)
         if not same.proved:
             return refuse(f"the summand is not f(T j^-beta): {same.detail}", same.method)
         more = rises.right.free_symbols - rises.left.free_symbols - self.function.free_symbols
-        if rises.relation != "<=" or len(more) != 1 or not (letter := more.pop()).is_positive:
+        if rises.relation != "<=" or len(more) != 1 or not is_any_positive(letter := more.pop()):
             return refuse("the lemma must be f(1) <= f(1 + w) for every w > 0")
         for mine, side in ((at_one, rises.left), (self.function.subs(self.variable, 1 + letter), rises.right)):
             verdict = compare(mine, side)
@@ -213,10 +215,12 @@ class HeadOfSum:
             return refuse("f is not shown to be nonnegative")
         verdict = compare(at_one * Min(last, self.time ** (1 / self.exponent)) / 2, after)
         given = (at_least(self.time, Integer(1)), at_least(last, Integer(1)))
-        return StepVerdict(verdict.holds, verdict.method, verdict.detail, given)
+        return StepVerdict(verdict.holds, verdict.method, verdict.detail, given, ((letter, None),))
 
     @staticmethod
     def _begins_at_zero(x: Symbol, function: Expr) -> bool:
+        if not is_continuous(function, x, Integer(0), oo):
+            return False
         return limit_value(function, x, Integer(0)) == 0 and sign(simplify(diff(function, x))) in (0, 1)
 
 
@@ -236,7 +240,7 @@ class WithinError:
         """Compare the sum."""
         if known.relation != "within" or known.left != canonical(before):
             return refuse(f"{known} is no approximation of {before}")
-        return compare(known.right + known.error, after)
+        return compare(known.right + known.error, canonical(after))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ Scalars are traces: a word is cut where a dimension is 1, and a trace is read cy
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar
@@ -33,6 +34,7 @@ from sympy import (
     ZeroMatrix,
     cancel,
     expand,
+    preorder_traversal,
     srepr,
     sympify,
 )
@@ -116,27 +118,36 @@ class MatrixIdentity:
 
     def _given(self, *sides: Expr) -> tuple[Hypothesis, ...]:
         """What the rule was told about the letters of the sides, and used or could have used, as hypotheses."""
-        letters = {letter for side in sides for letter in side.atoms(MatrixSymbol)}
-        given: list[Hypothesis] = []
-        for first, value in ((reduce(lambda one, other: one * other, word), value) for word, value in self.relations):
-            if first.atoms(MatrixSymbol) <= letters:
-                letters |= value.atoms(MatrixSymbol)
-                given.append(equals(first, value))
-        for word, value in self.moments if any(side.has(Mean) for side in sides) else ():
-            if word[0] in letters:
-                letters |= value.atoms(MatrixSymbol)
-                given.append(equals(Mean(reduce(lambda one, other: one * other, word)), value))
-        scalars = {letter for side in sides for letter in side.free_symbols}
+        relations = {reduce(lambda one, other: one * other, word): value for word, value in self.relations}
+        moments = {Mean(reduce(lambda one, other: one * other, word)): value for word, value in self.moments}
+        used: set[Any] = set(sides)
+        while True:  # what a relation brings in may make room for another
+            letters = {letter for each in used for letter in each.atoms(MatrixSymbol)}
+            told = relations | (moments if _any_holds(used, Mean) else {})
+            told |= self.derivatives_of(letters) if _any_holds(used, Rate) else {}
+            more = {value for word, value in told.items() if word.atoms(MatrixSymbol) <= letters} - used
+            if not more:
+                break
+            used |= more
+        given: list[Hypothesis] = [equals(word, told[word]) for word in told if word.atoms(MatrixSymbol) <= letters]
+        sides = tuple(used)
+        scalars = {letter for side in sides for letter in side.free_symbols if not letter.is_integer}
+        if _any_holds(sides, Mean):
+            noise = {letter for power, _ in self.scalar_moments for letter in power.free_symbols}
+            given += [Property(str(letter), "not random") for letter in (letters | scalars) - {*self.random, *noise}]
         for power, value in self.scalar_moments:
             if power.free_symbols & scalars:
                 given.append(Property(str(power), f"of mean {value} and independent of the features"))
         given += [Property(str(letter), "symmetric") for letter in self.symmetric if letter in letters]
-        if any(side.has(Rate) for side in sides):
+        if _any_holds(sides, Rate):
             moving = dict(self.derivatives)
-            given += [equals(Rate(letter), slope) for letter, slope in self.derivatives if letter in letters]
-            still = {item for item in scalars | letters if item not in moving and not item.is_integer}
+            still = {item for item in scalars | letters if item not in moving}
             given += [Property(str(item), "constant in time") for item in still]
         return tuple(given)
+
+    def derivatives_of(self, letters: set[Any]) -> dict[Any, Any]:
+        """The derivatives that were told of some letters."""
+        return {Rate(letter): slope for letter, slope in self.derivatives if letter in letters}
 
     def _sides(self, side: Expr) -> Words:
         if isinstance(side, MatrixExpr):
@@ -220,13 +231,14 @@ class MatrixIdentity:
 
     def _scalar_mean(self, scale: Expr) -> Expr:
         total: Expr = Integer(0)
+        bases = {power.as_base_exp()[0] for power, _ in self.scalar_moments}
         for term in Add.make_args(expand(scale)):
+            used = bases & term.free_symbols
             for power, value in self.scalar_moments:
                 base, exponent = power.as_base_exp()
                 if term.as_powers_dict().get(base, 0) == exponent:
                     term = term / power * value
-            bases = {power.as_base_exp()[0] for power, _ in self.scalar_moments}
-            if bases & term.free_symbols:
+            if bases & term.free_symbols or len(used) > 1:
                 raise ValueError(f"the mean of {term} is not given")
             total += term
         return total
@@ -290,6 +302,10 @@ class MatrixIdentity:
         if found.has(Trace) or found.has(MatrixSymbol):
             raise ValueError(f"{found} holds a trace where it cannot be read")
         return found
+
+
+def _any_holds(sides: Iterable[Any], kind: type[Any]) -> bool:
+    return any(type(item) is kind for side in sides for item in preorder_traversal(side))
 
 
 def _collected(items: Any) -> Words:

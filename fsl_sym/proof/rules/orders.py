@@ -10,12 +10,12 @@ from sympy import Add, Dummy, Eq, Expr, Ge, Gt, Integer, Max, Min, Mul, Pow, Sym
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import equal, sign
-from fsl_sym.domain import PLANE, Regime, decide
+from fsl_sym.domain import PLANE, REGIMES, Regime, decide
 from fsl_sym.exponents.branches import branches_of
 from fsl_sym.exponents.certificate import Certificate
 from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order
-from fsl_sym.proof.formulas import Formula, canonical
+from fsl_sym.proof.formulas import Formula, canonical, put
 from fsl_sym.proof.rules.algebra import Pairs, moved
 from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
 
@@ -53,7 +53,7 @@ class OrderBetween:
                 continue
             if bound.relation not in allowed or bound.left != canonical(before):
                 return refuse(f"{bound} is no bound of {before} on that side")
-            constant = simplify(bound.right / after)
+            constant = simplify(bound.right / canonical(after))
             if constant.free_symbols - CONSTANTS or sign(constant) != 1:
                 return refuse(f"the bound is {constant} times the order, which is no positive constant")
             constants.append(str(constant))
@@ -95,9 +95,11 @@ class OrderIn:
         parts = {each.left: Dummy("part", positive=True) for each in known if each.relation == "~"}
 
         def positive(side: Expr) -> bool:
-            return sign(side.xreplace(parts).subs(swapped[0], simultaneous=True)) == 1
+            return sign(put(side.xreplace(parts), swapped[0])) == 1
 
-        if not all(positive(side) for each in known for side in (each.left, each.right) if each.relation != "<~"):
+        # of what is only bounded from above the left side may have any sign
+        sides = [side for each in known for side in ((each.left,) * (each.relation != "<~") + (each.right,))]
+        if not all(map(positive, sides)):
             return refuse("a side of a lemma is not shown to be positive")
         whole = canonical(before)
         for each in known:
@@ -116,14 +118,17 @@ def _keeps_orders(whole: Expr, part: Expr, sums_alone: bool, positive: Callable[
     """Why the way from an expression to a part of it need not keep orders; "" where it does."""
     if whole == part or not whole.has(part):
         return ""
-    if isinstance(whole, Add | Mul):
+    if isinstance(whole, Add | Mul | Min | Max):
         unclear = [each for each in whole.args if not each.has(part) and not positive(each)]
         if unclear:
             return f"{unclear[0]} is not shown to be positive"
+        twice = isinstance(whole, Mul) and sum(each.has(part) for each in whole.args) > 1
+        if sums_alone and (twice or isinstance(whole, Min | Max)):
+            return f"in {whole} an upper bound need not give one, for {part} may be negative"
     elif isinstance(whole, Pow):
         if sums_alone or whole.exp.has(part) or whole.exp.free_symbols - CONSTANTS:
             return f"the exponent of {whole} is not constant, or an upper bound stands under a power"
-    elif not isinstance(whole, Min | Max) or sums_alone:
+    else:
         return f"{whole.func.__name__} need not keep orders"
     return next((fault for each in whole.args if (fault := _keeps_orders(each, part, sums_alone, positive))), "")
 
@@ -176,6 +181,12 @@ class Optimal:
         """Write out the law, find a certificate of it, prove that on the regime."""
         if after != self.order.as_expr(self.budget):
             return refuse(f"{after} is not {self.order.as_expr(self.budget)}")
+        others = before.free_symbols.union(*(each.free_symbols for each in self.constraints))
+        others -= {*self.variables, self.budget, *CONSTANTS}
+        if others:
+            return refuse(f"the least value depends on {', '.join(sorted(map(str, others)))}, which is no constant")
+        if self.regime not in REGIMES:
+            return refuse(f"{self.regime} is none of the regimes")
         claimed = (Integer(0), self.order.power, self.order.log_power)
         rows = branches_of(Law(before, self.variables, self.budget, self.constraints, PLANE))
         for certificate in self.certificates:

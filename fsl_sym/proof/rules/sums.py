@@ -79,7 +79,7 @@ class Interchange:
         if rest != 0 or len(parts) != 1:
             return refuse("the integrand is not one sum")
         ((limits, summand),) = parts.items()
-        if limits[2] == oo or not all(_continuous_up_to_the_ends(summand, *each) for each in outer.limits):
+        if limits[2] == oo or not all(continuous_up_to_the_ends(summand, *each) for each in outer.limits):
             product = equal(Mul(*self.nonnegative), summand)
             if not product.proved or not all(item.is_nonnegative for item in self.nonnegative):
                 return refuse(
@@ -94,7 +94,8 @@ class Interchange:
         return _compare_integrands(expected, after)
 
 
-def _continuous_up_to_the_ends(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool:
+def continuous_up_to_the_ends(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool:
+    """Whether an expression is shown to be a continuous function of x on a finite range with its ends."""
     values = [expression.subs(x, end) for end in (lower, upper)]
     regular = not any(value.has(oo, -oo, zoo, nan) or not _inside(value, expression, x) for value in values)
     return regular and not {oo, -oo} & {lower, upper} and is_continuous(expression, x, lower, upper)

@@ -10,13 +10,12 @@ from sympy import Eq, Expr, Gt, Integer, Rational, Symbol, exp, gamma, log, lowe
 
 from fsl_sym.asymptotics.mellin import (
     Expansion,
-    Residues,
     contour_disagreement,
-    expansion_derivation,
     harmonic_sum_asymptotics,
-    residue_step,
 )
-from fsl_sym.asymptotics.mellin_transform import pieces, transform_table
+from fsl_sym.asymptotics.mellin_transform import pieces
+from fsl_sym.harmonic_sums import expansion_derivation
+from fsl_sym.proof import Residues, Step
 from fsl_sym.symbols import T, beta, p, s, t
 
 u = Symbol("u", positive=True)
@@ -37,11 +36,6 @@ def decay() -> Expansion:
 
 def close(left: Expr, right: Expr) -> bool:
     return bool(abs(left - right) < TOLERANCE * abs(right))
-
-
-def test_the_table_is_derived() -> None:
-    verdict = transform_table().verify()
-    assert verdict.holds, verdict.detail
 
 
 @pytest.mark.parametrize(
@@ -123,13 +117,16 @@ def test_contours_confirm_the_residues_and_refute_wrong_ones(make: object) -> No
             assert contour_disagreement(replace(expansion, terms=wrong)) is not None
 
 
-def test_residue_steps_are_verified_and_mutants_refused() -> None:
+def test_residues_are_verified_and_wrong_ones_refused() -> None:
     expansion = harmonic_sum_asymptotics(REST, u, Integer(0), beta, T, 1 / (4 * T))
-    assert expansion_derivation("x", "x", expansion).verify().holds
-    step = residue_step(expansion, "test")
+    derivation = expansion_derivation("x", "x", expansion)
+    assert derivation.verify().holds
+    (step,) = derivation
     for wrong in (-step.after, 2 * step.after, expansion.terms[0].expression(T), step.after * log(T)):
-        assert not Residues(expansion).check(step.before, wrong).holds
-    assert not Residues(expansion).check(2 * step.before, step.after).holds
+        assert not replace(step, after=wrong).verify().holds
+    assert not Step(2 * step.before, step.after, Residues(expansion), "twice the sum").verify().holds
+    wrong_terms = replace(expansion, terms=expansion.terms[:1])
+    assert not Step(step.before, wrong_terms.expression, Residues(wrong_terms), "a pole left out").verify().holds
 
 
 def test_two_poles_give_two_terms() -> None:

@@ -106,15 +106,9 @@ FALSE = {
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_statement_is_refused(name: str) -> None:
     before, after, rule = FALSE[name]
-    assert not Step(before, after, rule.rule, "a false statement", rule).verify().holds
-
-
-def test_a_limit_of_an_integral_is_declined_and_does_not_raise() -> None:
-    step = Step(Integral(exp(-t), (t, 0, T)), Integer(1), "limit", "not read off", Limit(T, oo))
-    assert not step.verify().holds
+    assert Step(before, after, rule, "a false statement").verify().holds is False
 
 
 def test_a_side_that_sympy_cannot_evaluate_is_declined_and_does_not_raise() -> None:
-    diverges = Integral(t**-2, (t, -1, 1))
-    verdict = Step(diverges, Integer(-2), "identity", "across the pole", Identity()).verify()
-    assert not verdict.holds
+    for diverges in (Integral(t**-2, (t, -1, 1)), Integral(y**-2, (y, 0, 1))):
+        assert Step(diverges, Integer(-2), Identity(), "across the pole").verify().holds is False

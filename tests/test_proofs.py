@@ -1,0 +1,46 @@
+"""A proof proves its own claim: offered to another, it is turned away unless both state the same formula."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+from conftest import chosen_profile
+
+from fsl_num.claims.registry import all_claims
+from fsl_num.claims.verification import unproved
+from fsl_sym.proof import AllOf, Formula
+
+ALL = chosen_profile(dict(os.environ)) == "nightly"
+
+
+def test_a_proof_is_accepted_for_its_own_formula_alone() -> None:
+    stated = [claim for claim in all_claims() if isinstance(claim.formula, Formula | AllOf)]
+    proofs = {claim.id: claim.derivations() for claim in stated if claim.derive is not None}
+    drawn = sorted(proofs) if ALL else Random(3).sample(sorted(proofs), 10)
+    own = [claim for claim in stated if claim.id in drawn and not unproved(claim, proofs[claim.id])]
+    assert own
+    for mine in own:
+        for claim in stated:
+            verdict = unproved(claim, proofs[mine.id])
+            if claim.formula != mine.formula:
+                assert verdict == "the proof ends in another formula", (mine.id, claim.id)
+            elif claim.id == mine.id:
+                assert verdict == ""
+            else:
+                assert verdict == "" or "assumes what the claim does not" in verdict
+
+
+def test_part_of_a_proof_and_a_proof_and_more_are_not_the_proof() -> None:
+    several = [
+        claim
+        for claim in all_claims()
+        if isinstance(claim.formula, AllOf) and claim.derive is not None and not unproved(claim)
+    ]
+    assert several
+    for claim in several[:3]:
+        proof = claim.derivations()
+        assert len(proof) > 1
+        for wrong in (proof[1:], proof[:-1], proof[::-1], (*proof, proof[0])):
+            assert unproved(claim, wrong) == "the proof ends in another formula"
+    assert unproved(several[0], ()) == "no proof by machine"
