@@ -6,8 +6,8 @@ from fsl_sym.allocation import optimal_allocation as optimal_allocation
 from fsl_sym.allocation import table as table
 from fsl_sym.asymptotics.mellin import Expansion as Expansion
 from fsl_sym.asymptotics.mellin import harmonic_sum_asymptotics as harmonic_sum_asymptotics
-from fsl_sym.domain import Domain as Domain
 from fsl_sym.domain import REGIMES as REGIMES
+from fsl_sym.domain import Domain as Domain
 from fsl_sym.domain import Regime as Regime
 from fsl_sym.domain import decide as decide
 from fsl_sym.domain import regime_of as regime_of
@@ -23,9 +23,9 @@ from fsl_sym.functional import FunctionalScalingLaw as FunctionalScalingLaw
 from fsl_sym.functional import change_of_time as change_of_time
 from fsl_sym.functional import functional_scaling_law as functional_scaling_law
 from fsl_sym.functional import physical_noise as physical_noise
-from fsl_sym.integrals import ClosedForm as ClosedForm
 from fsl_sym.integrals import I1 as I1
 from fsl_sym.integrals import I2 as I2
+from fsl_sym.integrals import ClosedForm as ClosedForm
 from fsl_sym.integrals import noise_integral as noise_integral
 from fsl_sym.integrals import stable_phase_noise as stable_phase_noise
 from fsl_sym.laws import ScalingLaw as ScalingLaw

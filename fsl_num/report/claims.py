@@ -6,8 +6,8 @@ import ast
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +107,13 @@ def stated_place(claim: Claim) -> dict[str, Any] | None:
     group = group_of(claim.id)
     if not group:
         return None
-    folder = Path(import_module(group).__file__ or "").parent
+    home = Path(sys.modules[group].__file__ or "").resolve()
+    folder = home.parent
     for path in sorted(folder.glob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if re.match(rf'\s*(\w+\()?"{re.escape(claim.id)}"', line):
                 return {"name": claim.id, "file": path.resolve().relative_to(_HOME).as_posix(), "line": number}
-    module = Path(import_module(group).__file__ or "").resolve()
-    return {"name": claim.id, "file": module.relative_to(_HOME).as_posix(), "line": 1}
+    return {"name": claim.id, "file": home.relative_to(_HOME).as_posix(), "line": 1}
 
 
 def source_place(function: Any) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ a, b = symbols("a b")
 
 def results():
     allocation = optimal_allocation("wsd", "data")
-    assert allocation.derivation.steps and allocation.solution.at({s: 1, beta: 2})
+    assert allocation.derivations and allocation.solution.at({s: 1, beta: 2})
     solution = optimal_exponents(M**-a + D**-b, [M, D], N, [Eq(M * D, N)], {a: (0, None), b: (0, 1)})
     assert solution.at({a: 1, b: "1/2"})
     region = solution.regions[0]
