@@ -8,10 +8,11 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fsl_num.cli.executors import check_executor, cores, executor_at
-from fsl_num.cli.inputs import InputError, whole_number
+from fsl_num.cli.inputs import InputError, parameter_point, whole_number
 from fsl_num.cli.targets import check_targets, write_content
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def register(subcommands: Any) -> None:
     keeping.add_argument("--cache", metavar="DIR", help="keep hearings there (default: the place for caches)")
     keeping.add_argument("--no-cache", action="store_true", help="hear everything anew and keep nothing")
     parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="seed of every draw (default: 0)")
+    parser.add_argument("--at", metavar="S,BETA", help="judge the claims named at this one point, as in --at 1/2,4")
     parser.set_defaults(run=run)
 
 
@@ -59,14 +61,19 @@ def run(arguments: argparse.Namespace) -> int:
     ids = tuple(dict.fromkeys(arguments.ids))  # a claim named twice is heard once
     for claim_id in ids:
         known_claim(claim_id)
+    point = _point(arguments.at, ids)
     ids = ids or tuple(claim.id for claim in registry.claims())
-    cache = _cache(arguments)
+    cache = None if point else _cache(arguments)
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None
     with executor_at(where, jobs) as executor, _progress(len(ids)) as progress:
-        hearings = court.hear_all(
-            ids, profile=arguments.profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
+        hearings = (
+            tuple(court.hear(registry.claim(each), arguments.profile, arguments.seed, at=[point]) for each in ids)
+            if point
+            else court.hear_all(
+                ids, profile=arguments.profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
+            )
         )
     # No claim heard is no proof of anything, so it does not pass.
     passed = bool(hearings) and all(hearing.passes for hearing in hearings)
@@ -97,6 +104,28 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         write_content("--json", arguments.json, text)
     return 0 if passed else 1
+
+
+def _point(typed: str | None, ids: Sequence[str]) -> tuple[Fraction, Fraction] | None:
+    """The point of ``--at``, None where it is not given; refused where a claim named says nothing about it."""
+    if typed is None:
+        return None
+    from fsl_num.theorems.hearing import sample_at
+    from fsl_num.theorems.registry import claim
+
+    if not ids:
+        raise InputError("--at judges claims at one point: name at least one claim (fsl list shows them all)")
+    s, comma, beta = typed.partition(",")
+    if not comma:
+        raise InputError(f"--at needs a point S,BETA, as in --at 1/2,4, not {typed!r}")
+    point = parameter_point(s, beta)
+    assert point is not None
+    for claim_id in ids:
+        try:
+            sample_at(claim(claim_id), *point)
+        except ValueError as error:
+            raise InputError(f"--at: {error}") from error
+    return point
 
 
 def _check_targets(arguments: argparse.Namespace) -> None:

@@ -76,11 +76,15 @@ class PointHearing:
 
 @dataclass(frozen=True)
 class MutantHearing:
-    """One wrong version of a claim and whether the claim's own check refuted it."""
+    """One wrong version of a claim and whether the claim's own check refuted it.
+
+    ``excuse`` says why it cannot be refuted at the one point at which it was judged, where that is known.
+    """
 
     name: str
     refuted: bool
     detail: str = ""
+    excuse: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,55 @@
+"""What hypothesis draws for a claim: exact points (s, beta) of its own regimes, small fractions first.
+
+They shrink to the fractions with the smallest denominators. What is drawn lies in 13/12 <= beta <= 6 and, off the edge
+s = 1 - 1/beta, at least a twelfth of the regime away from its ends: closer to the edge two powers differ too little for
+any range of times to separate them, and the edge itself is drawn.
+"""
+
+from functools import cache
+
+from hypothesis import strategies as st
+from sympy import Rational
+
+from fsl_sym.domain import regime_of
+
+LARGEST_S = 3
+DENOMINATORS = range(1, 25)
+
+
+def _fractions(low, high, denominators):
+    """All fractions of [low, high] with these denominators, the simplest first."""
+    every = {
+        Rational(top, bottom)
+        for bottom in denominators
+        for top in range(int(low * bottom), int(high * bottom) + 2)
+        if low <= Rational(top, bottom) <= high
+    }
+    return sorted(every, key=lambda value: (value.q, value.p))
+
+
+CAPACITIES = _fractions(Rational(13, 12), Rational(6), (1, 2, 3, 4, 6, 12))
+
+
+@cache
+def difficulties(regime_name, beta):
+    """The values of s that are drawn in a regime at one beta."""
+    edge = 1 - 1 / beta
+    if regime_name == "edge":
+        return [edge]
+    width = LARGEST_S - edge if regime_name == "easy" else edge
+    start = edge if regime_name == "easy" else Rational(0)
+    return _fractions(start + width / 12, start + width * 11 / 12, DENOMINATORS)
+
+
+@st.composite
+def points(draw, claim):
+    """A point (s, beta) about which the claim says something."""
+    name = draw(st.sampled_from(claim.regimes))
+    beta = draw(st.sampled_from(CAPACITIES))
+    s = draw(st.sampled_from(difficulties(name, beta)))
+    assert regime_of(s, beta).name == name
+    return s, beta
+
+
+seeds = st.integers(0, 99)
+"""Of the claim's own draws."""
