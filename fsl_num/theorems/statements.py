@@ -33,8 +33,8 @@ only 0.006 per unit of log(scale); here it drifts by 1, its square root (the mut
 LOG_FACTOR = 0.5
 """Power of the logarithm by which mutants multiply or divide a power."""
 CONSTANTS = 1e6
-"""Largest C/c of the constants of an equivalence, over all rays together. Beyond it "up to constants" would say nothing:
-what is left out of a law may be too small by exp(100) and keep the same power."""
+"""Largest C/c of the constants of an equivalence, over all rays together. Beyond it "up to constants" says nothing: a
+term that is left out may be too small by exp(100) and keep the same power."""
 
 CURVE_POINTS = 24
 """How many places of a ratio a record keeps, for its plot."""
@@ -104,7 +104,8 @@ class Equivalent:
 
     ``law(exponents, logs)`` returns the log of the claimed quantity. The ratio must not drift over the last half of any
     ray: against log(scale) and, where that is above 1, against log log(scale), which shows what a power hides; against
-    log log(scale) alone where ``logarithmic`` (rays then reach scales at which a log power shows). ``direction`` "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
+    log log(scale) alone where ``logarithmic`` (rays then reach scales at which a log power shows). ``direction``
+    "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
 
     The constants c <= ratio <= C over all rays must have C/c <= :data:`CONSTANTS`. Not so for a bound, whose ratio may
     tend to 0 or to infinity (its one constant is bounded by the drift along each ray, and is reported), nor where

@@ -11,37 +11,69 @@ from hypothesis import strategies as st
 from paper_strategies import points, seeds
 
 from fsl_num.theorems.hearing import hear_at
-from fsl_num.theorems.registry import claims
+from fsl_num.theorems.registry import claim, claims
 
-SLOW = frozenset()
-"""Claims whose measurement at one point takes half a second or more: tried at fewer points."""
+SLOW = frozenset(
+    {
+        "appendix:experiment_details/peak-rate-derived",
+        "appendix:proof_random/recursion",
+        "ass:fsl/threshold",
+        "eqn: fsl-simplified",
+        "eqn:fsl-intro",
+        "lem:T_estimate/corrected",
+        "prop:fsl-weak-upper-bound",
+        "prop:volterra-random/corrected",
+        "sec: effect-lrs/constant-rate-capacity",
+        "sec: effect-lrs/decay-beats-constant",
+        "sec: effect-lrs/easy-no-gain",
+        "sec: effect-lrs/hard-gain",
+        "sec: effect-lrs/vanishing-decay-phase",
+        "sec: effect-lrs/wsd-beats-decay",
+        "sec: experiments/own-setting",
+        "sec:intro/capacity-never-worse",
+        "tab: optimal-scaling",
+        "thm: fsl-general-noise",
+        "thm: fsl-general-noise/all-times",
+        "thm: fsl-hard-regime/corrected",
+        "thm: fsl-hard-regime/fixed-noise",
+        "thm: fsl-hard-regime/random-features",
+        "thm: fsl-random/corrected",
+        "thm: wsd",
+        "thm: wsd/compute-derived",
+        "thm: wsd/data-derived",
+        "thm:fsl-const-noise",
+        "thm:fsl-const-noise/any-noise",
+    }
+)
+"""Claims whose measurement at one point took half a second or more: tried at fewer points."""
 
 HELD = [each for each in claims() if each.corrected_by is None]
 
 
 def parameters_of(found):
-    return [pytest.param(each, id="".join(each.id.split())) for each in found]
+    return [pytest.param(each.id, id="".join(each.id.split())) for each in found]
 
 
-def check(claim, data):
-    (s, beta), seed = data.draw(points(claim), "(s, beta)"), data.draw(seeds, "seed")
-    again = f"to see it again: fsl verify '{claim.id}' --at {s},{beta} --seed {seed}"
-    heard = hear_at(claim, s, beta, seed=seed)
+def check(claim_id, data):
+    subject = claim(claim_id)
+    (s, beta), seed = data.draw(points(subject), "(s, beta)"), data.draw(seeds, "seed")
+    again = f"to see it again: fsl verify '{claim_id}' --at {s},{beta} --seed {seed}"
+    heard = hear_at(subject, s, beta, seed=seed)
     assert heard.holds, f"the claim fails, {heard.detail}; {again}"
     assert heard.mutants, f"nothing wrong was tried; {again}"
     accepted = [mutant.name for mutant in heard.mutants if not (mutant.refuted or mutant.excuse)]
     assert not accepted, f"wrong versions pass: {accepted}; {again}"
 
 
-@pytest.mark.parametrize("claim", parameters_of(each for each in HELD if each.id not in SLOW))
-@examples(3)
+@pytest.mark.parametrize("claim_id", parameters_of(each for each in HELD if each.id not in SLOW))
+@examples(2)
 @given(data=st.data())
-def test_a_claim_holds_where_its_hypotheses_do(claim, data):
-    check(claim, data)
+def test_a_claim_holds_where_its_hypotheses_do(claim_id, data):
+    check(claim_id, data)
 
 
-@pytest.mark.parametrize("claim", parameters_of(each for each in HELD if each.id in SLOW))
+@pytest.mark.parametrize("claim_id", parameters_of(each for each in HELD if each.id in SLOW))
 @examples(1)
 @given(data=st.data())
-def test_a_claim_that_is_slow_to_measure_holds_where_its_hypotheses_do(claim, data):
-    check(claim, data)
+def test_a_claim_that_is_slow_to_measure_holds_where_its_hypotheses_do(claim_id, data):
+    check(claim_id, data)

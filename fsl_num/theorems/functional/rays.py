@@ -86,12 +86,13 @@ def silence(sample: Sample) -> tuple[Ray, ...]:
 
 @lru_cache(maxsize=64)
 def wide(sample: Sample) -> tuple[Ray, ...]:
-    """Along t and sup gamma at M^beta = 1e240, which is as good as infinite: each term leads on one of the rays.
+    """Along t and sup gamma at a size that is as good as infinite: each term leads on one of the rays.
 
-    For small s the times are long, up to 1e200: else t^-s would hardly fall, and label noise never lead.
+    For small s the times are long, up to 1e150: else t^-s would hardly fall, and label noise never lead.
     """
     s, beta = sample.point
-    size, last = float(math.floor(10.0 ** (240.0 / beta))), 10.0 ** min(max(12.0, 4.0 / s), 200.0)
+    decades = min(max(12.0, 4.0 / s), 150.0)
+    size, last = float(math.floor(10.0 ** max(40.0, (decades + 20.0) / beta))), 10.0**decades
     runs = [Run("constant", 0.0, TINY), Run("constant", 1.0), Run("burst then zero", 1e6)]
     slower = rate_rays(sample, [Run("constant", 0.0)], size, 1e6)
     return (*size_rays(sample, size, np.geomspace(4.0, last, 9), runs), *slower)
@@ -145,7 +146,7 @@ FAR = Path(1.0, 1e4)
 
 
 def farthest(s: float) -> float:
-    """t/M^beta up to which the signal is followed at M = 30: t^-s is then below M^-(s beta) by 1e-6, for small s too."""
+    """t/M^beta up to which the signal is followed at M = 30: t^-s is then below M^-(s beta) by 1e-6."""
     return 10.0 ** min(max(30.0, 6.0 / s), 250.0)
 
 

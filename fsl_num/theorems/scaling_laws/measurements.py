@@ -119,7 +119,7 @@ def _whole(log10_size: float) -> float:
 
 @lru_cache(maxsize=64)
 def constant_rays(sample: Sample) -> tuple[Ray, ...]:
-    """A constant rate: model size, time or noise alone decide, eta, B and sigma^2 each alone; time 1, M = 1 included."""
+    """A constant rate: model size, time or noise decide, eta, B and sigma^2 vary each alone; time 1, M = 1 included."""
     beta = sample.point[1]
     model, time = _grid(LONGEST / beta, sample), _grid(LONGEST, sample)
     noise = _grid(20.0, sample)
