@@ -147,7 +147,7 @@ FAR = Path(1.0, 1e4)
 
 def farthest(s: float) -> float:
     """t/M^beta up to which the signal is followed at M = 30: t^-s is then below M^-(s beta) by 1e-6."""
-    return 10.0 ** min(max(30.0, 6.0 / s), 250.0)
+    return float(10.0 ** min(max(30.0, 6.0 / s), 250.0))
 
 
 @lru_cache(maxsize=64)
