@@ -279,6 +279,9 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
     for kind in kinds if sample.effort else kinds[:3]:
         runs = [(_loud_schedule(kind, u, beta), 1e12, 10 ** (SILENT + 0.5 * u)) for u in grid]
         rays.append(_tied(f"noise decides, {kind}", sample, "noise", runs))
+    steady = Training(1.0, 1e2).schedule(beta)
+    runs = [(steady, 1e12, 10.0**power) for power in np.linspace(4.0, 44.0, 2 * count)]
+    rays.append(_tied("noise decides, sigma^2 alone varies", sample, "sigma^2", runs))
     return tuple(rays)
 
 
@@ -293,7 +296,7 @@ def _loud_schedule(kind: str, u: float, beta: float) -> Schedule:
 
 
 def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule, float, float]]) -> Ray:
-    """The scale is minus the log of the part that decides."""
+    """The scale is the log of sigma^2 where this grows, else minus the log of the part that decides."""
     s, beta = sample.point
     logs: dict[str, list[float]] = {"signal": [], "approximation": [], "noise": [], "sigma^2": []}
     values = []
@@ -305,4 +308,5 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
         logs["noise"].append(math.log(noise_functional(plan, beta, size).value / plan.batch_size))
         logs["sigma^2"].append(math.log(noise))
     arrays = {key: np.array(each) for key, each in logs.items()}
-    return Ray(name, -arrays[growing], arrays, np.array(values))
+    scale = arrays[growing] if growing == "sigma^2" else -arrays[growing]
+    return Ray(name, scale, arrays, np.array(values))
