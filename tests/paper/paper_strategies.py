@@ -1,8 +1,11 @@
 """What hypothesis draws for a claim: exact points (s, beta) of its own regimes, small fractions first.
 
-They shrink to the fractions with the smallest denominators. What is drawn lies in 13/12 <= beta <= 6 and, off the edge
-s = 1 - 1/beta, at least a twelfth of the regime away from its ends: closer to the edge two powers differ too little for
-any range of times to separate them, and the edge itself is drawn.
+They shrink to the fractions with the smallest denominators. What is drawn, and why not more:
+
+- 4/3 <= beta <= 6, as in :meth:`fsl_sym.domain.Regime.samples`: below, sums over features settle like M^-(beta-1), and
+  the rays of "eqn: fsl-simplified" (refused at beta = 13/12) are too short;
+- off the edge s = 1 - 1/beta at least a twelfth of the regime away from its ends, and as far from s = 2 - 1/beta:
+  nearer, two powers differ too little for the rays to separate them. The edge itself is drawn.
 """
 
 from functools import cache
@@ -28,7 +31,7 @@ def _fractions(low, high, denominators):
     return sorted(every, key=lambda value: (value.q, value.p))
 
 
-CAPACITIES = _fractions(Rational(13, 12), Rational(6), (1, 2, 3, 4, 6, 12))
+CAPACITIES = _fractions(Rational(4, 3), Rational(6), (1, 2, 3, 4, 6, 12))
 
 
 @cache
@@ -39,7 +42,8 @@ def difficulties(regime_name, beta):
         return [edge]
     width = LARGEST_S - edge if regime_name == "easy" else edge
     start = edge if regime_name == "easy" else Rational(0)
-    return _fractions(start + width / 12, start + width * 11 / 12, DENOMINATORS)
+    every = _fractions(start + width / 12, start + width * 11 / 12, DENOMINATORS)
+    return [value for value in every if regime_name == "hard" or abs(value - (1 + edge)) >= width / 12]
 
 
 FIXED = frozenset((PAPER_POINT, *(regime.samples(SAMPLES["quick"], 0)[0] for regime in REGIMES)))
