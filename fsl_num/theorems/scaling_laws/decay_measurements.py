@@ -97,9 +97,9 @@ def linear_rays(sample: Sample) -> list[Ray]:
     beta = sample.point[1]
     rays = _rays(sample, lambda time, size: linear_integral(time, beta, size))
     late = math.exp(LONGEST)
-    sizes = np.floor(np.geomspace(1.0, late ** (1.0 / (1.5 * beta)), 9))
+    sizes = np.unique(np.floor(np.geomspace(1.0, late ** (1.0 / (1.5 * beta)), 9)))
     values = np.log([linear_integral(late, beta, float(size)) for size in sizes])
-    alone = Ray("M alone, T = 1e20", np.log(sizes), {"M": np.log(sizes), "t": np.full(9, LONGEST)}, values)
+    alone = Ray("M alone, T = 1e20", np.log(sizes), {"M": np.log(sizes), "t": np.full(sizes.size, LONGEST)}, values)
     return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in (*rays, alone)]
 
 
