@@ -88,7 +88,7 @@ class Cache:
         return type(self), (self.folder, self._home, False)
 
     def key(self, claim: Claim, profile: str, seed: int) -> str:
-        """SHA-256 of all that a outcome depends on: sources, the claim's fields, profile, seed and versions."""
+        """SHA-256 of all that an outcome depends on: sources, the claim's fields, profile, seed and versions."""
         parts = parts_of(claim)
         # The module that lists the claim, too: what it gave to a maker of claims need not be found in the claim.
         modules = {CHECKER, group_of(claim.id), *(text for kind, text in parts if kind == "module")}
@@ -118,7 +118,7 @@ class Cache:
         return outcome
 
     def put(self, claim: Claim, profile: str, seed: int, outcome: Outcome) -> None:
-        """Keep a outcome, unless it is kept already or there is no place to write.
+        """Keep an outcome, unless it is kept already or there is no place to write.
 
         A check that broke (UNKNOWN) is not kept: what broke it, a lack of memory say, may be gone the next time.
         """

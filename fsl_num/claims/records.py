@@ -1,4 +1,4 @@
-"""What a outcome leaves behind: plain frozen records that reports render and JSON carries.
+"""What an outcome leaves behind: plain frozen records that reports render and JSON carries.
 
 >>> from fsl_num.claims.records import Verdict
 >>> Verdict.SUPPORTED.passes, Verdict.VACUOUS.passes
@@ -17,7 +17,7 @@ from typing import Any
 
 
 class Verdict(StrEnum):
-    """The outcome of a outcome; only the first three pass by themselves.
+    """What was concluded about a claim; only the first three pass by themselves.
 
     A claim of the paper that is REFUTED passes only when the claim that corrects it passes.
     """
@@ -77,11 +77,15 @@ class PointOutcome:
 
 @dataclass(frozen=True)
 class MutantOutcome:
-    """One wrong version of a claim and whether the claim's own check refuted it."""
+    """One wrong version of a claim and whether the claim's own check refuted it.
+
+    ``excuse`` says why it cannot be refuted at the one point at which it was judged, where that is known.
+    """
 
     name: str
     refuted: bool
     detail: str = ""
+    excuse: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,7 @@ class Outcome:
         """The outcome of which this is the record; exactly, if :meth:`to_exact_json` made it.
 
         Fields that are computed (the sums of :meth:`to_json`) are left out, and None for a number reads as nan. Raises
-        ValueError or TypeError where the record is not that of a outcome.
+        ValueError or TypeError where the record is not that of an outcome.
 
         >>> one = Outcome("thm:x", "t", Verdict.SUPPORTED, True, (), (), 0.5)
         >>> Outcome.from_json(one.to_exact_json()) == Outcome.from_json(one.to_json()) == one

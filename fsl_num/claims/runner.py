@@ -125,7 +125,7 @@ STRENGTH = (Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
 
 
 def _settled(claim_id: str, found: dict[str, Outcome], settled: dict[str, Outcome]) -> Outcome:
-    """A outcome with the verdict that what it rests on leaves it."""
+    """An outcome with the verdict that what it rests on leaves it."""
     if claim_id in settled:
         return settled[claim_id]
     outcome, claim = found[claim_id], claim_of(claim_id)

@@ -27,6 +27,14 @@ POWER_DRIFT = 0.01
 LOG_DRIFT = 0.01
 """Largest drift per unit of log log(scale): ten times what searches good to 1e-3 log units leave over a unit of it."""
 
+SLOW_DRIFT = 0.15
+"""Largest drift per unit of log log(scale) where powers are judged. Over a hundred decades a whole logarithm drifts by
+only 0.006 per unit of log(scale); here it drifts by 1, its square root (the mutants) by 1/2, whatever the length."""
+LOG_FACTOR = 0.5
+"""Power of the logarithm by which mutants multiply or divide a power."""
+CONSTANTS = 1e6
+"""Largest C/c of the constants of an equivalence, over all rays together. Beyond it "up to constants" says nothing: a
+term that is left out may be too small by exp(100) and keep the same power."""
 
 CURVE_POINTS = 24
 """How many places of a ratio a record keeps, for its plot."""
@@ -95,8 +103,13 @@ class Equivalent:
     """measured is equivalent to law(exponents) up to constants, along every ray.
 
     ``law(exponents, logs)`` returns the log of the claimed quantity. The ratio must not drift over the last half of any
-    ray: against log(scale), or against log log(scale) where ``logarithmic`` (rays then reach scales at which a log
-    power shows). ``direction`` "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
+    ray: against log(scale) and, where that is above 1, against log log(scale), which shows what a power hides; against
+    log log(scale) alone where ``logarithmic`` (rays then reach scales at which a log power shows). ``direction``
+    "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
+
+    The constants c <= ratio <= C over all rays must have C/c <= :data:`CONSTANTS`. Not so for a bound, whose ratio may
+    tend to 0 or to infinity (its one constant is bounded by the drift along each ray, and is reported), nor where
+    ``logarithmic``: there constants are powers 1/s of those of the law.
     """
 
     law: Law
@@ -113,7 +126,7 @@ class Equivalent:
         if len(measured) == 0:
             raise NothingCompared("no ray was measured")
         limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
-        low, high, worst, worst_name = np.inf, -np.inf, 0.0, ""
+        low, high, worst, worst_name, slowest, slowest_name = np.inf, -np.inf, 0.0, "", 0.0, ""
         reached: dict[str, tuple[float, Curve]] = {}
         for ray in measured:
             ratio = ray.values - self.law(self.exponents, ray.logs)
@@ -123,9 +136,10 @@ class Equivalent:
             # Where logs decide, the first budgets are still under the spell of branches that lose by a log power.
             judged = ratio[half:] if self.logarithmic else ratio
             low, high = min(low, float(judged.min())), max(high, float(judged.max()))
-            abscissa = np.log(ray.scale[half:]) if self.logarithmic else ray.scale[half:]
-            drift = _slope(abscissa, ratio[half:])
-            signed = {"both": abs(drift), "upper": drift, "lower": -drift}[self.direction]
+            signed = self._forbidden(self.drift(ray, ratio))
+            slow = self._forbidden(self._slow_drift(ray, ratio))
+            if slow > slowest:
+                slowest, slowest_name = slow, ray.name
             for key, size in (("drift", signed), ("low", -float(judged.min())), ("high", float(judged.max()))):
                 if key not in reached or size > reached[key][0]:
                     reached[key] = (size, curve_of(ray, ratio))
@@ -134,15 +148,40 @@ class Equivalent:
         constants = (float(np.exp(np.clip(low, -700, 700))), float(np.exp(np.clip(high, -700, 700))))
         curves = tuple({curve.name: curve for _, curve in reached.values()}.values())
         detail = f"drift {worst:.2g} on {worst_name} (limit {limit:g})"
-        return Judgement(worst <= limit, worst / limit, constants, worst, detail, curves)
+        excess = max(worst / limit, slowest / SLOW_DRIFT)
+        if slowest / SLOW_DRIFT > max(worst / limit, 1):
+            detail = f"drift {slowest:.2g} per log log on {slowest_name} (limit {SLOW_DRIFT:g})"
+        if self.direction == "both" and not self.logarithmic and high - low > excess * math.log(CONSTANTS):
+            excess = (high - low) / math.log(CONSTANTS)
+            if excess > 1:
+                detail = f"constants from {constants[0]:.2g} to {constants[1]:.2g} (their ratio at most {CONSTANTS:g})"
+        return Judgement(excess <= 1, excess, constants, worst, detail, curves)
+
+    def drift(self, ray: Ray, values: Array) -> float:
+        """The slope of values given along a ray, over its places that are judged, against the scale of the drifts."""
+        places = slice(ray.judged_from, None)
+        return _slope(np.log(ray.scale[places]) if self.logarithmic else ray.scale[places], values[places])
+
+    def _forbidden(self, drift: float) -> float:
+        """How much of a drift the direction forbids."""
+        return {"both": abs(drift), "upper": drift, "lower": -drift}[self.direction]
+
+    def _slow_drift(self, ray: Ray, ratio: Array) -> float:
+        """The slope against log log(scale) where powers are judged; 0 where the scale is too small for that."""
+        scale, judged = ray.scale[ray.judged_from :], ratio[ray.judged_from :]
+        far = scale > 1.0
+        return 0.0 if self.logarithmic or far.sum() < 2 else _slope(np.log(scale[far]), judged[far])
 
     def mutants(self) -> Mapping[str, Equivalent]:
-        """Every exponent off by 0.05 (a log power by 0.25), both ways, one at a time."""
+        """Every exponent off by 0.05 (a log power by 0.25), both ways, one at a time; and, where powers are judged,
+        every power times the square root of a logarithm and over it."""
         found = {}
         for name in self.exponents:
             step = LOG_MUTATION if name in self.log_exponents else POWER_MUTATION
             for sign in self._signs(name):
                 found[f"{name} {'+' if sign > 0 else '-'} {step}"] = self._moved(name, sign * step)
+                if not self.logarithmic:
+                    found[f"{name} {'times' if sign > 0 else 'over'} sqrt(log)"] = self._with_logarithm(name, sign)
         return found
 
     def neighbours(self, kind: str, size: float) -> Sequence[Equivalent]:
@@ -160,6 +199,19 @@ class Equivalent:
 
     def _moved(self, name: str, step: float) -> Equivalent:
         return replace(self, exponents={**self.exponents, name: self.exponents[name] + step})
+
+    def _with_logarithm(self, name: str, sign: int) -> Equivalent:
+        """The law with x^p times (log x)^(+-1/2) for one of its powers: with p +- log(L)/(2 L), L = log x."""
+
+        def law(exponents: Mapping[str, Any], logs: Mapping[str, Array]) -> Array:
+            def at(power: Any) -> Array:
+                return self.law({**exponents, name: power}, logs)
+
+            power = exponents[name]
+            size = np.maximum(np.abs(at(power + 5e-4) - at(power - 5e-4)) / 1e-3, math.e)
+            return at(power + sign * LOG_FACTOR * np.log(size) / size)
+
+        return replace(self, law=law)
 
 
 def curve_of(ray: Ray, ratio: Array) -> Curve:

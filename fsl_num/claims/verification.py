@@ -10,6 +10,7 @@ from typing import Any
 from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.directions import combined_mutants
 from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.records import (
     DerivationRecord,
@@ -19,8 +20,8 @@ from fsl_num.claims.records import (
     RegimeOutcome,
     Verdict,
 )
-from fsl_num.claims.statements import NothingCompared, Statement
-from fsl_sym.domain import Regime
+from fsl_num.claims.statements import Joint, NothingCompared, Statement
+from fsl_sym.domain import Regime, exact, regime_of
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
 
 SAMPLES = {"quick": 1, "full": 6, "deep": 24}
@@ -35,14 +36,17 @@ BISECTIONS = 17
 """Between FINEST and the first size refused they leave 1.4e-4 of the resolution open."""
 
 
-def verify(claim: Claim, profile: str = "quick", seed: int = 0) -> Outcome:
-    """One claim checked in all its regimes.
+def verify(
+    claim: Claim, profile: str = "quick", seed: int = 0, *, at: Sequence[tuple[Any, Any]] | None = None
+) -> Outcome:
+    """One claim checked in all its regimes, or at the points given.
 
     Args:
         claim: from :func:`fsl_num.claims.registry.claim`.
         profile: "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort) or "deep"
             (24 points a regime, most effort; for the night).
-        seed: draws the points.
+        seed: draws the points, and what the claim itself draws.
+        at: exact points (s, beta) in the place of those that the profile draws.
 
     Returns:
         The outcome; a check that breaks is UNKNOWN with its message, never passed over.
@@ -53,11 +57,23 @@ def verify(claim: Claim, profile: str = "quick", seed: int = 0) -> Outcome:
     """
     if profile not in SAMPLES:
         raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
+    chosen = None if at is None else [sample_at(claim, *point, seed=seed, profile=profile) for point in at]
+    if chosen == []:
+        raise ValueError("no point was given: nothing can be judged; give pairs (s, beta), or None for those drawn")
     start = time.perf_counter()
     try:
         derivations = _derivations(claim)
-        regimes = tuple(_verify_regime(claim, regime, profile, seed) for regime in claim.regime_objects())
-        verdict, message = _verdict(claim, regimes, derivations)
+        regimes = tuple(
+            _verify_samples(claim, samples)
+            for regime in claim.regime_objects()
+            for samples in [
+                samples_of(claim, regime, profile, seed)
+                if chosen is None
+                else [each for each in chosen if each.regime == regime.name]
+            ]
+            if samples
+        )
+        verdict, message = _verdict(claim, regimes, derivations, excused=chosen is not None)
     except NothingCompared as error:
         derivations, regimes = (), ()
         verdict, message = Verdict.VACUOUS, f"the check compared nothing: {error}"
@@ -90,8 +106,46 @@ def samples_of(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Sa
     return [Sample(regime.name, s, beta, effort, seed) for s, beta in dict.fromkeys(points)]
 
 
-def _verify_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> RegimeOutcome:
-    samples = samples_of(claim, regime, profile, seed)
+def sample_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = "quick") -> Sample:
+    """An exact point (s, beta) as a sample of a claim.
+
+    Raises
+    ------
+    ValueError
+        Outside s > 0, beta > 1, and where the claim says nothing about the regime of the point.
+    TypeError
+        For numbers that are not exact.
+
+    Examples
+    --------
+    >>> from fsl_num.claims.registry import claim
+    >>> sample_at(claim("thm:chinchilla"), "1/2", 4).regime
+    'hard'
+    """
+    regime = regime_of(s, beta)
+    if regime.name not in claim.regimes:
+        raise ValueError(
+            f"(s, beta) = ({s}, {beta}) lies in the {regime.name} regime, and {claim.id} is about "
+            f"{' and '.join(claim.regimes)} alone: choose a point there"
+        )
+    return Sample(regime.name, exact(s), exact(beta), tuple(SAMPLES).index(profile), seed)
+
+
+def verify_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = "quick") -> RegimeOutcome:
+    """What a claim's check says at one exact point (s, beta), its derivations aside.
+
+    Raises what :func:`sample_at` raises, and what the check itself raises where it breaks.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> checked = verify_at(claim("approximation-error"), "1/3", "3/2")
+    >>> checked.regime, checked.holds, all(mutant.refuted for mutant in checked.mutants)
+    ('edge', True, True)
+    """
+    return _verify_samples(claim, [sample_at(claim, s, beta, seed=seed, profile=profile)])
+
+
+def _verify_samples(claim: Claim, samples: Sequence[Sample]) -> RegimeOutcome:
+    """A claim at points of one regime."""
     checked = [(sample, claim.says(sample), claim.measure(sample)) for sample in samples]
     for sample, _, measured in checked:
         nothing = _empty_part(measured)
@@ -108,7 +162,7 @@ def _verify_regime(claim: Claim, regime: Regime, profile: str, seed: int) -> Reg
         mutants = _verify_mutants(claim, checked)
         resolution = {kind: size for kind in RESOLUTIONS for size in [_resolution(kind, checked)] if size is not None}
     return RegimeOutcome(
-        regime.name,
+        samples[0].regime,
         len(samples),
         holds,
         (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None,
@@ -145,12 +199,26 @@ def _verify_mutants(claim: Claim, checked: Sequence[tuple[Sample, Statement, Any
     """Each mutant against the same measurements: the check refutes it when it fails at one of the points checked."""
     refuted: dict[str, MutantOutcome] = {}
     for sample, statement, measured in checked:
-        for name, mutant in {**statement.mutants(), **claim.wrong_versions(sample)}.items():
+        for name, mutant in {
+            **statement.mutants(),
+            **combined_mutants(statement, measured),
+            **claim.wrong_versions(sample),
+        }.items():
             if name in refuted and refuted[name].refuted:
                 continue
             judgement = mutant.judge(measured)
-            refuted[name] = MutantOutcome(name, not judgement.holds, judgement.detail)
+            excuse = _excuse(statement, mutant, measured) if judgement.holds and len(checked) == 1 else ""
+            refuted[name] = MutantOutcome(name, not judgement.holds, judgement.detail, excuse)
     return tuple(refuted.values())
+
+
+def _excuse(statement: Statement, mutant: Statement, measured: Any) -> str:
+    """Why a wrong version cannot be refused by this measurement; "" where nothing excuses it."""
+    if isinstance(mutant, Joint) and isinstance(statement, Joint):
+        excuses = (_excuse(statement.parts[name], part, measured[name]) for name, part in mutant.parts.items())
+        return next(filter(None, excuses), "")
+    unresolved = getattr(statement, "unresolved", None)
+    return str(unresolved(mutant, measured)) if unresolved and type(mutant) is type(statement) else ""
 
 
 def _resolution(kind: str, checked: Sequence[tuple[Sample, Statement, Any]]) -> float | None:
@@ -190,7 +258,7 @@ def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:
 
 
 def _verdict(
-    claim: Claim, regimes: Sequence[RegimeOutcome], derivations: Sequence[DerivationRecord]
+    claim: Claim, regimes: Sequence[RegimeOutcome], derivations: Sequence[DerivationRecord], *, excused: bool
 ) -> tuple[Verdict, str]:
     failed = [regime for regime in regimes if not regime.holds]
     if failed:
@@ -199,7 +267,13 @@ def _verdict(
     if broken:
         return Verdict.UNKNOWN, f"the derivation {broken[0].name} has a step that does not verify: {broken[0].detail}"
     silent = [regime for regime in regimes if not regime.mutants]
-    passed = [mutant.name for regime in regimes for mutant in regime.mutants if not mutant.refuted]
+    # An excuse holds for one point; the points of a profile must leave none.
+    passed = [
+        mutant.name
+        for regime in regimes
+        for mutant in regime.mutants
+        if not (mutant.refuted or (excused and mutant.excuse))
+    ]
     if silent or passed:
         reason = (
             f"accepts its mutants: {', '.join(passed[:3])}" if passed else f"no mutant was made in {silent[0].regime}"

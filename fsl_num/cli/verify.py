@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from fsl_num.cli.executors import check_executor, cores, executor_at
-from fsl_num.cli.inputs import InputError
+from fsl_num.cli.inputs import InputError, parameter_point
 from fsl_num.cli.options import Arguments, Command, Names, Option, flag, whole
 from fsl_num.cli.output import as_json, check_targets, show, show_json, write_content
 
@@ -35,16 +36,21 @@ def run(arguments: Arguments) -> int:
     from fsl_num.cli.claims import known_claim
 
     ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
+    point = _point(arguments.at, ids)
     ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.all_claims())
     profile = "deep" if arguments.deep else arguments.profile
-    cache = _cache(arguments)
+    cache = None if point else _cache(arguments)
     before = {} if cache is None else {each.id: cache.previous(each, profile) for each in registry.all_claims()}
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None
     with executor_at(where, jobs) as executor, _progress(len(ids)) as progress:
-        records = runner.verify_all(
-            ids, profile=profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
+        records = (
+            tuple(runner.verify(registry.claim(each), profile, arguments.seed, at=[point]) for each in ids)
+            if point
+            else runner.verify_all(
+                ids, profile=profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
+            )
         )
     # No claim checked is no proof of anything, so it does not pass.
     passed = bool(records) and all(record.passes for record in records)
@@ -89,6 +95,28 @@ def versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):  # the checkout itself, where it is used without being installed
             numbers[name] = version(name)
     return numbers
+
+
+def _point(typed: str | None, ids: Sequence[str]) -> tuple[Fraction, Fraction] | None:
+    """The point of ``--at``, None where it is not given; refused where a claim named says nothing about it."""
+    if typed is None:
+        return None
+    from fsl_num.claims.registry import claim
+    from fsl_num.claims.verification import sample_at
+
+    if not ids:
+        raise InputError("--at judges claims at one point: name at least one claim (fsl list shows them all)")
+    s, comma, beta = typed.partition(",")
+    if not comma:
+        raise InputError(f"--at needs a point S,BETA, as in --at 1/2,4, not {typed!r}")
+    point = parameter_point(s, beta)
+    assert point is not None
+    for claim_id in ids:
+        try:
+            sample_at(claim(claim_id), *point)
+        except ValueError as error:
+            raise InputError(f"--at: {error}") from error
+    return point
 
 
 def _check_targets(arguments: Arguments) -> None:
@@ -158,6 +186,7 @@ COMMANDS = {
                    choice="cache"),
             flag("--no-cache", "check everything anew and keep nothing", choice="cache"),
             Option("--seed", type=whole(0), default=0, help="seed of every draw (default: 0)"),
+            Option("--at", metavar="S,BETA", help="judge the claims named at this one point, as in --at 1/2,4"),
         ],
         "Check every claim of the paper, or those with an ID (see fsl list): derive it, measure it, and refute its "
         "mutants. Exit status 0 only if every claim passes. Results are kept under the content of claim and code, and "

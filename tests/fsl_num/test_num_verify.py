@@ -89,3 +89,29 @@ def test_processes_use_one_thread_each_unless_told_otherwise(monkeypatch):
     with executor_at("processes", 1) as pool:
         assert [pool.submit(os.getenv, name).result() for name in names] == ["1", "3", "1"]
     assert [os.environ.get(name) for name in names] == [None, "3", None]
+
+
+# ---- one point -------------------------------------------------------------------------------------------------------
+
+
+def test_one_point_is_judged_alone(capsys):
+    assert main(["verify", "approximation-error", "--at", "1/3,3/2", "--json", "-"]) == 0
+    (outcome,) = json.loads(capsys.readouterr().out)["outcomes"]
+    (regime,) = outcome["regimes"]
+    assert [(point["s"], point["beta"]) for point in regime["points"]] == [("1/3", "3/2")]
+    assert (regime["regime"], outcome["mutants_refuted"]) == ("edge", outcome["mutants_total"])
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--at", "1/2,4"], "name at least one claim"),
+        (["approximation-error", "--at", "1/2"], "needs a point S,BETA"),
+        (["approximation-error", "--at", "0.5,4"], "must be exact"),
+        (["approximation-error", "--at", "1/2,1"], "greater than 1"),
+        (["thm: fsl-hard-regime/corrected", "--at", "3,4"], "is about edge and hard alone"),
+    ],
+)
+def test_a_point_that_cannot_be_judged_is_refused(words, reason, capsys):
+    assert main(["verify", *words]) == 2
+    assert reason in capsys.readouterr().err

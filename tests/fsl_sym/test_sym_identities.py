@@ -140,5 +140,5 @@ def test_what_the_letters_of_the_ansatz_promise() -> None:
     real = (ansatz.clock, ansatz.phi, ansatz.kernel, ansatz.source, ansatz.rate, ansatz.drop)
     assert all(each(t).is_real is True and each(t).is_positive is None for each in real)
     assert ansatz.batch(t).is_positive
-    whole: tuple[Expr, ...] = (ansatz.i, ansatz.k, ansatz.m, ansatz.n)
+    whole: tuple[Expr, ...] = (ansatz.i, ansatz.k, ansatz.n)
     assert all(each.is_integer for each in whole)

@@ -183,7 +183,9 @@ def sketch_rays(sample: Sample) -> tuple[Ray, ...]:
     g = delta + e + noise (the constant source stands for sigma^2); schedules that switch on and off.
     """
     s, beta = sample.point
-    sizes = np.floor(np.geomspace(8.0, 10.0 ** min(6.0, 16.0 / beta), 7))
+    # what M features lack of the trace fades like M^-(beta-1): the smaller beta, the longer the ray
+    last = max(min(6.0, 16.0 / beta), min(4.0 / (beta - 1.0), 24.0))
+    sizes = np.floor(np.geomspace(8.0, 10.0**last, 7))
     logs = np.log(sizes)
     found = []
     for name, noise in (("constant", 0.0), ("step down", 0.0), ("oscillation", 1.0)):

@@ -78,7 +78,7 @@ def cell_weights(turns: Array) -> tuple[Array, Array]:
     gone = -np.expm1(-x)
     left, right = (gone / x - np.exp(-x)) / x, (1.0 - gone / x) / x
     # The next term of the two series is below 1e-9 for x < 1e-2.
-    y = turns
+    y = np.minimum(turns, 1e-2)
     small_left = 0.5 - y / 3.0 + y**2 / 8.0 - y**3 / 30.0
     small_right = 0.5 - y / 6.0 + y**2 / 24.0 - y**3 / 120.0
     return np.where(turns < 1e-2, small_left, left), np.where(turns < 1e-2, small_right, right)

@@ -28,7 +28,7 @@ def measured(sample: Sample) -> tuple[Ray, ...]:
     by_size = [
         records(s, beta, float(size), BEYOND.multiple * float(size) ** beta,
                 [Run("burst then zero", EXCESS, 1.0, least + 0.5)])[0]
-        for size in sizes(sample, BEYOND)
+        for size in _sizes(sample)
     ]  # fmt: skip
     size = moderate_size(beta)
     start = EXCESS * size**least
@@ -37,6 +37,13 @@ def measured(sample: Sample) -> tuple[Ray, ...]:
     for name, scale, points in (("M", "M", by_size), ("sigma^2", "sigma^2", by_noise)):
         found += _rays(sample, name, scale, points)
     return tuple(found)
+
+
+def _sizes(sample: Sample) -> Array:
+    """As long as it takes: what M features lack of the trace fades like M^-(beta-1), to 1e-4 at the end."""
+    usual = sizes(sample, BEYOND)
+    last = 10.0 ** min(4.0 / (sample.point[1] - 1.0), 60.0)
+    return usual if last <= usual[-1] else np.floor(np.geomspace(usual[0], last, usual.size))
 
 
 def _rays(sample: Sample, name: str, scale: str, points: Sequence[Mapping[str, float]]) -> list[Ray]:

@@ -6,6 +6,7 @@ to 1e60 and to 1e-60; sup gamma goes down to 1e-30 of its bound on rays of its o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -43,7 +44,7 @@ EVERYWHERE: Mapping[Path, tuple[Run, ...]] = {
     AFTER: (Run("warmup-stable-decay", 1.0), Run("long zero phase", 1e6), Run("oscillation", 1e6)),
     BEYOND: (
         Run("burst then zero", 1.0), Run("step down", 1e-6), Run("burst at the end", 1.0), Run("adversary", 1e6),
-        Run("constant", 0.0), Run("burst then zero", 1e-6),
+        Run("constant", 0.0), Run("burst then zero", 1e-6), Run("burst then zero", 1e6),
     ),
 }  # fmt: skip
 LOUDEST = 1e6
@@ -85,10 +86,16 @@ def silence(sample: Sample) -> tuple[Ray, ...]:
 
 @lru_cache(maxsize=64)
 def wide(sample: Sample) -> tuple[Ray, ...]:
-    """Along t and sup gamma at M = 1e40, which is as good as infinite: each term leads on one of the rays."""
+    """Along t and sup gamma at a size that is as good as infinite: each term leads on one of the rays.
+
+    For small s the times are long, up to 1e150: else t^-s would hardly fall, and label noise never lead.
+    """
+    s, beta = sample.point
+    decades = min(max(12.0, 4.0 / s), 150.0)
+    size, last = float(math.floor(10.0 ** max(40.0, (decades + 20.0) / beta))), 10.0**decades
     runs = [Run("constant", 0.0, TINY), Run("constant", 1.0), Run("burst then zero", 1e6)]
-    slower = rate_rays(sample, [Run("constant", 0.0)], 1e40, 1e6)
-    return (*size_rays(sample, 1e40, np.geomspace(4.0, 1e12, 9), runs), *slower)
+    slower = rate_rays(sample, [Run("constant", 0.0)], size, 1e6)
+    return (*size_rays(sample, size, np.geomspace(4.0, last, 9), runs), *slower)
 
 
 @lru_cache(maxsize=64)
@@ -136,8 +143,11 @@ def window(sample: Sample) -> tuple[Ray, ...]:
 
 
 FAR = Path(1.0, 1e4)
-FARTHEST = 1e30
-"""t/M^beta up to which the signal is followed at M = 30: t^-s is then below M^-(s beta) for small s as well."""
+
+
+def farthest(s: float) -> float:
+    """t/M^beta up to which the signal is followed at M = 30: t^-s is then below M^-(s beta) by 1e-6."""
+    return float(10.0 ** min(max(30.0, 6.0 / s), 250.0))
 
 
 @lru_cache(maxsize=64)
@@ -153,5 +163,6 @@ def all_times(sample: Sample, noise: float, power: float) -> tuple[Ray, ...]:
         BEYOND: (burst, Run("exponential decay", 0.0), signal), FAR: (burst,),
     }  # fmt: skip
     found = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
-    far = size_rays(sample, 30.0, np.geomspace(4.0, FARTHEST * 30.0 ** sample.point[1], 7), [signal])
+    s, beta = sample.point
+    far = size_rays(sample, 30.0, np.geomspace(4.0, farthest(s) * 30.0**beta, 7), [signal])
     return (*found, *far, *wide(sample))

@@ -145,6 +145,22 @@ class Trend:
             for step in steps
         }
 
+    def unresolved(self, mutant: Trend, measured: Ray | None) -> str:
+        """Why a wrong version may pass as well; "" where no slope, or one alone, satisfies both.
+
+        >>> Trend(-0.1, 0.25, "lower").unresolved(Trend(-0.5, 0.2, "upper"), None)
+        'slopes from -0.35 to -0.3 satisfy both'
+        """
+        ends = [
+            (
+                -np.inf if each.direction == "upper" else each.power - each.allowance,
+                np.inf if each.direction == "lower" else each.power + each.allowance,
+            )
+            for each in (self, mutant)
+        ]
+        low, high = max(low for low, _ in ends), min(high for _, high in ends)
+        return f"slopes from {low:.3g} to {high:.3g} satisfy both" if high > low + 1e-9 else ""
+
     def neighbours(self, kind: str, size: float) -> Sequence[Trend]:
         """None: slopes of draws do not resolve what the other checks do."""
         return ()

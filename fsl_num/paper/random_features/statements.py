@@ -26,6 +26,8 @@ FINITE_SIZE = 0.03
 ERRORS = 3.0
 """Standard errors of the slope that the draws may add."""
 MUTATION = 0.05
+COARSEST = 4
+"""Multiple of a mutation that must be refused wherever the draws do not resolve the mutation itself."""
 QUANTILE = 0.1
 """A fifth of the draws of the pilot size leave its bounds: a tenth on either side."""
 
@@ -91,10 +93,8 @@ class OverDraws:
         curves = []
         for ray in measured:
             ratios = ray.ratios(self.law, self.exponents)
-            first = len(ratios) // 4
-            found, error = slope(ray.sizes[first:], ratios[first:])
+            found, error, allowed = self._slope(ray)
             signed = {"both": abs(found), "upper": found, "lower": -found}[self.direction]
-            allowed = self.slack.get(ray.name, self.finite_size) + ERRORS * error
             low = min(low, *(float(part.min()) for part in ratios))
             high = max(high, *(float(part.max()) for part in ratios))
             means = np.array([float(part.mean()) for part in ratios])
@@ -106,6 +106,30 @@ class OverDraws:
                 note = f"drift {found:.2g} on {ray.name} (limit {allowed:.2g}, error {error:.1g})"
         constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
         return Judgement(worst <= 1, max(worst, 0.0), constants, drift, note, tuple(curves))
+
+    def _slope(self, ray: DrawnRay) -> tuple[float, float, float]:
+        """The slope of the mean log ratio, its standard error, and how large it may be."""
+        ratios = ray.ratios(self.law, self.exponents)
+        first = len(ratios) // 4
+        found, error = slope(ray.sizes[first:], ratios[first:])
+        return found, error, self.slack.get(ray.name, self.finite_size) + ERRORS * error
+
+    def unresolved(self, mutant: OverDraws, measured: Sequence[DrawnRay]) -> str:
+        """Why these draws cannot refuse a wrong version; "" where they can.
+
+        They cannot where the slopes of the two laws differ by at most twice what is allowed on every ray. A moved
+        exponent is only then too small for them if one moved :data:`COARSEST` times as far is refused.
+        """
+        differences = []
+        for ray in measured:
+            (here, _, allowed), (there, _, _) = self._slope(ray), mutant._slope(ray)
+            differences.append((abs(there - here) / allowed, abs(there - here), allowed))
+        share, difference, allowed = max(differences)
+        moved = {name: COARSEST * (mutant.exponents[name] - value) for name, value in self.exponents.items()}
+        further = {name: value + moved[name] for name, value in self.exponents.items()}
+        if share > 2 or (any(moved.values()) and replace(mutant, exponents=further).judge(measured).holds):
+            return ""
+        return f"the slope differs by {difference:.2g} at most, and the draws resolve {2 * allowed:.2g}"
 
     def mutants(self) -> Mapping[str, OverDraws]:
         """Every exponent off by 0.05, the way that a bound does not allow; and the other laws."""

@@ -93,9 +93,14 @@ def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
 
 
 def linear_rays(sample: Sample) -> list[Ray]:
-    """I2 on both sides of T = M^beta and at it."""
-    rays = _rays(sample, lambda time, size: linear_integral(time, sample.point[1], size))
-    return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in rays]
+    """I2 on both sides of T = M^beta and at it, and for M alone at a time when all features are learned."""
+    beta = sample.point[1]
+    rays = _rays(sample, lambda time, size: linear_integral(time, beta, size))
+    late = math.exp(LONGEST)
+    sizes = np.unique(np.floor(np.geomspace(1.0, late ** (1.0 / (1.5 * beta)), 9)))
+    values = np.log([linear_integral(late, beta, float(size)) for size in sizes])
+    alone = Ray("M alone, T = 1e20", np.log(sizes), {"M": np.log(sizes), "t": np.full(sizes.size, LONGEST)}, values)
+    return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in (*rays, alone)]
 
 
 def infinite_flat(sample: Sample) -> list[tuple[Any, Any]]:

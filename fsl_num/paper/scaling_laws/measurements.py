@@ -119,7 +119,7 @@ def _whole(log10_size: float) -> float:
 
 @lru_cache(maxsize=64)
 def constant_rays(sample: Sample) -> tuple[Ray, ...]:
-    """A constant rate: model size, time or noise alone decide; time 1 and M = 1 included."""
+    """A constant rate: model size, time or noise decide, eta, B and sigma^2 vary each alone; time 1, M = 1 included."""
     beta = sample.point[1]
     model, time = _grid(LONGEST / beta, sample), _grid(LONGEST, sample)
     noise = _grid(20.0, sample)
@@ -128,15 +128,25 @@ def constant_rays(sample: Sample) -> tuple[Ray, ...]:
             model,
             [Training(size, size ** (AFTER * beta), batch=10**SILENT) for size in map(_whole, model)],
         ),
-        "t decides, M = t^(2/beta)": (
+        "t decides, M = t^(4/beta)": (
             time,
-            [Training(_whole(2 * u / beta), 10**u, batch=10**SILENT) for u in time],
+            [Training(_whole(4 * u / beta), 10**u, batch=10**SILENT) for u in time],
         ),
         "noise decides: eta, B and sigma^2 vary": (
             noise,
             [Training(1e6, 1e6, batch=10**u, noise=10 ** (SILENT - 2 * u), peak=10 ** (-0.5 * u)) for u in noise],
         ),
         "noise decides, t and M grow": (noise, [Training(_whole(u), 10**u, noise=10**SILENT) for u in noise]),
+        "noise decides, eta alone varies": (
+            noise,
+            [Training(1e6, 1e6, noise=10**SILENT, peak=10**-u) for u in noise],
+        ),
+        "noise decides, B alone varies": (noise, [Training(1e6, 1e6, batch=10**u, noise=10**SILENT) for u in noise]),
+        "noise decides, sigma^2 alone varies": (
+            noise,
+            # from 1e4 on, where the noise leads: on from 1e150 the logarithm of sigma^2 would hardly grow
+            [Training(1e6, 1e6, noise=10 ** (4 + 2 * u)) for u in noise],
+        ),
     }
     return tuple(risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items())
 
@@ -154,7 +164,7 @@ def stable_decay_rays(sample: Sample) -> tuple[Ray, ...]:
     grid, model = _grid(LONGEST / 1.4, sample), _grid(LONGEST / (1.5 * beta), sample)
     more = {
         "T_1 decides": (
-            grid, [Training(_whole(2.8 * u / beta), 10 ** (1.4 * u), 10**u, 1e-3, 10**SILENT) for u in grid],
+            grid, [Training(_whole(5.6 * u / beta), 10 ** (1.4 * u), 10**u, 1e-3, 10**SILENT) for u in grid],
         ),
         "noise, T_1 = T_2^1.4, M large": (
             grid, [Training(_whole(2 * u / beta), 10 ** (1.4 * u), 10**u, 1e-200, noise=10**SILENT) for u in grid],
@@ -181,8 +191,9 @@ def _decay_rays(
         "M decides, T = M^(3 beta)": (
             alone, [_run(m, m ** (AFTER * beta), stable, 1e-3, 10**SILENT, 1.0) for m in map(_whole, alone)],
         ),
-        "T decides, M = T^(2/beta)": (
-            time, [_run(_whole(2 * u / beta), 10**u, stable, 1e-3, 10**SILENT, 1.0) for u in time],
+        # M so large that delta_M is below T^-s by T^(3 s): for small s that is little, and must not look like a drift.
+        "T decides, M = T^(4/beta)": (
+            time, [_run(_whole(4 * u / beta), 10**u, stable, 1e-3, 10**SILENT, 1.0) for u in time],
         ),
         "b decides; b, B and sigma^2 vary": (
             final, [_run(1e12, 10 ** (2 * u / gap), stable, 0.5 * 10**-u, 10**u, loud * 10 ** (-2 * u)) for u in final],
@@ -196,6 +207,23 @@ def _decay_rays(
         ),
         "a - b decides, T = M^beta": (
             model, [_run(m, m**beta, stable, 1e-200, 1.0, loud) for m in map(_whole, model)],
+        ),
+        # One variable at a time: where two always move together their exponents can be wrong together.
+        "b decides, b alone varies": (
+            final, [_run(1e12, 10 ** (2 * final[-1] / gap), stable, 0.5 * 10**-u, 1.0, loud) for u in final],
+        ),
+        "a - b decides, a alone varies": (
+            near, [_run(1e6, 1e6, stable, 1e-200, 1.0, loud, 10**-u) for u in near],
+        ),
+        "a - b decides, B alone varies": (near, [_run(1e6, 1e6, stable, 1e-200, 10**u, loud) for u in near]),
+        "a - b decides, sigma^2 alone varies": (
+            time, [_run(1e6, 1e6, stable, 1e-200, 1.0, 10 ** (12 + u)) for u in time],
+        ),
+        "a - b decides, M alone varies": (
+            model, [_run(m, 10**LONGEST, stable, 1e-200, 1.0, loud) for m in map(_whole, model)],
+        ),
+        "a - b decides, T alone varies, M = 10": (
+            time, [_run(10.0, 10 ** (1.5 * beta + u), stable, 1e-200, 1.0, loud) for u in time],
         ),
         "b tends to a": (near, [_run(1e6, 1e4, stable, 1.0 - 0.5 * 10**-u, 1.0, loud) for u in near]),
         **more,
@@ -251,6 +279,9 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
     for kind in kinds if sample.effort else kinds[:3]:
         runs = [(_loud_schedule(kind, u, beta), 1e12, 10 ** (SILENT + 0.5 * u)) for u in grid]
         rays.append(_tied(f"noise decides, {kind}", sample, "noise", runs))
+    steady = Training(1.0, 1e2).schedule(beta)
+    runs = [(steady, 1e12, 10.0**power) for power in np.linspace(4.0, 44.0, 2 * count)]
+    rays.append(_tied("noise decides, sigma^2 alone varies", sample, "sigma^2", runs))
     return tuple(rays)
 
 
@@ -265,7 +296,7 @@ def _loud_schedule(kind: str, u: float, beta: float) -> Schedule:
 
 
 def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule, float, float]]) -> Ray:
-    """The scale is minus the log of the part that decides."""
+    """The scale is the log of sigma^2 where this grows, else minus the log of the part that decides."""
     s, beta = sample.point
     logs: dict[str, list[float]] = {"signal": [], "approximation": [], "noise": [], "sigma^2": []}
     values = []
@@ -277,4 +308,5 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
         logs["noise"].append(math.log(noise_functional(plan, beta, size).value / plan.batch_size))
         logs["sigma^2"].append(math.log(noise))
     arrays = {key: np.array(each) for key, each in logs.items()}
-    return Ray(name, -arrays[growing], arrays, np.array(values))
+    scale = arrays[growing] if growing == "sigma^2" else -arrays[growing]
+    return Ray(name, scale, arrays, np.array(values))
