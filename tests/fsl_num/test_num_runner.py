@@ -12,7 +12,7 @@ import pytest
 from fsl_num.claims import registry, runner
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Erratum, Judgement, Verdict
-from fsl_num.claims.statements import POWER_DRIFT, Equivalent, Joint, Ray, Sharp
+from fsl_num.claims.statements import POWER_DRIFT, SLOW_DRIFT, Equivalent, Joint, Ray, Sharp
 from fsl_sym.proof import AllOf, Defined, Derivation, Identity, Step, equals
 from fsl_sym.symbols import T, a, b
 
@@ -67,7 +67,7 @@ def test_a_true_claim_is_supported():
     assert outcome.verdict is Verdict.SUPPORTED
     assert outcome.passes
     assert [regime.regime for regime in outcome.regimes] == ["easy", "edge", "hard"]
-    assert (outcome.mutants_refuted, outcome.mutants_total) == (6, 6)
+    assert (outcome.mutants_refuted, outcome.mutants_total) == (12, 12)  # power and log, both ways, in 3 regimes
 
 
 @pytest.mark.parametrize("off", [0.05, -0.05, 0.011])
@@ -230,9 +230,12 @@ def test_an_unknown_profile_is_refused():
 
 
 def test_the_resolution_is_the_tolerance_of_the_check():
-    # The ratio of a wrong power drifts by exactly the error, so the first refused error is the drift allowed.
+    # A wrong power changes log(ratio) by error * scale: its slope is the error, and against log(scale) it is larger.
+    judged = np.linspace(1.0, 100.0, 20)[10:]
+    against_log = np.polynomial.Polynomial.fit(np.log(judged), judged, 1).convert().coef[1]
+    expected = min(POWER_DRIFT, SLOW_DRIFT / against_log)
     resolution = runner.verify(made_up()).resolution
-    assert resolution == {"power": pytest.approx(POWER_DRIFT, rel=2e-4)}  # 17 bisections of 8 decades
+    assert resolution == {"power": pytest.approx(expected, rel=2e-4)}  # 17 bisections of 8 decades
 
 
 def test_a_check_says_which_errors_it_cannot_reject():
@@ -262,7 +265,7 @@ def test_a_record_holds_no_number_that_is_not_finite():
 
 def test_the_record_tells_the_whole_outcome():
     record = runner.verify(made_up(derive=lambda: DOUBLE)).to_json()
-    assert record["mutants_total"] == record["mutants_refuted"] == 6
+    assert record["mutants_total"] == record["mutants_refuted"] == 12
     assert record["constants"] == pytest.approx((1.0, 1.0))
     assert record["derivations"] == [{"name": "double", "steps": 1, "verified": 1, "detail": ""}]
     assert {regime["samples"] for regime in record["regimes"]} == {1, 2}

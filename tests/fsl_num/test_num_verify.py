@@ -68,10 +68,10 @@ def test_a_claim_is_shown_with_the_places_of_its_proof(ids, capsys):
     for claim_id in ids:
         assert main(["show", claim_id, "--no-verdict", "--json"]) == 0
         shown = json.loads(capsys.readouterr().out)
-        for place in (shown["check"], shown["test"], shown["derivation"]):
+        for place in (shown["stated"], shown["proof"], shown["measured"], shown["test"]):
             if place is not None:
                 assert 1 <= place["line"] <= len((ROOT / place["file"]).read_text(encoding="utf-8").splitlines())
-        assert shown["check"] is not None
+        assert shown["stated"] is not None and shown["measured"] is not None
 
 
 def test_work_is_done_here_or_in_processes():
