@@ -14,12 +14,13 @@ the order is an exponent that mutants move, every term of a sum and every branch
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Add, Expr, Max, Min, Mul, Pow, Symbol, log
+from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, Symbol, log
 
 from fsl_num.claims.statements import Direction, Equivalent, Law
 from fsl_sym.proof import AllOf, Formula
@@ -57,7 +58,12 @@ class _Compiled:
                 np.broadcast_arrays(*(branch(powers, logs) for branch in branches))
             )
         if isinstance(expression, Mul):
-            factors = [self.part(factor, where) for factor in expression.args]
+            # Two powers of one letter are one exponent: moved against each other they would change nothing.
+            together: defaultdict[Expr, Expr] = defaultdict(lambda: Integer(0))
+            for factor in expression.args:
+                base, exponent = factor.as_base_exp()
+                together[base] += exponent
+            factors = [self.part(base**exponent, where) for base, exponent in together.items()]
             return lambda powers, logs: np.asarray(sum(factor(powers, logs) for factor in factors))
         if not expression.free_symbols - set(self.point):
             constant = float(np.log(self.number(expression)))

@@ -48,10 +48,9 @@ SLOW = frozenset(
 """Claims whose measurement at one point took half a second or more: tried at fewer points."""
 
 TOO_SHORT = {
-    "eq:numerical_const_term/every-difficulty": "at (2, 17/12) the label noise does not lead yet where the ray ends",
     "eqn:fsl-intro": "at (2, 5) the ratio after a burst drifts by 0.011 (limit 0.01) along M up to 1e4",
 }
-"""Claims whose rays are known to be too short at some points that are drawn: still open."""
+"""Claims whose rays are too short at some points that are drawn, so that a true claim may be refused there."""
 
 HELD = [each for each in all_claims() if each.corrected_by is None]
 

@@ -224,7 +224,7 @@ def constant_noise_rays(sample: Sample) -> tuple[Ray, ...]:
     """int_0^T K(T - t) (sigma^2 + e(t)) dt for T up to 1e40, label noise from none to large."""
     s, beta = sample.point
     rays = []
-    for level in (-math.inf, -30.0, -10.0, -3.0, 0.0, 3.0):
+    for level in (-math.inf, -24.0, -10.0, -3.0, 0.0, 3.0):
         noise = 10.0**level
         values = [math.log(_constant_noise(10.0**decade, s, beta, noise)) for decade in DECADES]
         scale = DECADES * LOG10
