@@ -44,7 +44,7 @@ def growth_exponents(log_budgets: Any, log_values: Any, *, power: float | None =
     """Fit log v = c + p L + q log L to values at budgets with natural logarithms L > 0.
 
     ``log_budgets``: at least 3 different positive numbers (2 if ``power`` is given, which then holds p);
-    ``log_values``: the logs of the values there. Spread the budgets over many decades: p L and q log L are told apart
+    ``log_values``: the logs of the values there. Spread the budgets over many decades: p L and q log L are separated
     only by the curvature of log L. Returns :class:`Growth`. Raises ValueError for too few or unfit points.
 
     >>> L = np.array([1e2, 1e3, 1e4, 1e5])

@@ -1,4 +1,4 @@
-"""The verification in session: all claims checked over any executor, what was checked before taken from a cache."""
+"""All claims checked over any executor, what was checked before taken from a cache."""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ def ranges(plan: Plan, steps: Any, count: int) -> Any:
     densities = [np.ones(update.size), 1.0 / (1.0 + age), np.where(jump, 0.0, change)]
     first, last = int(steps[0]), int(steps[-1])
     place = np.zeros(len(steps))
-    told = [np.cumsum(density[first:last]) for density in densities if density[first:last].any()]
-    for total in told:
-        place += np.concatenate([[0.0], total])[np.asarray(steps) - first] / (total[-1] * len(told))
+    totals = [np.cumsum(density[first:last]) for density in densities if density[first:last].any()]
+    for total in totals:
+        place += np.concatenate([[0.0], total])[np.asarray(steps) - first] / (total[-1] * len(totals))
     # a jump at update u acts on the losses after u + 1 updates and more
     jumped = np.searchsorted(places, steps, side="left")
     free = count - int(jumped[-1] - jumped[0])

@@ -233,8 +233,8 @@ class LossCurve:
         middle = np.median if centre == "median" else np.mean
         reach = [min(half, i, len(self) - 1 - i) for i in range(len(self))]
         loss = np.array([middle(self.loss[i - r : i + r + 1]) for i, r in enumerate(reach)])
-        told = f"centred {centre} of {width} rows"
-        return replace(self, loss=loss, smoothing=told if self.smoothing == "none" else f"{self.smoothing}; {told}")
+        window = f"centred {centre} of {width} rows"
+        return replace(self, loss=loss, smoothing=window if self.smoothing == "none" else f"{self.smoothing}; {window}")
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the losses and the learning rate over the steps; return the axes of the losses (needs matplotlib).
@@ -266,9 +266,10 @@ def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single
     return column
 
 
-def _first(bad: Any, rows: Any, told: str, values: Array) -> None:
+def _first(bad: Any, rows: Any, message: str, values: Array) -> None:
     """Raise CurveError for the first bad row, saying how many there are."""
     if bad.any():
         at = int(np.argmax(bad))
         more = f" ({int(bad.sum())} such rows)" if bad.sum() > 1 else ""
-        raise CurveError(told.format(f"{values[min(at, values.size - 1)]:g}") + more, int(rows[min(at, rows.size - 1)]))
+        value, row = values[min(at, values.size - 1)], int(rows[min(at, rows.size - 1)])
+        raise CurveError(message.format(f"{value:g}") + more, row)

@@ -75,11 +75,11 @@ def fit(
     theta = found.best.theta
     if selection is not None and _idle(chosen, theta):
         # the same fit with a parameter less: what does not act is not reported as known to be 0
-        told = f"{selection.reason}; its noise from the signal is 0, which leaves the law fsl"
+        reason = f"{selection.reason}; its noise from the signal is 0, which leaves the law fsl"
         less = fit(given, "fsl", seed=seed, intervals=intervals, progress=progress, **settings)
         return replace(
             less,
-            selection=replace(selection, chosen="fsl", reason=told),
+            selection=replace(selection, chosen="fsl", reason=reason),
             notes=tuple(dict.fromkeys([*notes, *less.notes])),
         )
     uncertainty = measure(chosen, given, theta, used, seed, progress) if intervals else None
@@ -91,8 +91,8 @@ def fit(
         notes.append(transfer_words(transfer(chosen, given, theta, uncertainty)))
     if len(given) == 1 and not chosen.final_only:
         notes.append(
-            "Fitted to one curve: the noise law and the signal are told apart only where its learning rate both stays"
-            " high and falls. Check the prediction of another schedule on at least one more run."
+            "Fitted to one curve: the noise law and the signal are distinguished only where its learning rate both"
+            " stays high and falls. Check the prediction of another schedule on at least one more run."
         )
     return FitResult(
         chosen,
@@ -115,32 +115,32 @@ def _idle(chosen: Law, theta: Array) -> bool:
 
 def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) -> list[str]:
     """What was done to curves of too many rows."""
-    told = []
+    notes = []
     for curve, short in zip(curves, reduced, strict=True):
         size = curve.plan.recorded.size
         if short is not curve and short.counts is None:
-            told.append(f"{curve.name}: {len(short)} of {size} rows are used, evenly spaced (max_rows).")
+            notes.append(f"{curve.name}: {len(short)} of {size} rows are used, evenly spaced (max_rows).")
         elif short is not curve:
-            told.append(
+            notes.append(
                 f"{curve.name}: its {size} rows are averaged over {len(short)} ranges of updates (max_rows), none of"
                 " which crosses a jump of the learning rate; the learning rate itself is kept at every update. Single"
                 f" rows scatter by {100 * short.scatter:.2g} % about these averages: intervals are for single rows, the"
                 " table of the curves fitted is for the averages."
             )
-    return told
+    return notes
 
 
 def _notes(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
-    told = []
+    notes = []
     for curve in curves:
         size = curve.plan.recorded.size
         if curve.warmup == 0 and curve.lr is not None and int(curve.step[0]) > 100:
-            told.append(
+            notes.append(
                 f"{curve.name}: its rows begin after update {int(curve.step[0])} and no warmup is given; the learning"
                 " rate before is taken to be that of the first row. Give warmup= where there was one."
             )
         noise = np.std(np.diff(np.log(curve.observed))) if size > 3 else 0.0
         averaged = size > settings.max_rows and settings.reduce == "average"
         if noise > 0.05 and curve.smoothing == "none" and not averaged:
-            told.append(f"{curve.name}: the losses scatter by {100 * noise:.0f} %; consider smoothed().")
-    return told
+            notes.append(f"{curve.name}: the losses scatter by {100 * noise:.0f} %; consider smoothed().")
+    return notes

@@ -12,12 +12,12 @@ import numpy as np
 
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.search import Found, Task
-from fsl_num.curves.sizes import sizes_of, untold, untold_words
+from fsl_num.curves.sizes import sizes_of, unidentified, unidentified_words
 from fsl_num.curves.solve import descend
 from fsl_num.validation import Array
 
 ILL: Final = 1e4
-"""A condition number above this means that a direction of the parameters is not told by the curves."""
+"""A condition number above this means that a direction of the parameters is not identifiable from the curves."""
 
 _WIDE = math.log(3.0)  # a 90 % interval of a positive parameter wider than a factor of 9 is no knowledge of it
 _EDGE = 1e-6
@@ -29,12 +29,12 @@ class Identifiability:
     """How well the curves determine the parameters.
 
     ``condition``: condition number of the weighted Jacobian with columns of norm 1, inf where parameters do not act at
-    all. ``weakest``: the share of each parameter in the direction that is told worst. ``on_bounds``: parameters at a
+    all. ``weakest``: the share of each parameter in the direction identified worst. ``on_bounds``: parameters at a
     bound. ``intervals``: for each parameter the 5 % and 95 % points of the refits. ``sentences``: all that in words.
-    ``untold``: parameters of the model size that so few sizes cannot tell; the condition number is without them.
+    ``unidentified``: parameters of the model size that too few sizes identify; the condition number leaves them out.
 
-    >>> Identifiability(10.0, {}, (), {}, ("all told",)).sentences
-    ('all told',)
+    >>> Identifiability(10.0, {}, (), {}, ("all said",)).sentences
+    ('all said',)
     """
 
     condition: float
@@ -42,12 +42,12 @@ class Identifiability:
     on_bounds: tuple[str, ...]
     intervals: Mapping[str, tuple[float, float]]
     sentences: tuple[str, ...]
-    untold: tuple[str, ...] = ()
+    unidentified: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
         """Whether nothing speaks against reading meaning into the parameters."""
-        return not self.on_bounds and not self.untold and self.condition <= ILL
+        return not self.on_bounds and not self.unidentified and self.condition <= ILL
 
 
 def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> Identifiability:
@@ -62,7 +62,7 @@ def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> I
     high = np.isfinite(task.chart.high) & (task.chart.high - u <= _EDGE * width)
     on_bounds = tuple(name for name, each in zip(names, low | high, strict=True) if each)
     free = ~(low | high)
-    size_term = untold(task.law, task.plans)
+    size_term = unidentified(task.law, task.plans)
     # with two levels L0 and D stand for them, with one L0 alone
     for name in size_term[2 if len(sizes_of(task.plans)) == 2 else 1 :]:
         free[names.index(name)] = False
@@ -77,7 +77,7 @@ def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> I
     intervals = {name: (float(a), float(b)) for name, a, b in zip(names, *points, strict=True)}
     sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, found, size_term)
     if size_term:
-        sentences += (untold_words(task.law, task.plans, theta),)
+        sentences += (unidentified_words(task.law, task.plans, theta),)
     return Identifiability(
         condition, MappingProxyType(weakest), on_bounds, MappingProxyType(intervals), sentences, size_term
     )
@@ -93,39 +93,39 @@ def _words(
     found: Found,
     size_term: tuple[str, ...],
 ) -> tuple[str, ...]:
-    told = []
+    said = []
     if found.starts > 1:
-        told.append(f"{found.agreed} of {found.starts} starts end at the same minimum.")
+        said.append(f"{found.agreed} of {found.starts} starts end at the same minimum.")
         if 2 * found.agreed < found.starts:
-            told.append("Most starts end elsewhere: more starts, more curves or a simpler law would make it surer.")
+            said.append("Most starts end elsewhere: more starts, more curves or a simpler law would make it surer.")
         if found.agreed > 1 and found.scatter > 0.1 and not size_term:
-            told.append("Starts with equally good ends have different parameters: the curves do not tell them apart.")
+            said.append("Starts with equally good ends have different parameters: the curves do not separate them.")
     for name in on_bounds:
         value = dict(zip(law.names, theta, strict=True))[name]
-        told.append(f"{name} is at its bound {value:.4g}: the curves do not determine it.")
+        said.append(f"{name} is at its bound {value:.4g}: the curves do not determine it.")
     if condition > ILL:
         together = [name for name, share in sorted(weakest.items(), key=lambda each: -each[1]) if share > 0.3]
-        told.append(
-            f"The curves do not tell {' and '.join(together) or 'the parameters'} apart"
+        said.append(
+            f"The curves do not separate {' and '.join(together) or 'the parameters'}"
             f" (condition number {condition:.2g}): trust the predictions near the data, not these numbers."
         )
     for parameter in law.parameters:
         low, high = intervals[parameter.name]
         if parameter.scale == "log" and parameter.name not in (*on_bounds, *size_term) and low > 0.0:
             if 0.5 * math.log(high / low) > _WIDE:
-                told.append(f"{parameter.name} is known only to lie between {low:.3g} and {high:.3g}.")
-    if not any("not" in line or "known only" in line or "elsewhere" in line for line in told):
+                said.append(f"{parameter.name} is known only to lie between {low:.3g} and {high:.3g}.")
+    if not any("not" in line or "known only" in line or "elsewhere" in line for line in said):
         rest = "All other parameters" if size_term else "All parameters"
-        told.append(f"{rest} are determined by the curves (condition number {condition:.2g}).")
-    return tuple(told)
+        said.append(f"{rest} are determined by the curves (condition number {condition:.2g}).")
+    return tuple(said)
 
 
 @dataclass(frozen=True)
 class TaskReading:
     """The exponents of the theory as far as the curves tell them.
 
-    ``s``, ``beta``: 90 % intervals, None where they cannot be told. ``regime``: "hard" (s < 1 - 1/beta), "easy"
-    (s > 1 - 1/beta), or "cannot be told from these curves". ``sentence``: the same in words.
+    ``s``, ``beta``: 90 % intervals, None where they are not identifiable. ``regime``: "hard" (s < 1 - 1/beta), "easy"
+    (s > 1 - 1/beta), or "cannot be identified from these curves". ``sentence``: the same in words.
 
     >>> TaskReading((0.4, 0.5), None, "hard", "hard").regime
     'hard'
@@ -142,7 +142,7 @@ def read_task(law: Law, samples: Array, report: Identifiability, widening: float
 
     ``widening`` >= 1: how much wider than the refits say the intervals are made, for what the law misses.
     """
-    unknown = "cannot be told from these curves"
+    unknown = "cannot be identified from these curves"
     if "s" not in law.names or "gamma" not in law.names:
         return TaskReading(
             None, None, unknown, f"The law {law.name} has no exponents s and beta: the regime {unknown}."
@@ -178,7 +178,7 @@ def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
     """Return the least objective with the parameter ``name`` held at each of ``values``: its profile likelihood.
 
     Neighbouring values start from each other's ends. Objectives are those of the robust fit; where it is flat the
-    curves do not tell the parameter.
+    curves do not identify the parameter.
 
     >>> from fsl_num.curves.curve import LossCurve
     >>> from fsl_num.curves.laws import law

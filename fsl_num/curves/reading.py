@@ -97,9 +97,9 @@ def read_curve(
             **known,
         )
     except CurveError as error:
-        told = CurveError(f"{path}: {error}")
-        told.row = error.row
-        raise told from error
+        located = CurveError(f"{path}: {error}")
+        located.row = error.row
+        raise located from error
 
 
 def read_table(path: str | Path, *, header: bool = True) -> Table:
@@ -174,9 +174,9 @@ def _bytes_of(path: Path) -> bytes:
             raise CurveError(f"{path} is a directory; give the file of one run")
         with path.open("rb") as file:
             start = file.read(16)
-            for mark, told in _FOREIGN.items():
+            for mark, kind in _FOREIGN.items():
                 if start.startswith(mark):
-                    raise CurveError(f"{path} is {told}")
+                    raise CurveError(f"{path} is {kind}")
             file.seek(0)
             reader: Any = file
             for mark, opened in _COMPRESSED.items():

@@ -48,8 +48,8 @@ class FitResult:
     reach: float
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value:.4g}" for name, value in self.parameters.items())
-        return f"FitResult({self.law.name}: {told})"
+        values = ", ".join(f"{name}={value:.4g}" for name, value in self.parameters.items())
+        return f"FitResult({self.law.name}: {values})"
 
     @property
     def theta(self) -> Array:
@@ -70,7 +70,7 @@ class FitResult:
 
     @property
     def task(self) -> TaskReading:
-        """s, beta and the learning regime with intervals, or that they cannot be told."""
+        """s, beta and the learning regime with intervals, or that they are not identifiable."""
         widening = 1.0 if self.measured is None else max(1.0, self.measured.factor(0.9) / 1.645)
         samples = self.theta[None] if self.measured is None else self.measured.of(self.law)
         if self.measured is None:
@@ -142,10 +142,10 @@ class FitResult:
             for each, value in zip(self.law.parameters, self.values, strict=True)
             for low, high in [self.report.intervals[each.name]]
         )
-        told = "".join(f"<li>{html.escape(line)}</li>" for line in (*self.report.sentences, self.task.sentence))
+        items = "".join(f"<li>{html.escape(line)}</li>" for line in (*self.report.sentences, self.task.sentence))
         return (
             f"<h4>{html.escape(self.law.title)}</h4><table><tr><th>parameter</th><th>value</th><th>90 % of refits</th>"
-            f"<th>meaning</th></tr>{rows}</table><ul>{told}</ul>"
+            f"<th>meaning</th></tr>{rows}</table><ul>{items}</ul>"
         )
 
     def to_json(self) -> str:

@@ -102,7 +102,7 @@ def choose(
         return Selection((), "fsl-sizes", "the curves are of several model sizes")
     if not any(_falls(curve) for curve in curves):
         simple = min(laws, key=lambda each: len(each.parameters)).name
-        return Selection((), simple, "the learning rate does not change after warmup: the noise law is not told")
+        return Selection((), simple, "the rate does not change after warmup: the noise law is not identifiable")
     trials: tuple[Trial, ...] = ()
     for each in laws:
         if progress is not None:

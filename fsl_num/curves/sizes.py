@@ -1,9 +1,9 @@
 r"""What curves of one or two model sizes say of the term D M^-x for the size, x = s beta (Chinchilla: kappa1).
 
-Every size has one level, L0 + D M^-x, and two levels do not tell three numbers: any L0 from 0 up to the lower level
-goes with one D and one x that give the same two levels, and so the same losses at both sizes. The two levels are told;
-the level of a third size between them lies between theirs, that of one beyond them may be far off. One size tells its
-level alone.
+Every size has one level, L0 + D M^-x, and two levels do not determine three numbers: any L0 from 0 up to the lower
+level goes with one D and one x that give the same two levels, and so the same losses at both sizes. The two levels are
+identifiable; the level of a third size between them lies between theirs, that of one beyond them may be far off. One
+size determines its level alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
 ENOUGH_SIZES: Final = 3
-"""Three levels tell L0, D and x."""
+"""Three levels determine L0, D and x."""
 
 _NEARLY = 0.999  # of the lower level: L0 at it would need an infinite x
 
@@ -32,27 +32,28 @@ def sizes_of(plans: Sequence[Plan]) -> list[float]:
     return sorted({plan.model_size for plan in plans if plan.model_size is not None})
 
 
-def untold(law: Law, plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return the parameters that too few sizes do not tell: (level, coefficient, exponent), or none.
+def unidentified(law: Law, plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Return the parameters that too few sizes do not identify: (level, coefficient, exponent), or none.
 
     >>> from fsl_num.curves.laws import law
-    >>> untold(law("fsl-sizes"), [Plan([0.1], model_size=1e6), Plan([0.1], model_size=1e7)])
+    >>> unidentified(law("fsl-sizes"), [Plan([0.1], model_size=1e6), Plan([0.1], model_size=1e7)])
     ('L0', 'D', 'beta')
     """
     return law.size_term if law.size_term and len(sizes_of(plans)) < ENOUGH_SIZES else ()
 
 
-def untold_words(law: Law, plans: Sequence[Plan], theta: Array) -> str:
-    """Return in words what the sizes tell and what they do not.
+def unidentified_words(law: Law, plans: Sequence[Plan], theta: Array) -> str:
+    """Return in words what the sizes identify and what they do not.
 
     >>> from fsl_num.curves.laws import law
     >>> plans = [Plan([0.1], [1], model_size=1e6), Plan([0.1], [1], model_size=1e8)]
-    >>> untold_words(law("chinchilla"), plans, np.array([1.0, 100.0, 1.0, 0.5, 0.3])).split(":")[0]
-    'L0, A1 and kappa1 cannot be told from two sizes'
+    >>> unidentified_words(law("chinchilla"), plans, np.array([1.0, 100.0, 1.0, 0.5, 0.3])).split(":")[0]
+    'L0, A1 and kappa1 cannot be identified from two sizes'
     """
     level, coefficient, exponent = law.size_term
     sizes = sizes_of(plans)
-    head = f"{level}, {coefficient} and {exponent} cannot be told from {'two sizes' if len(sizes) == 2 else 'one size'}"
+    few = "two sizes" if len(sizes) == 2 else "one size"
+    head = f"{level}, {coefficient} and {exponent} cannot be identified from {few}"
     if len(sizes) < 2:
         return (
             f"{head}: only the sum of {level} and the term of the size is, and the loss of another size is unknown. Fit"
@@ -61,9 +62,9 @@ def untold_words(law: Law, plans: Sequence[Plan], theta: Array) -> str:
     x = theta[law.names.index(exponent)] * _factor(law, theta[None])[0]
     low, high = (theta[law.names.index(coefficient)] * size**-x for size in sizes)
     return (
-        f"{head}: told is that the loss with {sizes[1]:.4g} parameters is {low - high:.3g} below that with"
+        f"{head}: known is that the loss with {sizes[1]:.4g} parameters is {low - high:.3g} below that with"
         f" {sizes[0]:.4g}, and every split of the two levels into {level} and the term of the size fits alike. The loss"
-        " of a third size beyond the two is not told; curves of a third size would tell these parameters."
+        " of a third size beyond the two is unknown; curves of a third size would identify these parameters."
     )
 
 
@@ -79,7 +80,7 @@ def respread(law: Law, samples: Array, plans: Sequence[Plan], stream: np.random.
     >>> [round(float(one[0, 0] + one[0, 1] * size ** -one[0, 3]), 9) for size in (1e6, 1e8)]
     [1.1, 1.01]
     """
-    if not untold(law, plans) or not sizes_of(plans):
+    if not unidentified(law, plans) or not sizes_of(plans):
         return samples
     level, coefficient, exponent = (law.names.index(name) for name in law.size_term)
     factor, sizes = _factor(law, samples), sizes_of(plans)

@@ -14,7 +14,7 @@ from fsl_num.curves.uncertainty import Uncertainty
 from fsl_num.validation import Array
 
 ENOUGH: Final = 0.01
-"""Half-widths of 90 % intervals of final losses up to one per cent count as told."""
+"""Half-widths of 90 % intervals of final losses up to one per cent count as identified."""
 
 
 def usual_plans(curves: Sequence[LossCurve]) -> dict[str, Plan]:
@@ -57,7 +57,7 @@ def transfer_words(widths: dict[str, float]) -> str:
     """Return in words which of the usual schedules the curves tell.
 
     >>> transfer_words({"cosine": 0.002, "constant": 0.2})
-    'The curves do not tell the final loss under these schedules: constant (90 % interval of +-20 %). Fit another run whose learning rate does what theirs does.'
+    'The curves do not determine the final loss under these schedules: constant (90 % interval of +-20 %). Fit another run whose learning rate does what theirs does.'
     """  # noqa: E501
     vague = {name: width for name, width in widths.items() if width > ENOUGH}
     if not vague:
@@ -65,8 +65,8 @@ def transfer_words(widths: dict[str, float]) -> str:
             "The curves tell the final loss under a constant rate, a cosine, a drop and a late decay of the same length"
             f" to within {100 * max(widths.values()):.2g} %."
         )
-    told = ", ".join(f"{name} (90 % interval of +-{100 * width:.2g} %)" for name, width in vague.items())
+    shown = ", ".join(f"{name} (90 % interval of +-{100 * width:.2g} %)" for name, width in vague.items())
     return (
-        f"The curves do not tell the final loss under these schedules: {told}."
+        f"The curves do not determine the final loss under these schedules: {shown}."
         " Fit another run whose learning rate does what theirs does."
     )

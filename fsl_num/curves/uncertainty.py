@@ -12,8 +12,8 @@ The refits are made to resampled residuals (in blocks, since neighbouring losses
 held by a spring at a place drawn from its range (randomise, then optimise). Where the curves tell a parameter the
 spring is too weak to matter; where they do not, refits without springs would all stay at the fit, and the prediction of
 a schedule that needs this parameter would look sure. What the law itself takes for granted (p = 1, no noise from the
-signal) is not told by the curves either: as many refits are made with the widest law of its family. And where there are
-too few model sizes, every split of their levels is drawn (:mod:`~fsl_num.curves.sizes`).
+signal) is not identified by the curves either: as many refits are made with the widest law of its family. And where
+there are too few model sizes, every split of their levels is drawn (:mod:`~fsl_num.curves.sizes`).
 
 No bootstrap knows that the law is not the truth. So q is measured where that shows, on the training curves alone: the
 law is fitted to the first part of every curve and predicts the rest, and, where there are three curves or more, it is
@@ -287,9 +287,9 @@ def measure(
     ``seed``: of the resampling. Deterministic for given arguments. ``progress``: called with how many of how many parts
     are done.
     """
-    told = progress or (lambda done, whole: None)
+    report = progress or (lambda done, whole: None)
     parts = 1 if law.final_only else 1 + len(HORIZONS) + (len(curves) if len(curves) >= _ENOUGH_CURVES else 0)
-    told(0, parts)
+    report(0, parts)
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2)]
     wide = law.wider()
     samples, noise = _samples(law, curves, theta, settings, _REFITS, streams[0])
@@ -298,7 +298,7 @@ def measure(
     ratios, weights, blocks = [], [], 0.0
     if not law.final_only:
         for done, (inner, fitted_to, held) in enumerate(_held_out(law, short, theta, settings), 1):
-            told(done, parts)
+            report(done, parts)
             some, inner_noise = _samples(law, fitted_to, inner, settings, _REFITS_OF_A_SPLIT, streams[1])
             inner = wide.lifted(law, inner)
             reach = max(float(curve.plan.times[-1]) for curve in fitted_to)
@@ -309,7 +309,7 @@ def measure(
                 ratios.append(error / np.maximum(scale, 1e-12))
                 weights.append(np.full(error.size, 1.0 / error.size))
                 blocks += _BLOCKS * error.size / mask.size
-    told(parts, parts)
+    report(parts, parts)
     if not ratios:
         from scipy.special import ndtri
 

@@ -125,9 +125,9 @@ class Checkpoint:
         names = sorted(identity.keys() | self._identity.keys())
         other = [name for name in names if identity.get(name) != self._identity.get(name)]
         if other:
-            told = ", ".join(f"{name} ({identity.get(name)} there, {self._identity.get(name)} here)" for name in other)
+            pairs = ", ".join(f"{name} ({identity.get(name)} there, {self._identity.get(name)} here)" for name in other)
             raise ValueError(
-                f"the checkpoint {str(self.path)!r} belongs to another simulation, which differs in {told}; name a new"
+                f"the checkpoint {str(self.path)!r} belongs to another simulation, which differs in {pairs}; name a new"
                 " file, or remove this one to start afresh"
             )
         return finished

@@ -23,8 +23,8 @@ from fsl_num.volterra.steps.discrete import (
     discrete_schedule,
     march,
     plan_steps,
-    room,
     rounding,
+    rounding_margin,
 )
 
 _PASSES = 3
@@ -62,7 +62,7 @@ def final_loss_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
         raise ValueError(f"the gradient needs the closure 'volterra', got {problem.closure!r}")
     checked_tolerance(rtol)
     system, stability = linear_modes(problem, schedule.total_intrinsic_time), problem.stability
-    tolerance = 0.05 * room(system, stability, rtol)
+    tolerance = 0.05 * rounding_margin(system, stability, rtol)
     for _ in range(_PASSES):
         found = _gradient(schedule, system, stability, tolerance)
         scales = [max(float(np.abs(each).max()), 5e-324) for each in (found.rates, found.gammas)]

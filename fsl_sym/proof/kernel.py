@@ -3,7 +3,7 @@
 A :class:`Step` goes from one expression to another by one of the rules of :data:`fsl_sym.proof.rules.RULES`. A
 :class:`Derivation` is a chain of steps, each beginning where the one before it ended; :meth:`Derivation.prove` checks
 every step and makes the :class:`Theorem` that its first and its last expression stand to each other as the steps say
-together. What a rule was told (a definition, a relation between matrices, a range) is a hypothesis of the theorem, and
+together. What a rule was given (a definition, a relation between matrices, a range) is a hypothesis of the theorem, and
 so is what the letters are declared to be: nothing is trusted that the theorem does not print.
 
 >>> from fsl_sym.proof import Derivation, Identity, Step

@@ -94,7 +94,7 @@ def single():
             rows[f"{name}: {result.law.name}"] = mean_score(others.values())
             widths = transfer(result.law, result.curves, result.theta, result.uncertainty)
             worst = max(one.worst_relative_error for one in others.values())
-            warned = any("do not tell the final loss" in note for note in result.notes)
+            warned = any("do not determine the final loss" in note for note in result.notes)
             told[name] = f"{worst:.4f} {max(widths.values()):.4f} {'warned' if warned else 'not warned'}"
         print(f"\n{size}, fitted to one curve, mean over the eight others")
         print(table(rows))

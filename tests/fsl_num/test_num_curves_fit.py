@@ -95,7 +95,7 @@ def test_a_constant_rate_tells_no_noise_law_and_the_report_says_that():
     assert not found.report.sound
     words = " ".join(found.report.sentences)
     assert "not" in words
-    assert found.task.regime == "cannot be told from these curves"
+    assert found.task.regime == "cannot be identified from these curves"
     assert any("one curve" in note for note in found.notes)
 
 
@@ -114,7 +114,7 @@ def test_curves_that_fit_perfectly_need_not_tell_the_exponents():
     """Without a residual all refits agree, and still a constant loss says nothing of s and gamma."""
     steps = np.arange(100, 1501, 100)
     found = fit(LossCurve(steps, np.full(15, 3.0), schedule=rates("cosine")), "fsl-simplified", starts=2)
-    assert found.task.regime == "cannot be told from these curves"
+    assert found.task.regime == "cannot be identified from these curves"
     assert found.task.s is None and found.task.beta is None
     assert not found.report.sound
 

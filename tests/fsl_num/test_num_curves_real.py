@@ -50,4 +50,4 @@ def test_a_fit_to_one_curve_warns_where_the_others_come_out_wrong(size, name, en
     scores = result.scores([other for key, other in known.items() if key != name]).values()
     # told to one per cent, as the fit says it of the usual schedules, is the mean over the curves of their worst rows
     assert (mean_score(scores).worst_relative_error < 0.01) == enough
-    assert any("do not tell the final loss" in note for note in result.notes) != enough
+    assert any("do not determine the final loss" in note for note in result.notes) != enough

@@ -14,7 +14,7 @@ from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.reading import read_curve
 from fsl_num.curves.result import FitResult
-from fsl_num.curves.sizes import respread, sizes_of, untold
+from fsl_num.curves.sizes import respread, sizes_of, unidentified
 
 TRUTH = {"L0": 1.5, "A": 0.4, "B": 0.2, "D": 30.0, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7, "beta": 0.5}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "curves"
@@ -39,16 +39,16 @@ def two():
 
 
 def test_two_sizes_tell_their_difference_and_no_more(two):
-    assert two.report.untold == ("L0", "D", "beta") and not two.report.sound
+    assert two.report.unidentified == ("L0", "D", "beta") and not two.report.sound
     told = " ".join(two.report.sentences)
-    assert "L0, D and beta cannot be told from two sizes" in told
+    assert "L0, D and beta cannot be identified from two sizes" in told
     x = TRUTH["s"] * TRUTH["beta"]
     assert f"is {TRUTH['D'] * (1e4**-x - 1e6**-x):.2g}" in told.replace("2.05", "2.1").replace("2.04", "2")
     assert two.report.condition < 1e6  # without the exponent, which nothing tells, the rest is told
     low, high = two.report.intervals["L0"]
     assert low < 0.5 < 2.0 < high
     again = FitResult.from_json(two.to_json())
-    assert again.report.untold == two.report.untold
+    assert again.report.unidentified == two.report.unidentified
 
 
 def test_a_third_size_is_predicted_with_the_width_that_two_sizes_leave(two):
@@ -64,15 +64,15 @@ def test_a_third_size_is_predicted_with_the_width_that_two_sizes_leave(two):
 
 def test_three_sizes_tell_the_term():
     found = fit(curves([1e4, 1e5, 1e6]), "fsl-sizes", starts=2, intervals=False)
-    assert found.report.untold == ()
+    assert found.report.unidentified == ()
     assert not any("sizes" in sentence for sentence in found.report.sentences)
     assert found.parameters["beta"] == pytest.approx(TRUTH["beta"], rel=0.2)
 
 
 def test_one_size_tells_its_level_alone():
     found = fit(curves([1e5]), "fsl-sizes", starts=1)
-    assert "cannot be told from one size" in " ".join(found.report.sentences)
-    assert untold(found.law, found.curves[0:1] and [each.plan for each in found.curves]) == ("L0", "D", "beta")
+    assert "cannot be identified from one size" in " ".join(found.report.sentences)
+    assert unidentified(found.law, found.curves[0:1] and [each.plan for each in found.curves]) == ("L0", "D", "beta")
     other = found.predict(curve(1e8, "cosine", noise=0.0))
     assert other.upper[-1] / other.lower[-1] > 1.5
 
@@ -104,7 +104,7 @@ def test_the_examples_of_two_sizes_are_fitted_at_once_and_what_they_cannot_tell_
 
     found = fit(runs(["constant", "8-1-1"]), starts=2, intervals=False)
     assert found.law.name == "fsl-sizes"
-    assert "L0, D and beta cannot be told from two sizes" in " ".join(found.report.sentences)
+    assert "L0, D and beta cannot be identified from two sizes" in " ".join(found.report.sentences)
     scores = found.scores(runs(["wsd", "cosine"]))
     # a common exponent and noise law for both sizes: measured 0.7 % in the mean, of losses that vary by 20 %
     assert max(score.mean_relative_error for score in scores.values()) < 0.012
@@ -119,7 +119,7 @@ def test_real_curves_of_two_sizes_are_fitted_at_once():
         tests += [replace(each, model_size=count, name=f"{size} {each.name}") for each in unseen]
     found = fit(training, starts=2)
     assert found.law.name == "fsl-sizes"
-    assert "cannot be told from two sizes" in " ".join(found.report.sentences)
+    assert "cannot be identified from two sizes" in " ".join(found.report.sentences)
     scores = found.scores(tests).values()
     # two sizes share s, A, B and the memory, which costs a factor of two against fits of each size alone
     assert np.mean([score.mae for score in scores]) < 0.01

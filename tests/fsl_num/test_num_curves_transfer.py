@@ -28,14 +28,14 @@ def test_what_is_not_told_of_other_schedules_is_said():
     samples[:, 6] = [0.1, 0.5, 0.9, 1.5]  # the exponent of the noise is not known: a low rate is not told
     widths = transfer(chosen, NOISY, theta, Uncertainty(samples, 1e-4, 2.0 * LEVELS, 9))
     assert widths["cosine"] > ENOUGH > widths["constant"]
-    assert "do not tell" in transfer_words(widths) and "cosine" in transfer_words(widths)
+    assert "do not determine" in transfer_words(widths) and "cosine" in transfer_words(widths)
     sure = transfer(chosen, NOISY, theta, Uncertainty(theta[None], 1e-4, 2.0 * LEVELS, 9))
     assert transfer_words(sure).startswith("The curves tell")
 
 
 def test_a_single_constant_run_is_no_basis_for_other_schedules():
     alone = fit(run("constant", noise=5e-4), "fsl-simplified", starts=1)
-    assert any("do not tell the final loss" in note for note in alone.notes)
+    assert any("do not determine the final loss" in note for note in alone.notes)
     # the law of the noise, which a constant rate does not tell, is taken for granted by the simple form only
     assert alone.uncertainty.law.name == "fsl-full"
     assert np.ptp(alone.uncertainty.samples[:, alone.uncertainty.law.names.index("p")]) > 0.5

@@ -8,8 +8,9 @@ of the forgetting kernel K(t) = c gamma (1 + c t)^-(1 + gamma), of mass 1, over 
 gamma = 1 - 1/beta; a constant rate eta would end with the noise B (eta/eta_ref)^p. In the paper p = 1: the noise of
 plain stochastic gradient descent on a quadratic loss is proportional to the learning rate. Adaptive, normalised or
 clipped updates do not have to obey that (their noise falls more slowly than the rate), so that p is a parameter, which
-needs two levels of the learning rate to be told. Summed by parts this is the paper's ansatz with the changes of eta^p
-in the place of those of eta, and without the shortcut that takes e(t) out of the convolution at the time of a change.
+is identifiable only from two levels of the learning rate. Summed by parts this is the paper's ansatz with the changes
+of eta^p in the place of those of eta, and without the shortcut that takes e(t) out of the convolution at the time of a
+change.
 
 With ``signal_noise`` the noise has the second source of the functional, the part of the signal that is not yet learnt:
 sigma^2 + e(T(i)) with e(t) = t^-s; warmup counts as its end there, where e would be infinite. With ``sizes`` the model

@@ -93,12 +93,12 @@ def changes(plan: Plan, first: int = 0, detail: str = "exact") -> Changes:
     starts, stops = cuts[:-1], cuts[1:]
     total, moment, place = plan.sums
     mass = total[stops] - total[starts]
-    told = mass > 1e-12 * plan.peak
-    safe = np.where(told, mass, 1.0)
+    known = mass > 1e-12 * plan.peak
+    safe = np.where(known, mass, 1.0)
     low, high = plan.times[starts], plan.times[stops - 1]
     # the mean time of the changes; where nothing changes, what is remembered may (the signal): the middle
-    time = np.where(told, (moment[stops] - moment[starts]) / safe, 0.5 * (low + high))
-    position = np.where(told, (place[stops] - place[starts]) / safe, 0.5 * (starts + stops - 1))
+    time = np.where(known, (moment[stops] - moment[starts]) / safe, 0.5 * (low + high))
+    position = np.where(known, (place[stops] - place[starts]) / safe, 0.5 * (starts + stops - 1))
     seen = np.searchsorted(stops, plan.recorded, side="right").astype(np.int64)
     return Changes(starts - 1, stops - 1, np.clip(time, low, high), np.clip(position, starts, stops - 1), seen)
 

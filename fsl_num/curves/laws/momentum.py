@@ -62,8 +62,8 @@ class MomentumLaw(Law):
             low = rows.stop
             past = changes(plan, plan.warmup + 1, detail)
             change = past.of(plan.rates)
-            told = change != 0.0
-            parts.append((rows, Pairs(plan.recorded.astype(np.float64), past.position[told]), change[told]))
+            changed = change != 0.0
+            parts.append((rows, Pairs(plan.recorded.astype(np.float64), past.position[changed]), change[changed]))
 
         def columns(theta: Array) -> tuple[Array, Array]:
             kappa, decay = theta

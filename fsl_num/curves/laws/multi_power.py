@@ -84,10 +84,11 @@ class MultiPowerLaw(Law):
             first = 0 if self.warmup_sources else plan.warmup + 1
             past = changes(plan, first, detail)
             change = past.of(plan.rates)
-            told = change != 0.0
-            rates = plan.rates[past.after[told]]
+            changed = change != 0.0
+            rates = plan.rates[past.after[changed]]
             # the rate after the change: where a group of changes ends at 0, the annealing there is immediate
-            parts.append((rows, Pairs(plan.intrinsic_time, past.time[told]), change[told], np.maximum(rates, 1e-30)))
+            at = Pairs(plan.intrinsic_time, past.time[changed])
+            parts.append((rows, at, change[changed], np.maximum(rates, 1e-30)))
 
         def columns(theta: Array) -> tuple[Array, Array]:
             kappa, c, k1, k2 = theta

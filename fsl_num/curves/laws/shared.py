@@ -12,7 +12,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
 FASTEST: Final = 10.0
-"""The fastest memory, in units of 1/peak: one that is gone within a tenth of an update cannot be told from faster."""
+"""The fastest memory, in units of 1/peak: within a tenth of an update it is gone, like any faster one."""
 
 _SLOWEST = 0.05  # in units of 1/T: a slower memory looks the same with another strength
 

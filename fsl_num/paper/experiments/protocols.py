@@ -197,8 +197,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/fit/corrected", LABEL, 1375, "the fit of three constants with the model's own sums",
         "With e_M and K_M for their powers the fit is within a twentieth at every step, first steps included, and c_1 "
-        "and c_3 come out as the 1/2 of the theory. c_2 is not told by one curve: it comes out between 0.1 below and "
-        "1.",
+        "and c_3 come out as the 1/2 of the theory. c_2 is not identified by one curve: it comes out between 0.1 below "
+        "and 1.",
         within(RISK(k), three_terms(signal(CLOCK(k)), signal, forgetting_kernel), RISK(k) / 20),
         (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(MODES_FIT, _WRONG_MODES), role="corrected",
         family="fits",

@@ -182,11 +182,11 @@ def rounding(system: LinearModes, values: Array, highest: Array, first: float, s
     return np.asarray((own + system.error) / min(max(abs(1.0 - stability), 1e-3), 1.0))
 
 
-def room(system: LinearModes, stability: float, rtol: float) -> float:
+def rounding_margin(system: LinearModes, stability: float, rtol: float) -> float:
     """Return the part of the tolerance ``rtol`` that rounding leaves to the truncation of series.
 
     >>> problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.1, horizon=9.0)
-    >>> 0.8e-8 < room(linear_modes(problem, 9.0), problem.stability, 1e-8) < 1e-8
+    >>> 0.8e-8 < rounding_margin(linear_modes(problem, 9.0), problem.stability, 1e-8) < 1e-8
     True
     """
     one = np.ones(1)
@@ -224,7 +224,7 @@ def solve_steps(
     system: LinearModes, stability: float, lengths: Array, gammas: Array, rtol: float, slopes: Array = _NONE
 ) -> tuple[Array, Array, StepFacts]:
     """Return f at the start and after every step, absolute errors and facts; ``slopes`` as in :func:`march`."""
-    plan = plan_steps(system, stability, lengths, gammas, room(system, stability, rtol))
+    plan = plan_steps(system, stability, lengths, gammas, rounding_margin(system, stability, rtol))
     values, _ = march(system, plan, lengths, gammas, slopes)
     moving = plan.moving(lengths)
     relative = rounding(system, values, np.maximum.accumulate(values), float(values[0]), stability)

@@ -22,8 +22,8 @@ from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.steps.discrete import (
     checked_tolerance,
     plan_steps,
-    room,
     rounding,
+    rounding_margin,
     solve_steps,
     underflow,
 )
@@ -135,7 +135,7 @@ def _as_columns(
     """Return the losses and errors, (schedules, records), of schedules with the same ``lengths``."""
     from fsl_num.volterra.steps.kernel import march_columns
 
-    plan = plan_steps(system, stability, lengths, peaks, room(system, stability, rtol))
+    plan = plan_steps(system, stability, lengths, peaks, rounding_margin(system, stability, rtol))
     values, highest = np.empty((2, batches.shape[0], records.size))
     base = system.delta + system.noise
     for low in range(0, batches.shape[0], _COLUMNS):

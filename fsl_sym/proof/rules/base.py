@@ -15,7 +15,7 @@ from fsl_sym.proof.formulas import Hypothesis
 class StepVerdict:
     """``holds`` only where an exact method succeeded; ``method`` is ``exact`` or ``numeric``; ``detail`` says how.
 
-    ``hypotheses`` is what the step holds under, besides the assumptions of its letters: all that the rule was told.
+    ``hypotheses`` is what the step holds under, besides the assumptions of its letters: all that the rule was given.
     ``puts`` are the letters of lemmas for which the rule put a value, or which it let run over a range (None): what the
     lemmas assume of these letters, the kernel asks of the values.
     """

@@ -117,19 +117,19 @@ class MatrixIdentity:
         return accept(f"{len(left)} words agree, for matrices of every size", self._given(before, after))
 
     def _given(self, *sides: Expr) -> tuple[Hypothesis, ...]:
-        """What the rule was told about the letters of the sides, and used or could have used, as hypotheses."""
+        """What the rule was given about the letters of the sides, and used or could have used, as hypotheses."""
         relations = {reduce(lambda one, other: one * other, word): value for word, value in self.relations}
         moments = {Mean(reduce(lambda one, other: one * other, word)): value for word, value in self.moments}
         used: set[Any] = set(sides)
         while True:  # what a relation brings in may make room for another
             letters = {letter for each in used for letter in each.atoms(MatrixSymbol)}
-            told = relations | (moments if _any_holds(used, Mean) else {})
-            told |= self.derivatives_of(letters) if _any_holds(used, Rate) else {}
-            more = {value for word, value in told.items() if word.atoms(MatrixSymbol) <= letters} - used
+            known = relations | (moments if _any_holds(used, Mean) else {})
+            known |= self.derivatives_of(letters) if _any_holds(used, Rate) else {}
+            more = {value for word, value in known.items() if word.atoms(MatrixSymbol) <= letters} - used
             if not more:
                 break
             used |= more
-        given: list[Hypothesis] = [equals(word, told[word]) for word in told if word.atoms(MatrixSymbol) <= letters]
+        given: list[Hypothesis] = [equals(word, known[word]) for word in known if word.atoms(MatrixSymbol) <= letters]
         sides = tuple(used)
         scalars = {letter for side in sides for letter in side.free_symbols if not letter.is_integer}
         if _any_holds(sides, Mean):
@@ -146,7 +146,7 @@ class MatrixIdentity:
         return tuple(given)
 
     def derivatives_of(self, letters: set[Any]) -> dict[Any, Any]:
-        """The derivatives that were told of some letters."""
+        """The derivatives that were given of some letters."""
         return {Rate(letter): slope for letter, slope in self.derivatives if letter in letters}
 
     def _sides(self, side: Expr) -> Words:
