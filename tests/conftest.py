@@ -47,6 +47,7 @@ def cache_of_the_session(tmp_path_factory):
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = shared / "outcomes"
     before = os.environ.get("FSL_CACHE")
+    os.environ.pop("COLUMNS", None)  # the workers of pytest-xdist say 80: what is printed would depend on their number
     os.environ["FSL_CACHE"] = str(folder)  # processes that tests start inherit it
     yield folder
     if before is None:

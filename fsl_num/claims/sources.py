@@ -19,6 +19,8 @@ from typing import Any
 
 from sympy import Basic
 
+from fsl_sym.proof import formulas
+
 PACKAGES = ("fsl_sym", "fsl_num")
 HOME = Path(__file__).resolve().parents[2]
 """The folder that holds both packages: the checkout, or where they were installed."""
@@ -151,9 +153,10 @@ def _walk(thing: Any, seen: set[int]) -> Iterator[tuple[str, str]]:
     else:
         yield "module", type(thing).__module__
         yield "value", type(thing).__qualname__
-        if is_dataclass(thing) and not type(thing).__module__.startswith("fsl_sym"):
+        stated = type(thing).__module__ == formulas.__name__
+        if is_dataclass(thing) and (stated or not type(thing).__module__.startswith("fsl_sym")):
             inner = [getattr(thing, each.name) for each in fields(thing)]
-        else:  # a result of fsl_sym follows from its sources; a cache of results stands before a function
+        else:  # any other result of fsl_sym follows from its sources; a cache of results stands before a function
             inner = [getattr(thing, "__wrapped__", None)]
     for each in inner:
         yield from _walk(each, seen)

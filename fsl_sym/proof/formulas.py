@@ -191,12 +191,29 @@ class Property:
     def __str__(self) -> str:
         return f"{self.letter} is {self.says}"
 
+    @property
+    def names(self) -> set[str]:
+        """The names about which it speaks; not that of a letter for whose every value it is said."""
+        return set(re.findall(r"[A-Za-z]\w*'*", self.letter)) - {self.says.partition(_EVERYWHERE)[2]}
+
     def latex(self) -> str:
         """The hypothesis as text."""
         return rf"\text{{{self}}}"
 
 
 Hypothesis = Formula | Property
+_EVERYWHERE: Final = "true for every "
+
+
+def everywhere(formula: Formula, letter: Symbol) -> Property:
+    """That a formula about functions holds at every value of a letter, and not at one that may be put in for it.
+
+    >>> from sympy import Function
+    >>> from fsl_sym.symbols import t
+    >>> print(everywhere(equals(Function("f")(t), t), t))
+    f(t) = t is true for every t
+    """
+    return Property(str(formula), f"{_EVERYWHERE}{letter}")
 
 
 def equals(left: Any, right: Any) -> Formula:

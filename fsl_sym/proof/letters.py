@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -31,7 +30,7 @@ from sympy.core.function import AppliedUndef
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import sign
-from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, less, put
+from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, everywhere, less, put
 
 _KINDS: Final[tuple[dict[str, bool], ...]] = (
     {"positive": True},
@@ -168,6 +167,11 @@ def carried(lemma: Iterable[Hypothesis], values: Mapping[Symbol, Expr | None]) -
             # what the letter is declared to be was asked of its value, or of its range, by the rule
             if not any(item in declared(letter) - {less(Integer(1), symbols.beta)} for letter in named):
                 raise ValueError(f"the lemma holds where {item}, and that is not shown of what stands there instead")
+        elif running := [letter for letter in named if _runs_in_functions(item, letter)]:
+            # a proof may have used it at other values too: that the derivatives of two functions agree, say
+            if len(running) > 1:
+                raise ValueError(f"the lemma uses that {item} everywhere: put values in for one letter at a time")
+            kept.add(everywhere(item, running[0]))
         else:
             swaps = {letter: value for letter, value in values.items() if value is not None}
             kept |= _left_of(replace(item, left=put(item.left, swaps), right=put(item.right, swaps)), item)
@@ -185,10 +189,16 @@ def _left_of(there: Formula, item: Formula) -> set[Hypothesis]:
     return set()
 
 
+def _runs_in_functions(item: Formula, letter: Symbol) -> bool:
+    """Whether a formula says something about functions without a definition along a letter."""
+    applied = item.left.atoms(AppliedUndef) | item.right.atoms(AppliedUndef)
+    return any(letter in each.free_symbols for each in applied)
+
+
 def _speaks_of(item: Hypothesis, letter: Symbol) -> bool:
     if isinstance(item, Formula):
         return letter in item.free_symbols | {item.variable}
-    return letter.name in re.findall(r"[A-Za-z]\w*'*", item.letter)
+    return letter.name in item.names
 
 
 def misdeclared(side: Expr) -> str:

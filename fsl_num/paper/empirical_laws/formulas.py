@@ -27,7 +27,19 @@ from sympy import (
 )
 
 from fsl_sym.ansatz import batch, c, clock, drop, end, gone, i, k, kernel, left, past, phi, rate, source, u, v, whole, x
-from fsl_sym.proof import AllOf, Formula, Hypothesis, Property, at_most, equals, less, same_order, tends, within
+from fsl_sym.proof import (
+    AllOf,
+    Formula,
+    Hypothesis,
+    Property,
+    at_most,
+    equals,
+    everywhere,
+    less,
+    same_order,
+    tends,
+    within,
+)
 from fsl_sym.symbols import HALF, B, C, D, E, K, M, T, a, beta, lam, r, s, sigma, t, z
 
 Stated = tuple[Formula | AllOf, tuple[Hypothesis | str, ...]]
@@ -48,7 +60,7 @@ def _continuous(*letters: str, slopes: tuple[str, ...] = (), positive: tuple[str
 
 _GAIN = "g(t) is sigma^2 + e(t)"
 _CLOCK: Final[tuple[Hypothesis | str, ...]] = (
-    equals(Derivative(clock(v), v), phi(v)),
+    everywhere(equals(Derivative(clock(v), v), phi(v)), v),
     equals(clock(0), 0),
     equals(clock(end), whole),
     *_continuous("T", "phi", "K", "g"),
@@ -73,7 +85,7 @@ def _physical() -> Stated:
         Integral(kernel(whole - past) * source(past) * effective(past), (past, 0, whole)),
         Integral(_held(u) * step * phi(u) ** 2 / batch(u), (u, 0, end)),
     )
-    strength = equals(effective(clock(v)), step * phi(v) / batch(v))
+    strength = everywhere(equals(effective(clock(v)), step * phi(v) / batch(v)), v)
     return stated, (*_CLOCK, strength, *_continuous("gamma", positive=("b",)), _GAIN)
 
 

@@ -86,6 +86,11 @@ def continuous(*letters: object, slopes: tuple[object, ...] = ()) -> tuple[Prope
     return found + tuple(Property(str(letter), "a continuously differentiable function") for letter in slopes)
 
 
+def fixed(*letters: object) -> tuple[Property, ...]:
+    """That letters are the same for every draw of the features and the labels."""
+    return tuple(Property(str(letter), "not random") for letter in letters)
+
+
 def constant(*letters: object) -> tuple[Property, ...]:
     """That letters do not move along a derivative."""
     return tuple(Property(str(letter), "constant in time") for letter in letters)
@@ -117,7 +122,7 @@ def _first_kept() -> Formula:
 def _projected_risk() -> Stated:
     residual = PHI.T * ERROR - EPSILON * ONE
     risk = equals(Trace(Mean(residual.T * residual)) / 2, Trace(ERROR.T * H * ERROR) / 2 + sigma**2 / 2)
-    return risk, (SECOND, *LABELS, *symmetric(H))
+    return risk, (SECOND, *LABELS, *symmetric(H), *fixed(W, H, THETA, V, sigma))
 
 
 def _first_features_risk() -> Stated:
@@ -150,7 +155,7 @@ def _gradients() -> Stated:
         equals(Rate(W * H * ERROR), CURVATURE * DIRECTION),
     )
     along: tuple[Hypothesis, ...] = (equals(Rate(V), DIRECTION), *constant(W, H, PHI, THETA, DIRECTION, EPSILON))
-    return AllOf(parts), (*along, SECOND, *LABELS[:2], *symmetric(H))
+    return AllOf(parts), (*along, SECOND, *LABELS[:2], *symmetric(H), *fixed(W, H, THETA, V))
 
 
 BATCHES: Final = AllOf(
@@ -163,7 +168,7 @@ def _covariance() -> Stated:
     noise = W * PHI * PHI.T * U - EPSILON * W * PHI - W * H * U
     fourth = equals(Mean(PHI * PHI.T * U * U.T * PHI * PHI.T), CURVED)
     stated = equals(Mean(noise * noise.T), W * (CURVED - H * U * U.T * H) * W.T + sigma**2 * W * H * W.T)
-    return stated, (SECOND, fourth, *LABELS, *symmetric(H, CURVED))
+    return stated, (SECOND, fourth, *LABELS, *symmetric(H, CURVED), *fixed(W, H, U, CURVED, sigma))
 
 
 LEAST, MOST = Symbol(r"\rho_-", nonnegative=True), Symbol(r"\rho_+", positive=True)
@@ -256,7 +261,8 @@ def _coordinate() -> Stated:
     moment = theta**2 * exp(-2 * lam * t) + Integral(exp(-2 * lam * (t - z)) * _gamma(z) * _q(z), (z, 0, t))
     formula = equals(generator, -2 * lam * square + _gamma(t) * _q(t))
     mean = equals(_q(z), (Derivative(_m(z), z) + 2 * lam * _m(z)) / _gamma(z))
-    given: tuple[Hypothesis, ...] = (mean, equals(_m(0), theta**2), *continuous("gamma", "q", slopes=("m",)))
+    smooth = (*continuous("gamma", "q", slopes=("m",)), Property("m", "a real continuous function"))
+    given: tuple[Hypothesis, ...] = (mean, equals(_m(0), theta**2), *smooth)
     return AllOf((formula, equals(_m(t), moment))), given
 
 

@@ -26,9 +26,10 @@ from sympy import (
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Joint, Ray
 from fsl_num.paper.model import spaces
+from fsl_num.paper.model.formulas import fixed, symmetric
 from fsl_num.paper.model.tables import Interval, Numbers, table
 from fsl_sym import kernel_spaces
-from fsl_sym.proof import AllOf, Hypothesis, Mean, Property, at_least, at_most, equals, less, same_order
+from fsl_sym.proof import AllOf, Hypothesis, Mean, at_least, at_most, equals, less, same_order
 from fsl_sym.symbols import HALF, B, C, M, N, beta, j, s, sigma, t, z
 
 Array = NDArray[np.float64]
@@ -120,8 +121,8 @@ def _reproducing() -> tuple[AllOf, tuple[Hypothesis, ...]]:
         equals(Mean(at.T * values * drawn * drawn.T * function), at.T * values * function),
     )
     one = Identity(size)
-    symmetric = (Property(r"\Lambda", "symmetric"), Property("L", "symmetric"))
-    return AllOf(stated), (equals(inverse * values, one), equals(Mean(drawn * drawn.T), one), *symmetric)
+    known = (*symmetric(values, inverse), *fixed(values, at, function))
+    return AllOf(stated), (equals(inverse * values, one), equals(Mean(drawn * drawn.T), one), *known)
 
 
 REPRODUCING = _reproducing()

@@ -135,7 +135,7 @@ LEFT = (
     "F is kappa sum_j lambda_j theta_j^2/(lambda_j + kappa), "
     "e~ has theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2"
 )
-_kernel, _leaky, _floor = Function("K"), Function("e~"), Symbol("F", positive=True)
+_kernel, _leaky, _floor = Function("K"), Function("etilde"), Symbol("F", positive=True)
 
 
 def _law(left: Expr | int, signal: Expr, kernel: Expr, source: Expr) -> Formula:
