@@ -142,3 +142,10 @@ def test_what_the_letters_of_the_ansatz_promise() -> None:
     assert ansatz.batch(t).is_positive
     whole: tuple[Expr, ...] = (ansatz.i, ansatz.k, ansatz.n)
     assert all(each.is_integer for each in whole)
+
+
+def test_what_holds_everywhere_is_not_weakened_where_a_value_is_put_in() -> None:
+    """The functional in physical time is the lemma at v = 0, whose proof uses T' = phi at every v."""
+    hypotheses = [str(each) for each in ansatz.physical_time().prove().hypotheses]
+    assert "Derivative(T(v), v) = phi(v) is true for every v" in hypotheses
+    assert not any("phi(0)" in each for each in hypotheses)
