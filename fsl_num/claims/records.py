@@ -106,7 +106,7 @@ class RegimeOutcome:
 
 @dataclass(frozen=True)
 class DerivationRecord:
-    """How the symbolic witness spoke: the derivation's name, its steps and how many the machine verified."""
+    """A derivation's name, its steps and how many of them the machine verified."""
 
     name: str
     steps: int

@@ -26,12 +26,12 @@ from sympy import (
     sqrt,
 )
 
+from fsl_num.paper.model.formulas import continuous
 from fsl_sym.ansatz import batch, c, clock, drop, end, gone, i, k, kernel, left, past, phi, rate, source, u, v, whole, x
 from fsl_sym.proof import (
     AllOf,
     Formula,
     Hypothesis,
-    Property,
     at_most,
     equals,
     everywhere,
@@ -50,12 +50,6 @@ _j = Symbol("j", integer=True, positive=True)
 _r = Symbol("r", nonnegative=True)
 
 
-def _continuous(*letters: str, slopes: tuple[str, ...] = (), positive: tuple[str, ...] = ()) -> tuple[Property, ...]:
-    found = tuple(Property(letter, "a continuous function") for letter in (*letters, *slopes))
-    found += tuple(Property(letter, "a positive continuous function") for letter in positive)
-    return found + tuple(Property(letter, "a continuously differentiable function") for letter in slopes)
-
-
 # ---- the functional over the steps: T(u) is the clock, T_end = T(k) its last value, g = sigma^2 + e ------------------
 
 _GAIN = "g(t) is sigma^2 + e(t)"
@@ -63,9 +57,9 @@ _CLOCK: Final[tuple[Hypothesis | str, ...]] = (
     everywhere(equals(Derivative(clock(v), v), phi(v)), v),
     equals(clock(0), 0),
     equals(clock(end), whole),
-    *_continuous("T", "phi", "K", "g"),
+    *continuous("T", "phi", "K", "g"),
 )
-_SMOOTH: Final[tuple[Hypothesis | str, ...]] = (*_CLOCK, *_continuous(slopes=("phi",)), _GAIN)
+_SMOOTH: Final[tuple[Hypothesis | str, ...]] = (*_CLOCK, *continuous(slopes=("phi",)), _GAIN)
 
 
 def _held(time: Any) -> Expr:
@@ -86,7 +80,7 @@ def _physical() -> Stated:
         Integral(_held(u) * step * phi(u) ** 2 / batch(u), (u, 0, end)),
     )
     strength = everywhere(equals(effective(clock(v)), step * phi(v) / batch(v)), v)
-    return stated, (*_CLOCK, strength, *_continuous("gamma", positive=("b",)), _GAIN)
+    return stated, (*_CLOCK, strength, *continuous("gamma", positive=("b",)), _GAIN)
 
 
 PHYSICAL_TIME: Final = _physical()
@@ -186,7 +180,7 @@ _LABEL_NOISE = rate(0) * Integral(_SHARES, (u, 0, left(0))) - Sum(
 """The reduction of label noise, times c (1 - 1/beta): what the rate eta_0, held, injects, less what the steps do."""
 LEFT: Final[tuple[Hypothesis | str, ...]] = (
     equals(left(k), 0),
-    *_continuous("R", "eta"),
+    *continuous("R", "eta"),
     "R(i) = eta_(i+1) + ... + eta_k is the intrinsic time left after step i",
     "eta_0 is free: with eta_0 = eta_1 the sum begins at 2",
 )

@@ -80,9 +80,12 @@ def symmetric(*letters: object) -> tuple[Property, ...]:
     return tuple(Property(str(letter), "symmetric") for letter in letters)
 
 
-def continuous(*letters: object, slopes: tuple[object, ...] = ()) -> tuple[Property, ...]:
-    """That functions are continuous; those of ``slopes`` have a continuous derivative as well."""
+def continuous(
+    *letters: object, slopes: tuple[object, ...] = (), positive: tuple[object, ...] = ()
+) -> tuple[Property, ...]:
+    """That functions are continuous, some positive; those of ``slopes`` have a continuous derivative as well."""
     found = tuple(Property(str(letter), "a continuous function") for letter in (*letters, *slopes))
+    found += tuple(Property(str(letter), "a positive continuous function") for letter in positive)
     return found + tuple(Property(str(letter), "a continuously differentiable function") for letter in slopes)
 
 

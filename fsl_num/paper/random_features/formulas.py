@@ -10,7 +10,8 @@ from typing import Final
 
 from sympy import Expr, Function, Identity, Integral, MatrixSymbol, Max, Sum, Symbol, Trace, exp, oo
 
-from fsl_sym.proof import AllOf, Formula, Hypothesis, Property, at_least, at_most, equals, order_at_most, same_order
+from fsl_num.paper.model.formulas import symmetric
+from fsl_sym.proof import AllOf, Formula, Hypothesis, at_least, at_most, equals, order_at_most, same_order
 from fsl_sym.random_features import (
     COLUMNS,
     FEATURES,
@@ -62,10 +63,6 @@ def _square(name: str, size: Symbol = FEATURES) -> MatrixSymbol:
     return MatrixSymbol(name, size, size)
 
 
-def _symmetric(*letters: object) -> tuple[Property, ...]:
-    return tuple(Property(str(letter), "symmetric") for letter in letters)
-
-
 _A, _H, _S, _R = (_square(name) for name in ("A_t", "H", "S", "R"))
 _W, _G, _M_t = MatrixSymbol("W", SIZE, FEATURES), _square("G", SIZE), _square("M_t", SIZE)
 _u, _one = MatrixSymbol("u", FEATURES, 1), Identity(FEATURES)
@@ -93,8 +90,8 @@ def _first_columns() -> tuple[Formula, tuple[Hypothesis, ...]]:
         equals(COLUMNS.T * REST_INVERSE * COLUMNS, MIDDLE - HEAD_INVERSE),
         equals(WHOLE_INVERSE * REST, one - WHOLE_INVERSE * COLUMNS * HEAD * COLUMNS.T),
     )
-    symmetric = _symmetric(REST, REST_INVERSE, HEAD, HEAD_INVERSE, MIDDLE, MIDDLE_INVERSE)
-    return equals(WHOLE_INVERSE * COLUMNS * HEAD, REST_INVERSE * COLUMNS * MIDDLE_INVERSE), (*given, *symmetric)
+    shapes = symmetric(REST, REST_INVERSE, HEAD, HEAD_INVERSE, MIDDLE, MIDDLE_INVERSE)
+    return equals(WHOLE_INVERSE * COLUMNS * HEAD, REST_INVERSE * COLUMNS * MIDDLE_INVERSE), (*given, *shapes)
 
 
 FIRST_COLUMNS: Final = _first_columns()
@@ -106,7 +103,7 @@ TRACE_ORDER: Final = AllOf(
     )
 )
 ROOTS: Final[tuple[Hypothesis, ...]] = (equals(LARGER * LARGER, SMALLER * SMALLER + GAP * GAP),
- *_symmetric(SMALLER, LARGER, GAP, WEIGHT))
+ *symmetric(SMALLER, LARGER, GAP, WEIGHT))
 
 _X, _Y = _square("X"), _square("Y")
 SIGNS: Final = equals(
