@@ -28,13 +28,12 @@ from sympy import (
     oo,
     powsimp,
     preorder_traversal,
-    simplify,
     sin,
     uppergamma,
 )
 from sympy.core.function import AppliedUndef
 
-from fsl_sym.algebra.equality import sign
+from fsl_sym.algebra.equality import sign, simplified
 
 
 def _split(term: Expr, x: Symbol) -> tuple[Expr, Expr, list[Expr]]:
@@ -100,12 +99,12 @@ def _limit_at_zero(expression: Expr, x: Symbol) -> Expr | None:
                 if sign(power) not in (0, 1):
                     return None
                 constant *= gamma(item.args[0])
-            elif isinstance(item, lowergamma) and sign(item.args[0]) == 1 and not simplify(argument / x).has(x):
+            elif isinstance(item, lowergamma) and sign(item.args[0]) == 1 and not simplified(argument / x).has(x):
                 # between 0 and its leading term argument^order / order; a later term of the series is smaller
                 power += item.args[0]
                 if sign(power) not in (0, 1):
                     return None
-                constant *= simplify(argument / x) ** item.args[0] / item.args[0]
+                constant *= simplified(argument / x) ** item.args[0] / item.args[0]
             else:
                 return None
         collected += constant * x**power
@@ -219,8 +218,8 @@ def maximum_on_half_line(expression: Expr, v: Symbol) -> Expr | None:
     constant, power, others = _split(expression, v)
     if len(others) != 1 or not isinstance(others[0], exp) or sign(constant) != 1 or sign(power) != 1:
         return None
-    rate = simplify(-others[0].args[0] / v)
+    rate = simplified(-others[0].args[0] / v)
     if rate.has(v) or sign(rate) != 1:
         return None
     # d log / dv = A/v - B changes sign once, from plus to minus, at v = A/B
-    return simplify(constant * Pow(power / rate, power) * exp(-power))
+    return simplified(constant * Pow(power / rate, power) * exp(-power))

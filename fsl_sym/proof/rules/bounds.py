@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sympy import Expr, Integer, Sum, Symbol, diff, oo, simplify
+from sympy import Expr, Integer, Sum, Symbol, diff, oo
 
-from fsl_sym.algebra.equality import equal, sign
+from fsl_sym.algebra.equality import equal, sign, simplified
 from fsl_sym.algebra.limits import is_continuous, limit_value, maximum_on_half_line
 from fsl_sym.algebra.linear_combinations import one_integral, summands
 from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, is_any_positive, refuse
@@ -73,9 +73,9 @@ class Monotone:
 
 
 def _direction(x: Symbol, derivative: Expr, positive: Expr) -> int | None:
-    if positive != 1 and (limit_value(positive, x, Integer(0)) != 0 or sign(simplify(diff(positive, x))) != 1):
+    if positive != 1 and (limit_value(positive, x, Integer(0)) != 0 or sign(simplified(diff(positive, x))) != 1):
         return None
-    return sign(simplify(derivative / positive))
+    return sign(simplified(derivative / positive))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Rises:
         if freed is None or not is_any_positive(self.more) or self.function.has(self.more) or self.start.has(self.more):
             return refuse("the variable and what is added to the start must be positive letters of their own")
         x, (function,) = freed
-        rises = is_continuous(function, x, Integer(0), oo) and sign(simplify(diff(function, x))) in (0, 1)
+        rises = is_continuous(function, x, Integer(0), oo) and sign(simplified(diff(function, x))) in (0, 1)
         if sign(self.start) != 1 or not rises:
             return refuse("the function is not shown to rise from a positive start")
         for end, side in ((self.start, before), (self.start + self.more, after)):
@@ -131,9 +131,9 @@ class IntegralTest:
         if sign(low) not in (0, 1):
             return refuse("the summand is shown to fall for positive arguments: the integral must begin at 0 or above")
         ends = (first - 1, last) if upper else (first, last + 1)
-        if simplify(low - ends[0]) != 0 or not (high == ends[1] or simplify(high - ends[1]) == 0):
+        if simplified(low - ends[0]) != 0 or not (high == ends[1] or simplified(high - ends[1]) == 0):
             return refuse(f"the integral must run over {ends}")
-        slope = simplify(diff(integrand, y))
+        slope = simplified(diff(integrand, y))
         if sign(slope) != -1 or not is_continuous(integrand, y, low, high):
             return refuse(f"the summand is not shown to fall without a jump: its derivative is {slope}")
         return compare(summand.subs(index, y), integrand)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sympy import Expr, Integer, Min, Sum, Symbol, diff, oo, simplify
+from sympy import Expr, Integer, Min, Sum, Symbol, diff, oo
 
-from fsl_sym.algebra.equality import equal, sign
+from fsl_sym.algebra.equality import equal, sign, simplified
 from fsl_sym.algebra.limits import is_continuous, limit_value
 from fsl_sym.proof.formulas import Formula, at_least, canonical, put
 from fsl_sym.proof.rules.algebra import Pairs, moved
@@ -167,7 +167,7 @@ class AtMostBoth:
             return refuse(f"the lemmas bound {one.left} and {other.left}, not {quantity}")
         if sign(self.factor) != 1:
             return refuse(f"the factor {self.factor} is not shown to be positive")
-        smaller = Min(*(simplify(each.right / self.factor) for each in (one, other)))
+        smaller = Min(*(simplified(each.right / self.factor) for each in (one, other)))
         return compare(self.factor * smaller, canonical(after))
 
 
@@ -221,7 +221,7 @@ class HeadOfSum:
     def _begins_at_zero(x: Symbol, function: Expr) -> bool:
         if not is_continuous(function, x, Integer(0), oo):
             return False
-        return limit_value(function, x, Integer(0)) == 0 and sign(simplify(diff(function, x))) in (0, 1)
+        return limit_value(function, x, Integer(0)) == 0 and sign(simplified(diff(function, x))) in (0, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sympy import Add, Dummy, Eq, Expr, Ge, Gt, Integer, Max, Min, Mul, Pow, Symbol, simplify
+from sympy import Add, Dummy, Eq, Expr, Ge, Gt, Integer, Max, Min, Mul, Pow, Symbol
 
 from fsl_sym import symbols
-from fsl_sym.algebra.equality import equal, sign
+from fsl_sym.algebra.equality import equal, sign, simplified
 from fsl_sym.domain import PLANE, REGIMES, Regime, decide
 from fsl_sym.exponents.branches import branches_of
 from fsl_sym.exponents.certificate import Certificate
@@ -53,7 +53,7 @@ class OrderBetween:
                 continue
             if bound.relation not in allowed or bound.left != canonical(before):
                 return refuse(f"{bound} is no bound of {before} on that side")
-            constant = simplify(bound.right / canonical(after))
+            constant = simplified(bound.right / canonical(after))
             if constant.free_symbols - CONSTANTS or sign(constant) != 1:
                 return refuse(f"the bound is {constant} times the order, which is no positive constant")
             constants.append(str(constant))
@@ -234,7 +234,7 @@ def proves(certificate: Certificate, regime: Regime) -> bool:
 
 
 def _zero(expression: Expr, regime: Regime) -> bool:
-    return bool(simplify(expression) == 0) or decide(Eq(expression, 0), regime) is True
+    return bool(simplified(expression) == 0) or decide(Eq(expression, 0), regime) is True
 
 
 def _sign(triple: Sequence[Expr], regime: Regime) -> int | None:
