@@ -19,10 +19,12 @@ from fsl_num.functional import batch_noise_functional as batch_noise_functional
 from fsl_num.functional import functional_scaling_law as functional_scaling_law
 from fsl_num.functional import noise_functional as noise_functional
 from fsl_num.functional import scaling_functional as scaling_functional
+from fsl_num.given_spectrum import Spectrum as Spectrum
 from fsl_num.growth import growth_exponents as growth_exponents
 from fsl_num.minimise import minimise_law as minimise_law
 from fsl_num.minimise import near_optimal_interval as near_optimal_interval
 from fsl_num.minimise import near_optimal_intervals as near_optimal_intervals
+from fsl_num.model import Model as Model
 from fsl_num.schedules import Constant as Constant
 from fsl_num.schedules import Cosine as Cosine
 from fsl_num.schedules import Discrete as Discrete
@@ -57,7 +59,6 @@ from fsl_num.spectrum import signal as signal
 from fsl_num.spectrum import trace as trace
 from fsl_num.volterra import Problem as Problem
 from fsl_num.volterra import Solution as Solution
-from fsl_num.volterra import Spectrum as Spectrum
 from fsl_num.volterra import UnstableProblemError as UnstableProblemError
 from fsl_num.volterra import solve as solve
 from fsl_num.volterra.gradient import final_loss_gradient as final_loss_gradient

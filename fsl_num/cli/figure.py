@@ -11,6 +11,7 @@ import click
 from fsl_num.cli.inputs import InputError, refused
 from fsl_num.cli.options import Arguments, Command, Option, flag
 from fsl_num.cli.output import PICTURES, check_targets, show, show_json, write_picture
+from fsl_num.model import Model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,7 +111,7 @@ def _ladder(quick: bool) -> _Drawn:
     from fsl_num.simulate.ladder import ladder
     from fsl_num.simulate.regression import Regression
 
-    problem = Regression(s=0.5, beta=4.0, model_size=128, noise=9.0)
+    problem = Regression(Model(s=0.5, beta=4.0, size=128, noise=9.0))
     thresholds = (0.1,) if quick else (0.01, 0.03, 0.1, 0.3)
     steps, runs = (300, 50) if quick else (3000, 1000)
     found = ladder(problem, "wsd", peak=0.05, steps=steps, runs=runs, thresholds=thresholds)

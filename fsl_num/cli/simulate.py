@@ -83,17 +83,12 @@ def _check_method(arguments: Arguments) -> None:
 
 
 def _problem(arguments: Arguments) -> Regression:
+    from fsl_num.model import Model
     from fsl_num.simulate.regression import Regression
 
     chosen = {} if arguments.family is None else {"family": arguments.family}
-    return Regression(
-        s=float(arguments.s),
-        beta=float(arguments.beta),
-        model_size=arguments.model_size,
-        noise=float(arguments.noise),
-        features=arguments.features,
-        **chosen,
-    )
+    model = Model(float(arguments.s), float(arguments.beta), arguments.model_size, float(arguments.noise))
+    return Regression(model, features=arguments.features, **chosen)
 
 
 def _curve(arguments: Arguments, problem: Regression, rates: Any) -> RiskCurve:

@@ -65,10 +65,10 @@ def run(arguments: Arguments) -> int:
 
 def _problem(arguments: Arguments, times: list[Fraction] | None) -> Problem:
     """The problem that was typed; every option that it has no use for is refused."""
+    from fsl_num.model import Model
     from fsl_num.volterra import Problem
 
-    model = {"s": arguments.s, "beta": arguments.beta, "model_size": arguments.model_size, "noise": arguments.noise}
-    model["closure"] = arguments.closure
+    model, closure = Model(arguments.s, arguments.beta, arguments.model_size, arguments.noise), arguments.closure
     given = given_parameters(arguments)
     refuse_two_rates(arguments)
     if arguments.gamma is not None:
@@ -82,8 +82,9 @@ def _problem(arguments: Arguments, times: list[Fraction] | None) -> Problem:
             raise InputError("--time or --times is needed with --gamma, which has no end of its own")
         if times[-1] == 0:
             raise InputError("the last time must be above 0 with --gamma, for it is the horizon")
-        return Problem(**model, gamma=arguments.gamma, horizon=float(times[-1]))
-    problem = Problem(**model, gamma=_from_file(arguments, given) if arguments.schedule is None else _named(arguments))
+        return Problem(model, gamma=arguments.gamma, horizon=float(times[-1]), closure=closure)
+    gamma = _from_file(arguments, given) if arguments.schedule is None else _named(arguments)
+    problem = Problem(model, gamma=gamma, closure=closure)
     if times is not None and float(times[-1]) > problem.end * (1 + 1e-12):
         raise InputError(
             f"the times reach {float(times[-1])!r}, beyond the schedule, whose learning rates add up to the intrinsic"

@@ -21,6 +21,7 @@ import numpy as np
 
 from fsl_num.functional import functional_scaling_law
 from fsl_num.growth import growth_exponents
+from fsl_num.model import Model
 from fsl_num.schedules import schedule as make_schedule
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.recursion import exact_risk
@@ -166,7 +167,7 @@ def peak_parameters(name: str, peak: float, budget: float) -> dict[str, float]:
 def final_risk(problem: Regression, name: str, peak: float, budget: int) -> tuple[float, float]:
     """Return the exact excess risk after ``budget`` steps of the schedule called ``name``, and the intrinsic time.
 
-    >>> problem = Regression(s=0.5, beta=4.0, model_size=float("inf"), noise=9.0)
+    >>> problem = Regression(Model(s=0.5, beta=4.0, size=float("inf"), noise=9.0))
     >>> risk, time = final_risk(problem, "constant", 0.05, 1000)
     >>> round(time, 9), risk < problem.initial_risk
     (50.0, True)
@@ -178,12 +179,14 @@ def final_risk(problem: Regression, name: str, peak: float, budget: int) -> tupl
 def functional_risk(problem: Regression, name: str, peak: float, budget: float) -> float:
     """Return half of the functional scaling law at the end of training, by quadrature: any budget of steps.
 
-    >>> problem = Regression(s=0.5, beta=4.0, model_size=float("inf"), noise=9.0)
+    >>> problem = Regression(Model(s=0.5, beta=4.0, size=float("inf"), noise=9.0))
     >>> functional_risk(problem, "constant", 0.05, 1e12) > 0
     True
     """
     plan = make_schedule(name, peak=peak, steps=budget, **peak_parameters(name, peak, budget))
-    law = functional_scaling_law(plan, problem.s, problem.beta, problem.model_size, problem.noise, rtol=1e-8)
+    law = functional_scaling_law(
+        plan, problem.model.s, problem.model.beta, problem.model.size, problem.model.noise, rtol=1e-8
+    )
     return 0.5 * law.total
 
 
@@ -215,7 +218,7 @@ def final_losses(
         raise ValueError(
             f"largest must be at least 10,000 and farthest at least largest, got {largest!r}, {farthest!r}"
         )
-    problem = Regression(s=s, beta=beta, model_size=math.inf, noise=noise)
+    problem = Regression(Model(s=s, beta=beta, size=math.inf, noise=noise))
     count = round(density * math.log10(top / 1e3)) + 1
     budgets = np.round(np.geomspace(1e3, top, count))
     name = rule.schedule
@@ -249,7 +252,7 @@ def risks_by_peak_power(
     >>> bool(risks[0] < 0.2 * risks[1])
     True
     """
-    problem = Regression(s=s, beta=beta, model_size=math.inf, noise=noise)
+    problem = Regression(Model(s=s, beta=beta, size=math.inf, noise=noise))
     return np.array([final_risk(problem, name, PEAK * float(budget) ** -r, budget)[0] for r in powers])
 
 
@@ -258,7 +261,7 @@ def _sampled_risk(
 ) -> tuple[float, float]:
     from fsl_num.simulate.monte_carlo import simulate_sgd
 
-    small = Regression(s=problem.s, beta=problem.beta, model_size=128, noise=problem.noise)
+    small = Regression(Model(s=problem.model.s, beta=problem.model.beta, size=128, noise=problem.model.noise))
     rates = step_rates(name, peak=peak, steps=budget, **peak_parameters(name, peak, budget))
     curve = simulate_sgd(small, rates, runs=runs, seed=seed, executor=executor)
     return float(curve.excess_risk[-1]), float(curve.standard_error[-1])

@@ -19,6 +19,7 @@ import numpy as np
 
 from fsl_num.experiments.fitting import LawFit, fit_law
 from fsl_num.experiments.physical_time import law_terms
+from fsl_num.model import Model
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.recursion import exact_risk
@@ -103,10 +104,10 @@ class LossDynamics:
     def as_dict(self) -> dict[str, Any]:
         """Return the setting and the numbers of every fit."""
         return {
-            "s": self.problem.s,
-            "beta": self.problem.beta,
-            "model_size": int(self.problem.model_size),
-            "noise": self.problem.noise,
+            "s": self.problem.model.s,
+            "beta": self.problem.model.beta,
+            "model_size": int(self.problem.model.size),
+            "noise": self.problem.model.noise,
             "peak_lr": self.peak,
             "steps": self.steps,
             "runs": self.sampled_runs,
@@ -139,7 +140,7 @@ def loss_dynamics(
     >>> found.runs[0].fits["modes"].r_squared > 0.99
     True
     """
-    problem = Regression(s=s, beta=beta, model_size=model_size, noise=noise)
+    problem = Regression(Model(s=s, beta=beta, size=model_size, noise=noise))
     count = int(whole_size("runs", runs, infinite=False, least=0))
     rates = [step_rates(name, peak=peak, steps=steps) for name in schedules]
     exact = [exact_risk(problem, eta, every=1) for eta in rates]
@@ -169,7 +170,7 @@ def loss_dynamics(
 def fit_grid(points: Sequence[tuple[float, float]] = GRID, **options: Any) -> list[LossDynamics]:
     """Return :func:`loss_dynamics` at every point (s, beta); ``options`` as there, all five schedules unless named.
 
-    >>> [round(cell.problem.s, 2) for cell in fit_grid([(0.5, 2.0), (1.0, 3.0)], steps=100, model_size=8)]
+    >>> [round(cell.problem.model.s, 2) for cell in fit_grid([(0.5, 2.0), (1.0, 3.0)], steps=100, model_size=8)]
     [0.5, 1.0]
     """
     options.setdefault("schedules", ALL_SHOWN)

@@ -89,7 +89,8 @@ def law_terms(problem: Regression, rates: Any, batch_sizes: Any = 1, *, form: st
     number or one a step. ``form``: one of :data:`FORMS`; "printed" needs a first rate above 0. Raises ValueError for
     anything else.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=8, noise=9.0)
+    >>> from fsl_num.model import Model
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=8, noise=9.0))
     >>> terms = law_terms(problem, [0.04, 0.21])
     >>> terms[:, 0].round(12).tolist(), terms[0, 2].round(12).tolist()
     ([5.0, 2.0], 0.0144)
@@ -108,13 +109,13 @@ def law_terms(problem: Regression, rates: Any, batch_sizes: Any = 1, *, form: st
     # The gradient noise of a step comes from what was unlearned after it in the appendix, and that is kept.
     signal = unlearned(time)
     noises = accumulated(kernel, eta, np.stack([injected * signal, injected]))
-    first = time**-problem.s if form == "printed" else signal
-    return np.stack([first, noises[0], problem.noise * noises[1]], axis=1)
+    first = time**-problem.model.s if form == "printed" else signal
+    return np.stack([first, noises[0], problem.model.noise * noises[1]], axis=1)
 
 
 def _kernel_and_signal(problem: Regression, horizon: float, form: str) -> tuple[Exponentials, Callable[[Array], Array]]:
     if form != "modes":
-        return power_as_exponentials(2.0 - 1.0 / problem.beta, horizon), lambda t: (1.0 + t) ** -problem.s
+        return power_as_exponentials(2.0 - 1.0 / problem.model.beta, horizon), lambda t: (1.0 + t) ** -problem.model.s
     spectrum = problem.spectrum
     decay = 2.0 * np.asarray(spectrum.eigenvalues)
     signal = Exponentials(decay, np.asarray(spectrum.signals))

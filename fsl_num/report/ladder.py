@@ -76,10 +76,11 @@ def ladder_figure(ladder: Ladder, title: str) -> Figure:
 def ladder_text(ladder: Ladder) -> list[Any]:
     """A table of the distances of each rung to the next, and the learning rates at which the approximations break.
 
+    >>> from fsl_num.model import Model
     >>> from fsl_num.report.tables import rendered
     >>> from fsl_num.simulate.ladder import ladder
     >>> from fsl_num.simulate.regression import Regression
-    >>> model = Regression(s=0.5, beta=2.0, model_size=8, noise=1.0)
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=8, noise=1.0))
     >>> rungs = ladder(model, "cosine", peak=0.1, steps=50, thresholds=())
     >>> rendered(*ladder_text(rungs)).splitlines()[0].split()[:4]
     ['rung', 'next', 'largest', 'distance']

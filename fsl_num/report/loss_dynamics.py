@@ -87,7 +87,7 @@ def fit_grid_figure(cells: Sequence[LossDynamics]) -> Figure:
     """
     if not cells:
         raise ValueError("there is nothing to draw: give at least one point (s, beta)")
-    columns = min(4, len({cell.problem.beta for cell in cells}))
+    columns = min(4, len({cell.problem.model.beta for cell in cells}))
     rows = -(-len(cells) // columns)
     figure = new_figure((2.9 * columns + 0.4, 2.3 * rows + 2.2))
     from matplotlib.lines import Line2D
@@ -113,7 +113,7 @@ def fit_grid_figure(cells: Sequence[LossDynamics]) -> Figure:
             _draw_loss(ax, run, modes=False, thin=True)
         fits = [run.fits[PRINTED] for run in cell.runs]
         mean, worst = max(fit.mean_error for fit in fits), max(fit.worst_error for fit in fits)
-        s, beta = cell.problem.s, cell.problem.beta
+        s, beta = cell.problem.model.s, cell.problem.model.beta
         edge = s - 1.0 + 1.0 / beta
         regime = "edge" if abs(edge) < 1e-12 else "hard" if edge < 0 else "easy"
         ax.set_title(rf"$s = {s:g}$, $\beta = {beta:g}$ ({regime})", fontsize=9.5)
@@ -143,9 +143,9 @@ def loss_dynamics_text(dynamics: LossDynamics) -> list[Any]:
     >>> loss_dynamics_text(loss_dynamics(schedules=["wsd"], steps=100, model_size=8))[0]
     's = 0.5, beta = 4, M = N = 8, sigma^2 = 9, peak rate 0.05, 100 steps'
     """
-    problem = dynamics.problem
+    model = dynamics.problem.model
     title = (
-        f"s = {problem.s:g}, beta = {problem.beta:g}, M = N = {problem.model_size:g}, sigma^2 = {problem.noise:g},"
+        f"s = {model.s:g}, beta = {model.beta:g}, M = N = {model.size:g}, sigma^2 = {model.noise:g},"
         f" peak rate {dynamics.peak:g}, {dynamics.steps} steps"
     )
     rows, lines = [], []
@@ -177,7 +177,7 @@ def fit_grid_text(cells: Sequence[LossDynamics]) -> list[Any]:
     """
     forms = {PRINTED: "powers as printed, fitted from T = 1 on", "modes": "sums e_M and K_M of the model"}
     rows = [
-        (f"{cell.problem.s:g}", f"{cell.problem.beta:g}", run.name, title, *_cells(run.fits[form]))
+        (f"{cell.problem.model.s:g}", f"{cell.problem.model.beta:g}", run.name, title, *_cells(run.fits[form]))
         for cell in cells
         for run in cell.runs
         for form, title in forms.items()
@@ -225,11 +225,9 @@ def _key(line: Any, colour: str, **style: Any) -> Any:
 
 
 def _setting(dynamics: LossDynamics) -> str:
-    problem = dynamics.problem
-    return (
-        rf"$M = N = {problem.model_size:g}$, $\sigma^2 = {problem.noise:g}$, peak rate {dynamics.peak:g}, batch size 1"
-    )
+    model = dynamics.problem.model
+    return rf"$M = N = {model.size:g}$, $\sigma^2 = {model.noise:g}$, peak rate {dynamics.peak:g}, batch size 1"
 
 
 def _title(dynamics: LossDynamics) -> str:
-    return rf"$s = {dynamics.problem.s:g}$, $\beta = {dynamics.problem.beta:g}$, {_setting(dynamics)}"
+    return rf"$s = {dynamics.problem.model.s:g}$, $\beta = {dynamics.problem.model.beta:g}$, {_setting(dynamics)}"

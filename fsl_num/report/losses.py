@@ -23,9 +23,10 @@ _FIRST = 0.1  # intrinsic time where the picture begins: the fastest mode decays
 def loss_text(solution: Solution) -> list[Any]:
     """A table of times, losses and errors, then how they were found.
 
+    >>> from fsl_num.model import Model
     >>> from fsl_num.report.tables import rendered
     >>> from fsl_num.volterra import Problem, solve
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=1, noise=0.0, gamma=0.0, horizon=1.0)
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=0.0), gamma=0.0, horizon=1.0)
     >>> rendered(*loss_text(solve(problem, 0.0, digits=15))).splitlines()[2].split()
     ['0.0', '1.64493406684823', '1.6e-15']
     """
@@ -70,8 +71,9 @@ def loss_json(solution: Solution) -> dict[str, Any]:
     """The lists ``time``, ``value`` and ``error`` (numbers as text, so that none loses a digit), method and digits,
     and ``success``: false where the tolerance was missed, as ``message`` then says.
 
+    >>> from fsl_num.model import Model
     >>> from fsl_num.volterra import Problem, solve
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=1, noise=0.0, gamma=0.0, horizon=1.0)
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=0.0), gamma=0.0, horizon=1.0)
     >>> loss_json(solve(problem, 0.0, digits=15))["value"]
     ['1.64493406684823']
     """
@@ -104,11 +106,11 @@ def loss_figure(problem: Problem, solution: Solution, title: str, *, allow_unsta
 
     figure = new_figure((6.4, 4.4))
     ax = figure.subplots()
-    t = np.geomspace(min(_FIRST / problem.fastest, 1e-3 * problem.end), problem.end, _POINTS)
+    t = np.geomspace(min(_FIRST / problem.model.fastest, 1e-3 * problem.end), problem.end, _POINTS)
     # A schedule may decay within the last few percent, which deserve points of their own.
     t = np.unique(np.concatenate([t, problem.end - t[t < 0.5 * problem.end]]))
     curve = solve(problem, t, rtol=1e-8, allow_unstable=allow_unstable).values
-    forcing = problem.forcing(t)
+    forcing = problem.model.forcing(t)
     ax.loglog(t, curve, color="#1f5f8b", linewidth=1.8, label="loss $f$")
     without = r"without gradient noise, $\delta_M + e_M$"
     ax.loglog(t, forcing, color="#b3430a", linewidth=1.2, linestyle="dashed", label=without)

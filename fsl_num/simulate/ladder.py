@@ -50,7 +50,8 @@ class Ladder:
     where there are, beside their exact expectations among the curves. ``breaking``: the learning rates at which each
     approximation breaks, for this shape of schedule.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=32, noise=1.0)
+    >>> from fsl_num.model import Model
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=32, noise=1.0))
     >>> found = ladder(model, "cosine", peak=0.1, steps=1000, thresholds=())
     >>> [gap.next_rung for gap in found.table]
     ['sde-physical', 'sde-intrinsic', 'volterra', 'fsl', 'asymptotic']
@@ -193,7 +194,8 @@ def ladder(
     SDE or the Volterra equation grow. Sources: equations labelled eqn: sgd, eqn: sde, eqn: sde-instrinc,
     eqn: volterra-equation and eqn: fsl, and the powers of Lemma lemma:ke-power with their sharp constants.
 
-    >>> found = ladder(Regression(s=0.5, beta=2.0, model_size=32, noise=1.0), "constant", peak=0.01, steps=500)
+    >>> from fsl_num.model import Model
+    >>> found = ladder(Regression(Model(s=0.5, beta=2.0, size=32, noise=1.0)), "constant", peak=0.01, steps=500)
     >>> all(gap.largest < 0.01 for gap in found.table[:4]), found.breaking[0].message[:5]
     (True, 'above')
     """

@@ -80,7 +80,8 @@ def breaking_rates(
     ``at_end`` of that after the last step. Peaks are found to 0.1% between neighbours a factor of 2 apart. Raises
     ValueError or TypeError for arguments that do not fit.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=32, noise=1.0)
+    >>> from fsl_num.model import Model
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=32, noise=1.0))
     >>> rows = breaking_rates(model, np.ones(500))
     >>> [row.rung for row in rows]
     ['expected', 'sde-physical', 'sde-intrinsic', 'volterra', 'fsl']

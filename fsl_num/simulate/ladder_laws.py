@@ -149,7 +149,8 @@ def asymptotic_of_steps(problem: Regression, lengths: Array, gammas: Array, want
     int K over a step is exact; what drives it is averaged over the step. Raises ValueError for a problem with a
     projection or a target of its own, which has no powers.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=math.inf, noise=1.0)
+    >>> from fsl_num.model import Model
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0))
     >>> law = asymptotic_of_steps(model, np.full(10**4, 0.3), np.full(10**4, 0.3), np.array([10**4]))
     >>> bool(0.3 * math.pi**2 / 12 < law[0] < 0.6)
     True
@@ -157,11 +158,11 @@ def asymptotic_of_steps(problem: Regression, lengths: Array, gammas: Array, want
     if problem.projection is not None or problem.target is not None:
         raise ValueError("the asymptotic law is that of power-law modes: a projection or another target has none")
     assert problem.features is not None
-    powers = SharpPowers(problem.s, problem.beta, problem.model_size, problem.features)
+    powers = SharpPowers(problem.model.s, problem.model.beta, problem.model.size, problem.features)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
     x, w = np.polynomial.legendre.leggauss(3)
     inside = ends[:-1, None] + 0.5 * (x + 1.0) * lengths[:, None]
-    driven = gammas * (powers.signal(inside) @ (0.5 * w) + problem.noise)
+    driven = gammas * (powers.signal(inside) @ (0.5 * w) + problem.model.noise)
     integral = powers.kernel_integral(max(float(ends[-1]), 1e-300))
     found = powers.approximation + powers.signal(ends[wanted])
     rows = max(1, _AT_ONCE // ends.size)

@@ -38,7 +38,8 @@ def rungs_of(problem: Regression) -> tuple[str, ...]:
     """Return the rungs that ``problem`` has without sampling: no SDE but for Gaussian features, and no asymptotic law
     without power laws.
 
-    >>> rungs_of(Regression(s=0.5, beta=2.0, model_size=3, noise=1.0, family="uniform"))
+    >>> from fsl_num.model import Model
+    >>> rungs_of(Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0), family="uniform"))
     ('expected', 'volterra', 'fsl', 'asymptotic')
     """
     left_out = {"sgd"}
@@ -68,7 +69,8 @@ def rung_curve(name: str, problem: Regression, rates: Array, batches: Array, wan
     The two SDEs are equal in law and share one expectation. Raises UnstableProblemError for the SDEs and the Volterra
     equation where their risk grows, OverflowError where that of SGD grows beyond the range of floats.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=3, noise=1.0)
+    >>> from fsl_num.model import Model
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0))
     >>> rung_curve("volterra", model, np.full(4, 0.1), np.ones(4), np.array([0, 4])).step.tolist()
     [0, 4]
     """
@@ -98,7 +100,8 @@ def largest_rate(name: str, problem: Regression, batch_size: float = 1.0) -> flo
     features; the SDE: sum_j gamma lambda_j/(2 - gamma lambda_j) = 1; the Volterra equation: gamma tr(H)/2 = 1, all with
     gamma = eta/B. The laws are linear and never grow: inf.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=1, noise=1.0)
+    >>> from fsl_num.model import Model
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=1, noise=1.0))
     >>> [round(largest_rate(name, model), 9) for name in ("expected", "sde-intrinsic", "volterra", "fsl")]
     [0.666666667, 1.0, 2.0, inf]
     """
@@ -130,7 +133,7 @@ def _root(problem: Regression, level: float) -> float:
     from scipy.optimize import brentq
 
     equation = volterra_problem(problem, 1.0, "gaussian", 1.0)
-    top = 2.0 / equation.fastest
+    top = 2.0 / equation.model.fastest
 
     def excess(rho: float) -> float:
         number = replace(equation, gamma=rho).stability

@@ -50,13 +50,14 @@ class Whitened:
 def whitened(problem: Regression) -> Whitened:
     """Return ``problem`` in whitened coordinates; raise ValueError where it has too many features to be listed.
 
-    >>> whitened(Regression(s=0.5, beta=2.0, model_size=2, noise=1.0)).eigenvalues.tolist()
+    >>> from fsl_num.model import Model
+    >>> whitened(Regression(Model(s=0.5, beta=2.0, size=2, noise=1.0))).eigenvalues.tolist()
     [1.0, 0.25]
     """
     kind = problem.family
     assert isinstance(kind, Family) and problem.features is not None
     alone = problem.projection is None and kind.kurtosis is not None  # independent features: the tail is one number
-    listed = problem.model_size if alone else problem.features
+    listed = problem.model.size if alone else problem.features
     if listed > _MOST:
         what = "model_size" if alone else "features"
         raise ValueError(
@@ -66,15 +67,15 @@ def whitened(problem: Regression) -> Whitened:
     if alone:
         kept = int(listed)
         index = np.arange(1.0, kept + 1.0)
-        eigenvalues = index**-problem.beta
+        eigenvalues = index**-problem.model.beta
         if problem.target is None:
-            aim = index ** (-0.5 * (1.0 + problem.s * problem.beta))
+            aim = index ** (-0.5 * (1.0 + problem.model.s * problem.model.beta))
         else:
             aim = np.sqrt(eigenvalues) * problem.theta[:kept]
         return Whitened(eigenvalues, None, aim, np.zeros(kept), problem.tail)
     root = np.sqrt(problem.eigenvalues)
     aim = root * problem.theta
-    kept = int(problem.model_size)
+    kept = int(problem.model.size)
     weights = np.eye(kept, aim.size) if problem.projection is None else problem.projection
     scales = weights[np.arange(kept), np.arange(kept)]
     if np.count_nonzero(weights) == kept and scales.all():  # rescaled first features
@@ -144,7 +145,7 @@ class _Run:
         assert isinstance(kind, Family)
         system = whitened(problem)
         mean = -system.aim
-        return cls(system, _seen_noise(system, kind), problem.noise, np.multiply.outer(mean, mean), mean)
+        return cls(system, _seen_noise(system, kind), problem.model.noise, np.multiply.outer(mean, mean), mean)
 
     @property
     def risk(self) -> float:
@@ -206,7 +207,8 @@ def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, 
     Raises ValueError where an argument does not fit or the features are too many to be listed, and OverflowError where
     training diverges beyond the range of floats. Source: the update labelled eqn: sgd, averaged.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=4, noise=1.0, family="trigonometric")
+    >>> from fsl_num.model import Model
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=1.0), family="trigonometric")
     >>> curve = exact_risk_matrix(problem, [0.1] * 100, every=50)
     >>> curve.step.tolist(), bool(curve.excess_risk[0] > curve.excess_risk[-1])
     ([0, 50, 100], True)
@@ -245,7 +247,8 @@ def noise_constants(
 
     Arguments and errors are those of :func:`exact_risk_matrix`; ValueError too where there is no error.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=4, noise=0.0, family="rademacher")
+    >>> from fsl_num.model import Model
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=0.0), family="rademacher")
     >>> found = noise_constants(problem, [0.1] * 20)
     >>> bool(found.least[0] > 0.2), bool(found.largest[-1] < 1.0)
     (True, True)

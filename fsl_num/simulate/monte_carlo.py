@@ -58,7 +58,8 @@ def simulate_sgd(
     OverflowError where training diverges, OSError where a checkpoint cannot be written from the beginning, and
     :class:`~fsl_num.simulate.runs_workers.LostWorkersError` where workers are lost again and again.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=3, noise=0.1)
+    >>> from fsl_num.model import Model
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=3, noise=0.1))
     >>> curve = simulate_sgd(problem, [0.1] * 20, runs=200, seed=1, every=10)
     >>> curve.step.tolist(), bool(curve.excess_risk[-1] < curve.excess_risk[0]), curve.standard_error[0].item()
     ([0, 10, 20], True, 0.0)

@@ -27,7 +27,8 @@ def noise_covariance(problem: Regression, v: Any) -> Array:
     Independent features may be infinitely many where the model has the first M. Raises ValueError where ``v`` does not
     fit, or where there are too many features to be listed.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=2, noise=0.0, family="rademacher")
+    >>> from fsl_num.model import Model
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0), family="rademacher")
     >>> noise_covariance(problem, problem.theta + [1.0, 0.0]).tolist()
     [[0.0, 0.0], [0.0, 0.25]]
     """
@@ -35,7 +36,7 @@ def noise_covariance(problem: Regression, v: Any) -> Array:
     assert isinstance(kind, Family) and problem.features is not None
     weights = _weights(problem, v)
     alone = problem.projection is None and kind.kurtosis is not None
-    listed = problem.model_size if alone else problem.features
+    listed = problem.model.size if alone else problem.features
     if listed > _MOST:
         raise ValueError(f"the noise covariance lists at most {_MOST} features, got {listed:g}")
     size = weights.size
@@ -44,21 +45,22 @@ def noise_covariance(problem: Regression, v: Any) -> Array:
         first = problem.spectrum.eigenvalues
         error = weights - (problem.theta[:size] if problem.target is not None else _first_theta(problem, size))
         found = kind.fourth_moment(first, np.outer(error, error)) - np.outer(first * error, first * error)
-        found[np.arange(size), np.arange(size)] += (problem.tail + problem.noise) * first
+        found[np.arange(size), np.arange(size)] += (problem.tail + problem.model.noise) * first
         return found
     eigenvalues = problem.eigenvalues
     projection = np.eye(size, eigenvalues.size) if problem.projection is None else problem.projection
     error = weights @ projection - problem.theta
     inner = kind.fourth_moment(eigenvalues, np.outer(error, error))
     inner -= np.outer(eigenvalues * error, eigenvalues * error)
-    found = projection @ inner @ projection.T + problem.noise * (projection * eigenvalues) @ projection.T
+    found = projection @ inner @ projection.T + problem.model.noise * (projection * eigenvalues) @ projection.T
     return np.asarray(0.5 * (found + found.T))  # products of matrices are symmetric up to rounding only
 
 
 def curvature(problem: Regression) -> Array:
     """Return W H W', the second derivative of the risk, shape (M, M).
 
-    >>> curvature(Regression(s=0.5, beta=2.0, model_size=2, noise=0.0)).tolist()
+    >>> from fsl_num.model import Model
+    >>> curvature(Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0))).tolist()
     [[1.0, 0.0], [0.0, 0.25]]
     """
     if problem.projection is None:
@@ -71,7 +73,8 @@ def noise_bounds(problem: Regression, v: Any) -> tuple[float, float]:
 
     The lemma says that they lie in [rho_-, rho_+]. Raises ValueError where ``v`` does not fit or has no excess risk.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=2, noise=1.0)
+    >>> from fsl_num.model import Model
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=1.0))
     >>> [round(a, 9) for a in noise_bounds(problem, [2.0, 1.0])]
     [1.0, 2.0]
     """
@@ -81,18 +84,18 @@ def noise_bounds(problem: Regression, v: Any) -> tuple[float, float]:
     if not risk > 0.0:
         raise ValueError("v has no excess risk: the noise is that of the labels alone")
     values = eigh(noise_covariance(problem, v), curvature(problem), eigvals_only=True)
-    low, high = ((float(value) - problem.noise) / (2.0 * risk) for value in (values[0], values[-1]))
+    low, high = ((float(value) - problem.model.noise) / (2.0 * risk) for value in (values[0], values[-1]))
     return low, high
 
 
 def _weights(problem: Regression, v: Any) -> Array:
     given = np.asarray(v, dtype=np.float64)
-    if not math.isfinite(problem.model_size) or given.shape != (int(problem.model_size),):
-        raise ValueError(f"v must be model_size = {problem.model_size:g} numbers, got the shape {given.shape}")
+    if not math.isfinite(problem.model.size) or given.shape != (int(problem.model.size),):
+        raise ValueError(f"v must be model_size = {problem.model.size:g} numbers, got the shape {given.shape}")
     if not np.isfinite(given).all():
         raise ValueError("v must be finite")
     return given
 
 
 def _first_theta(problem: Regression, size: int) -> Array:
-    return np.asarray(np.arange(1.0, size + 1.0) ** (-0.5 * (1.0 + problem.beta * (problem.s - 1.0))))
+    return np.asarray(np.arange(1.0, size + 1.0) ** (-0.5 * (1.0 + problem.model.beta * (problem.model.s - 1.0))))

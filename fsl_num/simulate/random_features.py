@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.model import Model
 from fsl_num.simulate.random_tasks import one_per_size, over_runs, sizes_of
 from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array, capacity_exponent, positive, whole_size
@@ -87,7 +88,7 @@ def random_projection(
 def bias(problem: Regression, times: Any) -> Array:
     """Return B(t), twice the risk that training without noise has at ``times`` >= 0; inf gives what is never learned.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=2, noise=0.0)
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0))
     >>> bias(problem, [0.0, float("inf")]).tolist()
     [1.25, 0.0]
     """
@@ -98,12 +99,12 @@ def bias(problem: Regression, times: Any) -> Array:
 def mean_bias(problem: Regression, times: Any) -> Array:
     """Return the mean of B(t) over targets with independent coordinates of mean 0 and the squares of ``problem``'s.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=2, noise=0.0)
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0))
     >>> mean_bias(problem, [0.0]).tolist()
     [1.25]
     """
     root = np.sqrt(problem.eigenvalues)
-    size = int(problem.model_size)
+    size = int(problem.model.size)
     weights = np.eye(size, root.size) if problem.projection is None else problem.projection
     _, singular, rows = np.linalg.svd(weights * root, full_matrices=False)
     energy = (root * problem.theta) ** 2
@@ -118,7 +119,7 @@ def rank_one_bound(problem: Regression, times: Any) -> Array:
     WH theta* (WH theta*)' has one eigenvalue that is not 0, and the inequality pairs it with the least eigenvalue of
     the other factor: exp(-2 mu_1 t)/mu_1 |WH theta*|^2. The same argument bounds the part that is never learned by 0.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=2, noise=0.0)
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0))
     >>> rank_one_bound(problem, [0.0]).tolist(), bias(problem, [0.0]).tolist()
     ([1.0625], [1.25])
     """
@@ -131,7 +132,7 @@ def rank_one_bound(problem: Regression, times: Any) -> Array:
 def predicted(problem: Regression, times: Any) -> Array:
     """Return e(t) = sum_j mu_j theta_j^2 exp(-2 mu_j t), the paper's, with its j-th eigenvalue beside the j-th target.
 
-    >>> predicted(Regression(s=0.5, beta=2.0, model_size=2, noise=0.0), [0.0]).tolist()
+    >>> predicted(Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0)), [0.0]).tolist()
     [1.25]
     """
     own = np.sort(problem.spectrum.eigenvalues)[::-1]
@@ -211,7 +212,7 @@ def _bias_ratios(s: float, beta: float, size: int, features: int, target: str, g
     elif target == "normal":
         theta = theta * generator.standard_normal(features)
     problem = Regression(
-        s=s, beta=beta, model_size=size, features=features, noise=0.0, projection=projection, target=theta
+        Model(s=s, beta=beta, size=size, noise=0.0), features=features, projection=projection, target=theta
     )
     # 200 times over all scales: e-folds of the fastest mode to a thousand of the slowest, and the end
     times = np.append(np.geomspace(1e-2, 1e3 * size**beta, 200), math.inf)

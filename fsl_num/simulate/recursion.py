@@ -40,17 +40,18 @@ class Moments:
 def moments(problem: Regression, horizon: float) -> Moments:
     """Return the system of ``problem`` for learning rates that add up to ``horizon``.
 
-    >>> moments(Regression(s=0.5, beta=2.0, model_size=3, noise=1.0), 10.0).weights.tolist()[0]
+    >>> from fsl_num.model import Model
+    >>> moments(Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0)), 10.0).weights.tolist()[0]
     1.0
     """
     kind = problem.family
     assert isinstance(kind, Family) and kind.kurtosis is not None
     excess = kind.kurtosis - 2.0
-    if problem.projection is not None or problem.model_size <= _LISTED or problem.target is not None:
+    if problem.projection is not None or problem.model.size <= _LISTED or problem.target is not None:
         spectrum = problem.spectrum
         rates = spectrum.eigenvalues
         return Moments(rates, rates**2, spectrum.signals, spectrum.tail, excess)
-    modes = compress(problem.s, problem.beta, problem.model_size, horizon)
+    modes = compress(problem.model.s, problem.model.beta, problem.model.size, horizon)
     return Moments(modes.rates, modes.kernel_weights, modes.signal_weights, problem.tail, excess)
 
 
@@ -63,7 +64,8 @@ def exact_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: 
     :func:`~fsl_num.simulate.matrix_recursion.exact_risk_matrix`. Raises ValueError where an argument does not fit, and
     OverflowError where training diverges beyond the range of floats.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0)
+    >>> from fsl_num.model import Model
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0))
     >>> curve = exact_risk(problem, [0.1] * 1000, every=500)
     >>> curve.step.tolist(), bool(curve.excess_risk[0] > curve.excess_risk[-1])
     ([0, 500, 1000], True)
@@ -81,7 +83,7 @@ def exact_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: 
 
     batches, losses = np.array(np.broadcast_to(given, eta.shape)), np.empty(wanted.size)
     sums = (system.eigenvalues, system.weights, system.start.copy())
-    march_moments(eta, system.excess / batches, batches, *sums, problem.noise, system.tail, wanted, losses)
+    march_moments(eta, system.excess / batches, batches, *sums, problem.model.noise, system.tail, wanted, losses)
     if not np.isfinite(losses).all():
         first = int(wanted[np.argmin(np.isfinite(losses))])
         raise OverflowError(

@@ -10,41 +10,40 @@ j^-1 lambda_j^(s-1), epsilon ~ N(0, sigma^2). The model is <v, W phi(x)>, W of s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from fsl_num.given_spectrum import Spectrum
+from fsl_num.model import Model
 from fsl_num.simulate.families import Family, Gaussian, family
 from fsl_num.spectrum import approximation_error
-from fsl_num.validation import Array, capacity_exponent, positive, whole_size
-from fsl_num.volterra.given_spectrum import Spectrum
+from fsl_num.validation import Array, whole_size
 
 MOST_LISTED = 10**6
 """Models up to this size are kept mode by mode."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Regression:
     """One regression problem and a model for it.
 
-    ``s`` > 0, ``beta`` > 1, ``noise`` sigma^2 >= 0. ``model_size``: M, whole, or inf where the projection is the first
-    M features. ``features``: N >= M, by default M; inf is allowed for the first M features. ``family``: the
+    ``model``: a :class:`~fsl_num.model.Model` of power laws, of any size where the projection is the first M features.
+    ``features``: N >= M, by default M; inf is allowed for the first M features. ``family``: the
     distribution of the features, a name ("gaussian", "rademacher", "uniform") or a
     :class:`~fsl_num.simulate.families.Family`. ``projection``: W, shape (M, N), finite, of full rank; by default the
-    first M features. ``target``: theta*, shape (N,), in place of the power law (then s only names it). Raises
-    ValueError or TypeError for anything else.
+    first M features. ``target``: theta*, shape (N,), in place of the power law (then the model's s only names it).
+    Raises ValueError or TypeError for anything else.
 
-    >>> problem = Regression(s=0.5, beta=2.0, model_size=4, noise=1.0)
+    >>> problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=1.0))
     >>> bool(abs(problem.excess_risk(np.zeros(4)) - problem.initial_risk) < 1e-15)
     True
     """
 
-    s: float
-    beta: float
-    model_size: float
-    noise: float
+    model: Model
+    _: KW_ONLY
     features: float | None = None
     family: Family | str = Gaussian()
     projection: Any = None
@@ -52,15 +51,15 @@ class Regression:
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
-        set_field(self, "s", positive("s", self.s))
-        set_field(self, "beta", capacity_exponent(self.beta))
-        set_field(self, "noise", positive("noise", self.noise, zero=True))
+        if not isinstance(self.model, Model):
+            raise TypeError(f"model must be a Model(s, beta, size, noise), got {type(self.model).__name__}")
+        if self.model.spectrum is not None:
+            raise ValueError("a regression needs a model of power laws (s, beta, size), not one of a given spectrum")
         set_field(self, "family", family(self.family))
-        size = whole_size("model_size", self.model_size)
+        size = self.model.size
         total = size if self.features is None else whole_size("features", self.features)
         if total < size:
             raise ValueError(f"features must be at least model_size = {size:g}, got {self.features!r}")
-        set_field(self, "model_size", size)
         set_field(self, "features", total)
         if self.projection is not None:
             set_field(self, "projection", _matrix(self.projection, size, total))
@@ -84,7 +83,7 @@ class Regression:
     @cached_property
     def eigenvalues(self) -> Array:
         """lambda_1 .. lambda_N."""
-        return np.arange(1.0, self.listed_features + 1.0) ** -self.beta
+        return np.arange(1.0, self.listed_features + 1.0) ** -self.model.beta
 
     @cached_property
     def theta(self) -> Array:
@@ -92,29 +91,29 @@ class Regression:
         if self.target is not None:
             return np.asarray(self.target)
         index = np.arange(1.0, self.listed_features + 1.0)
-        return np.asarray(index ** (-0.5 * (1.0 + self.beta * (self.s - 1.0))))
+        return np.asarray(index ** (-0.5 * (1.0 + self.model.beta * (self.model.s - 1.0))))
 
     @cached_property
     def tail(self) -> float:
         """delta, twice the excess risk that no v removes, for the first M features: sum_{M<j<=N} lambda_j theta_j^2."""
         if self.target is not None:
-            rest = slice(int(self.model_size), None)
+            rest = slice(int(self.model.size), None)
             return float(self.eigenvalues[rest] @ self.theta[rest] ** 2)
-        return float(approximation_error(self.s, self.beta, self.model_size, features=self.features))
+        return float(approximation_error(self.model.s, self.model.beta, self.model.size, features=self.features))
 
     @property
     def initial_risk(self) -> float:
         """E(0), where training starts."""
         if self.features is not None and self.features <= MOST_LISTED:
             return 0.5 * float(self.eigenvalues @ self.theta**2)
-        return 0.5 * float(approximation_error(self.s, self.beta, 1, features=self.features) + 1.0)
+        return 0.5 * float(approximation_error(self.model.s, self.model.beta, 1, features=self.features) + 1.0)
 
     def excess_risk(self, v: Any) -> Any:
         """Return E(v) for weights ``v`` of shape (..., M)."""
         weights = np.asarray(v, dtype=np.float64)
         if self.projection is not None:
             return 0.5 * ((weights @ self.projection - self.theta) ** 2 @ self.eigenvalues)
-        kept = int(self.model_size)
+        kept = int(self.model.size)
         squares = (weights - self.theta[:kept]) ** 2
         return 0.5 * (squares @ self.eigenvalues[:kept] + self.tail)
 
@@ -127,8 +126,8 @@ class Regression:
         """
         if self.projection is None:
             # the features beyond M, which may be infinitely many, are in the tail
-            first = self if self.target is not None else replace(self, features=self.model_size)
-            kept = min(first.listed_features, self.model_size)
+            first = self if self.target is not None else replace(self, features=self.model.size)
+            kept = min(first.listed_features, self.model.size)
             eigenvalues, theta = first.eigenvalues[: int(kept)], first.theta[: int(kept)]
             return Spectrum(eigenvalues.tolist(), (eigenvalues * theta**2).tolist(), self.tail)
         # With Y = W H^(1/2) = U D V': the eigenvalues are D^2, the signals (V' H^(1/2) theta)_j^2, and what is left of

@@ -80,9 +80,10 @@ class Moments:
 def chunk_sizes(samples: Samples, runs: int) -> list[int]:
     """Return how ``runs`` are divided into chunks: equal ones and what is left.
 
+    >>> from fsl_num.model import Model
     >>> from fsl_num.simulate.regression import Regression
     >>> from fsl_num.simulate.streams import samples_of
-    >>> chunk_sizes(samples_of(Regression(s=0.5, beta=2.0, model_size=128, noise=1.0)), 300)
+    >>> chunk_sizes(samples_of(Regression(Model(s=0.5, beta=2.0, size=128, noise=1.0))), 300)
     [128, 128, 44]
     """
     features = samples.eigenvalues.size

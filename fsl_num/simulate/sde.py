@@ -88,7 +88,8 @@ def simulate_sde(
     not fit, ValueError for other features, OverflowError where paths grow beyond the range of floats. Source: equations
     labelled eqn: sde and eqn: sde-instrinc.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=10, noise=1.0)
+    >>> from fsl_num.model import Model
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=10, noise=1.0))
     >>> curve = simulate_sde(model, [0.1] * 50, time="intrinsic", runs=100, seed=1)
     >>> curve.method, curve.step.tolist(), bool(curve.excess_risk[1] < curve.excess_risk[0])
     ('sde-intrinsic', [0, 50], True)

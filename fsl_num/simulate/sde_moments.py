@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.given_spectrum import Spectrum
+from fsl_num.model import Model
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.families import Gaussian
@@ -21,7 +23,6 @@ from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import MOST_LISTED, Regression
 from fsl_num.simulate.sde_grid import Grid, checked_clock, checked_steps, scheme_grid
 from fsl_num.validation import Array
-from fsl_num.volterra.given_spectrum import Spectrum
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.steps.discrete import losses_of_steps
 
@@ -29,7 +30,7 @@ from fsl_num.volterra.steps.discrete import losses_of_steps
 def require_gaussian(problem: Regression) -> None:
     """Raise ValueError unless the features are Gaussian: of others the noise covariance is not as simple.
 
-    >>> require_gaussian(Regression(s=0.5, beta=2.0, model_size=3, noise=1.0))
+    >>> require_gaussian(Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0)))
     """
     if not isinstance(problem.family, Gaussian):
         raise ValueError(
@@ -42,16 +43,16 @@ def require_gaussian(problem: Regression) -> None:
 def problem_spectrum(problem: Regression) -> Spectrum | None:
     """Return the modes of the model, or None for one too large to list (the first M features of a power law).
 
-    >>> problem_spectrum(Regression(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0)) is None
+    >>> problem_spectrum(Regression(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0))) is None
     True
     """
     if problem.projection is not None or problem.target is not None:
         return problem.spectrum
-    if problem.model_size > MOST_LISTED:
+    if problem.model.size > MOST_LISTED:
         return None
-    index = np.arange(1.0, problem.model_size + 1.0)
-    signals = index ** -(1.0 + problem.s * problem.beta)
-    return Spectrum((index**-problem.beta).tolist(), signals.tolist(), problem.tail)
+    index = np.arange(1.0, problem.model.size + 1.0)
+    signals = index ** -(1.0 + problem.model.s * problem.model.beta)
+    return Spectrum((index**-problem.model.beta).tolist(), signals.tolist(), problem.tail)
 
 
 _LISTED = 300  # modes up to which a list is at least as fast as their compression
@@ -62,18 +63,17 @@ def volterra_problem(problem: Regression, gamma: Any, closure: str, horizon: flo
 
     Raises ValueError for first M features of finitely many N > M where M is too large to list.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=3, noise=1.0)
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0))
     >>> volterra_problem(model, 0.1, "gaussian", 5.0).closure
     'gaussian'
     """
     powers = problem.projection is None and problem.target is None and problem.features == np.inf
-    if powers and problem.model_size > _LISTED:
-        s, beta, size, noise = problem.s, problem.beta, problem.model_size, problem.noise
-        return Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, horizon=horizon, closure=closure)
+    if powers and problem.model.size > _LISTED:
+        return Problem(problem.model, gamma=gamma, horizon=horizon, closure=closure)
     spectrum = problem_spectrum(problem)
     if spectrum is None:
-        raise ValueError(f"model_size must be at most {MOST_LISTED}, or features inf, got {problem.model_size:g}")
-    return Problem(spectrum=spectrum, noise=problem.noise, gamma=gamma, horizon=horizon, closure=closure)
+        raise ValueError(f"model_size must be at most {MOST_LISTED}, or features inf, got {problem.model.size:g}")
+    return Problem(Model(noise=problem.model.noise, spectrum=spectrum), gamma=gamma, horizon=horizon, closure=closure)
 
 
 def exact_sde_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: int | None = None) -> RiskCurve:
@@ -86,7 +86,7 @@ def exact_sde_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, eve
 
     Source: equation labelled eqn: sde-instrinc, with the second moments of Gaussian features.
 
-    >>> curve = exact_sde_risk(Regression(s=0.5, beta=2.0, model_size=10, noise=1.0), [0.1] * 100)
+    >>> curve = exact_sde_risk(Regression(Model(s=0.5, beta=2.0, size=10, noise=1.0)), [0.1] * 100)
     >>> bool(curve.excess_risk[0] > curve.excess_risk[1])
     True
     """
@@ -103,7 +103,7 @@ def exact_sde_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, eve
 def grid_risk(problem: Regression, grid: Grid) -> Array:
     """Return what the scheme expects of the excess risk at the records of ``grid``.
 
-    >>> model, rates = Regression(s=0.5, beta=2.0, model_size=10, noise=1.0), np.full(8, 0.1)
+    >>> model, rates = Regression(Model(s=0.5, beta=2.0, size=10, noise=1.0)), np.full(8, 0.1)
     >>> grid = scheme_grid("physical", rates, np.ones(8), 1, np.array([0, 8]))
     >>> bool(np.allclose(grid_risk(model, grid), exact_risk(model, rates).excess_risk))
     True
@@ -130,7 +130,7 @@ def euler_maruyama_risk(
     part a step in physical time it is the expected risk of SGD. Arguments and errors as there, and ``time``
     "physical" or "intrinsic" (parts of at most the largest rate over ``substeps``).
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=10, noise=1.0)
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=10, noise=1.0))
     >>> sgd, scheme = exact_risk(model, [0.1] * 100), euler_maruyama_risk(model, [0.1] * 100)
     >>> bool(abs(scheme.excess_risk[1] / sgd.excess_risk[1] - 1) < 1e-12)
     True

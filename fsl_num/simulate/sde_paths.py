@@ -40,18 +40,19 @@ def sde_system(problem: Regression) -> System:
 
     Raises ValueError for features that are not Gaussian and for models too large to list.
 
-    >>> sde_system(Regression(s=1.0, beta=2.0, model_size=2, noise=1.0)).start.round(3).tolist()
+    >>> from fsl_num.model import Model
+    >>> sde_system(Regression(Model(s=1.0, beta=2.0, size=2, noise=1.0))).start.round(3).tolist()
     [-1.0, -0.354]
     """
     require_gaussian(problem)
     spectrum = problem_spectrum(problem)
     if spectrum is None:
         raise ValueError(
-            f"model_size must be finite and at most 1e6 for a simulation, got {problem.model_size:g}; its exact"
+            f"model_size must be finite and at most 1e6 for a simulation, got {problem.model.size:g}; its exact"
             " expectation exact_sde_risk takes any size"
         )
     # the sign of x_j(0) does not matter: mirroring a mode and its Brownian motion gives the same equation
-    return System(spectrum.eigenvalues, -np.sqrt(spectrum.signals), spectrum.tail, problem.noise)
+    return System(spectrum.eigenvalues, -np.sqrt(spectrum.signals), spectrum.tail, problem.model.noise)
 
 
 def advance(system: System, x: Array, length: float, increment: Array) -> None:
@@ -111,7 +112,8 @@ def strong_errors(
     ``substeps``: at least three rising n, each dividing the next; ``runs``: a multiple of 20; ``seed`` of the paths.
     Raises ValueError for anything else. Source: equations labelled eqn: sde and eqn: sde-instrinc.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=2, noise=0.0)
+    >>> from fsl_num.model import Model
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0))
     >>> strong_errors(model, [0.5] * 4, substeps=(8, 16, 32), runs=200).order > 0.3
     True
     """
@@ -140,7 +142,8 @@ def change_of_time(
     errors as in :func:`strong_errors`; rates of 0 are refused here, because there physical time stands still in the
     other clock. Source: equations labelled eqn: sde and eqn: sde-instrinc, and the change of time between them.
 
-    >>> model = Regression(s=0.5, beta=2.0, model_size=2, noise=0.0)
+    >>> from fsl_num.model import Model
+    >>> model = Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0))
     >>> change_of_time(model, [0.5, 0.4, 0.2, 0.1], substeps=(8, 16, 32), runs=200).order > 0.3
     True
     """

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.model import Model
 from fsl_num.simulate.families import Trigonometric
 from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array, positive, whole_size
@@ -118,7 +119,7 @@ class PeriodicSobolev:
         ValueError or TypeError where an argument does not fit.
 
         >>> problem = PeriodicSobolev(1).regression(model_size=4, features=10, noise=0.0, order=1)
-        >>> problem.s, (problem.projection @ np.diag(problem.eigenvalues) @ problem.projection.T).diagonal().tolist()
+        >>> problem.model.s, problem.spectrum.eigenvalues.round(12).tolist()
         (0.5, [1.0, 1.0, 0.25, 0.25])
         """
         if (s is None) == (order is None):
@@ -139,11 +140,8 @@ class PeriodicSobolev:
         index = np.arange(kept)
         projection[index, index] = np.sqrt(own[:kept]) / power[:kept]
         return Regression(
-            s=source,
-            beta=self.beta,
-            model_size=kept,
+            Model(s=source, beta=self.beta, size=kept, noise=noise),
             features=total,
-            noise=noise,
             family=Trigonometric(),
             projection=projection,
             target=amplitudes / power,

@@ -38,7 +38,8 @@ class Samples:
     what is added to the label. ``matrix``: W, or None for the first ``model_size`` features. ``start``: the state of
     v = 0. ``rest``: delta of the first M features, 0 for a projection, whose risk is computed from all features.
 
-    >>> samples = samples_of(Regression(s=0.5, beta=2.0, model_size=3, features=5, noise=1.0))
+    >>> from fsl_num.model import Model
+    >>> samples = samples_of(Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0), features=5))
     >>> bool(abs(samples.risk(samples.start[None])[0] - 0.5 * (1 + 2**-2 + 3**-2 + 4**-2 + 5**-2)) < 1e-15)
     True
     """
@@ -71,10 +72,10 @@ def samples_of(problem: Regression) -> Samples:
     """Return how the data of ``problem`` is drawn; raise ValueError for features too many or too small to draw."""
     kind = problem.family
     assert isinstance(kind, Family)
-    if not math.isfinite(problem.model_size):
+    if not math.isfinite(problem.model.size):
         raise ValueError("model_size must be finite for sampled runs, got inf; the exact recursion takes any size")
-    size = int(problem.model_size)
-    noise, rest, drawn = problem.noise, 0.0, size
+    size = int(problem.model.size)
+    noise, rest, drawn = problem.model.noise, 0.0, size
     if problem.projection is None:
         rest = problem.tail
     if problem.projection is not None or not isinstance(kind, Gaussian):
@@ -84,14 +85,14 @@ def samples_of(problem: Regression) -> Samples:
     if drawn > MOST_LISTED:
         raise ValueError(f"model_size must be at most {MOST_LISTED} for sampled runs, got {size}")
     index = np.arange(1.0, drawn + 1.0)
-    eigenvalues = index**-problem.beta
+    eigenvalues = index**-problem.model.beta
     if eigenvalues[-1] < _LEAST:
         raise ValueError(
-            f"the smallest eigenvalue, {drawn}^-{problem.beta:g}, must be at least {_LEAST:g} for sampled runs (the"
-            " features are drawn in single precision); take fewer features, or the exact recursion"
+            f"the smallest eigenvalue, {drawn}^-{problem.model.beta:g}, must be at least {_LEAST:g} for sampled runs"
+            " (the features are drawn in single precision); take fewer features, or the exact recursion"
         )
     if problem.target is None:
-        theta = np.asarray(index ** (-0.5 * (1.0 + problem.beta * (problem.s - 1.0))))
+        theta = np.asarray(index ** (-0.5 * (1.0 + problem.model.beta * (problem.model.s - 1.0))))
     else:
         theta = problem.theta[:drawn]
     start = -theta[:size] if problem.projection is None else np.zeros(size)

@@ -1,7 +1,7 @@
 """The Volterra equation of the loss and its solvers. f is TWICE the excess risk throughout.
 
->>> from fsl_num.volterra import Problem, solve
->>> problem = Problem(s=1.0, beta=2.0, model_size=10, noise=1.0, gamma=0.1, horizon=100.0)
+>>> from fsl_num.volterra import Model, Problem, solve
+>>> problem = Problem(Model(s=1.0, beta=2.0, size=10, noise=1.0), gamma=0.1, horizon=100.0)
 >>> exact = solve(problem, 100.0, digits=30)
 >>> fast = solve(problem, 100.0)
 >>> bool(abs(fast.values[0] - exact.values[0]) <= fast.error[0])
@@ -10,9 +10,10 @@ True
 
 from __future__ import annotations
 
-from fsl_num.volterra.given_spectrum import Spectrum
+from fsl_num.given_spectrum import Spectrum
+from fsl_num.model import Model
 from fsl_num.volterra.problem import Problem, UnstableProblemError
 from fsl_num.volterra.result import Solution
 from fsl_num.volterra.solution import METHODS, solve
 
-__all__ = ["METHODS", "Problem", "Solution", "Spectrum", "UnstableProblemError", "solve"]
+__all__ = ["METHODS", "Model", "Problem", "Solution", "Spectrum", "UnstableProblemError", "solve"]

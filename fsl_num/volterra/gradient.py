@@ -51,9 +51,10 @@ def final_loss_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
     follow from those of f and q. Raises ValueError for other schedules, and for the closure "gaussian", whose modes
     have a jump of their own in H.
 
+    >>> from fsl_num.model import Model
     >>> from fsl_num.schedules import Discrete
     >>> plan = Discrete(rates=[0.2, 0.1])
-    >>> gradient = final_loss_gradient(Problem(s=0.5, beta=2.0, model_size=5, noise=0.0, gamma=plan))
+    >>> gradient = final_loss_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=0.0), gamma=plan))
     >>> bool((gradient.rates < 0).all() and (gradient.gammas > 0).all())
     True
     """

@@ -38,16 +38,17 @@ class LinearModes:
 def linear_modes(problem: Problem, horizon: float) -> LinearModes:
     """Return the modes of ``problem`` for intrinsic times up to ``horizon`` (a given spectrum keeps all of its own).
 
-    >>> linear_modes(Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.1, horizon=9.0), 9.0).rates.size
+    >>> from fsl_num.model import Model
+    >>> linear_modes(Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=0.1, horizon=9.0), 9.0).rates.size
     3
     """
     feeds = problem.closure == "gaussian"
-    delta, noise = problem.approximation, problem.noise
-    if problem.spectrum is not None:
-        rates = problem.spectrum.eigenvalues
-        return LinearModes(2.0 * rates, rates**2, problem.spectrum.signals, delta, noise, 0.0, feeds)
+    delta, noise = problem.model.approximation_error, problem.model.noise
+    if problem.model.spectrum is not None:
+        rates = problem.model.spectrum.eigenvalues
+        return LinearModes(2.0 * rates, rates**2, problem.model.spectrum.signals, delta, noise, 0.0, feeds)
     if feeds:
         of = moment_modes(replace(problem, horizon=horizon))
         return LinearModes(2.0 * of.rates, of.kernel_weights, of.signals, delta, noise, of.error, True)
-    modes = compress(problem.s, problem.beta, problem.model_size, horizon)
+    modes = compress(problem.model.s, problem.model.beta, problem.model.size, horizon)
     return LinearModes(2.0 * modes.rates, modes.kernel_weights, modes.signal_weights, delta, noise, modes.error)

@@ -53,28 +53,30 @@ class MomentModes:
 def full_modes(problem: Problem) -> MomentModes:
     """Return every mode of a finite model.
 
-    >>> full_modes(Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.1, horizon=9.0)).rates.size
+    >>> from fsl_num.model import Model
+    >>> full_modes(Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=0.1, horizon=9.0)).rates.size
     3
     """
-    if problem.spectrum is not None:
-        rates, signals = problem.spectrum.eigenvalues, problem.spectrum.signals
+    if problem.model.spectrum is not None:
+        rates, signals = problem.model.spectrum.eigenvalues, problem.model.spectrum.signals
     else:
-        index = np.arange(1.0, problem.model_size + 1.0)
-        rates, signals = index**-problem.beta, index ** -(1.0 + problem.s * problem.beta)
+        index = np.arange(1.0, problem.model.size + 1.0)
+        rates, signals = index**-problem.model.beta, index ** -(1.0 + problem.model.s * problem.model.beta)
     return MomentModes(rates, rates**2, signals, 0.0)
 
 
 def moment_modes(problem: Problem) -> MomentModes:
     """Return few modes for a large or infinite model, every mode for a small one or a given spectrum.
 
-    >>> infinite = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.3, horizon=1e6)
+    >>> from fsl_num.model import Model
+    >>> infinite = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=1e6)
     >>> modes = moment_modes(infinite)
     >>> modes.rates.size < 100 and modes.error < 1e-12
     True
     """
-    if problem.spectrum is not None or problem.model_size <= ALL_MODES:
+    if problem.model.spectrum is not None or problem.model.size <= ALL_MODES:
         return full_modes(problem)
-    return _compressed(problem.s, problem.beta, problem.model_size, problem.end, problem.peak_gamma)
+    return _compressed(problem.model.s, problem.model.beta, problem.model.size, problem.end, problem.peak_gamma)
 
 
 @lru_cache(maxsize=32)

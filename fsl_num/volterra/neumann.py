@@ -71,7 +71,7 @@ def _apply(problem: Problem, ends: Array, remaining: Array, count: int) -> Array
     """Return T^n g, n = 1 .. count, at the Radau points of all panels: an array (count, panels, points)."""
     modes, radau = problem_modes(problem), radau_rule()
     widths, t, gamma = collocation_points(problem, ends, remaining)
-    source = problem.forcing(t.ravel()).reshape(t.shape) + problem.noise
+    source = problem.model.forcing(t.ravel()).reshape(t.shape) + problem.model.noise
     rates, weights = 2.0 * modes.rates, modes.kernel_weights
     ones, last = radau.inverse.sum(axis=1), radau.vectors[-1]
     state = np.zeros((count, rates.size))
@@ -98,7 +98,8 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     problems (:class:`~fsl_num.volterra.problem.UnstableProblemError`), gamma = 0 (there is no term to compare) and
     times outside the range. Source: the operator T of equation labelled eqn: volterra-equation.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=0.1, horizon=1000.0)
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=100, noise=1.0), gamma=0.1, horizon=1000.0)
     >>> series = neumann_series(problem, [10.0, 1000.0])
     >>> series.contraction < problem.stability * 2
     True
@@ -113,7 +114,7 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     wanted = np.unique(np.minimum(array.ravel(), problem.end))
     if wanted.size == 0:
         raise ValueError("t must hold at least one time, got none")
-    forcing = problem.forcing(wanted)
+    forcing = problem.model.forcing(wanted)
     previous, error = None, float("inf")
     ends, remaining = panel_ends(problem, wanted, _RATIO)
     for refinement in range(4):

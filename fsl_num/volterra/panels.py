@@ -58,7 +58,7 @@ def radau_rule() -> Radau:
 
 def panel_ends(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]:
     """Return the panel ends twice, as t and as end - t: the smaller of the two is exact, the other its complement."""
-    end, unit = problem.end, 1.0 / problem.fastest
+    end, unit = problem.end, 1.0 / problem.model.fastest
     cuts = [0.0, *problem.breaks, end]
     shares = np.array([0.0] if isinstance(problem.gamma, Discrete) else [0.0, 0.25, 0.5, 0.75])
     early, late = [np.array([0.0]), wanted[wanted < 0.5 * end]], [np.array([0.0]), end - wanted[wanted >= 0.5 * end]]
@@ -146,11 +146,11 @@ def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Ar
     """Return f at every panel end, given twice as :func:`panel_ends` does."""
     radau = radau_rule()
     widths, t, gamma = collocation_points(problem, times, remaining)
-    forcing = problem.forcing(t.ravel()).reshape(t.shape)
+    forcing = problem.model.forcing(t.ravel()).reshape(t.shape)
     rates, weights = 2.0 * modes.rates, modes.kernel_weights
     state = np.zeros_like(rates)
     values = np.empty(len(times))
-    values[0] = float(problem.forcing(np.zeros(1))[0])
+    values[0] = float(problem.model.forcing(np.zeros(1))[0])
     ones = radau.inverse.sum(axis=1)
     unit = np.eye(_STAGES)
     for i, h in enumerate(widths):
@@ -159,9 +159,9 @@ def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Ar
         damp = 1.0 / (1.0 + turn[:, None] * rates)
         history = state.sum() - (radau.vectors @ ((damp @ (rates * state)) * (turn * ones))).real
         response = ((radau.vectors * (turn * (damp @ weights))) @ radau.inverse).real
-        known = forcing[i] + history + response @ (gamma[i] * problem.noise)
+        known = forcing[i] + history + response @ (gamma[i] * problem.model.noise)
         f = np.linalg.solve(unit - response * gamma[i], known)
-        source = radau.inverse @ (gamma[i] * (f + problem.noise))
+        source = radau.inverse @ (gamma[i] * (f + problem.model.noise))
         # the last Radau point is the end of the panel: its row of the eigenvectors gives the modes there
         row = radau.vectors[-1]
         lost = rates * ((row * turn * ones) @ damp).real
@@ -172,9 +172,9 @@ def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Ar
 
 def problem_modes(problem: Problem) -> Modes:
     """Return the modes of the forgetting kernel: those of a given spectrum, or those of the power law, shortened."""
-    if problem.spectrum is not None:
-        return Modes(problem.spectrum.eigenvalues, problem.spectrum.eigenvalues**2, 0.0)
-    return kernel_modes(problem.beta, problem.model_size, problem.end)
+    if problem.model.spectrum is not None:
+        return Modes(problem.model.spectrum.eigenvalues, problem.model.spectrum.eigenvalues**2, 0.0)
+    return kernel_modes(problem.model.beta, problem.model.size, problem.end)
 
 
 def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
@@ -185,7 +185,7 @@ def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array,
     values, error, facts = refined(
         problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates)
     )
-    return values, error + moved * (values + problem.noise), facts
+    return values, error + moved * (values + problem.model.noise), facts
 
 
 def jump_error(problem: Problem, t: Array, decays: Array, weights: Array) -> Array:
@@ -232,7 +232,7 @@ def relative_floor(problem: Problem, unit: float, modes: float) -> float:
     Long panels are systems of a larger condition, which stops growing once the fast modes have no inertia left. The
     resolvent is positive: a relative change of the kernel changes the loss by at most that over 1 - stability.
     """
-    rounding = unit * (1.0 + min(9.0, math.log1p(2.0 * problem.fastest * problem.end)))
+    rounding = unit * (1.0 + min(9.0, math.log1p(2.0 * problem.model.fastest * problem.end)))
     return (rounding + modes) / max(1.0 - problem.stability, 1e-3)
 
 
@@ -251,7 +251,7 @@ def refined(
     """
     # Two solutions may agree at one time by chance while an earlier error still decays, so they are compared at probes
     # over the whole range too, and the error at t is the largest relative difference up to t.
-    probes = np.geomspace(min(0.1 / problem.fastest, 0.1 * problem.end), problem.end, _PROBES)
+    probes = np.geomspace(min(0.1 / problem.model.fastest, 0.1 * problem.end), problem.end, _PROBES)
     wanted = np.unique(np.concatenate([t, probes]))
     times, remaining = panel_ends(problem, wanted, _RATIO)
     late = np.searchsorted(-remaining, -(problem.end - wanted))

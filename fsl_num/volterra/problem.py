@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Schedule
-from fsl_num.spectrum import approximation_error, exponential_sum, forgetting_kernel, signal, trace
-from fsl_num.validation import Array, capacity_exponent, positive, real_number, whole_size
-from fsl_num.volterra.given_spectrum import Spectrum
+from fsl_num.spectrum import exponential_sum
+from fsl_num.validation import Array, positive, real_number
 
 CLOSURES = ("volterra", "gaussian")
 
@@ -34,58 +34,53 @@ _DIRECT = 1000  # modes of an infinite model that the stability number sums one 
 class UnstableProblemError(ValueError):
     """The learning rate is so large that the solution grows: gamma_max tr(H)/2 >= 1.
 
-    >>> unstable = Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=2.0, horizon=9.0)
+    >>> unstable = Problem(Model(0.5, 2.0, 10, 1.0), gamma=2.0, horizon=9.0)
     >>> unstable.require_stable()  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     fsl_num.volterra.problem.UnstableProblemError: gamma_max tr(H)/2 = 1.54977 must be below 1 ...
     """
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Problem:
     """One instance of the equation.
 
-    The model: ``s`` > 0, ``beta`` > 1 and ``model_size`` M (whole or inf), or a ``spectrum``
-    (:class:`~fsl_num.volterra.Spectrum`) in their place; then s and beta are nan. ``noise``: sigma^2 >= 0.
-    ``gamma``: a :class:`~fsl_num.schedules.Schedule`, or a number, or a function that maps an array of intrinsic times
-    to the array of gamma(t) >= 0. ``horizon``: the last intrinsic time; by default the schedule's own, needed
-    otherwise. ``breaks``: intrinsic times where a function gamma is not smooth (jumps and kinks; a schedule knows its
-    own). ``closure``: "volterra" (the equation of the paper) or "gaussian" (the exact second moments above).
+    ``model``: a :class:`~fsl_num.model.Model`. ``gamma``: a :class:`~fsl_num.schedules.Schedule`, or a number, or a
+    function that maps an array of intrinsic times to the array of gamma(t) >= 0. ``horizon``: the last intrinsic time;
+    by default the schedule's own, needed otherwise. ``breaks``: intrinsic times where a function gamma is not smooth
+    (jumps and kinks; a schedule knows its own). ``closure``: "volterra" (the equation of the paper) or "gaussian" (the
+    exact second moments above).
 
-    A Fraction given for s, beta, noise or gamma is kept in ``exact``, which the methods with a chosen number of digits
-    use (:meth:`number`); a float stands for its binary value.
+    A Fraction given for gamma is kept in ``exact``, as those of the model are, for methods with a chosen number of
+    digits (:meth:`number`); a float stands for its binary value.
 
-    >>> Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=0.1, horizon=50.0).stability < 1
+    >>> model = Model(s=0.5, beta=2.0, size=100, noise=1.0)
+    >>> Problem(model, gamma=0.1, horizon=50.0).stability < 1
     True
     """
 
-    s: float = math.nan
-    beta: float = math.nan
-    model_size: float = math.nan
-    noise: float
+    model: Model
+    _: KW_ONLY
     gamma: Schedule | float | Callable[[Array], Any]
     horizon: float | None = None
     breaks: tuple[float, ...] = ()
-    spectrum: Spectrum | None = None
     closure: str = "volterra"
     exact: Mapping[str, Fraction] = field(default_factory=dict, repr=False, hash=False)
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
-        given = {name: getattr(self, name) for name in ("s", "beta", "noise", "gamma")}
-        self._set_model()
-        set_field(self, "noise", positive("noise", self.noise, zero=True))
+        if not isinstance(self.model, Model):
+            raise TypeError(f"model must be a Model(s, beta, size, noise), got {type(self.model).__name__}")
         if self.closure not in CLOSURES:
             raise ValueError(f"closure must be one of {', '.join(CLOSURES)}, got {self.closure!r}")
+        # What was kept exactly is forgotten where dataclasses.replace changed the number.
+        kept = {name: value for name, value in self.exact.items() if float(value) == self.gamma}
+        set_field(self, "exact", kept | ({"gamma": self.gamma} if isinstance(self.gamma, Fraction) else {}))
         if not isinstance(self.gamma, Schedule):
             if not callable(self.gamma):
                 set_field(self, "gamma", positive("gamma", self.gamma, zero=True))
             if self.horizon is None:
                 raise ValueError("horizon is needed (the last intrinsic time) unless gamma is a schedule")
-        # What was kept exactly is forgotten where dataclasses.replace changed the number.
-        kept = {name: value for name, value in self.exact.items() if float(value) == given[name]}
-        kept |= {name: value for name, value in given.items() if isinstance(value, Fraction)}
-        set_field(self, "exact", kept)
         if isinstance(self.gamma, Schedule):
             total = self.gamma.total_intrinsic_time
             horizon = total if self.horizon is None else positive("horizon", self.horizon)
@@ -100,29 +95,11 @@ class Problem:
             raise ValueError(f"breaks must lie strictly inside (0, horizon={self.end!r}), got {cuts}")
         set_field(self, "breaks", tuple(cuts))
 
-    def _set_model(self) -> None:
-        set_field = object.__setattr__
-        powers = {name: getattr(self, name) for name in ("s", "beta")}
-        left_out = [name for name, value in powers.items() if isinstance(value, float) and math.isnan(value)]
-        if self.spectrum is None:
-            if left_out == ["s", "beta"] and isinstance(self.model_size, float) and math.isnan(self.model_size):
-                raise ValueError("a problem needs s, beta and model_size, or a spectrum: none of them was given")
-            set_field(self, "s", positive("s", self.s))
-            set_field(self, "beta", capacity_exponent(self.beta))
-            set_field(self, "model_size", whole_size("model_size", self.model_size))
-            return
-        if not isinstance(self.spectrum, Spectrum):
-            raise TypeError(f"spectrum must be a Spectrum, got {type(self.spectrum).__name__}")
-        size = self.model_size
-        if len(left_out) < 2 or not (math.isnan(size) or size == self.spectrum.size):
-            raise ValueError("a problem takes s, beta and model_size, or a spectrum, but both were given")
-        set_field(self, "model_size", float(self.spectrum.size))
-
     def number(self, name: str, mp: Any) -> Any:
         """Return s, beta, noise or a constant gamma as mpf of the context ``mp``: exactly what was given."""
-        if name in self.exact:
-            return mp.convert(self.exact[name])
-        return mp.mpf(self.peak_gamma if name == "gamma" else getattr(self, name))
+        if name != "gamma":
+            return self.model.number(name, mp)
+        return mp.convert(self.exact[name]) if name in self.exact else mp.mpf(self.peak_gamma)
 
     @property
     def end(self) -> float:
@@ -177,19 +154,19 @@ class Problem:
         """
         gamma = self.peak_gamma
         if self.closure == "volterra":
-            total = trace(self.beta, self.model_size) if self.spectrum is None else self.spectrum.trace
-            return 0.5 * gamma * total
-        if gamma * self.fastest >= 2.0:
+            return 0.5 * gamma * self.model.trace
+        model = self.model
+        if gamma * model.fastest >= 2.0:
             return math.inf
-        if self.spectrum is not None:
-            eigenvalues = self.spectrum.eigenvalues
+        if model.spectrum is not None:
+            eigenvalues = model.eigenvalues
         else:
-            eigenvalues = np.arange(1.0, min(self.model_size, _DIRECT) + 1.0) ** -self.beta
+            eigenvalues = np.arange(1.0, min(model.size, _DIRECT) + 1.0) ** -model.beta
         total = math.fsum(gamma * eigenvalues / (2.0 - gamma * eigenvalues))
-        if self.spectrum is None and self.model_size > _DIRECT:
+        if model.spectrum is None and model.size > _DIRECT:
             # The rest as the geometric series in gamma lambda/2 < 1000^-beta.
             for k in range(1, 13):
-                rest = exponential_sum(k * self.beta, 0.0, self.beta, self.model_size, start=_DIRECT + 1)
+                rest = exponential_sum(k * model.beta, 0.0, model.beta, model.size, start=_DIRECT + 1)
                 total += (0.5 * gamma) ** k * rest
         return total
 
@@ -206,27 +183,3 @@ class Problem:
                 f"{formula} = {number:.6g} must be below 1 (gamma_max = {self.peak_gamma:.6g}): beyond it the"
                 " loss may grow without bound; lower the learning rate, or pass allow_unstable=True to see it"
             )
-
-    @property
-    def fastest(self) -> float:
-        """The largest eigenvalue: nothing changes faster than exp(-2 fastest t) by itself."""
-        return 1.0 if self.spectrum is None else float(self.spectrum.eigenvalues.max())
-
-    def forcing(self, t: Array) -> Array:
-        """Return delta_M + e_M(t), the loss of noiseless full-batch training."""
-        if self.spectrum is not None:
-            return self.spectrum.tail + self.spectrum.signal(np.asarray(t, dtype=np.float64))
-        return np.asarray(self.approximation + signal(t, self.s, self.beta, self.model_size))
-
-    def kernel(self, t: Array) -> Array:
-        """Return the forgetting kernel K_M(t)."""
-        if self.spectrum is not None:
-            return self.spectrum.forgetting_kernel(np.asarray(t, dtype=np.float64))
-        return np.asarray(forgetting_kernel(t, self.beta, self.model_size))
-
-    @property
-    def approximation(self) -> float:
-        """delta_M, the part that no training removes."""
-        if self.spectrum is not None:
-            return self.spectrum.tail
-        return float(approximation_error(self.s, self.beta, self.model_size))

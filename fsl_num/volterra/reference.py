@@ -25,17 +25,17 @@ def trapezoid(problem: Problem, steps: int) -> Array:
     if problem.closure == "gaussian":
         return _second_moments(problem, t, before, behind)
     h = problem.end / steps
-    kernel = problem.kernel(h * np.arange(steps + 1.0))
-    forcing = problem.forcing(t)
+    kernel = problem.model.kernel(h * np.arange(steps + 1.0))
+    forcing = problem.model.forcing(t)
     f = np.empty(steps + 1)
     injected = np.empty(steps + 1)
     f[0] = forcing[0]
-    injected[0] = behind[0] * (f[0] + problem.noise)
+    injected[0] = behind[0] * (f[0] + problem.model.noise)
     for n in range(1, steps + 1):
         past = kernel[n] * 0.5 * injected[0] + kernel[n - 1 : 0 : -1] @ injected[1:n]
         own = 0.5 * h * kernel[0] * before[n]
-        f[n] = (forcing[n] + h * past + own * problem.noise) / (1.0 - own)
-        injected[n] = 0.5 * (before[n] + behind[n]) * (f[n] + problem.noise)
+        f[n] = (forcing[n] + h * past + own * problem.model.noise) / (1.0 - own)
+        injected[n] = 0.5 * (before[n] + behind[n]) * (f[n] + problem.model.noise)
     return f
 
 
@@ -49,24 +49,24 @@ def _two_sided_gamma(problem: Problem, t: Array) -> tuple[Array, Array]:
 
 def _second_moments(problem: Problem, t: Array, before: Array, behind: Array) -> Array:
     """Return f of the Gaussian closure on the grid: x_j' = (gamma lambda_j^2 - 2 lambda_j) x_j + gamma lambda_j^2 u."""
-    if problem.model_size > _LARGEST:
+    if problem.model.size > _LARGEST:
         raise ValueError(
             f"method 'reference' keeps every mode of the closure 'gaussian' and needs model_size <= {_LARGEST:g}, got"
-            f" {problem.model_size:g}; use 'panels'"
+            f" {problem.model.size:g}; use 'panels'"
         )
     modes = full_modes(problem)
     rates, squares, state = modes.rates, modes.kernel_weights, modes.signals
-    delta, h = problem.approximation, float(t[1])
+    delta, h = problem.model.approximation_error, float(t[1])
     f = np.empty(t.size)
     f[0] = delta + state.sum()
     for n in range(1, t.size):
         mean = 0.5 * h * (behind[n - 1] + before[n])
         decay = np.exp(squares * mean - 2.0 * h * rates)
-        state = decay * (state + 0.5 * h * behind[n - 1] * (f[n - 1] + problem.noise) * squares)
+        state = decay * (state + 0.5 * h * behind[n - 1] * (f[n - 1] + problem.model.noise) * squares)
         own = 0.5 * h * before[n] * squares
         total = float(own.sum())
-        f[n] = (delta + state.sum() + total * problem.noise) / (1.0 - total)
-        state += own * (f[n] + problem.noise)
+        f[n] = (delta + state.sum() + total * problem.model.noise) / (1.0 - total)
+        state += own * (f[n] + problem.model.noise)
     return f
 
 
@@ -78,10 +78,10 @@ def solve_reference(problem: Problem, t: Array, steps: int = 2048) -> tuple[Arra
     error is the largest difference of the grids so far. Raises ValueError where the steps of the finest grid are longer
     than the fastest mode's time 1/lambda_1: the differences of the grids say nothing there.
     """
-    if problem.end * problem.fastest > 4.0 * steps:
+    if problem.end * problem.model.fastest > 4.0 * steps:
         raise ValueError(
             f"method 'reference' has {4 * steps} equal steps of at most the fastest mode's time: it needs horizon <="
-            f" {4.0 * steps / problem.fastest:g}, got {problem.end:g}; use 'panels'"
+            f" {4.0 * steps / problem.model.fastest:g}, got {problem.end:g}; use 'panels'"
         )
     from scipy.interpolate import CubicSpline
 

@@ -23,8 +23,9 @@ class Solution:
     ``message``: why this method, what the run took, and a warning where the tolerance was missed. ``digits``: those
     asked for, or None. ``success``: False where the tolerance was missed.
 
+    >>> from fsl_num.model import Model
     >>> from fsl_num.volterra import Problem, solve
-    >>> solution = solve(Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=0.1, horizon=9.0), [1.0, 9.0])
+    >>> solution = solve(Problem(Model(s=0.5, beta=2.0, size=10, noise=1.0), gamma=0.1, horizon=9.0), [1.0, 9.0])
     >>> solution.method, solution.values.shape
     ('secular', (2,))
     """

@@ -27,7 +27,7 @@ def _march(problem: Problem, modes: MomentModes, times: Array, remaining: Array)
     """Return f at every panel end."""
     rates, state = modes.rates, modes.signals
     widths, _, gamma = collocation_points(problem, times, remaining)
-    delta, matrix = problem.approximation, radau_rule().matrix
+    delta, matrix = problem.model.approximation_error, radau_rule().matrix
     unit = np.eye(len(matrix))
     squares, weights = rates**2, modes.kernel_weights[:, None, None]
     values = np.empty(len(times))
@@ -42,9 +42,9 @@ def _march(problem: Problem, modes: MomentModes, times: Array, remaining: Array)
         solved = np.linalg.solve(systems, np.concatenate([decay[:, :, None], source], axis=2))
         from_state, response = solved[:, :, 0], solved[:, :, 1:]
         total = response.sum(axis=0)
-        known = delta + state.sum() + from_state.sum(axis=0) + total.sum(axis=1) * problem.noise
+        known = delta + state.sum() + from_state.sum(axis=0) + total.sum(axis=1) * problem.model.noise
         f = np.linalg.solve(unit - total, known)
-        state = state + from_state[:, -1] + response[:, -1, :] @ (f + problem.noise)
+        state = state + from_state[:, -1] + response[:, -1, :] @ (f + problem.model.noise)
         values[i + 1] = f[-1]
     return values
 
@@ -54,10 +54,11 @@ def solve_second_moments(problem: Problem, t: Array, rtol: float) -> tuple[Array
 
     Any size, M infinite included, any gamma.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=0.5, horizon=9.0, closure="gaussian")
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=0.5, horizon=9.0, closure="gaussian")
     >>> values, error, facts = solve_second_moments(problem, np.array([9.0]), 1e-12)
-    >>> rest = 0.5 * (problem.approximation + 1.0)
-    >>> bool(abs(values[0] - (problem.approximation + rest + (1.0 - rest) * np.exp(-9.0))) < error[0])
+    >>> rest = 0.5 * (problem.model.approximation_error + 1.0)
+    >>> bool(abs(values[0] - (problem.model.approximation_error + rest + (1.0 - rest) * np.exp(-9.0))) < error[0])
     True
     """
     modes = moment_modes(problem)
@@ -68,4 +69,4 @@ def solve_second_moments(problem: Problem, t: Array, rtol: float) -> tuple[Array
     values, error, facts = refined(
         problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, modes.rates.size
     )
-    return values, error + moved * (values + problem.noise), facts
+    return values, error + moved * (values + problem.model.noise), facts

@@ -86,16 +86,17 @@ def solve_secular(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array
     ``rtol`` changes nothing: the result is as good as float64 gives it. Raises ValueError where the problem is not of
     that kind.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.3, horizon=1e6)
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), gamma=0.3, horizon=1e6)
     >>> values, error, facts = solve_secular(problem, np.array([1.0, 1e6]), 1e-12)
     >>> bool((error < 1e-12 * values).all())
     True
     """
     if not problem.is_constant:
         raise ValueError("method 'secular' needs a constant gamma (a number or a Constant schedule); use 'panels'")
-    if problem.spectrum is not None and problem.spectrum.size > MOST_MODES:
+    if problem.model.spectrum is not None and problem.model.spectrum.size > MOST_MODES:
         raise ValueError(
-            f"method 'secular' needs at most {MOST_MODES} modes, got {problem.spectrum.size}; use 'panels'"
+            f"method 'secular' needs at most {MOST_MODES} modes, got {problem.model.spectrum.size}; use 'panels'"
         )
     gamma = problem.peak_gamma
     system = linear_modes(problem, problem.end)

@@ -38,11 +38,11 @@ class _Method:
             return f"method {name!r} needs a constant gamma (a number or a Constant schedule)"
         if self.discrete_only and not isinstance(problem.gamma, Discrete):
             return f"method {name!r} needs a Discrete schedule, got {type(problem.gamma).__name__}; use 'panels'"
-        if problem.spectrum is not None and not self.spectrum:
+        if problem.model.spectrum is not None and not self.spectrum:
             return f"method {name!r} needs s, beta and model_size, not a given spectrum; use 'panels', without digits"
-        if problem.model_size > self.largest:
+        if problem.model.size > self.largest:
             return (
-                f"method {name!r} needs model_size <= {self.largest:g}, got {problem.model_size:g}; use 'panels',"
+                f"method {name!r} needs model_size <= {self.largest:g}, got {problem.model.size:g}; use 'panels',"
                 " without digits"
             )
         return None
@@ -89,17 +89,20 @@ _EXACT_UP_TO = 100  # modes up to which the secular equation is cheaper than a c
 def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
     """Return the method of choice and the reason."""
     if digits is None:
-        if isinstance(problem.gamma, Discrete) and problem.fastest * problem.end <= _LONG_STEPS * problem.gamma.steps:
+        if (
+            isinstance(problem.gamma, Discrete)
+            and problem.model.fastest * problem.end <= _LONG_STEPS * problem.gamma.steps
+        ):
             return "discrete", "gamma is constant on each of many steps"
-        if problem.is_constant and (problem.spectrum is None or problem.spectrum.size <= _MOST_SECULAR):
+        if problem.is_constant and (problem.model.spectrum is None or problem.model.spectrum.size <= _MOST_SECULAR):
             return "secular", "gamma is constant"
         what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
         return "panels", f"the fast float64 method for {what}"
     if not problem.is_constant:
-        if problem.model_size > _EXACT_UP_TO and _enclosable(problem, digits):
+        if problem.model.size > _EXACT_UP_TO and _enclosable(problem, digits):
             return "enclosure", f"digits asked for, gamma piecewise polynomial and more than {_EXACT_UP_TO} modes"
         return "high_precision", "digits asked for, and gamma varies"
-    if problem.model_size <= _EXACT_UP_TO:
+    if problem.model.size <= _EXACT_UP_TO:
         return "constant", f"digits asked for, gamma constant and at most {_EXACT_UP_TO} modes"
     return "laplace", f"digits asked for, gamma constant and more than {_EXACT_UP_TO} modes"
 
@@ -138,7 +141,8 @@ def solve(
     (:class:`~fsl_num.volterra.problem.UnstableProblemError`) unless ``allow_unstable``. Returns :class:`Solution`; its
     times have the order and shape (at least 1-d) of ``t``.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.3, horizon=2.0**20)
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), gamma=0.3, horizon=2.0**20)
     >>> solution = solve(problem, [1.0, 2.0**20])
     >>> bool((solution.error < 1e-11 * solution.values).all())
     True

@@ -8,6 +8,7 @@ import time
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from fsl_num.model import Model
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra import Problem, Spectrum
@@ -25,7 +26,7 @@ def by_few_modes(problem):
 
 
 def test_few_modes_against_all_and_an_integrator(benchmark):
-    problem = Problem(s=0.5, beta=1.5, model_size=SIZE, noise=1.0, gamma=PLAN, closure="gaussian")
+    problem = Problem(Model(s=0.5, beta=1.5, size=SIZE, noise=1.0), gamma=PLAN, closure="gaussian")
     values, errors, facts = benchmark.pedantic(by_few_modes, (problem,), rounds=3)
     start = time.perf_counter()
     by_few_modes(problem)
@@ -33,7 +34,7 @@ def test_few_modes_against_all_and_an_integrator(benchmark):
 
     index = np.arange(1.0, SIZE + 1.0)
     rates, delta = index**-1.5, approximation_error(0.5, 1.5, SIZE)
-    every = Problem(spectrum=Spectrum(rates, index**-1.75, delta), noise=1.0, gamma=PLAN, closure="gaussian")
+    every = Problem(Model(noise=1.0, spectrum=Spectrum(rates, index**-1.75, delta)), gamma=PLAN, closure="gaussian")
     start = time.perf_counter()
     full, others, _ = solve_second_moments(every, np.array([every.end]), 1e-12)
     all_modes = time.perf_counter() - start

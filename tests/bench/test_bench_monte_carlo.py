@@ -14,6 +14,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
+from fsl_num.model import Model
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.normals import NormalBlocks
 from fsl_num.simulate.regression import Regression
@@ -23,7 +24,7 @@ FULL = bool(os.environ.get("BENCH_FULL"))
 RUNS, STEPS = (1000, 10_000) if FULL else (256, 400)
 ROUNDS = 2 if FULL else 7
 SIZE = 128
-PROBLEM = Regression(s=0.5, beta=2.0, model_size=SIZE, noise=1.0)
+PROBLEM = Regression(Model(s=0.5, beta=2.0, size=SIZE, noise=1.0))
 
 
 def seconds(*calls, clock=time.process_time):

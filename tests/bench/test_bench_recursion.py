@@ -7,6 +7,7 @@ python -m pytest tests/bench -n 0 --benchmark-enable
 import math
 import time
 
+from fsl_num.model import Model
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate import recursion
 from fsl_num.simulate.monte_carlo import simulate_sgd
@@ -32,14 +33,14 @@ def in_numpy(system, noise, rates):
 
 
 def test_compiled_steps_against_numpy(benchmark):
-    problem = Regression(s=0.5, beta=2.0, model_size=math.inf, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0))
     rates = step_rates("cosine", peak=0.1, steps=STEPS)
     curve = benchmark.pedantic(
         recursion.exact_risk, (problem, rates), {"every": STEPS // 10}, rounds=3, warmup_rounds=1
     )
     system = recursion.moments(problem, float(rates.sum()))
     found = []
-    plain = 10 * once(lambda: found.append(in_numpy(system, problem.noise, rates[: STEPS // 10])))
+    plain = 10 * once(lambda: found.append(in_numpy(system, problem.model.noise, rates[: STEPS // 10])))
     # a few roundings of ten thousand steps
     assert abs(2.0 * curve.excess_risk[1] - found[0]) < 1e-12 * found[0]
     if benchmark.enabled:
@@ -49,7 +50,7 @@ def test_compiled_steps_against_numpy(benchmark):
 
 
 def test_sampled_runs_of_equal_error(benchmark):
-    problem = Regression(s=0.5, beta=2.0, model_size=128, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=128, noise=1.0))
     rates = step_rates("cosine", peak=0.1, steps=1000)
     exact = benchmark.pedantic(recursion.exact_risk, (problem, rates), rounds=5, warmup_rounds=1)
     found = {}

@@ -11,12 +11,13 @@ import pytest
 import volterra_table as table
 from volterra_timing import matmul_speed, seconds, worst
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra.steps.discrete import losses_of_steps
 
-CONSTANT = Problem(s=0.5, beta=2.0, model_size=128, noise=1.0, gamma=0.3, horizon=100.0)
-INFINITE = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+CONSTANT = Problem(Model(s=0.5, beta=2.0, size=128, noise=1.0), gamma=0.3, horizon=100.0)
+INFINITE = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
 
 
 def report(benchmark, name, baseline):

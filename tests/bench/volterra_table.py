@@ -27,6 +27,7 @@ import numpy as np
 from volterra_timing import HEAD, OutOfTime, Row, limited, matmul_speed, seconds, sharpest, timed_by, worst
 
 from fsl_num.compression import compress
+from fsl_num.model import Model
 from fsl_num.schedules import Cosine, Discrete, ExponentialDecay
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra.reference import trapezoid
@@ -42,12 +43,12 @@ SMOOTH = ExponentialDecay(peak=0.3, final=3e-4, steps=2.0**20 * math.log(1e3) / 
 
 def own_ground(quick: bool) -> Iterator[Row]:
     """Constant gamma, where a solver of convolution equations applies; truth: the secular equation at 25 digits."""
-    problem = Problem(s=0.5, beta=2.0, model_size=128, noise=1.0, gamma=0.3, horizon=100.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=128, noise=1.0), gamma=0.3, horizon=100.0)
     points = 4096 if quick else 16384
     t = np.linspace(0.0, problem.end, points + 1)
     some = t[:: points // 16][1:]
     truth = solve(problem, some, method="enclosure", digits=25).values
-    kernel, forcing = 0.3 * problem.kernel(t), problem.forcing(t) + problem.noise
+    kernel, forcing = 0.3 * problem.model.kernel(t), problem.model.forcing(t) + problem.model.noise
     rivals: list[tuple[str, float, float]] = []
     try:
         import voles
@@ -59,7 +60,7 @@ def own_ground(quick: bool) -> Iterator[Row]:
             values = voles.solve_VIE_2(
                 kernel_values=kernel, g_values=forcing, time_step=t[1], coll_divs=12, coll_choices=[1, 3, 7, 10, 12]
             )
-            return values[:: points // 16][1:] - problem.noise
+            return values[:: points // 16][1:] - problem.model.noise
 
         taken, values = seconds(uniform, 5)
         rivals.append((f"voles, {points} uniform steps, samples of K given", taken, worst(values, truth)))
@@ -67,18 +68,18 @@ def own_ground(quick: bool) -> Iterator[Row]:
         def graded(count: int) -> Any:
             mesh = np.unique(np.concatenate([[0.0], some, np.geomspace(0.1, problem.end, count)]))
             values = voles.function_solve_VIE_2(
-                kernel=lambda u: 0.3 * problem.kernel(np.asarray(u)),
-                g=lambda x: problem.forcing(np.asarray(x)) + problem.noise,
+                kernel=lambda u: 0.3 * problem.model.kernel(np.asarray(u)),
+                g=lambda x: problem.model.forcing(np.asarray(x)) + problem.model.noise,
                 mesh_breakpoints=mesh,
                 coll_nodes=voles.radau_iia_nodes(5),
                 return_function=True,
             )[1]
-            return [float(values(x)) - problem.noise for x in some]
+            return [float(values(x)) - problem.model.noise for x in some]
 
         taken, error = sharpest(graded, truth, rivals[0][2], (20, 30))  # more panels take it many seconds
         rivals.append(("voles, graded mesh, five Radau points, K as a function", taken, error))
     rates, start = outside.modes(problem)
-    rest = problem.approximation + problem.noise
+    rest = problem.model.approximation_error + problem.model.noise
     wanted = rivals[0][2] if rivals else 1e-12
 
     def ode(name: str, rtol: float) -> Any:
@@ -90,7 +91,7 @@ def own_ground(quick: bool) -> Iterator[Row]:
         matrix = np.diag(-2.0 * rates) + 0.3 * (rates**2)[:, None]
         options = {} if name == "DOP853" else {"jac": lambda _, x: matrix}
         run = solve_ivp(slope, (0.0, problem.end), start, name, some, rtol=rtol, atol=1e-18, **options)
-        return run.y.sum(axis=0) + problem.approximation
+        return run.y.sum(axis=0) + problem.model.approximation_error
 
     for name in ("DOP853", "LSODA"):
         taken, error = sharpest(lambda rtol, name=name: ode(name, rtol), truth, wanted, (1e-11, 1e-12, 1e-13, 3e-14))
@@ -110,7 +111,7 @@ def own_ground(quick: bool) -> Iterator[Row]:
 
 def smooth(quick: bool) -> Iterator[Row]:
     """Smooth gamma, M infinite, T = 2^20; truth: the integral equation collocated without modes, to 13 digits."""
-    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=SMOOTH)
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=SMOOTH)
     t = (100.0, 0.3 * problem.end, problem.end)
     truth = outside.integral_equation(grid.Case("smooth", "exp-decay", problem, t))
     solve(problem, t)  # the compressed modes are kept: their cost is a row of its own
@@ -121,7 +122,7 @@ def smooth(quick: bool) -> Iterator[Row]:
     coarse, values = seconds(lambda: trapezoid(problem, steps), 1)
     yield Row(case, taken, error, f"trapezoid O(n^2), n = {steps}", coarse, abs(values[-1] / truth[-1] - 1))
     yield Row(case, taken, error, *_mode_by_mode(problem, truth[-1], 10_000, 2_000 if quick else 20_000))
-    system = compress(problem.s, problem.beta, problem.model_size, problem.end)
+    system = compress(problem.model.s, problem.model.beta, problem.model.size, problem.end)
     rates, weights = 2.0 * system.rates, system.kernel_weights
 
     def ode(rtol: float) -> Any:
@@ -152,9 +153,11 @@ def smooth(quick: bool) -> Iterator[Row]:
 def _mode_by_mode(problem: Problem, truth: float, size: int, steps: int) -> tuple[str, float, float]:
     """Every one of ``size`` modes stepped by the exponential midpoint rule on a graded grid of times."""
     index = np.arange(1.0, size + 1)
-    rates, state = 2.0 * index**-problem.beta, index ** -(1.0 + problem.s * problem.beta)
+    rates, state = 2.0 * index**-problem.model.beta, index ** -(1.0 + problem.model.s * problem.model.beta)
     delta = float(
-        Problem(s=problem.s, beta=problem.beta, model_size=size, noise=0.0, gamma=0.0, horizon=1.0).approximation
+        Problem(
+            Model(s=problem.model.s, beta=problem.model.beta, size=size, noise=0.0), gamma=0.0, horizon=1.0
+        ).approximation
     )
     half = np.geomspace(0.01, 0.5 * problem.end, steps // 2)  # from the start, and as fine towards the end
     t = np.concatenate([[0.0], half, problem.end - half[-2::-1], [problem.end]])
@@ -167,7 +170,7 @@ def _mode_by_mode(problem: Problem, truth: float, size: int, steps: int) -> tupl
         for h, g in zip(np.diff(t), gamma, strict=True):
             half = np.exp(-0.5 * h * rates)
             gain = -np.expm1(-0.5 * h * rates) * (rates / 4.0)
-            u = delta + state @ half + problem.noise
+            u = delta + state @ half + problem.model.noise
             u /= 1.0 - g * gain.sum()
             state = half * half * state + ((1.0 + half) * gain) * (g * u)
         return state
@@ -182,7 +185,7 @@ def discrete(quick: bool) -> Iterator[Row]:
     The limit is that of exponential time differencing, whose own error is shown: one row is at that error.
     """
     steps = 100_000 if quick else 1_000_000
-    model = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+    model = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
     flat = replace(model, gamma=Discrete(rates=np.full(steps, 0.1)), horizon=None)
     (truth,) = solve(replace(model, gamma=0.1, horizon=flat.end), flat.end, method="laplace", digits=25).values
     bent = Discrete(rates=0.1 * np.cos(np.linspace(0.0, 1.5, steps)) ** 2)
@@ -216,12 +219,12 @@ def _first(plan: Discrete, steps: int) -> Any:
 def _recursion(problem: Problem, plan: Discrete) -> Any:
     """Exponential time differencing, one step after the other: exact decay, the loss of the start of the step injected;
     two products with the modes a step. ``plan``: the first steps of the problem's schedule."""
-    modes = compress(problem.s, problem.beta, problem.model_size, problem.end)
+    modes = compress(problem.model.s, problem.model.beta, problem.model.size, problem.end)
     rates, weights, state = 2.0 * modes.rates, modes.kernel_weights, modes.signal_weights
     found = []
     for eta, gamma in zip(plan.rates, plan.gammas, strict=True):
         decay = np.exp(-eta * rates)
-        state = decay * state + (gamma * (state.sum() + problem.noise)) * ((1.0 - decay) / rates * weights)
+        state = decay * state + (gamma * (state.sum() + problem.model.noise)) * ((1.0 - decay) / rates * weights)
         found.append(state.sum())
     return found
 
@@ -234,7 +237,7 @@ def schedules(quick: bool) -> Iterator[Row]:
     batches = rng.uniform(1.0, 10.0, (count, 1)) * (
         1.0 + np.linspace(0.0, 1.0, steps) * rng.uniform(0.0, 3.0, (count, 1))
     )
-    model = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+    model = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
     speed = matmul_speed()
     some = range(0, count, count // 5)
 
@@ -258,16 +261,14 @@ def schedules(quick: bool) -> Iterator[Row]:
     different = rates * rng.uniform(0.5, 1.0, (20, 1))
     taken, _ = seconds(lambda: losses_of_schedules(model, different, 1.0, rtol=1e-8), 1)
     case = f"20 schedules of {steps:.0e} steps, each of its own lengths, rtol 1e-8"
-    yield Row(
-        case, taken, math.nan, "the limit, as above", 4.0 * size * steps * 20 / speed, math.nan, "", True
-    )
+    yield Row(case, taken, math.nan, "the limit, as above", 4.0 * size * steps * 20 / speed, math.nan, "", True)
 
 
 def digits(quick: bool) -> Iterator[Row]:
     """50 digits; truth: another method at 60 digits."""
     wanted = 30 if quick else 50
     t = 1000.0
-    problem = Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=0.3, horizon=t)
+    problem = Problem(Model(s=0.5, beta=2.0, size=100, noise=1.0), gamma=0.3, horizon=t)
     truth = solve(problem, t, method="enclosure", digits=wanted + 10).values
     mp = mpmath.mp.clone()
     mp.dps = wanted + 30
@@ -287,17 +288,17 @@ def digits(quick: bool) -> Iterator[Row]:
         taken, found = seconds(lambda method=method: solve(problem, t, method=method, digits=wanted), 2)
         case = f"constant gamma, M = 100, T = 1000, {wanted} digits, {method}"
         yield Row(case, taken, worst(found.values, truth), "mpmath.invertlaplace", theirs, their_error)
-    infinite = replace(problem, model_size=math.inf)
+    infinite = replace(problem, model=replace(problem.model, size=math.inf))
     (fine,) = solve(infinite, t, method="laplace", digits=wanted + 10).values
     taken, found = seconds(lambda: solve(infinite, t, method="laplace", digits=wanted), 2)
     case = f"constant gamma, M infinite, T = 1000, {wanted} digits, laplace"
     error = worst(found.values, [fine])
     yield Row(case, taken, error, "mpmath.invertlaplace for M = 100", theirs, their_error)
-    bent = Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=SMOOTH)
+    bent = Problem(Model(s=0.5, beta=2.0, size=100, noise=1.0), gamma=SMOOTH)
     wave = replace(bent, gamma=Cosine(peak=0.3, steps=2.0**14 / 0.15), horizon=None)
     for name, plan in (("exp-decay gamma, T = 2^20", bent), ("cosine gamma, T = 2^14", wave)):
         for size in (100, math.inf):
-            varying = replace(plan, model_size=size)
+            varying = replace(plan, model=replace(plan.model, size=size))
             for method in ("enclosure", "high_precision") if plan is bent else ("high_precision",):
                 taken, found = seconds(
                     lambda varying=varying, method=method: solve(varying, varying.end, digits=wanted, method=method), 1
@@ -318,7 +319,7 @@ def digits(quick: bool) -> Iterator[Row]:
 
 def growth(quick: bool) -> Iterator[Row]:
     """What twice the steps, or any number of modes, cost."""
-    model = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+    model = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
     sizes = (20_000, 80_000) if quick else (100_000, 800_000)
     times = []
     for steps in sizes:
@@ -327,11 +328,11 @@ def growth(quick: bool) -> Iterator[Row]:
     slope = math.log(times[1] / times[0]) / math.log(sizes[1] / sizes[0])
     rival = f"{sizes[0]} steps (power {slope:.2f} of n)"
     yield Row(f"{sizes[1]} discrete steps", times[1], math.nan, rival, times[0], math.nan, "power 1", True)
-    plan = Problem(s=0.5, beta=2.0, model_size=1000, noise=1.0, gamma=SMOOTH)
+    plan = Problem(Model(s=0.5, beta=2.0, size=1000, noise=1.0), gamma=SMOOTH)
     solve(plan, plan.end)
     first = seconds(lambda: solve(plan, plan.end), 5)[0]
     for size in (1e6, 1e12, math.inf):
-        larger = replace(plan, model_size=size)
+        larger = replace(plan, model=replace(plan.model, size=size))
         solve(larger, plan.end)
         taken = seconds(lambda larger=larger: solve(larger, plan.end), 5)[0]
         yield Row(f"panels, T = 2^20, M = {size:g}", taken, math.nan, "M = 1000", first, math.nan, "1", True)

@@ -8,6 +8,7 @@ import pytest
 from typed import answer, refusal
 
 from fsl_num.cli import main
+from fsl_num.model import Model
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.recursion import exact_risk
@@ -18,7 +19,7 @@ MODEL = ["simulate", "--s", "1/2", "--beta", "2", "--model-size", "6", "--noise"
 RATE = ["--schedule", "wsd", "--peak-lr", "0.2", "--steps", "50"]
 EXACT = [*MODEL, *RATE, "--exact"]
 SAMPLED = [*MODEL, *RATE, "--runs", "20"]
-PROBLEM = Regression(s=0.5, beta=2.0, model_size=6, noise=0.5)
+PROBLEM = Regression(Model(s=0.5, beta=2.0, size=6, noise=0.5))
 RATES = step_rates("wsd", peak=0.2, steps=50)
 
 
@@ -34,7 +35,7 @@ def test_the_exact_risk_is_recorded_as_asked(capsys):
 
 def test_infinitely_many_features_are_exact(capsys):
     found = answer([*EXACT, "--features", "inf"], capsys)
-    rest = Regression(s=0.5, beta=2.0, model_size=6, noise=0.5, features=float("inf"))
+    rest = Regression(Model(s=0.5, beta=2.0, size=6, noise=0.5), features=float("inf"))
     assert found["excess_risk"] == exact_risk(rest, RATES).excess_risk.tolist()
     whole = answer([*EXACT, "--model-size", "inf"], capsys)
     # what the larger model learns more is less than what the first 6 features leave, sum_{j>6} j^-2/2
@@ -63,7 +64,7 @@ def test_every_schedule_takes_its_parameters(options, name, parameters, capsys):
 @pytest.mark.parametrize("family", ["rademacher", "uniform"])
 def test_families_and_batches_reach_the_recursion(family, capsys):
     found = answer([*EXACT, "--family", family, "--batch", "3"], capsys)
-    problem = Regression(s=0.5, beta=2.0, model_size=6, noise=0.5, family=family)
+    problem = Regression(Model(s=0.5, beta=2.0, size=6, noise=0.5), family=family)
     assert found["excess_risk"] == exact_risk(problem, RATES, 3).excess_risk.tolist()
     assert found["excess_risk"][-1] != answer(EXACT, capsys)["excess_risk"][-1]
 

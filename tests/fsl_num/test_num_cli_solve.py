@@ -5,9 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from models import problem_of
 from typed import answer, refusal
 
 from fsl_num.cli import main
+from fsl_num.model import Model
 from fsl_num.schedules import schedule
 from fsl_num.volterra import METHODS, Problem, solve
 from fsl_num.writing import write_atomically
@@ -22,7 +24,7 @@ def test_constant_gamma_in_double_precision(capsys):
     found = answer([*CONSTANT, "--time", "20"], capsys)
     assert list(found) == ["time", "value", "error", "method", "digits", "success", "message"]
     assert found["success"] is True
-    problem = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=0.3, horizon=20.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=0.3, horizon=20.0)
     assert found["time"] == ["20.0"] and found["digits"] is None and found["method"] == "secular"
     assert float(found["value"][0]) == solve(problem, 20.0).values[0]
     assert 0 < float(found["error"][0]) < 1e-11
@@ -35,9 +37,9 @@ def test_digits_take_every_number_as_it_was_typed(size, method, capsys):
     assert (found["method"], found["digits"]) == (method, 45)
     (text,) = found["value"]
     assert len(text) >= 45
-    rest = {"s": 0.5, "beta": 2.0, "model_size": float(size), "noise": 1.0, "horizon": 20.0}
-    truth = solve(Problem(**rest, gamma=Fraction(3, 10)), 20.0, digits=50).values[0]
-    rounded = solve(Problem(**rest, gamma=0.3), 20.0, digits=50).values[0]
+    rest = {"s": 0.5, "beta": 2.0, "size": float(size), "noise": 1.0, "horizon": 20.0}
+    truth = solve(problem_of(**rest, gamma=Fraction(3, 10)), 20.0, digits=50).values[0]
+    rounded = solve(problem_of(**rest, gamma=0.3), 20.0, digits=50).values[0]
     assert abs(Fraction(text) / Fraction(str(truth)) - 1) < Fraction(1, 10**43)
     assert abs(Fraction(text) / Fraction(str(rounded)) - 1) > Fraction(1, 10**20)
 
@@ -62,7 +64,7 @@ def test_a_schedule_ends_where_its_learning_rates_end(capsys):
     plan = schedule("wsd", peak=0.4, final=0.01, steps=200.0, decay_fraction=0.25)
     found = answer(WSD, capsys)
     assert found["time"] == [repr(plan.total_intrinsic_time)]
-    problem = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=plan)
     assert float(found["value"][0]) == solve(problem, plan.total_intrinsic_time).values[0]
     precise = answer([*WSD, "--digits", "25"], capsys)
     assert precise["method"] == "high_precision" and len(precise["value"][0]) >= 25
@@ -96,7 +98,7 @@ def test_a_file_of_learning_rates_is_constant_within_each_step(tmp_path, capsys)
     assert float(found["time"][0]) == pytest.approx(total, rel=1e-14)
     # the same piece by piece, by the matrix exponential
     eigen = np.arange(1.0, 7.0) ** -2.0
-    delta = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=0.1, horizon=1.0).approximation
+    delta = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=0.1, horizon=1.0).model.approximation_error
     from scipy.linalg import expm
 
     state = np.append(np.arange(1.0, 7.0) ** -2.0, 1.0)
@@ -135,7 +137,7 @@ def test_a_plot_shows_the_loss_and_what_no_noise_would_leave():
     from fsl_num.report.losses import loss_figure
 
     plan = schedule("wsd", peak=0.4, final=0.01, steps=200.0, decay_fraction=0.25)
-    problem = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=plan)
     (axes,) = loss_figure(problem, solve(problem, problem.end), "a title").axes
     loss, floor, asked = axes.lines
     assert (loss.get_ydata() > floor.get_ydata()).all()
@@ -218,7 +220,7 @@ def test_jumps_of_gamma_late_in_the_horizon_are_met_from_their_own_side(tmp_path
     path.write_text("\n".join(map(repr, rates.tolist())), encoding="utf-8")
     arguments = [*MODEL, "--schedule-file", str(path), "--model-size", "1"]
     found = float(answer(arguments, capsys)["value"][0])
-    delta = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=0.1, horizon=1.0).approximation
+    delta = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=0.1, horizon=1.0).model.approximation_error
     x = 1.0
     for rate in rates:  # x' = (gamma - 2) x + gamma (delta + 1) for a time gamma
         limit = rate * (delta + 1.0) / (2.0 - rate)

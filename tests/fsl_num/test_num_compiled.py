@@ -48,13 +48,13 @@ def test_the_compiler_is_loaded_where_a_discrete_problem_is_solved_and_not_befor
     code = """
 import sys
 import numpy as np
-from fsl_num import Discrete, Problem, Regression, exact_risk, losses_of_schedules, losses_of_steps, solve
-model = dict(s=0.5, beta=2.0, model_size=10, noise=1.0)
-solve(Problem(**model, gamma=0.1, horizon=9.0), 9.0)
-solve(Problem(**model, gamma=lambda t: 0.1 / (1.0 + t), horizon=9.0), 9.0)
+from fsl_num import Discrete, Model, Problem, Regression, exact_risk, losses_of_schedules, losses_of_steps, solve
+model = Model(s=0.5, beta=2.0, size=10, noise=1.0)
+solve(Problem(model, gamma=0.1, horizon=9.0), 9.0)
+solve(Problem(model, gamma=lambda t: 0.1 / (1.0 + t), horizon=9.0), 9.0)
 plan = Discrete(rates=[0.1] * 3)
 print("numba" in sys.modules)
-losses_of_steps(Problem(**model, gamma=plan))
+losses_of_steps(Problem(model, gamma=plan))
 print("numba" in sys.modules)
 """
     assert run(tmp_path, code) == ["False", "True"]

@@ -20,6 +20,7 @@ from fsl_num.experiments.final_loss import (
 from fsl_num.experiments.fitting import fit_law
 from fsl_num.experiments.loss_dynamics import FITS, GRID, fit_grid, loss_dynamics
 from fsl_num.experiments.physical_time import FORMS, Exponentials, accumulated, law_terms, power_as_exponentials
+from fsl_num.model import Model
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.recursion import exact_risk
@@ -49,7 +50,7 @@ def test_a_power_out_of_range_is_refused():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_terms_are_the_sums_of_the_definition(form):
-    problem = Regression(s=0.7, beta=2.5, model_size=9, noise=4.0, features=12)
+    problem = Regression(Model(s=0.7, beta=2.5, size=9, noise=4.0), features=12)
     rates = step_rates("cyclic", peak=0.3, steps=60, final=0.01)
     batches = np.arange(1, 61)
     found = law_terms(problem, rates, batches, form=form)
@@ -78,7 +79,7 @@ def test_the_terms_are_the_sums_of_the_definition(form):
 
 
 def test_terms_that_have_no_value_are_refused():
-    problem = Regression(s=0.5, beta=2.0, model_size=4, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=1.0))
     with pytest.raises(ValueError, match="form must be one of"):
         law_terms(problem, [0.1], form="power")
     with pytest.raises(ValueError, match="first learning rate must be above 0"):
@@ -98,7 +99,7 @@ def test_accumulated_noise_decays_between_the_steps():
 def test_half_of_the_terms_of_the_model_is_the_risk_to_second_order():
     # At a fixed intrinsic time what is left out is of order eta^2: noise made by noise; and of the discrete steps, for
     # (1 - eta lambda)^2 + eta^2 lambda^2 = exp(-2 eta lambda) + O(eta^3). It falls fourfold as the peak is halved.
-    problem = Regression(s=0.5, beta=2.0, model_size=64, noise=9.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=64, noise=9.0))
     missing = []
     for scale in (1, 2, 4):
         rates = step_rates("cosine", peak=0.04 / scale, steps=500 * scale)
@@ -186,7 +187,7 @@ def test_the_law_with_the_sums_of_the_model_fits_where_the_printed_powers_do_not
 def test_the_averaged_runs_scatter_around_the_exact_curve(dynamics):
     # 20 records of 400 runs, correlated over some 5 records: the rms of the deviations is 1 +- 0.35 or so. With the
     # noise of the labels a fifth larger the exact curve lies some 3 standard errors off, as is seen below.
-    other = Regression(s=0.5, beta=4.0, model_size=128, noise=9.0 * 1.5)
+    other = Regression(Model(s=0.5, beta=4.0, size=128, noise=9.0 * 1.5))
     for run in dynamics.runs:
         rms, largest = run.scatter
         assert 0.4 < rms < 1.8 and rms <= largest < 4.5
@@ -226,7 +227,7 @@ def test_a_rule_gives_peak_rates_and_a_law():
 
 @pytest.mark.parametrize("name", ["constant", "exp-decay", "wsd"])
 def test_half_of_the_functional_law_is_the_final_risk_of_sgd(name):
-    problem = Regression(s=0.5, beta=4.0, model_size=math.inf, noise=9.0)
+    problem = Regression(Model(s=0.5, beta=4.0, size=math.inf, noise=9.0))
     risk, _ = final_risk(problem, name, 0.05, 10_000)
     law = functional_risk(problem, name, 0.05, 1e4)
     # second order in the peak rate 0.05, relative to the share of noise: measured 0.0007 (exp-decay) to 0.06 (constant)

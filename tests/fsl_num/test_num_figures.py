@@ -5,6 +5,7 @@ import pytest
 
 from fsl_num.experiments.final_loss import PeakRule, final_losses, risks_by_peak_power
 from fsl_num.experiments.loss_dynamics import fit_grid, loss_dynamics
+from fsl_num.model import Model
 from fsl_num.report import final_losses as scaling_report
 from fsl_num.report import ladder as ladder_report
 from fsl_num.report import loss_dynamics as dynamics_report
@@ -114,7 +115,7 @@ def test_the_scaling_text_has_both_exponents(scaling):
 
 @pytest.mark.parametrize("thresholds", [(), (0.1,)])
 def test_the_ladder_shows_every_rung_and_every_distance(thresholds):
-    problem = Regression(s=0.5, beta=2.0, model_size=8, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=8, noise=1.0))
     found = ladder(problem, "cosine", peak=0.1, steps=60, runs=20, thresholds=thresholds)
     figure = drawn(ladder_report.ladder_figure(found, "the title"))
     risks, gaps, *breaking = figure.axes

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fsl_num.model import Model
 from fsl_num.paper.functional.adversary import Worst, worst_schedule
 from fsl_num.paper.functional.instrument import (
     Array,
@@ -35,9 +36,11 @@ def _problem(device: Instrument, gammas: Array, noise: float) -> Problem:
         return gammas[np.clip(np.searchsorted(t, times, side="left") - 1, 0, gammas.size - 1)]
 
     return Problem(
-        s=device.s, beta=device.beta, model_size=device.size, noise=noise, gamma=gamma, horizon=float(t[-1]),
+        Model(s=device.s, beta=device.beta, size=device.size, noise=noise),
+        gamma=gamma,
+        horizon=float(t[-1]),
         breaks=tuple(jumps),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("name", ["constant", "step down", "long zero phase"])

@@ -8,6 +8,7 @@ from sympy import Rational
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import NothingCompared
+from fsl_num.model import Model
 from fsl_num.paper.allocation.numeric_laws import measure_risk
 from fsl_num.paper.model import capacities, equation_claims, gradients, identities, moments, spaces
 from fsl_num.paper.model.tables import Interval, Table, table
@@ -88,9 +89,7 @@ def test_rotated_paths_end_below_where_they_began():
 
 def test_the_mean_noise_at_one_point_is_the_covariance_there():
     model = moments.models(HARD)["random"]
-    problem = Regression(
-        s=0.5, beta=4.0, model_size=2, features=4, noise=moments.NOISE, projection=model.projection
-    )  # fmt: skip
+    problem = Regression(Model(s=0.5, beta=4.0, size=2, noise=moments.NOISE), features=4, projection=model.projection)
     v = np.array([0.3, -0.2])
     error = v @ model.projection - model.theta
     assert np.allclose(model.noise(np.outer(error, error)), noise_covariance(problem, v), rtol=1e-12)

@@ -9,6 +9,7 @@ from scipy.linalg import expm
 from fsl_num.claims.errata import errata
 from fsl_num.experiments.final_loss import final_risk
 from fsl_num.experiments.loss_dynamics import loss_dynamics
+from fsl_num.model import Model
 from fsl_num.paper.model.errata import MODEL_ERRATA
 from fsl_num.simulate.concentration import eigenvalue_ratios
 from fsl_num.simulate.hypercontractivity import hypercontractivity_constants, hypercontractivity_slack, mode_constants
@@ -29,7 +30,7 @@ def assert_said(erratum, *numbers):
 def random_problem(size, seed=0, s=0.5, normalisation="model-size"):
     """Random features with beta = 2 and N = 4M."""
     projection = random_projection(size, 4 * size, seed, normalisation)
-    return Regression(s=s, beta=2.0, model_size=size, features=4 * size, noise=1.0, projection=projection)
+    return Regression(Model(s=s, beta=2.0, size=size, noise=1.0), features=4 * size, projection=projection)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +123,7 @@ def test_the_fits():
 
 
 def test_the_peak_rates():
-    model = Regression(s=0.5, beta=4.0, model_size=math.inf, noise=9.0)
+    model = Regression(Model(s=0.5, beta=4.0, size=math.inf, noise=9.0))
     assert_said("scaling-experiment-peak-rate", f"{model.initial_risk:.4f}")
     for name in ("exp-decay", "wsd"):
         printed, time = final_risk(model, name, 0.05e-6, 10**6)

@@ -7,6 +7,7 @@ import pytest
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
+from fsl_num.model import Model
 from fsl_num.paper.model import measurements as measured
 from fsl_num.paper.model.claims import KURTOSIS, best_constants
 from fsl_num.paper.model.statements import Bracket, FailureRate, Operator, Trend, matrix_bound, noise_bound
@@ -69,7 +70,7 @@ def test_sums_over_the_rules_agree_with_the_formulas(name):
         own = np.diag(each.base)
         formula = family(name).fourth_moment(own, each.matrix) - own[:, None] * each.matrix * own
         assert each.value == pytest.approx(formula, abs=1e-12 * np.abs(formula).max())
-    problem = Regression(s=0.5, beta=4.0, model_size=4, noise=1.0, family=name)
+    problem = Regression(Model(s=0.5, beta=4.0, size=4, noise=1.0), family=name)
     generator = np.random.default_rng([SAMPLE.seed, 2])
     v = generator.standard_normal(4)
     third = measured.gradient_noises(name, SAMPLE)[2]

@@ -1,11 +1,14 @@
 """The claims about random features: their statements can fail, and their measurements are what the definitions say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.runner import verify
+from fsl_num.model import Model
 from fsl_num.paper.random_features import draws, forcing, laws, matrices, risks, terms
 from fsl_num.paper.random_features.claims import CLAIMS, ERRATA
 from fsl_num.paper.random_features.statements import (
@@ -88,7 +91,7 @@ def test_a_draw_is_the_spectrum_of_its_projection():
     stream = np.random.default_rng(7)
     table = draws._draw(0.7, 2.0, 6, np.random.default_rng(7))
     problem = Regression(
-        s=0.7, beta=2.0, model_size=6, features=24, noise=0.0, projection=random_projection(6, 24, stream)
+        Model(s=0.7, beta=2.0, size=6, noise=0.0), features=24, projection=random_projection(6, 24, stream)
     )
     assert table[:6] == pytest.approx(problem.spectrum.eigenvalues, rel=1e-10)
     assert table[6:12] == pytest.approx(problem.spectrum.signals, rel=1e-8)
@@ -97,13 +100,8 @@ def test_a_draw_is_the_spectrum_of_its_projection():
     small = draws._draw(0.7, 2.0, 1, np.random.default_rng(3))
     row = random_projection(1, 4, np.random.default_rng(3))
     eigenvalues, squares = draws.features(0.7, 2.0, 1)
-    tails = [
-        Regression(
-            s=0.7, beta=2.0, model_size=1, features=4, noise=0.0, projection=row,
-            target=np.sqrt(squares) * np.append(sign, 1.0),
-        ).spectrum.tail
-        for sign in signs.T
-    ]  # fmt: skip
+    one = Regression(Model(s=0.7, beta=2.0, size=1, noise=0.0), features=4, projection=row)
+    tails = [replace(one, target=np.sqrt(squares) * np.append(sign, 1.0)).spectrum.tail for sign in signs.T]
     assert small[-1] == pytest.approx(np.mean(tails), rel=1e-10)
 
 
@@ -124,7 +122,9 @@ def test_the_risk_is_that_of_the_solver_for_the_whole_schedule(cut):
     spectrum = Spectrum(draw.eigenvalues.tolist(), draw.mean_signals.tolist(), draw.mean_tail)
     gamma = (lambda t: np.where(t < end / 2, rate, 0.0)) if cut else rate
     breaks = (end / 2,) if cut else ()
-    problem = Problem(noise=sigma2, gamma=gamma, horizon=end, breaks=breaks, spectrum=spectrum, closure="gaussian")
+    problem = Problem(
+        Model(noise=sigma2, spectrum=spectrum), gamma=gamma, horizon=end, breaks=breaks, closure="gaussian"
+    )
     assert np.exp(found["risk, matched noise"]) == pytest.approx(solve(problem, end).values[0], rel=1e-8)
 
 
@@ -133,7 +133,7 @@ def test_the_volterra_integral_is_that_of_its_own_equation():
     (draw,) = draws.drawn(0.5, 2.0, (16,), (1,), 0)[0]
     rule = risks.nodes(200.0)
     spectrum = Spectrum(draw.eigenvalues.tolist(), draw.mean_signals.tolist(), draw.mean_tail)
-    problem = Problem(noise=1.0, gamma=0.2, horizon=200.0, spectrum=spectrum)
+    problem = Problem(Model(noise=1.0, spectrum=spectrum), gamma=0.2, horizon=200.0)
     loss = solve(problem, np.append(rule.z, 200.0)).values
     kernel = 0.2 * rule.weights * (draws.decay(draw.eigenvalues, rule.left) @ draw.eigenvalues**2)
     whole = draw.left(np.array([200.0]))[0] + kernel @ (loss[:-1] + 1.0)

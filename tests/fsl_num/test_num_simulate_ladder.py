@@ -8,10 +8,12 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from models import regression_of
 from scipy.integrate import quad
 from scipy.special import gamma
 
 from fsl_num.functional import functional_scaling_law
+from fsl_num.model import Model
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.ladder import Ladder, ladder
@@ -30,7 +32,7 @@ WARM = np.concatenate([np.linspace(0.05, 0.4, 8), np.full(6, 0.4), [0.0], np.lin
 
 
 def model(**changes):
-    return Regression(**{"s": 0.5, "beta": 2.0, "model_size": 32, "noise": 1.0, **changes})
+    return regression_of(**{"s": 0.5, "beta": 2.0, "size": 32, "noise": 1.0, **changes})
 
 
 def law(problem, rates, batches=1.0):
@@ -41,7 +43,7 @@ def law(problem, rates, batches=1.0):
 
 @pytest.mark.parametrize("size", [32, 500, math.inf])
 def test_law_is_the_first_order_of_the_neumann_series(size):
-    problem = model(model_size=size, features=size)
+    problem = model(size=size, features=size)
     equation = volterra_problem(problem, Discrete(rates=WARM, batch_sizes=2.0), "volterra")
     ends, index = np.unique(np.concatenate([[0.0], np.cumsum(WARM)]), return_index=True)
     series = neumann_series(equation, ends, terms=2)
@@ -51,7 +53,7 @@ def test_law_is_the_first_order_of_the_neumann_series(size):
 
 
 def test_law_with_a_tail_is_the_quadrature_at_the_end():
-    problem = model(model_size=10, features=math.inf)
+    problem = model(size=10, features=math.inf)
     rates = step_rates("cosine", peak=0.3, steps=40)
     whole = functional_scaling_law(Discrete(rates=rates), 0.5, 2.0, 10, 1.0)
     # the quadrature's own error, and 1e-13 for sums of 40 steps
@@ -60,7 +62,7 @@ def test_law_with_a_tail_is_the_quadrature_at_the_end():
 
 def test_law_of_long_steps_is_integrated_exactly():
     # one mode, one step of length 7: f = e + gamma lambda^2 (7 e + sigma^2 (1 - exp(-2 * 7))/2), e = exp(-14)
-    problem = Regression(s=0.5, beta=2.0, model_size=1, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=1, noise=1.0))
     closed = math.exp(-14) * (1 + 0.1 * 7) + 0.1 * 0.5 * (1 - math.exp(-14))
     assert law(problem, [7.0], 70.0)[-1] == pytest.approx(closed, rel=1e-13)
 
@@ -109,7 +111,7 @@ def test_asymptotic_law_is_its_integral():
 
 
 def test_asymptotic_law_meets_the_law():
-    problem, rates = model(model_size=128), np.full(5000, 0.2)
+    problem, rates = model(size=128), np.full(5000, 0.2)
     wanted = np.array([5, 50, 500, 5000])
     apart = relative_distance(asymptotic_of_steps(problem, rates, rates, wanted), law(problem, rates)[wanted])
     assert (np.diff(apart[:3]) < 0).all()  # exponentially fast in t^(1/3), down to the table's error
@@ -118,7 +120,7 @@ def test_asymptotic_law_meets_the_law():
 
 @pytest.mark.parametrize(("family", "batch"), [("gaussian", 1), ("gaussian", 3), ("rademacher", 1), ("uniform", 2)])
 def test_the_largest_rates_are_where_the_moments_stop_contracting(family, batch):
-    problem = model(model_size=6, family=family)
+    problem = model(size=6, family=family)
     eigenvalues, kurtosis = problem.eigenvalues, problem.family.kurtosis
 
     def radius_of_sgd(eta):
@@ -166,7 +168,7 @@ def test_rungs_are_the_exact_curves():
 def test_what_was_measured_at_two_peaks():
     # SGD and the Volterra equation: up to 40% apart at the rate 0.3, about 3% at 0.05 (M = N = 128, s = 1/2, beta = 2,
     # sigma^2 = 1, constant rates); the last digits depend on when training ends, so the bounds are rounded
-    problem = model(model_size=128)
+    problem = model(size=128)
     found = ladder(problem, "constant", peak=0.3, steps=10_000, every=1000, thresholds=())
     assert found.gap("expected", "volterra").largest == pytest.approx(0.40, abs=0.005)
     low, steps = np.full(40_000, 0.05), np.arange(0, 40_001, 1000)
@@ -235,7 +237,7 @@ def test_a_batch_moves_the_rate_at_which_noise_breaks_the_law():
 
 
 def test_ladder_with_samples():
-    problem = model(model_size=8)
+    problem = model(size=8)
     found = ladder(problem, "wsd", 2, peak=0.2, steps=60, every=20, runs=4000, seed=3, thresholds=(), final=0.01)
     assert [one.method for one in found.curves] == list(RUNGS)
     rows = {(gap.rung, gap.next_rung): gap for gap in found.table}
@@ -253,9 +255,9 @@ def test_rungs_that_a_problem_lacks_are_left_out():
     uniform = ladder(model(family="uniform"), [0.1] * 20, thresholds=())
     assert [one.method for one in uniform.curves] == ["expected", "volterra", "fsl", "asymptotic"]
     matrix = np.random.default_rng(0).standard_normal((3, 5))
-    projected = ladder(model(model_size=3, features=5, projection=matrix), [0.02] * 20, thresholds=())
+    projected = ladder(model(size=3, features=5, projection=matrix), [0.02] * 20, thresholds=())
     assert [one.method for one in projected.curves] == ["expected", "sde-physical", "sde-intrinsic", "volterra", "fsl"]
-    infinite = ladder(model(model_size=math.inf), [0.1] * 20, thresholds=(0.1,))
+    infinite = ladder(model(size=math.inf), [0.1] * 20, thresholds=(0.1,))
     assert len(infinite.curves) == 6 and len(infinite.breaking) == 5
     with pytest.raises(ValueError, match="no rung 'sgd'"):
         infinite.curve("sgd")

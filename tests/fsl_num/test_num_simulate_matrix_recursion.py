@@ -7,7 +7,9 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from models import regression_of
 
+from fsl_num.model import Model
 from fsl_num.simulate.families import FAMILIES, family
 from fsl_num.simulate.matrix_recursion import exact_risk_matrix, noise_constants, whitened
 from fsl_num.simulate.noise_covariance import curvature, noise_covariance
@@ -19,14 +21,14 @@ from fsl_num.simulate.sobolev import PeriodicSobolev
 def written_out(problem, rates, batches):
     """The risk step by step from C = E[uu'] in N dimensions, as the module's docstring has it."""
     lam = problem.eigenvalues
-    weights = np.eye(int(problem.model_size), lam.size) if problem.projection is None else problem.projection
+    weights = np.eye(int(problem.model.size), lam.size) if problem.projection is None else problem.projection
     turn = weights.T @ weights
     covariance = np.outer(problem.theta, problem.theta)
     risks = [0.5 * lam @ np.diag(covariance)]
     for eta, batch in zip(rates, batches, strict=True):
         drift = turn @ (lam[:, None] * covariance)
         mean_square = lam[:, None] * covariance * lam
-        noise = problem.family.fourth_moment(lam, covariance) + problem.noise * np.diag(lam)
+        noise = problem.family.fourth_moment(lam, covariance) + problem.model.noise * np.diag(lam)
         square = turn @ ((1.0 - 1.0 / batch) * mean_square + noise / batch) @ turn
         covariance = covariance - eta * (drift + drift.T) + eta**2 * square
         risks.append(0.5 * lam @ np.diag(covariance))
@@ -49,7 +51,7 @@ def test_it_is_the_recursion_in_weights(name, size, more, kind, seed):
         "random": generator.standard_normal((size, size + more)),
     }[kind]
     problem = Regression(
-        s=0.6, beta=1.6, model_size=size, features=size + more, noise=0.3, family=name, projection=projection
+        Model(s=0.6, beta=1.6, size=size, noise=0.3), features=size + more, family=name, projection=projection
     )
     rates = 0.2 / np.linalg.norm(np.eye(1) if projection is None else projection, 2) ** 2 * generator.random(12)
     batches = generator.integers(1, 4, 12)
@@ -61,7 +63,7 @@ def test_it_is_the_recursion_in_weights(name, size, more, kind, seed):
 @pytest.mark.parametrize("name", ["gaussian", "rademacher", "uniform"])
 @pytest.mark.parametrize("features", [None, 40, math.inf])
 def test_independent_features_close(name, features):
-    problem = Regression(s=0.5, beta=2.0, model_size=20, features=features, noise=1.0, family=name)
+    problem = Regression(Model(s=0.5, beta=2.0, size=20, noise=1.0), features=features, family=name)
     rates = 0.3 * np.linspace(1.0, 0.1, 400)
     batches = np.where(np.arange(400) < 200, 1, 3)
     matrix, closed = (f(problem, rates, batches, every=50) for f in (exact_risk_matrix, exact_risk))
@@ -71,13 +73,13 @@ def test_independent_features_close(name, features):
 
 def test_gaussian_features_close_in_the_modes_of_any_projection():
     projection = np.random.default_rng(4).standard_normal((16, 48)) / 4.0
-    problem = Regression(s=0.5, beta=3.0, model_size=16, features=48, noise=0.5, projection=projection)
+    problem = Regression(Model(s=0.5, beta=3.0, size=16, noise=0.5), features=48, projection=projection)
     rates = np.full(500, 0.2)
     matrix, closed = (f(problem, rates, 2, every=100) for f in (exact_risk_matrix, exact_risk))
     assert matrix.excess_risk == pytest.approx(closed.excess_risk, rel=1e-12)
     # and not for other families: the closed form of that spectrum misses the fourth moments of mixed coordinates
     other = Regression(
-        s=0.5, beta=3.0, model_size=16, features=48, noise=0.5, projection=projection, family="rademacher"
+        Model(s=0.5, beta=3.0, size=16, noise=0.5), features=48, projection=projection, family="rademacher"
     )
     assert abs(exact_risk_matrix(other, rates, 2).excess_risk[-1] / closed.excess_risk[-1] - 1.0) > 1e-3
     # the closed recursion hands such problems over
@@ -87,7 +89,7 @@ def test_gaussian_features_close_in_the_modes_of_any_projection():
 def by_brute_force(problem, rates, batches, runs, seed):
     """The risks of ``runs`` runs of SGD, with features drawn one batch after the other."""
     generator = np.random.default_rng(seed)
-    total, size = problem.listed_features, int(problem.model_size)
+    total, size = problem.listed_features, int(problem.model.size)
     weights = np.eye(size, total) if problem.projection is None else problem.projection
     v = np.zeros((runs, size))
     for eta, batch in zip(rates, batches, strict=True):
@@ -95,7 +97,7 @@ def by_brute_force(problem, rates, batches, runs, seed):
         for _ in range(batch):
             phi = problem.family.draw(generator, runs, total) * np.sqrt(problem.eigenvalues)
             seen = phi @ weights.T
-            label = phi @ problem.theta + math.sqrt(problem.noise) * generator.standard_normal(runs)
+            label = phi @ problem.theta + math.sqrt(problem.model.noise) * generator.standard_normal(runs)
             gradient += seen * ((seen * v).sum(axis=1) - label)[:, None]
         v -= eta / batch * gradient
     return problem.excess_risk(v)
@@ -108,7 +110,7 @@ def test_it_is_the_mean_of_runs(name):
         problem = PeriodicSobolev(1).regression(model_size=3, features=6, noise=0.2, order=1)
     else:
         projection = np.random.default_rng(2).standard_normal((3, 6)) / 2.0
-        problem = Regression(s=0.5, beta=1.5, model_size=3, features=6, noise=0.2, family=name, projection=projection)
+        problem = Regression(Model(s=0.5, beta=1.5, size=3, noise=0.2), features=6, family=name, projection=projection)
     # 60,000 runs; a normal z-score beyond 4 has probability 6e-5
     risks = by_brute_force(problem, rates, batches, 60_000, 11)
     error = risks.std() / math.sqrt(risks.size)
@@ -116,11 +118,8 @@ def test_it_is_the_mean_of_runs(name):
     assert abs(risks.mean() - expected) < 4.0 * error
     # The test is strong enough to refute the recursion of Gaussian features.
     gaussian = Regression(
-        s=problem.s,
-        beta=problem.beta,
-        model_size=3,
+        Model(s=problem.model.s, beta=problem.model.beta, size=3, noise=0.2),
         features=6,
-        noise=0.2,
         projection=problem.projection,
         target=problem.target,
     )
@@ -130,7 +129,7 @@ def test_it_is_the_mean_of_runs(name):
 def test_small_eigenvalues_keep_their_digits():
     # beta = 5: the eigenvalues of W H W' reach 1e-12 of the first, and the best weights lose nothing to them
     projection = np.random.default_rng(8).standard_normal((128, 160)) / math.sqrt(128)
-    problem = Regression(s=0.5, beta=5.0, model_size=128, features=160, noise=0.0, projection=projection)
+    problem = Regression(Model(s=0.5, beta=5.0, size=128, noise=0.0), features=160, projection=projection)
     system = whitened(problem)
     assert system.eigenvalues.min() < 1e-11
     curve = exact_risk_matrix(problem, [0.1] * 3, every=1)
@@ -140,7 +139,7 @@ def test_small_eigenvalues_keep_their_digits():
 
 @pytest.mark.parametrize("name", ["gaussian", "rademacher", "trigonometric"])
 def test_noise_constants_are_those_of_the_covariance_at_the_start(name):
-    problem = Regression(s=0.5, beta=2.0, model_size=4, features=6, noise=0.7, family=name)
+    problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=0.7), features=6, family=name)
     covariance = noise_covariance(problem, np.zeros(4))  # before the first step every run has v = 0
     own = (np.diag(covariance) / np.diag(curvature(problem)) - 0.7) / (2.0 * problem.initial_risk)
     found = noise_constants(problem, [0.1] * 10)
@@ -155,7 +154,7 @@ def test_noise_that_can_vanish_does_not_on_the_way_of_the_power_law():
     rates = [0.3] * 600
     curves = {}
     for name in ("gaussian", "rademacher", "trigonometric"):
-        problem = Regression(s=0.5, beta=2.0, model_size=32, noise=0.0, family=name)
+        problem = Regression(Model(s=0.5, beta=2.0, size=32, noise=0.0), family=name)
         curves[name] = exact_risk_matrix(problem, rates, every=20).excess_risk
         found = noise_constants(problem, rates, every=20)
         assert found.least.min() > 0.2
@@ -167,12 +166,12 @@ def test_noise_that_can_vanish_does_not_on_the_way_of_the_power_law():
     # A target of one coordinate is the worst case: the noise is 0, the descent deterministic, and the risk falls behind
     # every multiple of the Gaussian one: by ((1 - eta)^2/((1 - eta)^2 + 2 eta^2))^K for lambda = 1.
     single = {
-        name: exact_risk_matrix(Regression(s=1.0, beta=2.0, model_size=1, noise=0.0, family=name), rates[:40])
+        name: exact_risk_matrix(Regression(Model(s=1.0, beta=2.0, size=1, noise=0.0), family=name), rates[:40])
         for name in ("gaussian", "rademacher")
     }
     ratio = single["rademacher"].excess_risk[-1] / single["gaussian"].excess_risk[-1]
     assert ratio == pytest.approx((0.49 / (0.49 + 0.18)) ** 40, rel=1e-12)
-    nothing = Regression(s=1.0, beta=2.0, model_size=1, noise=0.0, target=[0.0])
+    nothing = Regression(Model(s=1.0, beta=2.0, size=1, noise=0.0), target=[0.0])
     with pytest.raises(ValueError, match="no error"):
         noise_constants(nothing, [0.1])
 
@@ -185,14 +184,14 @@ def test_noise_that_can_vanish_does_not_on_the_way_of_the_power_law():
         ({}, [-0.1], 1, ValueError, "rates"),
         ({}, [0.1], 0, ValueError, "batch_sizes"),
         ({"features": math.inf}, [0.1], 1, ValueError, "features must be at most 4096"),
-        ({"model_size": 5000, "family": "uniform"}, [0.1], 1, ValueError, "model_size must be at most 4096"),
+        ({"size": 5000, "family": "uniform"}, [0.1], 1, ValueError, "model_size must be at most 4096"),
         ({}, [1e3] * 400, 1, OverflowError, "diverges"),
     ],
 )
 def test_what_cannot_be_is_refused(change, rates, batches, kind, text):
-    given_fields = {"s": 0.5, "beta": 2.0, "model_size": 4, "noise": 1.0, "family": "trigonometric", **change}
+    given_fields = {"s": 0.5, "beta": 2.0, "size": 4, "noise": 1.0, "family": "trigonometric", **change}
     with pytest.raises(kind, match=text):
-        exact_risk_matrix(Regression(**given_fields), rates, batches)
+        exact_risk_matrix(regression_of(**given_fields), rates, batches)
 
 
 def test_every_family_is_known_by_its_name():

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from models import regression_of
 from scipy import stats
 
+from fsl_num.model import Model
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate import runs as chunks
 from fsl_num.simulate.families import FAMILIES, Gaussian
@@ -25,7 +27,7 @@ def expected_risk(problem, rates, batches, drop=False):
     ``drop`` leaves out what a mode's own error feeds into that mode, the term lambda_j^2 m_j of normal features.
     """
     h = np.diag(problem.eigenvalues)
-    w = np.eye(int(problem.model_size), h.shape[0]) if problem.projection is None else problem.projection
+    w = np.eye(int(problem.model.size), h.shape[0]) if problem.projection is None else problem.projection
     p = w.T @ w
     s = np.outer(problem.theta, problem.theta)
     risks = [0.5 * np.trace(h @ s)]
@@ -34,7 +36,7 @@ def expected_risk(problem, rates, batches, drop=False):
         if drop:
             fourth = np.trace(h @ s) * h + h @ s @ h  # one H S H is (1 - eta lambda)^2's own
         drift = p @ h @ s
-        noise = fourth / batch + (1.0 - 1.0 / batch) * h @ s @ h + problem.noise * h / batch
+        noise = fourth / batch + (1.0 - 1.0 / batch) * h @ s @ h + problem.model.noise * h / batch
         s = s - eta * (drift + drift.T) + eta**2 * p @ noise @ p
         risks.append(0.5 * np.trace(h @ s))
     return np.array(risks)
@@ -45,12 +47,12 @@ def z_scores(curve, expected):
 
 
 CASES = [
-    ({"model_size": 4}, "constant", 1),
-    ({"model_size": 3, "features": 6}, "cosine", 3),
-    ({"model_size": 5, "beta": 1.2, "noise": 0.0}, "exp-decay", 2),
-    ({"model_size": 3, "features": 5, "projection": W}, "8-1-1", 1),
-    ({"model_size": 3, "features": 5, "projection": W, "family": "rademacher"}, "wsd", 2),
-    *(({"model_size": 3, "features": 5, "family": name}, "cyclic", 1) for name in FAMILIES if name != "gaussian"),
+    ({"size": 4}, "constant", 1),
+    ({"size": 3, "features": 6}, "cosine", 3),
+    ({"size": 5, "beta": 1.2, "noise": 0.0}, "exp-decay", 2),
+    ({"size": 3, "features": 5, "projection": W}, "8-1-1", 1),
+    ({"size": 3, "features": 5, "projection": W, "family": "rademacher"}, "wsd", 2),
+    *(({"size": 3, "features": 5, "family": name}, "cyclic", 1) for name in FAMILIES if name != "gaussian"),
 ]
 
 
@@ -58,7 +60,7 @@ CASES = [
 def test_runs_have_the_exact_expectation(dtype):
     total, number = 0.0, 0
     for place, (change, schedule, batch) in enumerate(CASES):
-        problem = Regression(**{"s": 0.6, "beta": 1.6, "noise": 0.3, **change})
+        problem = regression_of(**{"s": 0.6, "beta": 1.6, "noise": 0.3, **change})
         rates = step_rates(schedule, peak=0.3, steps=10)
         batches = np.full(10, batch) if batch != 3 else np.arange(1, 11)
         curve = simulate_sgd(problem, rates, batches, runs=20_000, seed=place, every=5, dtype=dtype, progress=False)
@@ -74,7 +76,7 @@ def test_runs_have_the_exact_expectation(dtype):
 
 
 def test_runs_refute_a_recursion_that_drops_a_term():
-    problem = Regression(s=0.5, beta=2.0, model_size=3, noise=0.2)
+    problem = Regression(Model(s=0.5, beta=2.0, size=3, noise=0.2))
     rates, batches = np.full(12, 0.4), np.ones(12)
     curve = simulate_sgd(problem, rates, runs=30_000, seed=7, every=3, progress=False)
     right = z_scores(curve, expected_risk(problem, rates, batches)[::3])
@@ -86,7 +88,7 @@ def test_runs_refute_a_recursion_that_drops_a_term():
 
 
 def test_runs_meet_the_closed_recursion_of_infinitely_many_features():
-    problem = Regression(s=0.5, beta=1.5, model_size=20, features=math.inf, noise=0.5)
+    problem = Regression(Model(s=0.5, beta=1.5, size=20, noise=0.5), features=math.inf)
     rates = step_rates("cosine", peak=0.2, steps=60)
     curve = simulate_sgd(problem, rates, 2, runs=4_000, seed=3, every=20, dtype="float32", progress=False)
     assert np.abs(z_scores(curve, exact_risk(problem, rates, 2, every=20).excess_risk)).max() < 4.0
@@ -96,7 +98,7 @@ def test_runs_meet_the_closed_recursion_of_infinitely_many_features():
     "change", [{}, {"features": 6, "family": "uniform"}, {"features": 5, "projection": W}], ids=["normal", "all", "W"]
 )
 def test_a_naive_loop_on_the_same_data_agrees(change):
-    problem = Regression(**{"s": 0.6, "beta": 1.6, "noise": 0.3, "model_size": 3, **change})
+    problem = regression_of(**{"s": 0.6, "beta": 1.6, "noise": 0.3, "size": 3, **change})
     samples = samples_of(problem)
     batches, rates, runs = [1, 3, 1, 2, 4], [0.1, 0.2, 0.3, 0.0, 0.1], 7
     job = chunks.Job(samples, np.array(rates), np.array(batches), np.arange(6), "float64")
@@ -118,7 +120,7 @@ def test_a_naive_loop_on_the_same_data_agrees(change):
 
 
 def test_both_precisions_see_the_same_data():
-    problem = Regression(s=0.5, beta=2.0, model_size=8, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=8, noise=1.0))
     single, double = (
         simulate_sgd(problem, np.full(100, 0.2), runs=50, seed=1, dtype=kind, progress=False)
         for kind in (np.float32, np.float64)
@@ -129,7 +131,7 @@ def test_both_precisions_see_the_same_data():
 
 
 def test_chunks_do_not_share_data_and_merge_to_the_moments_of_all():
-    problem = Regression(s=0.5, beta=2.0, model_size=2, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=1.0))
     samples = samples_of(problem)
     job = chunks.Job(samples, np.full(5, 0.3), np.ones(5, int), np.array([0, 5]), "float64")
     seed = np.random.SeedSequence(1)
@@ -179,7 +181,7 @@ def test_noise_and_features_are_independent(dtype):
 def test_the_standard_error_is_that_of_the_mean():
     """400 means of 50 runs scatter as they say: their z-scores have variance 1 up to five of its errors, 5 sqrt(2/400)
     (and Student's factor 49/47)."""
-    problem = Regression(s=0.5, beta=2.0, model_size=2, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=1.0))
     rates = np.full(10, 0.05)
     expected = exact_risk(problem, rates).excess_risk
     z = [
@@ -197,7 +199,7 @@ def test_the_size_of_a_chunk_depends_on_the_features_alone(size, largest):
     assert set(sizes[:-1]) == {largest} and 1 <= sizes[-1] <= largest
 
 
-GOOD = {"problem": Regression(s=0.5, beta=2.0, model_size=3, noise=1.0), "rates": [0.1, 0.1], "runs": 4, "seed": 1}
+GOOD = {"problem": Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0)), "rates": [0.1, 0.1], "runs": 4, "seed": 1}
 
 
 @pytest.mark.parametrize(
@@ -220,9 +222,9 @@ GOOD = {"problem": Regression(s=0.5, beta=2.0, model_size=3, noise=1.0), "rates"
         ({"every": 0}, ValueError, "every"),
         ({"dtype": "float16"}, ValueError, "dtype must be"),
         ({"dtype": "many"}, TypeError, "many"),
-        ({"problem": Regression(s=0.5, beta=2.0, model_size=math.inf, noise=1.0)}, ValueError, "exact recursion"),
-        ({"problem": Regression(s=0.5, beta=40.0, model_size=1000, noise=1.0)}, ValueError, "single precision"),
-        ({"problem": Regression(s=0.5, beta=2.0, model_size=2e6, noise=1.0)}, ValueError, "at most 1000000"),
+        ({"problem": Regression(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0))}, ValueError, "exact recursion"),
+        ({"problem": Regression(Model(s=0.5, beta=40.0, size=1000, noise=1.0))}, ValueError, "single precision"),
+        ({"problem": Regression(Model(s=0.5, beta=2.0, size=2e6, noise=1.0))}, ValueError, "at most 1000000"),
     ],
 )
 def test_what_cannot_be_is_refused(change, kind, text):

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from models import regression_of
 
 from fsl_num import writing
 from fsl_num.simulate import checkpoint as files
 from fsl_num.simulate.checkpoint import Checkpoint, digest
 from fsl_num.simulate.monte_carlo import simulate_sgd
-from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.runs import Finished, Moments
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTING = {"s": 0.5, "beta": 2.0, "model_size": 1100, "noise": 1.0}  # chunks of 16 runs
+SETTING = {"s": 0.5, "beta": 2.0, "size": 1100, "noise": 1.0}  # chunks of 16 runs
 CALL = {"rates": np.full(40, 0.2), "runs": 75, "seed": 5, "every": 1, "progress": False}  # five chunks
 
 
 def simulate(file=None, **change):
-    return simulate_sgd(Regression(**SETTING), **{**CALL, "checkpoint": file, **change})
+    return simulate_sgd(regression_of(**SETTING), **{**CALL, "checkpoint": file, **change})
 
 
 def bits(curve):
@@ -38,6 +38,7 @@ def in_a_process(code, file):
     import numpy as np
     from fsl_num.simulate import checkpoint
     from fsl_num.simulate.monte_carlo import simulate_sgd
+    from fsl_num.model import Model
     from fsl_num.simulate.regression import Regression
 
     checkpoint._SHARE = 1e9  # every chunk is written
@@ -45,7 +46,7 @@ def in_a_process(code, file):
 
     def call():
         call = dict(runs=75, seed=5, every=1, progress=False)
-        return simulate_sgd(Regression(**{SETTING!r}), np.full(40, 0.2), checkpoint=FILE, **call)
+        return simulate_sgd(Regression(Model(**{SETTING!r})), np.full(40, 0.2), checkpoint=FILE, **call)
     """
     source = textwrap.dedent(start) + textwrap.dedent(code)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -177,9 +178,9 @@ def test_an_interrupted_simulation_keeps_its_chunks(tmp_path, monkeypatch):
         ({"batch_sizes": 2}, "batch_sizes"),
         ({"every": 2}, "recorded steps"),
         ({"dtype": "float32"}, "dtype"),
-        ({"problem": Regression(**{**SETTING, "s": 0.6})}, "problem"),
-        ({"problem": Regression(**{**SETTING, "noise": 0.6})}, "problem"),
-        ({"problem": Regression(**SETTING, family="uniform")}, "problem"),
+        ({"problem": regression_of(**{**SETTING, "s": 0.6})}, "problem"),
+        ({"problem": regression_of(**{**SETTING, "noise": 0.6})}, "problem"),
+        ({"problem": regression_of(**SETTING, family="uniform")}, "problem"),
     ],
 )
 def test_a_checkpoint_of_other_arguments_is_refused(tmp_path, change, name):
@@ -187,7 +188,7 @@ def test_a_checkpoint_of_other_arguments_is_refused(tmp_path, change, name):
     simulate(file, runs=75)
     before = file.read_bytes()
     with pytest.raises(ValueError, match=f"belongs to another simulation, which differs in {name} ") as told:
-        simulate_sgd(**{"problem": Regression(**SETTING), **CALL, "checkpoint": file, **change})
+        simulate_sgd(**{"problem": regression_of(**SETTING), **CALL, "checkpoint": file, **change})
     assert str(told.value).count(" there, ") == 1
     assert file.read_bytes() == before
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fsl_num.model import Model
 from fsl_num.simulate import runs_workers
 from fsl_num.simulate.families import Uniform
 from fsl_num.simulate.monte_carlo import simulate_sgd
@@ -21,7 +22,7 @@ from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.runs_workers import LostWorkersError
 
 ROOT = Path(__file__).resolve().parents[2]
-PROBLEM = Regression(s=0.5, beta=2.0, model_size=1100, noise=1.0)  # chunks of 16 runs
+PROBLEM = Regression(Model(s=0.5, beta=2.0, size=1100, noise=1.0))  # chunks of 16 runs
 
 
 def simulate(problem=PROBLEM, **options):
@@ -54,7 +55,7 @@ def deadly(folder, deaths):
     for number in range(deaths):
         (folder / str(number)).touch()
     family = Deadly(folder=str(folder), main=os.getpid())
-    return Regression(s=0.5, beta=2.0, model_size=1100, noise=1.0, family=family)
+    return Regression(Model(s=0.5, beta=2.0, size=1100, noise=1.0), family=family)
 
 
 class Losing(Executor):

@@ -7,20 +7,22 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from models import regression_of
 
+from fsl_num.model import Model
 from fsl_num.simulate.families import FAMILIES
 from fsl_num.simulate.hypercontractivity import hypercontractivity_constants
 from fsl_num.simulate.noise_covariance import curvature, noise_bounds, noise_covariance
 from fsl_num.simulate.regression import Regression
 
-SIZES = {"model_size": 3, "features": 5}
+SIZES = {"size": 3, "features": 5}
 PROJECTION = np.random.default_rng(1).standard_normal((3, 5))
 
 
 @pytest.mark.parametrize("projection", [None, PROJECTION], ids=["first", "random"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_it_is_the_covariance_of_gradients(name, projection):
-    problem = Regression(s=0.5, beta=1.5, noise=0.5, family=name, projection=projection, **SIZES)
+    problem = regression_of(s=0.5, beta=1.5, noise=0.5, family=name, projection=projection, **SIZES)
     weights = np.eye(3, 5) if projection is None else projection
     generator = np.random.default_rng(7)
     count = 100_000
@@ -44,11 +46,8 @@ def test_the_lemma_holds_with_the_best_constants(name, size, more, mixed, seed):
     generator = np.random.default_rng(seed)
     projection = generator.standard_normal((size, size + more)) if mixed else None
     problem = Regression(
-        s=generator.uniform(0.2, 2.0),
-        beta=generator.uniform(1.1, 3.0),
-        model_size=size,
+        Model(s=generator.uniform(0.2, 2.0), beta=generator.uniform(1.1, 3.0), size=size, noise=generator.random()),
         features=size + more,
-        noise=generator.random(),
         family=name,
         projection=projection,
     )
@@ -56,16 +55,18 @@ def test_the_lemma_holds_with_the_best_constants(name, size, more, mixed, seed):
     constants = hypercontractivity_constants(name, size + more, searches=6)
     covariance, bend, risk = noise_covariance(problem, v), curvature(problem), problem.excess_risk(v)
     # roundings, relative to the largest entry; where the constants come from a search its stop at 1e-13 is below them
-    room = 1e-10 * (np.abs(covariance).max() + (2.0 * constants.upper * risk + problem.noise) * np.abs(bend).max())
+    room = 1e-10 * (
+        np.abs(covariance).max() + (2.0 * constants.upper * risk + problem.model.noise) * np.abs(bend).max()
+    )
     for constant, sign in ((constants.lower, 1.0), (constants.upper, -1.0)):
-        least = np.linalg.eigvalsh(sign * (covariance - (2.0 * constant * risk + problem.noise) * bend))[0]
+        least = np.linalg.eigvalsh(sign * (covariance - (2.0 * constant * risk + problem.model.noise) * bend))[0]
         assert least > -room
 
 
 @pytest.mark.parametrize("name", ["gaussian", "rademacher", "uniform"])
 def test_the_constants_of_the_lemma_are_best(name):
     # v chosen so that the error is the vector that attains each constant: 5 % better constants fail
-    problem = Regression(s=0.5, beta=2.0, model_size=4, noise=0.7, family=name)
+    problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=0.7), family=name)
     constants = hypercontractivity_constants(name, 4)
     for vectors, place in ((constants.lower_vectors, 0), (constants.upper_vectors, 1)):
         v = problem.theta + vectors[0] / np.sqrt(problem.eigenvalues)
@@ -74,7 +75,7 @@ def test_the_constants_of_the_lemma_are_best(name):
 
 
 def test_rademacher_noise_can_vanish_where_there_is_error():
-    problem = Regression(s=0.5, beta=2.0, model_size=2, noise=0.0, family="rademacher")
+    problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0), family="rademacher")
     v = problem.theta + np.array([1.0, 2.0])  # equal parts of the two modes: (lambda_j)^(1/2) u_j = 1
     covariance = noise_covariance(problem, v)
     direction = np.array([1.0, -2.0])
@@ -87,17 +88,14 @@ def test_rademacher_noise_can_vanish_where_there_is_error():
 def test_an_infinite_tail_of_independent_features(target):
     v = np.array([0.5, 0.1, -0.2])
     if target is None:
-        infinite = Regression(s=0.8, beta=2.5, model_size=3, features=math.inf, noise=0.2, family="uniform")
-        finite = Regression(s=0.8, beta=2.5, model_size=3, features=3000, noise=0.2, family="uniform")
+        infinite = Regression(Model(s=0.8, beta=2.5, size=3, noise=0.2), features=math.inf, family="uniform")
+        finite = Regression(Model(s=0.8, beta=2.5, size=3, noise=0.2), features=3000, family="uniform")
     else:
         theta = np.random.default_rng(0).standard_normal(30)
-        infinite = Regression(s=0.8, beta=2.5, model_size=3, features=30, noise=0.2, family="uniform", target=theta)
+        infinite = Regression(Model(s=0.8, beta=2.5, size=3, noise=0.2), features=30, family="uniform", target=theta)
         finite = Regression(
-            s=0.8,
-            beta=2.5,
-            model_size=3,
+            Model(s=0.8, beta=2.5, size=3, noise=0.2),
             features=30,
-            noise=0.2,
             family="uniform",
             target=theta,
             projection=np.eye(3, 30),
@@ -110,7 +108,7 @@ def test_an_infinite_tail_of_independent_features(target):
     ("v", "text"), [([1.0, 2.0], "model_size = 4"), ([1.0, 2.0, math.nan, 0.0], "finite"), (np.ones((2, 4)), "shape")]
 )
 def test_weights_that_do_not_fit_are_refused(v, text):
-    problem = Regression(s=0.5, beta=2.0, model_size=4, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=1.0))
     with pytest.raises(ValueError, match=text):
         noise_covariance(problem, v)
     with pytest.raises(ValueError, match=text):
@@ -118,9 +116,9 @@ def test_weights_that_do_not_fit_are_refused(v, text):
 
 
 def test_too_many_features_and_no_risk_are_refused():
-    many = Regression(s=0.5, beta=2.0, model_size=2, features=math.inf, noise=1.0, family="trigonometric")
+    many = Regression(Model(s=0.5, beta=2.0, size=2, noise=1.0), features=math.inf, family="trigonometric")
     with pytest.raises(ValueError, match="at most 4096"):
         noise_covariance(many, [0.0, 0.0])
-    problem = Regression(s=0.5, beta=2.0, model_size=2, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=1.0))
     with pytest.raises(ValueError, match="no excess risk"):
         noise_bounds(problem, problem.theta)

@@ -9,6 +9,7 @@ from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fsl_num.model import Model
 from fsl_num.simulate.random_features import (
     NORMALISATIONS,
     TARGETS,
@@ -28,7 +29,7 @@ TIMES = [0.0, 0.3, 2.0, 20.0, 500.0, math.inf]
 def problem_of(size, features, seed=0, *, s=0.5, beta=2.0, target=None, noise=0.0):
     projection = random_projection(size, features, seed)
     return Regression(
-        s=s, beta=beta, model_size=size, features=features, noise=noise, projection=projection, target=target
+        Model(s=s, beta=beta, size=size, noise=noise), features=features, projection=projection, target=target
     )
 
 
@@ -83,7 +84,7 @@ def test_a_fixed_target_is_as_good_as_one_with_random_signs(size, more, seed):
     plain = problem_of(size, size + more, seed)
     turned = problem_of(size, size + more, seed, target=signs * plain.theta)
     columns = Regression(
-        s=0.5, beta=2.0, model_size=size, features=size + more, noise=0.0, projection=plain.projection * signs
+        Model(s=0.5, beta=2.0, size=size, noise=0.0), features=size + more, projection=plain.projection * signs
     )
     assert bias(turned, TIMES) == pytest.approx(bias(columns, TIMES), rel=1e-9, abs=1e-13)
 
@@ -96,7 +97,7 @@ def test_the_law_as_printed_needs_entries_of_variance_one_over_m():
         ratios[name] = []
         for size in (8, 32, 128):
             projection = random_projection(size, 4 * size, 5, name)
-            problem = Regression(s=0.5, beta=2.0, model_size=size, features=4 * size, noise=0.0, projection=projection)
+            problem = Regression(Model(s=0.5, beta=2.0, size=size, noise=0.0), features=4 * size, projection=projection)
             ratios[name].append(float(predicted(problem, 0.0) / bias(problem, 0.0)))
     j = np.array([8, 32, 128])
     assert np.array(ratios["unit"]) / j == pytest.approx(ratios["model-size"], rel=1e-9)
@@ -106,7 +107,7 @@ def test_the_law_as_printed_needs_entries_of_variance_one_over_m():
     final = {}
     for name, size in product(("unit", "model-size"), (8, 128)):
         projection = random_projection(size, 4 * size, 5, name)
-        problem = Regression(s=0.5, beta=2.0, model_size=size, features=4 * size, noise=1.0, projection=projection)
+        problem = Regression(Model(s=0.5, beta=2.0, size=size, noise=1.0), features=4 * size, projection=projection)
         final[name, size] = exact_risk(problem, [0.05] * 60).excess_risk[-1] / problem.initial_risk
     assert final["unit", 8] < 1.0
     assert final["unit", 128] > 1e6

@@ -8,6 +8,7 @@ from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate import recursion
@@ -20,13 +21,13 @@ from fsl_num.volterra.steps.discrete import losses_of_steps
 
 def plain(problem, rates, batches, drop=False):
     """The recursion of the second moments as it is written; ``drop`` leaves a mode's own fourth moment out."""
-    lam, kurtosis = problem.eigenvalues[: int(problem.model_size)], problem.family.kurtosis
+    lam, kurtosis = problem.eigenvalues[: int(problem.model.size)], problem.family.kurtosis
     m, risks = problem.theta[: lam.size] ** 2, []
     for eta, batch in zip(rates, batches, strict=True):
         total = lam @ m + problem.tail
         risks.append(0.5 * total)
         own = 0.0 if drop else (kurtosis - 2.0) * lam**2 * m
-        m = (1.0 - eta * lam) ** 2 * m + eta**2 / batch * (own + lam * (total + problem.noise))
+        m = (1.0 - eta * lam) ** 2 * m + eta**2 / batch * (own + lam * (total + problem.model.noise))
     return np.array([*risks, 0.5 * (lam @ m + problem.tail)])
 
 
@@ -42,7 +43,7 @@ def plain(problem, rates, batches, drop=False):
 )
 def test_blocks_agree_with_the_plain_loop(seed, size, kind, s, beta, noise, peak):
     generator = np.random.default_rng(seed)
-    problem = Regression(s=s, beta=beta, model_size=size, features=size + 5, noise=noise, family=kind)
+    problem = Regression(Model(s=s, beta=beta, size=size, noise=noise), features=size + 5, family=kind)
     rates = peak * generator.random(150)
     rates[generator.integers(0, 150, 5)] = 0.0
     batches = generator.integers(1, 5, 150)
@@ -56,7 +57,7 @@ def test_blocks_agree_with_the_plain_loop(seed, size, kind, s, beta, noise, peak
 def test_factors_of_zero_and_below_are_taken_step_by_step():
     # at eta lambda = 1 a large batch forgets the first mode at once; with +1 and -1 the factor is 1 - 2 eta lambda
     for kind, batch in (("gaussian", 10**9), ("rademacher", 1)):
-        problem = Regression(s=0.5, beta=2.0, model_size=6, noise=1.0, family=kind)
+        problem = Regression(Model(s=0.5, beta=2.0, size=6, noise=1.0), family=kind)
         rates = np.array([0.3, 1.0, 0.9, 0.2])
         found = exact_risk(problem, rates, batch, every=1)
         assert found.excess_risk == pytest.approx(plain(problem, rates, [batch] * 4), rel=1e-13)
@@ -64,7 +65,7 @@ def test_factors_of_zero_and_below_are_taken_step_by_step():
 
 @pytest.mark.parametrize("beta", [1.2, 2.0, 4.0])
 def test_compressed_modes_stand_for_all_of_them(beta, monkeypatch):
-    problem = Regression(s=0.5, beta=beta, model_size=5000, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=beta, size=5000, noise=1.0))
     rates = step_rates("cosine", peak=0.3, steps=4000)
     few = exact_risk(problem, rates, every=500)
     monkeypatch.setattr(recursion, "_LISTED", 10**6)
@@ -77,7 +78,7 @@ def test_compressed_modes_stand_for_all_of_them(beta, monkeypatch):
 def test_infinitely_many_features_continue_large_models():
     rates = step_rates("wsd", peak=0.2, steps=2000)
     risks = [
-        exact_risk(Regression(s=1.0, beta=2.0, model_size=size, features=math.inf, noise=1.0), rates).excess_risk[-1]
+        exact_risk(Regression(Model(s=1.0, beta=2.0, size=size, noise=1.0), features=math.inf), rates).excess_risk[-1]
         for size in (10**4, 10**5, math.inf)
     ]
     # what the next modes bring to a risk of 1e-2 is sum_{j>M} j^-3 = M^-2/2, and their noise is smaller still
@@ -89,11 +90,13 @@ def test_small_steps_tend_to_the_gaussian_closure():
     for parts in (1, 2, 4):
         rates = np.repeat(np.linspace(0.2, 0.02, 60) / parts, parts)
         # the same gamma = eta/B at every time: the diffusion is kept while the steps shrink
-        problem = Regression(s=0.5, beta=2.0, model_size=20, noise=1.0)
+        problem = Regression(Model(s=0.5, beta=2.0, size=20, noise=1.0))
         exact = exact_risk(problem, rates, 1.0 / parts).excess_risk[-1]
         plan = Discrete(rates=rates, batch_sizes=1.0 / parts)
         spectrum = problem.spectrum
-        limit = losses_of_steps(Problem(spectrum=spectrum, noise=1.0, gamma=plan, closure="gaussian"), 1e-12)[0][-1]
+        limit = losses_of_steps(Problem(Model(noise=1.0, spectrum=spectrum), gamma=plan, closure="gaussian"), 1e-12)[0][
+            -1
+        ]
         differences.append(exact - 0.5 * limit)
     # first order in the step, up to its square
     assert math.log2(differences[0] / differences[1]) == pytest.approx(1.0, abs=0.15)
@@ -102,7 +105,7 @@ def test_small_steps_tend_to_the_gaussian_closure():
 
 def test_sampling_refutes_a_recursion_without_the_own_fourth_moment():
     for kind in ("gaussian", "uniform"):
-        problem = Regression(s=0.5, beta=1.5, model_size=3, noise=0.1, family=kind)
+        problem = Regression(Model(s=0.5, beta=1.5, size=3, noise=0.1), family=kind)
         generator, runs, steps = np.random.default_rng(8), 40_000, 6
         lam, v = problem.eigenvalues, np.zeros((runs, 3))
         for _ in range(steps):
@@ -123,7 +126,7 @@ def test_sampling_refutes_a_recursion_without_the_own_fourth_moment():
 
 def test_a_projection_of_gaussian_features_is_a_diagonal_problem():
     matrix = np.random.default_rng(3).standard_normal((3, 8)) / math.sqrt(8)
-    problem = Regression(s=0.5, beta=1.5, model_size=3, features=8, noise=0.5, projection=matrix)
+    problem = Regression(Model(s=0.5, beta=1.5, size=3, noise=0.5), features=8, projection=matrix)
     found = exact_risk(problem, np.full(50, 0.2), 2, every=10)
     # the whole matrix E[(W'v - theta)(W'v - theta)'] instead
     h, p = np.diag(problem.eigenvalues), matrix.T @ matrix
@@ -131,13 +134,13 @@ def test_a_projection_of_gaussian_features_is_a_diagonal_problem():
     for _ in range(51):
         risks.append(0.5 * np.trace(h @ c))
         fourth = 2.0 * h @ c @ h + np.trace(h @ c) * h
-        second = 0.5 * h @ c @ h + 0.5 * fourth + 0.5 * problem.noise * h
+        second = 0.5 * h @ c @ h + 0.5 * fourth + 0.5 * problem.model.noise * h
         c = c - 0.2 * (p @ h @ c + c @ h @ p) + 0.04 * p @ second @ p
     assert found.excess_risk == pytest.approx(np.array(risks)[found.step], rel=1e-12)
 
 
 def test_divergence_is_said_with_the_step():
-    problem = Regression(s=0.5, beta=1.5, model_size=10, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=1.5, size=10, noise=1.0))
     with pytest.raises(OverflowError, match="diverges"):
         exact_risk(problem, np.full(5000, 3.0), every=100)
 
@@ -154,4 +157,4 @@ def test_divergence_is_said_with_the_step():
 )
 def test_what_does_not_fit_is_refused(rates, batches, every, text):
     with pytest.raises(ValueError, match=text):
-        exact_risk(Regression(s=0.5, beta=2.0, model_size=3, noise=1.0), rates, batches, every=every)
+        exact_risk(Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0)), rates, batches, every=every)

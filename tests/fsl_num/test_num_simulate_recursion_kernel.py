@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num import Regression, exact_risk
+from fsl_num.model import Model
 from fsl_num.simulate.recursion_kernel import march_moments
 
 
 def in_long_doubles(problem, rates, batches):
     real = np.longdouble
-    size = int(problem.model_size)
-    lam, noise = problem.eigenvalues[:size].astype(real), real(problem.noise)
+    size = int(problem.model.size)
+    lam, noise = problem.eigenvalues[:size].astype(real), real(problem.model.noise)
     x, more, found = lam * problem.theta[:size].astype(real) ** 2, real(problem.family.kurtosis - 2.0), []
     tail = real(problem.tail)
     for eta, batch in zip(rates.astype(real), batches.astype(real), strict=True):
@@ -37,7 +38,7 @@ def in_long_doubles(problem, rates, batches):
 )
 def test_the_risk_is_right_to_a_few_roundings_however_large_the_noise(size, kind, beta, noise, peak, seed):
     generator = np.random.default_rng(seed)
-    problem = Regression(s=0.5, beta=beta, model_size=size, features=size + 5, noise=noise, family=kind)
+    problem = Regression(Model(s=0.5, beta=beta, size=size, noise=noise), features=size + 5, family=kind)
     rates, batches = peak * generator.random(300), generator.integers(1, 6, 300).astype(float)
     found = exact_risk(problem, rates, batches, every=1).excess_risk
     assert found == pytest.approx(in_long_doubles(problem, rates, batches).astype(float), rel=2e-14)
@@ -47,7 +48,7 @@ def test_the_risk_is_right_to_a_few_roundings_however_large_the_noise(size, kind
 def test_a_million_steps_round_like_one(eta):
     mp = mpmath.mp.clone()
     mp.dps = 50
-    problem = Regression(s=0.5, beta=2.0, model_size=1, features=2, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=1, noise=1.0), features=2)
     found = exact_risk(problem, np.full(10**6, eta), every=50_000)
     turn, tail = mp.mpf(eta), mp.mpf(problem.tail)
     # x <- ((1 - eta)^2 + 2 eta^2) x + eta^2 (tail + 1): its own fourth moment and its own share of the loss

@@ -7,7 +7,9 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from models import regression_of
 
+from fsl_num.model import Model
 from fsl_num.simulate.families import FAMILIES, family
 from fsl_num.simulate.regression import Regression
 
@@ -15,7 +17,7 @@ from fsl_num.simulate.regression import Regression
 @examples(20)
 @given(st.floats(0.1, 2.0), st.floats(1.2, 4.0), st.integers(1, 20), st.integers(0, 30))
 def test_risk_is_the_mean_squared_error_of_the_features(s, beta, size, more):
-    problem = Regression(s=s, beta=beta, model_size=size, features=size + more, noise=1.0)
+    problem = Regression(Model(s=s, beta=beta, size=size, noise=1.0), features=size + more)
     v = np.random.default_rng(0).standard_normal((3, size))
     padded = np.concatenate([v, np.zeros((3, more))], axis=1)
     direct = 0.5 * ((padded - problem.theta) ** 2) @ problem.eigenvalues
@@ -27,11 +29,11 @@ def test_risk_is_the_mean_squared_error_of_the_features(s, beta, size, more):
 
 
 def test_infinitely_many_features_are_summed():
-    problem = Regression(s=0.5, beta=2.0, model_size=10, features=math.inf, noise=1.0)
+    problem = Regression(Model(s=0.5, beta=2.0, size=10, noise=1.0), features=math.inf)
     j = np.arange(1.0, 3e5)
     # zeta(2, 11) by its sum and the integral of the rest
     assert problem.tail == pytest.approx(float((j[10:] ** -2.0).sum()) + 1.0 / (3e5 - 0.5), rel=1e-9)
-    assert Regression(s=0.5, beta=2.0, model_size=math.inf, noise=0.0).initial_risk == pytest.approx(
+    assert Regression(Model(s=0.5, beta=2.0, size=math.inf, noise=0.0)).initial_risk == pytest.approx(
         math.pi**2 / 12, rel=1e-12
     )
     with pytest.raises(ValueError, match="exact"):
@@ -39,7 +41,7 @@ def test_infinitely_many_features_are_summed():
 
 
 def test_modes_before_an_infinite_tail():
-    spectrum = Regression(s=0.5, beta=2.0, model_size=3, features=math.inf, noise=1.0).spectrum
+    spectrum = Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0), features=math.inf).spectrum
     assert spectrum.eigenvalues == pytest.approx([1.0, 1 / 4, 1 / 9])
     assert spectrum.signals == pytest.approx([1.0, 1 / 4, 1 / 9])  # j^-(1 + s beta)
     assert spectrum.tail == pytest.approx(math.pi**2 / 6 - 1.0 - 1 / 4 - 1 / 9, rel=1e-12)
@@ -49,7 +51,7 @@ def test_modes_before_an_infinite_tail():
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 6))
 def test_modes_of_a_projection(seed, size, more):
     matrix = np.random.default_rng(seed).standard_normal((size, size + more))
-    problem = Regression(s=0.7, beta=1.5, model_size=size, features=size + more, noise=1.0, projection=matrix)
+    problem = Regression(Model(s=0.7, beta=1.5, size=size, noise=1.0), features=size + more, projection=matrix)
     covariance = (matrix * problem.eigenvalues) @ matrix.T
     spectrum = problem.spectrum
     # relative to the largest: small eigenvalues of a matrix of condition 1e4 lose as many digits
@@ -75,7 +77,7 @@ def test_modes_of_a_projection(seed, size, more):
 )
 def test_what_cannot_be_is_refused(change, kind, text):
     with pytest.raises(kind, match=text):
-        Regression(**{"s": 0.5, "beta": 2.0, "model_size": 4, "noise": 1.0, **change})
+        regression_of(**{"s": 0.5, "beta": 2.0, "size": 4, "noise": 1.0, **change})
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -8,9 +8,11 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from models import regression_of
 from scipy.integrate import solve_ivp
 from scipy.stats import ks_2samp
 
+from fsl_num.model import Model
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
@@ -24,7 +26,7 @@ WARM = np.concatenate([np.linspace(0.05, 0.4, 8), np.full(6, 0.4), np.linspace(0
 
 
 def model(**changes):
-    return Regression(**{"s": 0.5, "beta": 2.0, "model_size": 6, "noise": 1.0, **changes})
+    return regression_of(**{"s": 0.5, "beta": 2.0, "size": 6, "noise": 1.0, **changes})
 
 
 @examples(30)
@@ -32,7 +34,7 @@ def model(**changes):
 def test_the_factor_squares_to_the_noise_covariance(seed, size, more, noise, projected):
     generator = np.random.default_rng(seed)
     matrix = generator.standard_normal((size, size + more)) if projected else None
-    problem = model(model_size=size, features=size + more, noise=noise, projection=matrix)
+    problem = model(size=size, features=size + more, noise=noise, projection=matrix)
     system = sde_system(problem)
     x = generator.standard_normal(size)
     # one step of no length with unit vectors for the noise gives the columns of H^(1/2) L
@@ -77,7 +79,7 @@ def test_grid_keeps_the_time_and_the_noise(clock):
 
 def test_expectation_of_the_sde_is_that_of_its_moment_equations():
     # an outside solver of the full second-moment matrix S' = -HS - SH + gamma ((2E + sigma^2) H + H S H)
-    problem = model(model_size=3, features=5, noise=0.4)
+    problem = model(size=3, features=5, noise=0.4)
     eigenvalues, theta = problem.eigenvalues[:3], problem.theta[:3]
     h = np.diag(eigenvalues)
     rates, batches = [0.5, 0.2, 0.6], [1.0, 2.0, 1.0]
@@ -85,7 +87,7 @@ def test_expectation_of_the_sde_is_that_of_its_moment_equations():
     def slope(_, flat, gamma):
         s = flat.reshape(3, 3)
         loss = np.trace(h @ s) + problem.tail
-        return (-h @ s - s @ h + gamma * ((loss + problem.noise) * h + h @ s @ h)).ravel()
+        return (-h @ s - s @ h + gamma * ((loss + problem.model.noise) * h + h @ s @ h)).ravel()
 
     state = np.outer(theta, theta).ravel()
     for rate, batch in zip(rates, batches, strict=True):
@@ -105,7 +107,7 @@ def test_one_part_a_step_has_the_expected_risk_of_sgd():
 
 @pytest.mark.parametrize("clock", ["physical", "intrinsic"])
 def test_weak_order_is_one(clock):
-    problem = model(model_size=40)
+    problem = model(size=40)
     rates = step_rates("cosine", peak=0.3, steps=400)
     exact = exact_sde_risk(problem, rates, every=40).excess_risk[1:]
     parts = np.array([16, 32, 64])
@@ -126,7 +128,7 @@ LEVELS = (8, 16, 32, 64)
 
 @pytest.mark.parametrize("measure", ["physical", "intrinsic", "change of time"])
 def test_strong_order_is_one_half(measure):
-    problem = Regression(s=0.5, beta=1.5, model_size=3, noise=0.1)
+    problem = Regression(Model(s=0.5, beta=1.5, size=3, noise=0.1))
     options = {"substeps": LEVELS, "runs": 2000, "seed": 3}
     if measure == "change of time":
         found = change_of_time(problem, RATES, **options)
@@ -143,7 +145,7 @@ def test_strong_order_is_one_half(measure):
 def test_additive_noise_has_strong_order_one(clock):
     # with much label noise and large batches the noise hardly depends on the path, gamma sigma^2 = 2 and gamma = 2e-6:
     # the same measurement must then tell the order 1
-    problem = Regression(s=0.5, beta=1.5, model_size=3, noise=1e6)
+    problem = Regression(Model(s=0.5, beta=1.5, size=3, noise=1e6))
     found = strong_errors(problem, [0.02] * 10, 1e4, time=clock, substeps=(4, 8, 16, 32), runs=400, seed=4)
     assert abs(found.order - 1.0) < 4.0 * found.order_error + 0.05
     assert 4.0 * found.order_error + 0.05 < 0.25
@@ -203,7 +205,7 @@ def test_change_of_time_path_by_path_in_the_words_of_the_paper(h):
         {},
         {"noise": 0.0, "features": 12},
         {
-            "model_size": 3,
+            "size": 3,
             "projection": np.array([[1.0, 0.5, 0.2, 0.1], [0, 1, -1, 0.3], [0.2, 0, 1, 1]]),
             "features": 4,
         },
@@ -239,7 +241,7 @@ def final_risks(problem, clock, batches, seed, substeps=16, runs=4000):
 def test_the_two_clocks_agree_in_law():
     # Kolmogorov and Smirnov on 4000 against 4000 independent paths. The size of the test is 1e-3; a batch size of 2
     # that one of the clocks forgets is found far beyond that.
-    problem = Regression(s=0.5, beta=1.5, model_size=3, noise=0.3)
+    problem = Regression(Model(s=0.5, beta=1.5, size=3, noise=0.3))
     physical = final_risks(problem, "physical", 1.0, seed=11)
     assert ks_2samp(physical, final_risks(problem, "intrinsic", 1.0, seed=12)).pvalue > 1e-3
     assert ks_2samp(physical, final_risks(problem, "intrinsic", 2.0, seed=12)).pvalue < 1e-6
@@ -247,7 +249,7 @@ def test_the_two_clocks_agree_in_law():
 
 def test_the_z_scores_refute_a_scheme_without_its_rank_one_part():
     # the equation without H e e' H (the closure of the Volterra equation) is off by many standard errors
-    problem, rates = model(model_size=2, noise=0.0), np.full(5, 0.2)
+    problem, rates = model(size=2, noise=0.0), np.full(5, 0.2)
     curve = simulate_sde(problem, rates, runs=20_000, seed=8, substeps=4)
     system, grid = sde_system(problem), scheme_grid("physical", rates, np.ones(5), 4, np.array([0, 5]))
     x = system.start**2
@@ -260,7 +262,7 @@ def test_the_z_scores_refute_a_scheme_without_its_rank_one_part():
 
 
 def test_bits_do_not_depend_on_the_workers():
-    problem = model(model_size=1000)
+    problem = model(size=1000)
     call = {"runs": 70, "seed": 9, "every": 2, "substeps": 1, "time": "intrinsic"}
     alone = simulate_sde(problem, WARM[:4], **call)
     with ProcessPoolExecutor(2) as processes, ThreadPoolExecutor(3) as threads:
@@ -286,7 +288,7 @@ def test_a_model_without_noise_or_error_stands_still():
     ("call", "text"),
     [
         (lambda: simulate_sde(model(family="uniform"), [0.1], runs=2, seed=0), "Gaussian features"),
-        (lambda: simulate_sde(model(model_size=math.inf), [0.1], runs=2, seed=0), "exact_sde_risk"),
+        (lambda: simulate_sde(model(size=math.inf), [0.1], runs=2, seed=0), "exact_sde_risk"),
         (lambda: simulate_sde(model(), [0.1], runs=1, seed=0), "runs must be"),
         (lambda: simulate_sde(model(), [0.1], runs=2, seed=-1), "seed must be"),
         (lambda: simulate_sde(model(), [0.1], runs=2, seed=0, time="tau"), "physical, intrinsic"),
@@ -315,9 +317,9 @@ def test_growing_risk_is_refused_or_told():
 
 
 def test_many_features_and_infinite_models_have_an_expectation():
-    few = exact_sde_risk(model(model_size=100, features=math.inf), WARM).excess_risk
-    many = exact_sde_risk(model(model_size=400, features=math.inf), WARM).excess_risk
-    infinite = exact_sde_risk(model(model_size=math.inf), WARM).excess_risk
+    few = exact_sde_risk(model(size=100, features=math.inf), WARM).excess_risk
+    many = exact_sde_risk(model(size=400, features=math.inf), WARM).excess_risk
+    infinite = exact_sde_risk(model(size=math.inf), WARM).excess_risk
     # 400 modes go through the compression, 100 are listed. What the rest of the modes would have learned in t = 6 is
     # 2 t sum_{j>M} j^-4, 4e-6 and 6e-8 of a risk of order 1
     assert few[-1] == pytest.approx(infinite[-1], rel=1e-4)

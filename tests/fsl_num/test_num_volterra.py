@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from fsl_num.functional import functional_scaling_law
+from fsl_num.model import Model
 from fsl_num.schedules import SCHEDULES, Constant, StableDecay, schedule
 from fsl_num.spectrum import approximation_error, forgetting_kernel, signal, trace
 from fsl_num.volterra import Problem, UnstableProblemError, solve
@@ -35,7 +36,7 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_panels_agree_with_the_secular_equation_within_their_error(case: tuple[float, ...]) -> None:
     s, beta, size, gamma, horizon, noise = case
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, horizon=horizon)
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=gamma, horizon=horizon)
     t = np.concatenate([[0.0], np.geomspace(1e-4 * horizon, horizon, 17)])
     exact = np.array([float(x) for x in solve(problem, t, digits=20).values])
     for rtol in (1e-12, 1e-6):
@@ -50,7 +51,7 @@ def test_constant_method_is_the_matrix_exponential() -> None:
     mp = mpmath.mp.clone()
     mp.dps = 50
     s, beta, size, gamma, noise, t = 0.5, 1.5, 5, 0.25, 0.75, 20
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, horizon=100.0)
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=gamma, horizon=100.0)
     rates = [mp.mpf(j) ** -mp.mpf(beta) for j in range(1, size + 1)]
     delta = approximation_error(s, beta, size, digits=50)
     system = mp.matrix(size + 1, size + 1)  # the last variable is the constant 1
@@ -67,8 +68,8 @@ def test_constant_method_is_the_matrix_exponential() -> None:
     few = solve(problem, [0.0, 1.0, 50.0], digits=20).values
     assert all(abs(a / b - 1) < mp.mpf(10) ** -19 for a, b in zip(few, many, strict=True))
     assert solve(problem, 20.0, method="constant").values[0] == pytest.approx(float(exact), rel=1e-15)
-    silent = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=0.0, horizon=100.0)
-    assert solve(silent, 3.0, digits=20).values[0] == pytest.approx(silent.forcing(np.array([3.0]))[0], rel=1e-14)
+    silent = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=0.0, horizon=100.0)
+    assert solve(silent, 3.0, digits=20).values[0] == pytest.approx(silent.model.forcing(np.array([3.0]))[0], rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_schedules_agree_with_an_ode_library_in_physical_time(name: str, paramet
     x = np.arange(1, size + 1.0) ** -(1 + s * beta)
     for low, high in zip(cuts[:-1], cuts[1:], strict=True):
         x = solve_ivp(motion, (low, high), x, method="DOP853", rtol=1e-12, atol=1e-15).y[:, -1]
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=plan)
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
     found = solve(problem, plan.total_intrinsic_time)
     # The library's local tolerance 1e-12 adds up over some hundred steps: 1e-10.
     assert found.values[0] == pytest.approx(x.sum() + delta, rel=1e-10)
@@ -126,7 +127,7 @@ def _modes_of_power(power: float) -> float:
 @pytest.mark.parametrize("power", [0.3, 1.0, 4.0])
 def test_gamma_that_vanishes_like_a_power_keeps_twelve_digits(power: float) -> None:
     plan = schedule("power-decay", peak=0.5, steps=2000.0, power=power)
-    found = solve(Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=plan), plan.total_intrinsic_time)
+    found = solve(Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=plan), plan.total_intrinsic_time)
     exact = _modes_of_power(power)
     assert abs(found.values[0] - exact) <= found.error[0] < 2e-12 * exact
 
@@ -150,7 +151,7 @@ def test_loose_solutions_keep_their_promise(
     plan = schedule(
         name, peak=peak, steps=10.0**log_time / peak, **{key: x for key, x in parameters.items() if key in known}
     )
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=plan)
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
     t = plan.total_intrinsic_time * np.array([1e-4, 0.3, 0.999, 1.0])
     sharp, loose = solve(problem, t), solve(problem, t, rtol=1e-4)
     assert (np.abs(sharp.values - loose.values) <= sharp.error + loose.error).all()
@@ -177,7 +178,7 @@ def test_compressed_kernel_between_its_own_check_points(beta: float, size: float
 
 def test_compression_does_not_change_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = StableDecay(peak=0.3, final=0.001, steps=1e4, decay_fraction=0.3)
-    problem = Problem(s=0.5, beta=1.8, model_size=500, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=1.8, size=500, noise=1.0), gamma=plan)
     t = plan.total_intrinsic_time * np.array([0.01, 0.5, 0.9, 1.0])
     short = solve(problem, t)
     kernel_modes.cache_clear()
@@ -191,7 +192,7 @@ def test_compression_does_not_change_the_solution(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("gamma", [0.3, Constant(peak=0.6, steps=100.0, batch_size=2.0), lambda t: 0.3 / (1 + 0.1 * t)])
 @pytest.mark.parametrize("size", [3, math.inf])
 def test_the_plain_reference_agrees(gamma: Any, size: float) -> None:
-    problem = Problem(s=0.5, beta=2.0, model_size=size, noise=1.0, gamma=gamma, horizon=20.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=size, noise=1.0), gamma=gamma, horizon=20.0)
     t = np.array([0.7, 5.0, 20.0])
     plain, fast = solve(problem, t, method="reference"), solve(problem, t)
     assert (np.abs(plain.values - fast.values) <= 3 * plain.error + fast.error).all()  # a rough error: factor 3 allowed
@@ -202,8 +203,8 @@ def test_a_jump_of_gamma_is_seen_only_through_breaks() -> None:
     def step(t: Any) -> Any:
         return np.where(t < 10.0, 0.4, 0.05)
 
-    problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=step, horizon=40.0, breaks=(10.0,))
-    middle = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.4, horizon=10.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=step, horizon=40.0, breaks=(10.0,))
+    middle = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.4, horizon=10.0)
     assert solve(problem, 10.0).values[0] == pytest.approx(solve(middle, 10.0).values[0], rel=1e-12)
     rates = np.arange(1, 6.0) ** -2.0
     delta = approximation_error(0.5, 2.0, 5)
@@ -219,25 +220,27 @@ def test_a_jump_of_gamma_is_seen_only_through_breaks() -> None:
 def test_small_learning_rates_reduce_to_the_functional_scaling_law() -> None:
     # f - (delta + e + K*gamma(e + sigma^2)) is K*gamma(f - e) : between 0 and gamma_max tr(H)/2 times the sup of f - e.
     plan = schedule("cosine", peak=1e-4, steps=1e7)
-    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=plan)
     loss = solve(problem, plan.total_intrinsic_time).values[0]
     law = functional_scaling_law(plan, 0.5, 2.0, math.inf, 1.0).total
     assert 0 < loss / law - 1 < 2 * problem.stability
 
 
 def test_results_keep_order_shape_and_monotone_facts() -> None:
-    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=0.0, gamma=0.2, horizon=1e4)
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=0.0), gamma=0.2, horizon=1e4)
     t = np.array([[1e4, 1.0], [10.0, 1.0]])
     found = solve(problem, t)
     assert found.values.shape == (2, 2) and found.values[0, 1] == found.values[1, 1]
-    assert (found.values >= problem.forcing(t)).all() and found.values[0, 0] < found.values[1, 0] < found.values[0, 1]
+    assert (found.values >= problem.model.forcing(t)).all() and found.values[0, 0] < found.values[1, 0] < found.values[
+        0, 1
+    ]
     assert solve(problem, 0.0).values[0] == pytest.approx(signal(0.0, 0.5, 2.0), rel=1e-14)
     axes = found.plot()
     assert axes.get_xlabel() == "intrinsic time t"
 
 
 def test_unstable_problems_are_refused_with_the_number() -> None:
-    problem = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=2.5, horizon=10.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=2.5, horizon=10.0)
     with pytest.raises(UnstableProblemError, match=r"gamma_max tr\(H\)/2 = 1.25"):
         solve(problem, 1.0)
     found = solve(problem, 10.0, allow_unstable=True)
@@ -249,20 +252,24 @@ def test_unstable_problems_are_refused_with_the_number() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda p: Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.1), ValueError, "horizon is needed"),
-        (lambda p: Problem(s=0.5, beta=2.0, model_size=5, noise=-1.0, gamma=0.1, horizon=1.0), ValueError, "noise"),
+        (lambda p: Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.1), ValueError, "horizon is needed"),
+        (lambda p: Problem(Model(s=0.5, beta=2.0, size=5, noise=-1.0), gamma=0.1, horizon=1.0), ValueError, "noise"),
         (
-            lambda p: Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.1, horizon=1.0, breaks=(2.0,)),
+            lambda p: Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.1, horizon=1.0, breaks=(2.0,)),
             ValueError,
             "breaks must lie",
         ),
         (
-            lambda p: Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=Constant(peak=0.1, steps=1), horizon=9.0),
+            lambda p: Problem(
+                Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=Constant(peak=0.1, steps=1), horizon=9.0
+            ),
             ValueError,
             "horizon must be at most",
         ),
         (
-            lambda p: solve(Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=lambda t: t - 1, horizon=2.0), 1.0),
+            lambda p: solve(
+                Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=lambda t: t - 1, horizon=2.0), 1.0
+            ),
             ValueError,
             "gamma must be finite and at least 0",
         ),
@@ -275,6 +282,6 @@ def test_unstable_problems_are_refused_with_the_number() -> None:
     ],
 )
 def test_bad_input_is_refused_in_words(call: Any, error: type[Exception], text: str) -> None:
-    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.1, horizon=100.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.1, horizon=100.0)
     with pytest.raises(error, match=text):
         call(problem)

@@ -22,7 +22,7 @@ LARGE = (14, 75)  # M infinite and 1e6
 
 def cheap(number, case):
     """Few modes, or one of those large models that take the integral equation a second or two."""
-    few = case.problem.model_size <= 7 and case.problem.end < 1e5
+    few = case.problem.model.size <= 7 and case.problem.end < 1e5
     place = number // len(KINDS)
     some = place % 2 == 0 if case.kind == "constant" else place % 3 == (1 if case.kind in ("discrete", "wsd") else 0)
     return WHOLE or (few and some) or number in LARGE
@@ -39,10 +39,10 @@ def test_the_grid_is_as_wide_as_it_says():
     problems = [case.problem for case in grid]
     for kind in KINDS:
         assert sum(case.kind == kind for case in grid) >= EACH
-    assert {problem.model_size for problem in problems} == set(SIZES)
-    assert {problem.noise for problem in problems} == set(NOISES)
-    assert min(p.s for p in problems) == 0.05 and max(p.s for p in problems) == 3.0
-    assert 1.05 < min(p.beta for p in problems) < 1.06 and max(p.beta for p in problems) == 6.0
+    assert {problem.model.size for problem in problems} == set(SIZES)
+    assert {problem.model.noise for problem in problems} == set(NOISES)
+    assert min(p.model.s for p in problems) == 0.05 and max(p.model.s for p in problems) == 3.0
+    assert 1.05 < min(p.model.beta for p in problems) < 1.06 and max(p.model.beta for p in problems) == 6.0
     assert min(p.end for p in problems) <= 1.0 + 1e-9 and max(p.end for p in problems) >= 2.0**20 * (1 - 1e-9)
     assert all(0.04 < problem.stability < 0.91 for problem in problems)
     assert all(case.times[-1] == case.problem.end and len(case.times) >= 3 for case in grid)
@@ -74,7 +74,7 @@ def test_methods_with_digits_agree_to_two_digits_less(digits, record_property):
     worst, pairs = (0.0, "", ""), set()
     for number, case in enumerate(cases()):
         few = number in ((0, 49, 89, 120) if digits == 30 else (49, 120))  # one and two modes, constant and not
-        if not few and not (WHOLE and case.problem.model_size <= 64):
+        if not few and not (WHOLE and case.problem.model.size <= 64):
             continue
         found = evidence.precise_answers(case, digits)
         first = next(iter(found), None)
@@ -95,7 +95,7 @@ def test_every_method_is_checked(name):
     ways = evidence.ways()
     promise = evidence.LOOSE.get(name, evidence.GOAL)
     for case in sorted(cases(), key=lambda case: case.problem.end):
-        if case.problem.model_size > 100 and name != "integral equation":
+        if case.problem.model.size > 100 and name != "integral equation":
             continue
         answer = ways[name](case)
         if answer is not None:
@@ -108,7 +108,7 @@ def test_every_method_is_checked(name):
 
 
 def test_a_wrong_method_is_seen():
-    case = next(case for case in cases() if case.kind == "constant" and case.problem.model_size <= 7)
+    case = next(case for case in cases() if case.kind == "constant" and case.problem.model.size <= 7)
     outcome = evidence.verify(case, ["panels", "LSODA"])
     assert evidence.worst_pair(outcome)[0] <= evidence.GOAL and not evidence.lies([outcome])
     outcome.answers["panels"].values[-1] *= 1 + 1e-10

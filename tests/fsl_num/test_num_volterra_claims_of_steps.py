@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from fsl_num.evolution import search
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.gradient import final_loss_gradient
@@ -29,7 +30,9 @@ def closed_form(lengths, gammas, rate, signal, delta, noise, mp):
 def test_gradients_of_one_mode_in_closed_form(rtol, longest):
     rng = np.random.default_rng(2)
     rates, batches = rng.uniform(0.2, 1.0, 6) * longest, rng.uniform(1.0, 4.0, 6) * longest
-    problem = Problem(spectrum=Spectrum([0.8], [1.5], 0.2), noise=0.7, gamma=Discrete(rates=rates, batch_sizes=batches))
+    problem = Problem(
+        Model(noise=0.7, spectrum=Spectrum([0.8], [1.5], 0.2)), gamma=Discrete(rates=rates, batch_sizes=batches)
+    )
     found = final_loss_gradient(problem, rtol)
     mp = mpmath.mp.clone()
     mp.dps = 40

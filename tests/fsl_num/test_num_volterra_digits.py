@@ -6,11 +6,13 @@ from dataclasses import replace
 import mpmath
 import pytest
 import volterra_digits as evidence
+from models import with_model
 from volterra_grid import cases
 from volterra_interpolated import interpolated
 from volterra_outside import relative
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.schedules import Cosine
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra.digits.gamma import exact_gamma
@@ -20,7 +22,7 @@ from fsl_num.volterra.digits.gamma import exact_gamma
 @pytest.mark.parametrize("dps", [40, 130])
 def test_the_cosine_rate_is_that_of_the_angle_of_which_the_intrinsic_time_was_made(final, dps):
     plan = Cosine(peak=0.3, final=final, steps=1e5)
-    problem = Problem(s=0.5, beta=2.0, model_size=2, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=2.0, size=2, noise=1.0), gamma=plan)
     gamma = exact_gamma(private_context(dps), problem, 0)
     mp = private_context(2 * dps + 140)  # x - sin x loses twice the digits of a small x
     low, half = mp.mpf(final), (mp.mpf(0.3) - mp.mpf(final)) / 2
@@ -34,7 +36,7 @@ def test_the_cosine_rate_is_that_of_the_angle_of_which_the_intrinsic_time_was_ma
 
 def test_panels_that_stop_early_leave_nothing_out_that_is_seen():
     # gamma vanishes like r^(2/3): the panels end where r gamma(r) is below the digits, far from where r is
-    problem = Problem(s=0.5, beta=2.0, model_size=2, noise=9.0, gamma=Cosine(peak=0.3, steps=40.0))
+    problem = Problem(Model(s=0.5, beta=2.0, size=2, noise=9.0), gamma=Cosine(peak=0.3, steps=40.0))
     few = solve(problem, problem.end, digits=15)
     many = solve(problem, problem.end, digits=18)
     assert relative(few.values[0], many.values[0]) < 1e-15
@@ -46,7 +48,7 @@ def test_panels_that_stop_early_leave_nothing_out_that_is_seen():
 def test_interpolated_gammas_give_the_same_digits(number):
     pytest.importorskip("flint")
     case = cases()[number]
-    few = replace(case, problem=replace(case.problem, model_size=min(case.problem.model_size, 3)))
+    few = replace(case, problem=with_model(case.problem, size=min(case.problem.model.size, 3)))
     others = solve(few.problem, few.times, method="high_precision", digits=15)
     values = interpolated(few, 15)
     # both promise 15 digits

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import constant
 from fsl_num.volterra.digits.constant import _root, _starts, solve_constant
@@ -50,7 +51,7 @@ def test_the_zeros_give_the_matrix_exponential(
 ) -> None:
     signals = [0.4, 0.3, 0.2, 0.6, 0.1][: len(rates)]
     spectrum = Spectrum(rates=sorted(rates, reverse=True), weights_signal=signals, tail=tail)
-    problem = Problem(spectrum=spectrum, noise=noise, gamma=gamma, horizon=10.0, closure=closure)
+    problem = Problem(Model(noise=noise, spectrum=spectrum), gamma=gamma, horizon=10.0, closure=closure)
     ordered = sorted(rates, reverse=True)
     times = [0.0, 0.5, 7.0]
     values, errors, facts = solve_constant(problem, times, 25)
@@ -95,18 +96,18 @@ def test_zeros_start_where_floats_see_them() -> None:
 
 def test_how_many_modes_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constant, "LARGEST", 5)
-    problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.3, horizon=10.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.3, horizon=10.0)
     assert solve_constant(problem, [1.0], 15)[2]["modes"] == 5
-    larger = Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=0.3, horizon=10.0)
+    larger = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=0.3, horizon=10.0)
     with pytest.raises(ValueError, match="needs model_size <= 5, got 6"):
         solve_constant(larger, [1.0], 15)
-    varying = Problem(s=0.5, beta=2.0, model_size=2, noise=1.0, gamma=lambda t: 0.3 / (1 + t), horizon=10.0)
+    varying = Problem(Model(s=0.5, beta=2.0, size=2, noise=1.0), gamma=lambda t: 0.3 / (1 + t), horizon=10.0)
     with pytest.raises(ValueError, match="needs a constant gamma"):
         solve_constant(varying, [1.0], 15)
 
 
 def test_the_power_law_has_its_own_numbers() -> None:
-    problem = Problem(s=0.5, beta=2.0, model_size=4, noise=1.0, gamma=0.3, horizon=10.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=0.3, horizon=10.0)
     signals = [float(j) ** -2.0 for j in range(1, 5)]
     tail = MP.zeta(2) - MP.fsum(MP.mpf(j) ** -2 for j in range(1, 5))
     values, errors, _ = solve_constant(problem, [0.0, 3.0], 14)

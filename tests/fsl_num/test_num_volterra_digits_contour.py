@@ -6,8 +6,10 @@ import math
 from typing import Any
 
 import pytest
+from models import problem_of
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import laplace, laplace_sums
 from fsl_num.volterra.digits.laplace import _at_start, _growth, _invert, approximation_error_at, solve_laplace
@@ -17,8 +19,8 @@ MP = private_context(60)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 1, "noise": 1.0, "gamma": 0.25, "horizon": 10.0}
-    return Problem(**(values | changes))
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 1, "noise": 1.0, "gamma": 0.25, "horizon": 10.0}
+    return problem_of(**(values | changes))
 
 
 class OnePole:
@@ -80,11 +82,11 @@ def test_times_that_are_none_are_refused(bad: float) -> None:
 
 
 def test_what_is_not_learned() -> None:
-    given = Problem(spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125), noise=0.0, gamma=0.1, horizon=9.0)
+    given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
     assert approximation_error_at(MP, given) == MP.mpf("0.125")
-    assert approximation_error_at(MP, _problem(model_size=math.inf)) == 0
-    assert abs(approximation_error_at(MP, _problem(model_size=2)) - (MP.zeta(2) - MP.mpf(5) / 4)) < MP.mpf(10) ** -57
-    assert abs(_at_start(MP, _problem(model_size=7)) - MP.zeta(2)) < MP.mpf(10) ** -57
+    assert approximation_error_at(MP, _problem(size=math.inf)) == 0
+    assert abs(approximation_error_at(MP, _problem(size=2)) - (MP.zeta(2) - MP.mpf(5) / 4)) < MP.mpf(10) ** -57
+    assert abs(_at_start(MP, _problem(size=7)) - MP.zeta(2)) < MP.mpf(10) ** -57
 
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
@@ -93,7 +95,7 @@ def test_the_growth_of_one_mode(closure: str, gamma: float, rate: float) -> None
     """f' = -(2 lambda - gamma lambda^2) f, twice gamma lambda^2 where the mode feeds itself."""
     fed = gamma * rate**2 * (2.0 if closure == "gaussian" else 1.0)
     exact = fed - 2.0 * rate
-    problem = Problem(spectrum=Spectrum([rate], [1.0]), noise=1.0, gamma=gamma, horizon=9.0, closure=closure)
+    problem = Problem(Model(noise=1.0, spectrum=Spectrum([rate], [1.0])), gamma=gamma, horizon=9.0, closure=closure)
     for latest in (1.0, 1e3, 1e9):
         found = MP.mpf(_growth(problem, latest))
         # from above, and by so little that exp(c t) changes by a thousandth
@@ -108,15 +110,15 @@ def test_small_models_and_given_spectra_are_summed_as_they_are(monkeypatch: pyte
     monkeypatch.setattr(laplace_sums, "tails", lambda *given: asked.append(given[2]) or exact(*given))
     many = Spectrum([1.0 / (1.0 + k) for k in range(301)], [1.0] * 301)
     for problem, starts in (
-        (_problem(model_size=DIRECT), []),
-        (Problem(spectrum=many, noise=1.0, gamma=0.1, horizon=9.0), []),
-        (_problem(model_size=DIRECT + 1), [60, 302]),
+        (_problem(size=DIRECT), []),
+        (Problem(Model(noise=1.0, spectrum=many), gamma=0.1, horizon=9.0), []),
+        (_problem(size=DIRECT + 1), [60, 302]),
     ):
         asked.clear()
         kernel, _ = TransferSums(mp, problem, mp.mpf(0)).at(mp.mpc(2))
         assert asked == starts
-        rates = many.rates if problem.spectrum is many else [float(j) ** -2.0 for j in range(1, 302)]
-        size = int(problem.model_size)
+        rates = many.rates if problem.model.spectrum is many else [float(j) ** -2.0 for j in range(1, 302)]
+        size = int(problem.model.size)
         assert float(kernel.real) == pytest.approx(
             sum(x**2 / (2.0 + 2.0 * x) for x in rates[:size]), rel=1e-12, abs=0.0
         )

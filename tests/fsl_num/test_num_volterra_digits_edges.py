@@ -8,8 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from models import problem_of
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import gamma as digits_gamma
@@ -23,8 +25,8 @@ MP = private_context(40)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 3, "noise": 1.0, "gamma": 0.3, "horizon": 10.0}
-    return Problem(**(values | changes))
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 3, "noise": 1.0, "gamma": 0.3, "horizon": 10.0}
+    return problem_of(**(values | changes))
 
 
 @pytest.mark.parametrize("final", [0.0, 1e-5, 0.1])
@@ -100,7 +102,7 @@ def test_how_near_the_edge_of_stability_a_zero_is_taken_for_zero(times: int, dou
     found = []
     for gamma in (Fraction(2), 2 - 2 * times * eps):
         # one mode: gamma lambda/2 = 1 at the edge
-        problem = Problem(spectrum=Spectrum([1.0], [0.5], tail=0.125), noise=1.0, gamma=gamma, horizon=9.0)
+        problem = Problem(Model(noise=1.0, spectrum=Spectrum([1.0], [0.5], tail=0.125)), gamma=gamma, horizon=9.0)
         found.append(solve_constant(problem, [3.0], 20))
     (edge, sharp, _), (near, error, _) = found
     # u' = 2 (delta + sigma^2) at the edge
@@ -113,7 +115,7 @@ def test_how_near_the_edge_of_stability_a_zero_is_taken_for_zero(times: int, dou
 def test_the_double_zero_of_several_modes() -> None:
     """f grows like (delta + sigma^2)/(gamma sum w/r^2) t, and the constant beside it follows from f(0)."""
     eigen, signals, delta, noise = [1.0, 0.5, 0.5], [0.4, 0.3, 0.2], 0.125, 0.25
-    problem = Problem(spectrum=Spectrum(eigen, signals, tail=delta), noise=noise, gamma=1.0, horizon=1e4)
+    problem = Problem(Model(noise=noise, spectrum=Spectrum(eigen, signals, tail=delta)), gamma=1.0, horizon=1e4)
     values, errors, _ = solve_constant(problem, [0.0, 1000.0, 1001.0], 25)
     rate = (delta + noise) / sum(x**2 / (2.0 * x) ** 2 for x in eigen)
     assert float(values[2] - values[1]) == pytest.approx(rate, rel=1e-12, abs=0.0)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fsl_num.exponential_sums_digits import exponential_sum_digits, private_context
+from fsl_num.model import Model
 from fsl_num.volterra import Problem
 from fsl_num.volterra.digits import modes as few
 from fsl_num.volterra.digits.modes import few_modes
@@ -78,7 +79,7 @@ def test_plans_are_the_cheapest_of_their_kind() -> None:
 
 
 def test_the_error_of_few_modes_is_what_was_asked_for() -> None:
-    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.3, horizon=100.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=100.0)
     for digits in (15, 30):
         found = few_modes(problem, digits, 0.3)
         for error in (found.signal_error, found.kernel_error):

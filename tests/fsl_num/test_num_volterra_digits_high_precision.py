@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import problem_of
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, schedule
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra import Problem, Spectrum, solve
@@ -31,12 +33,14 @@ class Halving(Constant):
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 1.6, "model_size": 4, "noise": 0.5, "gamma": 0.3, "horizon": 100.0}
+    values: dict[str, Any] = {"s": 0.5, "beta": 1.6, "size": 4, "noise": 0.5, "gamma": 0.3, "horizon": 100.0}
     values |= changes
-    return Problem(**values)
+    return problem_of(**values)
 
 
-LONG = Problem(spectrum=Spectrum([1.0] * 2001, [1.0] * 2001), noise=0.5, gamma=lambda t: 1e-4 / (1 + t), horizon=9.0)
+LONG = Problem(
+    Model(noise=0.5, spectrum=Spectrum([1.0] * 2001, [1.0] * 2001)), gamma=lambda t: 1e-4 / (1 + t), horizon=9.0
+)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 7, 16, 25])
@@ -62,7 +66,7 @@ def test_collocation_integrates_polynomials_at_its_nodes(stages: int) -> None:
 @pytest.mark.parametrize("library", ["flint", "mpmath"])
 @pytest.mark.parametrize(
     "case",
-    [{}, {"model_size": 1, "noise": 0.0, "horizon": 1e3}, {"s": 3.0, "beta": 2.0, "gamma": 1.1, "horizon": 0.01}],
+    [{}, {"size": 1, "noise": 0.0, "horizon": 1e3}, {"s": 3.0, "beta": 2.0, "gamma": 1.1, "horizon": 0.01}],
 )
 def test_constant_gamma_is_the_secular_equation(library: str, case: dict[str, Any]) -> None:
     if library == "flint":
@@ -78,7 +82,7 @@ def test_constant_gamma_is_the_secular_equation(library: str, case: dict[str, An
 
 def test_many_modes_at_many_digits() -> None:
     pytest.importorskip("flint")
-    problem = _problem(model_size=25, beta=2.0, horizon=2.0**14)
+    problem = _problem(size=25, beta=2.0, horizon=2.0**14)
     value, error, _ = solve_high_precision(problem, [2.0**14], 35)
     truth = solve(problem, 2.0**14, digits=50).values[0]
     assert abs(MP.mpf(value[0]) - truth) <= error[0] < MP.mpf(10) ** -34 * truth
@@ -114,7 +118,7 @@ def test_gamma_vanishing_like_a_power_keeps_the_digits(power: int) -> None:
         return -2 * a * steps * x ** (power + 1) / (power + 1) + a**2 * steps * x ** (2 * power + 1) / (2 * power + 1)
 
     exact = _one_mode(plan, lambda rho: a * (rho / steps) ** power, left)
-    problem = _problem(model_size=1, gamma=plan, horizon=None)
+    problem = _problem(size=1, gamma=plan, horizon=None)
     value, error, _ = solve_high_precision(problem, [problem.end], 20)
     assert abs(MP.mpf(value[0]) - exact) <= error[0] < MP.mpf(10) ** -18 * exact
 
@@ -144,7 +148,7 @@ def test_one_mode_of_both_closures_is_the_integrating_factor(name: str, closure:
             return 2 * steps / MP.pi * (-2 * a * squares + fed * a**2 * fourths)
 
     exact = _one_mode(plan, rate, left)
-    problem = _problem(model_size=1, gamma=plan, horizon=None, closure=closure)
+    problem = _problem(size=1, gamma=plan, horizon=None, closure=closure)
     value, error, _ = solve_high_precision(problem, [problem.end], 15)
     assert abs(MP.mpf(value[0]) - exact) <= error[0] < MP.mpf(10) ** -14 * exact
 
@@ -157,7 +161,7 @@ def test_each_stage_gains_its_digits_and_the_limit_is_the_exact_solution(closure
     gamma = exact_gamma(mp, problem, mp.mpf(10) ** -40)
     if closure == "gaussian":  # so that the panels do not see that gamma is constant, and every mode has its system
         gamma = replace(gamma, value=lambda t, r: mp.mpf(0.3) * (1 + (t % 1) * mp.mpf(10) ** -50))
-    ends = _panels(mp, replace(gamma, depth=None), [gamma.end], problem.fastest)
+    ends = _panels(mp, replace(gamma, depth=None), [gamma.end], problem.model.fastest)
     exact = solve_constant(_problem(horizon=50.0, closure=closure), [50.0], 50)[0][0]
     kind = arithmetic(mp)
 
@@ -179,7 +183,7 @@ def test_discrete_schedules_keep_their_digits(closure: str) -> None:
     pytest.importorskip("flint")
     # sums of the rates are not floats; neighbours with one rate are one stretch; a step of rate 0 takes no time
     plan = Discrete(rates=[0.4, 0.4, 0.1, 0.0, 0.7, 0.7], batch_sizes=[1.0, 1.0, 1.0, 2.0, 2.0, 7.0])
-    problem = _problem(model_size=2, gamma=plan, horizon=None, closure=closure)
+    problem = _problem(size=2, gamma=plan, horizon=None, closure=closure)
     mp = private_context(45)
     beta, size = mp.mpf(1.6), 2
     rates = [mp.mpf(j) ** -beta for j in range(1, size + 1)]
@@ -205,7 +209,7 @@ def test_discrete_schedules_keep_their_digits(closure: str) -> None:
 def test_many_panels_do_not_use_up_the_digits(closure: str) -> None:
     pytest.importorskip("flint")
     plan = Discrete(rates=[300.0, 500.0] * 6, batch_sizes=[8000.0, 4000.0] * 6)
-    problem = _problem(model_size=1, noise=9.0, gamma=plan, horizon=None, closure=closure)
+    problem = _problem(size=1, noise=9.0, gamma=plan, horizon=None, closure=closure)
     value, error, facts = solve_high_precision(problem, [problem.end], 15)
     assert facts["digits reached"] == 15 and facts["panels"] > 250
     # the mode has settled on each step: x = gamma (delta + noise)/(2 - fed gamma), exp(-1000) away
@@ -219,7 +223,7 @@ def test_many_panels_do_not_use_up_the_digits(closure: str) -> None:
 def test_the_gaussian_closure_agrees_with_panels_and_more_digits(size: int, digits: int) -> None:
     pytest.importorskip("flint")
     plan = schedule("wsd", peak=0.5, steps=300.0, final=0.01, decay_fraction=0.3)
-    problem = _problem(gamma=plan, horizon=None, closure="gaussian", model_size=size)
+    problem = _problem(gamma=plan, horizon=None, closure="gaussian", size=size)
     t = [0.6 * problem.end, problem.end]
     few, errors, facts = solve_high_precision(problem, t, digits)
     fast = solve(problem, t)
@@ -233,7 +237,7 @@ def test_the_gaussian_closure_agrees_with_panels_and_more_digits(size: int, digi
 def test_the_systems_of_the_modes_in_both_libraries() -> None:
     pytest.importorskip("flint")
     plan = schedule("exp-decay", peak=0.5, steps=6.0, final=0.1)
-    problem = _problem(gamma=plan, horizon=None, closure="gaussian", model_size=2)
+    problem = _problem(gamma=plan, horizon=None, closure="gaussian", size=2)
     fast, slow = (solve_high_precision(problem, [problem.end], 15, library=name)[0] for name in ("flint", "mpmath"))
     assert abs(fast[0] / slow[0] - 1) < MP.mpf(10) ** -15  # the same systems with 20 digits to spare
 
@@ -246,7 +250,7 @@ def test_the_series_of_slow_modes_is_their_inverses(
         pytest.importorskip("flint")
     mp = private_context(40)
     kind = arithmetic(mp, library)
-    problem = _problem(model_size=60 if library == "flint" else 20, closure="gaussian")
+    problem = _problem(size=60 if library == "flint" else 20, closure="gaussian")
     system = _system(mp, problem, None)
     system["weights"] = [3 * x for x in system["weights"]]  # not the squares that damp, as few modes have it
     radau = radau_table(6, mp.dps)
@@ -338,15 +342,15 @@ def _jump(t: Any) -> Any:
 
 def test_a_jump_needs_its_break_and_without_it_the_error_says_so() -> None:
     pytest.importorskip("flint")
-    told = _problem(gamma=_jump, horizon=40.0, breaks=(10.3,), model_size=2)
+    told = _problem(gamma=_jump, horizon=40.0, breaks=(10.3,), size=2)
     value, error, facts = solve_high_precision(told, [10.3, 40.0], 18)
-    before = solve(_problem(gamma=0.4, horizon=10.3, model_size=2), 10.3, digits=30).values[0]
-    to_the_jump = _problem(gamma=_jump, horizon=10.3, model_size=2)  # gamma(10.3) itself is the value behind the jump
+    before = solve(_problem(gamma=0.4, horizon=10.3, size=2), 10.3, digits=30).values[0]
+    to_the_jump = _problem(gamma=_jump, horizon=10.3, size=2)  # gamma(10.3) itself is the value behind the jump
     last, bound, _ = solve_high_precision(to_the_jump, [10.3], 18)
     assert abs(MP.mpf(last[0]) - before) <= bound[0]
     assert facts["digits reached"] == 18
     assert abs(MP.mpf(value[0]) - before) <= error[0] < MP.mpf(10) ** -16 * before
-    hidden = _problem(gamma=_jump, horizon=40.0, model_size=2)
+    hidden = _problem(gamma=_jump, horizon=40.0, size=2)
     rough, claimed, facts = solve_high_precision(hidden, [40.0], 18)
     assert facts["digits reached"] < 8
     assert abs(MP.mpf(rough[0]) - value[1]) <= claimed[0]

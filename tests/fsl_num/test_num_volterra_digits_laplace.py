@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import problem_of
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.given_spectrum import Spectrum
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, schedule
 from fsl_num.spectrum import signal
 from fsl_num.volterra import Problem, solve
@@ -17,14 +20,13 @@ from fsl_num.volterra.digits.constant import solve_constant
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import _invert, approximation_error_at, solve_laplace
 from fsl_num.volterra.digits.laplace_sums import TransferSums, _Series, residues, tails
-from fsl_num.volterra.given_spectrum import Spectrum
 
 MP = private_context(40)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": math.inf, "noise": 1.0, "gamma": 0.3, "horizon": 1e6}
-    return Problem(**{**values, **changes})
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": math.inf, "noise": 1.0, "gamma": 0.3, "horizon": 1e6}
+    return problem_of(**{**values, **changes})
 
 
 @pytest.mark.parametrize(("beta", "q"), [(2.0, 4.0), (1.1, 1.05), (6.0, 12.0), (3.3, 1.4)])
@@ -50,7 +52,7 @@ def test_a_pole_of_the_summand_near_the_axis_needs_its_residue() -> None:
 def test_sums_of_the_gaussian_closure_are_the_direct_ones(p: complex, gamma: str) -> None:
     # 3000 terms, more than are summed directly, and some more by hand
     own, p_ = MP.mpf(gamma), MP.mpc(p)
-    problems = [_problem(model_size=size, beta=1.7, s=0.6, closure="gaussian") for size in (3000, 3040)]
+    problems = [_problem(size=size, beta=1.7, s=0.6, closure="gaussian") for size in (3000, 3040)]
     first, later = (TransferSums(MP, problem, own).at(p_) for problem in problems)
     beta, s = MP.mpf(1.7), MP.mpf(0.6)
     for k, q in enumerate((2 * beta, 1 + s * beta)):
@@ -65,11 +67,11 @@ def test_sums_of_the_gaussian_closure_are_the_direct_ones(p: complex, gamma: str
 @pytest.mark.parametrize(
     "case",
     [
-        {"model_size": 5},
-        {"model_size": 1, "horizon": 30.0, "noise": 0.0},
-        {"model_size": 9, "s": 3.0, "gamma": 1.1, "horizon": 1e8},
-        {"model_size": 15, "s": 0.1, "beta": 1.1, "gamma": 0.15},
-        {"model_size": 4, "gamma": Constant(peak=0.6, steps=100.0, batch_size=2.0), "horizon": None},
+        {"size": 5},
+        {"size": 1, "horizon": 30.0, "noise": 0.0},
+        {"size": 9, "s": 3.0, "gamma": 1.1, "horizon": 1e8},
+        {"size": 15, "s": 0.1, "beta": 1.1, "gamma": 0.15},
+        {"size": 4, "gamma": Constant(peak=0.6, steps=100.0, batch_size=2.0), "horizon": None},
     ],
 )
 @pytest.mark.parametrize("digits", [15, 30])
@@ -89,8 +91,8 @@ def test_the_secular_equation_agrees_within_the_claimed_error(case: dict[str, An
         {"horizon": 2.0**20},
         {"s": 0.05, "beta": 1.05, "gamma": 0.05, "noise": 0.0, "horizon": 1e12},
         {"s": 2.5, "beta": 5.0, "gamma": 1.5, "noise": 0.0},
-        {"model_size": 1e6, "horizon": 1e10},
-        {"model_size": 1000, "beta": 1.5, "horizon": 1e-6},
+        {"size": 1e6, "horizon": 1e10},
+        {"size": 1000, "beta": 1.5, "horizon": 1e-6},
     ],
 )
 def test_the_panels_agree_within_their_error(case: dict[str, Any]) -> None:
@@ -116,21 +118,23 @@ def test_more_digits_stay_within_the_error_of_fewer() -> None:
 
 def test_a_huge_model_tends_to_the_infinite_one() -> None:
     # delta + e do not depend on M at t = 0, and K loses j^-4 beyond 1e12: 1e-36 (both sides are rounded to 30 digits)
-    huge, infinite = (solve_laplace(_problem(model_size=size), [100.0], 30)[0][0] for size in (1e12, math.inf))
+    huge, infinite = (solve_laplace(_problem(size=size), [100.0], 30)[0][0] for size in (1e12, math.inf))
     assert abs(huge / infinite - 1) < MP.mpf(10) ** -28
 
 
 @pytest.mark.parametrize("size", [7, 10**5 - 1, 10**6, 10**15])
 def test_the_approximation_error_of_any_size(size: int) -> None:
-    problem = _problem(model_size=size, s=0.7, beta=1.6)
+    problem = _problem(size=size, s=0.7, beta=1.6)
     value = float(approximation_error_at(MP, problem))
-    assert value == pytest.approx(problem.approximation, rel=1e-13)  # what the float sums claim (spectrum: about 1e-14)
+    assert value == pytest.approx(
+        problem.model.approximation_error, rel=1e-13
+    )  # what the float sums claim (spectrum: about 1e-14)
 
 
 def test_a_given_spectrum_is_its_power_law() -> None:
     rates = np.arange(1, 7.0) ** -2.0
     given = Spectrum(rates=rates.tolist(), weights_signal=rates.tolist(), tail=0.125)
-    problem = Problem(spectrum=given, noise=1.0, gamma=0.3, horizon=50.0)
+    problem = Problem(Model(noise=1.0, spectrum=given), gamma=0.3, horizon=50.0)
     values, errors, _ = solve_laplace(problem, [0.0, 50.0], 20)
     fast = solve(problem, [0.0, 50.0], method="panels")
     assert (np.abs(np.array([float(x) for x in values]) - fast.values) <= fast.error + float(errors[1])).all()
@@ -139,7 +143,7 @@ def test_a_given_spectrum_is_its_power_law() -> None:
 
 
 def test_times_may_be_fractions() -> None:
-    problem = _problem(model_size=3, horizon=10.0)
+    problem = _problem(size=3, horizon=10.0)
     third, digits = Fraction(10, 3), 25
     exact = solve_laplace(problem, [third], digits)[0][0]
     rounded = solve_laplace(problem, [10 / 3], digits)[0][0]
@@ -152,10 +156,10 @@ def test_times_may_be_fractions() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        {"model_size": 5, "horizon": 40.0},
-        {"model_size": 1, "gamma": 2.5, "horizon": 20.0},  # grows in both closures
-        {"model_size": 12, "beta": 1.2, "gamma": 0.7, "horizon": 100.0, "noise": 0.0},  # unstable in both
-        {"model_size": 3, "gamma": 1.2, "horizon": 1e3},  # unstable in one
+        {"size": 5, "horizon": 40.0},
+        {"size": 1, "gamma": 2.5, "horizon": 20.0},  # grows in both closures
+        {"size": 12, "beta": 1.2, "gamma": 0.7, "horizon": 100.0, "noise": 0.0},  # unstable in both
+        {"size": 3, "gamma": 1.2, "horizon": 1e3},  # unstable in one
     ],
 )
 def test_both_closures_stable_or_not_are_the_secular_equation(closure: str, case: dict[str, Any]) -> None:
@@ -174,7 +178,7 @@ def test_both_closures_stable_or_not_are_the_secular_equation(closure: str, case
         {"horizon": 2.0**20},
         {"s": 0.1, "beta": 1.1, "gamma": 0.05, "noise": 0.0, "horizon": 1e8},
         {"s": 2.5, "beta": 5.0, "gamma": 0.7, "noise": 0.0},
-        {"model_size": 1e4, "beta": 1.5, "horizon": 1e7},
+        {"size": 1e4, "beta": 1.5, "horizon": 1e7},
         {"gamma": 1.2, "horizon": 10.0},  # unstable
     ],
 )
@@ -190,7 +194,7 @@ def test_the_gaussian_closure_of_large_models_agrees_with_compressed_panels(case
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_the_contour_converges_at_its_rate(closure: str) -> None:
     # Weideman: the error falls like exp(-1.36 N) with N points, 0.59 digits a point
-    problem = _problem(model_size=4, horizon=50.0, closure=closure)
+    problem = _problem(size=4, horizon=50.0, closure=closure)
     exact = MP.mpf(solve_constant(problem, [50.0], 40)[0][0])
     sums, delta = TransferSums(MP, problem, MP.mpf(0.3)), approximation_error_at(MP, problem)
     misses = [
@@ -202,7 +206,7 @@ def test_the_contour_converges_at_its_rate(closure: str) -> None:
 
 @pytest.mark.parametrize("digits", [15, 25, 35])
 def test_the_contour_reaches_its_limit(digits: int) -> None:
-    problem = _problem(model_size=4, horizon=50.0, closure="gaussian")
+    problem = _problem(size=4, horizon=50.0, closure="gaussian")
     exact = solve_constant(problem, [50.0], 60)[0][0]
     values, errors, _ = solve_laplace(problem, [50.0], digits)
     assert abs(exact - values[0]) <= errors[0] < MP.mpf(10) ** (1 - digits) * exact

@@ -6,8 +6,10 @@ import math
 from typing import Any
 
 import pytest
+from models import problem_of
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import laplace_sums
 from fsl_num.volterra.digits.laplace_sums import DIRECT, TransferSums, _end_terms, _Series
@@ -17,8 +19,8 @@ WIDE = private_context(60)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": math.inf, "noise": 1.0, "gamma": 0.3, "horizon": 9.0}
-    return Problem(**(values | changes))
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": math.inf, "noise": 1.0, "gamma": 0.3, "horizon": 9.0}
+    return problem_of(**(values | changes))
 
 
 def _expected(size: float, own: Any, p: Any) -> list[Any]:
@@ -42,7 +44,7 @@ def _expected(size: float, own: Any, p: Any) -> list[Any]:
 @pytest.mark.parametrize("size", [1, 7, DIRECT, DIRECT + 1, 700, math.inf])
 def test_both_sums_at_large_arguments(closure: str, size: float) -> None:
     p, gamma = MP.mpc(3, 2), MP.mpf(0.75)
-    found = TransferSums(MP, _problem(model_size=size, closure=closure), gamma).at(p)
+    found = TransferSums(MP, _problem(size=size, closure=closure), gamma).at(p)
     exact = _expected(size, gamma if closure == "gaussian" else 0, p)
     for value, truth in zip(found, exact, strict=True):
         # 30 digits, a factor 1000 of which the integrals may lose
@@ -129,7 +131,7 @@ def test_a_model_that_ends_before_the_tail_begins_is_summed_to_its_end(monkeypat
     monkeypatch.setattr(laplace_sums, "tails", lambda *a: asked.append(a[2]) or exact(*a))
     wide = private_context(130)
     for size in (329, 330):
-        found = TransferSums(mp, _problem(model_size=size), mp.mpf(0)).at(mp.mpc(3, 2))[0]
+        found = TransferSums(mp, _problem(size=size), mp.mpf(0)).at(mp.mpc(3, 2))[0]
         truth = wide.fsum(wide.mpf(j) ** -4 / (wide.mpc(3, 2) + 2 * wide.mpf(j) ** -2) for j in range(1, size + 1))
         assert abs(wide.mpc(found) - truth) < wide.mpf(10) ** -106
     assert asked == [330, 331]  # the shorter model has asked for none
@@ -138,7 +140,7 @@ def test_a_model_that_ends_before_the_tail_begins_is_summed_to_its_end(monkeypat
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_the_sums_of_a_given_spectrum_are_written_out(closure: str) -> None:
     given = Spectrum([1.0, 0.5, 0.25], [0.3, 0.2, 0.7])
-    problem = Problem(spectrum=given, noise=1.0, gamma=0.5, horizon=9.0, closure=closure)
+    problem = Problem(Model(noise=1.0, spectrum=given), gamma=0.5, horizon=9.0, closure=closure)
     own = 0.5 if closure == "gaussian" else 0.0
     rates = [x * (2 - own * x) for x in (1.0, 0.5, 0.25)]
     found = TransferSums(MP, problem, MP.mpf(0.5)).at(MP.mpc(2))

@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from models import problem_of
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import exponential_sum
 from fsl_num.volterra import Problem, Spectrum, solve
@@ -24,8 +26,8 @@ WSD = schedule("wsd", peak=0.4, steps=1.0, final=0.1, decay_fraction=0.5)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": math.inf, "noise": 0.5, "gamma": 0.3}
-    return Problem(**(values | {"horizon": 2.0**14} | changes))
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": math.inf, "noise": 0.5, "gamma": 0.3}
+    return problem_of(**(values | {"horizon": 2.0**14} | changes))
 
 
 def _sums(modes: DigitModes, tau: Any, growth: Any = 0) -> tuple[Any, Any]:
@@ -41,9 +43,9 @@ def _sums(modes: DigitModes, tau: Any, growth: Any = 0) -> tuple[Any, Any]:
         ({"beta": 1.2, "horizon": 2.0**16}, 25, 200),  # with blocks
         ({"beta": Fraction(21, 20), "s": Fraction(1, 20), "horizon": 10.0}, 60, 60),
         ({"beta": 6.0, "s": 3.0}, 40, 30),
-        ({"beta": 1.5, "model_size": 1e30, "s": 2.0}, 40, 160),
-        ({"beta": 1.5, "model_size": 600, "s": 2.0, "horizon": 1e6}, 25, 200),  # long after the last mode settled
-        ({"model_size": 50}, 40, 50),  # nothing to be saved
+        ({"beta": 1.5, "size": 1e30, "s": 2.0}, 40, 160),
+        ({"beta": 1.5, "size": 600, "s": 2.0, "horizon": 1e6}, 25, 200),  # long after the last mode settled
+        ({"size": 50}, 40, 50),  # nothing to be saved
     ],
 )
 def test_the_sums_are_the_full_sums_within_the_bound(case: dict[str, Any], digits: int, most: int) -> None:
@@ -57,7 +59,7 @@ def test_the_sums_are_the_full_sums_within_the_bound(case: dict[str, Any], digit
     for share in (0, 1e-4, 0.02, 0.3, 1):
         t = MP.mpf(share) * MP.mpf(problem.end)
         signal, kernel = _sums(modes, t)
-        full = [MP.mpf(exponential_sum(q, t, beta, problem.model_size, digits=digits + 15)) for q in _powers(s, beta)]
+        full = [MP.mpf(exponential_sum(q, t, beta, problem.model.size, digits=digits + 15)) for q in _powers(s, beta)]
         assert abs(signal - full[0]) <= modes.signal_error + rounding * full[0]
         # K falls, and so does its error but for one that grows to the end
         assert abs(kernel - full[1]) * MP.mpf(problem.end) <= 2 * digits * modes.kernel_error + 1e9 * rounding
@@ -69,7 +71,7 @@ def _powers(s: Any, beta: Any) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize(("size", "beta", "gamma"), [(700, 2.0, 1.0), (900, 1.3, 0.4)])
 def test_the_sums_of_the_gaussian_closure_too(size: int, beta: float, gamma: float) -> None:
-    problem = _problem(model_size=size, beta=beta, horizon=300.0, gamma=gamma, closure="gaussian")
+    problem = _problem(size=size, beta=beta, horizon=300.0, gamma=gamma, closure="gaussian")
     modes = few_modes(problem, 40, gamma)
     assert len(modes.eigenvalues) < size / 4
     eigen = [MP.mpf(j) ** -MP.mpf(beta) for j in range(1, size + 1)]
@@ -112,7 +114,7 @@ def test_a_rule_that_cannot_be_known_is_refused() -> None:
     with pytest.raises(ArithmeticError, match="not known well enough"):
         positive_rule(mp, [1 / mp.mpf(k + 1) for k in range(60)], 15)  # 30 nodes lose 46 digits
     with pytest.raises(ValueError, match="a spectrum was given"):
-        few_modes(Problem(spectrum=Spectrum([1.0], [1.0]), noise=0.0, gamma=0.1, horizon=1.0), 20, 0.1)
+        few_modes(Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.1, horizon=1.0), 20, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -151,14 +153,14 @@ def test_a_schedule_agrees_with_the_enclosure() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        {"model_size": 1000, "horizon": 6.0, "gamma": 0.4},
+        {"size": 1000, "horizon": 6.0, "gamma": 0.4},
         {
-            "model_size": 1000,
+            "size": 1000,
             "horizon": None,
             "closure": "gaussian",
             "gamma": Discrete(rates=[0.5, 1.0, 0.25], batch_sizes=[1.0, 2.0, 1.0]),
         },
-        {"model_size": 101, "horizon": None, "closure": "gaussian", "gamma": WSD},
+        {"size": 101, "horizon": None, "closure": "gaussian", "gamma": WSD},
     ],
 )
 def test_few_modes_solve_as_all_modes_do(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +169,7 @@ def test_few_modes_solve_as_all_modes_do(case: dict[str, Any], monkeypatch: pyte
     few, errors, facts = solve_high_precision(problem, [0.3 * problem.end, problem.end], 15)
     monkeypatch.setattr(high_precision, "ALL_MODES", 1000)
     every, others, whole = solve_high_precision(problem, [0.3 * problem.end, problem.end], 15)
-    assert whole["modes"] == problem.model_size > 2 * facts["modes"]
+    assert whole["modes"] == problem.model.size > 2 * facts["modes"]
     for a, b, c, d in zip(few, every, errors, others, strict=True):
         assert abs(MP.mpf(a) - b) <= c + d < MP.mpf(10) ** -13.5 * b
 

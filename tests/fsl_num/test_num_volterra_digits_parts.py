@@ -7,8 +7,10 @@ from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
+from models import problem_of, with_model
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.schedules import Cosine, Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum, solve
 from fsl_num.volterra.digits.arithmetic import arithmetic
@@ -35,12 +37,12 @@ def _problem(**changes: Any) -> Problem:
     values: dict[str, Any] = {
         "s": 0.5,
         "beta": 2.0,
-        "model_size": math.inf,
+        "size": math.inf,
         "noise": 1.0,
         "gamma": 0.3,
         "horizon": 100.0,
     }
-    return Problem(**(values | changes))
+    return problem_of(**(values | changes))
 
 
 # Panels
@@ -159,7 +161,7 @@ def test_how_many_stages_to_begin_with(digits: int) -> None:
 def test_the_largest_gamma_and_the_least_loss() -> None:
     problem = _problem(gamma=schedule("exp-decay", peak=0.5, steps=40.0, final=0.01), horizon=None, noise=0.3)
     gamma = exact_gamma(MP, problem, MP.mpf(0))
-    ends = _panels(MP, gamma, [], problem.fastest)
+    ends = _panels(MP, gamma, [], problem.model.fastest)
     table = _gamma_table(MP, gamma, ends, [MP.mpf("0.3"), MP.mpf(1)])
     peak = _peak(gamma, ends, table)
     assert 0.5 < peak < 0.52
@@ -167,7 +169,7 @@ def test_the_largest_gamma_and_the_least_loss() -> None:
     least = _least(problem, ends, table, [0.4 * problem.end, problem.end])
     # what noise adds again through the loss is left out, and of each panel the least gamma and kernel are taken
     assert 0.2 * found.values.min() < least < found.values.min()
-    noisy = replace(problem, noise=1e3)
+    noisy = with_model(problem, noise=1e3)
     assert 0.2 * solve(noisy, problem.end).values[0] < _least(noisy, ends, table, [problem.end])
     assert _least(problem, ends, table, []) == 1.0
 
@@ -262,7 +264,7 @@ def test_a_schedule_by_steps_is_constant_between_its_breaks() -> None:
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_the_contour_stands_right_of_the_growth(closure: str) -> None:
     assert _growth(_problem(closure=closure, gamma=0.1), 100.0) == 0
-    problem = _problem(model_size=3, gamma=2.5, closure=closure)
+    problem = _problem(size=3, gamma=2.5, closure=closure)
     sums = TransferSums(MP, problem, MP.mpf(2.5))
     for latest in (1.0, 1e6):
         growth = MP.mpf(_growth(problem, latest))
@@ -272,8 +274,8 @@ def test_the_contour_stands_right_of_the_growth(closure: str) -> None:
 
 
 def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
-    assert abs(_at_start(MP, _problem(model_size=3)) - MP.zeta(2)) < MP.mpf(10) ** -38  # 1 + s beta = 2
-    given = Problem(spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125), noise=0.0, gamma=0.1, horizon=9.0)
+    assert abs(_at_start(MP, _problem(size=3)) - MP.zeta(2)) < MP.mpf(10) ** -38  # 1 + s beta = 2
+    given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
     assert _at_start(MP, given) == MP.mpf("0.875")
     values, errors, facts = solve_laplace(given, [0.0, 1.0, 9.0], 15)
     assert values[0] == MP.mpf("0.875") and 0 < errors[0] <= MP.mpf(10) ** -15
@@ -286,19 +288,19 @@ def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
 
 
 def test_digits_are_asked_for_in_their_range() -> None:
-    assert solve_laplace(_problem(model_size=1), [1.0], 10)[0][0] > 0
+    assert solve_laplace(_problem(size=1), [1.0], 10)[0][0] > 0
     with pytest.raises(ValueError, match="digits"):
-        solve_laplace(_problem(model_size=1), [1.0], 9)
+        solve_laplace(_problem(size=1), [1.0], 9)
     for digits in (14, 101):
         with pytest.raises(ValueError, match="digits"):
-            solve_high_precision(_problem(model_size=1), [1.0], digits)
+            solve_high_precision(_problem(size=1), [1.0], digits)
     # the start has an error of its own, wherever it stands
-    values, errors, _ = solve_laplace(_problem(model_size=2), [1.0, 0.0], 15)
+    values, errors, _ = solve_laplace(_problem(size=2), [1.0, 0.0], 15)
     assert float(errors[1]) == pytest.approx(float(values[1]) * 1e-15, rel=1e-12) and values[1] > values[0]
 
 
 def test_evaluations_are_counted() -> None:
-    problem = _problem(model_size=1, horizon=2.0, gamma=lambda t: 0.3 / (1 + t))
+    problem = _problem(size=1, horizon=2.0, gamma=lambda t: 0.3 / (1 + t))
     _, _, facts = solve_high_precision(problem, [2.0], 15)
     # fourteen stages, and then a quarter more
     assert facts["stages"] == 18 and facts["evaluations"] == (14 + 18) * facts["panels"] and facts["modes"] == 1

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import high_precision
 from fsl_num.volterra.digits.arithmetic import arithmetic
@@ -19,7 +20,7 @@ from fsl_num.volterra.digits.modes import DigitModes
 from fsl_num.volterra.radau import radau_table
 
 MP = private_context(40)
-SMALL = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=0.3, horizon=10.0)
+SMALL = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=0.3, horizon=10.0)
 
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
@@ -62,11 +63,14 @@ def test_a_march_is_a_dense_system_on_each_panel(closure: str, gammas: list[list
 
 def test_systems_hold_what_the_problem_says() -> None:
     few = DigitModes(*[(MP.mpf(x), MP.mpf(y)) for x, y in ((1, 0.5), (0.9, 0.3), (0.7, 0.6))], MP.mpf(0), MP.mpf(0))
-    large = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=0.25, gamma=0.3, horizon=10.0)
+    large = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=0.25), gamma=0.3, horizon=10.0)
     given = Problem(
-        spectrum=Spectrum([1.0, 0.5], [0.3, 0.2], tail=0.125), noise=0.25, gamma=0.3, horizon=10.0, closure="gaussian"
+        Model(noise=0.25, spectrum=Spectrum([1.0, 0.5], [0.3, 0.2], tail=0.125)),
+        gamma=0.3,
+        horizon=10.0,
+        closure="gaussian",
     )
-    law = Problem(s=0.5, beta=2.0, model_size=2, noise=0.25, gamma=0.3, horizon=10.0)
+    law = Problem(Model(s=0.5, beta=2.0, size=2, noise=0.25), gamma=0.3, horizon=10.0)
     behind = math.pi**2 / 6.0 - 1.25
     for problem, modes, eigen, weights, start, delta in (
         (large, few, [1.0, 0.5], [0.9, 0.3], [0.7, 0.6], 0.0),
@@ -180,7 +184,7 @@ def test_few_modes_are_better_than_the_digits_that_are_asked_for(
     monkeypatch.setattr(high_precision, "few_modes", few)
     monkeypatch.setattr(high_precision, "_least", lambda *_: least)
     monkeypatch.setattr(high_precision, "_left_out", lambda *_: MP.mpf(10) ** -19)
-    problem = Problem(s=0.5, beta=2.0, model_size=101, noise=1.0, gamma=0.3, horizon=10.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=101, noise=1.0), gamma=0.3, horizon=10.0)
     values, errors, facts = solve_high_precision(problem, [10.0], 20, library="mpmath")
     # five digits, those by which the loss falls, and three more with each round
     assert [digits for digits, _ in asked] == [20 + spare + 5 + 3 * k for k in range(4)] and len(rounds.stages) == 4
@@ -189,8 +193,8 @@ def test_few_modes_are_better_than_the_digits_that_are_asked_for(
     assert facts["digits reached"] == 19  # 5e-20 of the loss is left out
     asked.clear()
     for kept in (
-        Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=0.3, horizon=10.0),
-        Problem(spectrum=Spectrum([0.1] * 101, [0.1] * 101), noise=1.0, gamma=0.3, horizon=10.0),
+        Problem(Model(s=0.5, beta=2.0, size=100, noise=1.0), gamma=0.3, horizon=10.0),
+        Problem(Model(noise=1.0, spectrum=Spectrum([0.1] * 101, [0.1] * 101)), gamma=0.3, horizon=10.0),
     ):
         solve_high_precision(kept, [10.0], 20, library="mpmath")
     assert asked == []
@@ -208,7 +212,7 @@ def test_singular_panels_are_followed_four_digits_below_those_asked_for(
     least: list[Any] = []
     monkeypatch.setattr(high_precision, "_panels", lambda *given: least.append(given[4]) or panels(*given))
     Rounds(monkeypatch, [0.0])
-    problem = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=lambda t: 0.3, horizon=horizon)
+    problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=lambda t: 0.3, horizon=horizon)
     solve_high_precision(problem, [horizon], 16, library="mpmath")
     # in units of the fastest mode's time, or the horizon where that is shorter
     assert [float(x) for x in (*depths, *least)] == pytest.approx(
@@ -220,7 +224,7 @@ def test_as_many_modes_of_a_spectrum_as_are_allowed(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(high_precision, "LARGEST", 2)
     Rounds(monkeypatch, [0.0])
     for rates in ([1.0, 0.5], [1.0, 0.5, 0.25]):
-        problem = Problem(spectrum=Spectrum(rates, rates), noise=1.0, gamma=0.3, horizon=10.0)
+        problem = Problem(Model(noise=1.0, spectrum=Spectrum(rates, rates)), gamma=0.3, horizon=10.0)
         if len(rates) == 2:
             assert solve_high_precision(problem, [1.0], 100, library="mpmath")[2]["modes"] == 2
         else:

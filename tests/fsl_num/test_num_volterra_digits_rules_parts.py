@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.volterra import Problem
 from fsl_num.volterra.digits import modes as few
 from fsl_num.volterra.digits import moment_rules
@@ -92,7 +93,7 @@ def test_gamma_counts_in_the_gaussian_closure_alone(monkeypatch: pytest.MonkeyPa
     asked: list[Any] = []
     monkeypatch.setattr(few, "_built", lambda *given: asked.append(given))
     for closure in ("volterra", "gaussian"):
-        problem = Problem(s=0.5, beta=2.0, model_size=9, noise=1.0, gamma=0.3, horizon=7.0, closure=closure)
+        problem = Problem(Model(s=0.5, beta=2.0, size=9, noise=1.0), gamma=0.3, horizon=7.0, closure=closure)
         few.few_modes(problem, 20, 0.75)
     assert asked == [(0.5, 2.0, 9.0, 7.0, 0.0, 20), (0.5, 2.0, 9.0, 7.0, 0.75, 20)]
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, Spectrum, UnstableProblemError, solve
 from fsl_num.volterra.linear_modes import linear_modes
@@ -60,7 +61,7 @@ def test_bad_schedules_are_refused(arguments, kind, text):
 @given(st.integers(0, 2**31), st.sampled_from([3, 10, math.inf]), st.floats(0.2, 2.0), st.floats(1.5, 4.0))
 def test_agrees_with_panels_within_its_error(seed, size, s, beta):
     plan = _random(seed)
-    problem = Problem(s=s, beta=beta, model_size=size, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=plan)
     values, error, facts = losses_of_steps(problem, 1e-11)
     at, first = np.unique(np.concatenate([[0.0], np.cumsum(plan.rates)]), return_index=True)
     panels, claimed, _ = solve_panels(problem, np.minimum(at, problem.end), 1e-12)
@@ -75,7 +76,7 @@ def test_agrees_with_the_matrix_exponential_of_every_step(closure):
     plan = _random(5, 30)
     eigen, signals = np.array([1.3, 0.6, 0.6, 0.1, 0.002]), np.array([0.2, 0.5, 0.1, 0.7, 0.4])
     spectrum = Spectrum(eigen, signals, tail=0.05)
-    problem = Problem(spectrum=spectrum, noise=0.5, gamma=plan, closure=closure)
+    problem = Problem(Model(noise=0.5, spectrum=spectrum), gamma=plan, closure=closure)
     values, error, _ = losses_of_steps(problem, 1e-12)
     state, found = np.append(spectrum.signals, 1.0), [0.05 + spectrum.signals.sum()]
     for length, gamma in zip(plan.rates, plan.gammas, strict=True):
@@ -96,7 +97,7 @@ def test_agrees_with_the_matrix_exponential_of_every_step(closure):
 
 def test_agrees_with_an_integrator_of_every_mode():
     plan = _random(5, 12)
-    problem = Problem(s=0.5, beta=2.0, model_size=8, noise=0.5, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=2.0, size=8, noise=0.5), gamma=plan)
     values, error, _ = losses_of_steps(problem)
     system = linear_modes(problem, problem.end)
     state, found = system.start, [system.delta + system.start.sum()]
@@ -114,7 +115,7 @@ def test_agrees_with_an_integrator_of_every_mode():
 
 def test_long_steps_with_large_batches_do_not_overflow():
     plan = Discrete(rates=[1e4, 3.0, 1e3], batch_sizes=1e6)
-    problem = Problem(s=0.5, beta=2.0, model_size=4, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=plan)
     values, error, _ = losses_of_steps(problem)
     panels, claimed, _ = solve_panels(problem, np.array([0.0, 1e4, 1e4 + 3.0, problem.end]), 1e-12)
     assert (np.abs(values - panels) <= error + claimed).all()
@@ -127,7 +128,7 @@ def test_long_steps_with_large_batches_do_not_overflow():
 @given(st.integers(0, 2**31), st.integers(1, 12))
 def test_times_inside_steps(seed, count):
     plan = _random(seed, 25)
-    problem = Problem(s=0.7, beta=1.8, model_size=30, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.7, beta=1.8, size=30, noise=1.0), gamma=plan)
     generator = np.random.default_rng(seed)
     ends = np.cumsum(plan.rates)
     t = np.unique(np.concatenate([generator.uniform(0, problem.end, count), ends[:3], [0.0, problem.end]]))
@@ -142,7 +143,7 @@ def test_times_inside_steps(seed, count):
 
 
 def test_other_schedules_are_refused():
-    problem = Problem(s=0.5, beta=2.0, model_size=4, noise=1.0, gamma=0.1, horizon=1.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=0.1, horizon=1.0)
     with pytest.raises(ValueError, match="Discrete"):
         losses_of_steps(problem)
     with pytest.raises(ValueError, match="Discrete"):
@@ -150,7 +151,7 @@ def test_other_schedules_are_refused():
 
 
 def test_it_is_the_default_for_discrete_schedules():
-    problem = Problem(s=0.5, beta=2.0, model_size=4, noise=1.0, gamma=Discrete(rates=[0.1] * 5))
+    problem = Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=Discrete(rates=[0.1] * 5))
     found = solve(problem, [0.5, 0.05])
     assert found.method == "discrete" and found.success and "many steps" in found.message
     assert found.values[0] < found.values[1]

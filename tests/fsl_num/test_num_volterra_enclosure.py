@@ -9,8 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from models import problem_of
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import exponential_sum
 from fsl_num.volterra import Problem, Spectrum, UnstableProblemError
@@ -24,19 +26,19 @@ WSD = schedule("wsd", peak=0.4, final=0.01, steps=30.0, decay_fraction=0.3)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 4, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 4, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
     values |= changes
-    return Problem(**values)
+    return problem_of(**values)
 
 
 @pytest.mark.parametrize(
     "case",
     [
         {},
-        {"model_size": 1, "noise": 0.0},
-        {"s": 3.0, "model_size": 9, "noise": 2.0, "gamma": 1.1, "horizon": 1e8},
-        {"s": 0.1, "beta": 1.1, "model_size": 15, "noise": 1e-6, "gamma": 0.15, "horizon": 1e5},
-        {"beta": 6.0, "model_size": 20, "noise": 0.0, "gamma": 1e-6, "horizon": 1e4},
+        {"size": 1, "noise": 0.0},
+        {"s": 3.0, "size": 9, "noise": 2.0, "gamma": 1.1, "horizon": 1e8},
+        {"s": 0.1, "beta": 1.1, "size": 15, "noise": 1e-6, "gamma": 0.15, "horizon": 1e5},
+        {"beta": 6.0, "size": 20, "noise": 0.0, "gamma": 1e-6, "horizon": 1e4},
         {"gamma": Fraction(1, 3), "s": Fraction(1, 3)},
     ],
 )
@@ -53,7 +55,7 @@ def test_the_balls_hold_another_method_at_a_hundred_digits(case: dict[str, Any])
 
 
 def test_at_the_start_the_residues_add_up_to_the_whole_sum() -> None:
-    problem = _problem(model_size=60, beta=1.5)
+    problem = _problem(size=60, beta=1.5)
     values, radii, facts = solve_enclosure(problem, [0], 30)
     beta = MP.mpf(1.5)
     whole = exponential_sum(1 + MP.mpf(0.5) * beta, 0, beta, digits=80)
@@ -62,7 +64,7 @@ def test_at_the_start_the_residues_add_up_to_the_whole_sum() -> None:
 
 
 def test_the_laplace_side_lies_within_both_errors() -> None:
-    problem = _problem(model_size=30, horizon=1e4)
+    problem = _problem(size=30, horizon=1e4)
     values, radii, _ = solve_enclosure(problem, [1e4], 30)
     others, errors, _ = solve_laplace(problem, [1e4], 30)
     assert abs(MP.mpf(values[0]) - others[0]) <= radii[0] + errors[0]
@@ -70,7 +72,7 @@ def test_the_laplace_side_lies_within_both_errors() -> None:
 
 def test_a_given_spectrum_with_equal_rates() -> None:
     spectrum = Spectrum(rates=[1.0, 0.1, 0.1, 1e-3, 0.1], weights_signal=[0.5, 0.0, 0.2, 0.3, 0.1], tail=0.01)
-    problem = Problem(spectrum=spectrum, noise=0.5, gamma=0.4, horizon=1e3)
+    problem = Problem(Model(noise=0.5, spectrum=spectrum), gamma=0.4, horizon=1e3)
     t = [0.0, 3.0, 1e3]
     values, radii, facts = solve_enclosure(problem, t, 30)
     truth = solve_constant(problem, t, 70)[0]
@@ -84,8 +86,7 @@ def test_the_gaussian_closure_is_the_matrix_exponential(rates: list[float]) -> N
     mp = private_context(60)
     signals, gamma, noise, tail, t = [0.4, 0.3, 0.2], 0.5, 0.25, 0.125, 7.0
     problem = Problem(
-        spectrum=Spectrum(rates=rates, weights_signal=signals, tail=tail),
-        noise=noise,
+        Model(noise=noise, spectrum=Spectrum(rates=rates, weights_signal=signals, tail=tail)),
         gamma=gamma,
         horizon=10.0,
         closure="gaussian",
@@ -114,9 +115,9 @@ def test_the_gaussian_closure_is_the_matrix_exponential(rates: list[float]) -> N
         ({"gamma": lambda t: 0.1 + 0 * t}, 1.0, ValueError, "piecewise polynomial in intrinsic time: a number, the"),
         ({"gamma": schedule("cosine", peak=0.1, steps=9.0), "horizon": None}, 1.0, ValueError, "got Cosine"),
         ({"gamma": WSD, "horizon": None, "closure": "gaussian"}, 1.0, ValueError, "constant gamma > 0 and at most 400"),
-        ({"model_size": math.inf, "closure": "gaussian"}, 1.0, ValueError, "at most 400 modes"),
-        ({"model_size": math.inf, "beta": 1.05, "gamma": 0.01, "horizon": 1e9}, 1.0, ValueError, "modes one by one"),
-        ({"model_size": math.inf}, 101.0, ValueError, "times must lie"),
+        ({"size": math.inf, "closure": "gaussian"}, 1.0, ValueError, "at most 400 modes"),
+        ({"size": math.inf, "beta": 1.05, "gamma": 0.01, "horizon": 1e9}, 1.0, ValueError, "modes one by one"),
+        ({"size": math.inf}, 101.0, ValueError, "times must lie"),
         ({"gamma": WSD, "horizon": None}, 101.0, ValueError, "times must lie"),
         ({"gamma": 3.0}, 1.0, UnstableProblemError, "must be below 1"),
         ({}, -1.0, ValueError, "at least 0"),

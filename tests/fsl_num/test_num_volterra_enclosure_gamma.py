@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import PPoly
 
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, ExponentialDecay, StableDecay
 from fsl_num.volterra import Problem
 from fsl_num.volterra.enclosure.gamma import Piece, _moved, _not_negative, pieces, rational
@@ -21,7 +22,7 @@ MP.dps = 40
 
 
 def _problem(gamma: Any, horizon: Any = None) -> Problem:
-    return Problem(s=0.5, beta=2.0, model_size=4, noise=1.0, gamma=gamma, horizon=horizon)
+    return Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=gamma, horizon=horizon)
 
 
 def _fraction(x: Any) -> Fraction:

@@ -9,8 +9,10 @@ from typing import Any
 
 import mpmath
 import pytest
+from models import problem_of
 
 from fsl_num.exponential_sums_digits import exponential_sum_digits
+from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.enclosure import modes as ball
 from fsl_num.volterra.enclosure.modes import BallModes, ball_modes, parameter
@@ -21,8 +23,8 @@ MP.dps = 60
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": math.inf, "noise": 1.0, "gamma": 0.3}
-    return Problem(**(values | {"horizon": 100.0} | changes))
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": math.inf, "noise": 1.0, "gamma": 0.3}
+    return problem_of(**(values | {"horizon": 100.0} | changes))
 
 
 def _mp(x: Any) -> Any:
@@ -61,8 +63,8 @@ def test_the_split_has_the_fewest_modes(end: float, beta: float, digits: int) ->
 
 def _left_out(problem: Problem, found: BallModes, t: Any) -> list[tuple[Any, Any]]:
     """For kernel and signal what the modes leave out of the sum at a time, and the bound of it."""
-    s, beta = MP.mpf(problem.s), MP.mpf(problem.beta)
-    size = math.inf if math.isinf(problem.model_size) else int(problem.model_size)
+    s, beta = MP.mpf(problem.model.s), MP.mpf(problem.model.beta)
+    size = math.inf if math.isinf(problem.model.size) else int(problem.model.size)
     left, rows = found.remainder, []
     assert left is not None
     for power, row, most in ((2 * beta, found.weights, left.kernel), (1 + s * beta, found.signals, left.signal)):
@@ -73,7 +75,7 @@ def _left_out(problem: Problem, found: BallModes, t: Any) -> list[tuple[Any, Any
 
 
 @pytest.mark.parametrize(
-    ("changes", "digits"), [({}, 12), ({"beta": 1.5, "s": 1.0}, 15), ({"model_size": 1e4}, 12), ({"horizon": 1e4}, 15)]
+    ("changes", "digits"), [({}, 12), ({"beta": 1.5, "s": 1.0}, 15), ({"size": 1e4}, 12), ({"horizon": 1e4}, 15)]
 )
 def test_the_remainder_holds_what_is_left_out_and_is_close_to_it(changes: dict[str, Any], digits: int) -> None:
     problem = _problem(**changes)
@@ -81,7 +83,7 @@ def test_the_remainder_holds_what_is_left_out_and_is_close_to_it(changes: dict[s
         found = ball_modes(flint, problem, digits)
     head = ball._split(problem, digits)[0]
     assert found.remainder is not None and found.multiplicities == [1] * len(found.rates)
-    scale = MP.mpf(head + 1) ** MP.mpf(problem.beta)
+    scale = MP.mpf(head + 1) ** MP.mpf(problem.model.beta)
     assert float(found.remainder.rate) == pytest.approx(float(2 / scale), rel=1e-14, abs=0.0)
     for share in (1.0, 0.2):
         t = MP.mpf(share) * MP.mpf(problem.end)
@@ -96,7 +98,7 @@ def test_the_remainder_holds_what_is_left_out_and_is_close_to_it(changes: dict[s
 
 @pytest.mark.parametrize("size", [1.0, 5.0, 160.0])
 def test_small_models_keep_their_modes(size: float) -> None:
-    problem = _problem(model_size=size, s=0.7)
+    problem = _problem(size=size, s=0.7)
     with flint.ctx.workprec(150):
         found = ball_modes(flint, problem, 20)
         assert found.multiplicities == [1] * len(found.rates)  # j^-beta differ
@@ -118,18 +120,18 @@ def test_how_many_modes_are_followed_one_by_one(monkeypatch: pytest.MonkeyPatch)
         assert (2 * head + 4 * nodes > 160) is (end > 100.0)
         for size, kept in ((limit, True), (limit + 1, False)):
             with flint.ctx.workprec(200):
-                found = ball_modes(flint, _problem(model_size=float(size), horizon=end), 20)
+                found = ball_modes(flint, _problem(size=float(size), horizon=end), 20)
             assert (found.remainder is None) is kept and len(found.rates) == (size if kept else head + 2 * nodes)
-            whole = ball_modes(flint, _problem(model_size=float(size), horizon=end), 20, whole=True)
+            whole = ball_modes(flint, _problem(size=float(size), horizon=end), 20, whole=True)
             assert whole.remainder is None and len(whole.rates) == size
     few = ball._split(_problem(), 12)[0]
     monkeypatch.setattr(ball, "LARGEST", few)
     assert ball_modes(flint, _problem(), 12).remainder is not None
     with pytest.raises(ValueError, match=f"need {few + 1} of the model_size = {few + 1}"):
-        ball_modes(flint, _problem(model_size=float(few + 1)), 12, whole=True)
+        ball_modes(flint, _problem(size=float(few + 1)), 12, whole=True)
     spectrum = Spectrum(rates=[1.0] * (few + 1), weights_signal=[1.0] * (few + 1))
     with pytest.raises(ValueError, match=f"at most {few} modes, got {few + 1}"):
-        ball_modes(flint, Problem(spectrum=spectrum, noise=0.0, gamma=0.01, horizon=1.0), 12)
+        ball_modes(flint, Problem(Model(noise=0.0, spectrum=spectrum), gamma=0.01, horizon=1.0), 12)
     monkeypatch.setattr(ball, "LARGEST", few - 1)
     with pytest.raises(ValueError, match=f"need {few} of the model_size = inf"):
         ball_modes(flint, _problem(), 12)
@@ -137,7 +139,7 @@ def test_how_many_modes_are_followed_one_by_one(monkeypatch: pytest.MonkeyPatch)
 
 def test_equal_rates_of_a_spectrum_are_one_mode() -> None:
     spectrum = Spectrum(rates=[1.0, 0.5, 0.5, 0.25], weights_signal=[0.1, 0.25, 0.5, 0.75], tail=0.125)
-    found = ball_modes(flint, Problem(spectrum=spectrum, noise=0.5, gamma=0.1, horizon=2.0), 20)
+    found = ball_modes(flint, Problem(Model(noise=0.5, spectrum=spectrum), gamma=0.1, horizon=2.0), 20)
     assert [float(x) for x in found.rates] == [2.0, 1.0, 0.5] and found.multiplicities == [1, 2, 1]
     assert [float(x) for x in found.weights] == [1.0, 0.5, 0.0625]
     assert [float(x) for x in found.signals] == [0.1, 0.75, 0.75]

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import problem_of
 from scipy.interpolate import PPoly
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum, solve
 from fsl_num.volterra.digits.high_precision import solve_high_precision
@@ -28,8 +30,8 @@ WSD = schedule("wsd", peak=0.4, final=0.01, steps=300.0, decay_fraction=0.3, bat
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 6, "noise": 1.0, "gamma": WSD, "horizon": None}
-    return Problem(**(values | changes))
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 6, "noise": 1.0, "gamma": WSD, "horizon": None}
+    return problem_of(**(values | changes))
 
 
 def _holds(problem: Problem, t: list[Any], digits: int, truth: list[Any], slack: list[Any]) -> list[bool]:
@@ -44,11 +46,11 @@ def _holds(problem: Problem, t: list[Any], digits: int, truth: list[Any], slack:
     "case",
     [
         {},
-        {"gamma": schedule("exp-decay", peak=0.5, final=1e-4, steps=2000.0), "model_size": 20},
+        {"gamma": schedule("exp-decay", peak=0.5, final=1e-4, steps=2000.0), "size": 20},
         {"gamma": schedule("exp-decay", peak=0.5, final=0.5, steps=20.0), "noise": 0.0},
         {"gamma": replace(WSD, decay_fraction=1.0), "s": 2.0, "beta": 1.3},
         {"horizon": 80.0, "s": 0.1, "beta": 5.0},
-        {"horizon": 50.0, "model_size": 1},
+        {"horizon": 50.0, "size": 1},
     ],
 )
 def test_the_balls_hold_collocation_at_many_more_digits(case: dict[str, Any]) -> None:
@@ -80,7 +82,7 @@ def test_steps_are_exponentials_for_a_single_mode() -> None:
     rates[7:12], batches[7:12] = rates[7], 3.0
     spectrum = Spectrum(rates=[1.0], weights_signal=[1.0], tail=0.25)
     plan = Discrete(rates=rates, batch_sizes=batches)
-    problem = Problem(spectrum=spectrum, noise=0.5, gamma=plan)
+    problem = Problem(Model(noise=0.5, spectrum=spectrum), gamma=plan)
     exact = _one_mode(rates, batches, MP.mpf(0.25), MP.mpf(0.5))
     starts = [sum((flint.fmpq(*float(x).as_integer_ratio()) for x in rates[:k]), flint.fmpq(0)) for k in (10, 21)]
     times = [MP.mpf(int(x.p)) / int(x.q) for x in starts]  # dyadic, so exact
@@ -99,8 +101,8 @@ def test_many_modes_through_steps_hold_collocation() -> None:
         steps = np.minimum(np.searchsorted(cuts, np.asarray(t, dtype=float), side="left"), 5)
         return plan.gammas[steps]
 
-    problem = _problem(gamma=plan, model_size=15)
-    told = _problem(gamma=gamma, horizon=1.5, breaks=(0.25, 0.75, 0.875, 1.25), model_size=15)
+    problem = _problem(gamma=plan, size=15)
+    told = _problem(gamma=gamma, horizon=1.5, breaks=(0.25, 0.75, 0.875, 1.25), size=15)
     t = [0.1, 0.75, 1.0, 1.5]
     truth, slack, _ = solve_high_precision(told, t, TRUTH)
     assert all(_holds(problem, t, 20, truth, slack))
@@ -116,8 +118,8 @@ def _spline(t: Any) -> Any:
 def test_polynomials_of_any_degree() -> None:
     c = np.array([[0.0, -1.0], [0.03125, 12.0], [-0.1, -48.0], [0.3, 64.0]]) / np.array([1.0, 512.0])
     plan = PPoly(c, [0.0, 2.0, 7.0])  # beyond 6 it would be negative
-    problem = _problem(gamma=plan, horizon=6.0, model_size=10)
-    told = _problem(gamma=_spline, horizon=6.0, breaks=(2.0,), model_size=10)
+    problem = _problem(gamma=plan, horizon=6.0, size=10)
+    told = _problem(gamma=_spline, horizon=6.0, breaks=(2.0,), size=10)
     t = [1.0, 2.0, 3.5, 6.0]
     truth, slack, _ = solve_high_precision(told, t, TRUTH)
     values, radii, _ = solve_enclosure(problem, t, 20)
@@ -157,7 +159,7 @@ def test_more_digits_lie_within_and_are_sharper() -> None:
 @pytest.mark.parametrize("gamma", [0.0, 0.3])
 @pytest.mark.parametrize("size", [math.inf, 3000, 10**25])
 def test_models_of_any_size_hold_the_laplace_side(gamma: float, size: float) -> None:
-    problem = _problem(gamma=gamma, horizon=200.0, model_size=size, s=0.7, beta=1.8)
+    problem = _problem(gamma=gamma, horizon=200.0, size=size, s=0.7, beta=1.8)
     t = [1.5, 200.0]
     if gamma > 0.0:
         truth, slack, _ = solve_laplace(problem, t, 40)
@@ -176,7 +178,7 @@ def test_models_of_any_size_hold_the_laplace_side(gamma: float, size: float) -> 
 
 
 def test_a_reduced_model_holds_all_its_modes() -> None:
-    problem = _problem(model_size=300, s=0.2, beta=1.5, horizon=75.0)
+    problem = _problem(size=300, s=0.2, beta=1.5, horizon=75.0)
     t = [20.0, 75.0]
     truth, slack, _ = solve_high_precision(problem, t, TRUTH)
     assert solve_enclosure(problem, t, 18)[2]["modes"] < 90
@@ -184,7 +186,7 @@ def test_a_reduced_model_holds_all_its_modes() -> None:
 
 
 def test_an_infinite_model_with_varying_gamma_agrees_with_the_fast_method() -> None:
-    problem = _problem(model_size=math.inf)
+    problem = _problem(size=math.inf)
     t = [1.0, *problem.breaks, problem.end]
     fast = solve(problem, t)
     values, radii, _ = solve_enclosure(problem, t, 18)
@@ -198,7 +200,7 @@ def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(
     monkeypatch: pytest.MonkeyPatch, where: str, batch: float
 ) -> None:
     # gamma tr(H)/2 is 0.21, and 0.88, where an error comes back almost whole
-    problem = _problem(model_size=20, gamma=replace(WSD, batch_size=batch))
+    problem = _problem(size=20, gamma=replace(WSD, batch_size=batch))
     time = problem.breaks[0]
     truth, slack, _ = solve_high_precision(problem, [time], TRUTH)
     collocate = March._collocate
@@ -259,7 +261,7 @@ def test_a_schedule_off_by_1e_20_is_missed(monkeypatch: pytest.MonkeyPatch, whic
 def test_what_the_modes_leave_out_is_counted(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     # kernel: noise rules the loss; signal: the noise is small, and gamma too
     numbers = {"kernel": {"noise": 1e6, "gamma": 0.3}, "signal": {"noise": 0.0, "gamma": 1e-9}}[part]
-    problem = _problem(model_size=math.inf, beta=1.5, horizon=1e3, **numbers)
+    problem = _problem(size=math.inf, beta=1.5, horizon=1e3, **numbers)
     truth, slack, _ = solve_laplace(problem, [1e3], 40)
     exact = enclosure.ball_modes
 
@@ -287,7 +289,7 @@ def test_what_was_reached_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_loss_that_falls_by_orders_of_magnitude_takes_more_digits_at_the_start() -> None:
     spectrum = Spectrum(rates=[1.0, 0.5], weights_signal=[1e8, 1e8])
-    problem = Problem(spectrum=spectrum, noise=0.0, gamma=replace(WSD, steps=50.0, batch_size=8.0))
+    problem = Problem(Model(noise=0.0, spectrum=spectrum), gamma=replace(WSD, steps=50.0, batch_size=8.0))
     truth, slack, _ = solve_high_precision(problem, [problem.end], TRUTH)
     values, radii, facts = solve_enclosure(problem, [problem.end], 18)
     assert facts["digits reached"] == 18 and radii[0] < MP.mpf(10) ** -18 * values[0]
@@ -297,11 +299,11 @@ def test_a_loss_that_falls_by_orders_of_magnitude_takes_more_digits_at_the_start
 
 def test_a_loss_that_is_lost_in_its_radius_has_no_digits() -> None:
     spectrum = Spectrum(rates=[1.0], weights_signal=[1.0])
-    problem = Problem(spectrum=spectrum, noise=0.0, gamma=replace(WSD, steps=2000.0))
+    problem = Problem(Model(noise=0.0, spectrum=spectrum), gamma=replace(WSD, steps=2000.0))
     values, radii, facts = solve_enclosure(problem, [problem.end], 15)
     assert facts["digits reached"] == 0
     assert values[0] - radii[0] <= 0 < radii[0] < 1e-20
-    nothing = Problem(spectrum=replace(spectrum, weights_signal=[0.0]), noise=0.0, gamma=WSD)
+    nothing = Problem(Model(noise=0.0, spectrum=replace(spectrum, weights_signal=[0.0])), gamma=WSD)
     assert solve_enclosure(nothing, [nothing.end], 15)[0] == [0]
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import problem_of
 from numpy.polynomial import legendre
 
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, schedule
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.enclosure import panels as enclosure_panels
@@ -26,8 +28,8 @@ WSD = schedule("wsd", peak=0.4, final=0.01, steps=30.0, decay_fraction=0.3)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 4, "noise": 1.0, "gamma": WSD, "horizon": None}
-    return Problem(**(values | changes))
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 4, "noise": 1.0, "gamma": WSD, "horizon": None}
+    return problem_of(**(values | changes))
 
 
 def _balls(row: Any) -> list[Any]:
@@ -176,24 +178,24 @@ def test_as_many_pieces_and_modes_as_are_allowed(monkeypatch: pytest.MonkeyPatch
     exact = solver.ball_modes
 
     def watched(of: Any, problem: Problem, digits: int, *, whole: bool = False) -> Any:
-        asked.append((problem.model_size, whole))
+        asked.append((problem.model.size, whole))
         return exact(of, problem, digits, whole=whole)
 
     monkeypatch.setattr(solver, "ball_modes", watched)
     for size in (3, 4):
-        flat = _problem(model_size=size, gamma=Constant(peak=0.3, steps=40.0))
+        flat = _problem(size=size, gamma=Constant(peak=0.3, steps=40.0))
         facts = solve_enclosure(flat, [1.0], 15)[2]
         assert ("round" in facts) == (size == 4)
     # all modes where the zeros are followed, however many there are
     assert asked == [(3.0, True)]
     for gamma in (0.0, WSD):
-        noisy = _problem(gamma=gamma, model_size=2, closure="gaussian", horizon=5.0)
+        noisy = _problem(gamma=gamma, size=2, closure="gaussian", horizon=5.0)
         with pytest.raises(ValueError, match="closure 'gaussian' need a constant gamma > 0 and at most 3 modes"):
             solve_enclosure(noisy, [1.0], 15)
 
 
 def test_times_beyond_the_end_by_a_rounding_are_the_end() -> None:
-    problem = _problem(model_size=1)
+    problem = _problem(size=1)
     end = problem.end
     found, radii, facts = solve_enclosure(problem, [0.0, end, end * (1.0 + 5e-13)], 15)
     assert found[1] == found[2] != found[0] and facts["evaluations"] == facts["stages"] * facts["panels"]
@@ -204,7 +206,7 @@ def test_times_beyond_the_end_by_a_rounding_are_the_end() -> None:
     for bad in (-1e-30, math.inf, math.nan):
         with pytest.raises(ValueError, match="times must be finite and at least 0"):
             solve_enclosure(problem, [bad], 15)
-    function = _problem(model_size=401, gamma=0.3, horizon=2.0)
+    function = _problem(size=401, gamma=0.3, horizon=2.0)
     with pytest.raises(ValueError, match="times must lie in"):
         solve_enclosure(function, [2.0 * (1.0 + 5e-13)], 15)
 
@@ -217,7 +219,7 @@ def test_first_panels_are_as_long_as_a_short_piece_may_be(monkeypatch: pytest.Mo
         return enclosure_panels.cut(of, piece, wanted, first, ratio)
 
     monkeypatch.setattr(solver, "cut", watched)
-    problem = Problem(spectrum=Spectrum([0.5], [0.2]), noise=1.0, gamma=WSD)
+    problem = Problem(Model(noise=1.0, spectrum=Spectrum([0.5], [0.2])), gamma=WSD)
     with flint.ctx.workprec(150):
         parts = solver.pieces(flint, problem)
         solver._marched(flint, problem, parts, [], 15, 14)

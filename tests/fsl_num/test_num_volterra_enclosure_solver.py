@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models import problem_of
 from numpy.polynomial import legendre
 
 from fsl_num.exponential_sums_digits import private_context
@@ -26,8 +27,8 @@ WSD = schedule("wsd", peak=0.4, final=0.01, steps=30.0, decay_fraction=0.3)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 4, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
-    return Problem(**(values | changes))
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 4, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
+    return problem_of(**(values | changes))
 
 
 def _exact(x: Any) -> Fraction:

@@ -8,7 +8,9 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from models import problem_of
 
+from fsl_num.model import Model
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import approximation_error, trace
 from fsl_num.volterra import Problem, Spectrum
@@ -21,23 +23,26 @@ from fsl_num.volterra.second_moments import _march, solve_second_moments
 
 
 def gaussian(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 5, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
-    return Problem(**{**values, "closure": "gaussian", **changes})
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 5, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
+    return problem_of(**{**values, "closure": "gaussian", **changes})
 
 
 def matrix_exponential(problem: Problem, t: float) -> Any:
     """f(t) for constant gamma by the exponential of the system of all x_j = lambda_j m_j, to 50 digits."""
     mp = mpmath.mp.clone()
     mp.dps = 50
-    size, gamma, noise = int(problem.model_size), mp.mpf(problem.peak_gamma), mp.mpf(problem.noise)
-    if problem.spectrum is None:
-        s, beta = mp.mpf(problem.s), mp.mpf(problem.beta)
+    size, gamma, noise = int(problem.model.size), mp.mpf(problem.peak_gamma), mp.mpf(problem.model.noise)
+    if problem.model.spectrum is None:
+        s, beta = mp.mpf(problem.model.s), mp.mpf(problem.model.beta)
         rates = [mp.mpf(j) ** -beta for j in range(1, size + 1)]
         start = [mp.mpf(j) ** -(1 + s * beta) for j in range(1, size + 1)]
-        delta = mp.mpf(approximation_error(problem.s, problem.beta, size, digits=50))
+        delta = mp.mpf(approximation_error(problem.model.s, problem.model.beta, size, digits=50))
     else:
-        rates, start = [mp.mpf(x) for x in problem.spectrum.rates], [mp.mpf(x) for x in problem.spectrum.weights_signal]
-        delta = mp.mpf(problem.spectrum.tail)
+        rates, start = (
+            [mp.mpf(x) for x in problem.model.spectrum.rates],
+            [mp.mpf(x) for x in problem.model.spectrum.weights_signal],
+        )
+        delta = mp.mpf(problem.model.spectrum.tail)
     own = gamma if problem.closure == "gaussian" else mp.mpf(0)
     system = mp.matrix(size + 1, size + 1)
     for i, x in enumerate(rates):
@@ -51,11 +56,11 @@ def matrix_exponential(problem: Problem, t: float) -> Any:
 
 CASES: list[dict[str, Any]] = [
     {"horizon": 30.0},
-    {"s": 1.0, "beta": 1.2, "model_size": 7, "noise": 0.0, "horizon": 1e4, "gamma": 0.2},
-    {"s": 2.5, "beta": 5.0, "model_size": 3, "noise": 1e-6, "gamma": 0.9},
-    {"s": 1.8, "beta": 4.3, "model_size": 2, "noise": 0.0, "gamma": 0.02, "horizon": 5.0},
-    {"s": 0.1, "beta": 1.7, "model_size": 2, "noise": 2.0, "horizon": 1e-3},
-    {"model_size": 1, "gamma": 0.0, "horizon": 3.0},
+    {"s": 1.0, "beta": 1.2, "size": 7, "noise": 0.0, "horizon": 1e4, "gamma": 0.2},
+    {"s": 2.5, "beta": 5.0, "size": 3, "noise": 1e-6, "gamma": 0.9},
+    {"s": 1.8, "beta": 4.3, "size": 2, "noise": 0.0, "gamma": 0.02, "horizon": 5.0},
+    {"s": 0.1, "beta": 1.7, "size": 2, "noise": 2.0, "horizon": 1e-3},
+    {"size": 1, "gamma": 0.0, "horizon": 3.0},
 ]
 
 
@@ -73,12 +78,12 @@ def test_the_secular_equation_is_the_matrix_exponential(closure: str, case: dict
 @pytest.mark.parametrize(
     "case",
     [
-        {"model_size": 1, "gamma": 2.0, "closure": "volterra"},  # exactly at the edge: f grows like t
-        {"model_size": 1, "gamma": 1.0},
-        {"model_size": 1, "gamma": 2.0},  # the mode does not decay at all by itself
-        {"model_size": 3, "gamma": 1.6},  # two modes of one rate, up to rounding
-        {"model_size": 4, "gamma": 2.5},
-        {"model_size": 1, "gamma": 2.0 - 2.0**-40, "closure": "volterra"},  # two large residues nearly cancel
+        {"size": 1, "gamma": 2.0, "closure": "volterra"},  # exactly at the edge: f grows like t
+        {"size": 1, "gamma": 1.0},
+        {"size": 1, "gamma": 2.0},  # the mode does not decay at all by itself
+        {"size": 3, "gamma": 1.6},  # two modes of one rate, up to rounding
+        {"size": 4, "gamma": 2.5},
+        {"size": 1, "gamma": 2.0 - 2.0**-40, "closure": "volterra"},  # two large residues nearly cancel
     ],
 )
 def test_the_secular_equation_at_and_beyond_the_edge_of_stability(case: dict[str, Any]) -> None:
@@ -91,7 +96,7 @@ def test_the_secular_equation_at_and_beyond_the_edge_of_stability(case: dict[str
 def test_rates_of_a_spectrum_that_coincide_are_one_pole() -> None:
     # 2 x - gamma x^2 is the same at x = 1 and x = 3 for gamma = 1/2, exactly; and one rate is listed twice
     spectrum = Spectrum([1.0, 3.0, 0.25, 0.25], [1.0, 0.5, 0.2, 0.3], 0.05)
-    problem = Problem(spectrum=spectrum, noise=0.4, gamma=0.5, horizon=2.0, closure="gaussian")
+    problem = Problem(Model(noise=0.4, spectrum=spectrum), gamma=0.5, horizon=2.0, closure="gaussian")
     values, errors, facts = solve_constant(problem, [2.0], 25)
     assert facts["modes"] == 2
     assert abs(matrix_exponential(problem, 2.0) - values[0]) <= errors[0]
@@ -114,9 +119,7 @@ def test_random_problems_never_claim_too_little() -> None:
     for _ in range(25):
         beta, s, size = generator.uniform(1.05, 6.0), generator.uniform(0.05, 3.0), int(generator.integers(1, 12))
         gamma, horizon = 2 * generator.uniform(0.02, 0.6) / trace(beta, size), 10.0 ** generator.uniform(-3, 7)
-        problem = gaussian(
-            s=s, beta=beta, model_size=size, gamma=gamma, horizon=horizon, noise=generator.choice([0, 1])
-        )
+        problem = gaussian(s=s, beta=beta, size=size, gamma=gamma, horizon=horizon, noise=generator.choice([0, 1]))
         if problem.stability >= 0.95:
             continue
         t = np.geomspace(1e-3, 1.0, 5) * horizon
@@ -129,11 +132,11 @@ def test_random_problems_never_claim_too_little() -> None:
 
 
 LARGE: list[dict[str, Any]] = [
-    {"model_size": math.inf, "horizon": 2.0**20},
-    {"model_size": math.inf, "s": 0.05, "beta": 1.05, "horizon": 1e9},
-    {"model_size": math.inf, "s": 3.0, "beta": 6.0, "gamma": 0.8, "horizon": 1e6},
-    {"model_size": 1000, "s": 1.0, "beta": 1.5, "horizon": 1e7},
-    {"model_size": 1e4, "s": 0.3, "beta": 1.2, "horizon": 1e5},
+    {"size": math.inf, "horizon": 2.0**20},
+    {"size": math.inf, "s": 0.05, "beta": 1.05, "horizon": 1e9},
+    {"size": math.inf, "s": 3.0, "beta": 6.0, "gamma": 0.8, "horizon": 1e6},
+    {"size": 1000, "s": 1.0, "beta": 1.5, "horizon": 1e7},
+    {"size": 1e4, "s": 0.3, "beta": 1.2, "horizon": 1e5},
 ]
 
 
@@ -143,28 +146,33 @@ def test_few_modes_give_the_sums_over_times_and_integrals_of_gamma(case: dict[st
     modes = moment_modes(problem)
     assert modes.rates.size < 250 and modes.error < 1e-12
     # at points of one's own, with the tail of an infinite sum as an integral of the series in G
-    size = min(problem.model_size, 20_000.0)
+    size = min(problem.model.size, 20_000.0)
     j = np.arange(1.0, size + 1.0)
-    rates = j**-problem.beta
-    for power, weights in ((2.0 * problem.beta, modes.kernel_weights), (1.0 + problem.s * problem.beta, modes.signals)):
+    rates = j**-problem.model.beta
+    for power, weights in (
+        (2.0 * problem.model.beta, modes.kernel_weights),
+        (1.0 + problem.model.s * problem.model.beta, modes.signals),
+    ):
         for tau, share in ((0.37, 0.9), (53.0, 0.2), (1700.0, 1.0)):
             growth = share * problem.peak_gamma * tau
             exact = math.fsum(j**-power * np.exp(growth * rates**2 - 2.0 * tau * rates))
-            if math.isinf(problem.model_size):
+            if math.isinf(problem.model.size):
                 # sum_{j > n}: Euler-Maclaurin at n + 1/2, where 2 tau lambda < 1e-4 for beta >= 2; checked only there
                 n = size + 0.5
-                if problem.beta < 2.0:
+                if problem.model.beta < 2.0:
                     continue
                 for k in range(4):
                     terms = (-2.0 * tau) ** k / math.factorial(k)
-                    exact += terms * n ** (1.0 - power - k * problem.beta) / (power + k * problem.beta - 1.0)
+                    exact += (
+                        terms * n ** (1.0 - power - k * problem.model.beta) / (power + k * problem.model.beta - 1.0)
+                    )
             short = float(np.exp(growth * modes.rates**2 - 2.0 * tau * modes.rates) @ weights)
             # 1e-13 for the sum of 2e4 terms and for what the Euler-Maclaurin sum leaves, n^-power/24/n^2
             assert short == pytest.approx(exact, rel=modes.error + 1e-13)
 
 
 def test_the_comparison_sees_wrong_modes() -> None:
-    problem = gaussian(model_size=1000, horizon=1e4)
+    problem = gaussian(size=1000, horizon=1e4)
     modes = moment_modes(problem)
     weights = (modes.kernel_weights, modes.signals)
     arguments = (0.5, 2.0, 1000.0, 1e4, 0.3)
@@ -189,10 +197,10 @@ def test_compressed_panels_agree_with_the_contour(case: dict[str, Any]) -> None:
 
 def test_compression_does_not_change_what_a_schedule_gives() -> None:
     plan = schedule("wsd", peak=0.3, final=0.001, steps=1e4, decay_fraction=0.3)
-    law = gaussian(beta=1.8, model_size=400, gamma=plan, horizon=None)
+    law = gaussian(beta=1.8, size=400, gamma=plan, horizon=None)
     index = np.arange(1.0, 401.0)
     listed = Spectrum(index**-1.8, index ** -(1.0 + 0.9), approximation_error(0.5, 1.8, 400))
-    every = Problem(spectrum=listed, noise=1.0, gamma=plan, closure="gaussian")
+    every = Problem(Model(noise=1.0, spectrum=listed), gamma=plan, closure="gaussian")
     t = plan.total_intrinsic_time * np.array([0.01, 0.7, 1.0])
     short, errors, facts = solve_second_moments(law, t, 1e-12)
     full, others, everything = solve_second_moments(every, t, 1e-12)
@@ -230,14 +238,14 @@ def test_the_trapezoid_is_of_second_order_and_its_extrapolation_tends_to_the_pan
 
 def test_a_model_too_large_for_the_reference_is_refused() -> None:
     with pytest.raises(ValueError, match="keeps every mode"):
-        trapezoid(gaussian(model_size=math.inf), 10)
+        trapezoid(gaussian(size=math.inf), 10)
 
 
 @pytest.mark.parametrize("gamma", [1e-9, 0.3])
 def test_a_wrong_weight_is_seen_at_the_times_at_which_its_mode_rules(gamma: float) -> None:
     # The middle one of many modes counts for a decade or two of times, none of them near the ends of the grid.
     horizon = 1e10
-    modes = moment_modes(gaussian(model_size=math.inf, gamma=gamma, horizon=horizon))
+    modes = moment_modes(gaussian(size=math.inf, gamma=gamma, horizon=horizon))
     wrong = modes.kernel_weights.copy()
     place = int(np.argmin(np.abs(np.log(modes.rates) + 0.5 * math.log(horizon))))
     wrong[place] *= 1.001

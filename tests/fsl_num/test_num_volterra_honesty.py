@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 import volterra_evidence as evidence
 from conftest import chosen_profile
+from models import problem_of
 from volterra_grid import KINDS, cases
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra import METHODS, Problem, UnstableProblemError, solve
@@ -25,10 +27,10 @@ JUDGED = [name for name in (*METHODS, "panels 1e-9") if name not in ("auto", "hi
 
 def chosen(kind):
     """All problems of a kind, or those with few modes, or the few of them whose truth takes a fraction of a second."""
-    grid = [case for case in cases() if case.kind == kind and (WHOLE or case.problem.model_size <= 7)]
+    grid = [case for case in cases() if case.kind == kind and (WHOLE or case.problem.model.size <= 7)]
     if WHOLE or kind == "constant":
         return grid if WHOLE else grid[::2]
-    one = [case for case in grid if case.problem.model_size == 1 and len(case.problem.breaks) < 60]
+    one = [case for case in grid if case.problem.model.size == 1 and len(case.problem.breaks) < 60]
     return sorted(one or grid, key=lambda case: case.problem.end)[: 2 if kind in ("exp-decay", "wsd") else 1]
 
 
@@ -49,7 +51,7 @@ def test_no_method_lies_about_its_error(kind, record_property):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_errors_are_not_claimed_wildly(kind):
-    case = next(case for case in cases() if case.kind == kind and case.problem.model_size <= 7)
+    case = next(case for case in cases() if case.kind == kind and case.problem.model.size <= 7)
     found = solve(case.problem, case.times)
     # 2e-12: stability 0.9 multiplies the rounding of 2e-13 by ten
     assert (found.error <= 2e-12 * found.values).all(), found.message
@@ -59,10 +61,12 @@ def exponential_of_moments(problem, digits=40):
     """The Gaussian closure at the end of a piecewise constant gamma: a product of matrix exponentials."""
     mp = mpmath.mp.clone()
     mp.dps = digits
-    size = int(problem.model_size)
-    rates = [mp.mpf(j) ** -mp.mpf(problem.beta) for j in range(1, size + 1)]
-    delta = mp.mpf(approximation_error(problem.s, problem.beta, size, digits=digits))
-    state = [mp.mpf(j) ** -(1 + mp.mpf(problem.s) * mp.mpf(problem.beta)) for j in range(1, size + 1)] + [mp.mpf(1)]
+    size = int(problem.model.size)
+    rates = [mp.mpf(j) ** -mp.mpf(problem.model.beta) for j in range(1, size + 1)]
+    delta = mp.mpf(approximation_error(problem.model.s, problem.model.beta, size, digits=digits))
+    state = [mp.mpf(j) ** -(1 + mp.mpf(problem.model.s) * mp.mpf(problem.model.beta)) for j in range(1, size + 1)] + [
+        mp.mpf(1)
+    ]
     state = mp.matrix(state)
     plan = problem.gamma
     pieces = zip(plan.rates, plan.gammas, strict=True) if isinstance(plan, Discrete) else [(problem.end, plan)]
@@ -72,7 +76,7 @@ def exponential_of_moments(problem, digits=40):
             for k in range(size):
                 # x_i' = -2 l x_i + gamma l^2 (f + sigma^2) + gamma l^2 x_i, with f = delta + sum x
                 system[i, k] = gamma * rate**2 + ((gamma * rate**2 - 2 * rate) if i == k else 0)
-            system[i, size] = gamma * rate**2 * (delta + mp.mpf(problem.noise))
+            system[i, size] = gamma * rate**2 * (delta + mp.mpf(problem.model.noise))
         state = mp.expm(system * mp.mpf(float(length)), method="taylor") * state
     return delta + sum(state[i] for i in range(size))
 
@@ -84,7 +88,7 @@ def test_the_gaussian_closure_keeps_its_promise(gamma, s, beta, size, noise):
     if gamma == "steps":
         rng = np.random.default_rng(5)
         given = {"gamma": Discrete(rates=rng.uniform(0.5, 4.0, 12), batch_sizes=rng.uniform(10.0, 20.0, 12))}
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, closure="gaussian", **given)
+    problem = problem_of(s=s, beta=beta, size=size, noise=noise, closure="gaussian", **given)
     truth = exponential_of_moments(problem)
     for name in ("panels", "discrete"):
         if name not in METHODS or (name == "discrete" and gamma != "steps"):
@@ -96,7 +100,7 @@ def test_the_gaussian_closure_keeps_its_promise(gamma, s, beta, size, noise):
 
 
 def test_an_unstable_problem_is_refused_and_then_solved_honestly():
-    problem = Problem(s=0.5, beta=2.0, model_size=7, noise=1.0, gamma=1.5, horizon=30.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=7, noise=1.0), gamma=1.5, horizon=30.0)
     with pytest.raises(UnstableProblemError, match=rf"= {problem.stability:.6g} must be below 1"):
         solve(problem, problem.end)
     truth = solve(problem, problem.end, method="constant", digits=30, allow_unstable=True).values[0]
@@ -106,7 +110,7 @@ def test_an_unstable_problem_is_refused_and_then_solved_honestly():
 
 def test_a_loss_that_hardly_stays_bounded_is_solved_honestly():
     peak = 2.0 * (1.0 - 1e-7) / sum(j**-2.0 for j in range(1, 8))
-    problem = Problem(s=0.5, beta=2.0, model_size=7, noise=1.0, gamma=peak, horizon=1e5)
+    problem = Problem(Model(s=0.5, beta=2.0, size=7, noise=1.0), gamma=peak, horizon=1e5)
     truth = solve(problem, [1.0, 1e5], method="constant", digits=30).values
     found = solve(problem, [1.0, 1e5], rtol=1e-13)
     assert all(abs(x - y) <= error for x, y, error in zip(found.values, truth, found.error, strict=True))
@@ -119,10 +123,10 @@ def hidden_jumps(t):
 
 def test_a_tolerance_that_is_out_of_reach_is_said_to_be_missed():
     end = 27.0
-    hidden = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=hidden_jumps, horizon=end)
+    hidden = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=hidden_jumps, horizon=end)
     cuts = np.arange(0.5, 0.37 * end, 0.5) / 0.37
     named = Problem(
-        s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=hidden_jumps, horizon=end, breaks=tuple(cuts.tolist())
+        Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=hidden_jumps, horizon=end, breaks=tuple(cuts.tolist())
     )
     truth = solve(named, end)
     assert "misses" not in truth.message

@@ -7,13 +7,15 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from models import with_model
 
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, schedule
 from fsl_num.volterra import METHODS, Problem, Spectrum, solve
 
-SMALL = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.3, horizon=20.0)
-LARGE = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.3, horizon=1000.0)
-VARYING = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=schedule("linear", peak=0.1, steps=90.0))
+SMALL = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.3, horizon=20.0)
+LARGE = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=1000.0)
+VARYING = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=schedule("linear", peak=0.1, steps=90.0))
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [(name, 1e-6 if name == "reference" else 1e-11) for name in METHODS])
@@ -21,7 +23,7 @@ def test_every_method_is_reached_by_its_name(name, tolerance):
     plan = Constant(peak=0.3, steps=SMALL.end / 0.3)
     if name == "discrete":
         plan = Discrete(rates=[0.1] * 200, batch_sizes=1 / 3)
-    problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=plan)
     found = solve(problem, [0.1, 7.0, problem.end], method=name)
     exact = solve(SMALL, [0.1, 7.0, 20.0], digits=30)
     assert found.method == name or name == "auto"
@@ -46,9 +48,9 @@ def test_the_default_method_says_why():
     fast = solve(VARYING, 1.0)
     assert fast.method == "panels" and "fast float64" in fast.message
     assert abs(float(varying.values[0]) - fast.values[0]) <= fast.error[0]
-    growing = replace(LARGE, model_size=101, gamma=2.5, horizon=2.0)
+    growing = replace(with_model(LARGE, size=101), gamma=2.5, horizon=2.0)
     plan = schedule("exp-decay", peak=0.3, final=0.03, steps=30.0)
-    large = solve(replace(VARYING, model_size=math.inf, gamma=plan, horizon=None), 1.0, digits=20)
+    large = solve(replace(with_model(VARYING, size=math.inf), gamma=plan, horizon=None), 1.0, digits=20)
     assert large.method == ("enclosure" if find_spec("flint") else "high_precision")
     unstable = solve(growing, 1.0, digits=15, allow_unstable=True)
     assert unstable.method == "laplace"
@@ -118,5 +120,5 @@ def test_a_missing_extra_is_named(monkeypatch):
 
 
 def test_an_error_below_the_smallest_float_is_not_zero():
-    problem = Problem(spectrum=Spectrum([1.0], [1.0]), noise=0.0, gamma=0.1, horizon=1.0)
+    problem = Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.1, horizon=1.0)
     assert 0.0 < solve(problem, 1.0, digits=400).error[0] < 1e-300

@@ -6,7 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from models import with_model
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra import moment_modes as moment_modes_module
@@ -14,15 +16,12 @@ from fsl_num.volterra.moment_modes import full_modes, full_sum, mode_errors, mom
 from fsl_num.volterra.panels import jump_error, problem_modes, relative_floor, solve_panels
 from fsl_num.volterra.second_moments import solve_second_moments
 
-SMALL = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.3, horizon=20.0)
+SMALL = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.3, horizon=20.0)
 
 
 def moved_jump(place):
     return Problem(
-        s=0.5,
-        beta=2.0,
-        model_size=3,
-        noise=0.5,
+        Model(s=0.5, beta=2.0, size=3, noise=0.5),
         gamma=lambda t: np.where(t < place, 0.5, 0.1),
         horizon=20.0,
         breaks=(place,),
@@ -53,7 +52,7 @@ def test_a_jump_that_is_moved_changes_the_loss_by_what_is_claimed():
 def test_the_places_of_steps_are_wrong_by_the_rounding_of_their_sum():
     rates = np.random.default_rng(13).uniform(10.0, 1000.0, 40)
     plan = Discrete(rates=rates, batch_sizes=rates * np.where(np.arange(40) % 2, 4.0, 9.0))
-    problem = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=plan)
+    problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=plan)
     from fsl_num.volterra.panels import _misplaced
 
     breaks = np.asarray(problem.breaks)
@@ -69,7 +68,7 @@ def test_the_places_of_steps_are_wrong_by_the_rounding_of_their_sum():
 
 def test_jumps_follow_each_other():
     plan = Discrete(rates=[3.0, 2.0, 4.0], batch_sizes=[9.0, 2.5, 40.0])
-    problem = Problem(spectrum=Spectrum([0.5], [1.0]), noise=1.0, gamma=plan)
+    problem = Problem(Model(noise=1.0, spectrum=Spectrum([0.5], [1.0])), gamma=plan)
     unit = np.spacing(9.0)  # sums of small whole numbers are exact, but for one rounding of the end
     stable = 1.0 - problem.stability
     found = jump_error(problem, np.array([1.0, 3.0, 4.0, 5.0, 9.0]), np.array([1.0]), np.array([0.25]))
@@ -82,7 +81,7 @@ def test_jumps_follow_each_other():
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_a_misplaced_jump_is_part_of_the_claimed_error(closure):
     plan = Discrete(rates=[1e9 + 0.1, 1e9, 300.0], batch_sizes=[2e9, 8e9, 3000.0])
-    problem = Problem(spectrum=Spectrum([1.0, 0.25], [1.0, 0.5]), noise=2.0, gamma=plan, closure=closure)
+    problem = Problem(Model(noise=2.0, spectrum=Spectrum([1.0, 0.25], [1.0, 0.5])), gamma=plan, closure=closure)
     at = np.array([0.999e9, plan.breaks[1], plan.total_intrinsic_time])
     method = solve_panels if closure == "volterra" else solve_second_moments
     values, error, _ = method(problem, at, 1e-10)
@@ -98,7 +97,7 @@ def test_a_misplaced_jump_is_forgotten_like_the_modes_forget(closure):
     method = solve_panels if closure == "volterra" else solve_second_moments
     later = {}
     for rate in (1.0, 0.05):
-        problem = Problem(spectrum=Spectrum([rate], [1.0]), noise=2.0, gamma=plan, closure=closure)
+        problem = Problem(Model(noise=2.0, spectrum=Spectrum([rate], [1.0])), gamma=plan, closure=closure)
         jump = plan.breaks[1]
         _, error, _ = method(problem, np.array([jump, jump + 10.0]), 1e-10)
         later[rate] = error[1] / error[0]
@@ -138,7 +137,7 @@ def test_sums_of_moments_are_those_of_all_modes():
 
 @pytest.mark.parametrize("size", [12, 150])
 def test_nodes_are_compared_with_all_modes(size):
-    problem = Problem(s=0.5, beta=2.0, model_size=size, noise=1.0, gamma=0.3, horizon=50.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=size, noise=1.0), gamma=0.3, horizon=50.0)
     modes = full_modes(problem)
     model = (0.5, 2.0, size, 50.0, 0.3)
     assert mode_errors(modes.rates, (modes.kernel_weights, modes.signals), *model) < 1e-13
@@ -156,13 +155,13 @@ def test_nodes_are_compared_with_all_modes(size):
 
 
 def test_few_modes_claim_what_they_miss():
-    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.3, horizon=1e4, closure="gaussian")
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=1e4, closure="gaussian")
     found = moment_modes(problem)
     weights = found.kernel_weights, found.signals
     worst = mode_errors(found.rates, weights, 0.5, 2.0, math.inf, 1e4, 0.3)
     assert 2.0 * worst + 2e-14 <= found.error < 1e-12
-    assert moment_modes(replace(problem, model_size=100)).rates.size == 100
-    assert moment_modes(replace(problem, model_size=101)).error > 0.0
+    assert moment_modes(with_model(problem, size=100)).rates.size == 100
+    assert moment_modes(with_model(problem, size=101)).error > 0.0
 
 
 @pytest.mark.parametrize(("size", "last"), [(math.inf, 1e4), (150, 350.0 * 150.0**2)])

@@ -9,7 +9,9 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from models import problem_of
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete, Schedule, schedule
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra import Problem, solve
@@ -43,7 +45,7 @@ class Drop(Schedule):
         return (self.at,)
 
 
-MODEL: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 3, "noise": 1.0}
+MODEL: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 3, "noise": 1.0}
 
 
 def drop(steps: float, at: float, late: bool) -> Drop:
@@ -54,7 +56,7 @@ def truth(gammas: list[tuple[float, float]]) -> float:
     """f at the end of stretches (length, gamma), by matrix exponentials of 40 digits."""
     mp = mpmath.mp.clone()
     mp.dps = 40
-    size = MODEL["model_size"]
+    size = MODEL["size"]
     rates = [mp.mpf(j) ** -2 for j in range(1, size + 1)]
     delta = mp.mpf(approximation_error(0.5, 2.0, size, digits=40))
     state = mp.matrix([*rates, mp.mpf(1)])  # s = 1/2, beta = 2: the signal of a mode is j^-2
@@ -81,8 +83,8 @@ def test_the_convention_at_a_jump_does_not_matter(steps: float, at: float, share
         lambda t: np.where(t < cut, 0.4, 0.05),
         lambda t: np.where(t <= cut, 0.4, 0.05),
     ]
-    problems = [Problem(**MODEL, **rest, gamma=plan) for plan in plans]
-    problems += [Problem(**MODEL, **rest, gamma=function, breaks=breaks) for function in functions]
+    problems = [problem_of(**MODEL, **rest, gamma=plan) for plan in plans]
+    problems += [problem_of(**MODEL, **rest, gamma=function, breaks=breaks) for function in functions]
     exact = truth([(cut, 0.4), (end - cut, 0.05)])
     for problem in problems:
         found = solve(problem, [0.4 * end, cut, end])
@@ -93,7 +95,7 @@ def test_the_convention_at_a_jump_does_not_matter(steps: float, at: float, share
 def test_the_series_and_the_trapezoid_take_the_near_side_too() -> None:
     # a whole number of grid intervals on both sides of the jump, at 60 of 100
     plans = [Drop(peak=0.4, after=0.2, at=150.0, steps=350.0, late=late) for late in (False, True)]
-    problems = [Problem(**MODEL, gamma=plan) for plan in plans]
+    problems = [problem_of(**MODEL, gamma=plan) for plan in plans]
     sums = [neumann_series(problem, problem.end, terms=40).partial_sums[-1, 0] for problem in problems]
     exact = truth([(60.0, 0.4), (40.0, 0.2)])
     assert sums == pytest.approx([exact, exact], rel=1e-10)  # 40 terms of rounding 1e-12 each, less in fact
@@ -105,7 +107,7 @@ def test_the_series_and_the_trapezoid_take_the_near_side_too() -> None:
 
 def test_steps_of_one_rate_are_one_stretch() -> None:
     plan = Discrete(rates=[0.3] * 7 + [0.05] * 5 + [0.2])
-    found = solve(Problem(**MODEL, gamma=plan), plan.total_intrinsic_time)
+    found = solve(problem_of(**MODEL, gamma=plan), plan.total_intrinsic_time)
     exact = truth([(7 * 0.3, 0.3), (5 * 0.05, 0.05), (0.2, 0.2)])
     assert abs(found.values[0] - exact) <= found.error[0]
     assert found.values[0] == pytest.approx(exact, rel=1e-12)
@@ -116,7 +118,7 @@ def test_times_at_late_jumps_carry_the_rounding_of_their_place() -> None:
     pytest.importorskip("flint")
     rates = [817.3, 533.1, 901.7] * 3
     plan = Discrete(rates=rates, batch_sizes=[7000.0, 21000.0, 9000.0] * 3)
-    problem = Problem(s=2.5, beta=4.3, model_size=1, noise=9.0, gamma=plan)
+    problem = Problem(Model(s=2.5, beta=4.3, size=1, noise=9.0), gamma=plan)
     late = list(problem.breaks[-5:])
     t = sorted([*late, late[0] + 100.0, late[2] + 100.0])
     exact = [float(x) for x in solve_high_precision(problem, t, 20)[0]]
@@ -138,7 +140,7 @@ PLANS = {
 
 def errors_on_panels(name: str, ratios: tuple[float, ...]) -> list[float]:
     """Relative errors at the end, on panels whose ends grow by these ratios: the root of a ratio halves the panels."""
-    problem = Problem(**{**MODEL, "model_size": 5}, gamma=PLANS[name])
+    problem = problem_of(**{**MODEL, "size": 5}, gamma=PLANS[name])
     exact = solve(problem, problem.end, rtol=1e-13).values[0]
     modes, wanted = panels_module.problem_modes(problem), np.array([problem.end])
     found = []
@@ -165,11 +167,11 @@ def test_fine_panels_reach_the_limit_of_rounding(name: str) -> None:
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_infinite_models_do_not_see_the_convention(closure: str, late: bool) -> None:
-    model: dict[str, Any] = {**MODEL, "model_size": math.inf if closure == "volterra" else 50, "closure": closure}
+    model: dict[str, Any] = {**MODEL, "size": math.inf if closure == "volterra" else 50, "closure": closure}
     plan = drop(3e4, 1e4, late)
-    found = solve(Problem(**model, gamma=plan), [4e3 + 1.0, plan.total_intrinsic_time])
+    found = solve(problem_of(**model, gamma=plan), [4e3 + 1.0, plan.total_intrinsic_time])
     other = solve(
-        Problem(**model, gamma=lambda t: np.where(t < 4e3, 0.4, 0.05), horizon=5e3, breaks=(4e3,)), [4e3 + 1.0, 5e3]
+        problem_of(**model, gamma=lambda t: np.where(t < 4e3, 0.4, 0.05), horizon=5e3, breaks=(4e3,)), [4e3 + 1.0, 5e3]
     )
     assert (np.abs(found.values / other.values - 1) < 1e-12).all()
 
@@ -181,7 +183,7 @@ def test_the_reference_claims_enough_where_a_jump_lies_beside_its_grid(cut: floa
         return np.where(t <= cut, 0.5, 0.02)
 
     t = np.array([3.0, 5.0, 7.0, 10.0, 20.0, 40.0])
-    problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=gamma, horizon=40.0, breaks=(cut,))
+    problem = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=gamma, horizon=40.0, breaks=(cut,))
     values, error, _ = solve_reference(problem, t, steps)
     true = np.abs(values - solve(problem, t, rtol=1e-12).values)
     assert (true <= error).all()

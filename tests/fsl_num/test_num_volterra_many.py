@@ -9,26 +9,25 @@ from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, UnstableProblemError
 from fsl_num.volterra.steps.discrete import losses_of_steps
 from fsl_num.volterra.steps.many import losses_of_schedules
 
-MODEL = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+MODEL = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
 
 
 def _alone(model, rates, batches, rtol):
     plan = Discrete(rates=rates, batch_sizes=batches)
-    return losses_of_steps(
-        Problem(s=model.s, beta=model.beta, model_size=model.model_size, noise=model.noise, gamma=plan), rtol
-    )
+    return losses_of_steps(Problem(model.model, gamma=plan), rtol)
 
 
 @examples(8)
 @given(st.integers(0, 2**31), st.sampled_from([1, 5, math.inf]), st.sampled_from([1e-4, 1e-8, 1e-11]), st.booleans())
 def test_each_schedule_as_if_it_were_alone(seed, size, rtol, shared):
     generator = np.random.default_rng(seed)
-    model = Problem(s=0.8, beta=1.7, model_size=size, noise=float(generator.integers(0, 3)), gamma=0.0, horizon=1.0)
+    model = Problem(Model(s=0.8, beta=1.7, size=size, noise=float(generator.integers(0, 3))), gamma=0.0, horizon=1.0)
     rates = generator.uniform(0.0, 0.4, 90 if shared else (4, 90))
     rates[..., 7] = 1.7  # longer than one part
     batches = generator.uniform(2.0, 5.0, (4, 90))
@@ -58,11 +57,11 @@ def test_any_executor_gives_the_same_bits():
 
 
 def test_the_gaussian_closure_is_solved_too():
-    model = Problem(s=0.5, beta=2.0, model_size=4, noise=1.0, gamma=0.0, horizon=1.0, closure="gaussian")
+    model = Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=0.0, horizon=1.0, closure="gaussian")
     rates = np.full(30, 0.3)
     (found,) = losses_of_schedules(model, rates, 1.0).values[:, 0]
     plan = Discrete(rates=rates)
-    alone = losses_of_steps(Problem(s=0.5, beta=2.0, model_size=4, noise=1.0, gamma=plan, closure="gaussian"))[0][-1]
+    alone = losses_of_steps(Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=plan, closure="gaussian"))[0][-1]
     assert found == alone
 
 

@@ -8,7 +8,7 @@ import pytest
 MEASURE = """
 import numpy as np
 from fsl_num.schedules import Discrete
-from fsl_num.volterra import Problem
+from fsl_num.volterra import Model, Problem
 from fsl_num.volterra.steps.discrete import losses_of_steps
 
 
@@ -18,11 +18,12 @@ def peak():
         return int(next(line for line in status if line.startswith("VmHWM")).split()[1])
 
 few = Discrete(rates=[0.1] * 10)
-losses_of_steps(Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=few), rtol=1e-8)
+model = Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0)
+losses_of_steps(Problem(model, gamma=few), rtol=1e-8)
 before = peak()
 plan = Discrete(rates=0.1 * np.cos(np.linspace(0.0, 1.5, 10**6)) ** 2)
 values, error, facts = losses_of_steps(
-    Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=plan), rtol=1e-8
+    Problem(model, gamma=plan), rtol=1e-8
 )
 after = peak()
 assert facts.success and values.size == 10**6 + 1

@@ -5,9 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from models import problem_of
 
+from fsl_num import given_spectrum
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, StableDecay, schedule
-from fsl_num.volterra import METHODS, Problem, Spectrum, given_spectrum, solve
+from fsl_num.volterra import METHODS, Problem, Spectrum, solve
 from fsl_num.volterra.solution import _METHODS, _choose
 
 GIVEN = Spectrum([1.0, 0.5, 0.1], [0.5, 0.2, 0.3], 0.05)
@@ -16,7 +19,7 @@ GIVEN = Spectrum([1.0, 0.5, 0.1], [0.5, 0.2, 0.3], 0.05)
 def of_gamma(gamma, **model):
     model = model or {"spectrum": GIVEN}
     horizon = None if isinstance(gamma, (Discrete, StableDecay)) else 3.0
-    return Problem(noise=0.5, gamma=gamma, horizon=horizon, **model)
+    return problem_of(noise=0.5, gamma=gamma, horizon=horizon, **model)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "auto"])
@@ -33,7 +36,7 @@ def test_every_method_takes_a_given_spectrum(name):
 
 def test_which_method_refuses_what_and_why():
     smooth, steps = StableDecay(peak=0.3, final=0.1, steps=9.0, decay_fraction=0.5), Discrete(rates=[0.3, 0.1])
-    large = {"s": 0.5, "beta": 2.0, "model_size": 2001}
+    large = {"s": 0.5, "beta": 2.0, "size": 2001}
     for name, kind in _METHODS.items():
         refusals = [kind.refusal(name, of_gamma(gamma)) for gamma in (0.3, smooth, steps)]
         if name in ("secular", "constant", "laplace"):
@@ -47,7 +50,7 @@ def test_which_method_refuses_what_and_why():
         if name != "discrete":
             too_large = kind.refusal(name, of_gamma(0.3, **large))
             assert (too_large is None) == (name != "constant")
-            assert kind.refusal(name, of_gamma(0.3, **(large | {"model_size": 2000}))) is None
+            assert kind.refusal(name, of_gamma(0.3, **(large | {"size": 2000}))) is None
     with pytest.raises(ValueError, match="method 'discrete' needs a Discrete schedule, got StableDecay; use 'panels'"):
         solve(of_gamma(smooth), 1.0, method="discrete")
 
@@ -73,14 +76,14 @@ def test_the_choice_depends_on_how_many_modes_there_are():
         spectrum = Spectrum(np.linspace(0.001, 0.01, size), np.ones(size))
         assert _choose(of_gamma(0.01, spectrum=spectrum), None)[0] == method
     for size, method in ((100, "constant"), (101, "laplace")):
-        assert _choose(of_gamma(0.1, s=0.5, beta=2.0, model_size=size), 30)[0] == method
-    assert _choose(of_gamma(Constant(peak=0.3, steps=30.0), s=0.5, beta=2.0, model_size=math.inf), None)[0] == "secular"
+        assert _choose(of_gamma(0.1, s=0.5, beta=2.0, size=size), 30)[0] == method
+    assert _choose(of_gamma(Constant(peak=0.3, steps=30.0), s=0.5, beta=2.0, size=math.inf), None)[0] == "secular"
     assert "gaussian" in _choose(replace(of_gamma(np.sqrt), closure="gaussian"), None)[1]
 
 
 def test_which_problems_are_enclosed_where_digits_are_asked_for():
     pytest.importorskip("flint")
-    model = {"s": 0.5, "beta": 2.0, "model_size": math.inf}
+    model = {"s": 0.5, "beta": 2.0, "size": math.inf}
     few, many = (Discrete(rates=[0.1] * steps) for steps in (1000, 1001))
     decay = StableDecay(peak=0.3, final=0.1, steps=9.0, decay_fraction=0.5)
     chosen = {
@@ -89,8 +92,8 @@ def test_which_problems_are_enclosed_where_digits_are_asked_for():
         "decay": _choose(of_gamma(decay, **model), 100)[0],
         "digits": _choose(of_gamma(decay, **model), 101)[0],
         "another curve": _choose(of_gamma(lambda t: 0.1 + 0.0 * t, **model), 20)[0],
-        "few modes": _choose(of_gamma(decay, **(model | {"model_size": 100})), 20)[0],
-        "more modes": _choose(of_gamma(decay, **(model | {"model_size": 101})), 20)[0],
+        "few modes": _choose(of_gamma(decay, **(model | {"size": 100})), 20)[0],
+        "more modes": _choose(of_gamma(decay, **(model | {"size": 101})), 20)[0],
         "moments": _choose(replace(of_gamma(decay, **model), closure="gaussian"), 20)[0],
         "unstable": _choose(of_gamma(Discrete(rates=[2.0]), **model), 20)[0],
     }
@@ -143,7 +146,7 @@ def test_sums_over_a_spectrum_in_parts(monkeypatch, chunk):
 @pytest.mark.parametrize("size", [7, 1000, 1001, 5000])
 @pytest.mark.parametrize("beta", [1.2, 3.0])
 def test_the_stability_of_the_gaussian_closure_is_a_sum_over_all_modes(size, beta):
-    problem = Problem(s=0.5, beta=beta, model_size=size, noise=1.0, gamma=0.4, horizon=9.0, closure="gaussian")
+    problem = Problem(Model(s=0.5, beta=beta, size=size, noise=1.0), gamma=0.4, horizon=9.0, closure="gaussian")
     rates = np.arange(1.0, size + 1.0) ** -beta
     assert problem.stability == pytest.approx(math.fsum(0.4 * rates / (2.0 - 0.4 * rates)), rel=1e-12, abs=0.0)
     assert replace(problem, gamma=2.0).stability == math.inf
@@ -153,7 +156,7 @@ def test_the_largest_gamma_of_a_function_is_looked_for_between_its_breaks():
     def gamma(t):
         return np.where(t < 3.0, 0.1 * t, 0.2 + 0.05 * (t - 3.0))
 
-    problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=gamma, horizon=7.0, breaks=(3.0,))
+    problem = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=gamma, horizon=7.0, breaks=(3.0,))
     assert problem.peak_gamma == pytest.approx(0.4, rel=1e-9, abs=0.0)
     assert replace(problem, horizon=4.0).peak_gamma == pytest.approx(0.3, rel=1e-3, abs=0.0)  # one of 4001 samples
     plan = schedule("linear", peak=0.4, steps=10.0, batch_size=4.0)

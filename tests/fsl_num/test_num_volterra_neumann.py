@@ -10,8 +10,10 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from models import problem_of
 
 from fsl_num.functional import functional_scaling_law
+from fsl_num.model import Model
 from fsl_num.schedules import SCHEDULES, schedule
 from fsl_num.spectrum import trace
 from fsl_num.volterra import Problem, UnstableProblemError, solve
@@ -19,15 +21,15 @@ from fsl_num.volterra.neumann import neumann_series
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "model_size": 8, "noise": 1.0, "gamma": 0.3, "horizon": 1e3}
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 8, "noise": 1.0, "gamma": 0.3, "horizon": 1e3}
     values |= changes
-    return Problem(**values)
+    return problem_of(**values)
 
 
 def test_one_mode_has_closed_forms() -> None:
-    problem = _problem(model_size=1, horizon=30.0, gamma=0.4)
+    problem = _problem(size=1, horizon=30.0, gamma=0.4)
     t = np.array([0.3, 2.0, 30.0])
-    level, decay = problem.approximation + 1.0, np.exp(-2 * t)
+    level, decay = problem.model.approximation_error + 1.0, np.exp(-2 * t)
     first = 0.4 * (level * (1 - decay) / 2 + t * decay)
     second = 0.16 * (level * (1 - decay - 2 * t * decay) / 4 + t**2 / 2 * decay)
     series = neumann_series(problem, t, terms=3)
@@ -69,7 +71,7 @@ def test_inequalities_of_any_schedule(
     plan = schedule(
         name, peak=peak, steps=10.0**log_time / peak, **{key: x for key, x in parameters.items() if key in known}
     )
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=plan)
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
     t = np.array([0.1, 0.7, 1.0]) * problem.end
     series = neumann_series(problem, t, terms=6)
     full = solve(problem, t)
@@ -89,7 +91,7 @@ def test_inequalities_of_any_schedule(
 def test_the_first_partial_sum_is_the_functional_scaling_law() -> None:
     # The law's noise term injects e + sigma^2; the part of T g that delta drives is gamma-linear, so model_size = inf.
     plan = schedule("wsd", peak=0.3, final=0.003, steps=3000.0, decay_fraction=0.2)
-    problem = _problem(gamma=plan, model_size=math.inf, horizon=None)
+    problem = _problem(gamma=plan, size=math.inf, horizon=None)
     series = neumann_series(problem, problem.end)
     law = functional_scaling_law(plan, 0.5, 2.0, math.inf, 1.0)
     assert series.partial_sums[1, 0] == pytest.approx(law.total, abs=law.error + series.error * law.total)
@@ -97,11 +99,11 @@ def test_the_first_partial_sum_is_the_functional_scaling_law() -> None:
 
 def test_without_label_noise_the_pointwise_ratio_exceeds_the_norm() -> None:
     # g falls like t^-s, so T g and T^2 g are fed by a larger past: no bound by gamma tr(H)/2 at single times.
-    series = neumann_series(_problem(model_size=math.inf, s=2.0, noise=0.0), 1e3)
-    problem = _problem(model_size=math.inf, s=2.0, noise=0.0)
+    series = neumann_series(_problem(size=math.inf, s=2.0, noise=0.0), 1e3)
+    problem = _problem(size=math.inf, s=2.0, noise=0.0)
     assert series.contraction > 1.5 * problem.stability
     assert series.law_excess > problem.stability / (1 - problem.stability)
-    noisy = neumann_series(_problem(model_size=math.inf, s=2.0), 1e3)
+    noisy = neumann_series(_problem(size=math.inf, s=2.0), 1e3)
     assert noisy.contraction <= problem.stability
 
 

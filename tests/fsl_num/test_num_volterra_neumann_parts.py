@@ -4,27 +4,30 @@ import math
 
 import numpy as np
 import pytest
+from models import problem_of
 
 from fsl_num.schedules import schedule
-from fsl_num.volterra import Problem, neumann
+from fsl_num.volterra import neumann
 from fsl_num.volterra.neumann import neumann_series
 from fsl_num.volterra.panels import collocation_points, panel_ends
 
 
-def problem_of(**changes):
-    values = {"s": 0.5, "beta": 2.0, "model_size": 3, "noise": 1.0, "gamma": 0.3, "horizon": 30.0}
-    return Problem(**(values | changes))
+def _problem(**changes):
+    values = {"s": 0.5, "beta": 2.0, "size": 3, "noise": 1.0, "gamma": 0.3, "horizon": 30.0}
+    return problem_of(**(values | changes))
 
 
 def test_each_term_is_the_operator_applied_to_the_one_before():
     """(T^n g)' mode by mode: y_k' = -2 lambda_k y_k + lambda_k^2 gamma T^(n-1) g, by fine trapezoids."""
     plan = schedule("linear", peak=0.4, steps=30.0, final=0.1)
-    problem = problem_of(gamma=plan, horizon=None)
+    problem = _problem(gamma=plan, horizon=None)
     t = np.linspace(0.0, problem.end, 60001)
     lam = np.arange(1.0, 4.0) ** -2.0
     # gamma^2 is linear in intrinsic time for the linear schedule
     gamma = np.sqrt(0.4**2 + (0.1**2 - 0.4**2) * t / problem.end)
-    before = problem.approximation + (lam**1.0 * np.exp(-2.0 * np.multiply.outer(t, lam))) @ np.ones(3) + 1.0
+    before = (
+        problem.model.approximation_error + (lam**1.0 * np.exp(-2.0 * np.multiply.outer(t, lam))) @ np.ones(3) + 1.0
+    )
     ends, remaining = panel_ends(problem, np.array([problem.end]), 1.35)
     found = neumann._apply(problem, ends, remaining, 3)
     _, points, _ = collocation_points(problem, ends, remaining)
@@ -47,7 +50,7 @@ def test_each_term_is_the_operator_applied_to_the_one_before():
 
 
 def test_the_error_is_the_largest_difference_of_two_grids_relative_to_the_loss(monkeypatch):
-    problem = problem_of()
+    problem = _problem()
     t = np.array([0.5, 30.0])
     exact = neumann_series(problem, t, terms=4)
     loss = exact.forcing + exact.terms.sum(axis=0)
@@ -71,7 +74,7 @@ def test_the_error_is_the_largest_difference_of_two_grids_relative_to_the_loss(m
 
 @pytest.mark.parametrize("terms", [2, 3, 5])
 def test_the_rest_of_the_law_is_a_geometric_series(terms):
-    problem = problem_of(noise=0.0, s=2.0, model_size=math.inf, horizon=1e3)
+    problem = _problem(noise=0.0, s=2.0, size=math.inf, horizon=1e3)
     found = neumann_series(problem, 1e3, terms=terms)
     last = float(found.ratios[-1])
     share = last / (1.0 - last)
@@ -94,9 +97,9 @@ def test_a_ratio_of_one_bounds_nothing():
 
 def test_terms_that_underflow_are_refused_and_times_just_beyond_the_end_are_the_end():
     with pytest.raises(ValueError, match="12 terms underflow"):
-        neumann_series(problem_of(gamma=1e-40), 1.0)
-    found = neumann_series(problem_of(), [30.0 * (1.0 + 5e-13), 2.0, 2.0])
+        neumann_series(_problem(gamma=1e-40), 1.0)
+    found = neumann_series(_problem(), [30.0 * (1.0 + 5e-13), 2.0, 2.0])
     assert found.t.tolist() == [2.0, 30.0]
-    assert neumann_series(problem_of(), 30.0, terms=2).terms.shape == (2, 1)
+    assert neumann_series(_problem(), 30.0, terms=2).terms.shape == (2, 1)
     with pytest.raises(ValueError, match="t must be finite and in"):
-        neumann_series(problem_of(), 30.0 * (1.0 + 2e-12))
+        neumann_series(_problem(), 30.0 * (1.0 + 2e-12))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum, panels
 from fsl_num.volterra.panels import (
@@ -20,8 +21,7 @@ from fsl_num.volterra.panels import (
 )
 
 SMALL = Problem(
-    spectrum=Spectrum([1.0, 0.4, 0.1], [0.3, 0.2, 0.7], tail=0.05),
-    noise=0.6,
+    Model(noise=0.6, spectrum=Spectrum([1.0, 0.4, 0.1], [0.3, 0.2, 0.7], tail=0.05)),
     gamma=lambda t: 0.3 + 0.5 * np.cos(3.0 * t) ** 2,
     horizon=4.0,
 )
@@ -30,18 +30,18 @@ SMALL = Problem(
 def dense(problem, times):
     """u_k' = -2 lambda_k u_k + lambda_k^2 gamma (f + sigma^2) at the Radau points of each panel, all at once."""
     rule = radau_rule()
-    lam, state = problem.spectrum.eigenvalues, np.zeros(3)
-    found = [problem.spectrum.tail + problem.spectrum.signals.sum()]
+    lam, state = problem.model.spectrum.eigenvalues, np.zeros(3)
+    found = [problem.model.spectrum.tail + problem.model.spectrum.signals.sum()]
     for low, high in zip(times[:-1], times[1:], strict=True):
         points = low + (high - low) * rule.nodes
-        forcing, gamma = problem.forcing(points), problem.gamma(points)
+        forcing, gamma = problem.model.forcing(points), problem.gamma(points)
         system, right = np.zeros((3, 6, 3, 6)), np.zeros((3, 6))
         for k, x in enumerate(lam.tolist()):
             coupling = (high - low) * rule.matrix
             system[k, :, k, :] += np.eye(6) + 2.0 * x * coupling
             for other in range(3):
                 system[k, :, other, :] -= x**2 * coupling * gamma
-            right[k] = state[k] + x**2 * coupling @ (gamma * (forcing + problem.noise))
+            right[k] = state[k] + x**2 * coupling @ (gamma * (forcing + problem.model.noise))
         modes = np.linalg.solve(system.reshape(18, 18), right.ravel()).reshape(3, 6)
         state = modes[:, -1]
         found.append(forcing[-1] + state.sum())
@@ -121,7 +121,7 @@ def test_solutions_are_compared_at_probes_over_the_whole_range():
     calls.clear()
     refined(SMALL, lambda times, rest: calls.append(times) or np.ones_like(times), np.array([4.0]), 1e-6, 0.0, 3)
     assert np.array_equal(calls[0], ends)
-    short = Problem(spectrum=SMALL.spectrum, noise=0.0, gamma=0.2, horizon=0.5)
+    short = Problem(Model(noise=0.0, spectrum=SMALL.model.spectrum), gamma=0.2, horizon=0.5)
     calls.clear()
     refined(short, lambda times, rest: calls.append(times) or np.ones_like(times), np.array([0.5]), 1e-6, 0.0, 3)
     # a tenth of a horizon shorter than the fastest mode's time
@@ -139,7 +139,7 @@ def asked(problem, times, remaining, monkeypatch):
 
 @pytest.mark.parametrize("end", [0.7, 4.0])
 def test_gamma_is_asked_for_within_the_panels(end, monkeypatch):
-    problem = Problem(spectrum=SMALL.spectrum, noise=0.0, gamma=np.cos, horizon=end, breaks=(0.25 * end,))
+    problem = Problem(Model(noise=0.0, spectrum=SMALL.model.spectrum), gamma=np.cos, horizon=end, breaks=(0.25 * end,))
     times, remaining = panel_ends(problem, np.array([0.9 * end]), 1.35)
     inside, rest = asked(problem, times, remaining, monkeypatch)
     nudge = _nudge(problem)
@@ -164,7 +164,7 @@ def test_gamma_is_asked_for_within_the_panels(end, monkeypatch):
 
 def test_a_schedule_that_is_cut_at_its_jump_ends_on_the_near_side(monkeypatch):
     plan = Discrete(rates=[0.5, 0.25, 1.0], batch_sizes=[1.0])
-    cut = Problem(spectrum=SMALL.spectrum, noise=0.0, gamma=plan, horizon=0.75)
+    cut = Problem(Model(noise=0.0, spectrum=SMALL.model.spectrum), gamma=plan, horizon=0.75)
     assert _nudge(cut) == 64.0 * np.spacing(1.75)
     assert _end_at_a_jump(cut, np.array([0.3, 0.5, 0.6, 0.75])).tolist() == [False, True, False, True]
     near = 32.0 * np.spacing(1.75)  # half a nudge
@@ -174,7 +174,9 @@ def test_a_schedule_that_is_cut_at_its_jump_ends_on_the_near_side(monkeypatch):
     inside, rest = asked(cut, times, 0.75 - times, monkeypatch)
     # the last panels are shorter than the rounding of the jump's place
     assert (rest >= 64.0 * np.spacing(1.75) * 0.99).all()
-    smooth = Problem(spectrum=SMALL.spectrum, noise=0.0, gamma=schedule("linear", peak=0.1, steps=10.0), horizon=None)
+    smooth = Problem(
+        Model(noise=0.0, spectrum=SMALL.model.spectrum), gamma=schedule("linear", peak=0.1, steps=10.0), horizon=None
+    )
     assert not _end_at_a_jump(smooth, times).any()
     _, rest = asked(smooth, np.array([0.0, 0.3, 0.5]), np.array([0.5, 0.2, 0.0]), monkeypatch)
     assert rest[-1, -1] == 0.0
@@ -183,8 +185,7 @@ def test_a_schedule_that_is_cut_at_its_jump_ends_on_the_near_side(monkeypatch):
 def test_two_jumps_closer_than_the_nudge_are_both_seen():
     place, high = 1.0, 1.0 + 2.0**-42
     problem = Problem(
-        spectrum=Spectrum([0.5], [1.0]),
-        noise=1.0,
+        Model(noise=1.0, spectrum=Spectrum([0.5], [1.0])),
         gamma=lambda t: np.where((t > place) & (t < high), 0.9, 0.1),
         horizon=1024.0,
         breaks=(place, high),

@@ -8,7 +8,9 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from models import problem_of, with_model
 
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra import Problem, Spectrum
@@ -16,7 +18,7 @@ from fsl_num.volterra.problem import UnstableProblemError
 
 
 def power_law(**changed: Any) -> Problem:
-    return Problem(**({"s": 0.5, "beta": 2.0, "model_size": 5, "noise": 1.0, "gamma": 0.1, "horizon": 8.0} | changed))
+    return problem_of(**({"s": 0.5, "beta": 2.0, "size": 5, "noise": 1.0, "gamma": 0.1, "horizon": 8.0} | changed))
 
 
 def test_a_schedule_gives_the_horizon_and_the_breaks_before_it() -> None:
@@ -43,36 +45,42 @@ def test_breaks_are_sorted_each_once_and_inside() -> None:
 
 def test_exact_numbers_are_kept_until_they_are_changed() -> None:
     problem = power_law(s=Fraction(1, 3), noise=Fraction(1, 10), gamma=Fraction(1, 7))
-    assert problem.exact == {"s": Fraction(1, 3), "noise": Fraction(1, 10), "gamma": Fraction(1, 7)}
+    assert problem.exact == {"gamma": Fraction(1, 7)}
+    assert problem.model.exact == {"s": Fraction(1, 3), "noise": Fraction(1, 10)}
     with mpmath.workdps(40):
         for name, divisor in (("s", 3), ("noise", 10), ("gamma", 7)):
             assert mpmath.almosteq(problem.number(name, mpmath.mp), mpmath.mpf(1) / divisor)
         assert problem.number("beta", mpmath.mp) == 2
         assert power_law(gamma=0.1).number("gamma", mpmath.mp) == mpmath.mpf(0.1) != mpmath.mpf(1) / 10
     longer = replace(problem, horizon=9.0)
-    assert longer.exact == problem.exact
-    assert replace(problem, noise=0.3).exact == {"s": Fraction(1, 3), "gamma": Fraction(1, 7)}
-    assert replace(problem, noise=0.1).exact == problem.exact  # the same float
-    assert replace(problem, s=Fraction(1, 9)).exact["s"] == Fraction(1, 9)
+    assert longer.exact == problem.exact and longer.model.exact == problem.model.exact
+    assert replace(problem, gamma=0.3).exact == {}
+    assert with_model(problem, noise=0.3).model.exact == {"s": Fraction(1, 3)}
+    assert with_model(problem, noise=0.1).model.exact == problem.model.exact  # the same float
+    assert with_model(problem, s=Fraction(1, 9)).model.exact["s"] == Fraction(1, 9)
 
 
 def test_a_model_is_a_power_law_or_a_spectrum() -> None:
     spectrum = Spectrum([1.0, 0.5], [1.0, 0.25], tail=0.125)
     common: dict[str, Any] = {"noise": 1.0, "gamma": 0.1, "horizon": 8.0}
-    given = Problem(spectrum=spectrum, **common)
-    assert given.model_size == 2.0 and math.isnan(given.s) and given.approximation == 0.125
-    assert Problem(spectrum=spectrum, model_size=2, **common).model_size == 2.0
-    for more in ({"s": 0.5}, {"beta": 2.0}, {"model_size": 3}, {"s": 0.5, "beta": 2.0, "model_size": 2}):
+    given = problem_of(spectrum=spectrum, **common)
+    assert given.model.size == 2.0 and math.isnan(given.model.s) and given.model.approximation_error == 0.125
+    assert problem_of(spectrum=spectrum, size=2, **common).model.size == 2.0
+    for more in ({"s": 0.5}, {"beta": 2.0}, {"size": 3}, {"s": 0.5, "beta": 2.0, "size": 2}):
         with pytest.raises(ValueError, match="but both were given"):
-            Problem(spectrum=spectrum, **more, **common)
-    with pytest.raises(ValueError, match="none of them was given"):
-        Problem(**common)
+            problem_of(spectrum=spectrum, **more, **common)
+    with pytest.raises(ValueError, match="but s, beta, size is missing"):
+        problem_of(**common)
+    with pytest.raises(ValueError, match="needs noise"):
+        Model(s=0.5, beta=2.0, size=9)
+    with pytest.raises(TypeError, match="must be a Model"):
+        Problem(spectrum, gamma=0.1, horizon=8.0)  # type: ignore[arg-type]
     # a part of a power law is missed by its own name
-    for name in ("s", "beta", "model_size"):
-        with pytest.raises(ValueError, match=rf"^{name} must"):
+    for name in ("s", "beta", "size"):
+        with pytest.raises(ValueError, match=f"but {name} is missing"):
             power_law(**{name: math.nan})
     with pytest.raises(TypeError, match="must be a Spectrum, got list"):
-        Problem(spectrum=[1.0, 0.5], **common)  # type: ignore[arg-type]
+        problem_of(spectrum=[1.0, 0.5], **common)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="closure must be one of volterra, gaussian, got 'normal'"):
         power_law(closure="normal")
 
@@ -141,13 +149,13 @@ def test_the_largest_gamma() -> None:
 @pytest.mark.parametrize("size", [1, 3, 999, 1000, 1001, 5000])
 def test_what_an_impulse_brings_back_is_a_sum_over_modes(size: int, beta: float, gamma: float) -> None:
     rates = np.arange(1.0, size + 1.0) ** -beta
-    plain = power_law(model_size=size, beta=beta, gamma=gamma)
+    plain = power_law(size=size, beta=beta, gamma=gamma)
     assert plain.stability == pytest.approx(0.5 * gamma * math.fsum(rates), rel=1e-14)
     exact = math.fsum(gamma * rates / (2.0 - gamma * rates))
     assert replace(plain, closure="gaussian").stability == pytest.approx(exact, rel=1e-14)
     listed = Spectrum(rates, rates)
     for closure, total in (("volterra", 0.5 * gamma * math.fsum(rates)), ("gaussian", exact)):
-        given = Problem(spectrum=listed, noise=1.0, gamma=gamma, horizon=8.0, closure=closure)
+        given = Problem(Model(noise=1.0, spectrum=listed), gamma=gamma, horizon=8.0, closure=closure)
         assert given.stability == pytest.approx(total, rel=1e-14)
 
 
@@ -156,7 +164,7 @@ def test_what_an_impulse_brings_back_for_infinitely_many_modes(beta: float, gamm
     # sum_j x_j/(1 - x_j) = sum_k sum_j x_j^k, x_j = gamma j^-beta/2, in 40 digits by the zeta function
     with mpmath.workdps(40):
         exact = mpmath.nsum(lambda k: mpmath.mpf(0.5 * gamma) ** k * mpmath.zeta(k * mpmath.mpf(beta)), [1, mpmath.inf])
-    problem = power_law(model_size=math.inf, beta=beta, gamma=gamma, closure="gaussian")
+    problem = power_law(size=math.inf, beta=beta, gamma=gamma, closure="gaussian")
     assert problem.stability == pytest.approx(float(exact), rel=1e-14)
 
 
@@ -168,15 +176,15 @@ def test_a_mode_that_does_not_forget_brings_back_for_ever() -> None:
         (3.5, "gaussian", 0.875 / 1.125 + 1.75 / 0.25),
         (4.0, "volterra", 1.5),
     ):
-        problem = Problem(spectrum=spectrum, noise=1.0, gamma=gamma, horizon=8.0, closure=closure)
+        problem = Problem(Model(noise=1.0, spectrum=spectrum), gamma=gamma, horizon=8.0, closure=closure)
         assert problem.stability == pytest.approx(exact, rel=1e-14)
-        assert problem.fastest == 0.5
-    assert power_law().fastest == 1.0
+        assert problem.model.fastest == 0.5
+    assert power_law().model.fastest == 1.0
 
 
 @pytest.mark.parametrize(("closure", "gamma"), [("volterra", 2.0), ("gaussian", 1.0)])
 def test_the_edge_of_stability_itself_is_unstable(closure: str, gamma: float) -> None:
-    one = {"model_size": 1, "closure": closure}
+    one = {"size": 1, "closure": closure}
     power_law(gamma=math.nextafter(gamma, 0.0), **one).require_stable()
     name = r"gamma_max tr\(H\)/2" if closure == "volterra" else "the sum over j of gamma_max lambda_j"
     with pytest.raises(UnstableProblemError, match=rf"^{name}.* = 1 must be below 1 \(gamma_max = {gamma:g}\)"):
@@ -187,11 +195,11 @@ def test_the_loss_without_noise_and_the_kernel_are_sums_over_modes() -> None:
     j, t = np.arange(1.0, 6.0), np.array([0.0, 0.3, 7.0])
     rates = j**-2.0
     decays = np.exp(-2.0 * np.multiply.outer(t, rates))
-    listed = Problem(spectrum=Spectrum(rates, j**-2.0, tail=0.5), noise=1.0, gamma=0.1, horizon=8.0)
-    assert listed.forcing(t) == pytest.approx(0.5 + decays @ rates, rel=1e-14)
-    assert listed.kernel(t) == pytest.approx(decays @ rates**2, rel=1e-14)
-    law = power_law()
+    listed = Problem(Model(noise=1.0, spectrum=Spectrum(rates, j**-2.0, tail=0.5)), gamma=0.1, horizon=8.0)
+    assert listed.model.forcing(t) == pytest.approx(0.5 + decays @ rates, rel=1e-14)
+    assert listed.model.kernel(t) == pytest.approx(decays @ rates**2, rel=1e-14)
+    law = power_law().model
     delta = approximation_error(0.5, 2.0, 5)
-    assert law.approximation == delta
+    assert law.approximation_error == delta
     assert law.forcing(t) == pytest.approx(delta + decays @ rates, rel=1e-14)
     assert law.kernel(t) == pytest.approx(decays @ rates**2, rel=1e-14)

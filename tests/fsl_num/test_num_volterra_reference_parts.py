@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from models import problem_of, with_model
 
+from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum, reference
 from fsl_num.volterra.reference import solve_reference, trapezoid
 
@@ -16,16 +18,16 @@ def jumping(t):
     return np.where(t < 1.0, 0.8 - 0.1 * t, 0.3 + 0.1 * t)
 
 
-def problem_of(**changes):
+def _problem(**changes):
     values = {"spectrum": SPECTRUM, "noise": 0.6, "gamma": jumping, "horizon": 4.0, "breaks": (1.0,)}
-    return Problem(**(values | changes))
+    return problem_of(**(values | changes))
 
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 @pytest.mark.parametrize("steps", [4, 8, 12])
 def test_the_rule_is_a_triangular_system(closure, steps):
     """f(t_n) = forcing + sum of h/2 (K gamma (f + sigma^2)) at both ends of each interval, from the interval's side."""
-    problem = problem_of(closure=closure)
+    problem = _problem(closure=closure)
     t, h = np.linspace(0.0, 4.0, steps + 1), 4.0 / steps
     lam, signals = np.array([1.0, 0.4, 0.1]), np.array([0.3, 0.2, 0.7])
     # gamma at both ends of each interval, from within
@@ -56,7 +58,7 @@ def test_gamma_at_the_grid_is_taken_from_both_sides_and_never_outside():
         seen.extend(np.atleast_1d(t).tolist())
         return jumping(t)
 
-    problem = problem_of(gamma=watched)
+    problem = _problem(gamma=watched)
     seen.clear()
     t = np.linspace(0.0, 4.0, 5)
     before, behind = reference._two_sided_gamma(problem, t)
@@ -74,7 +76,7 @@ def known(error):
 
 
 def test_two_extrapolations_remove_the_second_order_and_show_the_fourth(monkeypatch):
-    smooth = problem_of(gamma=0.3, breaks=())
+    smooth = _problem(gamma=0.3, breaks=())
     t = np.linspace(0.0, 4.0, 65)
     monkeypatch.setattr(reference, "trapezoid", known(lambda h: 0.7 * h**2))
     values, error, facts = solve_reference(smooth, t, 64)
@@ -98,7 +100,7 @@ def test_beside_the_grid_nothing_is_extrapolated(monkeypatch):
         (1.0 + 4.0 / 64.0 * 1.2e-9, False),
         (1.01, False),
     ):
-        values, error, _ = solve_reference(problem_of(breaks=(place,)), t, 64)
+        values, error, _ = solve_reference(_problem(breaks=(place,)), t, 64)
         steps = [0.7 / 16.0, 0.7 / 32.0, 0.7 / 64.0]
         if on_grid:
             # an error of first order is not removed, but halved less a third
@@ -121,7 +123,7 @@ def test_a_difference_beside_a_jump_is_not_forgotten(monkeypatch):
 
     monkeypatch.setattr(reference, "trapezoid", march)
     t = np.linspace(0.0, 4.0, 65)[::2]
-    _, error, _ = solve_reference(problem_of(breaks=(1.01,)), t, 64)
+    _, error, _ = solve_reference(_problem(breaks=(1.01,)), t, 64)
     # 0.03 from the first grid to the second and 0.02 from there, at all later times
     assert error[t > 1.5] == pytest.approx(np.full(int((t > 1.5).sum()), 0.05), rel=0.3, abs=0.0)
     assert error[t == 1.5] == pytest.approx([0.05], rel=1e-9, abs=0.0)
@@ -133,15 +135,15 @@ def test_rounding_is_part_of_the_rough_error(monkeypatch):
         return np.full(steps + 1, 2.0**30 + (3.0 * 2.0**-20 if steps == 256 else 0.0))
 
     monkeypatch.setattr(reference, "trapezoid", march)
-    _, error, _ = solve_reference(problem_of(), np.array([1.0, 2.0]), 64)
+    _, error, _ = solve_reference(_problem(), np.array([1.0, 2.0]), 64)
     # four thirds of the last difference, and 1e-15 of the value; splines round by some 1e-7 here
     assert error == pytest.approx(np.full(2, 4.0 * 2.0**-20 + 1e-15 * 2.0**30), abs=3e-7)
 
 
 def test_as_many_modes_as_are_allowed(monkeypatch):
     monkeypatch.setattr(reference, "_LARGEST", 3)
-    allowed = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.3, horizon=4.0, closure="gaussian")
+    allowed = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=0.3, horizon=4.0, closure="gaussian")
     assert trapezoid(allowed, 4).size == 5
     with pytest.raises(ValueError, match="needs model_size <= 3, got 4"):
-        trapezoid(replace(allowed, model_size=4), 4)
-    assert trapezoid(replace(allowed, model_size=math.inf, closure="volterra"), 4).size == 5
+        trapezoid(with_model(allowed, size=4), 4)
+    assert trapezoid(replace(with_model(allowed, size=math.inf), closure="volterra"), 4).size == 5

@@ -10,6 +10,7 @@ import pytest
 
 import fsl_num.schedules
 import fsl_num.volterra
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.panels import collocation_points, halved, panel_ends, radau_rule, solve_panels
@@ -21,7 +22,7 @@ from fsl_num.volterra.secular import secular_zeros
 # Panels
 
 
-VARYING = Problem(spectrum=Spectrum([2.0, 0.1], [1.0, 1.0]), noise=1.0, gamma=np.cos, horizon=1.5, breaks=(0.4,))
+VARYING = Problem(Model(noise=1.0, spectrum=Spectrum([2.0, 0.1], [1.0, 1.0])), gamma=np.cos, horizon=1.5, breaks=(0.4,))
 
 VARYING_ENOUGH = replace(VARYING, breaks=())
 
@@ -78,7 +79,7 @@ def test_a_short_segment_has_four_panels_and_a_short_step_one():
     short = replace(VARYING, breaks=(0.4, 0.5))
     times, _ = panel_ends(short, np.empty(0), 1.35)
     assert times[(times > 0.4 - 1e-9) & (times < 0.5 + 1e-9)] == pytest.approx([0.4, 0.425, 0.45, 0.475, 0.5])
-    steps = Problem(spectrum=Spectrum([2.0], [1.0]), noise=1.0, gamma=Discrete(rates=[0.1] * 15))
+    steps = Problem(Model(noise=1.0, spectrum=Spectrum([2.0], [1.0])), gamma=Discrete(rates=[0.1] * 15))
     times, _ = panel_ends(steps, np.empty(0), 1.35)
     assert times[times < 1.4 + 1e-9] == pytest.approx(0.1 * np.arange(15))
 
@@ -110,7 +111,7 @@ def test_points_of_panels_take_gamma_from_within():
     at = int(np.searchsorted(times, 0.4))
     assert (gamma[:at] == 1.0).all() and (gamma[at:] == 0.25).all()
     plan = schedule("linear", peak=0.4, steps=10.0)
-    short = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=plan, horizon=1.2)
+    short = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=plan, horizon=1.2)
     times, remaining = panel_ends(short, np.array([0.7]), 1.35)
     _, t, gamma = collocation_points(short, times, remaining)
     # by time t the rate has fallen from 0.4 like sqrt(0.16 - 0.08 t): the area of a trapezoid

@@ -7,8 +7,10 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from models import problem_of
 from scipy.linalg import expm
 
+from fsl_num.model import Model
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import trace
 from fsl_num.volterra import Problem, Spectrum, secular, solve
@@ -17,14 +19,14 @@ from fsl_num.volterra.secular import secular_zeros, solve_secular
 
 def matrix_exponential(problem, t):
     """f by the exponential of the whole matrix, constant term included."""
-    lam, delta, gamma = problem.spectrum.eigenvalues, problem.spectrum.tail, problem.peak_gamma
+    lam, delta, gamma = problem.model.spectrum.eigenvalues, problem.model.spectrum.tail, problem.peak_gamma
     size = lam.size
     system = np.zeros((size + 1, size + 1))
     system[:size, :size] = np.diag(-2.0 * lam) + gamma * np.outer(lam**2, np.ones(size))
     if problem.closure == "gaussian":
         system[:size, :size] += gamma * np.diag(lam**2)
-    system[:size, size] = gamma * lam**2 * (delta + problem.noise)
-    start = np.append(problem.spectrum.signals, 1.0)
+    system[:size, size] = gamma * lam**2 * (delta + problem.model.noise)
+    start = np.append(problem.model.spectrum.signals, 1.0)
     return np.array([delta + (expm(time * system) @ start)[:size].sum() for time in t])
 
 
@@ -45,7 +47,7 @@ def test_given_spectra_against_matrix_exponentials(seed, size, share, noise, clo
     signals = generator.uniform(0.0, 1.0, size)
     spectrum = Spectrum(lam.tolist(), signals.tolist(), tail=0.01)
     gamma = share * 2.0 / (lam.sum() * (1.0 if closure == "volterra" else 1.0 + lam.max()))
-    problem = Problem(spectrum=spectrum, noise=noise, gamma=gamma, horizon=50.0, closure=closure)
+    problem = Problem(Model(noise=noise, spectrum=spectrum), gamma=gamma, horizon=50.0, closure=closure)
     t = np.array([0.0, 1e-3, 0.3, 7.0, 50.0])
     values, error, _ = solve_secular(problem, t, 1e-12)
     # the matrix exponential of a norm of about 100 rounds by 1e-14 of the largest entry
@@ -65,7 +67,7 @@ def test_given_spectra_against_matrix_exponentials(seed, size, share, noise, clo
     ],
 )
 def test_power_laws_against_contours(s, beta, size, noise, gamma, horizon, closure):
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, horizon=horizon, closure=closure)
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=gamma, horizon=horizon, closure=closure)
     t = np.array([0.0, 0.01, 1.0, 0.1 * horizon, horizon])
     values, error, _ = solve_secular(problem, t, 1e-12)
     truth = solve(problem, t, method="laplace", digits=20)
@@ -76,7 +78,7 @@ def test_power_laws_against_contours(s, beta, size, noise, gamma, horizon, closu
 
 def test_near_and_beyond_the_edge_of_stability():
     for gamma in (1.99, 2.0, 2.2):
-        problem = Problem(spectrum=Spectrum([1.0], [0.5], tail=0.1), noise=1.0, gamma=gamma, horizon=20.0)
+        problem = Problem(Model(noise=1.0, spectrum=Spectrum([1.0], [0.5], tail=0.1)), gamma=gamma, horizon=20.0)
         found = solve(problem, [0.5, 20.0], allow_unstable=True)
         assert found.method == "secular"
         # 2e-13: the matrix exponential
@@ -84,12 +86,14 @@ def test_near_and_beyond_the_edge_of_stability():
             np.abs(found.values - matrix_exponential(problem, [0.5, 20.0])) <= found.error + 2e-13 * found.values
         ).all()
     with pytest.raises(ArithmeticError, match="grows beyond"):
-        solve(Problem(spectrum=Spectrum([1.0], [0.5]), noise=1.0, gamma=9.0, horizon=1e4), 1e4, allow_unstable=True)
+        solve(
+            Problem(Model(noise=1.0, spectrum=Spectrum([1.0], [0.5])), gamma=9.0, horizon=1e4), 1e4, allow_unstable=True
+        )
 
 
 def test_a_signal_without_weight_keeps_its_own_pole():
     # beta so large that far modes have a signal and nearly no kernel: the compressed modes are of both kinds
-    problem = Problem(s=0.05, beta=5.0, model_size=math.inf, noise=0.0, gamma=0.5, horizon=1e8)
+    problem = Problem(Model(s=0.05, beta=5.0, size=math.inf, noise=0.0), gamma=0.5, horizon=1e8)
     t = np.array([0.0, 3.0, 1e8])
     values, error, _ = solve_secular(problem, t, 1e-12)
     truth = solve(problem, t, method="laplace", digits=20)
@@ -99,7 +103,7 @@ def test_a_signal_without_weight_keeps_its_own_pole():
 def test_a_signal_without_weight_beside_a_zero_costs_few_digits():
     # a pole of the signal alone 5e-9 from a zero: two terms that nearly cancel
     gamma = 1.0 / trace(3.0, 40)
-    problem = Problem(s=1.0, beta=3.0, model_size=40, noise=0.0, gamma=gamma, horizon=10.0)
+    problem = Problem(Model(s=1.0, beta=3.0, size=40, noise=0.0), gamma=gamma, horizon=10.0)
     values, error, _ = solve_secular(problem, np.array([1e-3, 10.0]), 1e-12)
     truth = solve(problem, [1e-3, 10.0], method="laplace", digits=20)
     assert (np.abs(values - truth.values.astype(float)) <= error + truth.error).all()
@@ -120,14 +124,14 @@ def test_zeros_solve_the_equation_and_interlace():
 
 
 def test_no_gamma_is_the_signal_alone_and_others_are_refused():
-    problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.0, horizon=9.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=0.0, horizon=9.0)
     values, error, _ = solve_secular(problem, np.array([2.0]), 1e-12)
-    assert abs(values[0] - problem.forcing(np.array([2.0]))[0]) <= error[0]
-    varying = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=schedule("linear", peak=0.1, steps=9.0))
+    assert abs(values[0] - problem.model.forcing(np.array([2.0]))[0]) <= error[0]
+    varying = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=schedule("linear", peak=0.1, steps=9.0))
     with pytest.raises(ValueError, match="constant gamma"):
         solve(varying, 0.1, method="secular")
     many = Spectrum(np.linspace(0.1, 1.0, 2001).tolist(), [0.0] * 2001)
-    large = Problem(spectrum=many, noise=1.0, gamma=1e-4, horizon=1.0)
+    large = Problem(Model(noise=1.0, spectrum=many), gamma=1e-4, horizon=1.0)
     assert solve(large, 1.0).method == "panels"
     with pytest.raises(ValueError, match="at most 2000 modes"):
         solve(large, 1.0, method="secular")
@@ -137,16 +141,16 @@ def test_no_gamma_is_the_signal_alone_and_others_are_refused():
     "changed",
     [
         {},
-        {"noise": 0.0, "model_size": 1, "s": 2.0},
+        {"noise": 0.0, "size": 1, "s": 2.0},
         {"gamma": 0.0},
-        {"model_size": 1e6, "beta": 1.3, "gamma": 0.05},
-        {"closure": "gaussian", "model_size": 7},
-        {"model_size": math.inf, "horizon": 1e6},
+        {"size": 1e6, "beta": 1.3, "gamma": 0.05},
+        {"closure": "gaussian", "size": 7},
+        {"size": math.inf, "horizon": 1e6},
     ],
 )
 def test_times_of_equal_distances_are_summed_in_blocks_to_the_same_loss(changed, monkeypatch):
-    base = {"s": 0.5, "beta": 2.0, "model_size": 128, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
-    problem = Problem(**{**base, **changed})
+    base = {"s": 0.5, "beta": 2.0, "size": 128, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
+    problem = problem_of(**{**base, **changed})
     for t in (np.linspace(0.0, problem.end, 5001)[1:], np.linspace(problem.end / 3, problem.end, 700)):
         blocks = solve(problem, t)
         monkeypatch.setattr(secular, "_MANY", 10**9)

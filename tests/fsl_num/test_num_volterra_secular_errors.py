@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum, secular
 from fsl_num.volterra.linear_modes import LinearModes
 from fsl_num.volterra.secular import _evaluate, _evaluate_blocks, _raised, _Terms, _terms, secular_zeros, solve_secular
@@ -266,7 +267,7 @@ def test_a_zero_at_nothing_grows_like_the_time():
 def test_as_many_modes_as_are_allowed(monkeypatch):
     monkeypatch.setattr(secular, "MOST_MODES", 3)
     allowed, beyond = (
-        Problem(spectrum=Spectrum(rates, [0.1] * len(rates)), noise=1.0, gamma=0.2, horizon=9.0)
+        Problem(Model(noise=1.0, spectrum=Spectrum(rates, [0.1] * len(rates))), gamma=0.2, horizon=9.0)
         for rates in ([1.0, 0.5, 0.25], [1.0, 0.5, 0.25, 0.2])
     )
     values, _, facts = solve_secular(allowed, np.array([1.0]), 1e-9)
@@ -276,7 +277,7 @@ def test_as_many_modes_as_are_allowed(monkeypatch):
 
 
 def test_times_are_taken_in_parts_that_stay_in_the_cache(monkeypatch):
-    problem = Problem(spectrum=Spectrum([1.0, 0.5, 0.25], [0.3, 0.2, 0.1]), noise=1.0, gamma=0.2, horizon=9.0)
+    problem = Problem(Model(noise=1.0, spectrum=Spectrum([1.0, 0.5, 0.25], [0.3, 0.2, 0.1])), gamma=0.2, horizon=9.0)
     t = np.array([0.0, 0.3, 0.5, 1.0, 2.5, 4.0, 7.0, 9.0])
     whole = solve_secular(problem, t, 1e-9)
     sizes = []
@@ -298,7 +299,7 @@ def test_times_are_taken_in_parts_that_stay_in_the_cache(monkeypatch):
 
 @pytest.mark.parametrize(("gamma", "rest"), [(0.2, 0.9), (1.0, 0.5), (1.9999, 1e-3), (3.0, 1e-3)])
 def test_what_is_rounded_everywhere_grows_towards_the_edge_of_stability(monkeypatch, gamma, rest):
-    problem = Problem(spectrum=Spectrum([1.0], [0.3], tail=0.5), noise=1.0, gamma=gamma, horizon=9.0)
+    problem = Problem(Model(noise=1.0, spectrum=Spectrum([1.0], [0.3], tail=0.5)), gamma=gamma, horizon=9.0)
     monkeypatch.setattr(secular, "_evaluate", lambda terms, t: (np.full(t.size, -2.5), np.full(t.size, 1e-3)))
     system = replace(secular.linear_modes(problem, 9.0), error=1e-6)
     monkeypatch.setattr(secular, "linear_modes", lambda *_: system)

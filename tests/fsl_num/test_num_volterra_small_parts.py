@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum, neumann
 
-SMALL = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=0.3, horizon=20.0)
+SMALL = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.3, horizon=20.0)
 
 
 def test_the_series_is_refined_until_two_solutions_agree(monkeypatch):
@@ -26,7 +27,7 @@ def test_the_series_is_refined_until_two_solutions_agree(monkeypatch):
 
 def test_terms_of_the_series_for_one_mode():
     # T^n of the constant delta + sigma^2, s0 exp(-2 t) aside: int K gamma, and int K gamma of that
-    problem = Problem(spectrum=Spectrum([1.0], [0.0], 0.5), noise=1.5, gamma=0.3, horizon=4.0)
+    problem = Problem(Model(noise=1.5, spectrum=Spectrum([1.0], [0.0], 0.5)), gamma=0.3, horizon=4.0)
     found = neumann.neumann_series(problem, [0.5, 4.0], terms=3)
     x = 2.0 * np.array([0.5, 4.0])
     first = 2.0 * 0.15 * (1.0 - np.exp(-x))

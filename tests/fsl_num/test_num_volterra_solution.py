@@ -6,29 +6,30 @@ import numpy as np
 import pytest
 
 from fsl_num import Problem, Spectrum, solve
+from fsl_num.model import Model
 
 
 def test_digits_that_are_not_reached_are_no_success():
     # the error of the contour is absolute, 1e-46, and so is small only beside larger losses
-    problem = Problem(s=6, beta=4, model_size=101, noise=0, gamma=0.3, horizon=1e11)
+    problem = Problem(Model(s=6, beta=4, size=101, noise=0), gamma=0.3, horizon=1e11)
     found = solve(problem, 1e11, digits=30)
     assert found.error[0] > float(found.values[0]) * 1e-30
     assert not found.success and "misses the 30 digits" in found.message
     # a jump that no break tells of
-    jump = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=lambda t: 0.1 + 0.4 * (t < 3.1), horizon=9.0)
+    jump = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=lambda t: 0.1 + 0.4 * (t < 3.1), horizon=9.0)
     hidden = solve(jump, 9.0, digits=20)
     assert hidden.error[0] > 1e-9 and not hidden.success
 
 
 @pytest.mark.parametrize("method", ["constant", "laplace", "high_precision"])
 def test_digits_that_are_reached_are_a_success(method):
-    problem = Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=0.3, horizon=50.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=10, noise=1.0), gamma=0.3, horizon=50.0)
     assert solve(problem, [1.0, 50.0], method=method, digits=25).success
     assert solve(problem, [1.0, 50.0], method=method).success
 
 
 def test_losses_below_the_smallest_floats_have_an_absolute_error():
-    problem = Problem(spectrum=Spectrum([1.0], [1.0]), noise=0.0, gamma=0.01, horizon=365.0)
+    problem = Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.01, horizon=365.0)
     found = solve(problem, [365.0])
     truth = np.exp(np.longdouble(-1.99) * 365)
     assert found.method == "secular" and found.error[0] > 0.0
@@ -39,28 +40,28 @@ def test_losses_below_the_smallest_floats_have_an_absolute_error():
 def test_a_loss_that_is_zero_stays_zero():
     zero = Spectrum([1.0, 0.5], [0.0, 0.0])
     for gamma in (0.1, lambda t: 0.1 / (1.0 + t)):
-        found = solve(Problem(spectrum=zero, noise=0.0, gamma=gamma, horizon=9.0), [0.0, 1.0, 9.0])
+        found = solve(Problem(Model(noise=0.0, spectrum=zero), gamma=gamma, horizon=9.0), [0.0, 1.0, 9.0])
         assert not found.values.any() and not found.error.any() and found.success
 
 
 @pytest.mark.parametrize("size", [20, math.inf])
 def test_a_grid_that_is_too_coarse_to_claim_anything_is_refused(size):
-    problem = Problem(s=0.5, beta=2.0, model_size=size, noise=1.0, gamma=0.3, horizon=1e5)
+    problem = Problem(Model(s=0.5, beta=2.0, size=size, noise=1.0), gamma=0.3, horizon=1e5)
     with pytest.raises(ValueError, match="needs horizon <= 8192, got 100000; use 'panels'"):
         solve(problem, 1e5, method="reference")
 
 
 def test_a_gamma_of_another_shape_is_refused():
-    problem = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=lambda t: np.full(7, 0.1), horizon=9.0)
+    problem = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=lambda t: np.full(7, 0.1), horizon=9.0)
     with pytest.raises(ValueError, match="gamma must return a number or an array of the shape of the times"):
         solve(problem, 9.0)
-    constant = Problem(s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=lambda t: [0.1], horizon=9.0)
+    constant = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=lambda t: [0.1], horizon=9.0)
     assert solve(constant, 9.0).success
 
 
 def test_waves_that_the_panels_miss_are_said_to_need_breaks():
     problem = Problem(
-        s=0.5, beta=2.0, model_size=5, noise=1.0, gamma=lambda t: 0.3 + 0.2 * np.sin(12.0 * t), horizon=100.0
+        Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=lambda t: 0.3 + 0.2 * np.sin(12.0 * t), horizon=100.0
     )
     found = solve(problem, 100.0)
     assert not found.success and "breaks where gamma turns" in found.message

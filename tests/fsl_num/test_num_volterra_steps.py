@@ -9,12 +9,14 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from models import problem_of
 from volterra_steps_truth import KINDS, by_eigenvectors, in_long_doubles, schedule_of
 
 from fsl_num import Discrete, Problem, Spectrum, final_loss_gradient, losses_of_schedules, losses_of_steps, solve
+from fsl_num.model import Model
 
 NOISES = (0.0, 1e-3, 1.0, 1e6, 1e12)
-MODEL = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.0, horizon=1.0)
+MODEL = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
 
 
 @st.composite
@@ -33,14 +35,14 @@ def problems(draw, sizes=(1, 2, 7, 60, 300), steps=60):
     if math.isfinite(size):
         model["spectrum"] = Spectrum(lam, signals, draw(st.sampled_from([0.0, 1e-6, 0.3])))
     else:
-        model |= {"s": s, "beta": beta, "model_size": size}
-    return Problem(**model, gamma=Discrete(rates=rates, batch_sizes=batches))
+        model |= {"s": s, "beta": beta, "size": size}
+    return problem_of(**model, gamma=Discrete(rates=rates, batch_sizes=batches))
 
 
 def parts_of(problem):
-    spectrum, plan = problem.spectrum, problem.gamma
+    spectrum, plan = problem.model.spectrum, problem.gamma
     rest = (plan.rates, plan.batch_sizes, problem.closure == "gaussian")
-    return spectrum.eigenvalues, spectrum.signals, spectrum.tail, problem.noise, *rest
+    return spectrum.eigenvalues, spectrum.signals, spectrum.tail, problem.model.noise, *rest
 
 
 tolerances = st.sampled_from([1e-4, 1e-6, 1e-8, 1e-10, 1e-12])
@@ -83,7 +85,7 @@ def test_thousands_of_steps_round_like_a_few(kind):
     rates, batches = schedule_of(kind, 8000, 4)
     lam = np.geomspace(1.0, 1e-5, 40)
     spectrum = Spectrum(lam, lam**1.5, 0.01)
-    problem = Problem(spectrum=spectrum, noise=1.0, gamma=Discrete(rates=0.3 * rates, batch_sizes=4.0 * batches))
+    problem = Problem(Model(noise=1.0, spectrum=spectrum), gamma=Discrete(rates=0.3 * rates, batch_sizes=4.0 * batches))
     values, errors, facts = losses_of_steps(problem, 3e-13)
     away = np.abs(values / in_long_doubles(*parts_of(problem)) - 1.0)
     # 6e-16 to 9e-16 was measured; without compensation it grows with the root of the number of steps
@@ -96,7 +98,7 @@ def test_many_schedules_are_each_within_its_claim(kind, seed, rtol, noise, steps
     rates = 0.4 * schedule_of(kind, steps, seed)[0]
     batches = np.random.default_rng(seed).uniform(2.0 * rates.max() + 0.1, 5.0 * rates.max() + 1.0, (300, steps))
     lam = np.arange(1.0, 21.0) ** -1.5
-    model = Problem(spectrum=Spectrum(lam, lam**2, 0.1), noise=noise, gamma=0.0, horizon=1.0)
+    model = Problem(Model(noise=noise, spectrum=Spectrum(lam, lam**2, 0.1)), gamma=0.0, horizon=1.0)
     found = losses_of_schedules(model, rates, batches, at=[0, steps // 2, steps] if steps > 1 else [0, 1], rtol=rtol)
     for row in (0, 255, 256, 299):
         truth = in_long_doubles(lam, lam**2, 0.1, noise, rates, batches[row], False)[found.at]
@@ -115,8 +117,8 @@ def test_times_within_steps_are_as_if_the_steps_were_cut_there(problem, shares, 
     starts = np.concatenate([[0.0], np.cumsum(plan.rates.astype(np.longdouble))])
     step = np.clip(np.searchsorted(starts, cuts[:-1], side="right") - 1, 0, plan.rates.size - 1)
     lengths, gammas = np.diff(cuts), (plan.rates.astype(np.longdouble) / plan.batch_sizes)[step]
-    spectrum = problem.spectrum
-    known = (spectrum.eigenvalues, spectrum.signals, spectrum.tail, problem.noise)
+    spectrum = problem.model.spectrum
+    known = (spectrum.eigenvalues, spectrum.signals, spectrum.tail, problem.model.noise)
     truth = in_long_doubles(*known, lengths, lengths / gammas, problem.closure == "gaussian")
     at = np.searchsorted(cuts, t.astype(np.longdouble))
     assert (np.abs(found.values - truth[at]) <= found.error).all()
@@ -126,7 +128,7 @@ def test_times_within_steps_are_as_if_the_steps_were_cut_there(problem, shares, 
 
 def test_the_end_of_a_schedule_is_as_sharp_as_its_last_step():
     rates = 0.1 + 0.05 * np.cos(np.linspace(0.0, 3.0, 20_000))
-    problem = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=Discrete(rates=rates))
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=Discrete(rates=rates))
     found, (values, errors, _) = solve(problem, problem.end), losses_of_steps(problem, 1e-12)
     assert found.method == "discrete" and found.success
     assert found.values[0] == values[-1] and found.error[0] == errors[-1]
@@ -137,7 +139,7 @@ def test_the_end_of_a_schedule_is_as_sharp_as_its_last_step():
 def test_steps_of_no_length_cost_nothing_and_add_no_error():
     rates = np.zeros(300_000)
     rates[[7, 200_000]] = 0.3, 0.2
-    few = Problem(s=0.5, beta=2.0, model_size=100, noise=1.0, gamma=Discrete(rates=[0.3, 0.2]))
+    few = Problem(Model(s=0.5, beta=2.0, size=100, noise=1.0), gamma=Discrete(rates=[0.3, 0.2]))
     many = replace(few, gamma=Discrete(rates=rates), horizon=None)
     (value, error, _), (values, errors, facts) = losses_of_steps(few, 1e-12), losses_of_steps(many, 1e-12)
     assert values[-1] == value[-1] and errors[-1] == pytest.approx(error[-1], rel=1e-6)
@@ -148,7 +150,7 @@ def test_steps_of_no_length_cost_nothing_and_add_no_error():
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_a_loss_that_is_zero_stays_zero_without_error(closure):
     spectrum = Spectrum([1.0, 0.3], [0.0, 0.0])
-    problem = Problem(spectrum=spectrum, noise=0.0, gamma=Discrete(rates=[0.1] * 50), closure=closure)
+    problem = Problem(Model(noise=0.0, spectrum=spectrum), gamma=Discrete(rates=[0.1] * 50), closure=closure)
     found, (values, errors, facts) = solve(problem, [0.0, 0.33, problem.end]), losses_of_steps(problem)
     assert not found.values.any() and not found.error.any() and found.success
     assert not values.any() and not errors.any() and facts.success
@@ -157,7 +159,9 @@ def test_a_loss_that_is_zero_stays_zero_without_error(closure):
 
 
 def test_losses_below_the_smallest_floats_have_an_absolute_error():
-    problem = Problem(spectrum=Spectrum([1.0], [1.0]), noise=0.0, gamma=Discrete(rates=[1.0] * 400, batch_sizes=100.0))
+    problem = Problem(
+        Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=Discrete(rates=[1.0] * 400, batch_sizes=100.0)
+    )
     values, errors, facts = losses_of_steps(problem)
     truth = np.exp(np.longdouble(-1.99) * np.arange(401))  # of the whole range of extended precision
     assert 0.0 < values[370] < 1e-318 and values[-1] < 1e-323 < errors[-1] and not facts.success
@@ -170,7 +174,9 @@ def test_underflow_is_claimed_in_every_unit_of_time(closure):
     # weights of 1e6 magnify what the smallest floats lose
     rates, batches = np.random.default_rng(0).uniform(0.0, 0.008, 400), np.full(400, 20.0)
     spectrum = Spectrum([1000.0, 366.0], [459.0, 2.66])
-    problem = Problem(spectrum=spectrum, noise=0.0, gamma=Discrete(rates=rates, batch_sizes=batches), closure=closure)
+    problem = Problem(
+        Model(noise=0.0, spectrum=spectrum), gamma=Discrete(rates=rates, batch_sizes=batches), closure=closure
+    )
     values, errors, _ = losses_of_steps(problem, 1e-5)
     assert (np.abs(values - in_long_doubles(*parts_of(problem))) <= errors).all() and values[-1] < 1e-310
 
@@ -186,7 +192,7 @@ def one_mode(rate, signal, delta, noise, eta, batch, steps):
 
 @pytest.mark.parametrize("eta", [0.1, 0.003, 1e-4])
 def test_a_million_steps_round_like_one(eta):
-    model = Problem(spectrum=Spectrum([0.3], [1.0], 0.01), noise=1.0, gamma=0.0, horizon=1.0)
+    model = Problem(Model(noise=1.0, spectrum=Spectrum([0.3], [1.0], 0.01)), gamma=0.0, horizon=1.0)
     plan, at = Discrete(rates=np.full(10**6, eta)), [1000, 10**5, 10**6]
     alone = losses_of_steps(replace(model, gamma=plan, horizon=None), 1e-13)[0][at]
     many = losses_of_schedules(model, plan.rates, [[1.0], [2.0]], at=at, rtol=1e-13).values
@@ -199,7 +205,7 @@ def test_a_million_steps_round_like_one(eta):
 
 def test_a_loss_that_grows_is_known_to_a_rounding_for_every_factor():
     problem = Problem(
-        spectrum=Spectrum([1.0], [1.0], 0.01), noise=1.0, gamma=Discrete(rates=[0.5] * 2000, batch_sizes=0.2)
+        Model(noise=1.0, spectrum=Spectrum([1.0], [1.0], 0.01)), gamma=Discrete(rates=[0.5] * 2000, batch_sizes=0.2)
     )
     values, errors, _ = losses_of_steps(problem, 1e-13)
     truth = one_mode(1.0, 1.0, 0.01, 1.0, 0.5, 0.2, 2000)
@@ -207,7 +213,7 @@ def test_a_loss_that_grows_is_known_to_a_rounding_for_every_factor():
 
 
 def test_a_loss_that_grows_beyond_floats_is_refused():
-    problem = Problem(spectrum=Spectrum([1.0, 0.5], [1.0, 1.0]), noise=0.1, gamma=Discrete(rates=[2.0] * 4000))
+    problem = Problem(Model(noise=0.1, spectrum=Spectrum([1.0, 0.5], [1.0, 1.0])), gamma=Discrete(rates=[2.0] * 4000))
     with pytest.raises(ArithmeticError, match="grows beyond 1.8e308 by step"):
         losses_of_steps(replace(problem, gamma=Discrete(rates=[2.0] * 4000, batch_sizes=0.5), horizon=None))
     with pytest.raises(ArithmeticError, match="grows beyond 1.8e308 by step"):
@@ -219,7 +225,7 @@ def test_near_instability_a_tolerance_is_missed_and_that_is_said():
     lam = [1.0, 0.5]
     plan = Discrete(rates=[0.1] * 50, batch_sizes=0.1 * 0.75 / 0.995)
     found = solve(
-        Problem(spectrum=Spectrum(lam, lam), noise=1.0, gamma=plan), [1.0, plan.total_intrinsic_time], rtol=1e-13
+        Problem(Model(noise=1.0, spectrum=Spectrum(lam, lam)), gamma=plan), [1.0, plan.total_intrinsic_time], rtol=1e-13
     )
     assert 1e-13 < (found.error / found.values).max() < 1e-11
     assert not found.success and "misses rtol = 1e-13" in found.message
@@ -231,7 +237,7 @@ def test_no_claim_of_a_gradient_is_too_small(kind, steps, seed, rtol):
     rates, batches = schedule_of(kind, steps, seed)
     batches = batches * (2.0 * (rates / batches).max())
     spectrum = Spectrum([1.0, 0.4, 0.03], [0.5, 0.2, 0.3], 0.05)
-    problem = Problem(spectrum=spectrum, noise=0.7, gamma=Discrete(rates=rates, batch_sizes=batches))
+    problem = Problem(Model(noise=0.7, spectrum=spectrum), gamma=Discrete(rates=rates, batch_sizes=batches))
     found = final_loss_gradient(problem, rtol)
     assert "misses" not in found.message
     known = (spectrum.eigenvalues, spectrum.signals, 0.05, 0.7)

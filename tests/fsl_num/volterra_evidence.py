@@ -98,7 +98,7 @@ def ask(case: Case, method: str, digits: int | None = None, rtol: float = 1e-12)
     start = time.perf_counter()
     if method == "reference" and case.problem.end > 50.0:
         return None  # 8192 uniform steps are none for a long horizon
-    if method in ("constant", "high_precision") and case.problem.model_size > 100:
+    if method in ("constant", "high_precision") and case.problem.model.size > 100:
         return None  # minutes: the cost of one grows like the square of the modes, the other takes panels by hundreds
     if method in ("high_precision", "enclosure") and len(case.problem.breaks) > 60:
         return None  # panels graded from every step
@@ -156,7 +156,7 @@ def verify(case: Case, names: Iterable[str] | None = None, largest: float = math
     ``largest``: the model up to which the package is asked for a truth with digits; it can cost minutes.
     """
     truth, digits, source = None, 30, ""
-    for name in (*OUTSIDE, *PRECISE) if case.problem.model_size <= largest else OUTSIDE:
+    for name in (*OUTSIDE, *PRECISE) if case.problem.model.size <= largest else OUTSIDE:
         found = precise_answers(case, digits, (name,)).get(name)
         if found is not None and found.sharp(10.0 ** (2 - digits)):
             truth, source = found.values, name

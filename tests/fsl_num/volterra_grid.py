@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from models import problem_of
 
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import trace
@@ -114,7 +115,7 @@ def _case(
     gamma = _gamma(kind, 2.0 * stability / trace(beta, size), horizon, draw, rng)
     breaks = gamma.ends if isinstance(gamma, Jumps) else ()
     own = {} if kind not in ("constant", "jumps") else {"horizon": horizon}
-    problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=gamma, breaks=breaks, **own)
+    problem = problem_of(s=s, beta=beta, size=size, noise=noise, gamma=gamma, breaks=breaks, **own)
     end = problem.end
     times = tuple(share * end for share in _SHARES[:-1]) + (end,)
     if kind == "discrete":

@@ -150,7 +150,7 @@ def interpolated(case: Case, digits: int) -> Any:
         modes = ball_modes(flint, case.problem, inner)
         march = March(flint, modes, collocation(stages, flint.ctx.prec))
         root = (math.lgamma(stages + 1) - inner * math.log(10.0)) / stages
-        ends = _ends(flint, case, total, breaks, power, inner, 2.0 * math.exp(root) / case.problem.fastest)
+        ends = _ends(flint, case, total, breaks, power, inner, 2.0 * math.exp(root) / case.problem.model.fastest)
         wanted = [_arb(flint, t) for t in case.times[:-1]]
         found: dict[int, Any] = {}
         for low, high in zip(ends[:-1], ends[1:], strict=True):

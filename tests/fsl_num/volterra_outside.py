@@ -39,8 +39,8 @@ def _context() -> Any:
 
 def modes(problem: Problem) -> tuple[Any, Any]:
     """Return eigenvalues and signals of a finite power-law model, one by one."""
-    index = np.arange(1.0, problem.model_size + 1.0)
-    return index**-problem.beta, index ** -(1.0 + problem.s * problem.beta)
+    index = np.arange(1.0, problem.model.size + 1.0)
+    return index**-problem.model.beta, index ** -(1.0 + problem.model.s * problem.model.beta)
 
 
 def _constant_pieces(problem: Problem) -> list[tuple[float, float]] | None:
@@ -65,13 +65,13 @@ def ode_library(case: Case, name: str, rtol: float = _SHARP) -> Any:
     most, longest = _REACH[name]
     pieces = _constant_pieces(problem)
     if (
-        problem.model_size > most
+        problem.model.size > most
         or problem.end > longest
         or len(pieces or ()) > (_MOST_PIECES if name == "LSODA" else 1)
     ):
         return None
     eigenvalues, state = modes(problem)
-    rest = problem.approximation + problem.noise
+    rest = problem.model.approximation_error + problem.model.noise
     breaks, wanted = np.array(problem.breaks), np.array(case.times)
     physical = pieces is None and isinstance(plan, Schedule)
     if physical:
@@ -104,7 +104,7 @@ def ode_library(case: Case, name: str, rtol: float = _SHARP) -> Any:
         if not run.success:
             return None
         state = run.y[:, -1]
-        found[high] = problem.approximation + state.sum()
+        found[high] = problem.model.approximation_error + state.sum()
     return [found[x] for x in wanted.tolist()]
 
 
@@ -117,28 +117,28 @@ def voles(case: Case, points: int = 16384) -> Any:
         return None
     t = np.linspace(0.0, problem.end, points + 1)
     values = library.solve_VIE_2(
-        kernel_values=problem.peak_gamma * problem.kernel(t),
-        g_values=problem.forcing(t) + problem.noise,
+        kernel_values=problem.peak_gamma * problem.model.kernel(t),
+        g_values=problem.model.forcing(t) + problem.model.noise,
         time_step=problem.end / points,
         coll_divs=12,
         coll_choices=[1, 3, 7, 10, 12],
         return_function=True,
     )[1]
-    return [float(values(time)) - problem.noise for time in case.times]
+    return [float(values(time)) - problem.model.noise for time in case.times]
 
 
 def matrix_exponentials(case: Case, digits: int) -> Any:
     """Piecewise constant gamma: a product of matrix exponentials in mpmath, at ``digits`` digits."""
     problem = case.problem
     pieces = _constant_pieces(problem)
-    if pieces is None or problem.model_size > 7 or len(pieces) > _MOST_PIECES:
+    if pieces is None or problem.model.size > 7 or len(pieces) > _MOST_PIECES:
         return None
     mp = mpmath.mp.clone()
     mp.dps = digits + 40
-    size = int(problem.model_size)
+    size = int(problem.model.size)
     s, beta = problem.number("s", mp), problem.number("beta", mp)
     rates = [mp.mpf(j) ** -beta for j in range(1, size + 1)]
-    delta = mp.mpf(approximation_error(problem.s, problem.beta, size, digits=digits + 30))
+    delta = mp.mpf(approximation_error(problem.model.s, problem.model.beta, size, digits=digits + 30))
     state = mp.matrix([mp.mpf(j) ** -(1 + s * beta) for j in range(1, size + 1)] + [mp.mpf(1)])
     wanted, found, now, end = list(case.times), [], mp.mpf(0), mp.mpf(0)
     if isinstance(problem.gamma, Discrete):
@@ -151,7 +151,7 @@ def matrix_exponentials(case: Case, digits: int) -> Any:
         for j, rate in enumerate(rates):
             for k in range(size):
                 system[j, k] = gamma * rate**2 - (2 * rate if j == k else 0)
-            system[j, size] = gamma * rate**2 * (delta + problem.noise)
+            system[j, size] = gamma * rate**2 * (delta + problem.model.noise)
         end += mp.mpf(length)
         last = i == len(pieces) - 1
         stops = [mp.mpf(t) for t in wanted[len(found) : -1] if mp.mpf(t) <= end]
@@ -182,7 +182,7 @@ def _exponential(mp: Any, matrix: Any, state: Any) -> Any:
 def one_mode(case: Case, digits: int) -> Any:
     """M = 1 by variation of constants, where the integral of gamma is known: one quadrature at ``digits`` digits."""
     problem, plan = case.problem, case.problem.gamma
-    if problem.model_size != 1:
+    if problem.model.size != 1:
         return None
     mp = mpmath.mp.clone()
     mp.dps = digits + 15
@@ -221,7 +221,7 @@ def one_mode(case: Case, digits: int) -> Any:
             return plan * t
     else:
         return None
-    delta = mp.mpf(approximation_error(problem.s, problem.beta, 1, digits=digits + 10))
+    delta = mp.mpf(approximation_error(problem.model.s, problem.model.beta, 1, digits=digits + 10))
     found = []
     for time in case.times:
         t = end if time == problem.end else mp.mpf(time)
@@ -238,7 +238,7 @@ def one_mode(case: Case, digits: int) -> Any:
             grid.append(width)
             width += 4
         value = mp.quad(past, sorted({*grid, farthest}))
-        found.append(delta + mp.exp(-2 * t + until) + (delta + problem.noise) * value)
+        found.append(delta + mp.exp(-2 * t + until) + (delta + problem.model.noise) * value)
     return found
 
 
@@ -281,10 +281,10 @@ def _kernel(beta: float, size: float, horizon: float) -> Any:
 def integral_equation(case: Case) -> Any:
     """Collocation of the integral equation itself, no modes: graded panels, 16 points on each, the kernel as it is."""
     problem = case.problem
-    if case.kind == "discrete" or problem.model_size < 100:
+    if case.kind == "discrete" or problem.model.size < 100:
         return None
     points, barycentric, gauss, gauss_weights = _rules()
-    end, kernel = problem.end, _kernel(problem.beta, problem.model_size, problem.end)
+    end, kernel = problem.end, _kernel(problem.model.beta, problem.model.size, problem.end)
     ends = _panel_ends(case)
     lows, highs = ends[:-1], ends[1:]  # pairs (t, end - t), the smaller exact
     widths = np.where(highs[:, 0] <= 0.5 * end, highs[:, 0] - lows[:, 0], lows[:, 1] - highs[:, 1])
@@ -295,7 +295,7 @@ def integral_equation(case: Case) -> Any:
     inside = t.copy()
     inside[:, -1] = np.nextafter(t[:, -1], 0.0)
     gamma = problem.gamma_on(inside.ravel(), left.ravel()).reshape(t.shape)
-    forcing = problem.forcing(t.ravel()).reshape(t.shape) + problem.noise
+    forcing = problem.model.forcing(t.ravel()).reshape(t.shape) + problem.model.noise
     driven = np.zeros_like(t)  # gamma (f + sigma^2)
     values = np.zeros_like(t)
     for i in range(len(widths)):
@@ -320,7 +320,7 @@ def integral_equation(case: Case) -> Any:
         values[i] = np.linalg.solve(np.eye(_NODES) - own * gamma[i], known)
         driven[i] = gamma[i] * values[i]
     at = {float(time): values[i, -1] for i, time in enumerate(highs[:, 0])}
-    return [at[time] - problem.noise for time in case.times]
+    return [at[time] - problem.model.noise for time in case.times]
 
 
 def _split(since: Any, until: Any) -> tuple[Any, Any, Any]:

@@ -164,9 +164,7 @@ DROP = "d(j) is the drop eta_(j-1) - eta_j"
 _GONE_BY = Sum(rate(_j), (_j, 1, k))
 _DOUBLE = Sum(Sum(drop(_j) * lam ** (i - _j), (_j, 2, i)), (i, 2, k))
 MOMENTUM: Final = equals(_L, _L0 + _A * _GONE_BY**-_kappa - C * _DOUBLE)
-MOMENTUM_DROPS: Final = equals(
-    _DOUBLE, Sum(drop(_j) * (1 - lam ** (k - _j + 1)) / (1 - lam), (_j, 2, k))
-)
+MOMENTUM_DROPS: Final = equals(_DOUBLE, Sum(drop(_j) * (1 - lam ** (k - _j + 1)) / (1 - lam), (_j, 2, k)))
 
 
 def _forgotten(time: Any, power: Expr = POWER) -> Expr:
@@ -184,9 +182,7 @@ LEFT: Final[tuple[Hypothesis | str, ...]] = (
     "R(i) = eta_(i+1) + ... + eta_k is the intrinsic time left after step i",
     "eta_0 is free: with eta_0 = eta_1 the sum begins at 2",
 )
-MULTI_POWER: Final = equals(
-    _LABEL_NOISE, Sum((rate(i - 1) - rate(i)) * _forgotten(left(i - 1)), (i, 1, k))
-)
+MULTI_POWER: Final = equals(_LABEL_NOISE, Sum((rate(i - 1) - rate(i)) * _forgotten(left(i - 1)), (i, 1, k)))
 MULTI_POWER_PRINTED: Final = equals(
     _LABEL_NOISE, Sum((rate(i - 1) - rate(i)) * _forgotten(Sum(rate(_j), (_j, 1, i))), (i, 1, k))
 )

@@ -17,6 +17,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Erratum
 from fsl_num.experiments.final_loss import PEAK, final_risk, functional_risk
 from fsl_num.experiments.loss_dynamics import GRID, loss_dynamics
+from fsl_num.model import Model
 from fsl_num.paper.empirical_laws.schedule_claims import Ranges
 from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.recursion import exact_risk
@@ -37,9 +38,7 @@ RISK, RATE, CLOCK, FUNCTIONAL, RUN, DEVIATION = (
     Function(name, positive=True) for name in ("E", "eta", "T", "F", "R", "deviation")
 )
 """The risk after a step, the rate at a step, intrinsic time, the functional law, one run, its standard error."""
-FINAL_RISK = {
-    name: Symbol(f"E_{name}", positive=True) for name in ("wsd", "exponential", "constant", "cosine")
-}
+FINAL_RISK = {name: Symbol(f"E_{name}", positive=True) for name in ("wsd", "exponential", "constant", "cosine")}
 k, i, r = (Symbol(name, integer=True, positive=True) for name in "kir")
 
 
@@ -96,7 +95,7 @@ def _peak(name: str, budget: float) -> float:
 
 @lru_cache(maxsize=4)
 def _final_losses(largest: int) -> Numbers:
-    problem = Regression(s=POINT[0], beta=POINT[1], model_size=math.inf, noise=NOISE)
+    problem = Regression(Model(s=POINT[0], beta=POINT[1], size=math.inf, noise=NOISE))
     numbers: dict[str, float] = {}
     for budget in (10**power for power in range(4, largest + 1)):
         risks = {}
@@ -118,7 +117,7 @@ def final_losses(sample: Sample) -> Numbers:
 @lru_cache(maxsize=4)
 def wsd_over_cosine(*peaks: float) -> Numbers:
     """The exact risk under WSD over that under cosine, both down to a tenth: when the decay begins, and at the end."""
-    problem = Regression(s=POINT[0], beta=POINT[1], model_size=SIZE, noise=NOISE)
+    problem = Regression(Model(s=POINT[0], beta=POINT[1], size=SIZE, noise=NOISE))
     numbers: dict[str, float] = {}
     for peak in peaks:
         curves = [

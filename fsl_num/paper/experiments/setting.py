@@ -14,6 +14,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Erratum
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.functional import noise_functional
+from fsl_num.model import Model
 from fsl_num.paper.scaling_laws.measurements import peak_rate
 from fsl_num.schedules import Constant, Cosine, ExponentialDecay, Schedule, StableDecay
 from fsl_num.spectrum import approximation_error, signal
@@ -57,7 +58,7 @@ def own_setting_rays(sample: Sample) -> tuple[Ray, ...]:
         values = []
         for steps in STEPS if sample.effort else QUICK_STEPS:
             plan = _schedules(steps, beta)[name]
-            problem = Problem(s=s, beta=beta, model_size=SIZE, noise=NOISE - missing, gamma=plan)
+            problem = Problem(Model(s=s, beta=beta, size=SIZE, noise=NOISE - missing), gamma=plan)
             solved = float(solve(problem, problem.end, rtol=1e-10).values[0])
             values.append(math.log(0.5 * (solved - missing)))
             logs["T"].append(math.log(problem.end))

@@ -15,6 +15,7 @@ import numpy as np
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import functional_scaling_law
+from fsl_num.model import Model
 from fsl_num.paper.functional.adversary import worst_schedule
 from fsl_num.paper.functional.instrument import Array, gaussian_march, instrument
 from fsl_num.paper.functional.measurements import bound, moderate_size
@@ -38,7 +39,7 @@ def excess_at_constant_rate(
 ) -> float:
     """f/law for constant gamma and M infinite at the horizon."""
     rate = 2.0 * stability / trace(beta)
-    problem = Problem(s=s, beta=beta, model_size=math.inf, noise=noise, gamma=rate, horizon=horizon)
+    problem = Problem(Model(s=s, beta=beta, size=math.inf, noise=noise), gamma=rate, horizon=horizon)
     plan = Constant(peak=rate, steps=horizon / rate)
     law = functional_scaling_law(plan, s, beta, math.inf, noise, rtol=rtol).total
     return float(solve(problem, horizon, rtol=rtol).values[0]) / law
@@ -77,12 +78,12 @@ def resolvent_supremum(beta: float, size: float, stability: float, horizon: floa
     gamma = 2.0 * stability / trace(beta, size)
     times = np.concatenate([np.geomspace(0.05, 50.0, 120), np.geomspace(60.0, max(horizon, 61.0), 60)])
     times = times[times <= horizon]
-    problem = Problem(s=s, beta=beta, model_size=size, noise=0.0, gamma=gamma, horizon=horizon)
-    louder = Problem(s=s, beta=beta, model_size=size, noise=1.0, gamma=gamma, horizon=horizon)
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=0.0), gamma=gamma, horizon=horizon)
+    louder = Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=gamma, horizon=horizon)
     quiet, loud = (solve(each, times, rtol=1e-10).values for each in (problem, louder))
     # loud - quiet is the noise that a source of size 1 leaves; delta_M is such a source besides itself.
-    signal = quiet - problem.approximation * (1.0 + loud - quiet)
-    return float((signal / problem.kernel(times)).max())
+    signal = quiet - problem.model.approximation_error * (1.0 + loud - quiet)
+    return float((signal / problem.model.kernel(times)).max())
 
 
 @lru_cache(maxsize=64)
@@ -166,7 +167,7 @@ def series(sample: Sample) -> list[tuple[dict[str, Any], float]]:
 
 def _series_problem(sample: Sample) -> Problem:
     s, beta = sample.point
-    return Problem(s=s, beta=beta, model_size=50, noise=1.0, gamma=2.0 * 0.2 / trace(beta, 50), horizon=1e3)
+    return Problem(Model(s=s, beta=beta, size=50, noise=1.0), gamma=2.0 * 0.2 / trace(beta, 50), horizon=1e3)
 
 
 @lru_cache(maxsize=64)

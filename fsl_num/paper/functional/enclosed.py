@@ -16,6 +16,7 @@ from typing import Any
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared
+from fsl_num.model import Model
 from fsl_num.spectrum import trace
 from fsl_num.volterra import Problem, solve
 
@@ -81,8 +82,9 @@ def quotients(sample: Sample) -> tuple[Quotient, ...]:
 
 
 def _at(s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, times: list[Fraction]) -> list[Quotient]:
-    given: dict[str, Any] = {"s": s, "beta": beta, "noise": noise, "gamma": gamma}
-    problem = Problem(**given, model_size=size, horizon=float(times[-1]))
+    exact: dict[str, Any] = {"s": s, "beta": beta}  # fractions, which are floats to the type checker only
+    given: Any = gamma
+    problem = Problem(Model(**exact, size=size, noise=noise), gamma=given, horizon=float(times[-1]))
     flint = _flint()
     if flint is None:
         values = solve(problem, [float(each) for each in times], rtol=1e-10).values

@@ -129,7 +129,8 @@ def _noise_mutants(sample: Sample) -> dict[str, Statement]:
 
 def _risk(sample: Sample, plan: Plan, *, family: str = "", noise: float = 1.0, batch: int = 0) -> float:
     rates, batches = plan[2], plan[3]
-    problem = replace(measured.small_problem(plan, sample), noise=noise, family=family or plan[0])
+    problem = measured.small_problem(plan, sample)
+    problem = replace(problem, model=replace(problem.model, noise=noise), family=family or plan[0])
     return float(exact_risk(problem, rates, batch or batches).excess_risk[-1])
 
 

@@ -104,9 +104,7 @@ def _rotated() -> Stated:
     projection, phi, theta = W * Q.T, Q * PHI, Q * THETA
     error = projection.T * V - theta
     v = MatrixSymbol("v", FEATURES, 1)
-    gradient = equals(
-        projection * phi * (phi.T * error - EPSILON * ONE), W * PHI * (PHI.T * ERROR - EPSILON * ONE)
-    )
+    gradient = equals(projection * phi * (phi.T * error - EPSILON * ONE), W * PHI * (PHI.T * ERROR - EPSILON * ONE))
     risk = equals(Trace(error.T * (Q * H * Q.T) * error) / 2, Trace(ERROR.T * H * ERROR) / 2)
     turned = equals(
         Q * v - RATE * phi * (phi.T * (Q * v - theta) - EPSILON * ONE),
@@ -181,9 +179,7 @@ LEAST, MOST = Symbol(r"\rho_-", nonnegative=True), Symbol(r"\rho_+", positive=Tr
 def _noise_bounds() -> AllOf:
     """(2 rho_- E + sigma^2) WHW' <= Sigma <= (2 rho_+ E + sigma^2) WHW', in every direction d."""
     own, curved = Trace(DIRECTION.T * SIGMA * DIRECTION), Trace(DIRECTION.T * CURVATURE * DIRECTION)
-    return AllOf(
-        (at_most((2 * LEAST * E + sigma**2) * curved, own), at_most(own, (2 * MOST * E + sigma**2) * curved))
-    )
+    return AllOf((at_most((2 * LEAST * E + sigma**2) * curved, own), at_most(own, (2 * MOST * E + sigma**2) * curved)))
 
 
 def _noise_energy() -> AllOf:

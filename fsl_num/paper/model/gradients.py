@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Sample
+from fsl_num.model import Model
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.paper.model.tables import Numbers
 from fsl_num.simulate.noise_covariance import noise_covariance
@@ -78,10 +79,9 @@ def cases(sample: Sample) -> Mapping[str, Case]:
     ):
         drawn = random_projection(size, features, generator)
         first = np.eye(size, features)
-        problem = Regression(
-            s=sample.point[0], beta=sample.point[1], model_size=size, features=features, noise=NOISE, family=family,
-            projection=drawn if kind == "random" else None,
-        )  # fmt: skip
+        projection = drawn if kind == "random" else None
+        model = Model(*sample.point, size, NOISE)
+        problem = Regression(model, features=features, family=family, projection=projection)
         xi, chance = cloud(family, features)
         phi = xi * np.sqrt(problem.eigenvalues)
         sigma = math.sqrt(NOISE)
@@ -159,7 +159,7 @@ def noise_formula(sample: Sample, *, label: float = 1.0, mean: float = 0.0, four
     """The formula of Sigma: with the kurtosis of each family, ``mean`` times the squared mean gradient added."""
     found = {}
     for name, case in cases(sample).items():
-        noiseless = replace(case.problem, noise=0.0)
+        noiseless = replace(case.problem, model=replace(case.problem.model, noise=0.0))
         curved = (case.projection * case.problem.eigenvalues) @ case.projection.T
         pull = (case.projection * case.problem.eigenvalues) @ case.error
         found[name] = fourth * noise_covariance(noiseless, case.v) + label * NOISE * curved

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.experiments.final_loss import PEAK, PRINTED_POWERS, functional_risk
+from fsl_num.model import Model
 from fsl_num.paper.model.statements import Operator
 from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios
 from fsl_num.simulate.random_features import BiasRatios, bias_ratios, random_projection
@@ -180,7 +181,7 @@ def small_problem(plan: Plan, sample: Sample) -> Regression:
     """Two weights and three features, with labels of noise 1."""
     s, beta = sample.point
     projection = None if plan[1] == "first features" else random_projection(2, 3, sample.seed)
-    return Regression(s=s, beta=beta, model_size=2, features=3, noise=1.0, family=plan[0], projection=projection)
+    return Regression(Model(s=s, beta=beta, size=2, noise=1.0), features=3, family=plan[0], projection=projection)
 
 
 @lru_cache(maxsize=64)
@@ -228,7 +229,7 @@ def printed_peak(schedule: str, sample: Sample, budget: float) -> float:
 def final_risks(rule: Any, sample: Sample) -> Mapping[str, list[Ray]]:
     """The functional scaling law at the end of training as the budget grows, under ``rule`` for the peak rate."""
     s, beta = sample.point
-    problem = Regression(s=s, beta=beta, model_size=math.inf, noise=9.0)
+    problem = Regression(Model(s=s, beta=beta, size=math.inf, noise=9.0))
     scale = np.log(np.array(BUDGETS))
     found = {}
     for name in DECAYING:

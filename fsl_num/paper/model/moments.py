@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Sample
+from fsl_num.model import Model as PowerLaw
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.paper.model.tables import Numbers
 from fsl_num.simulate.random_features import random_projection
@@ -330,7 +331,7 @@ def burst_constants(sample: Sample) -> tuple[list[float], float]:
 def grid_risks(sample: Sample) -> Numbers:
     """The excess risk of SGD with normal features and learning rates that fall, step by step, by its own recursion."""
     s, beta = sample.point
-    problem = Regression(s=s, beta=beta, model_size=MODEL, features=FEATURES, noise=NOISE)
+    problem = Regression(PowerLaw(s=s, beta=beta, size=MODEL, noise=NOISE), features=FEATURES)
     return {"E": exact_risk(problem, GRID_RATES, every=1).excess_risk[1:]}
 
 

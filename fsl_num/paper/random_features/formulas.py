@@ -31,9 +31,7 @@ from fsl_sym.random_features import (
 )
 from fsl_sym.symbols import HALF, M, N, beta, j, s, sigma, t, z
 
-_mu, _nu, _pi, _risk, _bias, _returned, _gamma = (
-    Function(name) for name in ("mu", "nu", "pi", "E", "b", "G", "gamma")
-)
+_mu, _nu, _pi, _risk, _bias, _returned, _gamma = (Function(name) for name in ("mu", "nu", "pi", "E", "b", "G", "gamma"))
 _small, _large, _most = (Symbol(name, positive=True) for name in ("c_1", "c_2", "c"))
 _i = Symbol("i", integer=True, positive=True)
 
@@ -102,13 +100,13 @@ TRACE_ORDER: Final = AllOf(
         equals(_LARGE_TRACE - _SMALL_TRACE, Trace((GAP * WEIGHT).T * (GAP * WEIGHT))),
     )
 )
-ROOTS: Final[tuple[Hypothesis, ...]] = (equals(LARGER * LARGER, SMALLER * SMALLER + GAP * GAP),
- *symmetric(SMALLER, LARGER, GAP, WEIGHT))
+ROOTS: Final[tuple[Hypothesis, ...]] = (
+    equals(LARGER * LARGER, SMALLER * SMALLER + GAP * GAP),
+    *symmetric(SMALLER, LARGER, GAP, WEIGHT),
+)
 
 _X, _Y = _square("X"), _square("Y")
-SIGNS: Final = equals(
-    Trace((_X * _S * _u).T * _H * (_X * _S * _u)), Trace((_Y * _u).T * _H * (_Y * _u))
-)
+SIGNS: Final = equals(Trace((_X * _S * _u).T * _H * (_X * _S * _u)), Trace((_Y * _u).T * _H * (_Y * _u)))
 """The risk that X leaves of S u, and Y of u."""
 
 # ---- trace inequalities ----------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Sample
+from fsl_num.model import Model
 from fsl_num.paper.random_features import terms
 from fsl_num.paper.random_features.draws import Draw, decay, drawn
 from fsl_num.paper.random_features.statements import DrawnRay
@@ -80,7 +81,7 @@ def solutions(draw: Draw, rate: float, times: Array) -> tuple[Array, Array]:
     for signals, tail, noise in ((draw.mean_signals, draw.mean_tail, 0.0), (0.0 * draw.mean_signals, 0.0, 1.0)):
         spectrum = Spectrum(draw.eigenvalues.tolist(), signals.tolist(), tail)
         end = float(times.max())
-        problem = Problem(noise=noise, gamma=rate, horizon=end, spectrum=spectrum, closure="gaussian")
+        problem = Problem(Model(noise=noise, spectrum=spectrum), gamma=rate, horizon=end, closure="gaussian")
         found.append(np.asarray(solve(problem, times, rtol=1e-9).values))
     return found[0], found[1]
 

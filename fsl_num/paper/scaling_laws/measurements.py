@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import noise_functional, scaling_functional
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Cosine, ExponentialDecay, Schedule, StableDecay
 from fsl_num.spectrum import approximation_error, signal, trace
 from fsl_num.volterra import Problem, solve
@@ -92,7 +93,7 @@ def functional_risk(training: Training, s: float, beta: float) -> float:
 def volterra_risk(training: Training, s: float, beta: float) -> float:
     """Half of f(T), the solution of the Volterra equation at the end of training."""
     plan = training.schedule(beta)
-    problem = Problem(s=s, beta=beta, model_size=training.size, noise=training.noise, gamma=plan)
+    problem = Problem(Model(s=s, beta=beta, size=training.size, noise=training.noise), gamma=plan)
     return 0.5 * float(solve(problem, problem.end, rtol=1e-8).values[0])
 
 
@@ -301,7 +302,7 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
     logs: dict[str, list[float]] = {"signal": [], "approximation": [], "noise": [], "sigma^2": []}
     values = []
     for plan, size, noise in runs:
-        problem = Problem(s=s, beta=beta, model_size=size, noise=noise, gamma=plan)
+        problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
         values.append(math.log(0.5 * float(solve(problem, problem.end, rtol=1e-8).values[0])))
         logs["signal"].append(math.log(signal(problem.end, s, beta, size)))
         logs["approximation"].append(math.log(approximation_error(s, beta, size)))

@@ -81,15 +81,16 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
 
     Raises ValueError where the problem is not of that kind.
 
-    >>> problem = Problem(s=1.0, beta=2.0, model_size=1, noise=0.0, gamma=0.5, horizon=9.0, closure="gaussian")
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=1.0, beta=2.0, size=1, noise=0.0), gamma=0.5, horizon=9.0, closure="gaussian")
     >>> value, error, facts = solve_constant(problem, [0.0], 20)
     >>> round(float(value[0]), 12)  # zeta(3)
     1.20205690316
     """
     if not problem.is_constant:
         raise ValueError("method 'constant' needs a constant gamma (a number or a Constant schedule); use 'panels'")
-    if problem.model_size > LARGEST:
-        raise ValueError(f"method 'constant' needs model_size <= {LARGEST}, got {problem.model_size!r}; use 'panels'")
+    if problem.model.size > LARGEST:
+        raise ValueError(f"method 'constant' needs model_size <= {LARGEST}, got {problem.model.size!r}; use 'panels'")
     mp = private_context(digits + _GUARD)
     gamma, sigma2 = problem.number("gamma", mp), problem.number("noise", mp)
     rates, weights, signals, delta = _modes(mp, problem, gamma)
@@ -136,13 +137,13 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
 def _modes(mp: Any, problem: Problem, gamma: Any) -> tuple[list[Any], list[Any], list[Any], Any]:
     """Return the distinct rates from the slowest (the next pole to the right is the previous entry), kernel weights and
     signals of all modes that share each, and delta."""
-    if problem.spectrum is not None:
-        eigen = [mp.mpf(x) for x in problem.spectrum.rates]
-        signals, delta = [mp.mpf(x) for x in problem.spectrum.weights_signal], mp.mpf(problem.spectrum.tail)
+    if problem.model.spectrum is not None:
+        eigen = [mp.mpf(x) for x in problem.model.spectrum.rates]
+        signals, delta = [mp.mpf(x) for x in problem.model.spectrum.weights_signal], mp.mpf(problem.model.spectrum.tail)
     else:
-        s, beta, indices = problem.number("s", mp), problem.number("beta", mp), range(1, int(problem.model_size) + 1)
+        s, beta, indices = problem.number("s", mp), problem.number("beta", mp), range(1, int(problem.model.size) + 1)
         eigen, signals = [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
-        delta = mp.mpf(approximation_error(s, beta, problem.model_size, digits=mp.dps))
+        delta = mp.mpf(approximation_error(s, beta, problem.model.size, digits=mp.dps))
     own = gamma if problem.closure == "gaussian" else mp.mpf(0)
     shared: dict[Any, tuple[Any, Any]] = {}
     for x, signal in zip(eigen, signals, strict=True):

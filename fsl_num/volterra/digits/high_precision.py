@@ -156,7 +156,8 @@ def solve_high_precision(
 
     Raises ValueError for what it does not support, TypeError where a function gamma cannot take an mpf.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=lambda t: 0.3 / (1 + t), horizon=10.0)
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=lambda t: 0.3 / (1 + t), horizon=10.0)
     >>> values, errors, facts = solve_high_precision(problem, [10.0], 20)
     >>> bool(errors[0] < 1e-18 * values[0])
     True
@@ -164,10 +165,10 @@ def solve_high_precision(
     digits = int(whole_size("digits", digits, infinite=False, least=15))
     if digits > 100:
         raise ValueError(f"digits must be at most 100 for this method, got {digits!r}")
-    if problem.spectrum is not None and problem.spectrum.size > LARGEST:
+    if problem.model.spectrum is not None and problem.model.spectrum.size > LARGEST:
         raise ValueError(
-            f"this method steps at most {LARGEST} modes of a given spectrum, got {problem.spectrum.size}; use 'panels',"
-            " or 'laplace' where gamma is constant"
+            f"this method steps at most {LARGEST} modes of a given spectrum, got {problem.model.size:g};"
+            " use 'panels', or 'laplace' where gamma is constant"
         )
     stages = _first_stages(problem, digits)
     previous: list[Any] | None = None
@@ -176,19 +177,19 @@ def solve_high_precision(
     while True:
         mp = private_context(digits + _GUARD + stages)  # which products of the table lose
         kind = arithmetic(mp, library)
-        depth = mp.mpf(10) ** -(digits + _UNSEEN) * min(mp.mpf(problem.end), 1 / mp.mpf(problem.fastest))
+        depth = mp.mpf(10) ** -(digits + _UNSEEN) * min(mp.mpf(problem.end), 1 / mp.mpf(problem.model.fastest))
         gamma = exact_gamma(mp, problem, depth)
         wanted = [_checked(mp, time, problem, gamma) for time in times]
-        ends = _panels(mp, gamma, wanted, problem.fastest, depth)
+        ends = _panels(mp, gamma, wanted, problem.model.fastest, depth)
         radau = radau_table(stages, mp.dps)
         # the table's products lose digits before gamma comes in
         rough = private_context(digits + _GUARD)
         table = _gamma_table(rough, replace(gamma, value=exact_gamma(rough, problem, depth).value), ends, radau.nodes)
         peak = _peak(gamma, ends, table)
         modes: DigitModes | None = None
-        if problem.spectrum is None and problem.model_size > ALL_MODES:
+        if problem.model.spectrum is None and problem.model.size > ALL_MODES:
             least = _least(problem, ends, table, [float(t) for t in wanted])
-            spare = max(0, math.ceil(math.log10((1.0 + problem.noise) / least)))
+            spare = max(0, math.ceil(math.log10((1.0 + problem.model.noise) / least)))
             modes = few_modes(problem, digits + spare + _MODE_GUARD + _FINER * rounds, peak)
         system = _system(mp, problem, modes)
         with kind.working():
@@ -225,7 +226,7 @@ def _first_stages(problem: Problem, digits: int) -> int:
     most = max(6, min(math.ceil(0.9 * digits), _FIRST_STAGES))  # stiff modes gain about 1.1 digits a stage
     if not isinstance(problem.gamma, Discrete):
         return most
-    turn = 2.0 * problem.fastest * float(problem.gamma.rates.max())
+    turn = 2.0 * problem.model.fastest * float(problem.gamma.rates.max())
     stages = 6
     # what a rational approximation of exp of that degree misses: s! (s-1)!/((2s)! (2s-1)!) turn^(2s)
     while stages < most and 2.0 * (
@@ -245,12 +246,14 @@ def _least(
 ) -> float:
     """Return about a lower bound of f at the times: no feedback, and of each panel the least gamma and kernel."""
     starts = np.array([float(t) for t, _ in ends[:-1]])
-    fed = problem.noise * np.array([float(width * min(row)) for width, row in table])
+    fed = problem.model.noise * np.array([float(width * min(row)) for width, row in table])
     found = []
     for t in wanted:
         seen = starts < t
         # the panel before t may end later than t by a rounding only
-        found.append(float(problem.forcing(np.array([t]))[0]) + float(fed[seen] @ problem.kernel(t - starts[seen])))
+        found.append(
+            float(problem.model.forcing(np.array([t]))[0]) + float(fed[seen] @ problem.model.kernel(t - starts[seen]))
+        )
     return max(min(found, default=1.0), 1e-300)
 
 
@@ -266,7 +269,7 @@ def _left_out(mp: Any, problem: Problem, modes: DigitModes, peak: float, largest
     back = gamma * mp.fsum(w / (x * (2 - own * x)) for w, x in zip(modes.kernel, modes.eigenvalues, strict=True))
     if back >= 1:
         return mp.mpf(0)
-    return (modes.signal_error + gamma * (largest + mp.mpf(problem.noise)) * modes.kernel_error) / (1 - back)
+    return (modes.signal_error + gamma * (largest + mp.mpf(problem.model.noise)) * modes.kernel_error) / (1 - back)
 
 
 def _running_difference(mp: Any, values: list[Any], others: list[Any]) -> list[Any]:
@@ -292,12 +295,12 @@ def _system(mp: Any, problem: Problem, modes: DigitModes | None) -> dict[str, An
     if modes is not None:
         eigen, weights, start = ([mp.mpf(x) for x in row] for row in (modes.eigenvalues, modes.kernel, modes.signals))
         delta = approximation_error_at(mp, problem)
-    elif problem.spectrum is not None:
-        eigen = [mp.mpf(x) for x in problem.spectrum.rates]
-        start, delta = [mp.mpf(x) for x in problem.spectrum.weights_signal], mp.mpf(problem.spectrum.tail)
+    elif problem.model.spectrum is not None:
+        eigen = [mp.mpf(x) for x in problem.model.spectrum.rates]
+        start, delta = [mp.mpf(x) for x in problem.model.spectrum.weights_signal], mp.mpf(problem.model.spectrum.tail)
     else:
         s, beta = problem.number("s", mp), problem.number("beta", mp)
-        indices = range(1, int(problem.model_size) + 1)
+        indices = range(1, int(problem.model.size) + 1)
         eigen, start = [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
         delta = approximation_error_at(mp, problem)
     rates, squares = [2 * x for x in eigen], [x**2 for x in eigen]

@@ -30,18 +30,18 @@ _FINER = 1.2  # the second contour against the first
 
 def approximation_error_at(mp: Any, problem: Problem) -> Any:
     """Return delta_M = sum_{j>M} j^-(1 + s beta), or the tail of a given spectrum, at the precision of ``mp``."""
-    if problem.spectrum is not None:
-        return mp.mpf(problem.spectrum.tail)
-    if math.isinf(problem.model_size):
+    if problem.model.spectrum is not None:
+        return mp.mpf(problem.model.spectrum.tail)
+    if math.isinf(problem.model.size):
         return mp.mpf(0)
     s, beta = problem.number("s", mp), problem.number("beta", mp)
-    return mp.mpf(approximation_error(s, beta, problem.model_size, digits=mp.dps))
+    return mp.mpf(approximation_error(s, beta, problem.model.size, digits=mp.dps))
 
 
 def _at_start(mp: Any, problem: Problem) -> Any:
     """Return f(0) = sum of lambda theta^2 over all features, learned or not."""
-    if problem.spectrum is not None:
-        return mp.fsum([problem.spectrum.tail, *problem.spectrum.weights_signal])
+    if problem.model.spectrum is not None:
+        return mp.fsum([problem.model.spectrum.tail, *problem.model.spectrum.weights_signal])
     beta = problem.number("beta", mp)
     return exponential_sum(1 + problem.number("s", mp) * beta, 0, beta, digits=mp.dps)
 
@@ -52,11 +52,11 @@ def _growth(problem: Problem, latest: Any) -> Any:
         return 0
     mp = private_context(30)
     gamma = problem.number("gamma", mp)
-    fastest = mp.mpf(problem.fastest)
+    fastest = mp.mpf(problem.model.fastest)
     sums = TransferSums(mp, problem, gamma)
     low = max(mp.mpf(0), gamma * fastest**2 - 2 * fastest) if problem.closure == "gaussian" else mp.mpf(0)
     # Khat(p) is at most the sum of all lambda^2 over p - low
-    high = low + gamma * mp.mpf(float(problem.kernel(np.zeros(1))[0])) * (1 + mp.mpf(10) ** -12)
+    high = low + gamma * mp.mpf(float(problem.model.kernel(np.zeros(1))[0])) * (1 + mp.mpf(10) ** -12)
     while (high - low) * latest > mp.mpf(10) ** -3 and high - low > high * mp.eps * 16:
         middle = (low + high) / 2
         if gamma * sums.at(mp.mpc(middle))[0].real > 1:
@@ -90,7 +90,8 @@ def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list
     two contours of which the finer is returned, at least the rounding to ``digits``. Raises ValueError where gamma is
     not constant, ArithmeticError where the sums over the spectrum cannot reach the digits.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.3, horizon=100.0)
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), gamma=0.3, horizon=100.0)
     >>> values, errors, facts = solve_laplace(problem, [100.0], 15)
     >>> bool(errors[0] < 1e-14 * values[0])
     True

@@ -108,9 +108,10 @@ def tails(series: _Series, p: Any, first: int) -> list[Any] | None:
 class TransferSums:
     """Khat and E of one problem at the precision of one context; ``gamma`` is its constant gamma.
 
+    >>> from fsl_num.model import Model
     >>> from fsl_num.exponential_sums_digits import private_context
     >>> mp = private_context(20)
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=1, noise=1.0, gamma=0.5, horizon=9.0, closure="gaussian")
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=0.5, horizon=9.0, closure="gaussian")
     >>> kernel, signal = TransferSums(mp, problem, mp.mpf("0.5")).at(mp.mpc(1))
     >>> float(kernel.real), float(signal.real)
     (0.4, 0.4)
@@ -119,14 +120,14 @@ class TransferSums:
     def __init__(self, mp: Any, problem: Problem, gamma: Any) -> None:
         self._mp = mp
         self._own = gamma if problem.closure == "gaussian" else mp.mpf(0)
-        self._size = problem.model_size
-        self._listed = problem.spectrum is not None
+        self._size = problem.model.size
+        self._listed = problem.model.spectrum is not None
         self._rates: list[Any] = []
         self._weights: tuple[list[Any], list[Any]] = ([], [])
-        if problem.spectrum is not None:
-            eigen = [mp.mpf(x) for x in problem.spectrum.rates]
+        if problem.model.spectrum is not None:
+            eigen = [mp.mpf(x) for x in problem.model.spectrum.rates]
             self._rates = [x * (2 - self._own * x) for x in eigen]
-            self._weights = ([x**2 for x in eigen], [mp.mpf(x) for x in problem.spectrum.weights_signal])
+            self._weights = ([x**2 for x in eigen], [mp.mpf(x) for x in problem.model.spectrum.weights_signal])
             return
         self._beta = problem.number("beta", mp)
         self._powers = (2 * self._beta, 1 + problem.number("s", mp) * self._beta)

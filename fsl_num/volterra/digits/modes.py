@@ -138,16 +138,17 @@ def few_modes(problem: Problem, digits: int, gamma_max: float) -> DigitModes:
 
     Raises ArithmeticError where a rule cannot be computed, ValueError for a given spectrum.
 
-    >>> infinite = Problem(s=0.5, beta=2.0, model_size=math.inf, noise=1.0, gamma=0.3, horizon=2.0**14)
+    >>> from fsl_num.model import Model
+    >>> infinite = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=2.0**14)
     >>> modes = few_modes(infinite, 30, 0.3)
     >>> len(modes.eigenvalues) < 110 and bool(modes.signal_error < 1e-29)
     True
     """
-    if problem.spectrum is not None:
+    if problem.model.spectrum is not None:
         raise ValueError("few modes stand for a power law, but a spectrum was given: use its own modes")
-    exact = [problem.exact.get(name, getattr(problem, name)) for name in ("s", "beta")]
+    exact = [problem.model.exact.get(name, getattr(problem.model, name)) for name in ("s", "beta")]
     gamma = float(gamma_max) if problem.closure == "gaussian" else 0.0
-    return _built(exact[0], exact[1], float(problem.model_size), problem.end, gamma, int(digits))
+    return _built(exact[0], exact[1], float(problem.model.size), problem.end, gamma, int(digits))
 
 
 @lru_cache(maxsize=16)

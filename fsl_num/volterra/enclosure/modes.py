@@ -52,7 +52,7 @@ class BallModes:
 
 def parameter(flint: Any, problem: Problem, name: str) -> Any:
     """Return s, beta or noise as a ball around exactly what was given."""
-    return flint.arb(rational(flint, problem.exact.get(name, getattr(problem, name))))
+    return flint.arb(rational(flint, problem.model.exact.get(name, getattr(problem.model, name))))
 
 
 def _split(problem: Problem, digits: int) -> tuple[int, int]:
@@ -60,7 +60,7 @@ def _split(problem: Problem, digits: int) -> tuple[int, int]:
     best = (math.inf, 0)
     for nodes in range(4, _MOST_NODES + 1):
         log_tau = math.log(4.0) + (math.lgamma(2 * nodes + 1) - digits * math.log(10.0)) / (2 * nodes)
-        log_head = (math.log(2.0 * problem.end) - log_tau) / problem.beta
+        log_head = (math.log(2.0 * problem.end) - log_tau) / problem.model.beta
         head = max(math.ceil(math.exp(min(log_head, 60.0))), 4)
         best = min(best, (head + 2 * nodes, nodes))
     return int(best[0] - 2 * best[1]), best[1]
@@ -74,20 +74,24 @@ def ball_modes(flint: Any, problem: Problem, digits: int, *, whole: bool = False
     Raises ValueError where more than ``LARGEST`` modes would be needed.
     """
     noise = parameter(flint, problem, "noise")
-    if problem.spectrum is not None:
-        if problem.spectrum.size > LARGEST:
-            raise ValueError(f"enclosures need a spectrum of at most {LARGEST} modes, got {problem.spectrum.size}")
+    if problem.model.spectrum is not None:
+        if problem.model.spectrum.size > LARGEST:
+            raise ValueError(
+                f"enclosures need a spectrum of at most {LARGEST} modes, got {problem.model.spectrum.size}"
+            )
         shared: dict[float, list[float]] = {}
-        for rate, weight in zip(problem.spectrum.eigenvalues.tolist(), problem.spectrum.signals.tolist(), strict=True):
+        for rate, weight in zip(
+            problem.model.spectrum.eigenvalues.tolist(), problem.model.spectrum.signals.tolist(), strict=True
+        ):
             shared.setdefault(rate, []).append(weight)
         eigen = [flint.arb(x) for x in shared]
         signals = [sum((flint.arb(x) for x in found), flint.arb(0)) for found in shared.values()]
         weights = [len(found) * x * x for x, found in zip(eigen, shared.values(), strict=True)]
         rates, counts = [2 * x for x in eigen], [len(found) for found in shared.values()]
-        return BallModes(rates, weights, signals, flint.arb(problem.spectrum.tail), noise, None, counts)
+        return BallModes(rates, weights, signals, flint.arb(problem.model.spectrum.tail), noise, None, counts)
     s, beta = parameter(flint, problem, "s"), parameter(flint, problem, "beta")
     head, nodes = _split(problem, digits)
-    size = problem.model_size
+    size = problem.model.size
     whole = whole or size <= max(_DIRECT, 2 * head + 4 * nodes)
     if (size if whole else head) > LARGEST:
         raise ValueError(
@@ -131,7 +135,7 @@ def _tail_rules(
     """Return the rules of n nodes for kernel and signal beyond ``head``, and (head + 1)^beta, the unit of 1/lambda."""
     s, beta = parameter(flint, problem, "s"), parameter(flint, problem, "beta")
     scale = flint.arb(head + 1) ** beta
-    size, found = problem.model_size, []
+    size, found = problem.model.size, []
     for power in (2 * beta, 1 + s * beta):
         powers = [power + i * beta for i in range(2 * nodes + 1)]
         moments = [(beyond(q, head) - beyond(q, size)) * scale**i for i, q in enumerate(powers)]

@@ -62,7 +62,7 @@ def _marched(
     march = March(flint, modes, collocation(stages, flint.ctx.prec))
     # the first panel is as long as a short piece may be: _stages has the estimate
     root = (math.lgamma(stages + 1) - (digits - 3) * math.log(10.0)) / stages
-    first = 2.0 * math.exp(root) / problem.fastest
+    first = 2.0 * math.exp(root) / problem.model.fastest
     values, count = {flint.fmpq(0): march.value()}, 0
     for part in parts:
         inside = {t - part.start for t in times if t is not None and part.start < t}
@@ -110,7 +110,7 @@ def _by_panels(flint: Any, problem: Problem, times: list[Any], digits: int) -> t
     depth = digits
     best: tuple[float, list[Any], dict[str, Any]] | None = None
     for _ in range(_ROUNDS):
-        stages = _stages(parts, problem.fastest, depth)
+        stages = _stages(parts, problem.model.fastest, depth)
         # the eigenvectors of the collocation matrix lose about a digit a stage
         with flint.ctx.workprec(math.ceil((depth + _GUARD + 1.1 * stages) / math.log10(2.0))):
             values, facts = _marched(flint, problem, pieces(flint, problem), times, depth, stages)
@@ -165,7 +165,8 @@ def solve_enclosure(problem: Problem, times: list[Any], digits: int) -> tuple[li
     Raises ValueError for other problems, UnstableProblemError where gamma_max tr(H)/2 >= 1, ImportError without
     python-flint, ArithmeticError where a bound cannot be proven.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.3, horizon=10.0)
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), gamma=0.3, horizon=10.0)
     >>> values, radii, facts = solve_enclosure(problem, [10.0], 20)
     >>> bool(radii[0] < 1e-20 * values[0])
     True
@@ -177,7 +178,7 @@ def solve_enclosure(problem: Problem, times: list[Any], digits: int) -> tuple[li
     problem.require_stable()
     digits = int(whole_size("digits", digits, infinite=False, least=15))
     mp = private_context(digits + _GUARD)
-    secular = problem.is_constant and problem.model_size <= LARGEST and problem.peak_gamma > 0.0
+    secular = problem.is_constant and problem.model.size <= LARGEST and problem.peak_gamma > 0.0
     if problem.closure != "volterra" and not secular:
         raise ValueError(
             f"enclosures of the closure {problem.closure!r} need a constant gamma > 0 and at most {LARGEST} modes"

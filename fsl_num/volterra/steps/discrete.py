@@ -185,7 +185,8 @@ def rounding(system: LinearModes, values: Array, highest: Array, first: float, s
 def rounding_margin(system: LinearModes, stability: float, rtol: float) -> float:
     """Return the part of the tolerance ``rtol`` that rounding leaves to the truncation of series.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=3, noise=1.0, gamma=0.1, horizon=9.0)
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=0.1, horizon=9.0)
     >>> 0.8e-8 < rounding_margin(linear_modes(problem, 9.0), problem.stability, 1e-8) < 1e-8
     True
     """
@@ -261,8 +262,9 @@ def losses_of_steps(problem: Problem, rtol: float = 1e-8) -> tuple[Array, Array,
 
     Examples
     --------
+    >>> from fsl_num.model import Model
     >>> plan = Discrete(rates=[0.3] * 50)
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=plan)
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=10, noise=1.0), gamma=plan)
     >>> values, errors, facts = losses_of_steps(problem)
     >>> len(values), bool(values[-1] < values[0]), facts.success
     (51, True, True)
@@ -281,7 +283,8 @@ def solve_discrete(problem: Problem, t: Array, rtol: float) -> tuple[Array, Arra
     Arguments and errors as in :func:`losses_of_steps`; the times may lie inside steps. The end of the schedule is the
     end of its last step; any other time is compared with the sum of the rates, rounded to a float, where a step starts.
 
-    >>> problem = Problem(s=0.5, beta=2.0, model_size=10, noise=1.0, gamma=Discrete(rates=[0.3] * 50))
+    >>> from fsl_num.model import Model
+    >>> problem = Problem(Model(s=0.5, beta=2.0, size=10, noise=1.0), gamma=Discrete(rates=[0.3] * 50))
     >>> bool(solve_discrete(problem, np.array([0.1]), 1e-9)[0] < losses_of_steps(problem)[0][0])
     True
     """
@@ -307,6 +310,6 @@ def solve_discrete(problem: Problem, t: Array, rtol: float) -> tuple[Array, Arra
     if blur.any():
         # f' changes by the jump of gamma times K(0) (f + sigma^2)
         jump = np.abs(np.append(gammas, gammas[-1])[wanted] - gammas[np.maximum(wanted - 1, 0)])
-        steepest = np.abs(slopes[wanted]) + jump * float(system.weights.sum()) * (values + problem.noise)
+        steepest = np.abs(slopes[wanted]) + jump * float(system.weights.sum()) * (values + problem.model.noise)
         errors = errors + 2.0 * blur * steepest
     return values, errors, {"modes": facts.modes, "evaluations": facts.evaluations}

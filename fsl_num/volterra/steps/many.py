@@ -63,7 +63,8 @@ def losses_of_schedules(
     Raises ValueError for arrays that do not fit and UnstableProblemError where a schedule lets the loss grow, unless
     ``allow_unstable``.
 
-    >>> model = Problem(s=0.5, beta=2.0, model_size=float("inf"), noise=1.0, gamma=0.0, horizon=1.0)
+    >>> from fsl_num.model import Model
+    >>> model = Problem(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), gamma=0.0, horizon=1.0)
     >>> losses = losses_of_schedules(model, [0.1] * 50, [[1.0], [2.0], [4.0]])
     >>> losses.values.shape, bool((np.diff(losses.values[:, 0]) < 0).all())
     ((3, 1), True)

@@ -1,0 +1,140 @@
+r"""The model: power-law kernel regression as four numbers, or any spectrum given as a list.
+
+lambda_j = j^-beta, theta*_j^2 = j^-1 lambda_j^(s-1), the first M features, labels with the noise sigma^2. What every
+part of the theory needs of it: the signal e_M, the forgetting kernel K_M, the approximation error delta_M, the trace.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fsl_num.given_spectrum import Spectrum
+from fsl_num.spectrum import approximation_error, eigenvalues, forgetting_kernel, signal, trace
+from fsl_num.validation import Array, capacity_exponent, positive, whole_size
+
+
+@dataclass(frozen=True)
+class Model:
+    r"""What is trained on what: the task, the size of the model, and the noise of the labels.
+
+    ``s`` > 0, the relative difficulty; ``beta`` > 1, the capacity exponent; ``size``: M, the number of features, whole
+    or inf; ``noise``: the variance sigma^2 >= 0 of the labels. Or ``spectrum`` (a
+    :class:`~fsl_num.given_spectrum.Spectrum`) in place of s, beta and size; then s and beta are nan. A Fraction given
+    for s, beta or noise is kept in ``exact``, which solvers with a chosen number of digits use; a float stands for its
+    binary value. Raises ValueError or TypeError for anything else.
+
+    The source condition and the capacity condition of the paper (labels ass:source, ass:capacity).
+
+    >>> model = Model(s=0.5, beta=2.0, size=100, noise=1.0)
+    >>> bool(model.signal(0.0) + model.approximation_error > model.signal(10.0) > 0)
+    True
+    >>> Model(spectrum=Spectrum([1.0, 0.25], [0.5, 0.1]), noise=0.0).trace
+    1.25
+    """
+
+    s: float = math.nan
+    beta: float = math.nan
+    size: float = math.nan
+    noise: float = math.nan
+    spectrum: Spectrum | None = field(default=None, kw_only=True)
+    exact: Mapping[str, Fraction] = field(default_factory=dict, repr=False, hash=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        given = {name: getattr(self, name) for name in ("s", "beta", "noise")}
+        left_out = {name for name in ("s", "beta", "size", "noise") if _is_nan(getattr(self, name))}
+        values: dict[str, Any] = {}
+        if self.spectrum is None:
+            if {"s", "beta", "size"} & left_out:
+                missing = ", ".join(name for name in ("s", "beta", "size") if name in left_out)
+                raise ValueError(f"a model needs s, beta and size, or a spectrum, but {missing} is missing")
+            values["s"] = positive("s", self.s)
+            values["beta"] = capacity_exponent(self.beta)
+            values["size"] = whole_size("size", self.size)
+        elif not isinstance(self.spectrum, Spectrum):
+            raise TypeError(f"spectrum must be a Spectrum, got {type(self.spectrum).__name__}")
+        elif not {"s", "beta"} <= left_out or not ("size" in left_out or self.size == self.spectrum.size):
+            raise ValueError("a model takes s, beta and size, or a spectrum, but both were given")
+        else:
+            values["size"] = float(self.spectrum.size)
+        if "noise" in left_out:
+            raise ValueError("a model needs noise, the variance sigma^2 of the labels (0 for none)")
+        values["noise"] = positive("noise", self.noise, zero=True)
+        # What was kept exactly is forgotten where dataclasses.replace changed the number.
+        kept = {name: value for name, value in self.exact.items() if float(value) == given[name]}
+        values["exact"] = kept | {name: value for name, value in given.items() if isinstance(value, Fraction)}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # One nan for all that is not there, or a model would not equal what is read back from a file.
+        self.__dict__.update({name: math.nan if _is_nan(value) else value for name, value in state.items()})
+
+    def number(self, name: str, mp: Any) -> Any:
+        """Return s, beta or noise as mpf of the context ``mp``: exactly what was given."""
+        return mp.convert(self.exact[name]) if name in self.exact else mp.mpf(getattr(self, name))
+
+    def signal(self, t: Any) -> Any:
+        """Return e_M(t) = sum_{j<=M} lambda_j theta_j^2 exp(-2 lambda_j t), t >= 0 a number or an array.
+
+        Source: e_M of the equation labelled eqn: fsl.
+        """
+        if self.spectrum is not None:
+            return self.spectrum.signal(np.asarray(t, dtype=np.float64))
+        return signal(t, self.s, self.beta, self.size)
+
+    def kernel(self, t: Any) -> Any:
+        """Return the forgetting kernel K_M(t) = sum_{j<=M} lambda_j^2 exp(-2 lambda_j t), t >= 0 a number or an array.
+
+        Source: K_M of the equation labelled eqn: fsl.
+        """
+        if self.spectrum is not None:
+            return self.spectrum.forgetting_kernel(np.asarray(t, dtype=np.float64))
+        return forgetting_kernel(t, self.beta, self.size)
+
+    @property
+    def approximation_error(self) -> float:
+        """delta_M = sum_{j>M} lambda_j theta_j^2, which no training removes (of a spectrum: its tail)."""
+        if self.spectrum is not None:
+            return self.spectrum.tail
+        return float(approximation_error(self.s, self.beta, self.size))
+
+    def forcing(self, t: Array) -> Array:
+        """Return delta_M + e_M(t), twice the excess risk of noiseless full-batch training (gradient flow)."""
+        return np.asarray(self.approximation_error + self.signal(t))
+
+    @property
+    def initial_risk(self) -> float:
+        """The excess risk before training, (delta_M + e_M(0))/2."""
+        return 0.5 * float(self.forcing(np.zeros(1))[0])
+
+    @property
+    def trace(self) -> float:
+        """tr H_M, the sum of the eigenvalues."""
+        return trace(self.beta, self.size) if self.spectrum is None else self.spectrum.trace
+
+    @property
+    def fastest(self) -> float:
+        """The largest eigenvalue: nothing changes faster than exp(-2 fastest t) by itself."""
+        return 1.0 if self.spectrum is None else float(self.spectrum.eigenvalues.max())
+
+    @property
+    def eigenvalues(self) -> Array:
+        """lambda_1 .. lambda_M as an array; ValueError where there are too many to list."""
+        return eigenvalues(self.size, self.beta) if self.spectrum is None else self.spectrum.eigenvalues
+
+    def _repr_latex_(self) -> str:
+        noise = rf"\sigma^2 = {self.noise:g}"
+        if self.spectrum is not None:
+            return rf"$M = {self.size:g},\ {noise}$"
+        size = r"\infty" if math.isinf(self.size) else f"{self.size:g}"
+        return rf"$s = {self.s:g},\ \beta = {self.beta:g},\ M = {size},\ {noise}$"
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
