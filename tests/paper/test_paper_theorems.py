@@ -48,11 +48,6 @@ SLOW = frozenset(
 )
 """Claims whose measurement at one point took half a second or more: tried at fewer points."""
 
-TOO_SHORT = {
-    "eqn:fsl-intro": "at (2, 5) the ratio after a burst drifts by 0.011 (limit 0.01) along M up to 1e4",
-}
-"""Claims whose rays are too short at some points that are drawn, so that a true claim may be refused there."""
-
 HELD = [each for each in all_claims() if each.corrected_by is None]
 
 
@@ -63,14 +58,7 @@ def tried(number):
 
 
 def parameters_of(found):
-    return [
-        pytest.param(
-            each.id,
-            id="".join(each.id.split()),
-            marks=[pytest.mark.xfail(reason=TOO_SHORT[each.id], strict=False)] if each.id in TOO_SHORT else [],
-        )
-        for each in found
-    ]
+    return [pytest.param(each.id, id="".join(each.id.split())) for each in found]
 
 
 def check(claim_id, data):
