@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from random import Random
 
 from conftest import chosen_profile
@@ -32,13 +33,10 @@ def test_a_proof_is_accepted_for_its_own_formula_alone() -> None:
 
 
 def test_part_of_a_proof_and_a_proof_and_more_are_not_the_proof() -> None:
-    several = [
-        claim
-        for claim in all_claims()
-        if isinstance(claim.formula, AllOf) and claim.derive is not None and not unproved(claim)
-    ]
-    assert several
-    for claim in several[:3]:
+    candidates = (claim for claim in all_claims() if isinstance(claim.formula, AllOf) and claim.derive is not None)
+    several = list(islice((claim for claim in candidates if not unproved(claim)), 3))
+    assert len(several) == 3
+    for claim in several:
         proof = claim.derivations()
         assert len(proof) > 1
         for wrong in (proof[1:], proof[:-1], proof[::-1], (*proof, proof[0])):
