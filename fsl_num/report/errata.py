@@ -11,7 +11,7 @@ from rich.text import Text
 
 from fsl_num.claims.records import KINDS, Erratum
 from fsl_num.report.plain import plain
-from fsl_num.report.tables import fields, markdown_table, table
+from fsl_num.report.tables import fields, markdown_table, table, whole_field
 
 PLURALS = {"typo": "typos", "inconsistency": "inconsistencies", "gap in the argument": "gaps in the argument"}
 """The kinds of errata that have a plural."""
@@ -56,8 +56,9 @@ def card(erratum: Erratum) -> Group:
     """One erratum whole."""
     texts = zip(_FIELDS, map(plain, _texts(erratum)), strict=True)
     where = ("where", f"{erratum.label}, line {erratum.line}")
-    parts = fields([where, *texts, ("claims", ", ".join(erratum.depends)), ("file", erratum.file)])
-    return Group(Text(f"{erratum.id} ({erratum.kind})", style="bold"), parts)
+    parts = fields([where, *texts, ("claims", ", ".join(erratum.depends))])
+    file = [whole_field("file", erratum.file, len(_FIELDS[0]) + 2)] if erratum.file else []
+    return Group(Text(f"{erratum.id} ({erratum.kind})", style="bold"), parts, *file)
 
 
 def markdown(errata: Sequence[Erratum]) -> str:

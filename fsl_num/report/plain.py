@@ -36,7 +36,7 @@ def _formula(latex: str) -> str:
 
 def _run(nodes: Sequence[Element], tight: bool) -> str:
     """The signs of a row; a ``tight`` one is an index, a power or a part of a fraction, and has no spaces."""
-    parts = []
+    parts: list[str] = []
     for at, node in enumerate(nodes):
         before, after = (_sign(nodes[at - 1]) if at else "("), (_sign(nodes[at + 1]) if at + 1 < len(nodes) else ")")
         text = _node(node, tight)
@@ -45,7 +45,7 @@ def _run(nodes: Sequence[Element], tight: bool) -> str:
         elif node.tag == "mo" and text == ",":
             text = "," if tight else ", "
         elif node.tag == "mo" and (text in _SPACED or text == ":") and not tight:
-            is_sign = text in "+−∓±" and before in _OPENING
+            is_sign = text in "+−∓" and before in _OPENING
             text = text if is_sign else f" {text} "
         elif node.tag == "mi" and len(text) > 1 and text.isalpha() and not tight:
             text = f" {text}"  # the name of a function
@@ -74,7 +74,7 @@ def _with_scripts(node: Element, tight: bool) -> str:
     base, *scripts = node
     text = _node(base, tight)
     if node.tag == "mover":
-        return f"{text}{_ACCENTS.get(scripts[0].text or '', scripts[0].text)}"
+        return unicodedata.normalize("NFC", f"{text}{_ACCENTS.get(scripts[0].text or '', scripts[0].text)}")
     shown = [_run(_unwrapped(each), tight=True) for each in scripts]
     if node.tag != "msup":
         text += f"_{_enclosed(shown.pop(0), len(_unwrapped(scripts[0])) > 1)}"
@@ -86,7 +86,7 @@ def _with_scripts(node: Element, tight: bool) -> str:
 def _power(power: str) -> str:
     if re.fullmatch("−?[0-9]+", power):
         return power.translate(_RAISED)
-    if power in {"⊤", "*"} or not power.strip("′"):
+    if power in {"⊤", "*"} or not power.strip("′″‴"):
         return power.replace("⊤", "ᵀ")
     return f"^{_enclosed(power, len(power) > 1)}"
 
