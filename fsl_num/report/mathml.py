@@ -26,12 +26,11 @@ _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def inline(latex: str) -> Markup:
-    """A formula within a text; its source as code where it cannot be typeset."""
+    """A formula within a text, a long one in pieces; its source as code where it cannot be typeset."""
     try:
-        nodes = list(formula_tree(latex))
+        return Markup(" ").join(_math([_mrow(piece)]) for piece in _pieces(list(formula_tree(latex))))
     except Exception:  # whatever the converter meets: a formula in its source is better than no page
         return _source(latex)
-    return _math([_mrow(nodes)])
 
 
 def display(latex: str) -> Markup:

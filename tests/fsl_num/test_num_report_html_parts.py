@@ -75,7 +75,7 @@ def test_letters_and_signs_are_those_of_the_source(latex, shown):
 def test_a_formula_may_be_broken_before_relations_outside_brackets(latex, rows, pieces):
     assert display(latex).count('class="row"') == rows
     assert display(latex).count("<math") == pieces
-    assert inline(latex).count("<math") == 1
+    assert inline(latex.replace(r"\\", "")).count("<math") == max(1, pieces - rows + 1)
 
 
 @pytest.mark.parametrize("latex", [r"\nosuch{x}", r"\frac{1", "<b>", "", "}"])
@@ -101,7 +101,7 @@ def test_every_formula_of_the_errata_is_typeset():
     for each in errata():
         for text in (each.as_printed, each.corrected, each.evidence):
             root = Reader(Texts()(text)).root
-            assert len(list(root.find("math"))) == text.count("$") / 2, each.id
+            assert len(list(root.find("math"))) >= text.count("$") / 2, each.id  # a long one in pieces
             assert len(list(root.find("code"))) == text.count("`") / 2, each.id  # none of them a formula in its source
 
 
