@@ -1,31 +1,180 @@
-"""Where the paper is wrong: the errata of all groups of claims, in the order of the paper."""
+r'''Where the paper is wrong: each erratum is a Markdown file in ``fsl_num/paper/<section>/errata``.
+
+The name of the file is the id of the erratum. Front matter says where it is, and three sections what and why:
+
+>>> own = parse("""---
+... label: "thm: x"
+... line: 12
+... kind: "typo"
+... claims: []
+... ---
+...
+... ## As printed
+...
+... $D^{-1}$ "as the theorem says"
+...
+... ## Corrected
+...
+... $D^{-2}$
+...
+... ## Evidence
+...
+... The proof has $D^{-2}$.
+... """, "fsl_num/paper/model/errata/wrong-power.md")
+>>> own.id, own.line, own.corrected
+('wrong-power', 12, '$D^{-2}$')
+
+Formulas stand between dollar signs, each within one line, names of labels and claims between backticks, and what is
+between double quotes in "As printed" are words of the paper near that line.
+'''
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Collection, Iterable
 from functools import cache
-from importlib import import_module
+from importlib.resources import files
+from pathlib import PurePosixPath
+from typing import Any, NoReturn
 
-from fsl_num.claims.records import Erratum
-from fsl_num.claims.registry import GROUPS, all_claims
+from fsl_num.claims.records import KINDS, Erratum
+
+_KEYS: dict[str, type] = {"label": str, "line": int, "kind": str, "claims": list}
+_SECTIONS = ("As printed", "Corrected", "Evidence")
+_MARKED = re.compile(r"(?<![A-Za-z0-9])\$(?P<formula>[^$]+)\$(?![A-Za-z0-9])|`[^`]+`")
+_SIGN_OF_A_FORMULA = re.compile(r"[$`\\^_*<>=~|{}\[\]]")
+_SPOILT = re.compile(r"^ | $|\*|\\[^A-Za-z]|(?<![A-Za-z0-9])_")
+"""What Markdown changes in a formula before it is typeset: emphasis and escapes; and dollar signs beside a space."""
 
 
 @cache
 def errata() -> tuple[Erratum, ...]:
     """Every erratum, ordered by its line in the paper's source.
 
-    Raises ValueError where two errata share an id, or one refers to a claim that does not exist.
+    Whether the claims exist that errata name is asked by :func:`check_claims`: no claim is needed to read errata.
 
+    Raises
+    ------
+    ValueError
+        A file is not in the form of an erratum, or two errata share an id.
+
+    Examples
+    --------
     >>> all(each.evidence for each in errata())
     True
     """
-    found = [each for group in GROUPS for each in import_module(f"fsl_num.paper.{group}").ERRATA]
+    found = []
+    for section in files("fsl_num.paper").iterdir():
+        folder = section / "errata"
+        if folder.is_dir():
+            for file in folder.iterdir():
+                name = f"fsl_num/paper/{section.name}/errata/{file.name}"
+                found.append(parse(file.read_text(encoding="utf-8"), name))
     ids = [each.id for each in found]
     doubled = sorted({each for each in ids if ids.count(each) > 1})
     if doubled:
         raise ValueError(f"these ids stand for more than one erratum: {', '.join(doubled)}")
-    known = {each.id for each in all_claims()}
-    for each in found:
-        unknown = sorted(set(each.depends) - known)
+    return tuple(sorted(found, key=lambda each: (each.line, each.file)))
+
+
+def check_claims(errata: Iterable[Erratum], known: Collection[str]) -> None:
+    """Raise ValueError where an erratum names a claim whose id is not among the ``known``.
+
+    >>> check_claims([Erratum("own", "thm: x", 12, "typo", "a", "b", "c", ("thm: y",))], ["thm: x"])
+    Traceback (most recent call last):
+    ValueError: erratum own refers to thm: y, which is no claim
+    """
+    for each in errata:
+        unknown = sorted(set(each.depends) - set(known))
         if unknown:
-            raise ValueError(f"erratum {each.id} refers to {', '.join(unknown)}, which is no claim")
-    return tuple(sorted(found, key=lambda each: each.line))
+            raise ValueError(f"{each.file or f'erratum {each.id}'} refers to {', '.join(unknown)}, which is no claim")
+
+
+def parse(text: str, file: str) -> Erratum:
+    """The erratum that a file holds.
+
+    Parameters
+    ----------
+    text
+        Front matter between two lines ``---`` with label, line, kind and claims, each value as JSON; then the sections
+        "As printed", "Corrected" and "Evidence".
+    file
+        The file as messages name it; its name is the id of the erratum.
+
+    Raises
+    ------
+    ValueError
+        The text has not that form: the message names the file and the line.
+    """
+    lines = text.splitlines()
+    if lines[:1] != ["---"] or "---" not in lines[1:]:
+        _refuse(file, 1, "an erratum begins with front matter between two lines '---'")
+    end = lines.index("---", 1)
+    given = _front_matter(lines[1:end], file)
+    sections: dict[str, str] = {}
+    name = ""
+    for number, line in enumerate(lines[end + 1 :], end + 2):
+        if line.startswith("#"):
+            name = line.removeprefix("## ")
+            if len(sections) == len(_SECTIONS) or name != _SECTIONS[len(sections)]:
+                _refuse(file, number, f"the sections are ## {', ## '.join(_SECTIONS)}, in this order, not {line!r}")
+            sections[name] = ""
+        elif line.strip():
+            if not name:
+                _refuse(file, number, "a text before the first section '## As printed'")
+            _check_formulas(line, file, number)
+            sections[name] = f"{sections[name]} {line.strip()}".lstrip()
+    empty = [each for each in _SECTIONS if not sections.get(each)]
+    if empty:
+        _refuse(file, len(lines), f"the section '## {empty[0]}' is missing or empty")
+    printed, corrected, evidence = (sections[each] for each in _SECTIONS)
+    if printed == corrected:
+        _refuse(file, len(lines), "the correction must differ from what is printed")
+    return Erratum(
+        PurePosixPath(file).stem, given["label"], given["line"], given["kind"], printed, corrected, evidence,
+        tuple(given["claims"]), file,
+    )  # fmt: skip
+
+
+def _front_matter(lines: list[str], file: str) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for number, line in enumerate(lines, 2):
+        key, _, text = line.partition(": ")
+        if key not in _KEYS or key in given:
+            _refuse(file, number, f"{key!r} is not one of {', '.join(_KEYS)}, or is given twice")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        wanted = type(value) is _KEYS[key] and value not in ("", 0)
+        if not wanted or (key == "claims" and not all(isinstance(each, str) for each in value)):
+            wish = {"line": "the number of a line", "claims": "a list of ids in quotes"}.get(key, "a text in quotes")
+            _refuse(file, number, f"{key} must be {wish}, not {text!r}")
+        if key == "kind" and value not in KINDS:
+            _refuse(file, number, f"the kind must be one of {', '.join(KINDS)}, not {value!r}")
+        given[key] = value
+    missing = [key for key in _KEYS if key not in given]
+    if missing:
+        _refuse(file, len(lines) + 2, f"the front matter does not say {', '.join(missing)}")
+    return given
+
+
+def _check_formulas(line: str, file: str, number: int) -> None:
+    """Refuse a formula that is not between dollar signs of this line, or that Markdown would change."""
+    if line.count("$") % 2:
+        _refuse(file, number, "a formula begins and ends with a dollar sign in one line: here is an odd number of them")
+    sign = _SIGN_OF_A_FORMULA.search(_MARKED.sub(" ", line))
+    if sign:
+        _refuse(file, number, f"{sign[0]!r} outside of a formula $...$ that stands apart from letters, or of `a name`")
+    for marked in _MARKED.finditer(line):
+        spoilt = _SPOILT.search(marked["formula"] or "")
+        if spoilt:
+            _refuse(
+                file, number, f"Markdown would change {spoilt[0]!r} in ${marked['formula']}$: "
+                r"write \ast, \lbrace, \Vert, an index right after a letter, and no space beside a dollar sign"
+            )  # fmt: skip
+
+
+def _refuse(file: str, number: int, why: str) -> NoReturn:
+    raise ValueError(f"{file}:{number}: {why}")

@@ -195,7 +195,11 @@ KINDS = ("typo", "inconsistency", "gap in the argument", "false as stated")
 
 @dataclass(frozen=True)
 class Erratum:
-    """A place where the paper is wrong, what is right, and how it is known; ``kind`` is one of :data:`KINDS`."""
+    """A place where the paper is wrong, what is right, and how it is known.
+
+    ``kind`` is one of :data:`KINDS`, ``depends`` are the ids of the claims that it rests on, ``file`` is where it is
+    written. The texts are Markdown, with formulas as LaTeX between dollar signs.
+    """
 
     id: str
     label: str
@@ -205,6 +209,7 @@ class Erratum:
     corrected: str
     evidence: str
     depends: tuple[str, ...] = ()
+    file: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

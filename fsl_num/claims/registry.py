@@ -28,7 +28,7 @@ GROUPS = (
     "experiments.protocols",
     "empirical_laws.claims",
 )
-"""Modules of this package that define CLAIMS and ERRATA, in the order of the paper."""
+"""Modules of this package that define CLAIMS, in the order of the paper."""
 
 
 @cache

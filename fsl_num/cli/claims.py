@@ -11,7 +11,10 @@ from fsl_num.cli.options import Arguments, Command, flag, json_option
 from fsl_num.cli.output import show, show_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fsl_num.claims.claim import Claim
+    from fsl_num.claims.records import Outcome
 
 
 def known_claim(claim_id: str) -> Claim:
@@ -41,23 +44,34 @@ def run_list(arguments: Arguments) -> int:
 
 
 def run_show(arguments: Arguments) -> int:
-    """Print one claim, and verify it unless that is not wanted. The status is 1 if it was and does not pass."""
-    claim = known_claim(arguments.id)
+    """Print one claim, or all of a label, verified unless that is not wanted. The status is 1 if one does not pass."""
+    claims = _claims_of(arguments.id)
     from fsl_num.report import claims as report
 
-    record = None
+    records: dict[str, Outcome] = {}
     if not arguments.no_verdict:
         from fsl_num.claims import runner
         from fsl_num.claims.cache import Cache, default_folder
 
         # With a claim come those that correct it.
-        records = runner.verify_all((claim.id,), cache=Cache(default_folder()))
-        (record,) = (each for each in records if each.claim_id == claim.id)
+        verified = runner.verify_all([claim.id for claim in claims], cache=Cache(default_folder()))
+        records = {each.claim_id: each for each in verified}
     if arguments.json:
-        show_json(report.card_json(claim, record))
+        cards = [report.card_json(claim, records.get(claim.id)) for claim in claims]
+        show_json(cards if len(cards) > 1 else cards[0])
     else:
-        show(report.card(claim, record))
-    return 0 if record is None or record.passes else 1
+        for at, claim in enumerate(claims):
+            show(*[""] * min(at, 1), report.card(claim, records.get(claim.id)))
+    return 0 if all(records[claim.id].passes for claim in claims if records) else 1
+
+
+def _claims_of(name: str) -> Sequence[Claim]:
+    """The claim with that id, or else all that bear that label."""
+    from fsl_num.claims.registry import all_claims
+
+    wanted = "".join(name.split())
+    claims = [claim for claim in all_claims() if "".join(claim.id.split()) == wanted]
+    return claims or [each for each in all_claims() if "".join(each.label.split()) == wanted] or [known_claim(name)]
 
 
 COMMANDS = {
@@ -74,6 +88,7 @@ COMMANDS = {
         "show",
         run_show,
         [click.Argument(["id"], metavar="ID"), json_option(), flag("--no-verdict", "do not verify the claim")],
-        "Show one claim (ID as fsl list shows it): hypotheses, derivation, check, test and verdict.",
+        "Show one claim (ID as fsl list shows it), or all that bear a label: hypotheses, verdict, and where formula, "
+        "proof, measurement, test and errata stand.",
     ),
 }

@@ -32,7 +32,7 @@ def run(arguments: Arguments) -> int:
         raise InputError("--cache needs the name of a folder")
     where = _place_of_work(arguments)
     from fsl_num.claims import registry, runner
-    from fsl_num.claims.errata import errata
+    from fsl_num.claims.errata import check_claims, errata
     from fsl_num.cli.claims import known_claim
 
     ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
@@ -55,6 +55,7 @@ def run(arguments: Arguments) -> int:
     # No claim checked is no proof of anything, so it does not pass.
     passed = bool(records) and all(record.passes for record in records)
     checked = {record.claim_id for record in records}
+    check_claims(errata(), [claim.id for claim in registry.all_claims()])
     mistakes = tuple(each for each in errata() if not arguments.ids or checked & set(each.depends))
     content = {
         "profile": profile,

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import functools
-import inspect
-import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Group
@@ -16,16 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.records import Outcome
-from fsl_num.claims.registry import group_of
-from fsl_num.report.tables import fields, table
+from fsl_num.claims.errata import errata
+from fsl_num.claims.records import Erratum, Outcome
+from fsl_num.report.places import Place, places
+from fsl_num.report.tables import fields, table, whole_field
 from fsl_num.report.verification import interval_text, resolution_text
-
-_HOME = Path(__file__).resolve().parents[2]
-"""The folder that holds the packages: the checkout, or where they were installed."""
-
-_TEST = "tests/test_theorems.py"
-"""The one generic test of every claim; it is part of a checkout, not of an installation."""
 
 
 def listing(claims: Sequence[Claim]) -> Table:
@@ -45,7 +34,6 @@ def labels_listing(account: Sequence[Mapping[str, Any]]) -> Table:
 
 def card(claim: Claim, record: Outcome | None) -> Group:
     """Everything about one claim."""
-    content = card_json(claim, record)
     head = [
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
@@ -57,13 +45,13 @@ def card(claim: Claim, record: Outcome | None) -> Group:
         ("probability", claim.probability),
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
-        *((name, _place(content[name])) for name in ("stated", "proof", "measured", "test")),
+        *((name, _place(place, claim.id)) for name, place in places(claim).items()),
         *(("theorem", str(each.conclusion)) for each in claim.derivations()),
         *_verdict_fields(record),
     ]
-    # The LaTeX formula is left whole, to be copied.
-    formula = Text(f"  {'LaTeX':<14}{claim.latex}", no_wrap=True, overflow="ignore")
-    return Group(Text(f"{claim.id}: {claim.title}", style="bold"), fields(head, 14), formula, fields(rest, 14))
+    formula = whole_field("LaTeX", claim.latex, 14)
+    wrong = [whole_field("erratum", each.file, 14) for each in errata_about(claim)]
+    return Group(Text(f"{claim.id}: {claim.title}", style="bold"), fields(head, 14), formula, fields(rest, 14), *wrong)
 
 
 def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
@@ -75,10 +63,8 @@ def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
         "hypotheses": [str(each) for each in claim.hypotheses],
         "probability": claim.probability or None,
         "depends": list(claim.depends),
-        "stated": stated_place(claim),
-        "proof": source_place(claim.derive),
-        "measured": source_place(claim.measure),
-        "test": generic_test_place((_HOME, Path.cwd())),
+        **{"formula_place" if name == "formula" else name: place for name, place in places(claim).items()},
+        "errata": [{"id": each.id, "kind": each.kind, "file": each.file} for each in errata_about(claim)],
         "outcome": None if record is None else record.to_json(),
     }
 
@@ -97,62 +83,21 @@ def summary_json(claim: Claim) -> dict[str, Any]:
     }
 
 
-def stated_place(claim: Claim) -> dict[str, Any] | None:
-    """The file and line where a claim is written down: where its id stands as it is, else the file of its group.
+def errata_about(claim: Claim) -> tuple[Erratum, ...]:
+    """The errata that rest on a claim or stand at its label.
 
     >>> from fsl_num.claims.registry import claim
-    >>> stated_place(claim("approximation-error"))["file"].endswith("kernel/claims.py")
-    True
+    >>> [each.id for each in errata_about(claim("thm:const_lrs_law"))]
+    ['constant-restated-early-times', 'constant-restated-theorem-cited']
     """
-    group = group_of(claim.id)
-    if not group:
-        return None
-    home = Path(sys.modules[group].__file__ or "").resolve()
-    folder = home.parent
-    for path in sorted(folder.glob("*.py")):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if re.match(rf'\s*(\w+\()?"{re.escape(claim.id)}"', line):
-                return {"name": claim.id, "file": path.resolve().relative_to(_HOME).as_posix(), "line": number}
-    return {"name": claim.id, "file": home.relative_to(_HOME).as_posix(), "line": 1}
+    return tuple(each for each in errata() if claim.id in each.depends or each.label == claim.label)
 
 
-def source_place(function: Any) -> dict[str, Any] | None:
-    """Where a function is written: its name, file (seen from the folder of the packages) and line; None for None.
-
-    >>> source_place(source_place)["file"]
-    'fsl_num/report/claims.py'
-    """
-    if function is None:
-        return None
-    while isinstance(function, functools.partial):
-        function = function.func
-    function = inspect.unwrap(function)
-    if not (inspect.isfunction(function) or inspect.ismethod(function) or inspect.isclass(function)):
-        function = type(function)  # an object that is called: its class is where it is written
-    path = Path(inspect.getsourcefile(function) or inspect.getfile(function)).resolve()
-    line = inspect.getsourcelines(function)[1]
-    shown = path.relative_to(_HOME) if path.is_relative_to(_HOME) else path
-    return {"name": function.__qualname__, "file": shown.as_posix(), "line": line}
-
-
-def generic_test_place(folders: Sequence[Path]) -> dict[str, Any]:
-    """Where the generic test of all claims stands: its function and line in the first folder that has the tests.
-
-    Without the tests at hand the name and line are None.
-    """
-    for folder in folders:
-        if (folder / _TEST).is_file():
-            for node in ast.walk(ast.parse((folder / _TEST).read_text(encoding="utf-8"))):
-                over = [ast.unparse(each) for each in node.decorator_list] if isinstance(node, ast.FunctionDef) else []
-                if isinstance(node, ast.FunctionDef) and any("all_claims()" in each for each in over):
-                    return {"name": node.name, "file": _TEST, "line": node.lineno}
-    return {"name": None, "file": _TEST, "line": None}
-
-
-def _place(place: dict[str, Any] | None) -> str:
-    if place is None:
-        return ""
-    return f"{place['file']}:{place['line']} ({place['name']})" if place["line"] else str(place["file"])
+def _place(place: Place | None, claim_id: str) -> str:
+    if place is None or not place["line"]:
+        return "" if place is None else str(place["file"])
+    name = "" if place["name"] == claim_id else f" ({place['name']})"
+    return f"{place['file']}:{place['line']}{name}"
 
 
 def _verdict_fields(record: Outcome | None) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +10,8 @@ from rich.console import Group
 from rich.text import Text
 
 from fsl_num.claims.records import KINDS, Erratum
-from fsl_num.report.tables import fields, markdown_table, table
+from fsl_num.report.plain import plain
+from fsl_num.report.tables import fields, markdown_table, table, whole_field
 
 PLURALS = {"typo": "typos", "inconsistency": "inconsistencies", "gap in the argument": "gaps in the argument"}
 """The kinds of errata that have a plural."""
@@ -54,10 +54,11 @@ def kind_of(kind: str, count: int) -> str:
 
 def card(erratum: Erratum) -> Group:
     """One erratum whole."""
-    texts = zip(_FIELDS, _texts(erratum), strict=True)
+    texts = zip(_FIELDS, map(plain, _texts(erratum)), strict=True)
     where = ("where", f"{erratum.label}, line {erratum.line}")
     parts = fields([where, *texts, ("claims", ", ".join(erratum.depends))])
-    return Group(Text(f"{erratum.id} ({erratum.kind})", style="bold"), parts)
+    file = [whole_field("file", erratum.file, len(_FIELDS[0]) + 2)] if erratum.file else []
+    return Group(Text(f"{erratum.id} ({erratum.kind})", style="bold"), parts, *file)
 
 
 def markdown(errata: Sequence[Erratum]) -> str:
@@ -76,20 +77,11 @@ def markdown(errata: Sequence[Erratum]) -> str:
 
 
 def _section(erratum: Erratum) -> str:
-    parts = [f"### {escaped(erratum.id)}", f"`{erratum.label}`, line {erratum.line} of the source."]
-    parts += [f"**{_sentence(name)}** {escaped(text)}" for name, text in zip(_FIELDS, _texts(erratum), strict=True)]
+    parts = [f"### {erratum.id}", f"`{erratum.label}`, line {erratum.line} of the source."]
+    parts += [f"**{_sentence(name)}** {text}" for name, text in zip(_FIELDS, _texts(erratum), strict=True)]
     if erratum.depends:
         parts.append(f"**Claims.** {', '.join(f'`{each}`' for each in erratum.depends)}")
     return "\n\n".join(parts)
-
-
-def escaped(text: str) -> str:
-    """Plain text that Markdown shows as it is: no emphasis, link, tag or table comes out of a formula.
-
-    >>> print(escaped("e_M <= C*t^-s | x[1]"))
-    e\\_M \\<= C\\*t^-s \\| x\\[1\\]
-    """
-    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
 
 
 def _texts(erratum: Erratum) -> tuple[str, str, str]:

@@ -59,6 +59,15 @@ def fields(pairs: Iterable[tuple[str, Cell]], least: int = 0) -> Table:
     return grid
 
 
+def whole_field(name: str, value: str, least: int) -> Text:
+    """A name with a value that is never broken, so that it can be copied: a formula, a path.
+
+    >>> print(rendered(whole_field("paper", "a/b", 6), width=7))
+      paper   a/b
+    """
+    return Text(f"  {name:<{least}}{value}", no_wrap=True, overflow="ignore")
+
+
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
     """The table in Markdown (pipes in cells are escaped).
 

@@ -5,12 +5,10 @@ import pytest
 from sympy import Rational
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.registry import all_claims
 from fsl_num.claims.statements import Ray, growth
 from fsl_num.paper.allocation.claims import CLAIMS
 from fsl_num.paper.allocation.comparisons import CLAIMS as COMPARISONS
 from fsl_num.paper.allocation.comparisons import Vanishes
-from fsl_num.paper.allocation.errata import ALLOCATION_ERRATA as ERRATA
 from fsl_num.paper.allocation.forms import End, at_least, point, printed_claim, statement_of
 from fsl_sym.allocation import optimal_allocation
 
@@ -69,14 +67,6 @@ def test_derived_claims_say_what_the_allocation_says(claim):
             "power": float(risk.power),
             "log power": float(risk.log_power),
         }
-
-
-def test_errata_point_at_claims_that_exist():
-    ids = {each.id for each in all_claims()}
-    assert len({each.id for each in ERRATA}) == len(ERRATA)
-    for erratum in ERRATA:
-        assert set(erratum.depends) <= ids
-        assert erratum.as_printed != erratum.corrected
 
 
 def test_every_refutable_claim_names_its_correction():

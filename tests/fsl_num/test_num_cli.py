@@ -273,6 +273,28 @@ def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_verified(run, ca
     assert "UNKNOWN" not in capsys.readouterr().out
 
 
+def test_a_label_shows_all_of_its_claims(run, capsys):
+    wanted = [each.id for each in all_claims() if each.label == "lemma:ke-power"]
+    assert len(wanted) > 1
+    assert main(["show", "lemma: ke-power", "--json"]) == 0
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == wanted
+    assert main(["show", "lemma:ke-power"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"{name}: " in shown for name in wanted) and shown.count("\n\n") == len(wanted) - 1
+    run.outcome[wanted[-1]] = record(wanted[-1], Verdict.UNKNOWN, passes=False)
+    assert main(["show", "lemma:ke-power"]) == 1
+    capsys.readouterr()
+
+
+def test_a_claim_is_shown_in_eighty_columns_but_for_what_is_left_whole(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("thm: wsd", "thm: fsl-hard-regime", "lemma:ke-power", "tab: optimal-scaling", "thm:chinchilla"):
+        assert main(["show", name, "--no-verdict"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert max(len(line) for line in lines if not line.startswith(("  LaTeX ", "  erratum "))) <= 80
+        assert all(any(line.startswith(f"  {place} ") for line in lines) for place in ("formula", "measured", "test"))
+
+
 def test_the_formula_of_a_claim_is_left_whole_to_be_copied(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     for each in all_claims()[:40]:

@@ -9,7 +9,6 @@ from sympy import Rational
 
 from fsl_num.claims.claim import Sample
 from fsl_num.paper.functional import constants, endpoint_claims, gaps
-from fsl_num.paper.functional.claims import CLAIMS, ERRATA
 from fsl_num.paper.functional.statements import Between
 from fsl_num.paper.functional.theorem_claims import past_two, up_to_two
 
@@ -56,8 +55,3 @@ def test_samples_are_moved_to_the_range_that_is_checked() -> None:
     inside, outside = (Sample("easy", Rational(value), Rational(2)) for value in (1, 3))
     assert up_to_two(inside) is inside and up_to_two(outside).s == Rational(3, 2)
     assert past_two(outside) is outside and past_two(inside).s == 2
-
-
-def test_every_erratum_names_a_label_that_a_claim_carries() -> None:
-    labels = {claim.label for claim in CLAIMS}
-    assert all(erratum.label in labels for erratum in ERRATA)

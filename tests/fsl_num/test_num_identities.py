@@ -10,7 +10,7 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import NothingCompared
 from fsl_num.model import Model
 from fsl_num.paper.allocation.numeric_laws import measure_risk
-from fsl_num.paper.model import capacities, equation_claims, gradients, identities, moments, spaces
+from fsl_num.paper.model import capacities, equation_claims, gradients, moments, spaces
 from fsl_num.paper.model.tables import Interval, Table, table
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_num.simulate.regression import Regression
@@ -141,11 +141,3 @@ def test_higher_capacities_keep_the_task():
     for sample in (HARD, EASY):
         for s, beta in capacities.richer(sample).values():
             assert s * beta == sample.s * sample.beta and 1 < beta < sample.beta
-
-
-def test_every_printed_claim_that_fails_has_its_erratum():
-    named = {name for each in identities.ERRATA for name in each.depends}
-    # these have theirs among the errata of the model, and of the allocations
-    elsewhere = {"appendix_rkhs/coefficients", "appendix_rkhs/source-sum", "sub:the_sde_modeling/grid"}
-    elsewhere |= {"sec: effect-lrs/peak-rate-and-capacity", "sub:the_sde_modeling/physical-drift"}
-    assert {each.id for each in identities.CLAIMS if each.corrected_by} <= named | elsewhere

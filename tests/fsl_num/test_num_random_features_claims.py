@@ -9,8 +9,8 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.runner import verify
 from fsl_num.model import Model
-from fsl_num.paper.random_features import draws, forcing, laws, matrices, risks, terms
-from fsl_num.paper.random_features.claims import CLAIMS, ERRATA
+from fsl_num.paper.random_features import draws, laws, matrices, risks, terms
+from fsl_num.paper.random_features.claims import CLAIMS
 from fsl_num.paper.random_features.statements import (
     Between,
     DrawnRay,
@@ -177,8 +177,3 @@ def test_the_identities_are_proved_and_the_lost_term_is_missed():
         "lem:T_estimate/first-columns": Verdict.PROVED
     }
     assert {found[name] for name in measured} == {Verdict.SUPPORTED}
-
-
-def test_each_erratum_is_about_a_place_of_the_proof():
-    assert [each.line for each in ERRATA] == sorted(each.line for each in ERRATA)
-    assert forcing.RAYS and len({each.id for each in ERRATA}) == len(ERRATA)

@@ -3,13 +3,13 @@
 import dataclasses
 import json
 import math
-from functools import partial
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sympy import Rational, sympify
 
+from fsl_num.claims.errata import errata
 from fsl_num.claims.records import (
     DerivationRecord,
     Erratum,
@@ -21,7 +21,7 @@ from fsl_num.claims.records import (
 )
 from fsl_num.claims.registry import claim
 from fsl_num.report.allocations import allocation_latex, allocation_text, order_range_json
-from fsl_num.report.claims import card, card_json, generic_test_place, labels_listing, source_place
+from fsl_num.report.claims import card, card_json, labels_listing
 from fsl_num.report.table import FORMATS, table_json
 from fsl_num.report.tables import fields, latex_table, markdown_table, rendered, table
 from fsl_num.report.verification import records_table, resolution_note, unresolved, verification
@@ -174,6 +174,15 @@ def test_a_card_shows_role_probability_and_witnesses():
     assert content["probability"] == subject.probability
 
 
+def test_a_card_names_the_errata_at_its_label_and_those_that_rest_on_it():
+    for claim_id in ("thm: wsd", "lem:eig_ratio/corrected", "lemma:em-gap"):
+        subject = claim(claim_id)
+        told = {each.id: each.file for each in errata() if each.label == subject.label or claim_id in each.depends}
+        assert {each["id"]: each["file"] for each in card_json(subject, None)["errata"]} == told
+        shown = rendered(card(subject, None), width=80).splitlines()
+        assert [line.split()[1] for line in shown if line.startswith("  erratum ")] == list(told.values())
+
+
 def test_the_account_says_why_no_claim_covers_a_place():
     place = {"label": "eqn: x", "line": 9, "kind": "formula", "claims": [], "not_checkable": "a definition"}
     text = rendered(labels_listing([place, place | {"not_checkable": None}, place | {"claims": ["thm:x", "thm:y"]}]))
@@ -269,18 +278,3 @@ def test_the_table_does_not_pair_different_regimes():
     turned = dataclasses.replace(compute, regimes=compute.regimes[::-1])
     with pytest.raises(ValueError, match="different regimes"):
         FORMATS["latex"]([(data, turned)])
-
-
-def test_the_place_of_a_function_is_found_through_wrappers():
-    assert source_place(None) is None
-    assert source_place(partial(point, 1)) == source_place(point)
-    assert source_place(point)["name"] == "point"
-
-
-def test_the_generic_test_is_found_where_the_tests_are(tmp_path):
-    nowhere = {"name": None, "file": "tests/test_theorems.py", "line": None}
-    assert generic_test_place((tmp_path,)) == nowhere
-    (tmp_path / "tests").mkdir()
-    source = "def test_other(): ...\n\n\n\n@pytest.mark.parametrize('one', all_claims())\ndef test_claim(one): ...\n"
-    (tmp_path / "tests" / "test_theorems.py").write_text(source, encoding="utf-8")
-    assert generic_test_place((tmp_path / "missing", tmp_path)) == nowhere | {"name": "test_claim", "line": 6}

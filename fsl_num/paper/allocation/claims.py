@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from fsl_num.paper.allocation.errata import ALLOCATION_ERRATA
 from fsl_num.paper.allocation.forms import at_least, derived_claim, point, printed_claim
 from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.order import UNIT
@@ -301,4 +300,3 @@ CLAIMS = (
     derived_claim("thm: wsd/compute-derived", "thm: wsd", 1042, "WSD, compute-optimal, derived", ("wsd", "compute")),
 )
 """In the order of the paper."""
-ERRATA = ALLOCATION_ERRATA

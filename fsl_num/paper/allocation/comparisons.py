@@ -10,7 +10,7 @@ from sympy import Rational, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import parts_of
-from fsl_num.claims.records import Erratum, Judgement
+from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement, growth
 from fsl_num.paper.allocation.forms import HYPOTHESES, End, allocation_formula, family_of, measure
 from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_risk
@@ -276,5 +276,4 @@ def _fraction(budget: str, sample: Sample) -> Vanishes:
     return Vanishes(growth(float(lower.power), float(lower.log_power)))
 
 
-ERRATA: tuple[Erratum, ...] = ()
 """Those about comparisons follow from the allocations compared and stand with them."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fsl_num.claims.claim import Claim
 from fsl_num.paper.empirical_laws import accuracy, ansatz_claims, law_claims, schedule_claims
-from fsl_num.paper.empirical_laws.errata import ERRATA
 
 CLAIMS: tuple[Claim, ...] = (
     *law_claims.CLAIMS,
@@ -17,5 +16,3 @@ CLAIMS: tuple[Claim, ...] = (
     *ansatz_claims.CLAIMS,
     *accuracy.CLAIMS,
 )
-
-__all__ = ["CLAIMS", "ERRATA"]

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from sympy import Expr, Function, Rational, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.records import Erratum
 from fsl_num.experiments.final_loss import PEAK, final_risk, functional_risk
 from fsl_num.experiments.loss_dynamics import GRID, loss_dynamics
 from fsl_num.model import Model
@@ -246,18 +245,3 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: Ranges(WSD_BELOW, _WRONG_WSD), regimes=("hard",), role="corrected", family="wsd-cosine",
     ),
 )  # fmt: skip
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        "wsd-below-cosine",
-        "sec: experiments",
-        1089,
-        "gap in the argument",
-        "WSD ultimately yields a lower final loss than cosine, in the kernel regression of the first figure",
-        "at a peak rate that is small for the number of steps (0.01 for 10,000), or after many more steps",
-        "Neither the peak rate nor the share of the decay is printed, and both decide. At s = 0.5, beta = 4, sigma = "
-        "3, 10,000 steps, a decay in the last fifth and both schedules down to a tenth, the exact final risk under "
-        "WSD is 0.89, 1.04 and 1.07 times that under cosine at peak rates 0.01, 0.05 and 0.2; with a linear decay "
-        "0.94, 1.18 and 1.17. The rate 0.05 is that of the appendix for the scaling of final losses in this setting.",
-        ("sec: experiments/wsd-against-cosine", "sec: experiments/wsd-against-cosine/corrected"),
-    ),
-)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sympy import Integer, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.records import Erratum
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
@@ -105,4 +104,3 @@ CLAIMS: tuple[Claim, ...] = (
         role="own",
     ),
 )
-ERRATA: tuple[Erratum, ...] = ()

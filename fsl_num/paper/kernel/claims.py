@@ -11,7 +11,6 @@ from sympy import Integral, Min, Sum, exp, log, oo, zeta
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
-from fsl_num.claims.records import Erratum
 from fsl_num.claims.statements import Direction, Equivalent, Joint, Statement
 from fsl_num.paper.kernel import measurements as measured
 from fsl_num.paper.kernel.constants import SHARP_CLAIMS
@@ -260,18 +259,3 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     *SHARP_CLAIMS,
 )  # fmt: skip
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        "volterra-kernel-time",
-        "thm:volterra-topm",
-        2110,
-        "typo",
-        "int_0^t tr(H_{0:M}^2 exp(-2 H_{0:M})) gamma_tau (E_t + sigma^2) dtau, and "
-        "int_0^t sum_j lambda_j^2 exp(-2 lambda_j t) gamma_tau (E_t + sigma^2) dtau",
-        "int_0^t sum_j lambda_j^2 exp(-2 lambda_j (t - tau)) gamma_tau (E_tau + sigma^2) dtau",
-        "The theorem's own statement has K_M(t - tau) and E_tau; both lines of its proof lose t - tau (the first loses "
-        "all of the time) and print E_t for E_tau. With M = 1, gamma = 1, the noise part at t = 3 is "
-        "int_0^3 exp(-2 (3 - tau)) dtau = 0.4988; the printed line gives 3 exp(-6) = 0.0074.",
-    ),
-)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.records import Erratum, Judgement
+from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray, growth
 from fsl_num.paper.allocation.comparisons import PROBLEMS, Vanishes
 from fsl_num.paper.allocation.numeric_laws import LOG_BUDGETS, SETTLED, BudgetedLaw
@@ -318,18 +318,5 @@ CAPACITY_CLAIMS: tuple[Claim, ...] = (
         said.PEAK_RANGE, ONE_TASK,
         peak_rate_costs, peak_rate_statement, derive=peak_rate_derivation, regimes=("easy",),
         family="capacity-peak-rates", role="corrected",
-    ),
-)  # fmt: skip
-
-CAPACITY_ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        "capacity-consistently-better", "sec:intro", 184, "inconsistency",
-        "higher-capacity models are consistently more efficient in both compute and data (98 and 200 as well)",
-        "never less efficient: more for constant rates and in the hard regime by a power, for WSD in the easy regime "
-        "by a power of the logarithm, and for exponential decay there not at all",
-        "With alpha = s beta fixed the easy cells of exponential decay in Table 1 are D^-(alpha/(1+alpha)) (log "
-        "D)^(alpha/(1+alpha)) and C^-(alpha/(2+alpha)) (log C)^(alpha/(2+alpha)): beta is not in them. Line 1000 says "
-        "so itself. The log power of WSD is alpha (1-1/beta)/(1+alpha), which falls with beta.",
-        ("sec:intro/capacity", "sec:intro/capacity-never-worse"),
     ),
 )  # fmt: skip

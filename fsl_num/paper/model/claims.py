@@ -14,7 +14,6 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Joint, Sharp, Statement
 from fsl_num.paper.model import formulas as said
 from fsl_num.paper.model import measurements as measured
-from fsl_num.paper.model.errata import MODEL_ERRATA
 from fsl_num.paper.model.measurements import DECAYING, FEATURES, INDEPENDENT, Plan
 from fsl_num.paper.model.statements import (
     CONFIDENCE,
@@ -294,5 +293,3 @@ CLAIMS: tuple[Claim, ...] = (
         _fourth_moment, family="fourth-moments",
     ),
 )  # fmt: skip
-
-ERRATA = MODEL_ERRATA

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.records import Erratum
-from fsl_num.paper.model.capacities import CAPACITY_CLAIMS, CAPACITY_ERRATA
+from fsl_num.paper.model.capacities import CAPACITY_CLAIMS
 from fsl_num.paper.model.equation_claims import EQUATION_CLAIMS
-from fsl_num.paper.model.identity_errata import IDENTITY_ERRATA
 from fsl_num.paper.model.space_claims import SPACE_CLAIMS
 
 CLAIMS: tuple[Claim, ...] = (*EQUATION_CLAIMS, *SPACE_CLAIMS, *CAPACITY_CLAIMS)
-ERRATA: tuple[Erratum, ...] = (*IDENTITY_ERRATA, *CAPACITY_ERRATA)

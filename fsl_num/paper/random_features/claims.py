@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.records import Erratum
-from fsl_num.paper.random_features.errata import RANDOM_ERRATA
 from fsl_num.paper.random_features.matrix_claims import CLAIMS as MATRIX_CLAIMS
 from fsl_num.paper.random_features.risk_claims import CLAIMS as RISK_CLAIMS
 
 CLAIMS: tuple[Claim, ...] = (*RISK_CLAIMS, *MATRIX_CLAIMS)
-ERRATA: tuple[Erratum, ...] = RANDOM_ERRATA

@@ -11,7 +11,6 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Statement
 from fsl_num.paper.scaling_laws import measurements as measured
 from fsl_num.paper.scaling_laws.decay_claims import DECAY_CLAIMS
-from fsl_num.paper.scaling_laws.errata import LAW_ERRATA
 from fsl_sym.allocation_derivation import noise_derivations
 from fsl_sym.laws import scaling_law
 from fsl_sym.proof import Derivation, Formula, at_least, at_most, equals, same_order
@@ -103,4 +102,3 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     *DECAY_CLAIMS,
 )  # fmt: skip
-ERRATA = LAW_ERRATA

@@ -14,8 +14,8 @@ from fsl_num.claims.records import Erratum, Outcome, Verdict
 from fsl_num.report.errata import counts
 from fsl_num.report.html import drawings
 from fsl_num.report.html.graph import graph
-from fsl_num.report.html.mathml import display
 from fsl_num.report.html.texts import Texts, anchors, exponential, interval, number
+from fsl_num.report.mathml import display
 
 __all__ = ["page"]
 

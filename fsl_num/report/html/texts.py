@@ -10,7 +10,7 @@ from functools import cached_property
 
 from markupsafe import Markup, escape
 
-from fsl_num.report.html.mathml import inline
+from fsl_num.report.mathml import inline
 
 _MARKED = re.compile(r"\$([^$]+)\$|`([^`]+)`")
 _NOT_WORDS = frozenset(
@@ -22,7 +22,7 @@ _NOT_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Texts:
-    """Sets texts; ``links`` maps names that are linked where they occur (ids of claims and errata) to their anchors.
+    """Sets texts; ``links`` maps names (ids of claims and errata) to their anchors, to be linked in texts and as code.
 
     >>> print(Texts({"thm: x": "claim-x"})("$s$ < 1 by thm: x, `code`"))
     <math><mrow><mi>s</mi></mrow></math> &lt; 1 by <a href="#claim-x"><code>thm: x</code></a>, <code>code</code>
@@ -36,7 +36,7 @@ class Texts:
         for marked in _MARKED.finditer(text):
             formula, code = marked.groups()
             parts += [self._linked(text[place : marked.start()])]
-            parts += [inline(formula) if formula else Markup("<code>{}</code>").format(code)]
+            parts += [inline(formula) if formula else self._code(code)]
             place = marked.end()
         return Markup("").join([*parts, self._linked(text[place:])])
 
@@ -49,10 +49,14 @@ class Texts:
         """As :meth:`sentence`, without links: for what becomes a link itself."""
         return Texts().sentence(text)
 
+    def _code(self, text: str) -> Markup:
+        code = Markup("<code>{}</code>").format(text)
+        return Markup('<a href="#{}">{}</a>').format(self.links[text], code) if text in self.links else code
+
     def _linked(self, text: str) -> Markup:
         parts = self._names.split(text) if self.links else [text]
         return Markup("").join(
-            Markup('<a href="#{}"><code>{}</code></a>').format(self.links[part], part) if at % 2 else escape(part)
+            self._code(part) if at % 2 else escape(part)
             for at, part in enumerate(parts)
         )
 

@@ -26,12 +26,11 @@ _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def inline(latex: str) -> Markup:
-    """A formula within a text; its source as code where it cannot be typeset."""
+    """A formula within a text, a long one in pieces; its source as code where it cannot be typeset."""
     try:
-        nodes = list(_row(latex))
+        return Markup(" ").join(_math([_mrow(piece)]) for piece in _pieces(list(formula_tree(latex))))
     except Exception:  # whatever the converter meets: a formula in its source is better than no page
         return _source(latex)
-    return _math([_mrow(nodes)])
 
 
 def display(latex: str) -> Markup:
@@ -43,7 +42,7 @@ def display(latex: str) -> Markup:
     try:
         rows = [
             Markup(" ").join(_math([_mrow(piece)], display=True) for piece in _pieces(line))
-            for line in _lines(_row(latex))
+            for line in _lines(formula_tree(latex))
         ]
     except Exception:  # as above
         return Markup('<div class="formula source">{}</div>').format(_source(latex))
@@ -55,7 +54,7 @@ def _source(latex: str) -> Markup:
     return Markup('<code role="math" aria-label="formula in LaTeX: {0}">{0}</code>').format(latex)
 
 
-def _row(latex: str) -> Element:
+def formula_tree(latex: str) -> Element:
     """The outermost row of a formula; ValueError where a command is unknown to the converter."""
     if _ALIGNED.search(latex):  # not known to the converter; its lines are rows of their own here
         latex = _ALIGNED.sub("", latex).replace("&", "")

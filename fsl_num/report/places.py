@@ -1,0 +1,205 @@
+"""Where a claim stands in the sources: statement, formula, proof, measurement, test, and what judges it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from fsl_num.claims.claim import Claim
+from fsl_num.claims.registry import group_of
+from fsl_num.claims.sources import HOME, PACKAGES
+from fsl_num.claims.verification import verify
+from fsl_sym.proof import Derivation, Step
+
+Place = dict[str, Any]
+"""The name of what is written there, its file (seen from the folder of the packages) and line."""
+
+_TEST = "tests/test_theorems.py"
+"""The one generic test of every claim; it is part of a checkout, not of an installation."""
+
+
+def places(claim: Claim) -> dict[str, Place | None]:
+    """The places of a claim by what stands there; None where there is nothing.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> found = places(claim("tab: optimal-scaling"))
+    >>> {name: place["file"].rpartition("/")[2] for name, place in found.items() if place}["formula"]
+    'comparisons.py'
+    """
+    stated, formula = _statement(claim)
+    return {
+        "stated": stated,
+        "formula": formula,
+        "proof": _proof(claim.derive),
+        "measured": source_place(_named(claim.measure)),
+        "test": generic_test_place((HOME, Path.cwd())),
+        "judged": source_place(verify),
+    }
+
+
+def source_place(function: Any) -> Place | None:
+    """Where a function is written; None for None.
+
+    >>> source_place(source_place)["file"]
+    'fsl_num/report/places.py'
+    """
+    if function is None:
+        return None
+    function = _unwrapped(function)
+    if not (inspect.isfunction(function) or inspect.ismethod(function) or inspect.isclass(function)):
+        function = type(function)  # an object that is called: its class is where it is written
+    path = Path(inspect.getsourcefile(function) or inspect.getfile(function)).resolve()
+    return _place(function.__qualname__, path, inspect.getsourcelines(function)[1])
+
+
+def generic_test_place(folders: Sequence[Path]) -> Place:
+    """Where the generic test of all claims stands: its function and line in the first folder that has the tests.
+
+    Without the tests at hand the name and line are None.
+    """
+    for folder in folders:
+        if (folder / _TEST).is_file():
+            for node in ast.walk(ast.parse((folder / _TEST).read_text(encoding="utf-8"))):
+                over = [ast.unparse(each) for each in node.decorator_list] if isinstance(node, ast.FunctionDef) else []
+                if isinstance(node, ast.FunctionDef) and any("all_claims()" in each for each in over):
+                    return {"name": node.name, "file": _TEST, "line": node.lineno}
+    return {"name": None, "file": _TEST, "line": None}
+
+
+# ---- statement and formula -------------------------------------------------------------------------------------------
+
+
+def _statement(claim: Claim) -> tuple[Place | None, Place | None]:
+    """Where the claim is written down, and where the formula that it states; the file of its group at worst."""
+    group = group_of(claim.id)
+    if not group:
+        return None, None
+    home = Path(sys.modules[group].__file__ or "").resolve()
+    for path in sorted(home.parent.glob("*.py")):
+        module = sys.modules.get(f"{group.rpartition('.')[0]}.{path.stem}")
+        for call in _calls(path) if module else ():
+            given = {each.arg: each.value for each in call.keywords}
+            first = call.args[0] if call.args else given.get("id")
+            if module and first is not None and _text(first, module) == claim.id:
+                stated = _place(claim.id, path, call.lineno)
+                is_claim = isinstance(call.func, ast.Name) and call.func.id == "Claim"
+                formula = given.get("stated") or (call.args[5] if is_claim and len(call.args) > 5 else None)
+                return stated, _formula(formula, module, claim.id) if formula else stated
+    at_worst = _place(claim.id, home, 1)
+    return at_worst, at_worst
+
+
+@functools.cache
+def _calls(path: Path) -> tuple[ast.Call, ...]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _text(node: ast.expr, module: ModuleType) -> str | None:
+    """The text that an expression of constants and names of its module stands for, if it is one."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.Name):
+        return str(getattr(module, node.id, ""))
+    if isinstance(node, ast.JoinedStr):
+        parts = [_text(each.value if isinstance(each, ast.FormattedValue) else each, module) for each in node.values]
+        return None if None in parts else "".join(filter(None, parts))
+    return None
+
+
+def _formula(node: ast.expr, module: ModuleType, name: str) -> Place:
+    """Where the formula is written that an argument of a claim names, or the argument itself."""
+    named = node.func if isinstance(node, ast.Call) else node
+    if isinstance(named, ast.Attribute) and isinstance(named.value, ast.Name):
+        around = getattr(module, named.value.id, None)
+        found = _definition(around, named.attr) if isinstance(around, ModuleType) else None
+    else:
+        found = _definition(module, named.id) if isinstance(named, ast.Name) else None
+    if found is None or "fsl_sym/proof/" in found["file"]:  # same_order(...) and its like: the formula stands here
+        return _place(name, Path(module.__file__ or "").resolve(), node.lineno)
+    return found
+
+
+def _definition(module: ModuleType, name: str) -> Place | None:
+    """Where a name of a module is defined, followed through imports."""
+    path = Path(module.__file__ or "").resolve()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return _definition(sys.modules[node.module or ""], alias.name)
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        named = {part.id for each in targets if each for part in ast.walk(each) if isinstance(part, ast.Name)}
+        if name in named | {getattr(node, "name", None)}:
+            return _place(name, path, node.lineno)
+    return None
+
+
+# ---- proof and measurement -------------------------------------------------------------------------------------------
+
+
+def _proof(derive: Any) -> Place | None:
+    """Where the derivation is written: the first function, from the claim's own on, that makes it."""
+    waiting, seen = [_unwrapped(derive)], set[int]()
+    while waiting:
+        function = waiting.pop(0)
+        if isinstance(function, FunctionType) and id(function) not in seen:
+            if _derives(function):
+                return source_place(function)
+            seen.add(id(function))
+            waiting += _used(function)
+    return source_place(derive)
+
+
+def _derives(function: FunctionType) -> bool:
+    """Whether a function has steps of a derivation, or is one of `fsl_sym` that returns what holds derivations."""
+    if {Derivation, Step} & set(_used(function)):
+        return True
+    returned = str(function.__annotations__.get("return", ""))
+    held = dir(function.__globals__.get(returned))
+    derived = "Derivation" in returned or "derivation" in held or "derivations" in held
+    return derived and function.__module__.startswith("fsl_sym.")
+
+
+def _named(function: Any) -> Any:
+    """The function itself, or for one without a name the first of our functions that it calls, if there is one."""
+    if getattr(_unwrapped(function), "__name__", "") != "<lambda>":
+        return function
+    ours = (each for each in _used(_unwrapped(function)) if isinstance(each, FunctionType))
+    return next(ours, function)
+
+
+def _used(function: FunctionType) -> Iterator[Any]:
+    """The functions and classes of the two packages that a function names, in the order of its code."""
+    names = list(_names(function.__code__))
+    around = [each for each in map(function.__globals__.get, names) if isinstance(each, ModuleType)]
+    values = [function.__globals__.get(name) or next((vars(each)[name] for each in around if name in vars(each)), None)
+              for name in names]  # fmt: skip
+    values += [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in map(_unwrapped, values):
+        if isinstance(value, FunctionType | type) and str(value.__module__).split(".")[0] in PACKAGES:
+            yield value
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _names(each)
+
+
+def _unwrapped(function: Any) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.unwrap(function) if callable(function) else function
+
+
+def _place(name: str, path: Path, line: int) -> Place:
+    shown = path.relative_to(HOME) if path.is_relative_to(HOME) else path
+    return {"name": name, "file": shown.as_posix(), "line": line}

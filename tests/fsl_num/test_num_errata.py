@@ -1,0 +1,143 @@
+"""The files of the errata: what is refused, with its place, and that what they quote are words of the paper."""
+
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from tex_labels import labels
+
+from fsl_num.claims.errata import check_claims, errata, parse
+from fsl_num.claims.records import Erratum
+
+FILE = "fsl_num/paper/model/errata/own.md"
+GOOD = """---
+label: "thm: x"
+line: 12
+kind: "typo"
+claims: ["thm: x", "thm: x/corrected"]
+---
+
+## As printed
+
+$D^{-1}$, "as the
+theorem says"
+
+## Corrected
+
+$D^{-2}$
+
+## Evidence
+
+By `thm: y` it is $D^{-2}$.
+"""
+
+
+def test_a_file_is_read():
+    assert parse(GOOD, FILE) == Erratum(
+        "own", "thm: x", 12, "typo", '$D^{-1}$, "as the theorem says"', "$D^{-2}$", "By `thm: y` it is $D^{-2}$.",
+        ("thm: x", "thm: x/corrected"), FILE,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("---\nlabel", "label", 1, "begins with front matter"),
+        ('claims: ["thm: x", "thm: x/corrected"]\n---', "claims: []", 1, "between two lines '---'"),
+        ("line: 12", "place: 12", 3, "'place' is not one of label, line, kind, claims"),
+        ("line: 12", 'label: "thm: y"', 3, "given twice"),
+        ("line: 12\n", "", 5, "does not say line"),
+        ("line: 12", 'line: "12"', 3, "line must be the number of a line, not '\"12\"'"),
+        ("line: 12", "line: 0", 3, "line must be the number of a line"),
+        ("line: 12", "line: true", 3, "line must be the number of a line"),
+        ('"thm: x"\nline', "thm: x\nline", 2, "label must be a text in quotes, not 'thm: x'"),
+        ('["thm: x", "thm: x/corrected"]', "thm: x", 5, "claims must be a list of ids in quotes"),
+        ('["thm: x", "thm: x/corrected"]', "[1]", 5, "claims must be a list of ids in quotes"),
+        ('"typo"', '"opinion"', 4, "the kind must be one of typo, inconsistency, gap in the argument, false as stated"),
+        ("## As printed", "words\n\n## As printed", 8, "a text before the first section"),
+        ("## Corrected", "## Right", 13, "the sections are ## As printed, ## Corrected, ## Evidence"),
+        ("## Evidence", "## Evidence\n\nyes\n\n## Evidence", 21, "in this order"),
+        ("## Evidence\n\nBy `thm: y` it is $D^{-2}$.\n", "", 16, "'## Evidence' is missing or empty"),
+        ("$D^{-2}$\n\n## E", "\n\n## E", 19, "'## Corrected' is missing or empty"),
+        ('$D^{-1}$, "as the\ntheorem says"', "$D^{-2}$", 18, "must differ from what is printed"),
+        ('$D^{-1}$, "as the', "$D^{-1}, as the", 10, "an odd number"),
+        ('$D^{-1}$, "as the', "D^{-1}, as the", 10, "'^' outside of a formula"),
+        ('$D^{-1}$, "as the', "M <~ 1, as the", 10, "'<' outside of a formula"),
+        ('$D^{-1}$, "as the', "`D, as the", 10, "'`' outside of a formula"),
+        ('$D^{-1}$, "as the', "2$D$, as the", 10, "'$' outside of a formula"),
+        ('$D^{-1}$, "as the', "$f^*$, as the", 10, "would change '*' in $f^*$"),
+        ('$D^{-1}$, "as the', r"$\{1\}$, as the", 10, r"would change '\\{'"),
+        ('$D^{-1}$, "as the', r"$\mathbf{W}_k$, as the", 10, "would change '_'"),
+        ('$D^{-1}$, "as the', "$ D$, as the", 10, "would change ' '"),
+    ],
+)
+def test_what_is_no_erratum_is_refused_with_its_line(old, new, line, said):
+    assert GOOD.count(old) == 1
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{FILE}:{line}: ')}.*{re.escape(said)}"):
+        parse(GOOD.replace(old, new), FILE)
+
+
+def test_every_file_is_an_erratum_in_the_order_of_the_paper():
+    found = [file.name for each in files("fsl_num.paper").iterdir() if (each / "errata").is_dir()
+             for file in (each / "errata").iterdir()]  # fmt: skip
+    assert sorted(found) == sorted(f"{each.id}.md" for each in errata())
+    assert [each.line for each in errata()] == sorted(each.line for each in errata())
+
+
+def test_a_claim_that_does_not_exist_is_refused_with_the_file():
+    known = [name for each in errata() for name in each.depends]
+    check_claims(errata(), known)
+    with pytest.raises(ValueError, match=rf"{errata()[0].file} refers to {sorted(errata()[0].depends)[0]}"):
+        check_claims(errata(), [])
+
+
+# ---- quotations ------------------------------------------------------------------------------------------------------
+
+NEAR = 12
+"""Lines around that of the erratum in which the words stand that it quotes."""
+
+
+def bare(tex):
+    """A text without what TeX writes in more than one way: spaces, braces, dollar signs, names of letters."""
+    tex = re.sub(r"\\(?:emph|tiny|tfrac)\b|\\[(),;!]|~", " ", tex)
+    tex = re.sub(r"\\b([A-Za-z])(?![A-Za-z])", r"\\mathbf \1", re.sub(r"\\c([A-Z])(?![A-Za-z])", r"\\mathcal \1", tex))
+    tex = tex.replace(r"\opt", r"\mathrm{opt}").replace("*", r"\ast").replace(r"\geq", r"\ge").replace(r"\leq", r"\le")
+    return re.sub(r"[\s{}$]", "", tex)
+
+
+def quotations(erratum):
+    """What stands between double quotes in the text as printed."""
+    return re.findall(r'"([^"]+)"', erratum.as_printed)
+
+
+def test_what_tex_writes_in_two_ways_is_one():
+    assert bare(r"\emph{the} \( \gamma_{\opt} \)~of \bW, \cN and $f^*$") == bare(
+        r"the $\gamma_{\mathrm{opt}}$ of \mathbf W, \mathcal N and $f^\ast$"
+    )
+    assert bare("the law") != bare("a law")
+
+
+def test_quotes_are_closed():
+    assert [each.id for each in errata() if each.as_printed.count('"') % 2] == []
+    assert sum(map(len, map(quotations, errata()))) > 20
+
+
+@pytest.fixture(scope="module")
+def paper():
+    """The source of the paper that FSL_PAPER names."""
+    if not os.environ.get("FSL_PAPER"):
+        pytest.skip("FSL_PAPER does not name the TeX source of the paper")
+    return Path(os.environ["FSL_PAPER"]).read_text(encoding="utf-8")
+
+
+def test_what_is_quoted_are_words_of_the_paper(paper):
+    lines = paper.splitlines()
+    for each in errata():
+        near = bare("\n".join(lines[max(0, each.line - NEAR) : each.line + NEAR]))
+        assert [words for words in quotations(each) if bare(words) not in near] == [], each.file
+
+
+def test_labels_are_those_of_the_paper(paper):
+    assert {each.label for each in errata()} <= labels(paper)

@@ -1,0 +1,70 @@
+"""Where a claim stands in the sources: every place is a line of a file that says what is claimed to stand there."""
+
+from functools import partial
+
+import pytest
+
+from fsl_num.claims.registry import all_claims, claim
+from fsl_num.claims.sources import HOME
+from fsl_num.report.places import generic_test_place, places, source_place
+
+FOUND = {each.id: places(each) for each in all_claims()}
+
+
+def at(place):
+    """The line of a place, and the two after it."""
+    lines = (HOME / place["file"]).read_text(encoding="utf-8").splitlines()
+    return "\n".join(lines[place["line"] - 1 : place["line"] + 2])
+
+
+def test_a_claim_is_stated_where_it_is_made():
+    lines = {claim_id: at(found["stated"]) for claim_id, found in FOUND.items()}
+    assert [claim_id for claim_id, text in lines.items() if "(" not in text or "import" in text] == []
+    # the id as it is, or made of the name of a section and the rest
+    assert [name for name, text in lines.items() if name not in text and name.rpartition("/")[2] not in text] == []
+
+
+def test_a_named_formula_measurement_or_proof_stands_in_its_line():
+    for claim_id, found in FOUND.items():
+        for place in (found["formula"], found["measured"], found["proof"]):
+            if place and place["name"] != claim_id:
+                assert place["name"].rpartition(".")[2] in at(place), (claim_id, place)
+
+
+def test_what_is_derived_has_its_proof_among_the_derivations():
+    proofs = {name: found["proof"] for name, found in FOUND.items()}
+    assert {name for name, proof in proofs.items() if proof} == {each.id for each in all_claims() if each.derive}
+    assert {proof["file"].partition("/")[0] for proof in proofs.values() if proof} == {"fsl_sym"}
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "formula", "proof", "measured"),
+    [
+        ("thm: wsd", "scaling_laws/claims.py", "allocation_derivation.py", "scaling_laws/measurements.py"),
+        ("thm: fsl-hard-regime", "functional/formulas.py", None, "functional/theorem_claims.py"),
+        ("lemma:ke-power/signal-window", "kernel/claims.py", "spectrum.py", "kernel/measurements.py"),
+        ("tab: optimal-scaling", "allocation/comparisons.py", "allocation.py", "allocation/numeric_laws.py"),
+        ("thm:chinchilla", "scaling_laws/claims.py", "allocation_derivation.py", "scaling_laws/measurements.py"),
+    ],
+)
+def test_a_claim_leads_to_three_files_and_the_test(claim_id, formula, proof, measured):
+    found = {name: place and place["file"] for name, place in places(claim(claim_id)).items()}
+    assert found["formula"] == f"fsl_num/paper/{formula}"
+    assert found["proof"] == (proof and f"fsl_sym/{proof}")
+    assert found["measured"] == f"fsl_num/paper/{measured}"
+    assert found["test"] == "tests/test_theorems.py"
+
+
+def test_the_place_of_a_function_is_found_through_wrappers():
+    assert source_place(None) is None
+    assert source_place(partial(at, 1)) == source_place(at)
+    assert source_place(at)["name"] == "at"
+
+
+def test_the_generic_test_is_found_where_the_tests_are(tmp_path):
+    nowhere = {"name": None, "file": "tests/test_theorems.py", "line": None}
+    assert generic_test_place((tmp_path,)) == nowhere
+    (tmp_path / "tests").mkdir()
+    source = "def test_other(): ...\n\n\n\n@pytest.mark.parametrize('one', all_claims())\ndef test_claim(one): ...\n"
+    (tmp_path / "tests" / "test_theorems.py").write_text(source, encoding="utf-8")
+    assert generic_test_place((tmp_path / "missing", tmp_path)) == nowhere | {"name": "test_claim", "line": 6}
