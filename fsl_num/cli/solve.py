@@ -164,10 +164,10 @@ COMMANDS = {
                    help="how to solve (auto says why)"),
             flag("--allow-unstable", "also solve where the loss grows without bound"),
             flag("--json", "as JSON, numbers as text at full precision"),
-            Option("--csv", metavar="FILE", help="also write the columns t, f and error"),
+            Option("--csv", metavar="FILE", help="also write the columns t, excess_risk and error"),
             Option("--plot", metavar="FILE", help="also draw the loss (.png, .svg or .pdf)"),
         ],
-        "The loss f (twice the excess risk) at intrinsic times, the integrals of the learning rate. Numbers are "
+        "The excess risk at intrinsic times, the integrals of the learning rate. Numbers are "
         "integers, fractions p/q or decimals; with --digits s, beta, noise, gamma and times are used as typed, and the "
         "parameters of a schedule (and the rows of a file) as the nearest double.",
     )

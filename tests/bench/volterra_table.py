@@ -32,7 +32,7 @@ from fsl_num.schedules import Cosine, Discrete, ExponentialDecay
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra.reference import trapezoid
 from fsl_num.volterra.steps.discrete import losses_of_steps
-from fsl_num.volterra.steps.many import losses_of_schedules
+from fsl_num.volterra.steps.many import risks_of_schedules
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fsl_num"))
 outside = import_module("volterra_outside")
@@ -252,14 +252,14 @@ def schedules(quick: bool) -> Iterator[Row]:
     found = _recursion(replace(model, gamma=plan, horizon=None), plan)
     missed = float(np.abs(np.array(found) / singles[0][0][1:] - 1).max())
     for rtol in (float(f"{missed:.0e}"), 1e-8):
-        taken, losses = seconds(lambda rtol=rtol: losses_of_schedules(model, rates, batches, rtol=rtol), 2, 30.0)
+        taken, losses = seconds(lambda rtol=rtol: risks_of_schedules(model, rates, batches, rtol=rtol), 2, 30.0)
         error = worst([losses.values[i, -1] for i in some], [float(x[0][-1]) for x in singles])
         case = f"{count} schedules of {steps:.0e} steps of shared lengths, rtol {rtol:.0e}, {size} modes"
         rival = f"4 Q n flops of the recursion at {speed / 1e9:.0f} Gflop/s"
         yield Row(case, taken, error, rival, 4.0 * size * steps * count / speed, missed, "", True)
     yield Row(case, taken, error, "one after the other", one * count, math.nan)
     different = rates * rng.uniform(0.5, 1.0, (20, 1))
-    taken, _ = seconds(lambda: losses_of_schedules(model, different, 1.0, rtol=1e-8), 1)
+    taken, _ = seconds(lambda: risks_of_schedules(model, different, 1.0, rtol=1e-8), 1)
     case = f"20 schedules of {steps:.0e} steps, each of its own lengths, rtol 1e-8"
     yield Row(case, taken, math.nan, "the limit, as above", 4.0 * size * steps * 20 / speed, math.nan, "", True)
 

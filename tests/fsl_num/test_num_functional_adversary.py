@@ -23,7 +23,7 @@ from fsl_num.paper.functional.instrument import (
 from fsl_num.paper.functional.measurements import bound
 from fsl_num.paper.functional.shapes import SHAPES, shape
 from fsl_num.spectrum import forgetting_kernel, signal
-from fsl_num.volterra import Problem, solve
+from fsl_num.volterra import Problem
 
 POINT = (0.7, 1.8, 200.0, 2e4)
 
@@ -51,7 +51,7 @@ def test_the_mesh_agrees_with_the_solver_under_both_closures(name: str) -> None:
     for closure, loss in (("volterra", parts), ("gaussian", gaussian_parts(device, [gammas])[0])):
         found = loss["loss_e"] + parts["delta"] * loss["loss_one"] + loss["noise_one"]
         problem = replace(_problem(device, gammas, 1.0), closure=closure)
-        expected = float(solve(problem, problem.end, rtol=1e-8).values[0])
+        expected = float(loss(problem, problem.end, rtol=1e-8).values[0])
         # Linear interpolation of u on cells 1.35 times longer each: 1e-3 of the noise, measured on 15 problems.
         assert found == pytest.approx(expected, rel=3e-3), closure
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from models import loss_of
 from scipy.special import gammainc
 
 from fsl_num.claims.errata import errata
@@ -12,7 +13,7 @@ from fsl_num.model import Model
 from fsl_num.paper.kernel.claims import ERRATA
 from fsl_num.paper.scaling_laws.errata import LAW_ERRATA
 from fsl_num.schedules import ExponentialDecay
-from fsl_num.volterra import Problem, solve
+from fsl_num.volterra import Problem
 
 FOUND = {each.id: each for each in (*ERRATA, *LAW_ERRATA)}
 
@@ -24,7 +25,7 @@ def assert_said(erratum, *numbers):
 
 def test_the_risk_stays_bounded_at_early_times():
     problem = Problem(Model(s=0.5, beta=4.0, size=100, noise=1.0), gamma=1e-6, horizon=1.0)
-    risks = solve(problem, [1.0, 1e-2, 1e-8]).values / 2
+    risks = loss_of(problem, [1.0, 1e-2, 1e-8]).values / 2
     assert_said("fsl-simplified-early-times", *[f"{risk:.2f} at t" for risk in risks])
 
 

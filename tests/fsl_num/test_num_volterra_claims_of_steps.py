@@ -8,7 +8,7 @@ from fsl_num.evolution import search
 from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, Spectrum
-from fsl_num.volterra.gradient import final_loss_gradient
+from fsl_num.volterra.gradient import final_risk_gradient
 
 MODEL = {"s": 0.5, "beta": 2.0, "model_size": 3, "noise": 0.7}
 TRACE = 1.0 + 0.25 + 1.0 / 9.0
@@ -33,7 +33,7 @@ def test_gradients_of_one_mode_in_closed_form(rtol, longest):
     problem = Problem(
         Model(noise=0.7, spectrum=Spectrum([0.8], [1.5], 0.2)), gamma=Discrete(rates=rates, batch_sizes=batches)
     )
-    found = final_loss_gradient(problem, rtol)
+    found = final_risk_gradient(problem, rtol)
     mp = mpmath.mp.clone()
     mp.dps = 40
     lengths, sizes = ([mp.mpf(each) for each in of.tolist()] for of in (rates, batches))

@@ -8,7 +8,7 @@ import pytest
 from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem
-from fsl_num.volterra.gradient import final_loss_gradient
+from fsl_num.volterra.gradient import final_risk_gradient
 from fsl_num.volterra.steps.discrete import losses_of_steps
 
 
@@ -31,7 +31,7 @@ def test_both_gradients_agree_with_finite_differences(seed, s, beta, size, longe
         return losses_of_steps(Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=plan), 1e-13)[0][-1]
 
     plan = Discrete(rates=rates, batch_sizes=batches)
-    gradient = final_loss_gradient(Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=plan), 1e-11)
+    gradient = final_risk_gradient(Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=plan), 1e-11)
     gammas = rates / batches
     assert gradient.value == pytest.approx(loss(rates, gammas), rel=1e-10)
     # five-point differences err by step^4/30 times the fifth derivative, at most (2 lambda_1)^5 f(0) < 150 here,
@@ -49,7 +49,7 @@ def test_both_gradients_agree_with_finite_differences(seed, s, beta, size, longe
 def test_a_step_of_no_length_has_the_derivative_from_the_right():
     rates = np.array([0.2, 0.0, 0.1])
     problem = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=Discrete(rates=rates))
-    gradient = final_loss_gradient(problem)
+    gradient = final_risk_gradient(problem)
     step = 1e-5
     losses = []
     for k in (0.0, step, 2.0 * step):
@@ -62,15 +62,15 @@ def test_a_step_of_no_length_has_the_derivative_from_the_right():
 
 def test_only_discrete_schedules_of_the_volterra_closure():
     with pytest.raises(ValueError, match="Discrete"):
-        final_loss_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.1, horizon=1.0))
+        final_risk_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.1, horizon=1.0))
     plan = Discrete(rates=[0.1])
     with pytest.raises(ValueError, match="closure"):
-        final_loss_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=plan, closure="gaussian"))
+        final_risk_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=plan, closure="gaussian"))
     with pytest.raises(ValueError, match="rtol"):
-        final_loss_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=plan), rtol=0.0)
+        final_risk_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=plan), rtol=0.0)
 
 
 def test_the_message_says_when_the_tolerance_is_missed():
     problem = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=Discrete(rates=[0.3] * 30))
-    assert "misses" not in final_loss_gradient(problem, 1e-9).message
-    assert final_loss_gradient(problem, 1e-3).rates_error.max() > final_loss_gradient(problem, 1e-9).rates_error.max()
+    assert "misses" not in final_risk_gradient(problem, 1e-9).message
+    assert final_risk_gradient(problem, 1e-3).rates_error.max() > final_risk_gradient(problem, 1e-9).rates_error.max()

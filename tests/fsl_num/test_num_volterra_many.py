@@ -13,7 +13,7 @@ from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, UnstableProblemError
 from fsl_num.volterra.steps.discrete import losses_of_steps
-from fsl_num.volterra.steps.many import losses_of_schedules
+from fsl_num.volterra.steps.many import risks_of_schedules
 
 MODEL = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
 
@@ -32,7 +32,7 @@ def test_each_schedule_as_if_it_were_alone(seed, size, rtol, shared):
     rates[..., 7] = 1.7  # longer than one part
     batches = generator.uniform(2.0, 5.0, (4, 90))
     batches[:, 7] = 40.0
-    found = losses_of_schedules(model, rates, batches, at=[0, 8, 90], rtol=rtol)
+    found = risks_of_schedules(model, rates, batches, at=[0, 8, 90], rtol=rtol)
     assert ("shared" in found.message) == shared
     for k in range(4):
         values, error, _ = _alone(model, rates if shared else rates[k], batches[k], rtol)
@@ -43,7 +43,7 @@ def test_each_schedule_as_if_it_were_alone(seed, size, rtol, shared):
 
 
 def test_more_schedules_than_columns_and_a_common_batch_size():
-    found = losses_of_schedules(MODEL, np.full(20, 0.1), np.linspace(1.0, 9.0, 1500)[:, None])
+    found = risks_of_schedules(MODEL, np.full(20, 0.1), np.linspace(1.0, 9.0, 1500)[:, None])
     assert found.values.shape == (1500, 1) and (np.diff(found.values[:, 0]) < 0.0).all()
     alone, _, _ = _alone(MODEL, np.full(20, 0.1), 9.0, 1e-8)
     assert found.values[-1, 0] == pytest.approx(alone[-1], rel=2e-8)
@@ -52,14 +52,14 @@ def test_more_schedules_than_columns_and_a_common_batch_size():
 def test_any_executor_gives_the_same_bits():
     rates = np.random.default_rng(3).uniform(0.0, 0.3, (3, 30))
     with ThreadPoolExecutor(2) as executor:
-        side_by_side = losses_of_schedules(MODEL, rates, executor=executor)
-    assert np.array_equal(side_by_side.values, losses_of_schedules(MODEL, rates).values)
+        side_by_side = risks_of_schedules(MODEL, rates, executor=executor)
+    assert np.array_equal(side_by_side.values, risks_of_schedules(MODEL, rates).values)
 
 
 def test_the_gaussian_closure_is_solved_too():
     model = Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=0.0, horizon=1.0, closure="gaussian")
     rates = np.full(30, 0.3)
-    (found,) = losses_of_schedules(model, rates, 1.0).values[:, 0]
+    (found,) = risks_of_schedules(model, rates, 1.0).values[:, 0]
     plan = Discrete(rates=rates)
     alone = losses_of_steps(Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=plan, closure="gaussian"))[0][-1]
     assert found == alone
@@ -81,9 +81,9 @@ def test_the_gaussian_closure_is_solved_too():
 )
 def test_what_does_not_fit_is_refused(arguments, kind, text):
     with pytest.raises(kind, match=text):
-        losses_of_schedules(MODEL, **arguments)
+        risks_of_schedules(MODEL, **arguments)
 
 
 def test_an_unstable_one_is_solved_where_that_is_asked_for():
-    found = losses_of_schedules(MODEL, [2.0] * 30, allow_unstable=True)
+    found = risks_of_schedules(MODEL, [2.0] * 30, allow_unstable=True)
     assert found.values[0, 0] > 1.0

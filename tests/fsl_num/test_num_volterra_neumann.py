@@ -10,13 +10,13 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from models import problem_of
+from models import loss_of, problem_of
 
 from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.schedules import SCHEDULES, schedule
 from fsl_num.spectrum import trace
-from fsl_num.volterra import Problem, UnstableProblemError, solve
+from fsl_num.volterra import Problem, UnstableProblemError
 from fsl_num.volterra.neumann import neumann_series
 
 
@@ -43,7 +43,7 @@ def test_one_mode_has_closed_forms() -> None:
 def test_partial_sums_reach_the_secular_equation_within_the_remainder(noise: float, s: float) -> None:
     problem = _problem(noise=noise, s=s, gamma=0.6)
     t = np.array([0.01, 1.0, 500.0, 1e3])
-    exact = np.array([float(x) for x in solve(problem, t, digits=20).values])
+    exact = np.array([float(x) for x in loss_of(problem, t, digits=20).values])
     for terms in (2, 5, 12, 40):
         series = neumann_series(problem, t, terms=terms)
         missing = exact - series.partial_sums[-1]
@@ -74,7 +74,7 @@ def test_inequalities_of_any_schedule(
     problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
     t = np.array([0.1, 0.7, 1.0]) * problem.end
     series = neumann_series(problem, t, terms=6)
-    full = solve(problem, t)
+    full = loss_of(problem, t)
     # In the supremum norm T shrinks by gamma_max tr(H)/2; 1e-9 is far above the rounding of the terms near their sup.
     assert (series.largest[1:] <= problem.stability * series.largest[:-1] * (1 + 1e-9)).all()
     # T is positive: T^(n+1) g <= r T^n g for the ratio r of any two terms before, so it may be taken as falling with n.
