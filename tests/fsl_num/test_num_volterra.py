@@ -18,7 +18,7 @@ from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.schedules import SCHEDULES, Constant, StableDecay, schedule
 from fsl_num.spectrum import approximation_error, forgetting_kernel, signal, trace
-from fsl_num.volterra import Problem, UnstableProblemError
+from fsl_num.volterra import Problem, UnstableProblemError, solve
 from fsl_num.volterra import modes as modes_module
 from fsl_num.volterra.modes import kernel_modes
 
@@ -156,12 +156,12 @@ def test_loose_solutions_keep_their_promise(
     )
     problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
     t = plan.total_intrinsic_time * np.array([1e-4, 0.3, 0.999, 1.0])
-    sharp, loose = loss_of(problem, t), loss_of(problem, t, rtol=1e-4)
-    assert (np.abs(sharp.values - loose.values) <= sharp.error + loose.error).all()
-    assert (sharp.error <= 1e-10 * sharp.values).all()
-    # f >= delta + e in the convolution, so the loss lies above the functional scaling law, which has only e there.
-    law = functional_scaling_law(plan, s, beta, size, noise)
-    assert law.total - law.error - sharp.error[-1] <= sharp.values[-1]
+    sharp, loose = solve(problem, t), solve(problem, t, rtol=1e-4)
+    assert (np.abs(sharp.excess_risk - loose.excess_risk) <= sharp.error + loose.error).all()
+    assert (sharp.error <= 1e-10 * sharp.excess_risk).all()
+    # f >= delta + e in the convolution, so the risk lies above the functional scaling law, which has only e there.
+    law = functional_scaling_law(problem.model, plan)
+    assert law.total - law.error - sharp.error[-1] <= sharp.excess_risk[-1]
 
 
 @pytest.mark.parametrize("beta", [1.05, 1.5, 2.0, 4.0, 6.0])
@@ -224,9 +224,9 @@ def test_small_learning_rates_reduce_to_the_functional_scaling_law() -> None:
     # f - (delta + e + K*gamma(e + sigma^2)) is K*gamma(f - e) : between 0 and gamma_max tr(H)/2 times the sup of f - e.
     plan = schedule("cosine", peak=1e-4, steps=1e7)
     problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=plan)
-    loss = loss_of(problem, plan.total_intrinsic_time).values[0]
-    law = functional_scaling_law(plan, 0.5, 2.0, math.inf, 1.0).total
-    assert 0 < loss / law - 1 < 2 * problem.stability
+    risk = solve(problem, plan.total_intrinsic_time).excess_risk[0]
+    law = functional_scaling_law(problem.model, plan).total
+    assert 0 < risk / law - 1 < 2 * problem.stability
 
 
 def test_results_keep_order_shape_and_monotone_facts() -> None:

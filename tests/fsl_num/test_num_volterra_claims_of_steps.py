@@ -16,7 +16,7 @@ KERNEL = 1.0 + 2.0**-4 + 3.0**-4
 
 
 def closed_form(lengths, gammas, rate, signal, delta, noise, mp):
-    """E at the end for one mode: f = delta + x, x' = (gamma w - r) x + gamma w (delta + noise), w = rate^2, r = 2 rate."""
+    """E = (delta + x)/2 at the end: x' = (gamma w - r) x + gamma w (delta + noise), w = rate^2, r = 2 rate."""
     x = mp.mpf(signal)
     for eta, gamma in zip(lengths, gammas, strict=True):
         slope = gamma * mp.mpf(rate) ** 2 - 2 * mp.mpf(rate)

@@ -11,7 +11,7 @@ from models import loss_of, with_model
 
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, schedule
-from fsl_num.volterra import METHODS, Problem, Spectrum
+from fsl_num.volterra import METHODS, Problem, Spectrum, solve
 
 SMALL = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.3, horizon=20.0)
 LARGE = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=1000.0)
@@ -67,31 +67,34 @@ def test_digits_are_those_asked_for():
 
 
 def test_a_result_is_frozen_and_shows_itself_in_a_notebook():
-    found = loss_of(SMALL, np.linspace(0.0, 20.0, 30))
+    found = solve(SMALL, np.linspace(0.0, 20.0, 30))
     with pytest.raises(FrozenInstanceError):
         found.method = "other"
     shown = found._repr_html_()
     assert shown.count("<tr>") == 10  # a head, four first, dots, four last
-    assert repr(float(found.values[0])) in shown and repr(float(found.values[-1])) in shown
+    assert repr(float(found.excess_risk[0])) in shown and repr(float(found.excess_risk[-1])) in shown
     assert "gamma is constant; 5 modes" in shown
     assert loss_of(SMALL, [1.0, 2.0])._repr_html_().count("<tr>") == 3
 
 
 def test_a_result_is_written_whole(tmp_path):
-    found = loss_of(SMALL, [1.0, 20.0])
+    found = solve(SMALL, [1.0, 20.0])
     found.to_csv(tmp_path / "loss.csv")
     head, *rows = (tmp_path / "loss.csv").read_text(encoding="utf-8").splitlines()
-    assert head == "t,f,error"
-    assert [float(row.split(",")[1]) for row in rows] == found.values.tolist()
+    assert head == "t,excess_risk,error"
+    assert [float(row.split(",")[1]) for row in rows] == found.excess_risk.tolist()
     assert [path.name for path in tmp_path.iterdir()] == ["loss.csv"]
     with pytest.raises(FileNotFoundError):
         found.to_csv(tmp_path / "nowhere" / "loss.csv")
 
 
 def test_a_plot_is_one_line_in_order_of_time_without_zero():
-    axes = loss_of(SMALL, [20.0, 0.0, 1.0]).plot()
+    found = solve(SMALL, [20.0, 0.0, 1.0])
+    axes = found.plot()
     (line,) = axes.lines
     assert line.get_xdata().tolist() == [1.0, 20.0]
+    assert line.get_ydata().tolist() == found.excess_risk[[2, 0]].tolist()
+    assert axes.get_ylabel() == "excess risk E(t)"
     assert axes.get_xscale() == axes.get_yscale() == "log"
     assert loss_of(SMALL, 2.0).plot(axes) is axes and len(axes.lines) == 2
 

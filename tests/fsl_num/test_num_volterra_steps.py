@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from models import loss_of, problem_of
 from volterra_steps_truth import KINDS, by_eigenvectors, in_long_doubles, schedule_of
 
-from fsl_num import Discrete, Problem, Spectrum, final_risk_gradient, losses_of_steps, risks_of_schedules
-from fsl_num.model import Model
+from fsl_num import Discrete, Model, Problem, Spectrum, final_risk_gradient, risks_of_schedules
+from fsl_num.volterra.steps.discrete import losses_of_steps
 
 NOISES = (0.0, 1e-3, 1.0, 1e6, 1e12)
-MODEL = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
 
 
 @st.composite
@@ -98,11 +97,11 @@ def test_many_schedules_are_each_within_its_claim(kind, seed, rtol, noise, steps
     rates = 0.4 * schedule_of(kind, steps, seed)[0]
     batches = np.random.default_rng(seed).uniform(2.0 * rates.max() + 0.1, 5.0 * rates.max() + 1.0, (300, steps))
     lam = np.arange(1.0, 21.0) ** -1.5
-    model = Problem(Model(noise=noise, spectrum=Spectrum(lam, lam**2, 0.1)), gamma=0.0, horizon=1.0)
+    model = Model(noise=noise, spectrum=Spectrum(lam, lam**2, 0.1))
     found = risks_of_schedules(model, rates, batches, at=[0, steps // 2, steps] if steps > 1 else [0, 1], rtol=rtol)
     for row in (0, 255, 256, 299):
-        truth = in_long_doubles(lam, lam**2, 0.1, noise, rates, batches[row], False)[found.at]
-        assert (np.abs(found.values[row] - truth) <= found.error[row]).all()
+        truth = in_long_doubles(lam, lam**2, 0.1, noise, rates, batches[row], False)[found.at] / 2
+        assert (np.abs(found.excess_risk[row] - truth) <= found.error[row]).all()
     assert "miss" not in found.message
 
 
@@ -154,8 +153,8 @@ def test_a_loss_that_is_zero_stays_zero_without_error(closure):
     found, (values, errors, facts) = loss_of(problem, [0.0, 0.33, problem.end]), losses_of_steps(problem)
     assert not found.values.any() and not found.error.any() and found.success
     assert not values.any() and not errors.any() and facts.success
-    many = risks_of_schedules(replace(problem, gamma=0.0, horizon=9.0, breaks=()), [0.1] * 50, [[1.0], [2.0]])
-    assert not many.values.any() and not many.error.any() and "miss" not in many.message
+    many = risks_of_schedules(problem.model, [0.1] * 50, [[1.0], [2.0]], closure=closure)
+    assert not many.excess_risk.any() and not many.error.any() and "miss" not in many.message
 
 
 def test_losses_below_the_smallest_floats_have_an_absolute_error():
@@ -192,13 +191,13 @@ def one_mode(rate, signal, delta, noise, eta, batch, steps):
 
 @pytest.mark.parametrize("eta", [0.1, 0.003, 1e-4])
 def test_a_million_steps_round_like_one(eta):
-    model = Problem(Model(noise=1.0, spectrum=Spectrum([0.3], [1.0], 0.01)), gamma=0.0, horizon=1.0)
+    model = Model(noise=1.0, spectrum=Spectrum([0.3], [1.0], 0.01))
     plan, at = Discrete(rates=np.full(10**6, eta)), [1000, 10**5, 10**6]
-    alone = losses_of_steps(replace(model, gamma=plan, horizon=None), 1e-13)[0][at]
-    many = risks_of_schedules(model, plan.rates, [[1.0], [2.0]], at=at, rtol=1e-13).values
-    for batch, values in ((1.0, alone), (1.0, many[0]), (2.0, many[1])):
-        for value, steps in zip(values, at, strict=True):
-            truth = one_mode(0.3, 1.0, 0.01, 1.0, eta, batch, steps)
+    alone = 0.5 * losses_of_steps(Problem(model, gamma=plan), 1e-13)[0][at]
+    many = risks_of_schedules(model, plan.rates, [[1.0], [2.0]], at=at, rtol=1e-13).excess_risk
+    for batch, risks in ((1.0, alone), (1.0, many[0]), (2.0, many[1])):
+        for value, steps in zip(risks, at, strict=True):
+            truth = one_mode(0.3, 1.0, 0.01, 1.0, eta, batch, steps) / 2
             # 2.5e-16 was measured, and 5e-15 without compensation
             assert abs(value - truth) < 6e-16 * truth
 
@@ -243,14 +242,14 @@ def test_no_claim_of_a_gradient_is_too_small(kind, steps, seed, rtol):
     known = (spectrum.eigenvalues, spectrum.signals, 0.05, 0.7)
     scale = np.abs(found.rates).max(), np.abs(found.gammas).max()
     for k in np.flatnonzero(rates > 1e-2):
-        # differences of extended numbers: wrong by the square of the step, and by 1e-19 over it
+        # differences of f = 2E in extended numbers: wrong by the square of the step, and by 1e-19 over it
         far = np.longdouble(1e-6) * rates[k]
         unit = np.eye(steps)[k].astype(np.longdouble)
         ends = [in_long_doubles(*known, rates + by * unit, batches, False)[-1] for by in (far, -far)]
-        slope = float((ends[0] - ends[1]) / (2.0 * far))
+        slope = float((ends[0] - ends[1]) / (4.0 * far))
         assert abs(found.rates[k] - slope) <= found.rates_error[k] + 1e-9 * scale[0]
         gamma = rates[k] / batches[k]
         moved = [batches + unit * (rates[k] / (gamma + by * gamma) - batches[k]) for by in (1e-6, -1e-6)]
         ends = [in_long_doubles(*known, rates, each, False)[-1] for each in moved]
-        slope = float((ends[0] - ends[1]) / (2e-6 * gamma))
+        slope = float((ends[0] - ends[1]) / (4e-6 * gamma))
         assert abs(found.gammas[k] - slope) <= found.gammas_error[k] + 1e-9 * scale[1]
