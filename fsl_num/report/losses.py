@@ -1,4 +1,4 @@
-"""The loss over intrinsic time and the risk over steps, as text, as JSON and as pictures."""
+"""The excess risk over intrinsic time and over steps, as text, as JSON and as pictures."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The Volterra equation of the loss and its solvers.
+"""The Volterra equation of the excess risk and its solvers.
 
-What comes out is the excess risk E. The equation is one for f = 2E, and inside the solvers f is what is computed.
+What comes out is the excess risk E. The equation is one for f = 2E, which is what each method inside computes.
 
 >>> from fsl_num.volterra import Model, Problem, solve
 >>> problem = Problem(Model(s=1.0, beta=2.0, size=10, noise=1.0), gamma=0.1, horizon=100.0)

@@ -1,4 +1,4 @@
-r"""The gradient of the final loss with respect to a discrete schedule, by the adjoint: two passes, whatever the steps.
+r"""The gradient of the final risk with respect to a discrete schedule, by the adjoint: two passes, whatever the steps.
 
 The adjoint q(T - r), what an impulse of noise at T - r adds to f(T), solves the same equation backwards, with the
 kernel in place of the signal: the same march, from the weights and without delta and noise. Then df(T)/dgamma_k = I_k,

@@ -1,4 +1,4 @@
-r"""The Neumann series of the equation, and how far its first order, the functional scaling law, is from the loss.
+r"""The Neumann series of the equation, and how far its first order, the functional scaling law, is from the solution.
 
 With (T phi)(t) = int_0^t K_M(t - z) gamma(z) phi(z) dz and g = delta_M + e_M + sigma^2 the equation reads
 f + sigma^2 = g + T (f + sigma^2), hence
@@ -23,7 +23,7 @@ from fsl_num.volterra.panels import collocation_points, halved, panel_ends, prob
 from fsl_num.volterra.problem import Problem
 
 _RATIO = 1.35
-_ROUNDING = 1e-12  # of a term, relative to the loss; measured against closed forms and 20 digits in the tests
+_ROUNDING = 1e-12  # of a term, relative to the solution; measured against closed forms and 20 digits in the tests
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class NeumannSeries:
 
     ``forcing``: (delta + e)/2. ``terms``: row n - 1 holds T^n g/2. ``ratios``: entry n - 1 is sup (T^(n+1) g / T^n g)
     over all 0 < t <= horizon of a fine grid. ``largest``: entry n - 1 is sup T^n g/2, of which each is at most
-    gamma_max tr(H)/2 times the one before. ``law_excess``: sup over the same grid of (f - law)/T g for the law
+    gamma_max tr(H)/2 times the one before. ``law_excess``: sup over the same grid of (2E - law)/T g for the law
     delta + e + T g; the truth lies between it and ``law_excess`` + ``law_excess_error`` (inf where the ratios do not
     bound the terms that were not computed).
-    ``error``: estimated error of every term, relative to the loss at its time.
+    ``error``: estimated error of every term, relative to the excess risk at its time.
     """
 
     t: Array

@@ -17,12 +17,11 @@ _SHOWN = 8  # rows of the table in a notebook
 class Solution:
     """The excess risk E at intrinsic times ``t``.
 
-    ``excess_risk``: E, risk - sigma^2/2, which is half of the f of the equation; floats, or mpf where digits were asked
-    for. ``error``: absolute error estimate for each value.
-    ``method``: the one used. ``modes``: how many exponentials stood for the forgetting kernel, 0 where none were
-    needed. ``evaluations``: how often the equation was evaluated (points of collocation, of a grid or of a contour).
-    ``message``: why this method, what the run took, and a warning where the tolerance was missed. ``digits``: those
-    asked for, or None. ``success``: False where the tolerance was missed.
+    ``excess_risk``: E = risk - sigma^2/2, half of the f of the equation; floats, or mpf where digits were asked for.
+    ``error``: absolute error estimate for each value. ``method``: the one used. ``modes``: how many exponentials stood
+    for the forgetting kernel, 0 where none were needed. ``evaluations``: how often the equation was evaluated (points
+    of collocation, of a grid or of a contour). ``message``: why this method, what the run took, and a warning where the
+    tolerance was missed. ``digits``: those asked for, or None. ``success``: False where the tolerance was missed.
 
     >>> from fsl_num.model import Model
     >>> from fsl_num.volterra import Problem, solve

@@ -1,6 +1,6 @@
-"""The loss and the functional law in rigorous balls, for constant rates and finite models: is the law below the loss?
+"""The risk and the functional law in rigorous balls, for constant rates and finite models: is the law below the risk?
 
-The loss is enclosed by the solver whose error is proven; the law is a finite sum over pairs of modes, evaluated in ball
+The risk is enclosed by the solver whose error is proven; the law is a finite sum over pairs of modes, evaluated in ball
 arithmetic. Without python-flint the same numbers are floats, which support the claim and prove nothing.
 """
 
@@ -28,7 +28,7 @@ DIGITS = 20
 
 @dataclass(frozen=True)
 class Quotient:
-    """f/law at one problem and time: it lies in [low, high]; ``rigorous`` where that is proven."""
+    """E/law at one problem and time: it lies in [low, high]; ``rigorous`` where that is proven."""
 
     place: str
     low: float
@@ -51,7 +51,7 @@ class NotBelow:
         if not measured:
             raise NothingCompared("no quotient was measured")
         worst = min(measured, key=lambda each: each.low)
-        detail = f"f/law in [{worst.low:.12g}, {worst.high:.12g}] at {worst.place}, at least {self.factor:g} claimed"
+        detail = f"E/law in [{worst.low:.12g}, {worst.high:.12g}] at {worst.place}, at least {self.factor:g} claimed"
         rigorous = all(each.rigorous for each in measured)
         constants = (worst.low, max(each.high for each in measured))
         holds = worst.low >= self.factor
@@ -68,7 +68,7 @@ class NotBelow:
 
 @lru_cache(maxsize=64)
 def quotients(sample: Sample) -> tuple[Quotient, ...]:
-    """f/law for constant rates, small and large models, noises and times, from t = 1/1000 on."""
+    """E/law for constant rates, small and large models, noises and times, from t = 1/1000 on."""
     s, beta = (Fraction(int(each.p), int(each.q)) for each in (sample.s, sample.beta))
     made = []
     for size in SIZES:
