@@ -61,9 +61,8 @@ from fsl_num.volterra import Problem as Problem
 from fsl_num.volterra import Solution as Solution
 from fsl_num.volterra import UnstableProblemError as UnstableProblemError
 from fsl_num.volterra import solve as solve
-from fsl_num.volterra.gradient import final_loss_gradient as final_loss_gradient
+from fsl_num.volterra.gradient import final_risk_gradient as final_risk_gradient
 from fsl_num.volterra.neumann import neumann_series as neumann_series
-from fsl_num.volterra.steps.discrete import losses_of_steps as losses_of_steps
-from fsl_num.volterra.steps.many import losses_of_schedules as losses_of_schedules
+from fsl_num.volterra.steps.many import risks_of_schedules as risks_of_schedules
 
 __all__: list[str]

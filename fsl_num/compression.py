@@ -257,7 +257,7 @@ def compress(s: Any, beta: Any, model_size: Any, horizon: Any = math.inf, *, rto
     where the slowest mode decays like exp(-700) within the horizon, and a few times ``rtol`` where M and T exceed 1e30.
 
     Raises ValueError or TypeError for arguments outside these ranges, and for horizon = M = inf, where no finite number
-    of modes is enough. Source: e_M and K_M in equation eqn: fsl of the paper, in units of twice the excess risk.
+    of modes is enough. Source: e_M and K_M in equation eqn: fsl of the paper.
 
     >>> modes = compress(0.5, 2.0, math.inf, 2.0**20)
     >>> len(modes.rates) < 100 and modes.error <= 1e-13

@@ -1,28 +1,29 @@
 r"""The functional scaling law evaluated by quadrature, for any schedule.
 
 The functional scaling law (equation labelled eqn: fsl-simplified of the paper; with the signal inside the convolution:
-eqn: fsl) bounds f = TWICE the excess risk at the end of training by
+eqn: fsl) is, up to constants, the excess risk at the end of training,
 
-    delta_M + e_M(T) + int_0^T K_M(T - t) gamma(t) (e_M(t) + sigma^2) dt,
+    (1/2) [delta_M + e_M(T) + int_0^T K_M(T - t) gamma(t) (e_M(t) + sigma^2) dt],
 
-where gamma(t) = phi(T^-1(t))/B. Everything here is quadrature of that definition: Gauss-Legendre on panels that shrink
-geometrically towards the end of training (where the forgetting kernel varies over intrinsic times of order 1 and gamma
-may vanish like a power) and towards the start where e_M varies. Times near the end are held as remaining time T - t.
+and with the factor 1/2 it is what small learning rates tend to. Here gamma(t) = phi(T^-1(t))/B.
+Everything is quadrature of that definition: Gauss-Legendre on panels that shrink geometrically towards the end of
+training (where the forgetting kernel varies over intrinsic times of order 1 and gamma may vanish like a power) and
+towards the start where e_M varies. Times near the end are held as remaining time T - t.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from fsl_num.model import Model
 from fsl_num.schedules import Schedule
-from fsl_num.spectrum import approximation_error, forgetting_kernel, signal
-from fsl_num.validation import Array, capacity_exponent, positive, whole_size
+from fsl_num.validation import Array, positive
 
 _FIRST_PANEL = 1e-18  # in units of the time scale 1/lambda_1 = 1 on which K and e vary near 0, or of the whole range
 _RATIO = 4.0
@@ -40,10 +41,10 @@ class Integral:
 
 @dataclass(frozen=True)
 class FunctionalScalingLaw:
-    """The terms of the functional scaling law at the end of training, in units of twice the excess risk.
+    """The terms of the functional scaling law at the end of training, in units of the excess risk.
 
-    ``approximation``: delta_M. ``signal``: e_M(T). ``label_noise``: sigma^2 int K_M gamma. ``batch_noise``:
-    int K_M(T - t) gamma(t) e_M(t) dt, 0 where the simplified law leaves it out. ``error``: of the sum, absolute.
+    ``approximation``: delta_M/2. ``signal``: e_M(T)/2. ``label_noise``: sigma^2/2 int K_M gamma. ``batch_noise``: half
+    of int K_M(T - t) gamma(t) e_M(t) dt, 0 where the simplified law leaves it out. ``error``: of the sum, absolute.
     """
 
     approximation: float
@@ -112,102 +113,92 @@ def integrate_graded(
     return Integral(value, error + 2.0 * near_zero + _LEAST_ERROR * abs(value), evaluations)
 
 
-def noise_functional(schedule: Schedule, beta: Any, model_size: Any = math.inf, *, rtol: float = 1e-10) -> Integral:
+def noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -> Integral:
     """Return N(phi) = int_0^T K_M(T - t) phi(T^-1(t)) dt, the noise left at the end of training.
 
-    ``schedule``: any :class:`~fsl_num.schedules.Schedule`; its batch size does not enter (N = B int K_M gamma).
-    ``beta`` > 1; ``model_size`` whole or inf; ``rtol`` the relative accuracy asked for, at least 1e-13. Works for
-    intrinsic times up to 1e30 and sizes up to inf. Returns :class:`Integral`.
+    ``model``: a :class:`~fsl_num.model.Model`, of which only the kernel counts; ``schedule``: any
+    :class:`~fsl_num.schedules.Schedule`, whose batch size does not enter (N = B int K_M gamma); ``rtol``: the relative
+    accuracy asked for, at least 1e-13. Works for intrinsic times up to 1e30 and sizes up to inf. Returns
+    :class:`Integral`.
 
     Source: last term of the equation labelled eqn: fsl-simplified.
 
     >>> from fsl_num.schedules import Constant
     >>> from fsl_num.spectrum import kernel_integral
-    >>> found = noise_functional(Constant(peak=0.5, steps=2000.0), 2.0)
+    >>> model = Model(s=1.0, beta=2.0, size=math.inf, noise=1.0)
+    >>> found = noise_functional(model, Constant(peak=0.5, steps=2000.0))
     >>> abs(found.value - 0.5 * kernel_integral(0.0, 1000.0, 2.0)) <= found.error
     True
     """
-    beta, size = capacity_exponent(beta), whole_size("model_size", model_size)
     tolerance = _tolerance(rtol)
 
     def integrand(remaining: Array) -> Array:
         rate = schedule.gamma_before_end(remaining) * schedule.batch_size
-        return np.asarray(forgetting_kernel(remaining, beta, size) * rate)
+        return np.asarray(model.kernel(remaining) * rate)
 
     total = schedule.total_intrinsic_time
     return integrate_graded(integrand, total, breaks=schedule.breaks_before_end, rtol=tolerance)
 
 
-def batch_noise_functional(
-    schedule: Schedule, s: Any, beta: Any, model_size: Any = math.inf, *, rtol: float = 1e-10
-) -> Integral:
+def batch_noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -> Integral:
     """Return int_0^T K_M(T - t) gamma(t) e_M(t) dt, the noise that the unlearned signal injects through mini-batches.
 
-    Arguments as in :func:`noise_functional`, with ``s`` > 0. The two halves of [0, T] are integrated apart, each on
+    Arguments as in :func:`noise_functional`. The two halves of [0, T] are integrated apart, each on
     panels graded towards its own end. Source: the e_M part of the convolution in the equation labelled eqn: fsl.
 
     >>> from fsl_num.schedules import Constant
-    >>> batch_noise_functional(Constant(peak=0.1, steps=100.0), 1.0, 2.0).value > 0
+    >>> model = Model(s=1.0, beta=2.0, size=math.inf, noise=0.0)
+    >>> batch_noise_functional(model, Constant(peak=0.1, steps=100.0)).value > 0
     True
     """
-    beta, size = capacity_exponent(beta), whole_size("model_size", model_size)
     tolerance = _tolerance(rtol)
     total = schedule.total_intrinsic_time
 
     def late(remaining: Array) -> Array:
-        noise = schedule.gamma_before_end(remaining) * signal(np.maximum(total - remaining, 0.0), s, beta, size)
-        return np.asarray(forgetting_kernel(remaining, beta, size) * noise)
+        noise = schedule.gamma_before_end(remaining) * model.signal(np.maximum(total - remaining, 0.0))
+        return np.asarray(model.kernel(remaining) * noise)
 
     def early(t: Array) -> Array:
-        noise = schedule.gamma(t) * signal(t, s, beta, size)
-        return np.asarray(forgetting_kernel(np.maximum(total - t, 0.0), beta, size) * noise)
+        noise = schedule.gamma(t) * model.signal(t)
+        return np.asarray(model.kernel(np.maximum(total - t, 0.0)) * noise)
 
     first = integrate_graded(early, 0.5 * total, breaks=schedule.breaks, rtol=tolerance)
     second = integrate_graded(late, 0.5 * total, breaks=schedule.breaks_before_end, rtol=tolerance)
     return Integral(first.value + second.value, first.error + second.error, first.evaluations + second.evaluations)
 
 
-def scaling_functional(
-    schedule: Schedule, s: Any, beta: Any, model_size: Any, noise: Any, *, rtol: float = 1e-10
-) -> FunctionalScalingLaw:
-    """Return the simplified law delta_M + e_M(T) + noise N(phi)/B at the end of training, and its parts.
+def scaling_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -> FunctionalScalingLaw:
+    """Return the simplified law, half of delta_M + e_M(T) + noise N(phi)/B at the end of training, and its parts.
 
-    ``noise``: the label noise sigma^2 >= 0. Other arguments as in :func:`noise_functional`, with ``s`` > 0. Source:
-    equation labelled eqn: fsl-simplified.
+    Arguments as in :func:`noise_functional`. Source: equation labelled eqn: fsl-simplified.
 
     >>> from fsl_num.schedules import schedule
     >>> plan = schedule("exp-decay", peak=0.5, final=0.005, steps=1e4)
-    >>> law = scaling_functional(plan, 0.5, 2.0, 100, 1.0)
+    >>> law = scaling_functional(Model(s=0.5, beta=2.0, size=100, noise=1.0), plan)
     >>> law.total > law.label_noise > 0
     True
     """
-    variance = positive("noise", noise, zero=True)
     total = schedule.total_intrinsic_time
-    injected = noise_functional(schedule, beta, model_size, rtol=rtol)
-    scale = variance / schedule.batch_size
-    delta, unlearned = approximation_error(s, beta, model_size), signal(total, s, beta, model_size)
+    injected = noise_functional(model, schedule, rtol=rtol)
+    scale = 0.5 * model.noise / schedule.batch_size
+    delta, unlearned = 0.5 * model.approximation_error, 0.5 * float(model.signal(total))
     error = scale * injected.error + _LEAST_ERROR * (delta + unlearned)
     return FunctionalScalingLaw(delta, unlearned, scale * injected.value, 0.0, error)
 
 
-def functional_scaling_law(
-    schedule: Schedule, s: Any, beta: Any, model_size: Any, noise: Any, *, rtol: float = 1e-10
-) -> FunctionalScalingLaw:
-    """Return the whole law delta_M + e_M(T) + int K_M(T - t) gamma(t) (e_M(t) + noise) dt, and its parts.
+def functional_scaling_law(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -> FunctionalScalingLaw:
+    """Return the whole law, half of delta_M + e_M(T) + int K_M(T - t) gamma(t) (e_M(t) + noise) dt, and its parts.
 
-    Arguments as in :func:`scaling_functional`. Source: equation labelled eqn: fsl.
+    Arguments as in :func:`noise_functional`. Source: equation labelled eqn: fsl.
 
     >>> from fsl_num.schedules import schedule
-    >>> plan = schedule("cosine", peak=0.5, steps=1e4)
-    >>> full, simple = (law(plan, 0.5, 2.0, 100, 1.0).total for law in (functional_scaling_law, scaling_functional))
-    >>> full > simple
+    >>> model, plan = Model(s=0.5, beta=2.0, size=100, noise=1.0), schedule("cosine", peak=0.5, steps=1e4)
+    >>> functional_scaling_law(model, plan).total > scaling_functional(model, plan).total
     True
     """
-    simple = scaling_functional(schedule, s, beta, model_size, noise, rtol=rtol)
-    batch = batch_noise_functional(schedule, s, beta, model_size, rtol=rtol)
-    return FunctionalScalingLaw(
-        simple.approximation, simple.signal, simple.label_noise, batch.value, simple.error + batch.error
-    )
+    simple = scaling_functional(model, schedule, rtol=rtol)
+    batch = batch_noise_functional(model, schedule, rtol=rtol)
+    return replace(simple, batch_noise=0.5 * batch.value, error=simple.error + 0.5 * batch.error)
 
 
 def _tolerance(rtol: Any) -> float:

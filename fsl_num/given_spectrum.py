@@ -1,7 +1,7 @@
 r"""A spectrum given as a list, in place of the power laws of the model: random features give one.
 
 The equation needs only the eigenvalues lambda_j, the signal lambda_j theta_j^2 of each mode and delta, the part of the
-target that no mode reaches. All in the units of f, twice the excess risk.
+target that no mode reaches; the excess risk before training is half of delta and all signals.
 """
 
 from __future__ import annotations

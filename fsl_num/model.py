@@ -61,7 +61,8 @@ class Model:
         elif not {"s", "beta"} <= left_out or not ("size" in left_out or self.size == self.spectrum.size):
             raise ValueError("a model takes s, beta and size, or a spectrum, but both were given")
         else:
-            values["size"] = float(self.spectrum.size)
+            # One nan for all that is not there, or no two models of a spectrum would be equal.
+            values |= {"s": math.nan, "beta": math.nan, "size": float(self.spectrum.size)}
         if "noise" in left_out:
             raise ValueError("a model needs noise, the variance sigma^2 of the labels (0 for none)")
         values["noise"] = positive("noise", self.noise, zero=True)
@@ -72,7 +73,7 @@ class Model:
             object.__setattr__(self, name, value)
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # One nan for all that is not there, or a model would not equal what is read back from a file.
+        # One nan again, which what is read back from a file is not.
         self.__dict__.update({name: math.nan if _is_nan(value) else value for name, value in state.items()})
 
     def number(self, name: str, mp: Any) -> Any:

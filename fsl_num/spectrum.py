@@ -8,7 +8,8 @@ that lambda_j theta_j^2 = j^-(1 + s beta). A model of size M uses the first M fe
     K_M(t)  = sum_{j<=M} lambda_j^2 exp(-2 lambda_j t)           the forgetting kernel,
     delta_M = sum_{j>M}  lambda_j theta_j^2                      the approximation error,
 
-all three in units of f = 2 E, TWICE the excess risk E. Sizes may be infinite or huge; sums are exact to rounding.
+so that training without gradient noise has the excess risk (delta_M + e_M(t))/2. Sizes may be infinite or huge; sums
+are exact to rounding.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def signal(t: Any, s: Any, beta: Any, model_size: Any = math.inf, *, digits: int
     """Return the signal e_M(t) = sum_{j<=M} lambda_j theta_j^2 exp(-2 lambda_j t) = sum j^-(1 + s beta) exp(...).
 
     ``t`` >= 0 intrinsic time, ``s`` > 0, ``beta`` > 1, ``model_size`` whole or inf; ``digits`` as in
-    :func:`exponential_sum`. Source: equation labelled eqn: fsl (e_M) of the paper, in units of twice the excess risk.
+    :func:`exponential_sum`. Half of it is excess risk not yet learned. Source: e_M of the equation labelled eqn: fsl.
 
     >>> signal(0.0, 1.0, 2.0) > signal(10.0, 1.0, 2.0) > 0
     True

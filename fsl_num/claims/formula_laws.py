@@ -191,6 +191,3 @@ def parts_of(formula: Formula | AllOf) -> tuple[Formula, ...]:
     if isinstance(formula, Formula):
         return (formula,)
     return tuple(part for each in formula.parts for part in parts_of(each))
-
-
-

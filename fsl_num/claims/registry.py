@@ -64,9 +64,7 @@ def _without_circles(needed: Mapping[str, tuple[str, ...]]) -> None:
 @cache
 def _groups() -> dict[str, str]:
     return {
-        each.id: f"fsl_num.paper.{group}"
-        for group in GROUPS
-        for each in import_module(f"fsl_num.paper.{group}").CLAIMS
+        each.id: f"fsl_num.paper.{group}" for group in GROUPS for each in import_module(f"fsl_num.paper.{group}").CLAIMS
     }
 
 

@@ -25,7 +25,7 @@ COMMANDS: Final = MappingProxyType(
         "errata": ("errata", "show the mistakes found in the paper"),
         "exponents": ("exponents", "derive the optimal exponents of a schedule"),
         "table": ("table", "derive Table 1 of the paper"),
-        "solve": ("solve", "solve the Volterra equation of the loss"),
+        "solve": ("solve", "solve the Volterra equation of the excess risk"),
         "simulate": ("simulate", "run one-pass SGD, exactly or by sampling"),
         "figure": ("figure", "draw one of the paper's figures, computed anew"),
         "fit": ("fit", "fit a law to training logs, and predict others"),

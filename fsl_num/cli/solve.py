@@ -1,4 +1,4 @@
-"""``fsl solve``: the loss of a learning-rate schedule at given intrinsic times, with its error."""
+"""``fsl solve``: the excess risk of a learning-rate schedule at given intrinsic times, with its error."""
 
 from __future__ import annotations
 
@@ -164,11 +164,11 @@ COMMANDS = {
                    help="how to solve (auto says why)"),
             flag("--allow-unstable", "also solve where the loss grows without bound"),
             flag("--json", "as JSON, numbers as text at full precision"),
-            Option("--csv", metavar="FILE", help="also write the columns t, f and error"),
-            Option("--plot", metavar="FILE", help="also draw the loss (.png, .svg or .pdf)"),
+            Option("--csv", metavar="FILE", help="also write the columns t, excess_risk and error"),
+            Option("--plot", metavar="FILE", help="also draw the excess risk (.png, .svg or .pdf)"),
         ],
-        "The loss f (twice the excess risk) at intrinsic times, the integrals of the learning rate. Numbers are "
-        "integers, fractions p/q or decimals; with --digits s, beta, noise, gamma and times are used as typed, and the "
+        "The excess risk at intrinsic times, the integrals of the learning rate. Numbers are integers, "
+        "fractions p/q or decimals; with --digits s, beta, noise, gamma and times are used as typed, and the "
         "parameters of a schedule (and the rows of a file) as the nearest double.",
     )
 }  # fmt: skip

@@ -177,17 +177,14 @@ def final_risk(problem: Regression, name: str, peak: float, budget: int) -> tupl
 
 
 def functional_risk(problem: Regression, name: str, peak: float, budget: float) -> float:
-    """Return half of the functional scaling law at the end of training, by quadrature: any budget of steps.
+    """Return the functional scaling law at the end of training, by quadrature: any budget of steps.
 
     >>> problem = Regression(Model(s=0.5, beta=4.0, size=float("inf"), noise=9.0))
     >>> functional_risk(problem, "constant", 0.05, 1e12) > 0
     True
     """
     plan = make_schedule(name, peak=peak, steps=budget, **peak_parameters(name, peak, budget))
-    law = functional_scaling_law(
-        plan, problem.model.s, problem.model.beta, problem.model.size, problem.model.noise, rtol=1e-8
-    )
-    return 0.5 * law.total
+    return functional_scaling_law(problem.model, plan, rtol=1e-8).total
 
 
 def final_losses(

@@ -1,4 +1,4 @@
-"""The loss over intrinsic time and the risk over steps, as text, as JSON and as pictures."""
+"""The excess risk over intrinsic time and over steps, as text, as JSON and as pictures."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _FIRST = 0.1  # intrinsic time where the picture begins: the fastest mode decays
 
 
 def loss_text(solution: Solution) -> list[Any]:
-    """A table of times, losses and errors, then how they were found.
+    """A table of times, excess risks and errors, then how they were found.
 
     >>> from fsl_num.model import Model
     >>> from fsl_num.report.tables import rendered
     >>> from fsl_num.volterra import Problem, solve
     >>> problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=0.0), gamma=0.0, horizon=1.0)
     >>> rendered(*loss_text(solve(problem, 0.0, digits=15))).splitlines()[2].split()
-    ['0.0', '1.64493406684823', '1.6e-15']
+    ['0.0', '0.822467033424113', '8.2e-16']
     """
     # errors are estimates: two digits say all
     rows = [(t, value, f"{float(error):.2g}") for t, value, error in solution.texts()]
-    grid = table(("intrinsic time", "f, twice the excess risk", "error"), rows)
+    grid = table(("intrinsic time", "excess risk", "error"), rows)
     return [grid, "", Text(f"method {solution.method}: {solution.message}")]
 
 
@@ -68,19 +68,19 @@ def risk_figure(curve: RiskCurve, title: str) -> Figure:
 
 
 def loss_json(solution: Solution) -> dict[str, Any]:
-    """The lists ``time``, ``value`` and ``error`` (numbers as text, so that none loses a digit), method and digits,
-    and ``success``: false where the tolerance was missed, as ``message`` then says.
+    """The lists ``time``, ``excess_risk`` and ``error`` (numbers as text, so that none loses a digit), method and
+    digits, and ``success``: false where the tolerance was missed, as ``message`` then says.
 
     >>> from fsl_num.model import Model
     >>> from fsl_num.volterra import Problem, solve
     >>> problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=0.0), gamma=0.0, horizon=1.0)
-    >>> loss_json(solve(problem, 0.0, digits=15))["value"]
-    ['1.64493406684823']
+    >>> loss_json(solve(problem, 0.0, digits=15))["excess_risk"]
+    ['0.822467033424113']
     """
     texts = solution.texts()
     return {
         "time": [row[0] for row in texts],
-        "value": [row[1] for row in texts],
+        "excess_risk": [row[1] for row in texts],
         "error": [row[2] for row in texts],
         "method": solution.method,
         "digits": solution.digits,
@@ -90,11 +90,11 @@ def loss_json(solution: Solution) -> dict[str, Any]:
 
 
 def loss_figure(problem: Problem, solution: Solution, title: str, *, allow_unstable: bool = False) -> Figure:
-    """Draw the loss up to the horizon, the times asked for, and what training without gradient noise would give.
+    """Draw the excess risk up to the horizon, the times asked for, and what training without gradient noise would give.
 
     Args:
         problem: the one that was solved.
-        solution: its loss at the times asked for.
+        solution: its excess risk at the times asked for.
         title: what stands above.
         allow_unstable: as in :func:`fsl_num.volterra.solve`.
 
@@ -109,19 +109,19 @@ def loss_figure(problem: Problem, solution: Solution, title: str, *, allow_unsta
     t = np.geomspace(min(_FIRST / problem.model.fastest, 1e-3 * problem.end), problem.end, _POINTS)
     # A schedule may decay within the last few percent, which deserve points of their own.
     t = np.unique(np.concatenate([t, problem.end - t[t < 0.5 * problem.end]]))
-    curve = solve(problem, t, rtol=1e-8, allow_unstable=allow_unstable).values
-    forcing = problem.model.forcing(t)
-    ax.loglog(t, curve, color="#1f5f8b", linewidth=1.8, label="loss $f$")
-    without = r"without gradient noise, $\delta_M + e_M$"
+    curve = solve(problem, t, rtol=1e-8, allow_unstable=allow_unstable).excess_risk
+    forcing = 0.5 * problem.model.forcing(t)
+    ax.loglog(t, curve, color="#1f5f8b", linewidth=1.8, label="excess risk $E$")
+    without = r"without gradient noise, $(\delta_M + e_M)/2$"
     ax.loglog(t, forcing, color="#b3430a", linewidth=1.2, linestyle="dashed", label=without)
     asked = solution.t > 0
     if 0 < np.count_nonzero(asked) <= 40:
-        values = np.asarray(solution.values, dtype=np.float64)
+        values = np.asarray(solution.excess_risk, dtype=np.float64)
         ax.loglog(
             solution.t[asked], values[asked], "o", color="#1f5f8b", markersize=5, clip_on=False, label="times asked for"
         )
     ax.set_xlabel("intrinsic time $t$")
-    ax.set_ylabel("$f(t)$, twice the excess risk")
+    ax.set_ylabel("excess risk $E(t)$")
     if curve.max() < 5.0 * forcing.min():
         # Less than a decade: a logarithmic axis would bear one number or none.
         ax.set_yscale("linear")

@@ -32,8 +32,7 @@ class RiskCurve:
     """The excess risk E = (1/2)||W'v - theta*||_H^2 after ``step`` steps of training.
 
     ``excess_risk``: its expectation, or the mean over runs. ``standard_error``: of that mean; 0 where nothing was
-    sampled. ``method``: how it was found. ``message``: what is worth knowing about the run. Twice the excess risk is
-    the loss f of :mod:`fsl_num.volterra`.
+    sampled. ``method``: how it was found. ``message``: what is worth knowing about the run.
 
     >>> curve = RiskCurve(np.array([0, 10]), np.array([0.5, 0.1]), np.zeros(2), "exact")
     >>> curve.as_dict()["excess_risk"]

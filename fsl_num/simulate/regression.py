@@ -5,7 +5,7 @@ j^-1 lambda_j^(s-1), epsilon ~ N(0, sigma^2). The model is <v, W phi(x)>, W of s
 
     E(v) = (1/2) ||W'v - theta*||_H^2
 
-(equations labelled eqn: pop-risk and eqn: pop-risk-top-M). Twice that is the loss f of :mod:`fsl_num.volterra`.
+(equations labelled eqn: pop-risk and eqn: pop-risk-top-M).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Regression:
 
     @cached_property
     def tail(self) -> float:
-        """delta, twice the excess risk that no v removes, for the first M features: sum_{M<j<=N} lambda_j theta_j^2."""
+        """delta = sum_{M<j<=N} lambda_j theta_j^2: no v on the first M features has a risk below delta/2."""
         if self.target is not None:
             rest = slice(int(self.model.size), None)
             return float(self.eigenvalues[rest] @ self.theta[rest] ** 2)

@@ -59,7 +59,7 @@ _LISTED = 300  # modes up to which a list is at least as fast as their compressi
 
 
 def volterra_problem(problem: Regression, gamma: Any, closure: str, horizon: float | None = None) -> Problem:
-    """Return the equation of the loss f = 2E for ``problem``, either closure.
+    """Return the equation of f = 2E for ``problem``, either closure.
 
     Raises ValueError for first M features of finitely many N > M where M is too large to list.
 

@@ -1,4 +1,4 @@
-r"""The gradient of the final loss with respect to a discrete schedule, by the adjoint: two passes, whatever the steps.
+r"""The gradient of the final risk with respect to a discrete schedule, by the adjoint: two passes, whatever the steps.
 
 The adjoint q(T - r), what an impulse of noise at T - r adds to f(T), solves the same equation backwards, with the
 kernel in place of the signal: the same march, from the weights and without delta and noise. Then df(T)/dgamma_k = I_k,
@@ -32,20 +32,20 @@ _PASSES = 3
 
 @dataclass(frozen=True, eq=False)
 class Gradient:
-    """df(T)/deta_k in ``rates`` (batch sizes kept), df(T)/dgamma_k in ``gammas`` (lengths kept), each an array with one
-    number a step; their estimated absolute errors in ``rates_error`` and ``gammas_error``; the final loss f(T) itself
-    in ``value``. f is TWICE the excess risk. ``message``: what the run took, and whether the tolerance was reached."""
+    """dE(T)/deta_k in ``rates`` (batch sizes kept), dE(T)/dgamma_k in ``gammas`` (lengths kept), each an array with one
+    number a step; their estimated absolute errors in ``rates_error`` and ``gammas_error``; the final excess risk E(T)
+    itself in ``excess_risk``. ``message``: what the run took, and whether the tolerance was reached."""
 
     rates: Array
     gammas: Array
     rates_error: Array
     gammas_error: Array
-    value: float
+    excess_risk: float
     message: str
 
 
-def final_loss_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
-    """Return the gradient of f(T) with respect to the steps of ``problem.gamma``, a Discrete schedule.
+def final_risk_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
+    """Return the gradient of the final excess risk E(T) in the steps of ``problem.gamma``, a Discrete schedule.
 
     ``rtol`` in [1e-13, 1): of the largest component. At a rate of 0 the derivative is that from the right. The errors
     follow from those of f and q. Raises ValueError for other schedules, and for the closure "gaussian", whose modes
@@ -54,7 +54,7 @@ def final_loss_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
     >>> from fsl_num.model import Model
     >>> from fsl_num.schedules import Discrete
     >>> plan = Discrete(rates=[0.2, 0.1])
-    >>> gradient = final_loss_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=0.0), gamma=plan))
+    >>> gradient = final_risk_gradient(Problem(Model(s=0.5, beta=2.0, size=5, noise=0.0), gamma=plan))
     >>> bool((gradient.rates < 0).all() and (gradient.gammas > 0).all())
     True
     """
@@ -101,7 +101,8 @@ def _gradient(schedule: Discrete, system: LinearModes, stability: float, toleran
     uncertain = relative[-1] * (injected + forgotten) + _sums_from_the_end(np.abs(jumps) * relative[1:-1])
     rate_error = uncertain + gamma_error / schedule.batch_sizes
     message = f"{u.shape[1]} terms a step, {system.rates.size} modes"
-    return Gradient(by_rate, by_gamma, rate_error, gamma_error, float(losses[-1]), message)
+    slopes = (0.5 * by_rate, 0.5 * by_gamma, 0.5 * rate_error, 0.5 * gamma_error)  # of f = 2E
+    return Gradient(*slopes, 0.5 * float(losses[-1]), message)
 
 
 def _pass(

@@ -1,4 +1,4 @@
-r"""The Neumann series of the equation, and how far its first order, the functional scaling law, is from the loss.
+r"""The Neumann series of the equation, and how far its first order, the functional scaling law, is from the solution.
 
 With (T phi)(t) = int_0^t K_M(t - z) gamma(z) phi(z) dz and g = delta_M + e_M + sigma^2 the equation reads
 f + sigma^2 = g + T (f + sigma^2), hence
@@ -23,19 +23,19 @@ from fsl_num.volterra.panels import collocation_points, halved, panel_ends, prob
 from fsl_num.volterra.problem import Problem
 
 _RATIO = 1.35
-_ROUNDING = 1e-12  # of a term, relative to the loss; measured against closed forms and 20 digits in the tests
+_ROUNDING = 1e-12  # of a term, relative to the solution; measured against closed forms and 20 digits in the tests
 
 
 @dataclass(frozen=True)
 class NeumannSeries:
-    """The series at the sorted times ``t``, in units of f (twice the excess risk).
+    """The series at the sorted times ``t``, in units of the excess risk E = f/2.
 
-    ``forcing``: delta + e. ``terms``: row n - 1 holds T^n g. ``ratios``: entry n - 1 is sup (T^(n+1) g / T^n g) over
-    all 0 < t <= horizon of a fine grid. ``largest``: entry n - 1 is sup T^n g, of which each is at most
-    gamma_max tr(H)/2 times the one before. ``law_excess``: sup over the same grid of (f - law)/T g for the law
+    ``forcing``: (delta + e)/2. ``terms``: row n - 1 holds T^n g/2. ``ratios``: entry n - 1 is sup (T^(n+1) g / T^n g)
+    over all 0 < t <= horizon of a fine grid. ``largest``: entry n - 1 is sup T^n g/2, of which each is at most
+    gamma_max tr(H)/2 times the one before. ``law_excess``: sup over the same grid of (2E - law)/T g for the law
     delta + e + T g; the truth lies between it and ``law_excess`` + ``law_excess_error`` (inf where the ratios do not
     bound the terms that were not computed).
-    ``error``: estimated error of every term, relative to the loss at its time.
+    ``error``: estimated error of every term, relative to the excess risk at its time.
     """
 
     t: Array
@@ -54,12 +54,12 @@ class NeumannSeries:
 
     @property
     def partial_sums(self) -> Array:
-        """Row n holds delta + e + T g + ... + T^n g, row 0 delta + e alone; row 1 is the functional scaling law."""
+        """Row n holds (delta + e + T g + ... + T^n g)/2, row 0 (delta + e)/2; row 1 is the functional scaling law."""
         return np.asarray(self.forcing + np.concatenate([np.zeros((1, self.t.size)), np.cumsum(self.terms, axis=0)]))
 
     @property
     def remainder(self) -> Array:
-        """A bound for f minus the last partial sum at each time (inf where the last ratio is not below 1)."""
+        """A bound for E minus the last partial sum at each time (inf where the last ratio is not below 1)."""
         return np.asarray(self.terms[-1] * _geometric(float(self.ratios[-1])))
 
 
@@ -140,4 +140,5 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     ratios = np.minimum.accumulate((grid[1:] / grid[:-1]).max(axis=1))
     above = grid[1:].sum(axis=0) / grid[0]
     rest = float((grid[-1] / grid[0]).max()) * _geometric(float(ratios[-1]))
-    return NeumannSeries(wanted, forcing, fine, ratios, grid.max(axis=1), float(above.max()), rest, error)
+    half, terms_of_risk, largest = (0.5 * each for each in (forcing, fine, grid.max(axis=1)))  # of f = 2E
+    return NeumannSeries(wanted, half, terms_of_risk, ratios, largest, float(above.max()), rest, error)

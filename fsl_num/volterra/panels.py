@@ -143,7 +143,7 @@ def _end_at_a_jump(problem: Problem, ends: Array) -> npt.NDArray[np.bool_]:
 
 
 def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Array:
-    """Return f at every panel end, given twice as :func:`panel_ends` does."""
+    """Return f = 2E at every panel end, given twice as :func:`panel_ends` does."""
     radau = radau_rule()
     widths, t, gamma = collocation_points(problem, times, remaining)
     forcing = problem.model.forcing(t.ravel()).reshape(t.shape)
@@ -178,7 +178,7 @@ def problem_modes(problem: Problem) -> Modes:
 
 
 def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
-    """Return f at the sorted times ``t``, an absolute error bound for each, and facts about the run."""
+    """Return f = 2E at the sorted times ``t``, an absolute error bound for each, and facts about the run."""
     modes = problem_modes(problem)
     floor = relative_floor(problem, _ROUNDING, modes.error)
     moved = jump_error(problem, t, 2.0 * modes.rates, modes.kernel_weights)

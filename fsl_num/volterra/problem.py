@@ -3,7 +3,7 @@ r"""The Volterra equation of the loss, as data.
     f(t) = delta_M + e_M(t) + int_0^t K_M(t - z) gamma(z) (f(z) + sigma^2) dz
 
 (equation labelled eqn: volterra-equation of the paper, with equality: the hypercontractivity constants both set to 1).
-Everywhere in this package f is TWICE the excess risk: f = 2 E, E = risk - sigma^2/2.
+f = 2 E is the unknown, E = risk - sigma^2/2 the excess risk that users are given.
 
 A second closure keeps what the first drops, the noise that a mode's own error feeds into that mode. For Gaussian
 features the second moments m_j of the intrinsic-time SDE are exactly

@@ -14,7 +14,7 @@ _LARGEST = 1e5
 
 
 def trapezoid(problem: Problem, steps: int) -> Array:
-    """Return f on the uniform grid of ``steps`` intervals over [0, horizon].
+    """Return f = 2E on the uniform grid of ``steps`` intervals over [0, horizon].
 
     Second order where gamma is smooth between breaks that lie on the grid, on which each interval takes gamma from its
     own side. The closure "gaussian" is not a convolution: the same rule for its kernel, a sum over the modes of
@@ -71,7 +71,7 @@ def _second_moments(problem: Problem, t: Array, before: Array, behind: Array) ->
 
 
 def solve_reference(problem: Problem, t: Array, steps: int = 2048) -> tuple[Array, Array, dict[str, Any]]:
-    """Return f at ``t`` by Richardson extrapolation of three grids, with a rough error, and facts about the run.
+    """Return f = 2E at ``t`` by Richardson extrapolation of three grids, with a rough error, and facts about the run.
 
     The error is the difference of the last two extrapolations; between grid points f is interpolated by a cubic
     spline, checked on the coarser grid. Where a break of gamma lies beside the grid nothing is extrapolated, and the

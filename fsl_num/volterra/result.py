@@ -1,4 +1,4 @@
-"""What a solver returns to whoever asked: values with their errors, and how they were found."""
+"""What a solver returns to whoever asked: the excess risk with its error, and how it was found."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _SHOWN = 8  # rows of the table in a notebook
 
 @dataclass(frozen=True)
 class Solution:
-    """The loss f (TWICE the excess risk) at intrinsic times ``t``.
+    """The excess risk E at intrinsic times ``t``.
 
-    ``values``: floats, or mpf where digits were asked for. ``error``: absolute error estimate for each value.
-    ``method``: the one used. ``modes``: how many exponentials stood for the forgetting kernel, 0 where none were
-    needed. ``evaluations``: how often the equation was evaluated (points of collocation, of a grid or of a contour).
-    ``message``: why this method, what the run took, and a warning where the tolerance was missed. ``digits``: those
-    asked for, or None. ``success``: False where the tolerance was missed.
+    ``excess_risk``: E = risk - sigma^2/2, half of the f of the equation; floats, or mpf where digits were asked for.
+    ``error``: absolute error estimate for each value. ``method``: the one used. ``modes``: how many exponentials stood
+    for the forgetting kernel, 0 where none were needed. ``evaluations``: how often the equation was evaluated (points
+    of collocation, of a grid or of a contour). ``message``: why this method, what the run took, and a warning where the
+    tolerance was missed. ``digits``: those asked for, or None. ``success``: False where the tolerance was missed.
 
     >>> from fsl_num.model import Model
     >>> from fsl_num.volterra import Problem, solve
     >>> solution = solve(Problem(Model(s=0.5, beta=2.0, size=10, noise=1.0), gamma=0.1, horizon=9.0), [1.0, 9.0])
-    >>> solution.method, solution.values.shape
+    >>> solution.method, solution.excess_risk.shape
     ('secular', (2,))
     """
 
     t: Array
-    values: Any
+    excess_risk: Any
     error: Array
     method: str
     modes: int
@@ -43,29 +43,29 @@ class Solution:
     def texts(self) -> tuple[tuple[str, str, str], ...]:
         """Return (time, value, error) of every time in order, as text: floats shortest that read back, mpf in full."""
         rows = []
-        for t, value, error in zip(self.t.flat, self.values.flat, self.error.flat, strict=True):
+        for t, value, error in zip(self.t.flat, self.excess_risk.flat, self.error.flat, strict=True):
             shown = repr(float(value)) if self.digits is None else str(value)
             rows.append((repr(float(t)), shown, repr(float(error))))
         return tuple(rows)
 
     def to_csv(self, path: Any) -> None:
-        """Write the columns t, f and error to ``path``, whole or not at all (OSError where it cannot be written)."""
+        """Write the columns t, excess_risk and error to ``path``, whole or not at all (OSError where it cannot be)."""
         from fsl_num.writing import write_atomically
 
-        write_atomically(path, "\n".join(["t,f,error", *(",".join(row) for row in self.texts())]) + "\n")
+        write_atomically(path, "\n".join(["t,excess_risk,error", *(",".join(row) for row in self.texts())]) + "\n")
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw f against t on logarithmic axes (matplotlib, imported here) and return the axes."""
+        """Draw the excess risk against t on logarithmic axes (matplotlib, imported here) and return the axes."""
         if ax is None:
             from matplotlib.figure import Figure
 
             ax = Figure(layout="constrained").subplots()
         order = np.argsort(self.t, axis=None)
-        t, values = self.t.ravel()[order], np.asarray(self.values, dtype=np.float64).ravel()[order]
+        t, values = self.t.ravel()[order], np.asarray(self.excess_risk, dtype=np.float64).ravel()[order]
         drawn = t > 0  # a logarithmic axis has no place for t = 0
         ax.loglog(t[drawn], values[drawn], marker="o" if np.count_nonzero(drawn) < 20 else None)
         ax.set_xlabel("intrinsic time t")
-        ax.set_ylabel("f(t), twice the excess risk")
+        ax.set_ylabel("excess risk E(t)")
         return ax
 
     def _repr_html_(self) -> str:
@@ -74,6 +74,5 @@ class Solution:
         cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in kept)
         caption = escape(f"{self.method}: {self.message}")
         return (
-            f"<table><caption>{caption}</caption><tr><th>t</th><th>f, twice the excess risk</th><th>error</th></tr>"
-            f"{cells}</table>"
+            f"<table><caption>{caption}</caption><tr><th>t</th><th>excess risk</th><th>error</th></tr>{cells}</table>"
         )

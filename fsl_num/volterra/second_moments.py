@@ -24,7 +24,7 @@ _ROUNDING = 3e-15  # relative; measured against 18 and 40 digits in the tests
 
 
 def _march(problem: Problem, modes: MomentModes, times: Array, remaining: Array) -> Array:
-    """Return f at every panel end."""
+    """Return f = 2E at every panel end."""
     rates, state = modes.rates, modes.signals
     widths, _, gamma = collocation_points(problem, times, remaining)
     delta, matrix = problem.model.approximation_error, radau_rule().matrix
@@ -50,7 +50,7 @@ def _march(problem: Problem, modes: MomentModes, times: Array, remaining: Array)
 
 
 def solve_second_moments(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
-    """Return f of the Gaussian closure at the sorted times ``t``, an absolute error for each, and facts.
+    """Return f = 2E of the Gaussian closure at the sorted times ``t``, an absolute error for each, and facts.
 
     Any size, M infinite included, any gamma.
 

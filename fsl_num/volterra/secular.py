@@ -80,7 +80,7 @@ def secular_zeros(rates: Array, weights: Array, gamma: float) -> tuple[Array, Ar
 
 
 def solve_secular(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
-    """Return f at the times ``t``, an absolute error for each, and facts about the run.
+    """Return f = 2E at the times ``t``, an absolute error for each, and facts about the run.
 
     Constant gamma; a power law of any size or a given spectrum of at most 2000 modes; both closures, stable or not.
     ``rtol`` changes nothing: the result is as good as float64 gives it. Raises ValueError where the problem is not of

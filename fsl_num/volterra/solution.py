@@ -124,7 +124,7 @@ def solve(
     digits: int | None = None,
     allow_unstable: bool = False,
 ) -> Solution:
-    """Solve the equation and return the loss at the times ``t`` (a number or an array in [0, horizon]).
+    """Solve the equation and return the excess risk at the times ``t`` (a number or an array in [0, horizon]).
 
     ``method``: "panels" (any gamma and size, both closures), "discrete" (Discrete schedules of up to millions of steps,
     any size, both closures), "secular" (constant gamma, any size, both closures: the zeros of the secular equation in
@@ -144,7 +144,7 @@ def solve(
     >>> from fsl_num.model import Model
     >>> problem = Problem(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), gamma=0.3, horizon=2.0**20)
     >>> solution = solve(problem, [1.0, 2.0**20])
-    >>> bool((solution.error < 1e-11 * solution.values).all())
+    >>> bool((solution.error < 1e-11 * solution.excess_risk).all())
     True
     """
     if not isinstance(problem, Problem):
@@ -206,8 +206,8 @@ def solve(
             message += "; breaks where gamma turns, every half wave say, make it sharper"
     return Solution(
         t=flat.reshape(shape),
-        values=values.reshape(shape),
-        error=error.reshape(shape),
+        excess_risk=_half(values).reshape(shape),
+        error=np.maximum(0.5 * error, np.minimum(error, 5e-324)).reshape(shape),
         method=method,
         modes=int(facts.get("modes", 0)),
         evaluations=evaluations,
@@ -215,6 +215,13 @@ def solve(
         digits=digits,
         success=success,
     )
+
+
+def _half(values: Any) -> Any:
+    """Return f/2, the excess risk, without a rounding."""
+    if values.dtype != object:
+        return 0.5 * values
+    return np.array([value.context.ldexp(value, -1) for value in values], dtype=object)
 
 
 def _exact_times(t: Any, flat: Array, digits: int, *, fractions: bool) -> list[Any]:

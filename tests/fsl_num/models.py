@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from fsl_num.model import Model
 from fsl_num.simulate.regression import Regression
-from fsl_num.volterra import Problem
+from fsl_num.volterra import Problem, Solution, solve
 
 _OF_THE_MODEL = ("s", "beta", "size", "noise", "spectrum")
 
@@ -32,3 +34,31 @@ def regression_of(**values: Any) -> Regression:
 def with_model(problem: Any, **values: Any) -> Any:
     """The problem or regression with these fields of its model changed."""
     return replace(problem, model=replace(problem.model, **values))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A solution as the f of the equation, twice the excess risk, for which closed forms are written down."""
+
+    solution: Solution
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.solution, name)
+
+    @property
+    def values(self) -> Any:
+        """f, exactly twice what the solution says."""
+        risk = self.solution.excess_risk
+        if risk.dtype != object:
+            return 2.0 * risk
+        return np.array([each.context.ldexp(each, 1) for each in risk.flat], dtype=object).reshape(risk.shape)
+
+    @property
+    def error(self) -> Any:
+        """The error of f."""
+        return 2.0 * self.solution.error
+
+
+def loss_of(problem: Problem, t: Any, **options: Any) -> Loss:
+    """:func:`fsl_num.volterra.solve` in terms of f."""
+    return Loss(solve(problem, t, **options))

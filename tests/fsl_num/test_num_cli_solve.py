@@ -22,11 +22,11 @@ WSD = [*MODEL, "--schedule", "wsd", *RATES]
 
 def test_constant_gamma_in_double_precision(capsys):
     found = answer([*CONSTANT, "--time", "20"], capsys)
-    assert list(found) == ["time", "value", "error", "method", "digits", "success", "message"]
+    assert list(found) == ["time", "excess_risk", "error", "method", "digits", "success", "message"]
     assert found["success"] is True
     problem = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=0.3, horizon=20.0)
     assert found["time"] == ["20.0"] and found["digits"] is None and found["method"] == "secular"
-    assert float(found["value"][0]) == solve(problem, 20.0).values[0]
+    assert float(found["excess_risk"][0]) == solve(problem, 20.0).excess_risk[0]
     assert 0 < float(found["error"][0]) < 1e-11
 
 
@@ -35,11 +35,11 @@ def test_digits_take_every_number_as_it_was_typed(size, method, capsys):
     arguments = [*CONSTANT, "--time", "20", "--digits", "45", "--model-size", size]
     found = answer(arguments, capsys)
     assert (found["method"], found["digits"]) == (method, 45)
-    (text,) = found["value"]
+    (text,) = found["excess_risk"]
     assert len(text) >= 45
     rest = {"s": 0.5, "beta": 2.0, "size": float(size), "noise": 1.0, "horizon": 20.0}
-    truth = solve(problem_of(**rest, gamma=Fraction(3, 10)), 20.0, digits=50).values[0]
-    rounded = solve(problem_of(**rest, gamma=0.3), 20.0, digits=50).values[0]
+    truth = solve(problem_of(**rest, gamma=Fraction(3, 10)), 20.0, digits=50).excess_risk[0]
+    rounded = solve(problem_of(**rest, gamma=0.3), 20.0, digits=50).excess_risk[0]
     assert abs(Fraction(text) / Fraction(str(truth)) - 1) < Fraction(1, 10**43)
     assert abs(Fraction(text) / Fraction(str(rounded)) - 1) > Fraction(1, 10**20)
 
@@ -54,7 +54,7 @@ def test_every_method_can_be_named(capsys, tmp_path):
             rate = [*MODEL, "--schedule-file", str(path)]
         found = answer([*rate, "--time", "3", "--method", method], capsys)
         assert found["method"] == method
-        values.append(float(found["value"][0]))
+        values.append(float(found["excess_risk"][0]))
     assert values == pytest.approx([values[0]] * len(values), rel=1e-6)  # the reference has a few digits
     proven = answer([*CONSTANT, "--time", "1/3", "--method", "enclosure", "--digits", "30"], capsys)
     assert 0 < float(proven["error"][0]) < 1e-29
@@ -65,14 +65,14 @@ def test_a_schedule_ends_where_its_learning_rates_end(capsys):
     found = answer(WSD, capsys)
     assert found["time"] == [repr(plan.total_intrinsic_time)]
     problem = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=plan)
-    assert float(found["value"][0]) == solve(problem, plan.total_intrinsic_time).values[0]
+    assert float(found["excess_risk"][0]) == solve(problem, plan.total_intrinsic_time).excess_risk[0]
     precise = answer([*WSD, "--digits", "25"], capsys)
-    assert precise["method"] == "high_precision" and len(precise["value"][0]) >= 25
-    assert abs(float(precise["value"][0]) - float(found["value"][0])) <= float(found["error"][0])
+    assert precise["method"] == "high_precision" and len(precise["excess_risk"][0]) >= 25
+    assert abs(float(precise["excess_risk"][0]) - float(found["excess_risk"][0])) <= float(found["error"][0])
     halved = answer([*WSD, "--batch", "2"], capsys)
-    assert float(halved["value"][0]) < float(found["value"][0])
+    assert float(halved["excess_risk"][0]) < float(found["excess_risk"][0])
     moments = answer([*WSD, "--closure", "gaussian"], capsys)
-    assert float(moments["value"][0]) > float(found["value"][0])
+    assert float(moments["excess_risk"][0]) > float(found["excess_risk"][0])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_schedule_ends_where_its_learning_rates_end(capsys):
     ],
 )
 def test_every_schedule_is_solved(rest, capsys):
-    assert 0 < float(answer([*MODEL, "--schedule", *rest], capsys)["value"][0]) < 2
+    assert 0 < float(answer([*MODEL, "--schedule", *rest], capsys)["excess_risk"][0]) < 1
 
 
 def test_a_file_of_learning_rates_is_constant_within_each_step(tmp_path, capsys):
@@ -96,7 +96,7 @@ def test_a_file_of_learning_rates_is_constant_within_each_step(tmp_path, capsys)
     found = answer(arguments, capsys)
     total = 40 * 0.3 + 7 * 0.1 + 5 * 0.02
     assert float(found["time"][0]) == pytest.approx(total, rel=1e-14)
-    # the same piece by piece, by the matrix exponential
+    # the same piece by piece, by the matrix exponential: of f = 2E
     eigen = np.arange(1.0, 7.0) ** -2.0
     delta = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=0.1, horizon=1.0).model.approximation_error
     from scipy.linalg import expm
@@ -107,7 +107,7 @@ def test_a_file_of_learning_rates_is_constant_within_each_step(tmp_path, capsys)
         system[:6, :6] = np.diag(-2 * eigen) + gamma * np.outer(eigen**2, np.ones(6))
         system[:6, 6] = gamma * eigen**2 * (delta + 1.0)
         state = expm(system * length) @ state
-    assert float(found["value"][0]) == pytest.approx(delta + state[:6].sum(), rel=1e-12)
+    assert float(found["excess_risk"][0]) == pytest.approx((delta + state[:6].sum()) / 2, rel=1e-12)
 
 
 def test_times_from_a_file_and_the_table_of_them(tmp_path, capsys):
@@ -116,12 +116,12 @@ def test_times_from_a_file_and_the_table_of_them(tmp_path, capsys):
     found = answer([*CONSTANT, "--times", str(times), "--csv", str(target)], capsys)
     assert found["time"] == ["0.0", "0.5", "3.5"]
     head, *rows = target.read_text(encoding="utf-8").splitlines()
-    assert head == "t,f,error"
+    assert head == "t,excess_risk,error"
     columns = [list(column) for column in zip(*(row.split(",") for row in rows), strict=True)]
-    assert columns == [found["time"], found["value"], found["error"]]
+    assert columns == [found["time"], found["excess_risk"], found["error"]]
     assert main([*CONSTANT, "--times", str(times)]) == 0
     shown = capsys.readouterr().out
-    assert found["value"][2] in shown and "method secular: gamma is constant" in shown
+    assert found["excess_risk"][2] in shown and "method secular: gamma is constant" in shown
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
@@ -133,16 +133,16 @@ def test_a_plot_is_a_whole_picture(suffix, start, tmp_path, capsys):
     assert "method panels" in capsys.readouterr().out
 
 
-def test_a_plot_shows_the_loss_and_what_no_noise_would_leave():
+def test_a_plot_shows_the_risk_and_what_no_noise_would_leave():
     from fsl_num.report.losses import loss_figure
 
     plan = schedule("wsd", peak=0.4, final=0.01, steps=200.0, decay_fraction=0.25)
     problem = Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=plan)
     (axes,) = loss_figure(problem, solve(problem, problem.end), "a title").axes
-    loss, floor, asked = axes.lines
-    assert (loss.get_ydata() > floor.get_ydata()).all()
-    assert loss.get_ydata()[-1] == pytest.approx(asked.get_ydata()[0], rel=1e-8)
-    in_decay = loss.get_xdata() > plan.breaks[0]
+    risk, floor, asked = axes.lines
+    assert (risk.get_ydata() > floor.get_ydata()).all()
+    assert risk.get_ydata()[-1] == pytest.approx(asked.get_ydata()[0], rel=1e-8)
+    in_decay = risk.get_xdata() > plan.breaks[0]
     assert in_decay.sum() > 20  # the decay is a curve, not a step
     assert axes.get_title() == "a title"
 
@@ -150,7 +150,7 @@ def test_a_plot_shows_the_loss_and_what_no_noise_would_leave():
 def test_unstable_problems_are_solved_when_asked_for(capsys):
     unstable = [*MODEL, "--schedule", "constant", "--gamma", "1.9", "--time", "9"]
     assert "gamma_max tr(H)/2 = 1.41" in refusal(unstable, capsys)
-    assert float(answer([*unstable, "--allow-unstable"], capsys)["value"][0]) > 1
+    assert float(answer([*unstable, "--allow-unstable"], capsys)["excess_risk"][0]) > 0.5
     assert "sum over j of gamma_max" in refusal([*unstable, "--closure", "gaussian"], capsys)
 
 
@@ -219,13 +219,13 @@ def test_jumps_of_gamma_late_in_the_horizon_are_met_from_their_own_side(tmp_path
     path = tmp_path / "rates.txt"
     path.write_text("\n".join(map(repr, rates.tolist())), encoding="utf-8")
     arguments = [*MODEL, "--schedule-file", str(path), "--model-size", "1"]
-    found = float(answer(arguments, capsys)["value"][0])
+    found = float(answer(arguments, capsys)["excess_risk"][0])
     delta = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=0.1, horizon=1.0).model.approximation_error
     x = 1.0
     for rate in rates:  # x' = (gamma - 2) x + gamma (delta + 1) for a time gamma
         limit = rate * (delta + 1.0) / (2.0 - rate)
         x = limit + (x - limit) * math.exp((rate - 2.0) * rate)
-    assert found == pytest.approx(x + delta, rel=1e-12)
+    assert found == pytest.approx((x + delta) / 2, rel=1e-12)
 
 
 def test_bytes_are_written_as_they_are(tmp_path):

@@ -48,7 +48,8 @@ def test_the_compiler_is_loaded_where_a_discrete_problem_is_solved_and_not_befor
     code = """
 import sys
 import numpy as np
-from fsl_num import Discrete, Model, Problem, Regression, exact_risk, losses_of_schedules, losses_of_steps, solve
+from fsl_num import Discrete, Model, Problem, Regression, exact_risk, risks_of_schedules, solve
+from fsl_num.volterra.steps.discrete import losses_of_steps
 model = Model(s=0.5, beta=2.0, size=10, noise=1.0)
 solve(Problem(model, gamma=0.1, horizon=9.0), 9.0)
 solve(Problem(model, gamma=lambda t: 0.1 / (1.0 + t), horizon=9.0), 9.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -19,8 +20,14 @@ from fsl_num.functional import (
     noise_functional,
     scaling_functional,
 )
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Schedule, StableDecay, schedule
 from fsl_num.spectrum import approximation_error, forgetting_kernel, kernel_integral, signal
+
+
+def _model(beta: float, size: float = math.inf, s: float = 1.0, noise: float = 0.0) -> Model:
+    return Model(s=s, beta=beta, size=size, noise=noise)
+
 
 SCHEDULES = [
     ("exp-decay", {"final": 1e-6}),
@@ -38,11 +45,12 @@ def test_constant_phases_are_kernel_integrals(beta: float, log_size: float, log_
     size = math.inf if math.isinf(log_size) else float(int(10.0**log_size))
     peak, steps = 0.25, 4.0 * 10.0**log_t
     exact = peak * kernel_integral(0.0, peak * steps, beta, size)
-    found = noise_functional(Constant(peak=peak, steps=steps, batch_size=3), beta, size)
+    model = _model(beta, size)
+    found = noise_functional(model, Constant(peak=peak, steps=steps, batch_size=3))
     # the reported error is the tolerance: it must cover the truth and stay below what was asked for (1e-10)
     assert abs(found.value - exact) <= found.error <= 2e-10 * exact
     flat = StableDecay(peak=peak, final=peak * (1 - 1e-15), steps=steps, decay_fraction=share)
-    again = noise_functional(flat, beta, size)
+    again = noise_functional(model, flat)
     assert abs(again.value - exact) <= again.error + 2e-15 * exact
 
 
@@ -61,7 +69,7 @@ def test_against_arbitrary_precision_in_physical_time(name: str, parameters: dic
 
     cuts = sorted({300.0, *(300.0 - b for b in plan.physical_breaks), *(300.0 * 0.25**k for k in range(1, 25)), 0.0})
     exact = mp.quad(integrand, cuts, method="gauss-legendre", maxdegree=5)
-    found = noise_functional(plan, 1.5, size)
+    found = noise_functional(_model(1.5, size), plan)
     # 1e-13: the reference takes the schedule in float64 (300 steps, rounding 1e-14 in the exponent)
     assert abs(found.value - exact) <= found.error + 1e-13 * exact
 
@@ -81,7 +89,7 @@ def test_a_second_method_for_long_trainings(name: str, parameters: dict[str, flo
         rate = plan._rate(rho)
         values = forgetting_kernel(plan._left(rho), 1.7) * rate**2
         total += float((values * slope).sum() * (x[1] - x[0]) * (high - low))
-    found = noise_functional(plan, 1.7)
+    found = noise_functional(_model(1.7), plan)
     # Measured agreement 1e-13 to 4e-10; the coarse rule resolves 16 decades with 3000 points, which limits it.
     assert found.value == pytest.approx(total, rel=1e-8)
     assert found.error <= 1e-9 * found.value
@@ -90,16 +98,17 @@ def test_a_second_method_for_long_trainings(name: str, parameters: dict[str, flo
 @pytest.mark.parametrize(("name", "parameters"), SCHEDULES)
 def test_error_bounds_hold_between_tolerances(name: str, parameters: dict[str, float]) -> None:
     plan = schedule(name, peak=0.5, steps=1e9, **parameters)
-    sharp = noise_functional(plan, 2.0, 1e12, rtol=1e-13)
+    model = _model(2.0, 1e12)
+    sharp = noise_functional(model, plan, rtol=1e-13)
     for rtol in (1e-2, 1e-6, 1e-10):
-        rough = noise_functional(plan, 2.0, 1e12, rtol=rtol)
+        rough = noise_functional(model, plan, rtol=rtol)
         assert abs(rough.value - sharp.value) <= rough.error + sharp.error
 
 
 def test_batch_noise_by_modes() -> None:
     # One mode, constant gamma: int_0^T e^{-2(T - t)} gamma e^{-2t} dt = gamma T e^{-2T}.
     plan = Constant(peak=0.2, steps=30.0, batch_size=2.0)
-    found = batch_noise_functional(plan, 1.0, 2.0, 1)
+    found = batch_noise_functional(_model(2.0, 1), plan)
     assert abs(found.value - 0.1 * 6.0 * math.exp(-12.0)) <= found.error
     # Two modes with weights w_j = lambda_j^2 and v_j = j^-(1 + s beta).
     rates, weights, amplitudes = [2.0, 2.0 / 4], [1.0, 1 / 16], [1.0, 2.0**-3]
@@ -109,21 +118,23 @@ def test_batch_noise_by_modes() -> None:
             gap = rate - other
             span = 6.0 if gap == 0 else math.expm1(gap * 6.0) / gap
             exact += 0.1 * weight * amplitude * math.exp(-rate * 6.0) * span
-    two = batch_noise_functional(plan, 1.0, 2.0, 2)
+    two = batch_noise_functional(_model(2.0, 2), plan)
     assert abs(two.value - exact) <= two.error <= 1e-9 * exact
 
 
 def test_the_parts_of_the_law() -> None:
     plan = schedule("wsd", peak=0.4, final=0.004, steps=1e5, decay_fraction=0.1, batch_size=8)
-    law = scaling_functional(plan, 0.7, 1.8, 500, 2.0)
+    model = _model(1.8, 500, s=0.7, noise=2.0)
+    law = scaling_functional(model, plan)
     total = plan.total_intrinsic_time
-    assert law.approximation == approximation_error(0.7, 1.8, 500)
-    assert law.signal == signal(total, 0.7, 1.8, 500)
-    assert law.label_noise == 2.0 / 8 * noise_functional(plan, 1.8, 500).value
+    assert law.approximation == approximation_error(0.7, 1.8, 500) / 2
+    assert law.signal == signal(total, 0.7, 1.8, 500) / 2
+    assert law.label_noise == 2.0 / 8 * noise_functional(model, plan).value / 2
     assert law.batch_noise == 0.0
-    full = functional_scaling_law(plan, 0.7, 1.8, 500, 2.0)
+    full = functional_scaling_law(model, plan)
+    assert full.batch_noise == batch_noise_functional(model, plan).value / 2
     assert full.total == pytest.approx(law.total + full.batch_noise, rel=1e-15) and full.batch_noise > 0
-    assert scaling_functional(plan, 0.7, 1.8, 500, 0.0).label_noise == 0.0
+    assert scaling_functional(replace(model, noise=0.0), plan).label_noise == 0.0
     assert full.error < 1e-9 * full.total
 
 
@@ -139,11 +150,10 @@ def test_integrate_graded_reports_what_it_misses() -> None:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda plan: noise_functional(plan, 0.5), "beta must lie in"),
-        (lambda plan: noise_functional(plan, 2.0, 3.5), "model_size must be"),
-        (lambda plan: noise_functional(plan, 2.0, rtol=1e-15), "rtol must lie in"),
-        (lambda plan: scaling_functional(plan, 0.5, 2.0, 10, -1.0), "noise must be at least 0"),
-        (lambda plan: functional_scaling_law(plan, -0.5, 2.0, 10, 1.0), "s must be positive"),
+        (lambda plan: noise_functional(_model(2.0), plan, rtol=1e-15), "rtol must lie in"),
+        (lambda plan: batch_noise_functional(_model(2.0), plan, rtol=1.0), "rtol must lie in"),
+        (lambda plan: scaling_functional(_model(2.0, 10), plan, rtol=-1.0), "rtol must be positive"),
+        (lambda plan: functional_scaling_law(_model(2.0, 10), plan, rtol=math.nan), "rtol must be a number"),
     ],
 )
 def test_bad_input_is_refused_in_words(call: Any, text: str) -> None:

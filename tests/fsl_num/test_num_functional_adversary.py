@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from models import loss_of
 
 from fsl_num.model import Model
 from fsl_num.paper.functional.adversary import Worst, worst_schedule
@@ -23,7 +24,7 @@ from fsl_num.paper.functional.instrument import (
 from fsl_num.paper.functional.measurements import bound
 from fsl_num.paper.functional.shapes import SHAPES, shape
 from fsl_num.spectrum import forgetting_kernel, signal
-from fsl_num.volterra import Problem, solve
+from fsl_num.volterra import Problem
 
 POINT = (0.7, 1.8, 200.0, 2e4)
 
@@ -48,12 +49,12 @@ def test_the_mesh_agrees_with_the_solver_under_both_closures(name: str) -> None:
     device = instrument(*POINT)
     gammas = bound(device, 0.2) * shape(name, device)
     parts = device.parts(gammas)
-    for closure, loss in (("volterra", parts), ("gaussian", gaussian_parts(device, [gammas])[0])):
-        found = loss["loss_e"] + parts["delta"] * loss["loss_one"] + loss["noise_one"]
+    for closure, found in (("volterra", parts), ("gaussian", gaussian_parts(device, [gammas])[0])):
+        loss = found["loss_e"] + parts["delta"] * found["loss_one"] + found["noise_one"]
         problem = replace(_problem(device, gammas, 1.0), closure=closure)
-        expected = float(solve(problem, problem.end, rtol=1e-8).values[0])
+        expected = float(loss_of(problem, problem.end, rtol=1e-8).values[0])
         # Linear interpolation of u on cells 1.35 times longer each: 1e-3 of the noise, measured on 15 problems.
-        assert found == pytest.approx(expected, rel=3e-3), closure
+        assert loss == pytest.approx(expected, rel=3e-3), closure
 
 
 def test_the_law_is_the_first_order_of_the_loss() -> None:

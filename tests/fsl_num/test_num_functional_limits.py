@@ -17,6 +17,7 @@ from fsl_num.functional import (
     integrate_graded,
     noise_functional,
 )
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete
 from fsl_num.validation import Array
 
@@ -110,16 +111,17 @@ def test_breaks_outside_are_no_breaks() -> None:
 def test_both_halves_of_the_batch_noise_count(batch_size: float) -> None:
     """Two rates, one in each half: one mode gives exp(-2 T) times the integral of gamma."""
     plan = Discrete(rates=[0.5, 0.25], batch_sizes=batch_size)
-    found = batch_noise_functional(plan, 0.5, 2.0, 1)
+    model = Model(s=0.5, beta=2.0, size=1, noise=0.0)
+    found = batch_noise_functional(model, plan)
     gammas = (0.25 + 0.0625) / batch_size
     assert found.value == pytest.approx(math.exp(-1.5) * gammas, rel=1e-12, abs=0.0)
     assert abs(found.value - math.exp(-1.5) * gammas) <= found.error <= 1e-12
-    noise = noise_functional(plan, 2.0, 1)
+    noise = noise_functional(model, plan)
     # in front of the end 0.25 lies the second step: B gamma is the rate
     wanted = 0.25 * 0.5 * -math.expm1(-0.5) + 0.5 * 0.5 * (math.exp(-0.5) - math.exp(-1.5))
     assert noise.value == pytest.approx(wanted, rel=1e-12, abs=0.0)
     whole = Constant(peak=0.5, steps=3.0, batch_size=batch_size)
-    each = batch_noise_functional(whole, 0.5, 2.0, 1)
+    each = batch_noise_functional(model, whole)
     assert each.evaluations == 2 * 2 + 2 * 26 * (1 + math.ceil(math.log(0.75e18) / math.log(4.0)))
 
 

@@ -17,8 +17,12 @@ from fsl_num.functional import (
     scaling_functional,
 )
 from fsl_num.growth import growth_exponents
+from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, StableDecay
 from fsl_num.spectrum import approximation_error, signal
+
+ONE = Model(s=0.5, beta=2.0, size=1, noise=2.0)
+WIDE = Model(s=0.5, beta=2.0, size=math.inf, noise=1.0)
 
 
 def test_edges_of_panels_grow_by_the_ratio_at_most():
@@ -68,45 +72,44 @@ def test_panels_end_at_breaks_and_are_refined_until_two_rules_agree():
 def test_the_functional_of_one_mode():
     # K = exp(-2 t): int_0^T exp(-2 (T - t)) dt is (1 - exp(-2 T))/2; the rate is the peak, whatever the batch size
     plan = Constant(peak=0.3, steps=10.0, batch_size=4.0)
-    noise = noise_functional(plan, 2.0, 1)
+    noise = noise_functional(ONE, plan)
     exact = 0.3 * 0.5 * (1.0 - math.exp(-6.0))
     assert abs(noise.value - exact) <= noise.error < 1e-12
     # e = exp(-2 t) too: their convolution is T exp(-2 T), by gamma
-    batch = batch_noise_functional(plan, 0.5, 2.0, 1)
+    batch = batch_noise_functional(ONE, plan)
     assert abs(batch.value - 0.3 / 4.0 * 3.0 * math.exp(-6.0)) <= batch.error < 1e-12
-    law = functional_scaling_law(plan, 0.5, 2.0, 1, 2.0)
-    assert law.approximation == approximation_error(0.5, 2.0, 1) and law.signal == pytest.approx(
-        math.exp(-6.0), rel=1e-9, abs=0.0
-    )
-    assert law.label_noise == pytest.approx(2.0 / 4.0 * exact, rel=1e-9, abs=0.0) and law.batch_noise == pytest.approx(
-        batch.value, rel=1e-9, abs=0.0
-    )
+    # and the law is half of each
+    law = functional_scaling_law(ONE, plan)
+    assert law.approximation == approximation_error(0.5, 2.0, 1) / 2
+    assert law.signal == pytest.approx(math.exp(-6.0) / 2, rel=1e-9, abs=0.0)
+    assert law.label_noise == pytest.approx(2.0 / 4.0 * exact / 2, rel=1e-9, abs=0.0)
+    assert law.batch_noise == pytest.approx(batch.value / 2, rel=1e-9, abs=0.0)
     assert law.total == pytest.approx(
         law.approximation + law.signal + law.label_noise + law.batch_noise, rel=1e-9, abs=0.0
     )
-    simple = scaling_functional(plan, 0.5, 2.0, 1, 2.0)
+    simple = scaling_functional(ONE, plan)
     assert simple.batch_noise == 0.0 and law.error > simple.error > 0.0
-    # of the sums 3e-14, of the functional its own error by sigma^2/B
+    # of the sums 3e-14, of the functional its own error by sigma^2/(2B)
     rest = 3e-14 * (law.approximation + law.signal)
-    assert simple.error == pytest.approx(0.5 * noise.error + rest, rel=1e-6, abs=0.0)
-    assert law.error == pytest.approx(simple.error + batch.error, rel=1e-6, abs=0.0)
+    assert simple.error == pytest.approx(2.0 / 4.0 / 2 * noise.error + rest, rel=1e-6, abs=0.0)
+    assert law.error == pytest.approx(simple.error + batch.error / 2, rel=1e-6, abs=0.0)
     assert FunctionalScalingLaw(1.0, 2.0, 3.0, 4.0, 0.0).total == 10.0
 
 
 def test_the_functional_of_a_schedule_with_breaks():
     plan = Discrete(rates=[0.5, 0.25, 1.0])
-    found = noise_functional(plan, 2.0, 1)
+    found = noise_functional(ONE, plan)
 
     def part(rate, low, high):
         return rate * 0.5 * (math.exp(-2.0 * (1.75 - high)) - math.exp(-2.0 * (1.75 - low)))
 
     exact = part(0.5, 0.0, 0.5) + part(0.25, 0.5, 0.75) + part(1.0, 0.75, 1.75)
     assert abs(found.value - exact) <= found.error < 1e-12
-    batch = batch_noise_functional(plan, 0.5, 2.0, 1)
+    batch = batch_noise_functional(ONE, plan)
     # K(T - t) e(t) is exp(-2 T) everywhere
     assert abs(batch.value - math.exp(-3.5) * (0.25 + 0.0625 + 1.0)) <= batch.error < 1e-12
     decay = StableDecay(peak=0.4, final=0.1, steps=10.0, decay_fraction=0.3)
-    whole = batch_noise_functional(decay, 0.5, 2.0, math.inf)
+    whole = batch_noise_functional(WIDE, decay)
     assert whole.error < 1e-10 * whole.value and isinstance(whole, Integral)
     assert signal(0.0, 0.5, 2.0, 1) == pytest.approx(1.0, rel=1e-9, abs=0.0)
 
@@ -114,8 +117,8 @@ def test_the_functional_of_a_schedule_with_breaks():
 @pytest.mark.parametrize("rtol", [0.0, 9.9e-14, 1.0, math.nan])
 def test_tolerances_out_of_range_are_refused(rtol):
     with pytest.raises(ValueError, match="rtol"):
-        noise_functional(Constant(peak=0.3, steps=10.0), 2.0, rtol=rtol)
-    assert noise_functional(Constant(peak=0.3, steps=10.0), 2.0, rtol=1e-13).value > 0.0
+        noise_functional(WIDE, Constant(peak=0.3, steps=10.0), rtol=rtol)
+    assert noise_functional(WIDE, Constant(peak=0.3, steps=10.0), rtol=1e-13).value > 0.0
 
 
 # Growth

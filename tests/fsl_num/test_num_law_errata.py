@@ -15,7 +15,7 @@ from fsl_num.volterra import Problem, solve
 
 def test_the_risk_stays_bounded_at_early_times():
     problem = Problem(Model(s=0.5, beta=4.0, size=100, noise=1.0), gamma=1e-6, horizon=1.0)
-    risks = solve(problem, [1.0, 1e-2, 1e-8]).values / 2
+    risks = solve(problem, [1.0, 1e-2, 1e-8]).excess_risk
     assert_said("fsl-simplified-early-times", *[f"{risk:.2f} at $t" for risk in risks])
 
 
@@ -25,7 +25,7 @@ def test_the_third_line():
     fade, rate = math.exp(-2 * total), (a - b) / total
     left = rate * (1 - (1 + 2 * total) * fade) / 4
     printed, corrected = a * (1 - fade) / 2 - left, b * (1 - fade) / 2 + left
-    measured = noise_functional(plan, 2.0, 1).value
+    measured = noise_functional(Model(s=1.0, beta=2.0, size=1, noise=0.0), plan).value
     assert measured == pytest.approx(corrected, rel=1e-10)  # the quadrature's own accuracy
     assert_said("exp-decay-third-line", f"{measured:.6f}", f"{printed:.6f}")
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from models import loss_of
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.records import Verdict
@@ -22,7 +23,7 @@ from fsl_num.paper.random_features.statements import (
 )
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.simulate.regression import Regression
-from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra import Problem, Spectrum
 
 SIZES = (16, 32, 64, 128)
 LOGS = tuple(np.log(size) for size in SIZES)
@@ -125,7 +126,7 @@ def test_the_risk_is_that_of_the_solver_for_the_whole_schedule(cut):
     problem = Problem(
         Model(noise=sigma2, spectrum=spectrum), gamma=gamma, horizon=end, breaks=breaks, closure="gaussian"
     )
-    assert np.exp(found["risk, matched noise"]) == pytest.approx(solve(problem, end).values[0], rel=1e-8)
+    assert np.exp(found["risk, matched noise"]) == pytest.approx(loss_of(problem, end).values[0], rel=1e-8)
 
 
 def test_the_volterra_integral_is_that_of_its_own_equation():
@@ -134,7 +135,7 @@ def test_the_volterra_integral_is_that_of_its_own_equation():
     rule = risks.nodes(200.0)
     spectrum = Spectrum(draw.eigenvalues.tolist(), draw.mean_signals.tolist(), draw.mean_tail)
     problem = Problem(Model(noise=1.0, spectrum=spectrum), gamma=0.2, horizon=200.0)
-    loss = solve(problem, np.append(rule.z, 200.0)).values
+    loss = loss_of(problem, np.append(rule.z, 200.0)).values
     kernel = 0.2 * rule.weights * (draws.decay(draw.eigenvalues, rule.left) @ draw.eigenvalues**2)
     whole = draw.left(np.array([200.0]))[0] + kernel @ (loss[:-1] + 1.0)
     assert whole == pytest.approx(loss[-1], rel=1e-8)

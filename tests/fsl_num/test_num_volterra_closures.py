@@ -9,13 +9,13 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from models import problem_of, with_model
+from models import loss_of, problem_of, with_model
 from scipy.integrate import solve_ivp
 
 from fsl_num.model import Model
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import approximation_error, trace
-from fsl_num.volterra import Problem, Spectrum, UnstableProblemError, solve
+from fsl_num.volterra import Problem, Spectrum, UnstableProblemError
 from fsl_num.volterra.reference import trapezoid
 
 
@@ -51,7 +51,7 @@ def test_the_moments_agree_with_an_ode_library(name, parameters):
     delta = approximation_error(s, beta, size)
     cuts = [0.0, *plan.physical_breaks, plan.steps]
     exact = moments_by_a_library(index**-beta, index ** -(1 + s * beta), delta, noise, plan.learning_rate, 2.0, cuts)
-    found = solve(problem, plan.total_intrinsic_time)
+    found = loss_of(problem, plan.total_intrinsic_time)
     # The library's local tolerance 1e-12 adds up over some hundred steps: 1e-10.
     assert found.values[0] == pytest.approx(exact, rel=1e-10)
     assert found.error[0] < 2e-12 * found.values[0]
@@ -71,7 +71,7 @@ def test_the_error_bounds_the_distance_to_the_matrix_exponential(s, beta, size, 
     mp.dps = 40
     problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=gamma, horizon=horizon, closure="gaussian")
     t = np.concatenate([[0.0], np.geomspace(1e-3 * horizon, horizon, 7)])
-    found = solve(problem, t)
+    found = loss_of(problem, t)
     rates = [mp.mpf(j) ** -mp.mpf(beta) for j in range(1, size + 1)]
     delta = mp.mpf(approximation_error(s, beta, size, digits=40))
     system = mp.matrix(size + 1, size + 1)  # of m_j and the constant 1
@@ -94,8 +94,8 @@ def test_gaussian_features_only_add_to_the_loss(beta, s, size, stability, noise)
     t = np.array([0.0, 0.5, 10.0, 50.0])
     if problem_of(**model, gamma=gamma, closure="gaussian").stability >= 1:
         gamma /= 4
-    paper = solve(problem_of(**model, gamma=gamma), t)
-    moments = solve(problem_of(**model, gamma=gamma, closure="gaussian"), t)
+    paper = loss_of(problem_of(**model, gamma=gamma), t)
+    moments = loss_of(problem_of(**model, gamma=gamma, closure="gaussian"), t)
     assert (moments.values + moments.error >= paper.values - paper.error).all()
     assert (moments.values[1:] > paper.values[1:]).all()
 
@@ -105,7 +105,7 @@ def test_the_closures_meet_as_gamma_vanishes():
 
     def gap(gamma):
         both = [
-            solve(problem_of(**model, gamma=gamma, closure=name), 20.0).values[0] for name in ("volterra", "gaussian")
+            loss_of(problem_of(**model, gamma=gamma, closure=name), 20.0).values[0] for name in ("volterra", "gaussian")
         ]
         return both[1] / both[0] - 1
 
@@ -127,8 +127,8 @@ def test_the_stability_number_is_where_the_frozen_system_turns(beta, size):
         low, high = (gamma, high) if largest < 0 else (low, gamma)
     assert problem_of(**model, gamma=low).stability == pytest.approx(1.0, rel=1e-9)
     with pytest.raises(UnstableProblemError, match="sum over j of gamma_max"):
-        solve(problem_of(**model, gamma=1.001 * high), 1.0)
-    grown = solve(problem_of(**{**model, "horizon": 400.0}, gamma=1.05 * high), 400.0, allow_unstable=True)
+        loss_of(problem_of(**model, gamma=1.001 * high), 1.0)
+    grown = loss_of(problem_of(**{**model, "horizon": 400.0}, gamma=1.05 * high), 400.0, allow_unstable=True)
     assert grown.values[0] > 1.5 * problem_of(**model, gamma=0.1).model.forcing(np.zeros(1))[0]
 
 
@@ -158,7 +158,7 @@ def test_a_spectrum_that_is_the_power_law_gives_its_loss(closure, gamma):
         rest["horizon"] = None
     law, given_one = problem_of(s=0.5, beta=2.0, size=20, **rest), problem_of(spectrum=power_law(20), **rest)
     t = law.end * np.array([0.0, 1e-4, 0.3, 1.0])
-    one, other = solve(law, t), solve(given_one, t)
+    one, other = loss_of(law, t), loss_of(given_one, t)
     assert (np.abs(one.values - other.values) <= one.error + other.error).all()
     assert law.stability == pytest.approx(given_one.stability, rel=1e-14)
 
@@ -167,18 +167,18 @@ def test_every_method_for_spectra_agrees_on_one_with_repeated_and_fast_rates():
     spectrum = Spectrum([7.0, 0.5, 0.5, 2.0, 0.01], [1.0, 0.2, 0.3, 0.0, 0.7], 0.05)
     problem = Problem(Model(noise=0.4, spectrum=spectrum), gamma=0.15, horizon=12.0)
     t = np.array([0.0, 0.02, 1.0, 12.0])
-    exact = solve(problem, t, digits=25)
+    exact = loss_of(problem, t, digits=25)
     assert exact.method == "constant"
     for method in ("laplace", "high_precision"):
-        other = solve(problem, t, digits=25, method=method)
+        other = loss_of(problem, t, digits=25, method=method)
         assert (np.abs(other.values - exact.values) <= other.error + exact.error).all()
-    fast = solve(problem, t)
+    fast = loss_of(problem, t)
     assert (np.abs(fast.values - exact.values.astype(float)) <= fast.error).all()
     assert (fast.error < 5e-12 * fast.values).all()
-    plain = solve(problem, t, method="reference")
+    plain = loss_of(problem, t, method="reference")
     assert plain.values == pytest.approx(fast.values, rel=1e-6)
     assert trapezoid(problem, 64)[0] == pytest.approx(2.25)  # all the signal, and the tail
-    moments = solve(Problem(Model(noise=0.4, spectrum=spectrum), gamma=0.1, horizon=12.0, closure="gaussian"), 12.0)
+    moments = loss_of(Problem(Model(noise=0.4, spectrum=spectrum), gamma=0.1, horizon=12.0, closure="gaussian"), 12.0)
     library = moments_by_a_library(spectrum.eigenvalues, spectrum.signals, 0.05, 0.4, lambda _: 1.0, 10.0, [0.0, 12.0])
     assert moments.values[0] == pytest.approx(library, rel=1e-10)
 
@@ -186,8 +186,8 @@ def test_every_method_for_spectra_agrees_on_one_with_repeated_and_fast_rates():
 def test_rates_only_set_the_unit_of_time():
     slow = power_law(6)
     fast = Spectrum(1e4 * slow.eigenvalues, slow.signals, slow.tail)
-    one = solve(Problem(Model(noise=1e-2, spectrum=slow), gamma=0.4, horizon=300.0), 300.0)
-    other = solve(Problem(Model(noise=1e-2, spectrum=fast), gamma=0.4e-4, horizon=300e-4), 300e-4)
+    one = loss_of(Problem(Model(noise=1e-2, spectrum=slow), gamma=0.4, horizon=300.0), 300.0)
+    other = loss_of(Problem(Model(noise=1e-2, spectrum=fast), gamma=0.4e-4, horizon=300e-4), 300e-4)
     assert other.values[0] == pytest.approx(one.values[0], rel=2e-12)
 
 
@@ -198,14 +198,14 @@ def test_exact_parameters_are_used_and_forgotten_when_replaced():
     exact = problem_of(s=Fraction(1, 3), gamma=Fraction(3, 10), **model)
     binary = problem_of(s=1 / 3, gamma=0.3, **model)
     # 0.3 and its float differ by 1e-17, which 30 digits see and floats do not.
-    difference = abs(solve(exact, 10.0, digits=30).values[0] / solve(binary, 10.0, digits=30).values[0] - 1)
+    difference = abs(loss_of(exact, 10.0, digits=30).values[0] / loss_of(binary, 10.0, digits=30).values[0] - 1)
     assert 1e-19 < difference < 1e-16
     assert with_model(exact, noise=2.0).exact == exact.exact == {"gamma": Fraction(3, 10)}
     assert replace(exact, gamma=0.25).exact == {} and exact.model.exact == {"s": Fraction(1, 3)}
-    assert solve(exact, 10.0).values[0] == solve(binary, 10.0).values[0]
-    truth = solve(exact, [0, Fraction(1, 7)], digits=30, method="constant").values
+    assert loss_of(exact, 10.0).values[0] == loss_of(binary, 10.0).values[0]
+    truth = loss_of(exact, [0, Fraction(1, 7)], digits=30, method="constant").values
     for method in ("laplace", "high_precision"):
-        found = solve(exact, [0, Fraction(1, 7)], digits=30, method=method)
+        found = loss_of(exact, [0, Fraction(1, 7)], digits=30, method=method)
         assert all(abs(a - b) <= e for a, b, e in zip(found.values, truth, found.error, strict=True))
 
 
@@ -247,4 +247,4 @@ def test_enclosures_of_the_gaussian_closure_need_a_constant_gamma():
     plan = schedule("exp-decay", peak=0.1, final=0.01, steps=50.0)
     problem = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=plan, closure="gaussian")
     with pytest.raises(ValueError, match="need a constant gamma"):
-        solve(problem, 1.0, method="enclosure")
+        loss_of(problem, 1.0, method="enclosure")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import mpmath
 import pytest
 import volterra_digits as evidence
-from models import with_model
+from models import loss_of, with_model
 from volterra_grid import cases
 from volterra_interpolated import interpolated
 from volterra_outside import relative
@@ -14,7 +14,7 @@ from volterra_outside import relative
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
 from fsl_num.schedules import Cosine
-from fsl_num.volterra import Problem, solve
+from fsl_num.volterra import Problem
 from fsl_num.volterra.digits.gamma import exact_gamma
 
 
@@ -37,8 +37,8 @@ def test_the_cosine_rate_is_that_of_the_angle_of_which_the_intrinsic_time_was_ma
 def test_panels_that_stop_early_leave_nothing_out_that_is_seen():
     # gamma vanishes like r^(2/3): the panels end where r gamma(r) is below the digits, far from where r is
     problem = Problem(Model(s=0.5, beta=2.0, size=2, noise=9.0), gamma=Cosine(peak=0.3, steps=40.0))
-    few = solve(problem, problem.end, digits=15)
-    many = solve(problem, problem.end, digits=18)
+    few = loss_of(problem, problem.end, digits=15)
+    many = loss_of(problem, problem.end, digits=18)
     assert relative(few.values[0], many.values[0]) < 1e-15
     # with 1.45 between neighbours down to r = 1e-17 there are more than 100
     assert int(few.message.split(" panels")[0].split()[-1]) < 45
@@ -49,7 +49,7 @@ def test_interpolated_gammas_give_the_same_digits(number):
     pytest.importorskip("flint")
     case = cases()[number]
     few = replace(case, problem=with_model(case.problem, size=min(case.problem.model.size, 3)))
-    others = solve(few.problem, few.times, method="high_precision", digits=15)
+    others = loss_of(few.problem, few.times, method="high_precision", digits=15)
     values = interpolated(few, 15)
     # both promise 15 digits
     assert max(relative(x, y) for x, y in zip(values, others.values, strict=True)) < 1e-14

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models import problem_of
+from models import loss_of, problem_of
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, schedule
 from fsl_num.spectrum import approximation_error
-from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits.arithmetic import arithmetic
 from fsl_num.volterra.digits.constant import solve_constant
 from fsl_num.volterra.digits.gamma import exact_gamma
@@ -73,7 +73,7 @@ def test_constant_gamma_is_the_secular_equation(library: str, case: dict[str, An
         pytest.importorskip("flint")
     problem = _problem(**case)
     t = [0.0, 0.01 * problem.end, 0.5 * problem.end, problem.end]
-    exact = solve(problem, t, digits=40).values
+    exact = loss_of(problem, t, digits=40).values
     values, errors, facts = solve_high_precision(problem, t, 20, library=library)
     assert facts["arithmetic"] == library and facts["digits reached"] == 20
     for value, error, truth in zip(values, errors, exact, strict=True):
@@ -84,7 +84,7 @@ def test_many_modes_at_many_digits() -> None:
     pytest.importorskip("flint")
     problem = _problem(size=25, beta=2.0, horizon=2.0**14)
     value, error, _ = solve_high_precision(problem, [2.0**14], 35)
-    truth = solve(problem, 2.0**14, digits=50).values[0]
+    truth = loss_of(problem, 2.0**14, digits=50).values[0]
     assert abs(MP.mpf(value[0]) - truth) <= error[0] < MP.mpf(10) ** -34 * truth
 
 
@@ -226,7 +226,7 @@ def test_the_gaussian_closure_agrees_with_panels_and_more_digits(size: int, digi
     problem = _problem(gamma=plan, horizon=None, closure="gaussian", size=size)
     t = [0.6 * problem.end, problem.end]
     few, errors, facts = solve_high_precision(problem, t, digits)
-    fast = solve(problem, t)
+    fast = loss_of(problem, t)
     assert facts["digits reached"] == digits
     assert all(abs(float(a) - b) <= c for a, b, c in zip(few, fast.values, fast.error, strict=True))
     if size == 1:
@@ -285,7 +285,7 @@ def test_schedules_agree_with_the_panels_and_with_more_digits(name: str, paramet
     t = [0.6 * problem.end, 0.99 * problem.end, problem.end]
     few, errors, _ = solve_high_precision(problem, t, 16)
     many, sharper, _ = solve_high_precision(problem, t, 24)
-    fast = solve(problem, t)
+    fast = loss_of(problem, t)
     for a, b, c, d in zip(few, many, errors, sharper, strict=True):
         assert abs(MP.mpf(a) - b) <= c + d
     for b, value, error in zip(many, fast.values, fast.error, strict=True):
@@ -344,7 +344,7 @@ def test_a_jump_needs_its_break_and_without_it_the_error_says_so() -> None:
     pytest.importorskip("flint")
     told = _problem(gamma=_jump, horizon=40.0, breaks=(10.3,), size=2)
     value, error, facts = solve_high_precision(told, [10.3, 40.0], 18)
-    before = solve(_problem(gamma=0.4, horizon=10.3, size=2), 10.3, digits=30).values[0]
+    before = loss_of(_problem(gamma=0.4, horizon=10.3, size=2), 10.3, digits=30).values[0]
     to_the_jump = _problem(gamma=_jump, horizon=10.3, size=2)  # gamma(10.3) itself is the value behind the jump
     last, bound, _ = solve_high_precision(to_the_jump, [10.3], 18)
     assert abs(MP.mpf(last[0]) - before) <= bound[0]

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models import problem_of
+from models import loss_of, problem_of
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.given_spectrum import Spectrum
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, schedule
 from fsl_num.spectrum import signal
-from fsl_num.volterra import Problem, solve
+from fsl_num.volterra import Problem
 from fsl_num.volterra.digits.constant import solve_constant
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import _invert, approximation_error_at, solve_laplace
@@ -78,7 +78,7 @@ def test_sums_of_the_gaussian_closure_are_the_direct_ones(p: complex, gamma: str
 def test_the_secular_equation_agrees_within_the_claimed_error(case: dict[str, Any], digits: int) -> None:
     problem = _problem(**case)
     t = [0.0, 1e-4 * problem.end, 0.1 * problem.end, problem.end]
-    exact = solve(problem, t, digits=digits + 10).values
+    exact = loss_of(problem, t, digits=digits + 10).values
     values, errors, _ = solve_laplace(problem, t, digits)
     for value, error, truth in zip(values, errors, exact, strict=True):
         # both numbers are rounded to their digits, the difference is taken at the digits of the sharper
@@ -98,7 +98,7 @@ def test_the_secular_equation_agrees_within_the_claimed_error(case: dict[str, An
 def test_the_panels_agree_within_their_error(case: dict[str, Any]) -> None:
     problem = _problem(**case)
     values, errors, _ = solve_laplace(problem, [problem.end], 15)
-    fast = solve(problem, problem.end)
+    fast = loss_of(problem, problem.end)
     assert abs(float(values[0]) - fast.values[0]) <= fast.error[0] + float(errors[0])
 
 
@@ -136,7 +136,7 @@ def test_a_given_spectrum_is_its_power_law() -> None:
     given = Spectrum(rates=rates.tolist(), weights_signal=rates.tolist(), tail=0.125)
     problem = Problem(Model(noise=1.0, spectrum=given), gamma=0.3, horizon=50.0)
     values, errors, _ = solve_laplace(problem, [0.0, 50.0], 20)
-    fast = solve(problem, [0.0, 50.0], method="panels")
+    fast = loss_of(problem, [0.0, 50.0], method="panels")
     assert (np.abs(np.array([float(x) for x in values]) - fast.values) <= fast.error + float(errors[1])).all()
     precise, claimed, _ = solve_high_precision(problem, [0.0, 50.0], 25)
     assert all(abs(MP.mpf(a) - b) <= c + d for a, b, c, d in zip(values, precise, errors, claimed, strict=True))
@@ -185,7 +185,7 @@ def test_both_closures_stable_or_not_are_the_secular_equation(closure: str, case
 def test_the_gaussian_closure_of_large_models_agrees_with_compressed_panels(case: dict[str, Any]) -> None:
     problem = _problem(**case, closure="gaussian")
     values, errors, _ = solve_laplace(problem, [problem.end], 15)
-    fast = solve(problem, problem.end, method="panels", allow_unstable=True)
+    fast = loss_of(problem, problem.end, method="panels", allow_unstable=True)
     assert abs(float(values[0]) - fast.values[0]) <= fast.error[0] + float(errors[0])
     if problem.stability < 0.95:
         assert fast.error[0] < 2e-12 * fast.values[0]

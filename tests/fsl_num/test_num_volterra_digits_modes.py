@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from models import problem_of
+from models import loss_of, problem_of
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import high_precision
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import solve_laplace
@@ -143,8 +143,8 @@ def test_a_schedule_agrees_with_the_enclosure() -> None:
     plan = schedule("wsd", peak=0.4, steps=60.0, final=0.01, decay_fraction=0.3)
     problem = _problem(gamma=plan, horizon=None, beta=1.5)
     t = [0.5 * problem.end, problem.end]
-    proven = solve(problem, t, method="enclosure", digits=24)
-    found = solve(problem, t, method="high_precision", digits=20)
+    proven = loss_of(problem, t, method="enclosure", digits=24)
+    found = loss_of(problem, t, method="high_precision", digits=20)
     assert found.modes < 100
     for value, error, truth, radius in zip(found.values, found.error, proven.values, proven.error, strict=True):
         assert abs(MP.mpf(value) - truth) <= error + radius < MP.mpf(10) ** -19 * truth

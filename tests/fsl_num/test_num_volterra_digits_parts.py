@@ -7,12 +7,12 @@ from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
-from models import problem_of, with_model
+from models import loss_of, problem_of, with_model
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
 from fsl_num.schedules import Cosine, Discrete, schedule
-from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits.arithmetic import arithmetic
 from fsl_num.volterra.digits.gamma import ExactGamma, _float_angle, exact_gamma
 from fsl_num.volterra.digits.high_precision import (
@@ -165,12 +165,12 @@ def test_the_largest_gamma_and_the_least_loss() -> None:
     table = _gamma_table(MP, gamma, ends, [MP.mpf("0.3"), MP.mpf(1)])
     peak = _peak(gamma, ends, table)
     assert 0.5 < peak < 0.52
-    found = solve(problem, [0.4 * problem.end, problem.end])
+    found = loss_of(problem, [0.4 * problem.end, problem.end])
     least = _least(problem, ends, table, [0.4 * problem.end, problem.end])
     # what noise adds again through the loss is left out, and of each panel the least gamma and kernel are taken
     assert 0.2 * found.values.min() < least < found.values.min()
     noisy = with_model(problem, noise=1e3)
-    assert 0.2 * solve(noisy, problem.end).values[0] < _least(noisy, ends, table, [problem.end])
+    assert 0.2 * loss_of(noisy, problem.end).values[0] < _least(noisy, ends, table, [problem.end])
     assert _least(problem, ends, table, []) == 1.0
 
 

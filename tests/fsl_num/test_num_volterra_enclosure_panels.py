@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models import problem_of
+from models import loss_of, problem_of
 from scipy.interpolate import PPoly
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
-from fsl_num.volterra import Problem, Spectrum, solve
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import solve_laplace
 from fsl_num.volterra.enclosure import panels
@@ -188,7 +188,7 @@ def test_a_reduced_model_holds_all_its_modes() -> None:
 def test_an_infinite_model_with_varying_gamma_agrees_with_the_fast_method() -> None:
     problem = _problem(size=math.inf)
     t = [1.0, *problem.breaks, problem.end]
-    fast = solve(problem, t)
+    fast = loss_of(problem, t)
     values, radii, _ = solve_enclosure(problem, t, 18)
     for value, radius, other, error in zip(values, radii, fast.values, fast.error, strict=True):
         assert abs(float(value) - other) <= error + float(radius)

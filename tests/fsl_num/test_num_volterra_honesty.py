@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 import volterra_evidence as evidence
 from conftest import chosen_profile
-from models import problem_of
+from models import loss_of, problem_of
 from volterra_grid import KINDS, cases
 
 from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.spectrum import approximation_error
-from fsl_num.volterra import METHODS, Problem, UnstableProblemError, solve
+from fsl_num.volterra import METHODS, Problem, UnstableProblemError
 
 WHOLE = chosen_profile(os.environ) == "nightly"
 JUDGED = [name for name in (*METHODS, "panels 1e-9") if name not in ("auto", "high_precision")]
@@ -52,7 +52,7 @@ def test_no_method_lies_about_its_error(kind, record_property):
 @pytest.mark.parametrize("kind", KINDS)
 def test_errors_are_not_claimed_wildly(kind):
     case = next(case for case in cases() if case.kind == kind and case.problem.model.size <= 7)
-    found = solve(case.problem, case.times)
+    found = loss_of(case.problem, case.times)
     # 2e-12: stability 0.9 multiplies the rounding of 2e-13 by ten
     assert (found.error <= 2e-12 * found.values).all(), found.message
 
@@ -93,7 +93,7 @@ def test_the_gaussian_closure_keeps_its_promise(gamma, s, beta, size, noise):
     for name in ("panels", "discrete"):
         if name not in METHODS or (name == "discrete" and gamma != "steps"):
             continue
-        found = solve(problem, problem.end, method=name)
+        found = loss_of(problem, problem.end, method=name)
         # the exponent of the last step is a sum of floats, which moves the end by its rounding
         assert abs(found.values[0] - truth) <= found.error[0] + 1e-15 * truth, name
         assert found.values[0] == pytest.approx(float(truth), rel=evidence.GOAL)
@@ -102,17 +102,17 @@ def test_the_gaussian_closure_keeps_its_promise(gamma, s, beta, size, noise):
 def test_an_unstable_problem_is_refused_and_then_solved_honestly():
     problem = Problem(Model(s=0.5, beta=2.0, size=7, noise=1.0), gamma=1.5, horizon=30.0)
     with pytest.raises(UnstableProblemError, match=rf"= {problem.stability:.6g} must be below 1"):
-        solve(problem, problem.end)
-    truth = solve(problem, problem.end, method="constant", digits=30, allow_unstable=True).values[0]
-    found = solve(problem, problem.end, allow_unstable=True)
+        loss_of(problem, problem.end)
+    truth = loss_of(problem, problem.end, method="constant", digits=30, allow_unstable=True).values[0]
+    found = loss_of(problem, problem.end, allow_unstable=True)
     assert truth > 100.0 and abs(found.values[0] - truth) <= found.error[0]
 
 
 def test_a_loss_that_hardly_stays_bounded_is_solved_honestly():
     peak = 2.0 * (1.0 - 1e-7) / sum(j**-2.0 for j in range(1, 8))
     problem = Problem(Model(s=0.5, beta=2.0, size=7, noise=1.0), gamma=peak, horizon=1e5)
-    truth = solve(problem, [1.0, 1e5], method="constant", digits=30).values
-    found = solve(problem, [1.0, 1e5], rtol=1e-13)
+    truth = loss_of(problem, [1.0, 1e5], method="constant", digits=30).values
+    found = loss_of(problem, [1.0, 1e5], rtol=1e-13)
     assert all(abs(x - y) <= error for x, y, error in zip(found.values, truth, found.error, strict=True))
 
 
@@ -128,9 +128,9 @@ def test_a_tolerance_that_is_out_of_reach_is_said_to_be_missed():
     named = Problem(
         Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=hidden_jumps, horizon=end, breaks=tuple(cuts.tolist())
     )
-    truth = solve(named, end)
+    truth = loss_of(named, end)
     assert "misses" not in truth.message
-    found = solve(hidden, end)
+    found = loss_of(hidden, end)
     assert "misses rtol = 1e-12" in found.message
     assert abs(found.values[0] - truth.values[0]) <= found.error[0]
     assert found.error[0] < 0.1 * found.values[0] and math.isfinite(found.error[0])

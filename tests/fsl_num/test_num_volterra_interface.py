@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from models import with_model
+from models import loss_of, with_model
 
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, schedule
@@ -24,8 +24,8 @@ def test_every_method_is_reached_by_its_name(name, tolerance):
     if name == "discrete":
         plan = Discrete(rates=[0.1] * 200, batch_sizes=1 / 3)
     problem = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=plan)
-    found = solve(problem, [0.1, 7.0, problem.end], method=name)
-    exact = solve(SMALL, [0.1, 7.0, 20.0], digits=30)
+    found = loss_of(problem, [0.1, 7.0, problem.end], method=name)
+    exact = loss_of(SMALL, [0.1, 7.0, 20.0], digits=30)
     assert found.method == name or name == "auto"
     assert found.message.startswith("as asked for") is (name != "auto")
     assert found.evaluations > 0
@@ -38,29 +38,29 @@ def test_every_method_is_reached_by_its_name(name, tolerance):
 
 
 def test_the_default_method_says_why():
-    assert solve(SMALL, 1.0).method == "secular" and "gamma is constant" in solve(SMALL, 1.0).message
-    assert solve(SMALL, 1.0).modes == 5
-    few, many = solve(SMALL, 1.0, digits=20), solve(LARGE, 1.0, digits=20)
+    assert loss_of(SMALL, 1.0).method == "secular" and "gamma is constant" in loss_of(SMALL, 1.0).message
+    assert loss_of(SMALL, 1.0).modes == 5
+    few, many = loss_of(SMALL, 1.0, digits=20), loss_of(LARGE, 1.0, digits=20)
     assert (few.method, many.method) == ("constant", "laplace")
     assert "at most 100 modes" in few.message and "more than 100 modes" in many.message
-    varying = solve(VARYING, 1.0, digits=20)
+    varying = loss_of(VARYING, 1.0, digits=20)
     assert varying.method == "high_precision" and "gamma varies" in varying.message
-    fast = solve(VARYING, 1.0)
+    fast = loss_of(VARYING, 1.0)
     assert fast.method == "panels" and "fast float64" in fast.message
     assert abs(float(varying.values[0]) - fast.values[0]) <= fast.error[0]
     growing = replace(with_model(LARGE, size=101), gamma=2.5, horizon=2.0)
     plan = schedule("exp-decay", peak=0.3, final=0.03, steps=30.0)
-    large = solve(replace(with_model(VARYING, size=math.inf), gamma=plan, horizon=None), 1.0, digits=20)
+    large = loss_of(replace(with_model(VARYING, size=math.inf), gamma=plan, horizon=None), 1.0, digits=20)
     assert large.method == ("enclosure" if find_spec("flint") else "high_precision")
-    unstable = solve(growing, 1.0, digits=15, allow_unstable=True)
+    unstable = loss_of(growing, 1.0, digits=15, allow_unstable=True)
     assert unstable.method == "laplace"
-    other = solve(growing, 1.0, digits=15, method="constant", allow_unstable=True)
+    other = loss_of(growing, 1.0, digits=15, method="constant", allow_unstable=True)
     assert abs(unstable.values[0] - other.values[0]) <= unstable.error[0] + other.error[0]
     assert few.digits == many.digits == 20
 
 
 def test_digits_are_those_asked_for():
-    short, long = solve(LARGE, [3.0, 1000.0], digits=20), solve(LARGE, [3.0, 1000.0], digits=30)
+    short, long = loss_of(LARGE, [3.0, 1000.0], digits=20), loss_of(LARGE, [3.0, 1000.0], digits=30)
     assert all(abs(a - b) <= e for a, b, e in zip(short.values, long.values, short.error, strict=True))
     assert (long.error < 1e-28 * long.values.astype(float)).all()
     assert len(long.texts()[0][1]) >= 30
@@ -72,28 +72,31 @@ def test_a_result_is_frozen_and_shows_itself_in_a_notebook():
         found.method = "other"
     shown = found._repr_html_()
     assert shown.count("<tr>") == 10  # a head, four first, dots, four last
-    assert repr(float(found.values[0])) in shown and repr(float(found.values[-1])) in shown
+    assert repr(float(found.excess_risk[0])) in shown and repr(float(found.excess_risk[-1])) in shown
     assert "gamma is constant; 5 modes" in shown
-    assert solve(SMALL, [1.0, 2.0])._repr_html_().count("<tr>") == 3
+    assert loss_of(SMALL, [1.0, 2.0])._repr_html_().count("<tr>") == 3
 
 
 def test_a_result_is_written_whole(tmp_path):
     found = solve(SMALL, [1.0, 20.0])
     found.to_csv(tmp_path / "loss.csv")
     head, *rows = (tmp_path / "loss.csv").read_text(encoding="utf-8").splitlines()
-    assert head == "t,f,error"
-    assert [float(row.split(",")[1]) for row in rows] == found.values.tolist()
+    assert head == "t,excess_risk,error"
+    assert [float(row.split(",")[1]) for row in rows] == found.excess_risk.tolist()
     assert [path.name for path in tmp_path.iterdir()] == ["loss.csv"]
     with pytest.raises(FileNotFoundError):
         found.to_csv(tmp_path / "nowhere" / "loss.csv")
 
 
 def test_a_plot_is_one_line_in_order_of_time_without_zero():
-    axes = solve(SMALL, [20.0, 0.0, 1.0]).plot()
+    found = solve(SMALL, [20.0, 0.0, 1.0])
+    axes = found.plot()
     (line,) = axes.lines
     assert line.get_xdata().tolist() == [1.0, 20.0]
+    assert line.get_ydata().tolist() == found.excess_risk[[2, 0]].tolist()
+    assert axes.get_ylabel() == "excess risk E(t)"
     assert axes.get_xscale() == axes.get_yscale() == "log"
-    assert solve(SMALL, 2.0).plot(axes) is axes and len(axes.lines) == 2
+    assert loss_of(SMALL, 2.0).plot(axes) is axes and len(axes.lines) == 2
 
 
 @pytest.mark.parametrize(
@@ -110,15 +113,15 @@ def test_a_plot_is_one_line_in_order_of_time_without_zero():
 )
 def test_what_a_method_cannot_do_is_said_before_any_work(problem, options, text):
     with pytest.raises(ValueError, match=text):
-        solve(problem, 1.0, **options)
+        loss_of(problem, 1.0, **options)
 
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "flint", None)  # what an import then finds is no module
     with pytest.raises(ImportError, match="install the extra `rigor`"):
-        solve(SMALL, 1.0, method="enclosure")
+        loss_of(SMALL, 1.0, method="enclosure")
 
 
 def test_an_error_below_the_smallest_float_is_not_zero():
     problem = Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.1, horizon=1.0)
-    assert 0.0 < solve(problem, 1.0, digits=400).error[0] < 1e-300
+    assert 0.0 < loss_of(problem, 1.0, digits=400).error[0] < 1e-300

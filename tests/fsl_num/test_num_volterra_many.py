@@ -13,56 +13,57 @@ from fsl_num.model import Model
 from fsl_num.schedules import Discrete
 from fsl_num.volterra import Problem, UnstableProblemError
 from fsl_num.volterra.steps.discrete import losses_of_steps
-from fsl_num.volterra.steps.many import losses_of_schedules
+from fsl_num.volterra.steps.many import risks_of_schedules
 
-MODEL = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.0, horizon=1.0)
+MODEL = Model(s=0.5, beta=2.0, size=math.inf, noise=1.0)
 
 
-def _alone(model, rates, batches, rtol):
+def _alone(model, rates, batches, rtol, closure="volterra"):
+    """Excess risks and their errors, by the march of one schedule."""
     plan = Discrete(rates=rates, batch_sizes=batches)
-    return losses_of_steps(Problem(model.model, gamma=plan), rtol)
+    losses, errors, _ = losses_of_steps(Problem(model, gamma=plan, closure=closure), rtol)
+    return 0.5 * losses, 0.5 * errors
 
 
 @examples(8)
 @given(st.integers(0, 2**31), st.sampled_from([1, 5, math.inf]), st.sampled_from([1e-4, 1e-8, 1e-11]), st.booleans())
 def test_each_schedule_as_if_it_were_alone(seed, size, rtol, shared):
     generator = np.random.default_rng(seed)
-    model = Problem(Model(s=0.8, beta=1.7, size=size, noise=float(generator.integers(0, 3))), gamma=0.0, horizon=1.0)
+    model = Model(s=0.8, beta=1.7, size=size, noise=float(generator.integers(0, 3)))
     rates = generator.uniform(0.0, 0.4, 90 if shared else (4, 90))
     rates[..., 7] = 1.7  # longer than one part
     batches = generator.uniform(2.0, 5.0, (4, 90))
     batches[:, 7] = 40.0
-    found = losses_of_schedules(model, rates, batches, at=[0, 8, 90], rtol=rtol)
+    found = risks_of_schedules(model, rates, batches, at=[0, 8, 90], rtol=rtol)
     assert ("shared" in found.message) == shared
     for k in range(4):
-        values, error, _ = _alone(model, rates if shared else rates[k], batches[k], rtol)
+        risks, error = _alone(model, rates if shared else rates[k], batches[k], rtol)
         at = found.at
-        assert (np.abs(found.values[k] - values[at]) <= found.error[k] + error[at]).all()
-        assert found.values[k] == pytest.approx(values[at], rel=3.0 * rtol)
-        assert (found.error[k] < 3.0 * rtol * values[at]).all()
+        assert (np.abs(found.excess_risk[k] - risks[at]) <= found.error[k] + error[at]).all()
+        assert found.excess_risk[k] == pytest.approx(risks[at], rel=3.0 * rtol)
+        assert (found.error[k] < 3.0 * rtol * risks[at]).all()
 
 
 def test_more_schedules_than_columns_and_a_common_batch_size():
-    found = losses_of_schedules(MODEL, np.full(20, 0.1), np.linspace(1.0, 9.0, 1500)[:, None])
-    assert found.values.shape == (1500, 1) and (np.diff(found.values[:, 0]) < 0.0).all()
-    alone, _, _ = _alone(MODEL, np.full(20, 0.1), 9.0, 1e-8)
-    assert found.values[-1, 0] == pytest.approx(alone[-1], rel=2e-8)
+    found = risks_of_schedules(MODEL, np.full(20, 0.1), np.linspace(1.0, 9.0, 1500)[:, None])
+    assert found.excess_risk.shape == (1500, 1) and (np.diff(found.excess_risk[:, 0]) < 0.0).all()
+    alone, _ = _alone(MODEL, np.full(20, 0.1), 9.0, 1e-8)
+    assert found.excess_risk[-1, 0] == pytest.approx(alone[-1], rel=2e-8)
 
 
 def test_any_executor_gives_the_same_bits():
     rates = np.random.default_rng(3).uniform(0.0, 0.3, (3, 30))
     with ThreadPoolExecutor(2) as executor:
-        side_by_side = losses_of_schedules(MODEL, rates, executor=executor)
-    assert np.array_equal(side_by_side.values, losses_of_schedules(MODEL, rates).values)
+        side_by_side = risks_of_schedules(MODEL, rates, executor=executor)
+    assert np.array_equal(side_by_side.excess_risk, risks_of_schedules(MODEL, rates).excess_risk)
 
 
 def test_the_gaussian_closure_is_solved_too():
-    model = Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=0.0, horizon=1.0, closure="gaussian")
-    rates = np.full(30, 0.3)
-    (found,) = losses_of_schedules(model, rates, 1.0).values[:, 0]
-    plan = Discrete(rates=rates)
-    alone = losses_of_steps(Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=plan, closure="gaussian"))[0][-1]
-    assert found == alone
+    model, rates = Model(s=0.5, beta=2.0, size=4, noise=1.0), np.full(30, 0.3)
+    (found,) = risks_of_schedules(model, rates, 1.0, closure="gaussian").excess_risk[:, 0]
+    risks, _ = _alone(model, rates, 1.0, 1e-8, closure="gaussian")
+    assert found == risks[-1]
+    assert found > risks_of_schedules(model, rates, 1.0).excess_risk[0, 0]
 
 
 @pytest.mark.parametrize(
@@ -75,15 +76,16 @@ def test_the_gaussian_closure_is_solved_too():
         ({"rates": [0.1, 0.2], "at": [3]}, ValueError, "rising whole numbers"),
         ({"rates": [0.1, 0.2], "at": [0.5]}, ValueError, "rising whole numbers"),
         ({"rates": [0.1, 0.2], "rtol": 0.0}, ValueError, "rtol"),
+        ({"closure": "other", "rates": [0.1]}, ValueError, "closure must be one of"),
         ({"rates": [9.0, 0.2]}, UnstableProblemError, "must be below 1"),
         ({"rates": [[9.0, 0.2], [0.1, 0.1]]}, UnstableProblemError, "must be below 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, kind, text):
     with pytest.raises(kind, match=text):
-        losses_of_schedules(MODEL, **arguments)
+        risks_of_schedules(MODEL, **arguments)
 
 
 def test_an_unstable_one_is_solved_where_that_is_asked_for():
-    found = losses_of_schedules(MODEL, [2.0] * 30, allow_unstable=True)
-    assert found.values[0, 0] > 1.0
+    found = risks_of_schedules(MODEL, [2.0] * 30, allow_unstable=True)
+    assert found.excess_risk[0, 0] > 0.5

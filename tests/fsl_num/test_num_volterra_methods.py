@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from models import problem_of
+from models import loss_of, problem_of
 
 from fsl_num import given_spectrum
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, StableDecay, schedule
-from fsl_num.volterra import METHODS, Problem, Spectrum, solve
+from fsl_num.volterra import METHODS, Problem, Spectrum
 from fsl_num.volterra.solution import _METHODS, _choose
 
 GIVEN = Spectrum([1.0, 0.5, 0.1], [0.5, 0.2, 0.3], 0.05)
@@ -28,8 +28,8 @@ def test_every_method_takes_a_given_spectrum(name):
         pytest.importorskip("flint")
     gamma = Discrete(rates=[0.3] * 10, batch_sizes=1.0) if name == "discrete" else 0.3
     problem = of_gamma(gamma)
-    found = solve(problem, [0.5, problem.end], method=name)
-    exact = solve(of_gamma(0.3), [0.5, problem.end], digits=25).values.astype(float)
+    found = loss_of(problem, [0.5, problem.end], method=name)
+    exact = loss_of(of_gamma(0.3), [0.5, problem.end], digits=25).values.astype(float)
     # the reference has a rough error, three times it is allowed
     assert (np.abs(found.values - exact) <= 3.0 * found.error + 4e-16 * exact).all()
 
@@ -52,7 +52,7 @@ def test_which_method_refuses_what_and_why():
             assert (too_large is None) == (name != "constant")
             assert kind.refusal(name, of_gamma(0.3, **(large | {"size": 2000}))) is None
     with pytest.raises(ValueError, match="method 'discrete' needs a Discrete schedule, got StableDecay; use 'panels'"):
-        solve(of_gamma(smooth), 1.0, method="discrete")
+        loss_of(of_gamma(smooth), 1.0, method="discrete")
 
 
 def test_a_tolerance_is_for_some_methods_and_digits_for_the_others():
@@ -105,7 +105,7 @@ def test_rounding_is_claimed_as_it_grows_near_the_edge_of_stability():
     for distance in (1e-2, 2e-3):
         spectrum = Spectrum([1.0, 0.25], [1.0, 0.5], 0.1)
         problem = of_gamma(2.0 * (1.0 - distance) / 1.25, spectrum=spectrum)
-        found = solve(problem, [1.0, 3.0], method="secular")
+        found = loss_of(problem, [1.0, 3.0], method="secular")
         # a relative change of the kernel changes the loss by that over 1 - stability at most
         assert (found.error >= 8.0 * 2.0**-52 / distance * found.values).all()
         assert (found.error <= 1e-12 * found.values).all()

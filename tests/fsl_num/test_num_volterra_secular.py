@@ -7,13 +7,13 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from models import problem_of
+from models import loss_of, problem_of
 from scipy.linalg import expm
 
 from fsl_num.model import Model
 from fsl_num.schedules import schedule
 from fsl_num.spectrum import trace
-from fsl_num.volterra import Problem, Spectrum, secular, solve
+from fsl_num.volterra import Problem, Spectrum, secular
 from fsl_num.volterra.secular import secular_zeros, solve_secular
 
 
@@ -70,7 +70,7 @@ def test_power_laws_against_contours(s, beta, size, noise, gamma, horizon, closu
     problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=gamma, horizon=horizon, closure=closure)
     t = np.array([0.0, 0.01, 1.0, 0.1 * horizon, horizon])
     values, error, _ = solve_secular(problem, t, 1e-12)
-    truth = solve(problem, t, method="laplace", digits=20)
+    truth = loss_of(problem, t, method="laplace", digits=20)
     assert (np.abs(values - truth.values.astype(float)) <= error + truth.error).all()
     # the worst of the claims: compression, over the distance from instability
     assert (error <= 2e-11 * values).all()
@@ -79,14 +79,14 @@ def test_power_laws_against_contours(s, beta, size, noise, gamma, horizon, closu
 def test_near_and_beyond_the_edge_of_stability():
     for gamma in (1.99, 2.0, 2.2):
         problem = Problem(Model(noise=1.0, spectrum=Spectrum([1.0], [0.5], tail=0.1)), gamma=gamma, horizon=20.0)
-        found = solve(problem, [0.5, 20.0], allow_unstable=True)
+        found = loss_of(problem, [0.5, 20.0], allow_unstable=True)
         assert found.method == "secular"
         # 2e-13: the matrix exponential
         assert (
             np.abs(found.values - matrix_exponential(problem, [0.5, 20.0])) <= found.error + 2e-13 * found.values
         ).all()
     with pytest.raises(ArithmeticError, match="grows beyond"):
-        solve(
+        loss_of(
             Problem(Model(noise=1.0, spectrum=Spectrum([1.0], [0.5])), gamma=9.0, horizon=1e4), 1e4, allow_unstable=True
         )
 
@@ -96,7 +96,7 @@ def test_a_signal_without_weight_keeps_its_own_pole():
     problem = Problem(Model(s=0.05, beta=5.0, size=math.inf, noise=0.0), gamma=0.5, horizon=1e8)
     t = np.array([0.0, 3.0, 1e8])
     values, error, _ = solve_secular(problem, t, 1e-12)
-    truth = solve(problem, t, method="laplace", digits=20)
+    truth = loss_of(problem, t, method="laplace", digits=20)
     assert (np.abs(values - truth.values.astype(float)) <= error + truth.error).all()
 
 
@@ -105,7 +105,7 @@ def test_a_signal_without_weight_beside_a_zero_costs_few_digits():
     gamma = 1.0 / trace(3.0, 40)
     problem = Problem(Model(s=1.0, beta=3.0, size=40, noise=0.0), gamma=gamma, horizon=10.0)
     values, error, _ = solve_secular(problem, np.array([1e-3, 10.0]), 1e-12)
-    truth = solve(problem, [1e-3, 10.0], method="laplace", digits=20)
+    truth = loss_of(problem, [1e-3, 10.0], method="laplace", digits=20)
     assert (np.abs(values - truth.values.astype(float)) <= error + truth.error).all()
     assert (error < 1e-12 * values).all()
 
@@ -129,12 +129,12 @@ def test_no_gamma_is_the_signal_alone_and_others_are_refused():
     assert abs(values[0] - problem.model.forcing(np.array([2.0]))[0]) <= error[0]
     varying = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=schedule("linear", peak=0.1, steps=9.0))
     with pytest.raises(ValueError, match="constant gamma"):
-        solve(varying, 0.1, method="secular")
+        loss_of(varying, 0.1, method="secular")
     many = Spectrum(np.linspace(0.1, 1.0, 2001).tolist(), [0.0] * 2001)
     large = Problem(Model(noise=1.0, spectrum=many), gamma=1e-4, horizon=1.0)
-    assert solve(large, 1.0).method == "panels"
+    assert loss_of(large, 1.0).method == "panels"
     with pytest.raises(ValueError, match="at most 2000 modes"):
-        solve(large, 1.0, method="secular")
+        loss_of(large, 1.0, method="secular")
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_times_of_equal_distances_are_summed_in_blocks_to_the_same_loss(changed,
     base = {"s": 0.5, "beta": 2.0, "size": 128, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
     problem = problem_of(**{**base, **changed})
     for t in (np.linspace(0.0, problem.end, 5001)[1:], np.linspace(problem.end / 3, problem.end, 700)):
-        blocks = solve(problem, t)
+        blocks = loss_of(problem, t)
         monkeypatch.setattr(secular, "_MANY", 10**9)
-        single = solve(problem, t)
+        single = loss_of(problem, t)
         monkeypatch.undo()
         assert (np.abs(blocks.values - single.values) <= single.error).all()
         # both claim nearly the same: two roundings of the times more

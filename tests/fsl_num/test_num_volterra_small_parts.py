@@ -26,16 +26,16 @@ def test_the_series_is_refined_until_two_solutions_agree(monkeypatch):
 
 
 def test_terms_of_the_series_for_one_mode():
-    # T^n of the constant delta + sigma^2, s0 exp(-2 t) aside: int K gamma, and int K gamma of that
+    # T^n of the constant delta + sigma^2 = 2, halved: int K gamma, and int K gamma of that
     problem = Problem(Model(noise=1.5, spectrum=Spectrum([1.0], [0.0], 0.5)), gamma=0.3, horizon=4.0)
     found = neumann.neumann_series(problem, [0.5, 4.0], terms=3)
     x = 2.0 * np.array([0.5, 4.0])
-    first = 2.0 * 0.15 * (1.0 - np.exp(-x))
-    second = 2.0 * 0.15**2 * (1.0 - np.exp(-x) * (1.0 + x))
-    third = 2.0 * 0.15**3 * (1.0 - np.exp(-x) * (1.0 + x + 0.5 * x**2))
-    assert found.terms == pytest.approx(np.array([first, second, third]), abs=2e-12)  # the error of a term
-    sums = 0.5 + np.cumsum([0.0 * x, first, second, third], axis=0)
-    assert found.partial_sums == pytest.approx(sums, abs=1e-11)
+    first = 0.15 * (1.0 - np.exp(-x))
+    second = 0.15**2 * (1.0 - np.exp(-x) * (1.0 + x))
+    third = 0.15**3 * (1.0 - np.exp(-x) * (1.0 + x + 0.5 * x**2))
+    assert found.terms == pytest.approx(np.array([first, second, third]), abs=1e-12)  # the error of a term
+    sums = 0.25 + np.cumsum([0.0 * x, first, second, third], axis=0)
+    assert found.partial_sums == pytest.approx(sums, abs=5e-12)
     # the ratios rise with t: the largest are those at the end
     assert found.contraction == pytest.approx(second[1] / first[1], rel=1e-10, abs=0.0)
     assert found.ratios[1] == pytest.approx(third[1] / second[1], rel=1e-10, abs=0.0)

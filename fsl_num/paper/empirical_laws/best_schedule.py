@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import noise_functional
+from fsl_num.model import Model
 from fsl_num.schedules import PowerDecay
 
 Array = NDArray[np.float64]
@@ -322,7 +323,7 @@ def shape_rays(sample: Sample) -> dict[str, list[Ray]]:
 def power_decay_rays(sample: Sample) -> list[Ray]:
     """The noise that the model itself keeps of a power decay: along K at a fixed peak rate, and along the peak rate."""
     beta = sample.point[1]
-    rays = []
+    rays, model = [], Model(*sample.point, math.inf, 1.0)
     for name, power in (("2 beta - 1", 2.0 * beta - 1.0), ("3 beta", 3.0 * beta)):
         paths = {
             "K grows": (np.full(11, -1.0), np.linspace(4.0, 24.0, 11)),
@@ -330,7 +331,7 @@ def power_decay_rays(sample: Sample) -> list[Ray]:
         }
         for path, (peaks, steps) in paths.items():
             plans = [PowerDecay(peak=10.0**a, steps=10.0**K, power=power) for a, K in zip(peaks, steps, strict=True)]
-            values = [math.log(noise_functional(plan, beta, rtol=1e-6).value) for plan in plans]
+            values = [math.log(noise_functional(model, plan, rtol=1e-6).value) for plan in plans]
             logs = {"a": peaks * math.log(10.0), "K": steps * math.log(10.0)}
             scale = logs["K"] if path == "K grows" else -logs["a"]
             rays.append(Ray(f"power {name}, {path}", scale, logs, np.array(values)))

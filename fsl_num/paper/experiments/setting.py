@@ -58,12 +58,12 @@ def own_setting_rays(sample: Sample) -> tuple[Ray, ...]:
         for steps in STEPS if sample.effort else QUICK_STEPS:
             plan = _schedules(steps, beta)[name]
             problem = Problem(Model(s=s, beta=beta, size=SIZE, noise=NOISE - missing), gamma=plan)
-            solved = float(solve(problem, problem.end, rtol=1e-10).values[0])
-            values.append(math.log(0.5 * (solved - missing)))
+            solved = float(solve(problem, problem.end, rtol=1e-10).excess_risk[0])
+            values.append(math.log(solved - 0.5 * missing))
             logs["T"].append(math.log(problem.end))
             # Long after M^beta the signal is exp(-2 T/M^beta), at last below the smallest float and beside the noise 0.
             logs["signal"].append(math.log(max(signal(problem.end, s, beta, SIZE), 1e-300)))
-            logs["noise"].append(math.log(NOISE * noise_functional(plan, beta, SIZE).value))
+            logs["noise"].append(math.log(NOISE * noise_functional(problem.model, plan).value))
         arrays = {key: np.array(each) for key, each in logs.items()}
         rays.append(Ray(name, arrays["T"], arrays, np.array(values), len(values) - len(STEPS) // 2))
     return tuple(rays)

@@ -1,4 +1,4 @@
-"""The constants between the loss and the law: best ones known, limits, the threshold, the closure and the series."""
+"""The constants between the risk and the law: best ones known, limits, the threshold, the closure and the series."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fsl_sym.symbols import E, M, beta, j, s, sigma, t, z
 BEST, C_MAX, G_MAX = (Symbol(name, positive=True) for name in ("A", "c", "gamma_max"))
 """sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M; gamma tr(H)/2; the largest rate."""
 LABEL_RATIO, SIGNAL_RATIO = (Function(name, positive=True) for name in ("ratio_label", "ratio_signal"))
-"""The loss over the law at an intrinsic time, with label noise alone and with the signal alone."""
+"""2 E over the law at an intrinsic time, with label noise alone and with the signal alone."""
 RISK, LOSS, POWER = (Function(name, positive=True) for name in ("E", "f", "T^k g"))
 """Expected excess risk, the solution f of f = g + T f, and the k-th power of T applied to g, at an intrinsic time."""
 k = Symbol("k", integer=True, nonnegative=True)
@@ -39,7 +39,7 @@ EQUATION = (
 """The right side of the Volterra equation."""
 MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
 MESH = 0.03
-"""Slack of the adversary's ratios: the mesh is good to 1e-2 of loss/law - 1, and A - 1 is up to 7 (measured)."""
+"""Slack of the adversary's ratios: the mesh is good to 1e-2 of 2 E/law - 1, and A - 1 is up to 7 (measured)."""
 
 
 def _best(sample: Sample) -> Between:
@@ -105,8 +105,8 @@ def _closure(sample: Sample) -> Between:
 def _series(sample: Sample) -> Sharp:
     sums, stability = constants.partial_sums(sample)
     first = float(sums[1] - sums[0])
-    # sup g = delta + e(0) + sigma^2 = zeta(1 + s beta) + 1
-    largest = float(approximation_error(*sample.point, 1)) + 2.0
+    # of f = 2E sup g = delta + e(0) + sigma^2 = zeta(1 + s beta) + 1, of E half of it
+    largest = 0.5 * float(approximation_error(*sample.point, 1)) + 1.0
 
     def remainder(point: dict[str, Any]) -> float:
         # T^n g <= c^n sup g, so the terms after the n-th add at most c^(n+1)/(1 - c) sup g; 1e-9 for the solver.
@@ -135,10 +135,10 @@ def _twice(sample: Sample) -> Between:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "best-constants", "ineq: inf_sum", 787, "the best constants between the loss and the law",
-        "With f twice the risk and law = delta_M + e_M + int K_M gamma (e_M + sigma^2): law <= f <= A law for every "
-        "schedule with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The "
-        "lower constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
+        "best-constants", "ineq: inf_sum", 787, "the best constants between the risk and the law",
+        "With law = delta_M + e_M + int K_M gamma (e_M + sigma^2): law <= 2 E <= A law for every schedule "
+        "with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The lower "
+        "constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
         AllOf((at_most(LAW, 2 * E), at_most(2 * E, BEST * LAW))),
         (MODEL, "rho_- = rho_+ = 1 (the Volterra equation)",
          "0 <= gamma <= gamma_max, c = gamma_max tr(H)/2 = 0.2, 0.45",
@@ -146,8 +146,8 @@ CLAIMS: tuple[Claim, ...] = (
         constants.adversary, _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
     ),
     Claim(
-        "best-constants/law-below", "ineq: inf_sum", 787, "the law is at most the loss, with the constant 1",
-        "The functional scaling law, with delta_M for M^-(s beta), is at most f, twice the expected excess risk: the "
+        "best-constants/law-below", "ineq: inf_sum", 787, "the law is at most 2 E, with the constant 1",
+        "The functional scaling law, with delta_M for M^-(s beta), is at most twice the expected excess risk: the "
         "first two terms of a series of positive terms. Decided in rigorous balls, rates up to 0.9 of the limit of "
         "stability.",
         at_most(SUMS, 2 * E),
@@ -156,9 +156,9 @@ CLAIMS: tuple[Claim, ...] = (
         enclosed.quotients, lambda sample: enclosed.NotBelow(1.0), role="own",
     ),
     Claim(
-        "best-constants/limits", "ineq: inf_sum", 787, "the loss over the law at constant rates, to many digits",
-        "For constant gamma, M infinite and t to infinity f/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for the "
-        "signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
+        "best-constants/limits", "ineq: inf_sum", 787, "the risk over the law at constant rates, to many digits",
+        "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
+        "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
         AllOf((tends(LABEL_RATIO(t), t, oo, 1 / (1 - C_MAX)),
                replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX**2)), where=Lt(s, 2 - 1 / beta)),
                replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX) ** 2), where=Gt(s, 2 - 1 / beta)))),
@@ -171,7 +171,7 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
         "For constant gamma and M infinite the law holds for every c = gamma tr(H)/2 < 1; its constant grows like "
         "1/(1-c) for label noise and for s < 2 - 1/beta, like 1/(1-c)^2 for s > 2 - 1/beta. 'Sufficiently small' is "
-        "c < 1; at c = 1 the loss is no longer bounded by the law.",
+        "c < 1; at c = 1 the risk is no longer bounded by the law.",
         AllOf((same_order(LABEL_RATIO(oo), 1 / (1 - C_MAX)),
                replace(same_order(SIGNAL_RATIO(oo), 1 / (1 - C_MAX)), where=Lt(s, 2 - 1 / beta)),
                replace(same_order(SIGNAL_RATIO(oo), (1 - C_MAX) ** -2), where=Gt(s, 2 - 1 / beta)))),

@@ -37,16 +37,17 @@ FARTHEST = 1e40
 def excess_at_constant_rate(
     s: float, beta: float, stability: float, noise: float, horizon: float, rtol: float
 ) -> float:
-    """f/law for constant gamma and M infinite at the horizon."""
+    """Excess risk over law for constant gamma and M infinite at the horizon."""
     rate = 2.0 * stability / trace(beta)
-    problem = Problem(Model(s=s, beta=beta, size=math.inf, noise=noise), gamma=rate, horizon=horizon)
+    model = Model(s, beta, math.inf, noise)
+    problem = Problem(model, gamma=rate, horizon=horizon)
     plan = Constant(peak=rate, steps=horizon / rate)
-    law = functional_scaling_law(plan, s, beta, math.inf, noise, rtol=rtol).total
-    return float(solve(problem, horizon, rtol=rtol).values[0]) / law
+    law = functional_scaling_law(model, plan, rtol=rtol).total
+    return float(solve(problem, horizon, rtol=rtol).excess_risk[0]) / law
 
 
 def limits(sample: Sample) -> list[tuple[dict[str, Any], float]]:
-    """f/law for label noise alone and for the signal alone, at several rates."""
+    """Excess risk over law for label noise alone and for the signal alone, at several rates."""
     s, beta = sample.point
     return [
         ({"source": source, "c": stability}, excess_at_constant_rate(s, beta, stability, noise, HORIZON, 1e-11))
@@ -56,7 +57,7 @@ def limits(sample: Sample) -> list[tuple[dict[str, Any], float]]:
 
 
 def threshold_rays(sample: Sample) -> dict[str, list[Ray]]:
-    """f/law as gamma tr(H)/2 rises to 1, t = 1e40, for label noise alone and for the signal alone."""
+    """Excess risk over law as gamma tr(H)/2 rises to 1, t = 1e40, for label noise alone and for the signal alone."""
     s, beta = sample.point
     # Drifts are judged to 1e-2: 1e-6 in each value cannot be seen.
     gaps = 2.0 ** -np.arange(2.0, 11.0)
@@ -80,7 +81,7 @@ def resolvent_supremum(beta: float, size: float, stability: float, horizon: floa
     times = times[times <= horizon]
     problem = Problem(Model(s=s, beta=beta, size=size, noise=0.0), gamma=gamma, horizon=horizon)
     louder = Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=gamma, horizon=horizon)
-    quiet, loud = (solve(each, times, rtol=1e-10).values for each in (problem, louder))
+    quiet, loud = (2.0 * solve(each, times, rtol=1e-10).excess_risk for each in (problem, louder))
     # loud - quiet is the noise that a source of size 1 leaves; delta_M is such a source besides itself.
     signal = quiet - problem.model.approximation_error * (1.0 + loud - quiet)
     return float((signal / problem.model.kernel(times)).max())
@@ -161,8 +162,9 @@ def second_over_first(sample: Sample) -> list[tuple[str, str, float]]:
 
 
 def series(sample: Sample) -> list[tuple[dict[str, Any], float]]:
-    """f at t = 1000 by the solver, beside the number of terms of the Neumann series with which it is compared."""
-    return [({"terms": terms}, float(solve(_series_problem(sample), 1e3, rtol=1e-11).values[0])) for terms in (2, 4, 8)]
+    """The excess risk at t = 1000 by the solver, beside the number of terms of the series that it is compared with."""
+    solution = solve(_series_problem(sample), 1e3, rtol=1e-11)
+    return [({"terms": terms}, float(solution.excess_risk[0])) for terms in (2, 4, 8)]
 
 
 def _series_problem(sample: Sample) -> Problem:
@@ -172,7 +174,7 @@ def _series_problem(sample: Sample) -> Problem:
 
 @lru_cache(maxsize=64)
 def partial_sums(sample: Sample) -> tuple[Array, float]:
-    """Partial sums g', g' + T g, ... of the series at t = 1000 (g' = delta + e), and gamma_max tr(H)/2."""
+    """Partial sums g', g' + T g, ... of the series at t = 1000 (g' = (delta + e)/2), and gamma_max tr(H)/2."""
     problem = _series_problem(sample)
     return neumann_series(problem, [1e3], terms=9).partial_sums[:, 0], problem.stability
 

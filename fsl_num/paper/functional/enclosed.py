@@ -1,6 +1,6 @@
-"""The loss and the functional law in rigorous balls, for constant rates and finite models: is the law below the loss?
+"""The risk and the functional law in rigorous balls, for constant rates and finite models: is the law below the risk?
 
-The loss is enclosed by the solver whose error is proven; the law is a finite sum over pairs of modes, evaluated in ball
+The risk is enclosed by the solver whose error is proven; the law is a finite sum over pairs of modes, evaluated in ball
 arithmetic. Without python-flint the same numbers are floats, which support the claim and prove nothing.
 """
 
@@ -28,7 +28,7 @@ DIGITS = 20
 
 @dataclass(frozen=True)
 class Quotient:
-    """f/law at one problem and time: it lies in [low, high]; ``rigorous`` where that is proven."""
+    """E/law at one problem and time: it lies in [low, high]; ``rigorous`` where that is proven."""
 
     place: str
     low: float
@@ -51,7 +51,7 @@ class NotBelow:
         if not measured:
             raise NothingCompared("no quotient was measured")
         worst = min(measured, key=lambda each: each.low)
-        detail = f"f/law in [{worst.low:.12g}, {worst.high:.12g}] at {worst.place}, at least {self.factor:g} claimed"
+        detail = f"E/law in [{worst.low:.12g}, {worst.high:.12g}] at {worst.place}, at least {self.factor:g} claimed"
         rigorous = all(each.rigorous for each in measured)
         constants = (worst.low, max(each.high for each in measured))
         holds = worst.low >= self.factor
@@ -68,7 +68,7 @@ class NotBelow:
 
 @lru_cache(maxsize=64)
 def quotients(sample: Sample) -> tuple[Quotient, ...]:
-    """f/law for constant rates, small and large models, noises and times, from t = 1/1000 on."""
+    """E/law for constant rates, small and large models, noises and times, from t = 1/1000 on."""
     s, beta = (Fraction(int(each.p), int(each.q)) for each in (sample.s, sample.beta))
     made = []
     for size in SIZES:
@@ -87,7 +87,7 @@ def _at(s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, tim
     problem = Problem(Model(**exact, size=size, noise=noise), gamma=given, horizon=float(times[-1]))
     flint = _flint()
     if flint is None:
-        values = solve(problem, [float(each) for each in times], rtol=1e-10).values
+        values = solve(problem, [float(each) for each in times], rtol=1e-10).excess_risk
         law = [_law(_Floats(), s, beta, size, noise, gamma, each) for each in times]
         ends = [(float(value / below), float(value / below)) for value, below in zip(values, law, strict=True)]
     else:
@@ -95,7 +95,7 @@ def _at(s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, tim
             solution = solve(problem, times, digits=DIGITS, method="enclosure")
             balls = [
                 flint.arb(str(value), str(error)) / _law(_Balls(flint), s, beta, size, noise, gamma, each)
-                for value, error, each in zip(solution.values, solution.error, times, strict=True)
+                for value, error, each in zip(solution.excess_risk, solution.error, times, strict=True)
             ]
             ends = [(float(ball.lower()), float(ball.upper())) for ball in balls]
         # the way to floats rounds to the nearest: one more unit on either side
@@ -150,7 +150,7 @@ class _Balls:
 
 
 def _law(by: Any, s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, time: Fraction) -> Any:
-    """delta_M + e_M(t) + gamma int_0^t K_M(t - z) (e_M(z) + sigma^2) dz, mode by mode, pair by pair."""
+    """Half of delta_M + e_M(t) + gamma int_0^t K_M(t - z) (e_M(z) + sigma^2) dz, mode by mode, pair by pair."""
     rate, power, t = by.number(gamma), by.number(1 + s * beta), by.number(time)
     eigen = [by.power(j, -by.number(beta)) for j in range(1, size + 1)]
     signals = [by.power(j, -power) for j in range(1, size + 1)]
@@ -162,4 +162,4 @@ def _law(by: Any, s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fra
             gap = 2 * (eigen[i] - eigen[j])
             injected += signals[j] * (t * fades[i] if i == j else (fades[j] - fades[i]) / gap)
         total += rate * eigen[i] ** 2 * injected
-    return total
+    return total / 2

@@ -63,4 +63,4 @@ def gap(rate: Expr, *, with_signal: bool) -> Integral:
 
 
 RATIO: Final = Symbol("ratio", positive=True)
-"""The loss f, twice the expected excess risk, over the functional scaling law."""
+"""Twice the expected excess risk over the functional scaling law."""

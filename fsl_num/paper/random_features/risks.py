@@ -82,7 +82,7 @@ def solutions(draw: Draw, rate: float, times: Array) -> tuple[Array, Array]:
         spectrum = Spectrum(draw.eigenvalues.tolist(), signals.tolist(), tail)
         end = float(times.max())
         problem = Problem(Model(noise=noise, spectrum=spectrum), gamma=rate, horizon=end, closure="gaussian")
-        found.append(np.asarray(solve(problem, times, rtol=1e-9).values))
+        found.append(2.0 * np.asarray(solve(problem, times, rtol=1e-9).excess_risk))
     return found[0], found[1]
 
 

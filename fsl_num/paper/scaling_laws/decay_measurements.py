@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import integrate_graded, noise_functional
+from fsl_num.model import Model
 from fsl_num.paper.kernel.measurements import decades, joined_ray
 from fsl_num.schedules import ExponentialDecay
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral
@@ -64,7 +65,7 @@ def decay_noise(sample: Sample) -> list[tuple[Any, Any]]:
     for (a, b), size, time in zip(RATES, (1, 12, 30), (3.0, 40.0, 2000.0), strict=True):
         plan = ExponentialDecay(peak=a, final=b, steps=time * math.log(a / b) / (a - b))
         point = {"a": a, "b": b, "M": size, "T": plan.total_intrinsic_time}
-        found.append((point, noise_functional(plan, sample.point[1], size).value))
+        found.append((point, noise_functional(Model(*sample.point, size, 1.0), plan).value))
     return found
 
 

@@ -84,17 +84,17 @@ class Training:
 
 
 def functional_risk(training: Training, s: float, beta: float) -> float:
-    """Half of delta_M + e_M(T) + sigma^2 N/B, by quadrature: the functional scaling law's excess risk."""
+    """Half of delta_M + e_M(T) + sigma^2 N/B, by quadrature: the simplified functional scaling law."""
     plan = training.schedule(beta)
     # Drifts are judged to 1e-2 per unit of log(scale): 1e-4 in each value, hundreds of units apart, cannot be seen.
-    return 0.5 * scaling_functional(plan, s, beta, training.size, training.noise, rtol=1e-4).total
+    return scaling_functional(Model(s, beta, training.size, training.noise), plan, rtol=1e-4).total
 
 
 def volterra_risk(training: Training, s: float, beta: float) -> float:
-    """Half of f(T), the solution of the Volterra equation at the end of training."""
+    """The excess risk by the Volterra equation at the end of training."""
     plan = training.schedule(beta)
-    problem = Problem(Model(s=s, beta=beta, size=training.size, noise=training.noise), gamma=plan)
-    return 0.5 * float(solve(problem, problem.end, rtol=1e-8).values[0])
+    problem = Problem(Model(s, beta, training.size, training.noise), gamma=plan)
+    return float(solve(problem, problem.end, rtol=1e-8).excess_risk[0])
 
 
 Risk = Callable[[Training, float, float], float]
@@ -303,10 +303,10 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
     values = []
     for plan, size, noise in runs:
         problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
-        values.append(math.log(0.5 * float(solve(problem, problem.end, rtol=1e-8).values[0])))
+        values.append(math.log(float(solve(problem, problem.end, rtol=1e-8).excess_risk[0])))
         logs["signal"].append(math.log(signal(problem.end, s, beta, size)))
         logs["approximation"].append(math.log(approximation_error(s, beta, size)))
-        logs["noise"].append(math.log(noise_functional(plan, beta, size).value / plan.batch_size))
+        logs["noise"].append(math.log(noise_functional(problem.model, plan).value / plan.batch_size))
         logs["sigma^2"].append(math.log(noise))
     arrays = {key: np.array(each) for key, each in logs.items()}
     scale = arrays[growing] if growing == "sigma^2" else -arrays[growing]

@@ -75,7 +75,7 @@ def _root(mp: Any, gamma: Any, rates: list[Any], weights: list[Any], k: int, sta
 
 
 def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], list[Any], dict[str, Any]]:
-    """Return f at ``times`` to about ``digits`` digits (mpf of one context), errors, and facts about the run.
+    """Return f = 2E at ``times`` to about ``digits`` digits (mpf of one context), errors, and facts about the run.
 
     Constant gamma, M finite, at most 2000; a power law or a given spectrum; both closures, stable or not.
 

@@ -93,7 +93,7 @@ def _gamma_table(mp: Any, gamma: ExactGamma, ends: list[tuple[Any, Any]], nodes:
 
 
 def _march(kind: Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any]], radau: RadauTable) -> list[Any]:
-    """Return f at all panel ends, the start included, as numbers of the arithmetic."""
+    """Return f = 2E at all panel ends, the start included, as numbers of the arithmetic."""
     number = kind.number
     decays, weights = [number(x) for x in system["rates"]], [number(x) for x in system["weights"]]
     delta, noise = number(system["delta"]), number(system["noise"])
@@ -143,7 +143,7 @@ def _march(kind: Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any]
 def solve_high_precision(
     problem: Problem, times: list[Any], digits: int, *, library: str | None = None
 ) -> tuple[list[Any], list[Any], dict[str, Any]]:
-    """Return f at ``times`` (numbers or mpf in [0, horizon]), an absolute error for each, and facts about the run.
+    """Return f = 2E at ``times`` (numbers or mpf in [0, horizon]), an absolute error for each, and facts about the run.
 
     ``digits`` from 15 to 100; any model_size, or a spectrum of at most 2000 modes; both closures. gamma as
     :func:`~fsl_num.volterra.digits.gamma.exact_gamma` takes it: a number, a schedule, or a function of one mpf, smooth

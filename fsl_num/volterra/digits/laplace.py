@@ -67,7 +67,7 @@ def _growth(problem: Problem, latest: Any) -> Any:
 
 
 def _invert(mp: Any, problem: Problem, sums: TransferSums, delta: Any, growth: Any, t: Any, points: int) -> Any:
-    """Return f(t) from ``points`` points of the contour (an even number), half of them by symmetry."""
+    """Return f(t) = 2E from ``points`` points of the contour (an even number), half of them by symmetry."""
     gamma, sigma2 = problem.number("gamma", mp), problem.number("noise", mp)
     total = mp.mpf(0)
     for k in range(points // 2):
@@ -84,7 +84,7 @@ def _invert(mp: Any, problem: Problem, sums: TransferSums, delta: Any, growth: A
 
 
 def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], list[Any], dict[str, Any]]:
-    """Return f at ``times`` (numbers or mpf, >= 0), an absolute error for each, and facts about the run.
+    """Return f = 2E at ``times`` (numbers or mpf, >= 0), an absolute error for each, and facts about the run.
 
     ``digits`` >= 10. Constant gamma, stable or not; M finite or infinite; both closures. The error is the difference of
     two contours of which the finer is returned, at least the rounding to ``digits``. Raises ValueError where gamma is

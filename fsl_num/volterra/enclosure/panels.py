@@ -98,7 +98,7 @@ class March:
         self._integration = flint.arb_mat([[flint.arb(x) for x in row] for row in integration(flint, table.stages + 1)])
 
     def value(self) -> Any:
-        """Return f at the end of the last panel: a ball that holds it."""
+        """Return f = 2E at the end of the last panel: a ball that holds it."""
         radius = self._errors.radius
         total = sum(self._state, self._modes.delta)
         return (total - radius).union(total + radius)

@@ -58,7 +58,7 @@ def _zero(flint: Any, gamma: Any, weights: list[Any], gaps: list[Any], k: int, s
 
 
 def secular_values(flint: Any, modes: BallModes, gamma: Any, closure: str, times: list[Any]) -> list[Any]:
-    """Return balls around f at ``times`` (balls) for a constant ``gamma`` > 0 (a ball) and modes of distinct rates.
+    """Return balls around f = 2E at ``times`` for a constant ``gamma`` > 0 (balls all) and modes of distinct rates.
 
     Raises ArithmeticError where a zero cannot be proven at the precision in use.
     """

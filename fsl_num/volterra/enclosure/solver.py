@@ -57,7 +57,7 @@ def _exact_times(flint: Any, problem: Problem, times: list[Any], mp: Any) -> lis
 def _marched(
     flint: Any, problem: Problem, parts: list[Piece], times: list[Any], digits: int, stages: int
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return balls around f at ``times`` from panels of ``stages`` stages, and facts."""
+    """Return balls around f = 2E at ``times`` from panels of ``stages`` stages, and facts."""
     modes = ball_modes(flint, problem, digits + 6)
     march = March(flint, modes, collocation(stages, flint.ctx.prec))
     # the first panel is as long as a short piece may be: _stages has the estimate
@@ -98,7 +98,7 @@ def _stages(parts: list[Piece], fastest: float, digits: int) -> int:
 
 
 def _by_panels(flint: Any, problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], dict[str, Any]]:
-    """Return balls around f at ``times``, with more digits inside until their radii fit ``digits``."""
+    """Return balls around f = 2E at ``times``, with more digits inside until their radii fit ``digits``."""
     if digits > MOST_DIGITS:
         raise ValueError(
             f"digits must be at most {MOST_DIGITS} (any number where gamma is constant and the modes at most"
@@ -152,7 +152,7 @@ def _midpoints(flint: Any, mp: Any, balls: list[Any]) -> tuple[list[Any], list[A
 
 
 def solve_enclosure(problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], list[Any], dict[str, Any]]:
-    """Return midpoints of f at ``times`` >= 0, radii that are PROVEN bounds of their errors, and facts about the run.
+    """Return midpoints of f = 2E at ``times`` >= 0, radii that are PROVEN bounds of their errors, and facts.
 
     gamma: constant, or piecewise polynomial in intrinsic time, which are the schedules ExponentialDecay, StableDecay
     and Discrete, and functions that are a scipy.interpolate.PPoly on [0, horizon]. Numbers given as floats stand for

@@ -148,7 +148,7 @@ def plan_steps(system: LinearModes, stability: float, lengths: Array, gammas: Ar
 def march(
     system: LinearModes, plan: Plan, lengths: Array, gammas: Array, slopes: Array = _NONE, series: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return f at the start and after every step, and the modes at the end, from the fastest on.
+    """Return f = 2E at the start and after every step, and the modes at the end, from the fastest on.
 
     ``slopes``, unless empty, gets f' at the start of each step and at the end; ``series`` the terms of the series of f
     + sigma^2 on each part of a step that takes time, a row each. Raises ArithmeticError where the loss grows beyond the
@@ -224,7 +224,7 @@ def checked_tolerance(rtol: float) -> float:
 def solve_steps(
     system: LinearModes, stability: float, lengths: Array, gammas: Array, rtol: float, slopes: Array = _NONE
 ) -> tuple[Array, Array, StepFacts]:
-    """Return f at the start and after every step, absolute errors and facts; ``slopes`` as in :func:`march`."""
+    """Return f = 2E at the start and after every step, absolute errors and facts; ``slopes`` as in :func:`march`."""
     plan = plan_steps(system, stability, lengths, gammas, rounding_margin(system, stability, rtol))
     values, _ = march(system, plan, lengths, gammas, slopes)
     moving = plan.moving(lengths)
@@ -237,7 +237,7 @@ def solve_steps(
 
 
 def losses_of_steps(problem: Problem, rtol: float = 1e-8) -> tuple[Array, Array, StepFacts]:
-    """Return f (TWICE the excess risk) at the start and after every step, its absolute error, and facts.
+    """Return f = 2E at the start and after every step, its absolute error, and facts.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def losses_of_steps(problem: Problem, rtol: float = 1e-8) -> tuple[Array, Array,
 
 
 def solve_discrete(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
-    """Return f at the sorted times ``t`` in [0, horizon], an absolute error for each, and facts about the run.
+    """Return f = 2E at the sorted times ``t`` in [0, horizon], an absolute error for each, and facts about the run.
 
     Arguments and errors as in :func:`losses_of_steps`; the times may lie inside steps. The end of the schedule is the
     end of its last step; any other time is compared with the sum of the rates, rounded to a float, where a step starts.

@@ -9,12 +9,13 @@ one after the other, or side by side by any executor (threads do: the compiled c
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from fsl_num.model import Model
 from fsl_num.schedules.discrete import step_values
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
@@ -32,29 +33,30 @@ _COLUMNS = 256  # schedules marched together
 
 
 @dataclass(frozen=True, eq=False)
-class Losses:
-    """``values`` f (TWICE the excess risk) and absolute ``error``, shape (schedules, recorded steps); ``at``: after how
+class Risks:
+    """``excess_risk`` E and its absolute ``error``, shape (schedules, recorded steps); ``at``: after how
     many steps each was recorded; ``message``: which way was taken, and whether the tolerance was reached."""
 
-    values: Array
+    excess_risk: Array
     error: Array
     at: Any
     message: str
 
 
-def losses_of_schedules(
-    problem: Problem,
+def risks_of_schedules(
+    model: Model,
     rates: Any,
     batch_sizes: Any = 1.0,
     *,
     at: Any = None,
     rtol: float = 1e-8,
+    closure: str = "volterra",
     allow_unstable: bool = False,
     executor: Executor | None = None,
-) -> Losses:
-    """Return the losses of many schedules of one model.
+) -> Risks:
+    """Return the excess risks of many schedules of one model.
 
-    ``problem``: the model and the noise; its gamma and horizon are not used. ``rates``: learning rates eta >= 0, shape
+    ``closure``: as that of a :class:`~fsl_num.volterra.Problem`. ``rates``: learning rates eta >= 0, shape
     (schedules, steps), or (steps,) for all of them; ``batch_sizes``: positive, a number, or shape (schedules, 1),
     (steps,) or (schedules, steps). gamma is their quotient. ``at``: after how many steps to record, rising whole
     numbers in [0, steps]; by default only after the last. ``rtol`` in [1e-13, 1). ``executor``: any
@@ -63,10 +65,9 @@ def losses_of_schedules(
     Raises ValueError for arrays that do not fit and UnstableProblemError where a schedule lets the loss grow, unless
     ``allow_unstable``.
 
-    >>> from fsl_num.model import Model
-    >>> model = Problem(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), gamma=0.0, horizon=1.0)
-    >>> losses = losses_of_schedules(model, [0.1] * 50, [[1.0], [2.0], [4.0]])
-    >>> losses.values.shape, bool((np.diff(losses.values[:, 0]) < 0).all())
+    >>> model = Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0)
+    >>> risks = risks_of_schedules(model, [0.1] * 50, [[1.0], [2.0], [4.0]])
+    >>> risks.excess_risk.shape, bool((np.diff(risks.excess_risk[:, 0]) < 0).all())
     ((3, 1), True)
     """
     checked_tolerance(rtol)
@@ -86,11 +87,11 @@ def losses_of_schedules(
     smallest = batches if batches.ndim == 1 else batches.min(axis=0)
     peaks = first / smallest if same else (lengths / batches).max(axis=0)
     longest = float(first.sum()) if same else float(lengths.sum(axis=1).max())
-    peak = replace(problem, gamma=float(peaks.max()), horizon=max(longest, 5e-324), breaks=())
+    peak = Problem(model, gamma=float(peaks.max()), horizon=max(longest, 5e-324), closure=closure)
     if not allow_unstable:
         peak.require_stable()
     system, columns = linear_modes(peak, peak.end), np.broadcast_to(np.atleast_2d(batches), shape)
-    if same and problem.closure == "volterra":
+    if same and closure == "volterra":
         values, errors = _as_columns(system, peak.stability, first, peaks, columns, records, rtol)
         message = f"steps of shared lengths, {shape[0]} schedules as columns, {system.rates.size} modes"
     else:
@@ -102,7 +103,7 @@ def losses_of_schedules(
     missed = int(((errors > rtol * values) & (values > 0.0)).any(axis=1).sum())
     if missed:
         message += f"; {missed} of {shape[0]} miss rtol = {rtol:g}"
-    return Losses(values, errors, records, message)
+    return Risks(0.5 * values, 0.5 * errors, records, message)  # of f = 2E
 
 
 def _batches(batch_sizes: Any) -> Array:
