@@ -8,7 +8,7 @@ import pytest
 from typed import answer, refusal
 
 from fsl_num.cli import main
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate import runs as chunks
 from fsl_num.simulate.families import FAMILIES, Gaussian
 from fsl_num.simulate.monte_carlo import simulate_sgd
