@@ -16,7 +16,7 @@ from fsl_num.schedules.phases import Backwards, Consecutive, Part, Phased
 from fsl_num.validation import Array, positive
 
 _GRID = 129  # points of each smooth stretch among which the rate is looked at for where it crosses the floor
-_HALVINGS = 200
+_HALVINGS = 1100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ def _crossings(phase: Schedule, floor: float) -> Array:
     above = phase._rate(grid) > floor
     at = np.flatnonzero(above[:-1] != above[1:])
     low, high, side = grid[at], grid[at + 1], above[at]
-    for _ in range(_HALVINGS):
+    for _ in range(_HALVINGS):  # a slow power reaches the floor at the smallest of floats only
         middle = 0.5 * (low + high)
         same = (phase._rate(middle) > floor) == side
         low, high = np.where(same, middle, low), np.where(same, high, middle)

@@ -38,6 +38,12 @@ class InverseSqrt(Schedule):
         """The peak over the final rate."""
         return math.sqrt(1.0 + self.steps / self.timescale)
 
+    @property
+    def physical_breaks(self) -> tuple[float, ...]:
+        """Places that close in on the timescale, before which the rate is smooth."""
+        count = math.ceil(max(math.log(self.steps / self.timescale, 4.0), 0.0))
+        return tuple(place for place in (self.timescale * 4.0 ** np.arange(count)).tolist() if place < self.steps)
+
     def _rate(self, remaining: Array) -> Array:
         return self._rate_after(self.steps - remaining)
 

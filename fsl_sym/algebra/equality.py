@@ -27,6 +27,7 @@ from sympy import (
     expand_func,
     expand_log,
     factor,
+    factor_list,
     gamma,
     gammasimp,
     log,
@@ -36,6 +37,7 @@ from sympy import (
     powdenest,
     powsimp,
     simplify,
+    sqrt,
     sympify,
     together,
     uppergamma,
@@ -186,6 +188,20 @@ def _minima(expression: Expr) -> Expr:
     return simplify(inside.replace(lambda item: isinstance(item, Min | Max), opened))
 
 
+def _roots(expression: Expr) -> Expr:
+    """Square roots of squares of what has a known sign."""
+
+    def root(item: Expr) -> Expr:
+        constant, factors = factor_list(item.base)
+        if any(times % 2 for _, times in factors):
+            return item
+        inner = Mul(*(each ** (times // 2) for each, times in factors))
+        known = sign(inner)
+        return item if known is None else known * inner * sqrt(constant)
+
+    return simplify(expand(expression.replace(lambda each: each.is_Pow and each.exp == Rational(1, 2), root)))
+
+
 _REWRITINGS: Final[tuple[tuple[str, Callable[[Expr], Expr]], ...]] = (
     ("expansion", lambda e: expand(e)),
     ("powers", _powers),
@@ -195,6 +211,7 @@ _REWRITINGS: Final[tuple[tuple[str, Callable[[Expr], Expr]], ...]] = (
     ("simplification", lambda e: simplify(expand(expand_log(e), power_base=True))),
     ("recurrence of the gamma function", lambda e: simplify(gammasimp(_powers(_incomplete(e))))),
     ("expansion of special functions", lambda e: simplify(expand_func(e))),
+    ("roots of squares", _roots),
 )
 
 
