@@ -8,7 +8,7 @@ import pytest
 from typed import answer, refusal
 
 from fsl_num.cli import main
-from fsl_num.schedules import schedule
+from fsl_num.schedules import SCHEDULES, schedule
 from fsl_num.volterra import METHODS, Problem, solve
 from fsl_num.writing import write_atomically
 
@@ -74,17 +74,23 @@ def test_a_schedule_ends_where_its_learning_rates_end(capsys):
 
 
 @pytest.mark.parametrize(
-    "rest",
+    ("name", "words", "parameters"),
     [
-        ["constant", "--peak-lr", "0.3", "--steps", "50"],
-        ["exp-decay", "--peak-lr", "0.3", "--steps", "50", "--final-lr", "0.001"],
-        ["power-decay", "--peak-lr", "0.3", "--steps", "50", "--power", "2"],
-        ["cosine", "--peak-lr", "0.3", "--steps", "50"],
-        ["linear", "--peak-lr", "0.3", "--steps", "50"],
+        *((name, [], {}) for name in SCHEDULES),
+        ("exp-decay", ["--final-lr", "1/1000"], {"final": 0.001}),
+        ("power-decay", ["--power", "2"], {"power": 2}),
+        ("inverse-sqrt", ["--timescale", "5"], {"timescale": 5}),
+        ("multi-step", ["--milestones", "1/4", "0.5", "--factors", "0.5", "0.2"],
+         {"milestones": [0.25, 0.5], "factors": [0.5, 0.2]}),
+        ("cyclic", ["--cycles", "2", "--floor-lr", "0.1"], {"cycles": 2, "floor": 0.1}),
+        ("cosine", ["--warmup", "10"], {"warmup": 10}),
     ],
-)
-def test_every_schedule_is_solved(rest, capsys):
-    assert 0 < float(answer([*MODEL, "--schedule", *rest], capsys)["value"][0]) < 2
+)  # fmt: skip
+def test_every_schedule_is_solved(name, words, parameters, capsys):
+    found = answer([*MODEL, "--schedule", name, "--peak-lr", "0.3", "--steps", "50", *words], capsys)
+    plan = schedule(name, peak=0.3, steps=50, **parameters)
+    exact = solve(Problem(s=0.5, beta=2.0, model_size=6, noise=1.0, gamma=plan), plan.total_intrinsic_time)
+    assert float(found["value"][0]) == pytest.approx(exact.values[0], rel=1e-12)
 
 
 def test_a_file_of_learning_rates_is_constant_within_each_step(tmp_path, capsys):
