@@ -60,7 +60,8 @@ def noise_integral(name: str) -> ClosedForm:
     if name in NOISE:
         return NOISE[name]()
     found = schedule(name)
-    reason = found.remark or "its noise is that of the constant schedule"
+    same = "its noise is that of the constant schedule" if name == "stable" else "none is derived"
+    reason = found.remark or same
     raise ValueError(f"no closed form of the noise integral of {name!r}: {reason}; known are {', '.join(NOISE)}")
 
 
