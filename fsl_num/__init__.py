@@ -9,15 +9,21 @@ from importlib import import_module
 from typing import Any
 
 _HOME: dict[str, str] = {
+    "Consecutive": "schedules",
     "Constant": "schedules",
     "Cosine": "schedules",
+    "Cyclic": "schedules",
     "Discrete": "schedules",
+    "EightOneOne": "schedules",
     "ExponentialDecay": "schedules",
     "FitResult": "curves.result",
+    "InverseSqrt": "schedules",
     "Linear": "schedules",
     "LossCurve": "curves.curve",
     "Model": "model",
     "Modes": "compression",
+    "MultiStep": "schedules",
+    "OneMinusSqrt": "schedules",
     "PeriodicSobolev": "simulate.sobolev",
     "Plan": "curves.plan",
     "PowerDecay": "schedules",
@@ -30,6 +36,7 @@ _HOME: dict[str, str] = {
     "StableDecay": "schedules",
     "UnstableProblemError": "volterra",
     "approximation_error": "spectrum",
+    "as_schedule": "schedules",
     "batch_noise_functional": "functional",
     "bias_ratios": "simulate.random_features",
     "breaking_rates": "simulate.ladder_breaking",
@@ -71,8 +78,10 @@ _HOME: dict[str, str] = {
     "simulate_sde": "simulate.sde",
     "simulate_sgd": "simulate.monte_carlo",
     "solve": "volterra",
-    "step_rates": "schedules.steps",
+    "step_rates": "schedules",
     "trace": "spectrum",
+    "with_floor": "schedules",
+    "with_warmup": "schedules",
 }
 """Public name -> module that defines it."""
 

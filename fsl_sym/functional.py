@@ -108,7 +108,7 @@ def functional_scaling_law(name: str) -> FunctionalScalingLaw:
 
     Examples
     --------
-    >>> functional_scaling_law("WSD-like").signal
+    >>> functional_scaling_law("wsd").signal
     (T_1 + T_2)**(-s)
     """
     return FunctionalScalingLaw(schedule(name), noise_integral(name))
@@ -139,10 +139,11 @@ def _forgetting(time: Expr) -> Expr:
 
 
 def _phase_steps(phase: Phase) -> tuple[Step, ...]:
-    """From intrinsic to physical time in one phase, mode by mode; the clock t counts down as y = what is left of it."""
+    """From intrinsic to physical time in one phase, mode by mode; y is the fraction of the steps gone, or left."""
     assert phase.gamma is not None
-    # y in (0, 1) with tau = length (1 - y) keeps the sign of every base in sight
-    along = phase.length * (1 - FRACTION)
+    # y in (0, 1) keeps the sign of every base in sight
+    share, said = (FRACTION, "y") if phase.endless else (1 - FRACTION, "(1 - y)")
+    along = phase.length * share
     time = phase.intrinsic_time.subs(tau, along)
     intrinsic = Sum(Integral(_forgetting(phase.total - t) * phase.gamma, (t, 0, phase.total)), (j, 1, M))
     rate = phase.phi.subs(tau, along)
@@ -154,11 +155,11 @@ def _phase_steps(phase: Phase) -> tuple[Step, ...]:
     physical = Sum(
         Integral(_forgetting(phase.total - phase.intrinsic_time) * phase.phi**2, (tau, 0, phase.length)), (j, 1, M)
     )
-    by_steps = Step(physical, by_fraction, Substitution(tau, FRACTION, along), "y = 1 - tau/length")
+    by_steps = Step(physical, by_fraction, Substitution(tau, FRACTION, along), f"tau = length {said}")
     backwards = Derivation("by the steps", "The fraction that is left, by the steps", (by_steps,))
     return (
-        Step(intrinsic, by_fraction, Substitution(t, FRACTION, time), "dt = phi dtau, with tau = length (1 - y)"),
-        Step(by_fraction, physical, Instance(backwards), "y = 1 - tau/length"),
+        Step(intrinsic, by_fraction, Substitution(t, FRACTION, time), f"dt = phi dtau, with tau = length {said}"),
+        Step(by_fraction, physical, Instance(backwards), f"tau = length {said}"),
     )
 
 

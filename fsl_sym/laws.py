@@ -23,6 +23,8 @@ from sympy import Add, Eq, Expr, Integer, Min, Mul, Symbol, latex, log
 
 from fsl_sym.functional import FunctionalScalingLaw, functional_scaling_law
 from fsl_sym.integrals import GrowthOrder
+from fsl_sym.schedules import SCHEDULES as ALL_SCHEDULES
+from fsl_sym.schedules import unknown
 from fsl_sym.symbols import K1, K2, T1, T2, B, C, D, K, M, T, a, b, gamma, r, sigma
 
 SCHEDULES: Final = ("constant", "exp-decay", "wsd")
@@ -31,7 +33,6 @@ BUDGETS: Final = MappingProxyType({"data": D, "compute": C})
 STABLE_FRACTION: Final = Symbol("q", positive=True)
 """The fraction 1 - r of the steps spent in the stable phase."""
 
-_NAMES: Final = MappingProxyType({"constant": "constant", "exp-decay": "exponential decay", "wsd": "WSD-like"})
 _LABELS: Final = MappingProxyType({"constant": "thm:chinchilla", "exp-decay": "thm:geometric", "wsd": "thm: wsd"})
 
 
@@ -138,5 +139,6 @@ def scaling_law(schedule: str) -> ScalingLaw:
     T**(-s) + M**(-beta*s) + a*sigma**2/B
     """
     if schedule not in SCHEDULES:
-        raise ValueError(f"unknown schedule {schedule!r}: the scaling law is derived for {', '.join(SCHEDULES)}")
-    return ScalingLaw(schedule, functional_scaling_law(_NAMES[schedule]))
+        why = f"no law is derived for {schedule!r}" if schedule in ALL_SCHEDULES else unknown(schedule)
+        raise ValueError(f"{why}: the scaling law is derived for {', '.join(SCHEDULES)}")
+    return ScalingLaw(schedule, functional_scaling_law(schedule))

@@ -26,6 +26,7 @@ C: Final = Symbol("C", positive=True)
 B: Final = Symbol("B", positive=True)
 E: Final = Symbol("E", positive=True)
 K: Final = Symbol("K", positive=True)
+K0: Final = Symbol("K_0", positive=True)
 K1: Final = Symbol("K_1", positive=True)
 K2: Final = Symbol("K_2", positive=True)
 a: Final = Symbol("a", positive=True)
@@ -55,6 +56,7 @@ MEANINGS: Final = MappingProxyType(
         B: "batch size",
         E: "excess risk, half of the loss above that of the target",
         K: "number of training steps (the step of the schedule, h = 1)",
+        K0: "timescale of the inverse square root a/sqrt(1 + tau/K_0), in steps",
         K1: "number of steps of the stable phase",
         K2: "number of steps of the decay phase",
         a: "peak learning rate",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fsl_num.cli.inputs import parameter_point
-from fsl_num.cli.options import Arguments, Command, Names, Option, flag, json_option
+from fsl_num.cli.options import Arguments, Command, Names, Option, ScheduleNames, flag, json_option
 from fsl_num.cli.output import show, show_json
 
 
@@ -37,9 +37,8 @@ COMMANDS = {
         "exponents",
         run,
         [
-            Option(
-                "--schedule", required=True, type=Names("fsl_sym.laws:SCHEDULES"), help="the learning-rate schedule"
-            ),
+            Option("--schedule", required=True, type=ScheduleNames("fsl_sym.laws:SCHEDULES"),
+                   help="the learning-rate schedule"),
             Option("--budget", required=True, type=Names("fsl_sym.laws:BUDGETS"), help="what is fixed: D, or C = M D"),
             Option("--s", metavar="P/Q", help="relative task difficulty s > 0, exact; with --beta, one regime"),
             Option("--beta", metavar="P/Q", help="capacity exponent beta > 1, exact; with --s, one regime"),
@@ -50,4 +49,4 @@ COMMANDS = {
         "Derive how excess risk, peak learning rate, model size, data size and decay fraction grow with the budget "
         "when they are chosen best.",
     )
-}
+}  # fmt: skip

@@ -20,14 +20,13 @@ from fsl_num.cli.options import (
     Names,
     Option,
     Read,
-    cycles_option,
     flag,
     json_option,
     schedule_options,
     whole,
 )
 from fsl_num.cli.output import PICTURES, check_targets, show, show_json, write_content, write_picture
-from fsl_num.cli.rates import given_parameters, rates_of_file, refuse_two_rates, refuse_unused, step_parameters
+from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_two_rates, refuse_unused
 
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
@@ -164,12 +163,12 @@ def _plan(arguments: Arguments) -> Plan:
     import numpy as np
 
     from fsl_num.curves.plan import Plan
-    from fsl_num.schedules.steps import step_rates
+    from fsl_num.schedules import step_rates
 
-    warmup = arguments.warmup
+    warmup = arguments.warmup or 0
     refuse_two_rates(arguments)
     if arguments.schedule_file is not None:
-        refuse_unused("--schedule-file", given_parameters(arguments), (), ": the file says every rate")
+        refuse_unused("--schedule-file", given_parameters(arguments), ("warmup",), ": the file says every rate")
         rates = np.array(rates_of_file(arguments.schedule_file))
         name = Path(arguments.schedule_file).name
     else:
@@ -177,9 +176,7 @@ def _plan(arguments: Arguments) -> Plan:
             raise InputError(f"--schedule {arguments.schedule} needs --peak-lr and --steps")
         if warmup >= arguments.steps:
             raise InputError(f"--warmup {warmup} leaves none of the {arguments.steps} steps to the schedule")
-        peak = float(arguments.peak_lr)
-        rest = step_rates(arguments.schedule, peak=peak, steps=arguments.steps - warmup, **step_parameters(arguments))
-        rates = np.concatenate([peak * np.arange(warmup) / max(warmup, 1), rest])
+        rates = step_rates(arguments.schedule, **named_parameters(arguments))
         name = arguments.schedule
     count = rates.size
     every = arguments.record or max(1, math.ceil(count / 200))
@@ -214,9 +211,6 @@ def _fit_options() -> list[Option]:
 
 _TRAIN = click.Argument(["train"], nargs=-1, required=True, metavar="TRAIN...")
 _LAWS = Names("fsl_num.curves.laws:LAWS", "auto")
-_RATES = schedule_options(
-    Names("fsl_num.schedules.steps:STEP_SCHEDULES"), required=False, steps=whole(1, "K"), file=True
-)
 COMMANDS = {
     "fit": Command(
         "fit",
@@ -238,10 +232,7 @@ COMMANDS = {
         run_predict,
         [
             Option("--fit", required=True, metavar="FIT.json", help="a fit written by `fsl fit --save`"),
-            *_RATES,
-            cycles_option(),
-            Option("--warmup", type=whole(0), default=0, section="the learning rate",
-                   help="the first N steps; with --schedule the rate rises there linearly from 0"),
+            *schedule_options(required=False, steps=whole(1, "K"), file=True),
             Option("--model-size", type=Read("M", real_number), help="parameters, for laws with the model size"),
             Option("--record", type=whole(1, "EVERY"), help="every so many steps (default: ~200)"),
             _level_option(),

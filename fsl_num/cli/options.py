@@ -63,6 +63,19 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore] # as abov
         return value
 
 
+class ScheduleNames(Names):
+    """Names of schedules, some of those in the catalogue; other spellings are refused with the name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name itself."""
+        from fsl_num.schedules import spelling
+
+        if value not in self.names and (meant := spelling(value)) is not None:
+            known = f"{value!r} is called {meant}" if meant != value else f"nothing is derived for {value} yet"
+            self.fail(known if meant in self.names else f"{known}; choose {', '.join(self.names)}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 REAL = Read("X", real_number)
 
 
@@ -165,23 +178,30 @@ def model_options() -> list[Option]:
     ]
 
 
-def schedule_options(names: Names, *, required: bool, steps: Read, file: bool = False) -> list[Option]:
-    """The learning rate: a named schedule with its parameters, or a file; ``names`` are those that are known."""
+def schedule_options(*, required: bool, steps: Read, file: bool = False) -> list[Option]:
+    """The learning rate: a named schedule with its parameters, or a file."""
     section = "the learning rate"
+    names = ScheduleNames("fsl_num.schedules:SCHEDULES")
     parts = [
-        Option("--schedule", type=names, required=required, help="a named schedule", section=section),
-        Option("--peak-lr", type=REAL, required=required, help="its largest learning rate", section=section),
-        Option("--steps", type=steps, required=required, help="number of steps", section=section),
-        Option("--final-lr", type=REAL, help="learning rate at the end, of cyclic the lowest", section=section),
-        Option("--decay-fraction", type=REAL, help="share of the steps that decay, of wsd", section=section),
-        Option("--power", type=REAL, help="power of power-decay", section=section),
-    ]
+        Option("--schedule", type=names, required=required, help="a named schedule"),
+        Option("--peak-lr", type=REAL, required=required, help="its largest learning rate"),
+        Option("--steps", type=steps, required=required, help="number of steps, warmup included"),
+        Option("--final-lr", type=REAL, help="at the end, of cyclic the lowest (default: exp-decay 1%, wsd and cyclic "
+               "10% of the peak, linear and cosine 0)"),
+        Option("--decay-fraction", type=REAL, help="share of the steps that decay, of wsd and 1-sqrt (default: 0.2)"),
+        Option("--power", type=REAL, help="power of power-decay (default: 1)"),
+        Option("--timescale", type=REAL, help="steps, of inverse-sqrt (default: 1% of them)"),
+        Option("--milestones", several=True, type=REAL, metavar="X...",
+               help="shares of the steps, of multi-step (default: 0.5 0.75)"),
+        Option("--factors", several=True, type=REAL, metavar="X...",
+               help="shares of the peak from each milestone on (default: 0.1 0.01)"),
+        Option("--cycles", type=whole(1, "C"), help="waves of cyclic (default: 4)"),
+        Option("--warmup", type=whole(0), help="the first N steps; with --schedule the rate rises there from 0"),
+        Option("--floor-lr", type=REAL, help="learning rate below which a named schedule never falls"),
+    ]  # fmt: skip
     if file:
         rates = "one learning rate a row, each for one step, warmup included"
-        parts.insert(1, Option("--schedule-file", metavar="FILE", help=rates, section=section))
+        parts.insert(1, Option("--schedule-file", metavar="FILE", help=rates))
+    for part in parts:
+        part.section = section
     return parts
-
-
-def cycles_option() -> Option:
-    """The waves of the cyclic schedule."""
-    return Option("--cycles", type=whole(1, "C"), help="waves of cyclic (default: 4)", section="the learning rate")

@@ -20,6 +20,11 @@ OPTIONS: Final = {
     "decay_fraction": "decay_fraction",
     "cycles": "cycles",
     "power": "power",
+    "timescale": "timescale",
+    "milestones": "milestones",
+    "factors": "factors",
+    "warmup": "warmup",
+    "floor": "floor_lr",
 }
 """Parameter of a schedule -> option."""
 
@@ -36,7 +41,7 @@ def option_of(parameter: str) -> str:
 def given_parameters(arguments: Arguments) -> dict[str, Any]:
     """What was typed for the schedule, by the name of the parameter."""
     values = {name: getattr(arguments, option, None) for name, option in OPTIONS.items()}
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name, value in values.items() if value not in (None, ())}
 
 
 def refuse_unused(what: str, given: Mapping[str, Any], used: Sequence[str], why: str = "") -> None:
@@ -46,14 +51,20 @@ def refuse_unused(what: str, given: Mapping[str, Any], used: Sequence[str], why:
         raise InputError(f"{what} has no use for {' and '.join(unused)}{why}")
 
 
-def step_parameters(arguments: Arguments) -> dict[str, Any]:
-    """What was typed for a schedule of steps besides peak, steps and batch; what it has no use for is refused."""
-    from fsl_num.schedules.steps import parameters_of
+def named_parameters(arguments: Arguments) -> dict[str, Any]:
+    """What was typed for a named schedule, peak, steps and batch included; what it has no use for is refused."""
+    from fsl_num.schedules import parameters_of
 
-    apart = ("peak", "steps", "batch_size")
-    given = {name: value for name, value in given_parameters(arguments).items() if name not in apart}
-    refuse_unused(f"--schedule {arguments.schedule}", given, parameters_of(arguments.schedule))
-    return {name: value if isinstance(value, int) else float(value) for name, value in given.items()}
+    given, name = given_parameters(arguments), arguments.schedule
+    refuse_unused(f"--schedule {name}", given, ("peak", "steps", "batch_size", *parameters_of(name)))
+    return {parameter: _as_floats(value) for parameter, value in given.items()}
+
+
+def _as_floats(value: Any) -> Any:
+    """A whole number as it is, a rational one as the nearest float, one by one where there are several."""
+    if isinstance(value, tuple):
+        return tuple(float(each) for each in value)
+    return value if isinstance(value, int) else float(value)
 
 
 def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:

@@ -11,17 +11,15 @@ from fsl_num.cli.inputs import InputError, model_size, refused
 from fsl_num.cli.options import (
     Arguments,
     Command,
-    Names,
     Option,
     Read,
-    cycles_option,
     json_option,
     model_options,
     schedule_options,
     whole,
 )
 from fsl_num.cli.output import PICTURES, check_targets, model_title, show, show_json, unwritable, write_picture
-from fsl_num.cli.rates import step_parameters
+from fsl_num.cli.rates import named_parameters
 
 if TYPE_CHECKING:
     from fsl_num.simulate.curve import RiskCurve
@@ -36,13 +34,13 @@ _DRAWN = 200  # points of a picture
 def run(arguments: Arguments) -> int:
     """Check everything, run, print and write."""
     _check_method(arguments)
-    parameters = step_parameters(arguments)
+    parameters = {name: value for name, value in named_parameters(arguments).items() if name != "batch_size"}
     check_targets({"--out": arguments.out, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint})
     with refused(RuntimeError, OSError):
-        from fsl_num.schedules.steps import step_rates
+        from fsl_num.schedules import step_rates
 
         problem = _problem(arguments)
-        rates = step_rates(arguments.schedule, peak=float(arguments.peak_lr), steps=arguments.steps, **parameters)
+        rates = step_rates(arguments.schedule, **parameters)
         curve = _curve(arguments, problem, rates)
     from fsl_num.report import losses as report
 
@@ -124,8 +122,7 @@ COMMANDS = {
             *model_options(),
             Option("--features", type=Read("N", model_size), help="at least M, or inf (default: M)"),
             Option("--family", metavar="NAME", help="distribution of the features (default: gaussian)"),
-            *schedule_options(Names("fsl_num.schedules.steps:STEP_SCHEDULES"), required=True, steps=whole(1, "K")),
-            cycles_option(),
+            *schedule_options(required=True, steps=whole(1, "K")),
             Option("--batch", type=whole(1, "B"), default=1, help="batch size (default: 1)",
                    section="the learning rate"),
             Option("--exact", is_flag=True, help="the exact expectation, nothing is sampled", section=_HOW),

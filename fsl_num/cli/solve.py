@@ -11,8 +11,8 @@ from fsl_num.cli.inputs import InputError, real_number, refused
 from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, flag, model_options, schedule_options, whole
 from fsl_num.cli.output import check_targets, model_title, show, show_json, unwritable, write_picture
 from fsl_num.cli.rates import (
-    OPTIONS,
     given_parameters,
+    named_parameters,
     numbers_of_file,
     option_of,
     rates_of_file,
@@ -94,18 +94,14 @@ def _problem(arguments: Arguments, times: list[Fraction] | None) -> Problem:
 
 
 def _named(arguments: Arguments) -> Schedule:
-    from dataclasses import MISSING, fields
+    from fsl_num.schedules import schedule
 
-    from fsl_num.schedules import SCHEDULES
-
-    name, given = arguments.schedule, given_parameters(arguments)
-    needed = {field.name: field.default is MISSING for field in fields(SCHEDULES[name])}
-    refuse_unused(f"--schedule {name}", given, list(needed))
-    missing = [option_of(parameter) for parameter in OPTIONS if needed.get(parameter) and parameter not in given]
+    name, given = arguments.schedule, named_parameters(arguments)
+    missing = [option_of(parameter) for parameter in ("peak", "steps") if parameter not in given]
     if missing:
         instead = ", or --gamma in their place" if name == "constant" and not given else ""
         raise InputError(f"--schedule {name} needs {' and '.join(missing)}{instead}")
-    return SCHEDULES[name](**{parameter: float(value) for parameter, value in given.items()})
+    return schedule(name, **given)
 
 
 def _from_file(arguments: Arguments, given: Mapping[str, Any]) -> Schedule:
@@ -154,7 +150,7 @@ COMMANDS = {
             *model_options(),
             Option("--closure", type=Names("fsl_num.volterra.problem:CLOSURES"), default="volterra",
                    help="which second moments (see README)"),
-            *schedule_options(Names("fsl_num.schedules:SCHEDULES"), required=False, steps=REAL, file=True),
+            *schedule_options(required=False, steps=REAL, file=True),
             Option("--gamma", type=REAL, help="constant: learning rate over batch size", section=_RATE),
             Option("--batch", type=REAL, help="batch size (default: 1)", section=_RATE),
             Option("--time", type=REAL, help="one intrinsic time (default: the schedule's end)", choice="when"),

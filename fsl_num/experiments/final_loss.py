@@ -23,7 +23,7 @@ from fsl_num.functional import functional_scaling_law
 from fsl_num.growth import growth_exponents
 from fsl_num.model import Model
 from fsl_num.schedules import schedule as make_schedule
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array, positive, whole_size

@@ -20,7 +20,7 @@ import numpy as np
 from fsl_num.experiments.fitting import LawFit, fit_law
 from fsl_num.experiments.physical_time import law_terms
 from fsl_num.model import Model
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import Schedule, batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
@@ -119,7 +119,7 @@ def loss_dynamics(
     s: float = 0.5,
     beta: float = 4.0,
     *,
-    schedules: Sequence[str] = SHOWN,
+    schedules: Sequence[str] | Mapping[str, Any] = SHOWN,
     peak: float = 0.05,
     steps: int = 10_000,
     model_size: int = 128,
@@ -131,10 +131,11 @@ def loss_dynamics(
 ) -> LossDynamics:
     """Train under each schedule, exactly and in ``runs`` sampled runs (0 for none), and fit the law.
 
-    ``s`` > 0, ``beta`` > 1, ``model_size`` M = N (whole), ``noise`` sigma^2; ``schedules``: names that
-    :func:`~fsl_num.schedules.steps.step_rates` knows; ``peak``: their peak learning rate; ``seed``: a whole number,
-    each schedule takes a stream of its own; ``every``: sampled runs are recorded after so many steps. Raises ValueError
-    for anything else.
+    ``s`` > 0, ``beta`` > 1, ``model_size`` M = N (whole), ``noise`` sigma^2; ``schedules``: names of
+    :data:`~fsl_num.schedules.SCHEDULES`, all with the learning rate ``peak``; or a mapping from labels to whatever
+    :func:`~fsl_num.schedules.step_rates` takes: names, schedules or arrays of ``steps`` steps and batch size 1,
+    functions phi(tau). ``seed``: a whole number, each schedule takes a stream of its own; ``every``: sampled runs are
+    recorded after so many steps. Raises ValueError or TypeError for anything else.
 
     >>> found = loss_dynamics(schedules=["wsd"], steps=200, model_size=16)
     >>> found.runs[0].fits["modes"].r_squared > 0.99
@@ -142,7 +143,8 @@ def loss_dynamics(
     """
     problem = Regression(Model(s=s, beta=beta, size=model_size, noise=noise))
     count = int(whole_size("runs", runs, infinite=False, least=0))
-    rates = [step_rates(name, peak=peak, steps=steps) for name in schedules]
+    labelled = dict(schedules) if isinstance(schedules, Mapping) else {name: name for name in schedules}
+    rates = [_rates(label, given, peak, steps) for label, given in labelled.items()]
     exact = [exact_risk(problem, eta, every=1) for eta in rates]
     seeds = np.random.SeedSequence(seed).spawn(len(rates))
     averaged = [
@@ -157,7 +159,7 @@ def loss_dynamics(
             common[k][name] = fit
             own[k][name] = fit_law([exact[k]], [terms[form][k]], [times[k]], since=since)[0]
     found = []
-    for k, name in enumerate(schedules):
+    for k, name in enumerate(labelled):
         curve, averaged_fit = averaged[k], None
         if curve is not None:
             averaged_fit = fit_law([curve], [terms["printed"][k]], [times[k]], since=1.0)[0]
@@ -176,6 +178,20 @@ def fit_grid(points: Sequence[tuple[float, float]] = GRID, **options: Any) -> li
     options.setdefault("schedules", ALL_SHOWN)
     seed = options.pop("seed", 0)
     return [loss_dynamics(s, beta, seed=(seed, k), **options) for k, (s, beta) in enumerate(points)]
+
+
+def _rates(label: str, given: Any, peak: float, steps: int) -> Array:
+    """Return the learning rates of one schedule, ``steps`` of them at batch size 1."""
+    if np.any(batch_sizes_of(given) != 1.0):
+        raise ValueError(f"the schedule {label!r} must have batch size 1, got {batch_sizes_of(given)}")
+    if isinstance(given, str):
+        rates = step_rates(given, peak=peak, steps=steps)
+    else:
+        is_function = callable(given) and not isinstance(given, Schedule)
+        rates = step_rates(given, steps=steps if is_function else None)
+    if rates.size != steps:
+        raise ValueError(f"the schedule {label!r} must have {steps} steps like the others, got {rates.size}")
+    return rates
 
 
 def _averaged(

@@ -10,7 +10,7 @@ import numpy as np
 from rich.text import Text
 from sympy import Expr, Float, Rational
 
-from fsl_num.report.loss_dynamics import COLOURS, NAMES
+from fsl_num.report.loss_dynamics import colour_of, title_of
 from fsl_num.report.plots import new_figure, plain_decimals
 from fsl_num.report.tables import table
 from fsl_num.validation import Array
@@ -86,7 +86,7 @@ def loss_scaling_text(derived: Sequence[FinalLosses], printed: Sequence[FinalLos
 def _draw_scaling(ax: Axes, derived: Sequence[FinalLosses], printed: Sequence[FinalLosses]) -> None:
     for each in derived:
         name = each.rule.schedule
-        style: dict[str, Any] = {"color": COLOURS[name]}
+        style: dict[str, Any] = {"color": colour_of(name)}
         rule = each.rule
         peak, law = _peak(rule).as_latex(D), _risk(rule).as_latex(D)
         ax.loglog(
@@ -94,7 +94,7 @@ def _draw_scaling(ax: Axes, derived: Sequence[FinalLosses], printed: Sequence[Fi
             each.exact,
             _MARKS[name],
             markersize=5,
-            label=rf"{NAMES[name]}: $\eta_{{\max}} \propto {peak}$, derived $\mathcal{{E}}_D \propto {law}$",
+            label=rf"{title_of(name)}: $\eta_{{\max}} \propto {peak}$, derived $\mathcal{{E}}_D \propto {law}$",
             **style,
         )
         ax.loglog(each.budgets, each.functional, linewidth=1.4, linestyle="dashed", **style)
@@ -106,14 +106,14 @@ def _draw_scaling(ax: Axes, derived: Sequence[FinalLosses], printed: Sequence[Fi
                 each.sampled,
                 2.0 * each.sampled_errors,
                 fmt="none",
-                ecolor=COLOURS[name],
+                ecolor=colour_of(name),
                 elinewidth=1.1,
                 capsize=3,
             )
     for each in printed:
         name = each.rule.schedule
-        ax.loglog(each.budgets, each.exact, _MARKS[name], color=COLOURS[name], markersize=5, markerfacecolor="white")
-        ax.loglog(each.budgets, each.functional, color=COLOURS[name], linewidth=1.0, linestyle="dashed")
+        ax.loglog(each.budgets, each.exact, _MARKS[name], color=colour_of(name), markersize=5, markerfacecolor="white")
+        ax.loglog(each.budgets, each.functional, color=colour_of(name), linewidth=1.0, linestyle="dashed")
     if printed:
         each = printed[0]
         power = _peak(each.rule).as_latex(D)
@@ -141,8 +141,8 @@ def _draw_ratios(ax: Axes, derived: Sequence[FinalLosses]) -> None:
         name = each.rule.schedule
         far = np.log(each.far_functional) - each.rule.log_law(each.far_budgets)
         near = np.log(each.exact) - each.rule.log_law(each.budgets)
-        ax.semilogx(each.far_budgets, np.exp(far - far[-1]), color=COLOURS[name], linestyle="dashed", linewidth=1.3)
-        ax.semilogx(each.budgets, np.exp(near - far[-1]), _MARKS[name], color=COLOURS[name], markersize=4)
+        ax.semilogx(each.far_budgets, np.exp(far - far[-1]), color=colour_of(name), linestyle="dashed", linewidth=1.3)
+        ax.semilogx(each.budgets, np.exp(near - far[-1]), _MARKS[name], color=colour_of(name), markersize=4)
     ax.axhline(1.0, color="black", linewidth=0.6)
     ax.set(xlabel="data budget $D$", ylabel="risk over derived law")
     ax.set_title("the ratio to the derived law, 1 at the far end", fontsize=10)
@@ -158,7 +158,7 @@ def _draw_powers(
 ) -> None:
     for each in derived:
         name = each.rule.schedule
-        ax.semilogy(powers, by_power[name], color=COLOURS[name], linewidth=1.4)
+        ax.semilogy(powers, by_power[name], color=colour_of(name), linewidth=1.4)
         _mark(ax, powers, by_power[name], each.rule, hollow=False)
     for each in printed:
         _mark(ax, powers, by_power[each.rule.schedule], each.rule, hollow=True)
@@ -171,7 +171,7 @@ def _draw_powers(
 
 def _mark(ax: Axes, powers: Array, risks: Array, rule: PeakRule, *, hollow: bool) -> None:
     at = float(np.exp(np.interp(rule.peak_power, powers, np.log(risks))))
-    colour = COLOURS[rule.schedule]
+    colour = colour_of(rule.schedule)
     face = "white" if hollow else colour
     ax.plot(
         [rule.peak_power], [at], _MARKS[rule.schedule], color=colour, markerfacecolor=face, markersize=6, clip_on=False

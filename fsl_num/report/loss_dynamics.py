@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from fsl_num.experiments.fitting import LawFit
     from fsl_num.experiments.loss_dynamics import LossDynamics, ScheduleRun
 
-NAMES: Final = {
-    "cosine": "cosine",
-    "wsd": "WSD",
-    "cyclic": "cyclic",
-    "8-1-1": "8-1-1",
-    "exp-decay": "exponential decay",
-    "constant": "constant",
-}
 COLOURS: Final = {
     "cosine": "#0072b2",
     "wsd": "#d55e00",
@@ -35,6 +27,26 @@ COLOURS: Final = {
     "constant": "#444444",
 }
 """Distinct also for readers who do not see red and green."""
+
+
+
+def colour_of(name: str) -> str:
+    """The colour of a schedule; of one that has none of its own, one of the others, always the same.
+
+    >>> colour_of("wsd")
+    '#d55e00'
+    """
+    return COLOURS.get(name) or list(COLOURS.values())[sum(name.encode()) % len(COLOURS)]
+
+
+def title_of(name: str) -> str:
+    """How a schedule is called in a picture.
+
+    >>> title_of("wsd"), title_of("cosine")
+    ('WSD', 'cosine')
+    """
+    return {"wsd": "WSD", "exp-decay": "exponential decay"}.get(name, name)
+
 
 PRINTED: Final = "printed, T >= 1"
 """The fit that is drawn: the appendix's form of the law, where the law claims anything."""
@@ -58,7 +70,7 @@ def loss_dynamics_figure(dynamics: LossDynamics) -> Figure:
     start = dynamics.problem.initial_risk
     floor = min(float(run.exact.excess_risk.min()) for run in dynamics.runs)
     loss.set(xlabel="step $k$", ylabel=r"excess risk $\mathcal{E}_k$", ylim=(0.75 * floor, 1.25 * start))
-    coloured = [_key(Line2D, COLOURS[run.name], label=NAMES[run.name]) for run in dynamics.runs]
+    coloured = [_key(Line2D, colour_of(run.name), label=title_of(run.name)) for run in dynamics.runs]
     lines = [_key(Line2D, "black", label="SGD, exact expectation", linewidth=1.2)]
     if dynamics.sampled_runs:
         name = f"SGD, mean of {dynamics.sampled_runs:,} runs"
@@ -100,7 +112,7 @@ def fit_grid_figure(cells: Sequence[LossDynamics]) -> Figure:
     rate.set(xlabel="step $k$", ylabel=r"learning rate $\eta_k$", xlim=(0, cells[0].steps))
     rate.grid(alpha=0.25)
     key.set_axis_off()
-    handles = [_key(Line2D, COLOURS[run.name], label=NAMES[run.name]) for run in cells[0].runs]
+    handles = [_key(Line2D, colour_of(run.name), label=title_of(run.name)) for run in cells[0].runs]
     handles.append(_key(Line2D, "black", label="SGD, exact expectation", linewidth=1.2))
     if cells[0].sampled_runs:
         name = f"SGD, mean of {cells[0].sampled_runs:,} runs"
@@ -194,7 +206,7 @@ def _cells(fit: LawFit) -> tuple[str, ...]:
 
 
 def _draw_loss(ax: Axes, run: ScheduleRun, *, modes: bool = True, thin: bool = False) -> None:
-    colour = COLOURS[run.name]
+    colour = colour_of(run.name)
     width = 0.9 if thin else 1.2
     if run.averaged is not None:
         mean = run.averaged
@@ -209,7 +221,7 @@ def _draw_loss(ax: Axes, run: ScheduleRun, *, modes: bool = True, thin: bool = F
 
 
 def _draw_rate(ax: Axes, run: ScheduleRun) -> None:
-    ax.plot(np.arange(run.rates.size), run.rates, color=COLOURS[run.name], linewidth=1.4, label=NAMES[run.name])
+    ax.plot(np.arange(run.rates.size), run.rates, color=colour_of(run.name), linewidth=1.4, label=title_of(run.name))
 
 
 def _draw_errors(ax: Axes, run: ScheduleRun) -> None:
@@ -217,7 +229,7 @@ def _draw_errors(ax: Axes, run: ScheduleRun) -> None:
     for name, line, width in ((PRINTED, "dashed", 1.2), ("modes", "dotted", 1.6)):
         fit = run.fits[name]
         error = fit.predicted[fit.used] / risk[fit.used] - 1.0
-        ax.plot(fit.step[fit.used], error, color=COLOURS[run.name], linestyle=line, linewidth=width)
+        ax.plot(fit.step[fit.used], error, color=colour_of(run.name), linestyle=line, linewidth=width)
 
 
 def _key(line: Any, colour: str, **style: Any) -> Any:

@@ -3,7 +3,9 @@ r"""What every learning-rate schedule can do.
 Time is physical time tau in [0, steps] (one unit a training step, h = 1). With the learning rate phi(tau) the intrinsic
 time is t = T(tau) = int_0^tau phi, and gamma(t) = phi(T^-1(t)) / batch_size is what drives the noise (equation labelled
 eqn: sde-instrinc of the paper). A schedule is given by three functions only: the learning rate, its integral from the
-start, and its integral up to the end; T^-1 is found numerically from them.
+start, and its integral up to the end; T^-1 is found numerically from them where it has no closed form.
+
+At a jump the learning rate is that of the phase that begins there; gamma in intrinsic time that of the one that ends.
 
 Times close to the end are asked for as REMAINING time, because the forgetting kernel varies over intrinsic times of
 order 1 before the end, which a float cannot resolve as T - r once T exceeds 1e16.
@@ -19,16 +21,16 @@ from typing import Any
 import numpy as np
 
 from fsl_num.schedules.inverse import invert_increasing
-from fsl_num.validation import Array, give_back, positive, times
+from fsl_num.validation import Array, give_back, positive, real_number, times
 
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule(ABC):
-    """A non-increasing learning-rate schedule with a constant batch size.
+    """A learning-rate schedule with a constant batch size.
 
-    ``peak``: the learning rate at the start (> 0). ``steps``: the number of training steps K (> 0, need not be whole).
+    ``peak``: the largest learning rate (> 0). ``steps``: the number of training steps K (> 0, need not be whole).
     ``batch_size``: B (> 0), default 1.
 
     >>> from fsl_num.schedules import Constant
@@ -62,8 +64,16 @@ class Schedule(ABC):
 
     @property
     def physical_breaks(self) -> tuple[float, ...]:
-        """Physical times strictly inside (0, steps) where the learning rate is not smooth."""
+        """Physical times strictly inside (0, steps) between which the rate is smooth on the scale of their gap.
+
+        They are its jumps and kinks; at a square root, places that close in on it.
+        """
         return ()
+
+    @property
+    def is_piecewise_constant(self) -> bool:
+        """Whether the rate is known to be constant between the breaks."""
+        return False
 
     @property
     def final_learning_rate(self) -> float:
@@ -77,7 +87,7 @@ class Schedule(ABC):
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        """Intrinsic times strictly inside (0, T) where gamma is not smooth."""
+        """Intrinsic times strictly inside (0, T) between which gamma is smooth on the scale of their gap."""
         return tuple(float(self._elapsed(np.array([tau]))[0]) for tau in self.physical_breaks)
 
     @property
@@ -88,7 +98,7 @@ class Schedule(ABC):
     def learning_rate(self, tau: Any) -> Any:
         """Return phi(tau) for physical times in [0, steps] (number or array)."""
         array, scalar = times("tau", tau, upper=self.steps)
-        return give_back(self._rate(self.steps - array), scalar)
+        return give_back(self._rate_after(array), scalar)
 
     def intrinsic_time(self, tau: Any) -> Any:
         """Return T(tau) = int_0^tau phi for physical times in [0, steps]."""
@@ -109,25 +119,36 @@ class Schedule(ABC):
         """Return T^-1(t), the physical time at which intrinsic time t in [0, T] is reached."""
         array, scalar = self._intrinsic("t", t)
         total = self.total_intrinsic_time
-        early = invert_increasing(self._elapsed, self._slope, np.minimum(array, 0.5 * total), self.peak, self.steps)
+        early = self._steps_after(np.minimum(array, 0.5 * total))
         late = self.steps - self._steps_left(np.minimum(total - array, 0.5 * total))
         return give_back(np.where(array <= 0.5 * total, early, late), scalar)
 
     def gamma(self, t: Any) -> Any:
         """Return gamma(t) = phi(T^-1(t)) / batch_size for intrinsic times in [0, T]."""
         array, scalar = self._intrinsic("t", t)
-        return give_back(self._gamma_left(self.total_intrinsic_time - array), scalar)
+        total = self.total_intrinsic_time
+        early, late = self._gamma_after(np.minimum(array, 0.5 * total)), self._gamma_left(total - array)
+        return give_back(np.where(array <= 0.5 * total, early, late), scalar)
 
     def gamma_before_end(self, remaining_intrinsic_time: Any) -> Any:
         """Return gamma at T - r for remaining intrinsic times r in [0, T]; exact for r however small."""
         array, scalar = self._intrinsic("remaining_intrinsic_time", remaining_intrinsic_time)
         return give_back(self._gamma_left(array), scalar)
 
-    def _slope(self, tau: Array) -> Array:
+    def _rate_after(self, tau: Array) -> Array:
+        """Return the learning rate after ``tau`` steps."""
         return self._rate(self.steps - tau)
 
+    def _steps_after(self, elapsed: Array) -> Array:
+        """Return the steps that an intrinsic time from the start takes, the inverse of :meth:`_elapsed`."""
+        return invert_increasing(self._elapsed, self._rate_after, elapsed, self.peak, self.steps)
+
     def _steps_left(self, remaining: Array) -> Array:
+        """Return the steps that an intrinsic time before the end takes, the inverse of :meth:`_left`."""
         return invert_increasing(self._left, self._rate, remaining, self.peak, self.steps)
+
+    def _gamma_after(self, elapsed: Array) -> Array:
+        return self._rate_after(self._steps_after(elapsed)) / self.batch_size
 
     def _gamma_left(self, remaining: Array) -> Array:
         return self._rate(self._steps_left(remaining)) / self.batch_size
@@ -137,6 +158,14 @@ class Schedule(ABC):
         total = self.total_intrinsic_time
         array, scalar = times(name, value, upper=total * (1.0 + _ROUNDING))
         return np.minimum(array, total), scalar
+
+
+def share_of_steps(name: str, value: Any) -> float:
+    """Check a share of the steps: a number in (0, 1]."""
+    number = real_number(name, value)
+    if not 0.0 < number <= 1.0:
+        raise ValueError(f"{name} must lie in (0, 1] (share of the steps), got {value!r}")
+    return number
 
 
 def final_rate(final: Any, peak: float, *, zero: bool) -> float:

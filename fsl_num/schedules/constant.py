@@ -27,5 +27,8 @@ class Constant(Schedule):
     def _left(self, remaining: Array) -> Array:
         return self.peak * remaining
 
+    def _steps_after(self, elapsed: Array) -> Array:
+        return self._steps_left(elapsed)
+
     def _steps_left(self, remaining: Array) -> Array:
         return np.minimum(remaining / self.peak, self.steps)

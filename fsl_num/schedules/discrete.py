@@ -117,6 +117,11 @@ class Discrete(Schedule):
         """gamma on each step, eta_k/B_k."""
         return self._gammas  # type: ignore[attr-defined,no-any-return]
 
+    @property
+    def is_piecewise_constant(self) -> bool:
+        """It is, by definition."""
+        return True
+
     def _rate(self, remaining: Array) -> Array:
         return np.asarray(self.rates[self._step(remaining)])
 
@@ -146,15 +151,18 @@ class Discrete(Schedule):
         cuts = np.unique(self._rests)  # type: ignore[attr-defined]
         return tuple(cuts[-2:0:-1].tolist())
 
+    def _steps_after(self, elapsed: Array) -> Array:
+        at, first = _distinct(self._starts)  # type: ignore[attr-defined]
+        index = np.clip(np.searchsorted(at, elapsed, side="left"), 1, at.size - 1)
+        last = first[index]  # the step that reaches it is the one before this
+        rate = self.rates[last - 1]
+        tau = last - 1 + (elapsed - self._starts[last - 1]) / rate  # type: ignore[attr-defined]
+        return np.asarray(np.where(elapsed <= 0.0, 0.0, np.clip(tau, last - 1, last)))
+
     def physical_time(self, t: Any) -> Any:
         """Return the first physical time at which the intrinsic time t in [0, T] is reached."""
         array, scalar = self._intrinsic("t", t)
-        at, first = _distinct(self._starts)  # type: ignore[attr-defined]
-        index = np.clip(np.searchsorted(at, array, side="left"), 1, at.size - 1)
-        last = first[index]  # the step that reaches it is the one before this
-        rate = self.rates[last - 1]
-        tau = last - 1 + (array - self._starts[last - 1]) / rate  # type: ignore[attr-defined]
-        return give_back(np.where(array <= 0.0, 0.0, np.clip(tau, last - 1, last)), scalar)
+        return give_back(self._steps_after(array), scalar)
 
     def _steps_left(self, remaining: Array) -> Array:
         at, first = _distinct(self._rests)  # type: ignore[attr-defined]
@@ -163,6 +171,9 @@ class Discrete(Schedule):
         rate = self.rates[::-1][last - 1]
         left = last - 1 + (remaining - self._rests[last - 1]) / rate  # type: ignore[attr-defined]
         return np.asarray(np.where(remaining <= 0.0, 0.0, np.clip(left, last - 1, last)))
+
+    def _gamma_after(self, elapsed: Array) -> Array:
+        return self._gamma_left(self.total_intrinsic_time - elapsed)
 
     def _gamma_left(self, remaining: Array) -> Array:
         at, first = _distinct(self._rests)  # type: ignore[attr-defined]

@@ -8,8 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from fsl_num.schedules.base import Schedule, final_rate
-from fsl_num.validation import Array, real_number
+from fsl_num.schedules.base import Schedule, final_rate, share_of_steps
+from fsl_num.schedules.constant import Constant
+from fsl_num.schedules.phases import Phased
+from fsl_num.validation import Array
 
 
 def _relative_growth(x: Array) -> Array:
@@ -58,7 +60,7 @@ class ExponentialDecay(Schedule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StableDecay(Schedule):
+class StableDecay(Phased):
     """Warmup-stable-decay without the warmup: peak for (1 - r) steps, then exponential decay to final > 0 in r steps.
 
     r = ``decay_fraction`` in (0, 1], as a fraction of ``steps``. Source: equation labelled eqn: wsd-1 of the paper.
@@ -73,10 +75,7 @@ class StableDecay(Schedule):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "final", final_rate(self.final, self.peak, zero=False))
-        fraction = real_number("decay_fraction", self.decay_fraction)
-        if not 0.0 < fraction <= 1.0:
-            raise ValueError(f"decay_fraction must lie in (0, 1] (share of the steps), got {self.decay_fraction!r}")
-        object.__setattr__(self, "decay_fraction", fraction)
+        object.__setattr__(self, "decay_fraction", share_of_steps("decay_fraction", self.decay_fraction))
 
     @property
     def stable_steps(self) -> float:
@@ -89,27 +88,9 @@ class StableDecay(Schedule):
         return self.steps * self.decay_fraction
 
     @cached_property
-    def _decay(self) -> ExponentialDecay:
-        return ExponentialDecay(peak=self.peak, final=self.final, steps=self.decay_steps)
-
-    @property
-    def physical_breaks(self) -> tuple[float, ...]:
-        """The end of the stable phase (nothing where there is none, or no decay)."""
-        return (self.stable_steps,) if self.decay_fraction < 1.0 and self.final < self.peak else ()
-
-    def _rate(self, remaining: Array) -> Array:
-        return self._decay._rate(np.minimum(remaining, self.decay_steps))
-
-    def _elapsed(self, tau: Array) -> Array:
-        decaying = np.maximum(tau - self.stable_steps, 0.0)
-        return self.peak * np.minimum(tau, self.stable_steps) + self._decay._elapsed(decaying)
-
-    def _left(self, remaining: Array) -> Array:
-        stable = np.maximum(remaining - self.decay_steps, 0.0)
-        return self.peak * stable + self._decay._left(np.minimum(remaining, self.decay_steps))
-
-    def _steps_left(self, remaining: Array) -> Array:
-        decay = self._decay
-        stable = np.maximum(remaining - decay.total_intrinsic_time, 0.0) / self.peak
-        decaying = decay._steps_left(np.minimum(remaining, decay.total_intrinsic_time))
-        return np.minimum(stable + decaying, self.steps)
+    def phases(self) -> tuple[Schedule, ...]:
+        """The stable phase and the decay, where there are both."""
+        if self.final == self.peak:
+            return (Constant(peak=self.peak, steps=self.steps),)
+        decay = ExponentialDecay(peak=self.peak, final=self.final, steps=self.decay_steps)
+        return (Constant(peak=self.peak, steps=self.stable_steps), decay) if self.decay_fraction < 1.0 else (decay,)

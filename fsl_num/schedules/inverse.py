@@ -40,7 +40,7 @@ def invert_increasing(
         low = np.where(gap <= 0, x, low)
         high = np.where(gap >= 0, x, high)
         speed = point * slope(point)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             new = x - gap * reached / speed
         # A step that leaves the bracket, or is not half the last one, would wander between the flanks of a bend.
         good = (new >= low) & (new <= high) & (np.abs(new - x) <= 0.5 * change)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.ladder_breaking import BreakingRate, breaking_rates, relative_distance
 from fsl_num.simulate.ladder_rungs import RUNGS, rung_curve, rung_steps, rungs_of
@@ -149,27 +149,10 @@ def _gap(one: RiskCurve, other: RiskCurve) -> Gap:
     return Gap(one.method, other.method, float(apart[where]), int(step[where]), float(apart[-1]), spread)
 
 
-def rates_of(schedule: Any, peak: Any, steps: Any, parameters: dict[str, Any]) -> Any:
-    """Return the learning rates of a schedule given by name with its parameters, or as they are.
-
-    Raises TypeError where rates come with parameters, or a name without peak and steps.
-
-    >>> rates_of("constant", 0.1, 2, {}).tolist()
-    [0.1, 0.1]
-    """
-    if isinstance(schedule, str):
-        if peak is None or steps is None:
-            raise TypeError(f"the schedule {schedule!r} needs peak= and steps=")
-        return step_rates(schedule, peak=peak, steps=steps, **parameters)
-    if peak is not None or steps is not None or parameters:
-        raise TypeError("learning rates given one a step take no peak, steps or other parameters of a schedule")
-    return schedule
-
-
 def ladder(
     problem: Regression,
     schedule: Any,
-    batch_sizes: Any = 1,
+    batch_sizes: Any = None,
     *,
     peak: float | None = None,
     steps: int | None = None,
@@ -183,9 +166,10 @@ def ladder(
     """Return all rungs from SGD to the asymptotic law, without sampling unless ``runs`` > 0.
 
     ``problem``: any; rungs that it does not have are left out (the SDEs but for Gaussian features, the asymptotic law
-    for a projection or another target). ``schedule``: a name of :data:`~fsl_num.schedules.steps.STEP_SCHEDULES` with
-    ``peak``, ``steps`` and its ``parameters``, or learning rates eta_0 .. eta_{K-1}. ``batch_sizes``: positive, one
-    number or one a step. ``every``: record after so many steps, by default about 150 times, closer together early. With
+    for a projection or another target). ``schedule``: whatever :func:`~fsl_num.schedules.step_rates` takes, a name with
+    ``peak``, ``steps`` and its ``parameters``, a Schedule, a function phi(tau) with ``steps``, or learning rates
+    eta_0 .. eta_{K-1}. ``batch_sizes``: positive, one number or one a step; by default those of a Schedule, 1 of what
+    is none. ``every``: record after so many steps, by default about 150 times, closer together early. With
     ``runs`` >= 2 SGD and both SDEs are simulated too, from ``seed``, by the ``executor`` where one is given.
     ``thresholds``: distances for which the learning rates are searched where each approximation breaks
     (:func:`~fsl_num.simulate.ladder_breaking.breaking_rates`); each takes some twenty ladders, () none.
@@ -199,7 +183,9 @@ def ladder(
     >>> all(gap.largest < 0.01 for gap in found.table[:4]), found.breaking[0].message[:5]
     (True, 'above')
     """
-    eta, batches = checked_steps(rates_of(schedule, peak, steps, parameters), batch_sizes)
+    if batch_sizes is None:
+        batch_sizes = batch_sizes_of(schedule)
+    eta, batches = checked_steps(step_rates(schedule, peak=peak, steps=steps, **parameters), batch_sizes)
     wanted = rung_steps(eta.size, every)
     count = int(whole_size("runs", runs, infinite=False, least=0))
     curves: list[RiskCurve] = []

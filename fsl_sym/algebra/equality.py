@@ -29,6 +29,7 @@ from sympy import (
     expand_func,
     expand_log,
     factor,
+    factor_list,
     gamma,
     gammasimp,
     log,
@@ -38,6 +39,7 @@ from sympy import (
     powdenest,
     powsimp,
     simplify,
+    sqrt,
     sympify,
     together,
     uppergamma,
@@ -197,6 +199,20 @@ def _minima(expression: Expr) -> Expr:
     return simplified(inside.replace(lambda item: isinstance(item, Min | Max), opened))
 
 
+def _roots(expression: Expr) -> Expr:
+    """Square roots of squares of what has a known sign."""
+
+    def root(item: Expr) -> Expr:
+        constant, factors = factor_list(item.base)
+        if any(times % 2 for _, times in factors):
+            return item
+        inner = Mul(*(each ** (times // 2) for each, times in factors))
+        known = sign(inner)
+        return item if known is None else known * inner * sqrt(constant)
+
+    return simplified(expand(expression.replace(lambda each: each.is_Pow and each.exp == Rational(1, 2), root)))
+
+
 _REWRITINGS: Final[tuple[tuple[str, Callable[[Expr], Expr]], ...]] = (
     ("expansion", lambda e: expand(e)),
     ("powers", _powers),
@@ -206,6 +222,7 @@ _REWRITINGS: Final[tuple[tuple[str, Callable[[Expr], Expr]], ...]] = (
     ("simplification", lambda e: simplified(expand(expand_log(e), power_base=True))),
     ("recurrence of the gamma function", lambda e: simplified(gammasimp(_powers(_incomplete(e))))),
     ("expansion of special functions", lambda e: simplified(expand_func(e))),
+    ("roots of squares", _roots),
 )
 
 

@@ -25,10 +25,10 @@ from fsl_sym.schedules import schedule
 NOISE: Final[Mapping[str, Callable[[], ClosedForm]]] = MappingProxyType(
     {
         "constant": constant_noise,
-        "exponential decay": exponential_decay_noise,
-        "WSD-like": warmup_stable_decay_noise,
-        "power decay": power_decay_noise,
-        "linear decay": linear_decay_noise,
+        "exp-decay": exponential_decay_noise,
+        "wsd": warmup_stable_decay_noise,
+        "power-decay": power_decay_noise,
+        "linear": linear_decay_noise,
     }
 )
 """Schedule -> closed form of its noise integral."""
@@ -54,13 +54,14 @@ def noise_integral(name: str) -> ClosedForm:
 
     Examples
     --------
-    >>> noise_integral("exponential decay").order[1].expression
+    >>> noise_integral("exp-decay").order[1].expression
     Min(T**(-1 + 1/beta)*(a - b), M*(a - b)/T)
     """
     if name in NOISE:
         return NOISE[name]()
     found = schedule(name)
-    reason = found.remark or "its noise is that of the constant schedule"
+    same = "its noise is that of the constant schedule" if name == "stable" else "none is derived"
+    reason = found.remark or same
     raise ValueError(f"no closed form of the noise integral of {name!r}: {reason}; known are {', '.join(NOISE)}")
 
 

@@ -74,7 +74,7 @@ def gamma_derivation(length: Symbol = K, time: Symbol = T) -> Derivation:
     >>> str(gamma_derivation().conclusion.right)
     'a - t*(a - b)/T'
     """
-    along = schedule("exponential decay").gamma
+    along = schedule("exp-decay").gamma
     assert along is not None
     shown = along.subs(K, length).subs(length, time * log(a / b) / (a - b))
     step = Step(shown, a - (a - b) * t / time, Identity(), "K = T log(a/b)/(a - b)")
@@ -93,7 +93,7 @@ def exponential_decay_noise() -> ClosedForm:
     derivation = Derivation("exponential decay noise", "Noise of exponential decay", steps, "lemma: N-exp-decay")
     second = i2().order[0].times(a - b)
     return ClosedForm(
-        "exponential decay",
+        "exp-decay",
         steps[-1].after,
         derivation,
         (GrowthOrder(({b: Integer(1)},)), second),

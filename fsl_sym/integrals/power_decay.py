@@ -71,7 +71,7 @@ def gamma_derivation(power: Expr = p) -> Derivation:
     >>> gamma_derivation().verify().holds
     True
     """
-    along = schedule("power decay" if power == p else "linear decay").gamma
+    along = schedule("power-decay" if power == p else "linear").gamma
     assert along is not None
     shown, rate = along.subs(K, T * (power + 1) / a), a * (1 - t / T) ** _rate_exponent(power)
     step = Step(shown, rate, Identity(((t, T * (1 - FRACTION)),)), "K = (p + 1) T/a")
@@ -101,7 +101,7 @@ def power_decay_noise() -> ClosedForm:
     >>> [order.condition for order in power_decay_noise().order]
     [beta - 1 > p, p > beta - 1, Eq(p, beta - 1)]
     """
-    return _closed_form(p, "power decay")
+    return _closed_form(p, "power-decay")
 
 
 def linear_decay_noise() -> ClosedForm:
@@ -112,7 +112,7 @@ def linear_decay_noise() -> ClosedForm:
     >>> linear_decay_noise().resonances
     (Eq(beta - 2, 0),)
     """
-    return _closed_form(Integer(1), "linear decay")
+    return _closed_form(Integer(1), "linear")
 
 
 def _closed_form(power: Expr, name: str) -> ClosedForm:

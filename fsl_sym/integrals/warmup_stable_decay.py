@@ -41,4 +41,4 @@ def warmup_stable_decay_noise() -> ClosedForm:
     )
     decayed = GrowthOrder(({M: Integer(1), T2: -Integer(1)}, {T2: 1 / beta - 1})).times(a - b)
     derivation = Derivation("WSD-like noise", "Noise of the WSD-like schedule", steps, "thm: wsd")
-    return ClosedForm("WSD-like", value, derivation, (GrowthOrder(({b: Integer(1)},)), decayed))
+    return ClosedForm("wsd", value, derivation, (GrowthOrder(({b: Integer(1)},)), decayed))

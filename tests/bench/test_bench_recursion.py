@@ -8,7 +8,7 @@ import math
 import time
 
 from fsl_num.model import Model
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate import recursion
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.regression import Regression

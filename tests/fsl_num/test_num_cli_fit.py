@@ -11,7 +11,7 @@ from fsl_num.curves.compare import COMPARED, compare
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.reading import read_curve
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 
 TRUTH = {"L0": 2.0, "A": 0.5, "B": 0.05, "s": 0.6, "c": 20.0, "gamma": 0.8}
 WARMUP, STEPS, EVERY = 50, 1200, 5

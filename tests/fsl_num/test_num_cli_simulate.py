@@ -9,7 +9,7 @@ from typed import answer, refusal
 
 from fsl_num.cli import main
 from fsl_num.model import Model
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
@@ -53,6 +53,9 @@ def test_infinitely_many_features_are_exact(capsys):
         (["linear"], "linear", {}),
         (["cyclic", "--final-lr", "0.05", "--cycles", "3"], "cyclic", {"final": 0.05, "cycles": 3}),
         (["8-1-1"], "8-1-1", {}),
+        (["1-sqrt", "--warmup", "10", "--floor-lr", "0.01"], "1-sqrt", {"warmup": 10, "floor": 0.01}),
+        (["multi-step", "--milestones", "0.5", "--factors", "0.1"], "multi-step",
+         {"milestones": [0.5], "factors": [0.1]}),
     ],
 )
 def test_every_schedule_takes_its_parameters(options, name, parameters, capsys):

@@ -10,7 +10,7 @@ from typed import answer, refusal
 
 from fsl_num.cli import main
 from fsl_num.model import Model
-from fsl_num.schedules import schedule
+from fsl_num.schedules import SCHEDULES, schedule
 from fsl_num.volterra import METHODS, Problem, solve
 from fsl_num.writing import write_atomically
 
@@ -76,17 +76,23 @@ def test_a_schedule_ends_where_its_learning_rates_end(capsys):
 
 
 @pytest.mark.parametrize(
-    "rest",
+    ("name", "words", "parameters"),
     [
-        ["constant", "--peak-lr", "0.3", "--steps", "50"],
-        ["exp-decay", "--peak-lr", "0.3", "--steps", "50", "--final-lr", "0.001"],
-        ["power-decay", "--peak-lr", "0.3", "--steps", "50", "--power", "2"],
-        ["cosine", "--peak-lr", "0.3", "--steps", "50"],
-        ["linear", "--peak-lr", "0.3", "--steps", "50"],
+        *((name, [], {}) for name in SCHEDULES),
+        ("exp-decay", ["--final-lr", "1/1000"], {"final": 0.001}),
+        ("power-decay", ["--power", "2"], {"power": 2}),
+        ("inverse-sqrt", ["--timescale", "5"], {"timescale": 5}),
+        ("multi-step", ["--milestones", "1/4", "0.5", "--factors", "0.5", "0.2"],
+         {"milestones": [0.25, 0.5], "factors": [0.5, 0.2]}),
+        ("cyclic", ["--cycles", "2", "--floor-lr", "0.1"], {"cycles": 2, "floor": 0.1}),
+        ("cosine", ["--warmup", "10"], {"warmup": 10}),
     ],
-)
-def test_every_schedule_is_solved(rest, capsys):
-    assert 0 < float(answer([*MODEL, "--schedule", *rest], capsys)["excess_risk"][0]) < 1
+)  # fmt: skip
+def test_every_schedule_is_solved(name, words, parameters, capsys):
+    found = answer([*MODEL, "--schedule", name, "--peak-lr", "0.3", "--steps", "50", *words], capsys)
+    plan = schedule(name, peak=0.3, steps=50, **parameters)
+    exact = solve(Problem(Model(s=0.5, beta=2.0, size=6, noise=1.0), gamma=plan), plan.total_intrinsic_time)
+    assert float(found["excess_risk"][0]) == pytest.approx(exact.excess_risk[0], rel=1e-12)
 
 
 def test_a_file_of_learning_rates_is_constant_within_each_step(tmp_path, capsys):
@@ -171,7 +177,8 @@ def test_unstable_problems_are_solved_when_asked_for(capsys):
         ),
         ([*MODEL, "--time", "1"], "by --schedule or by --schedule-file"),
         ([*MODEL, "--schedule", "constant", "--time", "1"], "needs --peak-lr and --steps, or --gamma"),
-        ([*MODEL, "--schedule", "wsd", "--peak-lr", "0.1", "--steps", "9"], "needs --final-lr and --decay-fraction"),
+        ([*MODEL, "--schedule", "WSD-like", "--peak-lr", "0.1", "--steps", "9"], "is called wsd"),
+        ([*MODEL, "--schedule", "wsd", "--peak-lr", "0.1"], "needs --steps"),
         ([*MODEL, "--schedule", "cosine", "--peak-lr", "1", "--steps", "9", "--power", "2"], "no use for --power"),
         ([*WSD, "--time", "1000"], "beyond the schedule"),
         ([*WSD, "--peak-lr", "-0.1"], "peak must be positive"),

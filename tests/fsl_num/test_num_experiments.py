@@ -21,7 +21,7 @@ from fsl_num.experiments.fitting import fit_law
 from fsl_num.experiments.loss_dynamics import FITS, GRID, fit_grid, loss_dynamics
 from fsl_num.experiments.physical_time import FORMS, Exponentials, accumulated, law_terms, power_as_exponentials
 from fsl_num.model import Model
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression

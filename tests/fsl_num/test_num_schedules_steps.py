@@ -1,63 +1,263 @@
-"""Learning rates step by step."""
+"""Learning rates step by step: of schedules at the start of each step, and those that are given one a step."""
 
 import math
 
 import numpy as np
 import pytest
 
-from fsl_num.schedules import Discrete, schedule
-from fsl_num.schedules.steps import STEP_SCHEDULES, parameters_of, step_rates
+from fsl_num import Problem, Regression, exact_risk, ladder, loss_dynamics, solve
+from fsl_num.schedules import SCHEDULES, Constant, Discrete, batch_sizes_of, from_function, schedule, step_rates
+
+GAPS = Discrete(rates=[0.0, 0.5, 0.25, 0.0, 0.0, 1.0, 0.0], batch_sizes=[1.0, 2.0, 5.0, 1.0, 1.0, 8.0, 3.0])
 
 
-@pytest.mark.parametrize("name", STEP_SCHEDULES)
-def test_every_name_gives_as_many_rates_as_steps(name):
-    rates = step_rates(name, peak=0.3, steps=100)
-    assert rates.shape == (100,) and rates.max() <= 0.3 * (1 + 1e-15) and (rates >= 0.0).all()
-    # triangular waves of 25 steps miss their top by half a step
-    assert rates.max() == pytest.approx(0.3, rel=0.05)
+# ---- rates of schedules ----------------------------------------------------------------------------------------------
 
 
-def test_the_rate_of_a_step_is_that_at_its_start():
-    rates = step_rates("cosine", peak=0.5, steps=8)
-    assert rates == pytest.approx(0.25 * (1.0 + np.cos(np.pi * np.arange(8) / 8)), rel=1e-15)
-    plan = schedule("exp-decay", peak=0.5, final=0.05, steps=10)
-    assert step_rates("exp-decay", peak=0.5, steps=10, final=0.05).tolist() == plan.learning_rate(range(10)).tolist()
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_the_rate_of_a_step_is_that_at_its_start(name):
+    for parameters in ({}, {"warmup": 10, "floor": 0.03}):
+        rates = step_rates(name, peak=0.3, steps=100, **parameters)
+        plan = schedule(name, peak=0.3, steps=100, **parameters)
+        assert rates.tolist() == plan.learning_rate(np.arange(100)).tolist()
+        assert step_rates(plan).tolist() == rates.tolist() == step_rates(plan.learning_rate, steps=100).tolist()
+        assert rates.shape == (100,) and rates.max() <= 0.3 * (1 + 1e-15) and (rates >= 0.0).all()
+    assert rates[:11] == pytest.approx(0.03 * np.arange(11) if name != "cyclic" else [*0.03 * np.arange(10), 0.03])
+    assert rates[10:].min() >= 0.03
 
 
-def test_eight_one_one_falls_at_eighty_and_ninety_percent():
-    rates = step_rates("8-1-1", peak=1.0, steps=1000)
-    assert (rates[:800] == 1.0).all() and (rates[900:] == 0.1).all()
-    assert (rates[800:900] == math.sqrt(0.1)).all()
+def test_names_and_their_defaults():
+    k = np.arange(20.0)
+    rates = {name: step_rates(name, peak=2.0, steps=20) for name in SCHEDULES}
+    fall = np.maximum((k - 16.0) / 4.0, 0.0)  # of the last fifth
+    wave = np.tile(0.2 + 1.8 * np.array([0.0, 0.4, 0.8, 0.8, 0.4]), 4)  # four triangles of five steps from a tenth
+    wanted = {
+        "constant": 2.0 + 0.0 * k,
+        "exp-decay": 2.0 * 0.01 ** (k / 20.0),
+        "wsd": 2.0 * 0.1**fall,
+        "power-decay": 2.0 * (1.0 - k / 20.0),
+        "linear": 2.0 * (1.0 - k / 20.0),
+        "cosine": 1.0 + np.cos(math.pi * k / 20.0),
+        "1-sqrt": 2.0 * (1.0 - np.sqrt(fall)),
+        "inverse-sqrt": 2.0 / np.sqrt(1.0 + k / 0.2),
+        "multi-step": np.array([2.0] * 10 + [0.2] * 5 + [0.02] * 5),
+        "8-1-1": np.array([2.0] * 16 + [2.0 * 0.1**0.5] * 2 + [0.2] * 2),
+        "cyclic": wave,
+    }
+    assert list(wanted) == list(SCHEDULES)
+    for name, values in wanted.items():
+        assert rates[name] == pytest.approx(values, rel=1e-14, abs=0.0)
+    assert step_rates("linear", peak=2.0, steps=4, final=None).tolist() == [2.0, 1.5, 1.0, 0.5]
 
 
-def test_cycles_start_low_and_reach_the_peak():
-    rates = step_rates("cyclic", peak=1.0, steps=40, final=0.2, cycles=2)
-    assert rates[0] == rates[20] == 0.2 and rates[10] == rates[30] == 1.0
-    assert (np.diff(rates[:11]) > 0).all() and (np.diff(rates[10:20]) < 0).all()
+@pytest.mark.parametrize(("steps", "at_peak", "between"), [(1, 1, 0), (9, 8, 1), (10, 8, 1), (205, 164, 21)])
+def test_how_many_steps_8_1_1_has_at_each_rate(steps, at_peak, between):
+    last = steps - at_peak - between
+    wanted = [2.0] * at_peak + [2.0 * math.sqrt(0.1)] * between + [2.0 * 0.1] * last
+    assert step_rates("8-1-1", peak=2.0, steps=steps).tolist() == wanted
+
+
+def test_a_milestone_is_a_step_whatever_its_share_rounds_to():
+    for steps in range(10, 2000, 10):
+        for tenth in range(1, 10):
+            rates = step_rates("multi-step", peak=1.0, steps=steps, milestones=[tenth / 10], factors=[0.5])
+            assert (rates == 1.0).sum() == steps * tenth // 10
+
+
+def test_cycles_that_fit_the_steps_and_that_do_not():
+    assert step_rates("cyclic", peak=1.0, steps=4, final=0.5, cycles=1).tolist() == [0.5, 0.75, 1.0, 0.75]
+    assert step_rates("cyclic", peak=0.5, steps=8, final=0, cycles=2).tolist() == [0.0, 0.25, 0.5, 0.25] * 2
+    assert step_rates("cyclic", peak=1.0, steps=4, final=0.5, cycles=4).tolist() == [0.5] * 4
+    assert step_rates("cyclic", peak=3.0, steps=5, final=1.0, cycles=2) == pytest.approx([1.0, 2.6, 1.8, 1.8, 2.6])
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "kind", "text"),
+    ("given", "parameters", "kind", "text"),
     [
-        ("sawtooth", {}, ValueError, "unknown schedule"),
-        ("8-1-1", {"final": 0.1}, TypeError, "has no final"),
-        ("cyclic", {"final": 2.0}, ValueError, "at most peak"),
-        ("cyclic", {"cycles": 1.5}, ValueError, "cycles"),
-        ("constant", {"peak": 0.0}, ValueError, "peak"),
-        ("constant", {"steps": 2.5}, ValueError, "steps"),
+        ("sawtooth", {"peak": 1, "steps": 2}, ValueError, "unknown schedule"),
+        ("8-1-1", {"peak": 1, "steps": 2, "final": 0.1}, TypeError, "has no final"),
+        ("cyclic", {"peak": 1, "steps": 2, "final": 2.0}, ValueError, "at most peak"),
+        ("constant", {"peak": math.inf, "steps": 2}, ValueError, "peak must be finite"),
+        ("constant", {"peak": 1, "steps": 2.5}, ValueError, "steps must be a whole number"),
+        (Constant(peak=1, steps=2.5), {}, ValueError, "steps must be a whole number"),
+        (np.cos, {"steps": 9}, ValueError, "at least 0, got -.* at step 2.0"),
+        (np.ones(3), {"steps": 3}, TypeError, "takes no steps="),
     ],
 )
-def test_what_cannot_be_is_refused(name, parameters, kind, text):
+def test_what_cannot_be_is_refused(given, parameters, kind, text):
     with pytest.raises(kind, match=text):
-        step_rates(name, **{"peak": 1.0, "steps": 10, **parameters})
+        step_rates(given, **parameters)
 
 
-def test_parameters_are_those_of_the_schedule():
-    assert parameters_of("wsd") == ("final", "decay_fraction")
-    assert parameters_of("cyclic") == ("final", "cycles")
+def test_a_schedule_of_ones_own_wherever_a_name_is_taken():
+    model = Regression(Model(s=0.5, beta=2.0, size=16, noise=1.0))
+
+    def halving(tau):
+        return 0.1 * 2.0 ** (-np.asarray(tau) / 50.0)
+
+    rates = halving(np.arange(100))
+    exact = exact_risk(model, rates, every=10).excess_risk
+    plan = schedule("exp-decay", peak=0.1, final=0.025, steps=100)
+    for given in (halving, rates, plan):
+        counted = {"steps": 100} if given is halving else {}
+        found = ladder(model, given, every=10, thresholds=(), **counted)
+        # the class computes the rates from their end: to rounding
+        assert found.curve("expected").excess_risk == pytest.approx(exact, rel=1e-12)
+    batches = ladder(model, Constant(peak=0.1, steps=20, batch_size=4), thresholds=())
+    assert batches.curve("expected").excess_risk[-1] == exact_risk(model, [0.1] * 20, 4).excess_risk[-1]
+    assert batch_sizes_of(GAPS) is GAPS.batch_sizes
+    several = {"function": halving, "array": rates, "class": plan, "name": "1-sqrt"}
+    runs = loss_dynamics(model_size=16, steps=100, schedules=several).runs
+    assert [run.name for run in runs] == list(several)
+    for run in runs[:3]:
+        assert run.rates == pytest.approx(rates, rel=1e-13)
+    for wrong, text in ((rates[1:], "100 steps"), (Constant(peak=1, steps=100, batch_size=2), "batch size 1")):
+        with pytest.raises(ValueError, match=f"the schedule 'mine' must have {text}"):
+            loss_dynamics(model_size=16, steps=100, schedules={"mine": wrong})
 
 
-def test_intrinsic_times_of_steps_are_reached_by_the_first_of_them():
-    plan = Discrete(rates=[0.0, 0.5, 0.0, 0.25])
-    assert plan.physical_time(0.0) == 0.0
-    assert plan.physical_time([0.25, 0.5, 0.625, 0.75]).tolist() == [1.5, 2.0, 3.5, 4.0]
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+@pytest.mark.parametrize("name", ["multi-step", "8-1-1"])
+def test_a_piecewise_constant_schedule_is_solved_as_its_steps_are(name, closure):
+    plan = schedule(name, peak=0.3, steps=40, batch_size=2)
+    steps = Discrete(rates=step_rates(plan), batch_sizes=2)
+    model = {"s": 0.5, "beta": 2.0, "model_size": 50, "noise": 1.0, "closure": closure}
+    times = [0.3, plan.breaks[0], 0.5 * plan.total_intrinsic_time, plan.total_intrinsic_time]
+    found, wanted = (solve(Problem(**model, gamma=gamma), times) for gamma in (plan, steps))
+    assert (found.method, wanted.method) == ("panels", "discrete")
+    assert (np.abs(found.values - wanted.values) <= found.error + wanted.error).all()
+    assert (found.error < 1e-11 * found.values).all()
+    digits, exact = (solve(Problem(**model, gamma=gamma), times, digits=20) for gamma in (plan, steps))
+    assert [float(each) for each in digits.values] == pytest.approx([float(each) for each in exact.values], rel=1e-15)
+    assert [float(each) for each in digits.values] == pytest.approx(found.values, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("1-sqrt", {"decay_fraction": 0.5}),
+        ("inverse-sqrt", {"timescale": 0.5}),
+        ("cyclic", {"final": 0.0, "cycles": 2}),
+        ("wsd", {"warmup": 20, "floor": 0.06}),
+    ],
+)
+def test_schedules_with_roots_in_their_midst_are_solved_to_what_is_claimed(name, parameters):
+    """The same schedule as a function, whose panels know nothing of the closed forms."""
+    plan = schedule(name, peak=0.3, steps=100, **parameters)
+    model = {"s": 0.5, "beta": 2.0, "model_size": 50, "noise": 1.0}
+    cuts = plan.physical_breaks
+    own = Problem(**model, gamma=plan)
+    other = Problem(**model, gamma=from_function(plan.learning_rate, steps=100, breaks=cuts))
+    found, wanted = (solve(each, [0.4 * own.end, other.end * (1 - 1e-14)]) for each in (own, other))
+    assert (found.error < 1e-11 * found.values).all()
+    # polynomials agree with the rate to 1e-13 of the peak
+    assert (np.abs(found.values - wanted.values) <= found.error + wanted.error + 1e-12 * found.values).all()
+
+
+# ---- rates given one a step ------------------------------------------------------------------------------------------
+
+
+def test_a_time_is_first_reached_at_the_end_of_the_step_that_reaches_it():
+    times = {0.0: 0.0, 0.25: 1.5, 0.5: 2.0, 0.625: 2.5, 0.75: 3.0, 1.0: 5.25, 1.75: 6.0}
+    assert GAPS.total_intrinsic_time == 1.75
+    assert GAPS.physical_time(list(times)).tolist() == list(times.values())
+    # seen from the end: the last step has no length, so that what is left reaches back over the one before it
+    rest = {0.0: 0.0, 0.5: 1.5, 1.0: 2.0, 1.125: 4.5, 1.25: 5.0, 1.5: 5.5, 1.75: 6.0}
+    assert GAPS.remaining_steps(list(rest)).tolist() == list(rest.values())
+
+
+def test_the_rate_and_gamma_of_every_step():
+    inside = np.arange(7) + 0.5
+    assert GAPS.learning_rate(inside).tolist() == GAPS.rates.tolist()
+    # at a jump that of the step that begins there, at the end of all that of the last step
+    assert GAPS.learning_rate([0.0, 1.0, 2.0, 5.0, 6.0, 7.0]).tolist() == [0.0, 0.5, 0.25, 1.0, 0.0, 0.0]
+    middles = [0.25, 0.6, 1.0]
+    assert GAPS.gamma(middles).tolist() == [0.25, 0.05, 0.125]
+    assert GAPS.gamma_before_end([1.75 - t for t in middles]).tolist() == [0.25, 0.05, 0.125]
+    # at a jump in intrinsic time that of the step that ends there
+    assert GAPS.gamma([0.5, 0.75, 1.75]).tolist() == [0.25, 0.05, 0.125]
+    assert GAPS.gamma(0.0) == 0.25
+    assert GAPS.breaks == (0.5, 0.75) and GAPS.breaks_before_end == (1.25, 1.0)
+    assert GAPS.physical_breaks == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    assert GAPS.peak == 1.0 and GAPS.steps == 7.0 and GAPS.batch_size == 1.0 / 0.25
+    assert repr(GAPS) == "Discrete(7 steps, peak=1.0)"
+    tau = [0.5, 1.5, 2.5, 4.5, 5.5, 7.0]
+    assert GAPS.intrinsic_time(tau).tolist() == [0.0, 0.25, 0.625, 0.75, 1.25, 1.75]
+    assert GAPS.remaining_intrinsic_time(tau).tolist() == [0.0, 0.5, 1.0, 1.125, 1.25 + 0.25, 1.75]
+
+
+def test_arrays_of_steps_cannot_be_changed():
+    rates = np.array([0.1, 0.2])
+    plan = Discrete(rates=rates)
+    rates[0] = 9.0
+    assert plan.rates.tolist() == [0.1, 0.2]
+    for array in (plan.rates, plan.batch_sizes, plan.gammas):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
+def test_places_of_many_steps_are_sums_of_more_bits():
+    rates = np.full(300_000, 0.1)
+    # of 64 bits, rounded 3e5 times by at most 5.4e-20; with the 53 bits of floats it is 5e-12
+    assert Discrete(rates=rates).total_intrinsic_time == pytest.approx(math.fsum(rates.tolist()), rel=1.7e-14, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    ("rates", "batches", "error", "text"),
+    [
+        ([1.0, -1.0], 1, ValueError, "at least 0, got -1.0 at position 1"),
+        ([1.0, 1.0, 1.0], [1.0, 0.0, 0.0], ValueError, r"batch_sizes .* position 1 \(2 such values\)"),
+        ([math.nan, 1.0], 1, ValueError, "got nan at position 0"),
+        ([1.0, math.inf], 1, ValueError, "got inf at position 1"),
+        ([], 1, ValueError, "at least one step"),
+        (1.0, 1, TypeError, "array of real numbers"),
+        ([True], 1, TypeError, "array of real numbers"),
+        ([[0.1]], 1, ValueError, "one dimension"),
+        ([0.1, 0.2], [1.0, 1.0, 1.0], ValueError, "one dimension"),
+        ([0.0, 0.0], 1, ValueError, "no training"),
+    ],
+)
+def test_bad_steps_are_refused_in_words(rates, batches, error, text):
+    with pytest.raises(error, match=text):
+        Discrete(rates=rates, batch_sizes=batches)
+
+
+def test_a_jump_is_met_within_eight_units_in_the_last_place_of_the_whole():
+    steps = Discrete(rates=[1.0, 2.0**-40], batch_sizes=1)
+    phases = schedule("multi-step", peak=1.0, steps=2, milestones=[0.5], factors=[2.0**-40])
+    # the last step has the length 2^-40; so much before the end the first one has ended
+    unit, jump = 2.0**-52, 2.0**-40
+    assert np.spacing(steps.total_intrinsic_time) == unit
+    rests = [jump + 1e-14, jump, jump - 7.5 * unit, jump - 8.5 * unit, 0.5 * jump, 0.0]
+    for plan in (steps, phases):
+        assert plan.gamma_before_end(rests).tolist() == [1.0, 1.0, 1.0, jump, jump, jump]
+
+
+def test_one_step_alone_and_steps_of_no_length_at_the_ends():
+    one = Discrete(rates=[0.25], batch_sizes=2)
+    assert one.breaks == one.breaks_before_end == one.physical_breaks == ()
+    assert one.gamma([0.0, 0.1, 0.25]).tolist() == [0.125] * 3 and one.batch_size == 2.0
+    assert one.physical_time([0.0, 0.125, 0.25]).tolist() == [0.0, 0.5, 1.0]
+    assert one.remaining_steps([0.0, 0.125, 0.25]).tolist() == [0.0, 0.5, 1.0]
+    ends = Discrete(rates=[0.0, 0.0, 0.5, 0.25, 0.0])
+    assert ends.physical_time([0.0, 0.25, 0.5, 0.75]).tolist() == [0.0, 2.5, 3.0, 4.0]
+    assert ends.remaining_steps([0.0, 0.125, 0.25, 0.75]).tolist() == [0.0, 1.5, 2.0, 3.0]
+    assert ends.gamma([0.0, 0.5, 0.6, 0.75]).tolist() == [0.5, 0.5, 0.25, 0.25]
+    assert ends.learning_rate([0.0, 2.0, 4.5, 5.0]).tolist() == [0.0, 0.5, 0.0, 0.0]
+    assert ends.final_learning_rate == 0.0
+    # batches of their own: the peak over the largest gamma
+    mixed = Discrete(rates=[0.4, 0.2], batch_sizes=[4.0, 1.0])
+    assert mixed.gammas.tolist() == [0.1, 0.2] and mixed.batch_size == 2.0 and mixed.peak == 0.4
+    assert Discrete(rates=[0.4, 0.2], batch_sizes=[1.0, 2.0]).gammas.tolist() == [0.4, 0.1]
+
+
+def test_plans_of_other_steps_differ():
+    plan = Discrete(rates=[0.1, 0.2], batch_sizes=2)
+    assert plan == Discrete(rates=(0.1, 0.2), batch_sizes=[2.0, 2.0])
+    assert hash(plan) == hash(Discrete(rates=[0.1, 0.2], batch_sizes=[2, 2]))
+    # the same peak, number of steps and batch size at the peak
+    others = [Discrete(rates=[0.2, 0.1], batch_sizes=2), Discrete(rates=[0.1, 0.2], batch_sizes=[1, 2])]
+    assert all(plan != other for other in others) and len({plan, *others}) == 3
+    # the same gamma on every step, in steps of other lengths
+    assert Discrete(rates=[0.1, 0.2], batch_sizes=[1, 2]) != Discrete(rates=[0.2, 0.1], batch_sizes=[2, 1])
+    assert plan != Constant(peak=0.2, steps=2.0, batch_size=2.0) and plan != [0.1, 0.2]

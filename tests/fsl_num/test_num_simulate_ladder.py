@@ -14,8 +14,8 @@ from scipy.special import gamma
 
 from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
+from fsl_num.schedules import step_rates
 from fsl_num.schedules.discrete import Discrete
-from fsl_num.schedules.steps import step_rates
 from fsl_num.simulate.ladder import Ladder, ladder
 from fsl_num.simulate.ladder_breaking import breaking_rates, relative_distance
 from fsl_num.simulate.ladder_laws import SharpPowers, asymptotic_of_steps, law_of_steps
@@ -282,7 +282,7 @@ def test_what_a_ladder_shows(tmp_path):
     ("call", "kind", "text"),
     [
         (lambda: ladder(model(), "cosine"), TypeError, "needs peak= and steps="),
-        (lambda: ladder(model(), [0.1], peak=0.1), TypeError, "take no peak"),
+        (lambda: ladder(model(), [0.1], peak=0.1), TypeError, "takes no peak="),
         (lambda: ladder(model(), [0.1] * 3, [1, 2]), ValueError, "one number a step"),
         (lambda: ladder(model(), [1.0] * 3), UnstableProblemError, "must be below 1"),
         (lambda: ladder(model(), [0.1] * 3, runs=-1), ValueError, "runs must be"),

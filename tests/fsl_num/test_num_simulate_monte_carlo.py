@@ -10,7 +10,7 @@ from models import regression_of
 from scipy import stats
 
 from fsl_num.model import Model
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate import runs as chunks
 from fsl_num.simulate.families import FAMILIES, Gaussian
 from fsl_num.simulate.monte_carlo import simulate_sgd

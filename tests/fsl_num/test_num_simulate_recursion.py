@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.model import Model
-from fsl_num.schedules import Discrete
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import Discrete, step_rates
 from fsl_num.simulate import recursion
 from fsl_num.simulate.families import family
 from fsl_num.simulate.recursion import exact_risk

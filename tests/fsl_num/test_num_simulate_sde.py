@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 from scipy.stats import ks_2samp
 
 from fsl_num.model import Model
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.sde import simulate_sde

@@ -7,11 +7,11 @@ from sympy import Integer, Rational
 
 from fsl_sym.functional import change_of_time, functional_scaling_law, physical_noise
 from fsl_sym.integrals import NOISE, noise_integral
-from fsl_sym.schedules import SCHEDULES
+from fsl_sym.schedules import SCHEDULES, schedule
 from fsl_sym.symbols import K1, K2, T1, T2, B, K, M, T, a, b, beta, p, s, sigma
 
 
-@pytest.mark.parametrize("name", ["exponential decay"])
+@pytest.mark.parametrize("name", ["exp-decay"])
 def test_the_integral_over_the_steps_is_the_closed_form(name: str) -> None:
     values = {a: Rational(3, 2), b: Rational(1, 4), K: Integer(8), M: Integer(2), beta: Rational(3, 2)}
     law = functional_scaling_law(name)
@@ -35,23 +35,23 @@ def test_the_law_is_its_three_parts(name: str) -> None:
 
 
 def test_the_law_of_the_wsd_like_schedule_has_two_times() -> None:
-    law = functional_scaling_law("WSD-like")
+    law = functional_scaling_law("wsd")
     assert law.signal == (T1 + T2) ** (-s)
     assert law.intrinsic_times[T1] == a * K1
     assert (
         law.intrinsic_times[T2].subs({a: 2, b: 1, K2: 5}).evalf()
-        == functional_scaling_law("exponential decay").intrinsic_times[T].subs({a: 2, b: 1, K: 5}).evalf()
+        == functional_scaling_law("exp-decay").intrinsic_times[T].subs({a: 2, b: 1, K: 5}).evalf()
     )
 
 
 def test_the_noise_order_of_exponential_decay_is_the_theorems() -> None:
-    first, second = functional_scaling_law("exponential decay").orders[2:]
+    first, second = functional_scaling_law("exp-decay").orders[2:]
     assert first.alternatives == ({b: 1, sigma: 2, B: -1},)
     assert second.alternatives[0] == {a - b: 1, M: 1, T: -1, sigma: 2, B: -1}
 
 
 def test_schedules_without_a_closed_inverse_say_so_and_still_have_their_integral() -> None:
-    for name in ("cosine", "cosine to zero"):
+    for name in ("cosine", "cosine-to-zero"):
         with pytest.raises(ValueError, match="Kepler"):
             functional_scaling_law(name)
         with pytest.raises(ValueError, match="Kepler"):
@@ -59,3 +59,10 @@ def test_schedules_without_a_closed_inverse_say_so_and_still_have_their_integral
     for name in SCHEDULES:
         assert physical_noise(name).has(beta)
     assert p not in functional_scaling_law("constant").expression.free_symbols
+
+
+@pytest.mark.parametrize("name", ["inverse-sqrt", "8-1-1", "cyclic"])
+def test_both_clocks_give_the_same_noise_in_every_phase(name: str) -> None:
+    found = change_of_time(name)
+    assert len(found) == len(schedule(name).phases)
+    assert all(each.verify().holds for each in found)

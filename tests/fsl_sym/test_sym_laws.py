@@ -64,7 +64,7 @@ def test_what_ties_the_hyperparameters():
 
 def test_labels_and_names():
     assert [scaling_law(each).label for each in SCHEDULES] == ["thm:chinchilla", "thm:geometric", "thm: wsd"]
-    with pytest.raises(ValueError, match="unknown schedule 'cosine'.*constant, exp-decay, wsd"):
+    with pytest.raises(ValueError, match="no law is derived for 'cosine'.*constant, exp-decay, wsd"):
         scaling_law("cosine")
 
 

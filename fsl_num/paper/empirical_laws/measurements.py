@@ -17,8 +17,7 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.empirical_laws import loops
-from fsl_num.schedules import Schedule, schedule
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import Schedule, schedule, step_rates
 from fsl_num.spectrum import kernel_integral
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Joint, Sharp
 from fsl_num.paper.empirical_laws import best_schedule
 from fsl_num.paper.empirical_laws import formulas as said
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_sym import ansatz
 from fsl_sym.proof import AllOf
 

@@ -18,7 +18,7 @@ from fsl_num.experiments.final_loss import PEAK, final_risk, functional_risk
 from fsl_num.experiments.loss_dynamics import GRID, loss_dynamics
 from fsl_num.model import Model
 from fsl_num.paper.empirical_laws.schedule_claims import Ranges
-from fsl_num.schedules.steps import step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_sym.domain import regime_of

@@ -70,7 +70,7 @@ MELLIN = Integral((1 - (1 + z) * exp(-z)) * z ** (-1 - 1 / beta), (z, 0, oo))
 
 
 def _clock_derivations() -> tuple[Derivation, ...]:
-    elapsed, total, _, rate_at, _ = schedule("exponential decay").derivation()
+    elapsed, total, _, rate_at, _ = schedule("exp-decay").derivation()
     return elapsed, total, rate_at
 
 

@@ -14,7 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fsl_num.schedules import Constant, Cosine, Discrete, ExponentialDecay, Linear, PowerDecay, Schedule, StableDecay
+from fsl_num.schedules import (
+    Constant,
+    Cosine,
+    Discrete,
+    ExponentialDecay,
+    Linear,
+    Phased,
+    PowerDecay,
+    Schedule,
+    StableDecay,
+)
 from fsl_num.volterra.problem import Problem
 
 _CLOSE = 1e-6  # relative error of an angle in floats: far more than was ever met, and enough for its series
@@ -40,6 +50,10 @@ class ExactGamma:
 
 def _of_schedule(mp: Any, plan: Schedule, depth: Any) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
     """Return T, gamma as a function of (t, r before T), the breaks and the depth."""
+    if isinstance(plan, Phased) and plan.is_piecewise_constant:
+        batch = mp.mpf(plan.batch_size)
+        levels = [(mp.mpf(each.peak) * mp.mpf(each.steps), mp.mpf(each.peak) / batch) for each in plan.phases]
+        return _stretches(mp, levels)
     if type(plan) not in _KNOWN:  # a subclass may be anything
         raise ValueError(
             f"gamma of {type(plan).__name__} is not available to more than float precision; pass gamma as a function"
@@ -153,15 +167,20 @@ def _float_angle(level: float, final: float, half: float) -> float:
 
 
 def _discrete(mp: Any, plan: Discrete) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
-    """Return the same for a discrete schedule; neighbouring steps of one gamma are one stretch."""
+    """Return the same for a discrete schedule."""
+    steps = zip(plan.rates.tolist(), plan.batch_sizes.tolist() * _repeats(plan), strict=True)
+    return _stretches(mp, [(mp.mpf(rate), mp.mpf(rate) / mp.mpf(batch)) for rate, batch in steps if rate > 0.0])
+
+
+def _stretches(
+    mp: Any, steps: list[tuple[Any, Any]]
+) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
+    """Return the same for (length, gamma) one after another; neighbours of one gamma are one stretch."""
     ends: list[Any] = []
     levels: list[Any] = []
     total = mp.mpf(0)
-    for rate, batch in zip(plan.rates.tolist(), plan.batch_sizes.tolist() * _repeats(plan), strict=True):
-        if rate == 0.0:
-            continue
-        level = mp.mpf(rate) / mp.mpf(batch)
-        total += mp.mpf(rate)
+    for length, level in steps:
+        total += length
         if levels and levels[-1] == level:
             ends[-1] = total
         else:
@@ -181,8 +200,9 @@ def _repeats(plan: Discrete) -> int:
 def exact_gamma(mp: Any, problem: Problem, depth: Any) -> ExactGamma:
     """Return the gamma of ``problem`` at the precision of ``mp``; ``depth`` as in :class:`ExactGamma`, for power ends.
 
-    Numbers, the schedules constant, exponential decay, warmup-stable-decay, linear, power decay, cosine and discrete,
-    and functions of one mpf. A horizon that equals the float of the schedule's T stands for T itself.
+    Numbers, the schedules constant, exponential decay, warmup-stable-decay, linear, power decay, cosine, discrete and
+    phases of constant rate, and functions of one mpf. A horizon that equals the float of the schedule's T stands for T
+    itself.
 
     Raises ValueError for other schedules, and (on evaluation) ValueError or TypeError where a function does not return
     finite real numbers >= 0.
@@ -194,12 +214,12 @@ def exact_gamma(mp: Any, problem: Problem, depth: Any) -> ExactGamma:
         plan = problem.gamma
         total, value, breaks, needed = _of_schedule(mp, plan, depth)
         if problem.end >= plan.total_intrinsic_time * (1 - 1e-15):
-            return ExactGamma(value, total, breaks, needed, isinstance(plan, Discrete))
+            return ExactGamma(value, total, breaks, needed, plan.is_piecewise_constant)
         end = mp.mpf(problem.end)
         late = total - end
         inside = [b for b in breaks if b < end]
         needed = None if needed is None else max(needed, late)
-        return ExactGamma(lambda t, r: value(t, r + late), end, inside, needed, isinstance(plan, Discrete))
+        return ExactGamma(lambda t, r: value(t, r + late), end, inside, needed, plan.is_piecewise_constant)
     function: Callable[[Any], Any] = problem.gamma
 
     latest = mp.mpf(problem.end) * (1 - mp.eps)  # a function may jump at the very end, where no break says so

@@ -1,7 +1,7 @@
 r"""gamma as exact polynomials on pieces of intrinsic time, from the parameters of a schedule and not from its floats.
 
 With phi = peak exp(-zeta tau) the intrinsic time is t = (peak - phi)/zeta, so that gamma = (peak - zeta t)/B is linear:
-exponential decay and warmup-stable-decay are piecewise linear, schedules by steps piecewise constant.
+exponential decay and warmup-stable-decay are piecewise linear, schedules by steps and multi-step piecewise constant.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules import Constant, Discrete, ExponentialDecay, StableDecay
+from fsl_num.schedules import Constant, Discrete, ExponentialDecay, Phased, Schedule, StableDecay
 from fsl_num.volterra.problem import Problem
 
 ACCEPTED = (
-    "a number, the schedules Constant, ExponentialDecay, StableDecay and Discrete, and functions that are a"
-    " scipy.interpolate.PPoly"
+    "a number, the schedules Constant, ExponentialDecay, StableDecay, Discrete and phases of constant rate, and"
+    " functions that are a scipy.interpolate.PPoly"
 )
 
 _HALVINGS = 12
@@ -58,15 +58,18 @@ def _decay(flint: Any, plan: ExponentialDecay | StableDecay) -> list[Piece]:
     return [Piece(flint.fmpq(0), stable, [peak / batch]), falling] if stable > 0 else [falling]
 
 
-def _steps(flint: Any, plan: Discrete) -> list[Piece]:
+def _steps(flint: Any, plan: Discrete | Phased) -> list[Piece]:
     """Return one piece for every run of steps of equal gamma; steps of rate 0 take no intrinsic time."""
+    if isinstance(plan, Discrete):
+        batches = np.broadcast_to(plan.batch_sizes, plan.rates.shape)
+        steps = [(rate, 1.0, batch) for rate, batch in zip(plan.rates, batches, strict=True) if rate > 0.0]
+    else:
+        steps = [(phase.peak, phase.steps, plan.batch_size) for phase in plan.phases]
     found: list[Piece] = []
     start = flint.fmpq(0)
-    for rate, batch in zip(plan.rates, np.broadcast_to(plan.batch_sizes, plan.rates.shape), strict=True):
-        if rate == 0.0:
-            continue
-        length = rational(flint, rate)
-        gamma = length / rational(flint, batch)
+    for rate, count, batch in steps:
+        length = rational(flint, rate) * rational(flint, count)
+        gamma = rational(flint, rate) / rational(flint, batch)
         if found and found[-1].coefficients[0] == gamma:
             found[-1] = Piece(found[-1].start, found[-1].length + length, [gamma])
         else:
@@ -140,8 +143,10 @@ def pieces(flint: Any, problem: Problem) -> list[Piece]:
         return [Piece(flint.fmpq(0), end, [rational(flint, problem.exact.get("gamma", plan))])]
     if isinstance(plan, Constant):
         return [Piece(flint.fmpq(0), end, [rational(flint, plan.peak) / rational(flint, plan.batch_size)])]
-    if isinstance(plan, (ExponentialDecay, StableDecay, Discrete)):
-        found = _steps(flint, plan) if isinstance(plan, Discrete) else _decay(flint, plan)
+    constant = isinstance(plan, (Discrete, Phased)) and plan.is_piecewise_constant
+    if constant or isinstance(plan, (ExponentialDecay, StableDecay)):
+        found = _steps(flint, plan) if constant else _decay(flint, plan)  # type: ignore[arg-type]
+        assert isinstance(plan, Schedule)
         if problem.end >= plan.total_intrinsic_time * (1 - 1e-15):
             return found
         kept = [piece for piece in found if piece.start < end]

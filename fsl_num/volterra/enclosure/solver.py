@@ -154,10 +154,11 @@ def _midpoints(flint: Any, mp: Any, balls: list[Any]) -> tuple[list[Any], list[A
 def solve_enclosure(problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """Return midpoints of f = 2E at ``times`` >= 0, radii that are PROVEN bounds of their errors, and facts.
 
-    gamma: constant, or piecewise polynomial in intrinsic time, which are the schedules ExponentialDecay, StableDecay
-    and Discrete, and functions that are a scipy.interpolate.PPoly on [0, horizon]. Numbers given as floats stand for
-    their binary values; the end and the slope of a schedule follow from its parameters in balls, and the float of its
-    total intrinsic time stands for that time itself (not where gamma is constant: there a time is what it says).
+    gamma: constant, or piecewise polynomial in intrinsic time, which are the schedules ExponentialDecay, StableDecay,
+    Discrete and phases of constant rate, and functions that are a scipy.interpolate.PPoly on [0, horizon]. Numbers
+    given as floats stand for their binary values; the end and the slope of a schedule follow from its parameters in
+    balls, and the float of its total intrinsic time stands for that time itself (not where gamma is constant: there a
+    time is what it says).
     The spectrum: given, or the power law with any model size, infinite included. ``digits`` from 15 on, at most 100
     where panels are used; "digits reached" among the facts says what the radii amount to.
     The closure "gaussian": constant gamma > 0 and at most 400 modes.

@@ -70,6 +70,9 @@ def test_a_root_of_a_square_is_the_letter_only_where_it_is_not_negative() -> Non
     assert not equal((free**2) ** Rational(1, 2), free).proved
     assert not equal((free**2) ** s, free ** (2 * s)).proved
     assert equal((t**2) ** s, t ** (2 * s)).proved
+    # a > b, and so is the sign of the base known
+    assert equal(sqrt(a**2 - 2 * a * b + b**2), a - b).proved
+    assert not equal(sqrt((b - a) ** 2), b - a).proved and not equal(sqrt((t - K) ** 2), K - t).proved
 
 
 def test_the_verdict_says_where_numbers_differ() -> None:

@@ -1,0 +1,203 @@
+"""The catalogue of schedules: their names, their parameters with defaults, and what else is taken for a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.schedules.base import Schedule
+from fsl_num.schedules.compose import with_floor, with_warmup
+from fsl_num.schedules.constant import Constant
+from fsl_num.schedules.cosine import Cosine
+from fsl_num.schedules.cyclic import Cyclic
+from fsl_num.schedules.discrete import Discrete
+from fsl_num.schedules.exponential import ExponentialDecay, StableDecay
+from fsl_num.schedules.function import from_function, values_of
+from fsl_num.schedules.linear import Linear
+from fsl_num.schedules.multi_step import EightOneOne, MultiStep
+from fsl_num.schedules.power import PowerDecay
+from fsl_num.schedules.square_root import InverseSqrt, OneMinusSqrt
+from fsl_num.validation import Array, positive, whole_size
+
+SCHEDULES: Final[Mapping[str, type[Schedule]]] = MappingProxyType(
+    {
+        "constant": Constant,
+        "exp-decay": ExponentialDecay,
+        "wsd": StableDecay,
+        "power-decay": PowerDecay,
+        "linear": Linear,
+        "cosine": Cosine,
+        "1-sqrt": OneMinusSqrt,
+        "inverse-sqrt": InverseSqrt,
+        "multi-step": MultiStep,
+        "8-1-1": EightOneOne,
+        "cyclic": Cyclic,
+    }
+)
+"""Name -> class."""
+
+COMPOSED: Final = ("warmup", "floor")
+"""Parameters that every name takes."""
+
+_SHARES_OF_PEAK: Final = MappingProxyType(
+    {("exp-decay", "final"): 0.01, ("wsd", "final"): 0.1, ("cyclic", "final"): 0.1}
+)
+_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
+    {"decay_fraction": 0.2, "cycles": 4, "power": 1.0, "milestones": (0.5, 0.75), "factors": (0.1, 0.01)}
+)
+_TIMESCALE: Final = 0.01  # of inverse-sqrt, as a share of the steps: it ends at about a tenth of the peak
+
+_OTHER_SPELLINGS: Final = MappingProxyType(
+    {"wsd-like": "wsd", "exponential-decay": "exp-decay", "linear-decay": "linear", "cosine-to-zero": "cosine"}
+)
+
+
+def spelling(name: str) -> str | None:
+    """Return the name in the catalogue that another spelling means, None where none is known.
+
+    >>> spelling("WSD-like"), spelling("power decay"), spelling("811"), spelling("sawtooth")
+    ('wsd', 'power-decay', '8-1-1', None)
+    """
+
+    def bare(text: str) -> str:
+        return "".join(letter for letter in text.lower() if letter.isalnum())
+
+    known = {bare(each): each for each in SCHEDULES} | {bare(old): new for old, new in _OTHER_SPELLINGS.items()}
+    return known.get(bare(name))
+
+
+def parameters_of(name: str) -> tuple[str, ...]:
+    """Return what the schedule called ``name`` takes besides peak and steps; raise ValueError for an unknown name.
+
+    >>> parameters_of("wsd"), parameters_of("8-1-1")
+    (('final', 'decay_fraction', 'warmup', 'floor'), ('warmup', 'floor'))
+    """
+    if name not in SCHEDULES:
+        meant = spelling(name) if isinstance(name, str) else None
+        hint = f"it is called {meant!r}" if meant else f"the names are {', '.join(SCHEDULES)}"
+        raise ValueError(f"unknown schedule {name!r}; {hint}")
+    own = [field.name for field in fields(SCHEDULES[name]) if field.name not in ("peak", "steps", "batch_size")]
+    return (*own, *COMPOSED)
+
+
+def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **parameters: Any) -> Schedule:
+    """Return the schedule called ``name``, a name of :data:`SCHEDULES`.
+
+    ``peak``: the largest learning rate; ``steps``: their number in all, the warmup included; ``batch_size``. Where the
+    schedule has them: ``final`` (of exp-decay peak/100, of wsd and cyclic peak/10, else 0, unless given);
+    ``decay_fraction`` of the steps, of wsd and 1-sqrt (0.2); ``power`` of power-decay (1); ``timescale`` of
+    inverse-sqrt in steps (a hundredth of them); ``milestones`` and ``factors`` of multi-step (0.5, 0.75 and 0.1, 0.01:
+    shares of steps and peak); ``cycles`` of cyclic (4). For every name: ``warmup``, the number of first steps in which
+    the rate rises linearly from 0 to the peak (0); ``floor``, the rate below which it never falls after them (0). None
+    stands for the default.
+
+    Raises ValueError for an unknown name or a number out of range, TypeError for a parameter that it does not have.
+
+    >>> schedule("linear", peak=0.1, steps=10).learning_rate(5)
+    0.05
+    >>> schedule("cosine", peak=0.1, steps=10, warmup=2, floor=0.01).learning_rate([1, 2, 10]).tolist()
+    [0.05, 0.1, 0.01]
+    """
+    known = parameters_of(name)
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise TypeError(f"schedule {name!r} has no {', '.join(unknown)}; besides peak and steps it takes {known}")
+    chosen = {key: value for key, value in parameters.items() if value is not None}
+    floor, warmup = chosen.pop("floor", 0.0), positive("warmup", chosen.pop("warmup", 0.0), zero=True)
+    top, count = positive("peak", peak), positive("steps", steps)
+    if warmup >= count:
+        raise ValueError(f"warmup must be less than the steps, got {warmup!r} of {count!r}: none is left to {name!r}")
+    count -= warmup
+    defaults = dict(_DEFAULTS) | {"timescale": _TIMESCALE * count}
+    if (name, "final") in _SHARES_OF_PEAK:
+        defaults["final"] = _SHARES_OF_PEAK[name, "final"] * top
+    chosen = {key: value for key, value in defaults.items() if key in known} | chosen
+    plan = SCHEDULES[name](peak=top, steps=count, batch_size=batch_size, **chosen)
+    return with_warmup(with_floor(plan, floor), warmup)
+
+
+def as_schedule(
+    given: Any, *, peak: Any = None, steps: Any = None, batch_size: Any = None, **parameters: Any
+) -> Schedule:
+    """Return the schedule that ``given`` stands for.
+
+    A name: with ``peak``, ``steps`` and its parameters (:func:`schedule`). A :class:`Schedule`: itself. A function
+    phi(tau) of physical time: with ``steps`` and, where it has them, its ``breaks`` (:func:`from_function`). An array:
+    one learning rate a step (:class:`Discrete`). Functions take ``warmup`` too, part of the ``steps`` (phi(0) comes
+    after it), and functions and arrays ``floor``. ``batch_size``: 1 by default, of a Schedule its own.
+
+    Raises TypeError for what is none of these, or comes with what it does not take, and ValueError for bad numbers.
+
+    >>> as_schedule([0.1, 0.2]).steps, as_schedule("constant", peak=0.1, steps=5).steps
+    (2.0, 5.0)
+    >>> as_schedule(lambda tau: 0.1 + 0.0 * tau, steps=5).peak
+    0.1
+    """
+    batch = 1.0 if batch_size is None else batch_size
+    if isinstance(given, str):
+        if peak is None or steps is None:
+            raise TypeError(f"the schedule {given!r} needs peak= and steps=")
+        return schedule(given, peak=peak, steps=steps, batch_size=batch, **parameters)
+    if isinstance(given, Schedule):
+        _refuse("a Schedule", peak=peak, steps=steps, batch_size=batch_size, **parameters)
+        return given
+    if callable(given):
+        floor, warmup, breaks = (parameters.pop(key, None) for key in ("floor", "warmup", "breaks"))
+        _refuse("a function", peak=peak, **parameters)
+        if steps is None:
+            raise TypeError("a schedule given as a function needs steps=")
+        first = positive("warmup", warmup or 0.0, zero=True)
+        rest = positive("steps", positive("steps", steps) - first)
+        plan = from_function(given, steps=rest, breaks=breaks or (), batch_size=batch)
+        return with_warmup(with_floor(plan, floor or 0.0), first)
+    floor = parameters.pop("floor", None)
+    _refuse("an array of learning rates", peak=peak, steps=steps, **parameters)
+    return with_floor(Discrete(rates=given, batch_sizes=batch), floor or 0.0)
+
+
+def _refuse(what: str, **given: Any) -> None:
+    """Refuse what was given in vain."""
+    vain = [f"{name}=" for name, value in given.items() if value is not None]
+    if vain:
+        raise TypeError(f"{what} as the schedule takes no {' and no '.join(vain)}")
+
+
+def step_rates(given: Any, *, peak: Any = None, steps: Any = None, **parameters: Any) -> Array:
+    """Return the learning rates eta_0 .. eta_{K-1} of a schedule: phi at the start of each step, after a jump there.
+
+    ``given`` and the rest as in :func:`as_schedule`: a name of :data:`SCHEDULES`, a Schedule, a function phi(tau) or
+    the rates themselves; ``steps`` a whole number. Raises ValueError for an unknown name or a number out of range,
+    TypeError for a parameter that the schedule does not have.
+
+    >>> step_rates("linear", peak=0.1, steps=4).tolist()
+    [0.1, 0.07500000000000001, 0.05, 0.025]
+    >>> step_rates("cyclic", peak=0.2, steps=4, final=0.0, cycles=1).tolist()
+    [0.0, 0.1, 0.2, 0.1]
+    >>> step_rates(lambda tau: 1.0 / (1.0 + tau), steps=3).round(3).tolist()
+    [1.0, 0.5, 0.333]
+    """
+    if steps is not None:
+        steps = whole_size("steps", steps, infinite=False)
+    if callable(given) and not isinstance(given, Schedule) and steps is not None and not set(parameters) - {"breaks"}:
+        _refuse("a function", peak=peak)
+        return values_of(given, np.arange(steps)).copy()  # no polynomials where the function itself is asked
+    plan = as_schedule(given, peak=peak, steps=steps, **parameters)
+    if isinstance(plan, Discrete):
+        return np.array(plan.rates)
+    count = int(whole_size("steps", plan.steps, infinite=False))
+    return np.asarray(plan.learning_rate(np.arange(count, dtype=np.float64)))
+
+
+def batch_sizes_of(given: Any) -> Any:
+    """Return the batch size, or one a step, of a Schedule; 1 of anything else that :func:`as_schedule` takes.
+
+    >>> batch_sizes_of(Constant(peak=0.1, steps=5, batch_size=4)), batch_sizes_of("constant")
+    (4.0, 1.0)
+    """
+    if isinstance(given, Discrete):
+        return given.batch_sizes
+    return given.batch_size if isinstance(given, Schedule) else 1.0
