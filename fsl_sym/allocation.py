@@ -15,8 +15,9 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Symbol, factor, latex
+from sympy import Symbol, factor
 
+from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation_derivation import allocation_derivations
 from fsl_sym.domain import REGIMES, Regime, exact, regime_of
 from fsl_sym.exponents.solve import ExponentSolution, OrderRange, Region, optimal_exponents

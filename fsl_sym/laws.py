@@ -19,8 +19,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Add, Eq, Expr, Integer, Min, Mul, Symbol, latex, log
+from sympy import Add, Eq, Expr, Integer, Min, Mul, Symbol, log
 
+from fsl_sym.algebra.printing import latex
 from fsl_sym.functional import FunctionalScalingLaw, functional_scaling_law
 from fsl_sym.integrals import GrowthOrder
 from fsl_sym.schedules import SCHEDULES as ALL_SCHEDULES

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Eq, Expr, Float, Gt, Integer, Lt, Symbol, latex, log, simplify, sympify
+from sympy import Eq, Expr, Float, Gt, Integer, Lt, Symbol, log, simplify, sympify
 
+from fsl_sym.algebra.printing import latex
 from fsl_sym.domain import REGIMES, Regime, decide
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import And, Eq, latex
+from sympy import And, Eq
 
 from fsl_num.report.tables import latex_table, table
+from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
 from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.proof import Derivation

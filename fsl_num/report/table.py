@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rich.table import Table
-from sympy import latex
 
 from fsl_num.report.allocations import condition_text, order_range_json
 from fsl_num.report.tables import latex_table, markdown_table, table
+from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
 
 Row = tuple[Allocation, Allocation]

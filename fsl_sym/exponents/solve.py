@@ -18,10 +18,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from sympy import And, Eq, Expr, Ge, Gt, Le, Lt, Ne, Rational, Symbol, factor, latex, true
+from sympy import And, Eq, Expr, Ge, Gt, Le, Lt, Ne, Rational, Symbol, factor, true
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from fsl_sym.algebra.printing import latex
 from fsl_sym.domain import Domain, exact
 from fsl_sym.exponents.cells import Explorer
 from fsl_sym.exponents.certificate import Certificate

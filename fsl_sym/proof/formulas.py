@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sympy import Basic, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol, latex, sympify
+from sympy import Basic, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol, sympify
+
+from fsl_sym.algebra.printing import latex
 
 RELATIONS: Final = {
     "=": ("=", "equals"),

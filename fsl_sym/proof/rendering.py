@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sympy import latex
-
+from fsl_sym.algebra.printing import latex
 from fsl_sym.proof.formulas import RELATIONS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fsl_num import Problem, Regression, exact_risk, ladder, loss_dynamics, solve
+from fsl_num import Model, Problem, Regression, exact_risk, ladder, loss_dynamics, solve
 from fsl_num.schedules import SCHEDULES, Constant, Discrete, batch_sizes_of, from_function, schedule, step_rates
 
 GAPS = Discrete(rates=[0.0, 0.5, 0.25, 0.0, 0.0, 1.0, 0.0], batch_sizes=[1.0, 2.0, 5.0, 1.0, 1.0, 8.0, 3.0])
