@@ -279,7 +279,7 @@ def compress(s: Any, beta: Any, model_size: Any, horizon: Any = math.inf, *, rto
     return _compress(positive("s", s), capacity_exponent(beta), size, max(end, _SHORTEST), tolerance)
 
 
-_USELESS = 1e-2
+_USELESS = 0.1
 """No relative error of this size is handed on: what follows from it would be no answer."""
 
 _STEEPEST = 300.0  # power of the index: beyond it the sums underflow within a few features
