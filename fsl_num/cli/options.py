@@ -87,11 +87,15 @@ def whole(least: int, name: str = "N") -> Read:
 class Option(click.Option):
     """An option that may stand in a ``section`` of the help, take ``several`` words, or exclude others of a ``choice``.
 
-    Of the options with the same ``choice`` at most one may be given.
+    Of the options with the same ``choice`` at most one may be given. ``former``: how it was spelled once; that still
+    works, with a hint.
     """
 
-    def __init__(self, *names: str, section: str = "", several: bool = False, choice: str = "", **more: Any) -> None:
+    def __init__(
+        self, *names: str, section: str = "", several: bool = False, choice: str = "", former: str = "", **more: Any
+    ) -> None:
         super().__init__(names, multiple=several, **more)
+        self.former = former
         self.section = section
         self.several = several
         self.choice = choice
@@ -113,7 +117,15 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat an option that takes several words before each of them, and refuse two of one choice."""
-        several = {name for each in self.params if isinstance(each, Option) and each.several for name in each.opts}
+        options = [each for each in self.params if isinstance(each, Option)]
+        several = {name for each in options if each.several for name in each.opts}
+        former = {each.former: each.opts[0] for each in options if each.former}
+        for old in sorted({word.partition("=")[0] for word in args} & set(former)):
+            click.echo(f"fsl: {old} is called {former[old]} now", err=True)
+        spelled = [former.get(word.partition("=")[0], "") for word in args]
+        args = [
+            now + word[len(word.partition("=")[0]) :] if now else word for now, word in zip(spelled, args, strict=True)
+        ]
         rest = super().parse_args(ctx, list(_repeated(args, several)))
         given: dict[str, str] = {}
         for each in self.params:

@@ -15,7 +15,7 @@ _Number = TypeVar("_Number", float, Fraction)
 OPTIONS: Final = {
     "peak": "peak_lr",
     "steps": "steps",
-    "batch_size": "batch",
+    "batch_size": "batch_size",
     "final": "final_lr",
     "decay_fraction": "decay_fraction",
     "cycles": "cycles",

@@ -96,17 +96,17 @@ def _curve(arguments: Arguments, problem: Regression, rates: Any) -> RiskCurve:
     if arguments.exact:
         from fsl_num.simulate.recursion import exact_risk
 
-        return exact_risk(problem, rates, arguments.batch, every=every)
+        return exact_risk(problem, rates, arguments.batch_size, every=every)
     seed = 0 if arguments.seed is None else arguments.seed
     with executor_at(arguments.executor) as executor:
         common: dict[str, Any] = {"runs": arguments.runs, "seed": seed, "every": every, "executor": executor}
         if arguments.sde is not None:
             from fsl_num.simulate.sde import simulate_sde
 
-            return simulate_sde(problem, rates, arguments.batch, time=arguments.sde, **common)
+            return simulate_sde(problem, rates, arguments.batch_size, time=arguments.sde, **common)
         from fsl_num.simulate.monte_carlo import simulate_sgd
 
-        return simulate_sgd(problem, rates, arguments.batch, checkpoint=arguments.checkpoint, **common)
+        return simulate_sgd(problem, rates, arguments.batch_size, checkpoint=arguments.checkpoint, **common)
 
 
 def _title(arguments: Arguments, curve: RiskCurve) -> str:
@@ -123,7 +123,7 @@ COMMANDS = {
             Option("--features", type=Read("N", model_size), help="at least M, or inf (default: M)"),
             Option("--family", metavar="NAME", help="distribution of the features (default: gaussian)"),
             *schedule_options(required=True, steps=whole(1, "K")),
-            Option("--batch", type=whole(1, "B"), default=1, help="batch size (default: 1)",
+            Option("--batch-size", former="--batch", type=whole(1, "B"), default=1, help="batch size (default: 1)",
                    section="the learning rate"),
             Option("--exact", is_flag=True, help="the exact expectation, nothing is sampled", section=_HOW),
             Option("--runs", type=whole(2, "R"), help="the mean of so many sampled runs", section=_HOW),

@@ -108,11 +108,11 @@ def _from_file(arguments: Arguments, given: Mapping[str, Any]) -> Schedule:
     """gamma is constant within a step: the learning rate of its row over the batch size."""
     from fsl_num.schedules import Discrete
 
-    refuse_unused("--schedule-file", given, ["batch_size"], ": the file says everything but --batch")
+    refuse_unused("--schedule-file", given, ["batch_size"], ": the file says everything but --batch-size")
     rates = rates_of_file(arguments.schedule_file)
-    batch = float(arguments.batch) if arguments.batch is not None else 1.0
+    batch = float(arguments.batch_size) if arguments.batch_size is not None else 1.0
     if batch <= 0:
-        raise InputError(f"--batch must be above 0, not {batch!r}")
+        raise InputError(f"--batch-size must be above 0, not {batch!r}")
     return Discrete(rates=rates, batch_sizes=batch)
 
 
@@ -152,7 +152,7 @@ COMMANDS = {
                    help="which second moments (see README)"),
             *schedule_options(required=False, steps=REAL, file=True),
             Option("--gamma", type=REAL, help="constant: learning rate over batch size", section=_RATE),
-            Option("--batch", type=REAL, help="batch size (default: 1)", section=_RATE),
+            Option("--batch-size", former="--batch", type=REAL, help="batch size (default: 1)", section=_RATE),
             Option("--time", type=REAL, help="one intrinsic time (default: the schedule's end)", choice="when"),
             Option("--times", metavar="FILE", help="one intrinsic time a row, rising", choice="when"),
             Option("--digits", type=whole(15), help="from 15 on (default: double precision)"),

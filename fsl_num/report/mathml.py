@@ -174,4 +174,6 @@ def _mrow(nodes: Sequence[Element]) -> Element:
 
 def _math(nodes: Sequence[Element], *, display: bool = False) -> Markup:
     style = Markup(' displaystyle="true"') if display else ""
-    return Markup("<math{}>{}</math>").format(style, Markup("".join(tostring(each, "unicode") for each in nodes)))
+    # an element that closes itself is none in HTML
+    written = (tostring(each, "unicode", short_empty_elements=False) for each in nodes)
+    return Markup("<math{}>{}</math>").format(style, Markup("".join(written)))

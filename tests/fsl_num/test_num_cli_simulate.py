@@ -66,14 +66,14 @@ def test_every_schedule_takes_its_parameters(options, name, parameters, capsys):
 
 @pytest.mark.parametrize("family", ["rademacher", "uniform"])
 def test_families_and_batches_reach_the_recursion(family, capsys):
-    found = answer([*EXACT, "--family", family, "--batch", "3"], capsys)
+    found = answer([*EXACT, "--family", family, "--batch-size", "3"], capsys)
     problem = Regression(Model(s=0.5, beta=2.0, size=6, noise=0.5), family=family)
     assert found["excess_risk"] == exact_risk(problem, RATES, 3).excess_risk.tolist()
     assert found["excess_risk"][-1] != answer(EXACT, capsys)["excess_risk"][-1]
 
 
 def test_sampled_runs_are_those_of_the_simulator(capsys):
-    found = answer([*SAMPLED, "--seed", "4", "--record", "25", "--batch", "2"], capsys)
+    found = answer([*SAMPLED, "--seed", "4", "--record", "25", "--batch-size", "2"], capsys)
     curve = simulate_sgd(PROBLEM, RATES, 2, runs=20, seed=4, every=25)
     assert found == curve.as_dict()
     assert found["standard_error"][-1] > 0
@@ -147,7 +147,7 @@ def test_a_picture_records_by_itself(tmp_path, capsys):
         ([*EXACT, "--s", "0"], "s must be positive"),
         ([*EXACT, "--noise", "-1"], "noise must be at least 0"),
         ([*EXACT, "--features", "5"], "features must be at least model_size"),
-        ([*EXACT, "--batch", "0"], "whole number of at least 1"),
+        ([*EXACT, "--batch-size", "0"], "whole number of at least 1"),
         ([*EXACT, "--family", "cauchy"], "unknown family of features 'cauchy'"),
         ([*EXACT, "--schedule", "step"], "is none of constant"),
         ([*EXACT, "--out", "nowhere/a.csv"], "--out cannot write to"),

@@ -1,5 +1,6 @@
 """fsl solve: what was asked is solved, at full precision; what cannot be solved is refused in one sentence."""
 
+import json
 import math
 from fractions import Fraction
 
@@ -69,7 +70,7 @@ def test_a_schedule_ends_where_its_learning_rates_end(capsys):
     precise = answer([*WSD, "--digits", "25"], capsys)
     assert precise["method"] == "high_precision" and len(precise["excess_risk"][0]) >= 25
     assert abs(float(precise["excess_risk"][0]) - float(found["excess_risk"][0])) <= float(found["error"][0])
-    halved = answer([*WSD, "--batch", "2"], capsys)
+    halved = answer([*WSD, "--batch-size", "2"], capsys)
     assert float(halved["excess_risk"][0]) < float(found["excess_risk"][0])
     moments = answer([*WSD, "--closure", "gaussian"], capsys)
     assert float(moments["excess_risk"][0]) > float(found["excess_risk"][0])
@@ -98,7 +99,7 @@ def test_every_schedule_is_solved(name, words, parameters, capsys):
 def test_a_file_of_learning_rates_is_constant_within_each_step(tmp_path, capsys):
     rates = tmp_path / "rates.txt"
     rates.write_text("0.3\n" * 40 + "0\n" + "1/10\n" * 7 + "0.02\n" * 5, encoding="utf-8")
-    arguments = [*MODEL, "--schedule-file", str(rates), "--batch", "2"]
+    arguments = [*MODEL, "--schedule-file", str(rates), "--batch-size", "2"]
     found = answer(arguments, capsys)
     total = 40 * 0.3 + 7 * 0.1 + 5 * 0.02
     assert float(found["time"][0]) == pytest.approx(total, rel=1e-14)
@@ -238,3 +239,10 @@ def test_jumps_of_gamma_late_in_the_horizon_are_met_from_their_own_side(tmp_path
 def test_bytes_are_written_as_they_are(tmp_path):
     write_atomically(tmp_path / "a", b"\x00\xff")
     assert (tmp_path / "a").read_bytes() == b"\x00\xff"
+
+
+def test_a_former_spelling_still_works_and_says_so(capsys):
+    assert main([*WSD, "--batch=2", "--json"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "fsl: --batch is called --batch-size now\n"
+    assert json.loads(shown.out) == answer([*WSD, "--batch-size", "2"], capsys)

@@ -114,6 +114,7 @@ def test_formulas_and_code_are_marked():
 
 @given(st.text(st.sampled_from("ab Me_^-+(){}[]<>=~*'12.,:/&\"$`\\β"), max_size=40))
 @example("$<b>$ `<b>` <b>")
+@example("$^1$")
 def test_any_text_stays_well_formed(text):
     root = Reader(Texts({"ab": "x"})(text)).root
     assert not list(root.find("b"))
