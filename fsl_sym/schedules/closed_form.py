@@ -7,7 +7,7 @@ it, and gamma.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from sympy import Expr, Integer, Integral, Piecewise, Symbol, sympify
@@ -77,7 +77,7 @@ class Singularity:
     path: Expr
     simplified: Expr
     limit: Expr
-    becomes: Callable[[], Schedule]
+    becomes: Callable[[], Schedule] = field(repr=False)
 
     def steps(self) -> tuple[Step, ...]:
         """The total intrinsic time along the path, and its limit as the path reaches the singularity (h -> 0)."""
