@@ -13,6 +13,7 @@ from fsl_num.claims.claim import Claim
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.report.places import Place, places
+from fsl_num.report.plain import plain
 from fsl_num.report.tables import fields, table, whole_field
 from fsl_num.report.verification import interval_text, resolution_text
 
@@ -38,10 +39,11 @@ def card(claim: Claim, record: Outcome | None) -> Group:
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
         ("claim", claim.wording),
+        ("in signs", plain(f"${claim.latex}$")),
     ]
     rest = [
         ("regimes", ", ".join(claim.regimes)),
-        *(("hypothesis", str(hypothesis)) for hypothesis in claim.hypotheses),
+        *(("hypothesis", plain(assumption)) for assumption in claim.assumptions),
         ("probability", claim.probability),
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
