@@ -25,13 +25,14 @@ import numpy as np
 
 from fsl_num.gauss_rules import block_rules, gauss_rule, jacobi_matrix, rule_of_matrix
 from fsl_num.mode_errors import PowerLawSums, power_sums
+from fsl_num.results import Result
 from fsl_num.validation import Array, capacity_exponent, give_back, positive, times, whole_size
 
 _CHUNK = 4096  # times at once, so that the table of exponentials stays small
 
 
 @dataclass(frozen=True, eq=False)
-class Modes:
+class Modes(Result):
     """Few exponentials that stand for K_M, and for e_M where ``signal_weights`` are given, on [0, horizon].
 
     ``rates`` mu_k >= 0; ``kernel_weights`` w_k >= 0; ``error``: proved bound of the relative error of both sums at any

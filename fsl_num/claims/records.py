@@ -98,7 +98,7 @@ class RegimeOutcome:
     constants: tuple[float, float] | None
     drift: float | None
     mutants: tuple[MutantOutcome, ...]
-    resolution: dict[str, float] = field(default_factory=dict)
+    resolution: dict[str, float] = field(default_factory=dict, hash=False)
     detail: str = ""
     points: tuple[PointOutcome, ...] = ()
     rigorous: bool = False

@@ -10,6 +10,7 @@ import numpy as np
 
 from fsl_num.curves.plan import Plan, Steps, as_plan
 from fsl_num.curves.rates import BETWEEN, WARMUP_SHAPES, rates_of_rows
+from fsl_num.results import Result
 from fsl_num.validation import Array, positive, whole_size
 
 
@@ -26,7 +27,7 @@ class CurveError(ValueError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LossCurve:
+class LossCurve(Result):
     """Steps, learning rates and losses of one run.
 
     ``step``: updates done when the loss was measured, whole, increasing. ``loss``: nats (or any unit), positive.

@@ -14,6 +14,7 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.search import Found, Task
 from fsl_num.curves.sizes import sizes_of, unidentified, unidentified_words
 from fsl_num.curves.solve import descend
+from fsl_num.results import Result
 from fsl_num.validation import Array
 
 ILL: Final = 1e4
@@ -24,8 +25,8 @@ _EDGE = 1e-6
 _SHARE = 0.05  # of the direction that the curves do not see: a parameter with more of it is not read
 
 
-@dataclass(frozen=True)
-class Identifiability:
+@dataclass(frozen=True, eq=False)
+class Identifiability(Result):
     """How well the curves determine the parameters.
 
     ``condition``: condition number of the weighted Jacobian with columns of norm 1, inf where parameters do not act at

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fsl_num.results import Result
 from fsl_num.schedules import Discrete, Schedule
 from fsl_num.schedules.discrete import step_values, steps_and_batches
 from fsl_num.validation import Array, positive, whole_size
@@ -18,7 +19,7 @@ Steps = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Result):
     """A schedule step by step, and the steps after which its loss is wanted.
 
     ``rates``: eta_0 .. eta_{n-1} >= 0, the learning rate of every update, warmup included. ``recorded``: numbers of

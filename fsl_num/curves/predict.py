@@ -11,6 +11,7 @@ from fsl_num.curves.averages import ranges
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.curves.score import Score, score
+from fsl_num.results import Result
 from fsl_num.validation import Array
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _NEGLIGIBLE = 1e-5  # relative: a tenth of the rounding of a loss written with f
 
 
 @dataclass(frozen=True, eq=False)
-class Prediction:
+class Prediction(Result):
     """Losses after ``step`` updates of ``plan``, with the interval [lower, upper] of nominal ``level``.
 
     ``lower``, ``upper`` and ``level`` are None where no interval was asked for. ``beyond``: how many times longer, in

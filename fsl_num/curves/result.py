@@ -15,6 +15,7 @@ from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
 from fsl_num.curves.uncertainty import Uncertainty
+from fsl_num.results import Result
 from fsl_num.validation import Array
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FitResult:
+class FitResult(Result):
     """A law fitted to curves.
 
     ``law``, ``values`` (the parameters in its order), ``curves`` (those fitted; empty for a fit read from JSON),

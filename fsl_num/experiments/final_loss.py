@@ -22,6 +22,7 @@ import numpy as np
 from fsl_num.functional import functional_scaling_law
 from fsl_num.growth import growth_exponents
 from fsl_num.model import Model
+from fsl_num.results import Result
 from fsl_num.schedules import schedule as make_schedule
 from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk
@@ -64,7 +65,7 @@ class PeakRule:
 
 
 @dataclass(frozen=True, eq=False)
-class FinalLosses:
+class FinalLosses(Result):
     """What one rule gives.
 
     ``budgets``, ``exact``: D and the exact excess risk after D steps. ``intrinsic_times``: of these runs.

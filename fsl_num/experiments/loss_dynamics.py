@@ -20,6 +20,7 @@ import numpy as np
 from fsl_num.experiments.fitting import LawFit, fit_law
 from fsl_num.experiments.physical_time import law_terms
 from fsl_num.model import Model
+from fsl_num.results import Result
 from fsl_num.schedules import Schedule, batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.recursion import exact_risk
@@ -92,7 +93,7 @@ class ScheduleRun:
 
 
 @dataclass(frozen=True, eq=False)
-class LossDynamics:
+class LossDynamics(Result):
     """One problem under several schedules, all with the same ``peak`` and number of ``steps``."""
 
     problem: Regression

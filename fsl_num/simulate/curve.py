@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.results import Result
 from fsl_num.validation import Array, whole_size
 
 _SHOWN = 8  # rows of the table in a notebook
@@ -28,7 +29,7 @@ def record_steps(steps: int, every: int | None) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCurve:
+class RiskCurve(Result):
     """The excess risk E = (1/2)||W'v - theta*||_H^2 after ``step`` steps of training.
 
     ``excess_risk``: its expectation, or the mean over runs. ``standard_error``: of that mean; 0 where nothing was

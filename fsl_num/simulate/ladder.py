@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.results import Result
 from fsl_num.schedules import batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.ladder_breaking import BreakingRate, breaking_rates, relative_distance
@@ -43,7 +44,7 @@ class Gap:
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Ladder(Result):
     """The rungs of one problem and schedule as curves, from SGD down.
 
     ``curves``: one for each rung, in order, the method being its name. ``samples``: simulated paths of the two SDEs

@@ -18,6 +18,7 @@ import numpy as np
 
 from fsl_num.given_spectrum import Spectrum
 from fsl_num.model import Model
+from fsl_num.results import Result
 from fsl_num.simulate.families import Family, Gaussian, family
 from fsl_num.spectrum import approximation_error
 from fsl_num.validation import Array, whole_size
@@ -27,7 +28,7 @@ MOST_LISTED = 10**6
 
 
 @dataclass(frozen=True, eq=False)
-class Regression:
+class Regression(Result):
     """One regression problem and a model for it.
 
     ``model``: a :class:`~fsl_num.model.Model` of power laws, of any size where the projection is the first M features.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fsl_num.results import Result
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
@@ -31,7 +32,7 @@ _PASSES = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Gradient:
+class Gradient(Result):
     """dE(T)/deta_k in ``rates`` (batch sizes kept), dE(T)/dgamma_k in ``gammas`` (lengths kept), each an array with one
     number a step; their estimated absolute errors in ``rates_error`` and ``gammas_error``; the final excess risk E(T)
     itself in ``excess_risk``. ``message``: what the run took, and whether the tolerance was reached."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.results import Result
 from fsl_num.validation import Array, times, whole_size
 from fsl_num.volterra.panels import collocation_points, halved, panel_ends, problem_modes, radau_rule
 from fsl_num.volterra.problem import Problem
@@ -26,8 +27,8 @@ _RATIO = 1.35
 _ROUNDING = 1e-12  # of a term, relative to the solution; measured against closed forms and 20 digits in the tests
 
 
-@dataclass(frozen=True)
-class NeumannSeries:
+@dataclass(frozen=True, eq=False)
+class NeumannSeries(Result):
     """The series at the sorted times ``t``, in units of the excess risk E = f/2.
 
     ``forcing``: (delta + e)/2. ``terms``: row n - 1 holds T^n g/2. ``ratios``: entry n - 1 is sup (T^(n+1) g / T^n g)

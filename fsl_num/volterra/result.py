@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.results import Result
 from fsl_num.validation import Array
 
 _SHOWN = 8  # rows of the table in a notebook
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, eq=False)
+class Solution(Result):
     """The excess risk E at intrinsic times ``t``.
 
     ``excess_risk``: E = risk - sigma^2/2, half of the f of the equation; floats, or mpf where digits were asked for.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from sympy import Eq, Expr, Min, Mul, Symbol, sympify, true
 from sympy.logic.boolalg import Boolean
@@ -13,6 +12,7 @@ from fsl_sym.algebra.equality import equal
 from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.proof import Derivation
 from fsl_sym.spectrum import FiniteSize
+from fsl_sym.values import FrozenMapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class GrowthOrder:
     def __post_init__(self) -> None:
         if not self.alternatives:
             raise ValueError("a growth order needs at least one monomial; {} is the order 1")
-        frozen = tuple(
-            MappingProxyType({sympify(base): sympify(exponent) for base, exponent in item.items()})
+        frozen: tuple[FrozenMapping[Expr, Expr], ...] = tuple(
+            FrozenMapping({sympify(base): sympify(exponent) for base, exponent in item.items()})
             for item in self.alternatives
         )
         object.__setattr__(self, "alternatives", frozen)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.model import Model
+from fsl_num.results import Result
 from fsl_num.schedules.discrete import step_values
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
@@ -33,7 +34,7 @@ _COLUMNS = 256  # schedules marched together
 
 
 @dataclass(frozen=True, eq=False)
-class Risks:
+class Risks(Result):
     """``excess_risk`` E and its absolute ``error``, shape (schedules, recorded steps); ``at``: after how
     many steps each was recorded; ``message``: which way was taken, and whether the tolerance was reached."""
 

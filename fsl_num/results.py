@@ -1,0 +1,94 @@
+"""Results as values: they compare by what they hold, hash, and go to other processes and into files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+
+class Result:
+    """What a frozen dataclass of results inherits from: equality by its fields, arrays by their numbers; a hash; and a
+    state for pickling of the fields alone.
+
+    >>> import pickle
+    >>> @dataclass(frozen=True, eq=False)
+    ... class Curve(Result):
+    ...     rates: np.ndarray
+    >>> one, other = Curve(np.array([0.1, 0.2])), Curve(np.array([0.1, 0.2]))
+    >>> one == other, hash(one) == hash(other), one == Curve(np.array([0.1]))
+    (True, True, False)
+    """
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, each.name) for each in fields(self) if each.compare)  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are of one class and have the same in every field."""
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, Result)
+        return all(_same(one, another) for one, another in zip(self._values(), other._values(), strict=True))
+
+    def __hash__(self) -> int:
+        """The same for equal results."""
+        return hash((type(self), *map(_key, self._values())))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, without what was computed from them and kept."""
+        return {each.name: _packed(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Restore the fields."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value.restored() if isinstance(value, _Packed) else value)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        if np.asarray(one).dtype == object:
+            return np.array_equal(one, other)
+        return np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind in "fc")
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
+
+
+def _key(value: Any) -> Any:
+    """What hashes alike for values that are the same."""
+    if isinstance(value, np.ndarray):
+        numbers = value.astype(np.float64) if value.dtype.kind in "biuf" else np.zeros(1)
+        return value.shape, float(np.nan_to_num(numbers).sum())
+    if isinstance(value, tuple):
+        return tuple(map(_key, value))
+    return frozenset((name, _key(item)) for name, item in value.items()) if isinstance(value, Mapping) else value
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """What pickle does not take by itself: a read-only mapping, or numbers of many digits."""
+
+    items: Any
+    shape: tuple[int, ...] | None = None
+    binary_digits: int = 0
+
+    def restored(self) -> Any:
+        if self.shape is None:
+            return MappingProxyType(self.items)
+        import mpmath
+
+        context = mpmath.mp.clone()
+        context.prec = self.binary_digits
+        numbers = [context.make_mpf(each) for each in self.items]
+        return np.array([*numbers, None], dtype=object)[:-1].reshape(self.shape)
+
+
+def _packed(value: Any) -> Any:
+    if isinstance(value, MappingProxyType):
+        return _Packed(dict(value))
+    if isinstance(value, np.ndarray) and value.dtype == object and value.size:
+        return _Packed([each._mpf_ for each in value.flat], value.shape, value.flat[0].context.prec)
+    return value
