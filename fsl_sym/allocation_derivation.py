@@ -29,6 +29,7 @@ from fsl_sym.proof import (
     same_order,
 )
 from fsl_sym.symbols import K1, K2, T1, T2, B, D, K, a, b, gamma, r, s, sigma
+from fsl_sym.values import as_expression
 
 _BEYOND = Symbol("w", positive=True)
 _ABOVE = Symbol("w'", positive=True)
@@ -77,7 +78,8 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
     >>> law_in_hyperparameters(scaling_law("exp-decay"), D).verify().holds
     True
     """
-    peak, grown = gamma * D / K, ((K, 2 + _BEYOND), (budget, 1 + _ABOVE))
+    budget, peak = as_expression(budget), gamma * D / K
+    grown = ((K, 2 + _BEYOND), (budget, 1 + _ABOVE))
     put = ((a, peak), (b, peak / K), (B, D / K), (sigma, Integer(1)), (K1, STABLE_FRACTION * K), (K2, r * K))
     share = 1 - 1 / K
 
@@ -117,6 +119,7 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
 
 def optimum(law: ScalingLaw, budget: Symbol, regime: Regime, region: Region) -> Derivation:
     """The least value of the law under the budget, all over a regime."""
+    budget = as_expression(budget)
     rule = Optimal(region.certificates, regime, law.variables, budget, law.constraints(budget), region.loss)
     step = Step(
         law.in_hyperparameters(budget), region.loss.as_expr(budget), rule, f"{regime.name}: {_relation(regime)}"

@@ -32,6 +32,7 @@ from fsl_sym.proof import (
     chains,
 )
 from fsl_sym.symbols import B, C, M, T, a, beta, lam, s, t
+from fsl_sym.values import as_expression
 
 c: Final = Symbol("c", positive=True)
 """The time scale of the power kernel (1 + c t)^-(2 - 1/beta)."""
@@ -67,7 +68,7 @@ def power_kernel(time: Expr) -> Expr:
     >>> power_kernel(t).subs(t, 0)
     1
     """
-    return (1 + c * time) ** (-KERNEL_POWER)
+    return (1 + c * as_expression(time)) ** (-KERNEL_POWER)
 
 
 def kernel_integral() -> Derivation:
@@ -93,12 +94,13 @@ _CLOCK: Final = ((Derivative(clock(v), v), phi(v)), (clock(end), whole))
 
 def injected(time: Symbol) -> Expr:
     """The noise that a unit rate injects at a physical time and that is there at the end."""
+    time = as_expression(time)
     return kernel(whole - clock(time)) * source(clock(time)) * phi(time)
 
 
 def kept(start: Expr) -> Integral:
     """What is there at the end of the noise that a unit of effective rate injects from an intrinsic time on."""
-    return Integral(kernel(whole - past) * source(past), (past, start, whole))
+    return Integral(kernel(whole - past) * source(past), (past, as_expression(start), whole))
 
 
 def _from_the_start(lemma: Derivation, factor: Expr) -> tuple[Step, ...]:

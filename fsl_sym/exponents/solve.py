@@ -23,7 +23,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.printing import latex
-from fsl_sym.domain import Domain, exact
+from fsl_sym.domain import Domain
 from fsl_sym.exponents.cells import Explorer
 from fsl_sym.exponents.certificate import Certificate
 from fsl_sym.exponents.clock import Clock, OutOfTime, Progress
@@ -33,7 +33,7 @@ from fsl_sym.exponents.programme import ElementTriple
 from fsl_sym.exponents.regions import Assembly, Patch
 from fsl_sym.exponents.walls import ANY, Box, Point, Walls
 from fsl_sym.order import Order
-from fsl_sym.values import FrozenMapping, fields_only
+from fsl_sym.values import FrozenMapping, as_fraction, exact, fields_only
 
 _RELATIONS = {(1,): Gt, (0,): Eq, (-1,): Lt, (0, 1): Ge, (-1, 0): Le, (-1, 1): Ne}
 
@@ -182,7 +182,7 @@ class ExponentSolution:
                 "nothing else (symbols, not their names)"
             )
         values = {symbol: exact(given[symbol]) for symbol in self.law.domain.symbols}
-        fractions = {symbol: Fraction(int(value.p), int(value.q)) for symbol, value in values.items()}
+        fractions = {symbol: as_fraction(value) for symbol, value in values.items()}
         if not self.law.domain.contains(fractions):
             raise ValueError(f"{values} lies outside the ranges {dict(self.law.domain.ranges)} of the parameters")
         outcome = self._optimiser.outcome(fractions)

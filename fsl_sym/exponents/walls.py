@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from fsl_sym.domain import Domain
+from fsl_sym.values import as_fraction
 
 Element = Any  # of the field Q(parameters)
 Signs = frozenset[int]
@@ -196,7 +197,7 @@ def value_at(polynomial: Any, coordinates: tuple[Fraction, ...]) -> Fraction:
     """The value of a polynomial of the ring at a point."""
     total = Fraction(0)
     for exponents, coefficient in polynomial.terms():
-        value = Fraction(int(coefficient.numerator), int(coefficient.denominator))
+        value = as_fraction(coefficient)
         for coordinate, exponent in zip(coordinates, exponents, strict=True):
             if exponent:
                 value *= coordinate**exponent

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from sympy import Eq, Expr, Min, Mul, Symbol, sympify, true
+from sympy import Eq, Expr, Integer, Min, Mul, Symbol, true
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.equality import equal
 from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.proof import Derivation
 from fsl_sym.spectrum import FiniteSize
+from fsl_sym.symbols import M, beta
+from fsl_sym.values import as_expression, assigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,7 @@ class GrowthOrder:
     def __post_init__(self) -> None:
         if not self.alternatives:
             raise ValueError("a growth order needs at least one monomial; {} is the order 1")
-        frozen = tuple(
-            MappingProxyType({sympify(base): sympify(exponent) for base, exponent in item.items()})
-            for item in self.alternatives
-        )
+        frozen = tuple(MappingProxyType(assigned(item)) for item in self.alternatives)
         object.__setattr__(self, "alternatives", frozen)
 
     @property
@@ -52,10 +51,18 @@ class GrowthOrder:
 
     def times(self, base: Expr, exponent: Expr | int = 1) -> GrowthOrder:
         """The order with a factor ``base^exponent``."""
-        power = sympify(exponent)
-        return GrowthOrder(
-            tuple({**item, base: item.get(base, sympify(0)) + power} for item in self.alternatives), self.condition
-        )
+        power = as_expression(exponent)
+        return replace(self, alternatives=tuple({**x, base: x.get(base, 0) + power} for x in self.alternatives))
+
+
+def cut_order(time: Expr) -> GrowthOrder:
+    """min{M, time^(1/beta)}/time: the modes that an intrinsic time does not reach, or there are not, are cut off.
+
+    >>> from fsl_sym.symbols import T
+    >>> cut_order(T).expression
+    Min(T**(-1 + 1/beta), M/T)
+    """
+    return GrowthOrder(({M: Integer(1), time: Integer(-1)}, {time: 1 / beta - 1}))
 
 
 @dataclass(frozen=True, slots=True)

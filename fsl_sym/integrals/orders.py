@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Integral, Min, Sum, Symbol, exp, gamma, oo, uppergamma, zeta
+from sympy import Expr, Integer, Integral, Min, Symbol, exp, gamma, oo, uppergamma, zeta
 
 from fsl_sym.integrals.exponential_decay import crossover_derivations, i1_sum, i2_sum, remaining, to_crossover
-from fsl_sym.integrals.stable_phase import LAM
 from fsl_sym.proof import (
     AtMostBoth,
     Counted,
@@ -26,8 +25,8 @@ from fsl_sym.proof import (
     Turned,
     ZetaSeries,
 )
-from fsl_sym.spectrum import X
-from fsl_sym.symbols import M, T, beta, j
+from fsl_sym.spectrum import LAM, X, over_modes
+from fsl_sym.symbols import M, T, beta
 
 _U = Symbol("u", positive=True)
 _V = Symbol("v", positive=True)
@@ -54,7 +53,7 @@ def i1_order() -> Derivation:
     term = Derivation(
         "term", "A mode of I1", (Step(mode, LAM / 2, Instance(half, ((_U, LAM * T),), LAM), "u = lambda_j T"),)
     )
-    trace, endless = Sum(LAM / 2, (j, 1, M)), Sum(LAM / 2, (j, 1, oo))
+    trace, endless = over_modes(LAM / 2), over_modes(LAM / 2, oo)
     upper = Derivation(
         "I1 upper bound",
         "I1 is at most half the trace",
@@ -94,7 +93,7 @@ def i2_bounds() -> tuple[Derivation, Derivation]:
     and each of the M terms is at most 1. Below: the modes j <= min{M, T^(1/beta)} each have lambda_j T >= 1, hence
     g >= g(1), and there are at least half as many as that minimum (its integer part).
     """
-    reduced = Sum(remaining(T * LAM), (j, 1, M))
+    reduced = over_modes(remaining(T * LAM))
     smooth = Integral(remaining(T * _Y**-beta), (_Y, 0, M))
     closed = M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta)
     g = remaining(_U)
@@ -104,7 +103,7 @@ def i2_bounds() -> tuple[Derivation, Derivation]:
         "Each term is at most 1",
         (Step(remaining(T * LAM), Integer(1), Instance(whole, ((_U, T * LAM),)), "u = lambda_j T"),),
     )
-    number = Sum(Integer(1), (j, 1, M))
+    number = over_modes(Integer(1))
     constant = Integer(2) ** (1 / beta) * gamma(2 - 1 / beta)
     factor = 1 + constant
     by_size = Derivation(

@@ -9,12 +9,13 @@ from sym_oracle_lp import EQUAL, Face
 from sympy import Gt, Rational
 
 from fsl_sym.allocation import QUANTITIES, optimal_allocation, order_range_latex, table
-from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES, exact
+from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES
 from fsl_sym.exponents.certificate import check
 from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.laws import BUDGETS, SCHEDULES
 from fsl_sym.order import Order
 from fsl_sym.symbols import D, beta, s
+from fsl_sym.values import exact
 
 PROBLEMS = [(schedule, budget) for schedule in SCHEDULES for budget in BUDGETS]
 POINTS = oracle.points(200, seed=20)

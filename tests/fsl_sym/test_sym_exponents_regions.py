@@ -19,7 +19,7 @@ from sym_random_laws import N as BUDGET
 from sympy import And, Eq, Max, Min, Ne, Rational, Symbol, log, sqrt, symbols
 
 from fsl_sym import check, optimal_exponents, optimal_exponents_at
-from fsl_sym.domain import exact
+from fsl_sym.values import exact
 
 M, D, T, S, B, U, C, N, lam, n, h1, h2, h3 = symbols("M D T S B U C N lambda n h1 h2 h3", positive=True)
 a, b, c, d, e, f, g, k, r, al, be = symbols("a b c d e f g k r alpha beta")
