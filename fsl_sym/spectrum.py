@@ -27,6 +27,7 @@ from fsl_sym.proof import (
     Substitution,
     SumOfBounds,
     SumToIntegral,
+    lemma,
 )
 from fsl_sym.symbols import M, beta, j, s, t
 from fsl_sym.values import as_expression
@@ -234,9 +235,7 @@ def approximation_error_asymptotics() -> TwoSided:
     tail = _Y**-exponent
     total = Sum(j**-exponent, (j, M + 1, oo))
     above, below = Integral(tail, (_Y, M, oo)), Integral(tail, (_Y, M + 1, oo))
-    below_value = Derivation(
-        "tail integral", "The integral from M + 1", (Step(below, lower, Antiderivative(primitive), "a power of y"),)
-    )
+    below_value = lemma(below, lower, Antiderivative(primitive), "the integral from M + 1: a power of y")
     from_above = (
         Step(total, above, IntegralTest(), "the summand falls"),
         Step(above, upper, Antiderivative(primitive), "a power of y"),
@@ -263,14 +262,10 @@ def signal_gap() -> Derivation:
     '1/(M**(beta*s)*beta*s)'
     """
     fall = exp(-2 * _V * t)
-    mode = Derivation("mode", "A mode falls from 1", (Step(fall, Integer(1), Monotone(t, -2 * _V * fall), "it falls"),))
+    mode = lemma(fall, Integer(1), Monotone(t, -2 * _V * fall), "A mode falls from 1: it falls")
     weight = j ** (-1 - s * beta)
     decayed = weight * decay(t)
-    term = Derivation(
-        "term",
-        "A term of the signal has fallen since t = 0",
-        (Step(decayed, weight, Instance(mode, ((_V, LAM),), weight), "the mode j"),),
-    )
+    term = lemma(decayed, weight, Instance(mode, ((_V, LAM),), weight), "the mode j")
     gap, start = (Sum(each, (j, M + 1, oo)) for each in (decayed, weight))
     steps = (
         Step(gap, start, SumOfBounds(term), "each mode has fallen since t = 0"),

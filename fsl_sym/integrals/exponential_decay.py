@@ -25,6 +25,7 @@ from fsl_sym.proof import (
     SumToIntegral,
     Termwise,
     chains,
+    lemma,
 )
 from fsl_sym.schedules import schedule
 from fsl_sym.spectrum import LAM, FiniteSize, X, decay, forgetting_kernel, over_modes
@@ -163,12 +164,8 @@ def i1_finite() -> FiniteSize:
     missing = M ** (1 - beta) / (2 * (beta - 1))
     trace, tail = over_modes(LAM / 2), Sum(LAM / 2, (j, M + 1, oo))
     outer = Integral(_Y**-beta / 2, (_Y, M, oo))
-    split = Derivation(
-        "split",
-        "The trace less what has not been forgotten",
-        (Step(i1_sum(), trace - stable.exact, Termwise(), "mode by mode"),),
-    )
-    kept = Derivation("kept", "The trace of the first modes", (Step(trace, trace, Identity(), "as it is"),))
+    split = lemma(i1_sum(), trace - stable.exact, Termwise(), "mode by mode")
+    kept = lemma(trace, trace, Identity(), "the trace of the first modes: as it is")
     smooth = Derivation(
         "I1 finite M",
         "I1 for finite M",

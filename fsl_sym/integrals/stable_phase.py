@@ -26,6 +26,7 @@ from fsl_sym.proof import (
     Step,
     SumOfBounds,
     WithinError,
+    lemma,
 )
 from fsl_sym.spectrum import LAM, FiniteSize, decay, exponential_sum, forgetting_kernel, over_modes
 from fsl_sym.symbols import HALF, T1, T2, M, a, beta, j, t
@@ -108,13 +109,9 @@ def _bounds() -> tuple[Derivation, Derivation]:
 
     """
     peak = exp(-1) / (4 * T2)
-    one = Derivation(
-        "peak", "The peak of a mode", (Step(_V * exp(-2 * _V * T2) / 2, peak, Maximum(_V), "one critical point"),)
-    )
+    one = lemma(_V * exp(-2 * _V * T2) / 2, peak, Maximum(_V), "the peak of a mode: one critical point")
     mode = LAM * decay(T2) / 2
-    term = Derivation(
-        "stable term", "A mode of the stable phase", (Step(mode, peak, Instance(one, ((_V, LAM),)), "v = lambda_j"),)
-    )
+    term = lemma(mode, peak, Instance(one, ((_V, LAM),)), "A mode of the stable phase: v = lambda_j")
     number = over_modes(peak)
     by_size = Derivation(
         "stable bound by size",
@@ -129,40 +126,22 @@ def _bounds() -> tuple[Derivation, Derivation]:
     assert form.error == peak
     front = (2 * T2) ** (1 / beta - 1) / (2 * beta)
     tail = uppergamma(1 - 1 / beta, _U)
-    whole = Derivation(
-        "incomplete gamma",
-        "The incomplete gamma function is at most the whole",
-        (Step(tail, gamma(1 - 1 / beta), Monotone(_U, -(_U ** (-1 / beta)) * exp(-_U)), "it falls"),),
-    )
-    smooth = Derivation(
-        "stable integral",
-        "The integral is at most that over all modes",
-        (
-            Step(
-                form.approximation,
-                front * gamma(1 - 1 / beta),
-                Instance(whole, ((_U, 2 * T2 * M**-beta),), front),
-                "the incomplete gamma function at its place",
-            ),
-        ),
+    whole = lemma(tail, gamma(1 - 1 / beta), Monotone(_U, -(_U ** (-1 / beta)) * exp(-_U)), "it falls")
+    smooth = lemma(
+        form.approximation,
+        front * gamma(1 - 1 / beta),
+        Instance(whole, ((_U, 2 * T2 * M**-beta),), front),
+        "the incomplete gamma function at its place",
     )
     order = T2 ** (1 / beta - 1)
     later = exp(-_U / beta)
-    shrinks = Derivation(
-        "shrinks", "A power below 1", (Step(later, Integer(1), Monotone(_U, -later / beta), "it falls from 1"),)
-    )
+    shrinks = lemma(later, Integer(1), Monotone(_U, -later / beta), "A power below 1: it falls from 1")
     beyond = ((T2, 1 + _V),)
-    error = Derivation(
-        "stable error",
-        "The peak is of lower order",
-        (
-            Step(
-                peak,
-                exp(-1) / 4 * order,
-                Instance(shrinks, ((_U, log(T2)),), exp(-1) / 4 * order, beyond),
-                "T_2^(-1/beta) = exp(-log(T_2)/beta) is at most 1",
-            ),
-        ),
+    error = lemma(
+        peak,
+        exp(-1) / 4 * order,
+        Instance(shrinks, ((_U, log(T2)),), exp(-1) / 4 * order, beyond),
+        "T_2^(-1/beta) = exp(-log(T_2)/beta) is at most 1",
     )
     constant = gamma(1 - 1 / beta) * Integer(2) ** (1 / beta - 1) / (2 * beta) + exp(-1) / 4
     by_time = Derivation(

@@ -306,6 +306,17 @@ class Derivation(_Final, Sequence[Step]):
         return as_latex(self)
 
 
+def lemma(before: Expr, after: Expr, rule: Rule, why: str) -> Derivation:
+    """A derivation of one step, named by its reason: what most rules carry.
+
+    >>> from fsl_sym.proof import Identity
+    >>> from fsl_sym.symbols import a
+    >>> print(lemma(a + a, 2 * a, Identity(), "add").prove())
+    2*a = 2*a  [0 < a]
+    """
+    return Derivation(why, why, (Step(before, after, rule, why),))
+
+
 def chains(name: str, title: str, steps: Sequence[Step], source: str = "") -> tuple[Derivation, ...]:
     """Several derivations under one heading: a step that does not continue the one before begins another.
 
