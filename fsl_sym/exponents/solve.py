@@ -88,6 +88,19 @@ class OrderRange:
             return f"at least {lower}"
         return lower if self.is_point else f"from {lower} to {upper}"
 
+    def as_latex(self, base: Symbol) -> str:
+        r"""The order or the range in LaTeX: powers of ``base`` and of its logarithm.
+
+        >>> print(OrderRange(Order(1), None).as_latex(Symbol("D")))
+        \gtrsim D
+        """
+        lower, upper = (None if end is None else end.as_latex(base) for end in (self.lower, self.upper))
+        if lower is None:
+            return r"\text{any}" if upper is None else rf"\lesssim {upper}"
+        if upper is None:
+            return rf"\gtrsim {lower}"
+        return lower if self.is_point else rf"\text{{from }} {lower} \text{{ to }} {upper}"
+
     def subs(self, values: Any) -> OrderRange:
         """The range with parameters replaced."""
         return OrderRange(*(None if end is None else end.subs(values) for end in (self.lower, self.upper)))
@@ -209,7 +222,7 @@ class ExponentSolution:
         for region in self.regions:
             condition = latex(region.condition) if region.conditions else r"\text{everywhere}"
             cells = [condition, region.loss.as_latex(self.law.budget)]
-            cells += [_range_latex(each, self.law.budget) for each in region.variables.values()]
+            cells += [each.as_latex(self.law.budget) for each in region.variables.values()]
             rows.append(" & ".join(cells))
         head = " & ".join([r"\text{region}", r"\text{loss}", *(latex(symbol) for symbol in self.law.variables)])
         columns = "l" * (2 + len(self.law.variables))
@@ -389,11 +402,3 @@ def _read(formulas: Formulas, law: Law) -> tuple[Order, dict[Symbol, OrderRange]
         symbol: OrderRange(order(lower), order(upper))
         for symbol, (lower, upper) in zip(law.variables, formulas.ranges, strict=True)
     }
-
-
-def _range_latex(each: OrderRange, budget: Symbol) -> str:
-    if each.is_point and each.lower is not None:
-        return each.lower.as_latex(budget)
-    lower = "(0" if each.lower is None else f"[{each.lower.as_latex(budget)}"
-    upper = r"\infty)" if each.upper is None else f"{each.upper.as_latex(budget)}]"
-    return rf"{lower},\ {upper}"
