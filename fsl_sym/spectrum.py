@@ -12,6 +12,7 @@ from typing import Final
 from sympy import And, Expr, Ge, Integer, Integral, Le, Mul, Sum, Symbol, exp, expand, oo, uppergamma, zeta
 from sympy.logic.boolalg import Boolean
 
+from fsl_sym.algebra.equality import simplified
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.proof import (
@@ -154,7 +155,7 @@ class FiniteSize:
         ValueError
             If M does not drop out: the power is not the one of the scaling.
         """
-        scaled = (self.approximation * M**power).subs(t, X * M**beta).simplify()
+        scaled = simplified((self.approximation * M**power).subs(t, X * M**beta))
         if scaled.has(M):
             raise ValueError(f"M^{power} is not the scale of this sum: {scaled} still holds M")
         return scaled

@@ -65,9 +65,7 @@ class Certificate:
             multipliers = [programme.law.field.zero] * len(programme.rows)
             for row, multiplier in zip(basis.rows, basis.multipliers, strict=True):
                 multipliers[row] = multiplier
-            proofs.append(
-                BranchProof(*_rows(programme), _expressions(law, multipliers), basis.infeasible is not None)
-            )
+            proofs.append(BranchProof(*_rows(programme), _expressions(law, multipliers), basis.infeasible is not None))
         optimum = outcome.programmes[outcome.winner][1]
         point = tuple(_expressions(law, triple) for triple in optimum.point)
         return cls(tuple(proofs), point[0], outcome.winner, point, witness)

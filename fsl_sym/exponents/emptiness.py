@@ -60,9 +60,7 @@ class Emptiness:
     def pairwise(self, box: Box, changed: int) -> bool:
         """Whether the wall ``changed`` contradicts one other wall of the box."""
         mine = box[changed]
-        return any(
-            self._contradict(changed, mine, wall, signs) for wall, signs in box.items() if wall != changed
-        )
+        return any(self._contradict(changed, mine, wall, signs) for wall, signs in box.items() if wall != changed)
 
     def impossible(self, box: Box) -> bool:
         """Whether the box is shown to have no point, by all its walls together."""
@@ -193,7 +191,8 @@ def _useful(columns: list[Demand], free: list[int]) -> list[Demand]:
     while True:
         negative = {(monomial, up) for row in rows for monomial, up, _ in row}
         kept = [
-            k for k, row in enumerate(rows)
+            k
+            for k, row in enumerate(rows)
             if all((monomial, not up) in negative for monomial, up, odd in row if up or odd)
         ]
         if len(kept) == len(rows):
@@ -256,9 +255,7 @@ def _contradiction(weighted: list[tuple[Demand, Fraction]], free: list[int]) -> 
     return below or any(demand.strict for demand, _ in weighted)
 
 
-def _chosen(
-    table: list[list[float]], gains: list[float], clock: Clock
-) -> tuple[list[int], list[int], int] | None:
+def _chosen(table: list[list[float]], gains: list[float], clock: Clock) -> tuple[list[int], list[int], int] | None:
     """The basic columns, the rows that vanish, and the variable that may grow without end (a column, or a row after
     all columns); None where the floating-point simplex method meets none. Every right-hand side is 0.
     """

@@ -137,9 +137,7 @@ class Points:
             for each in solved:
                 polynomial = _put(polynomial, each)
             roots.update(_roots(_on_line(polynomial, base, place)))
-        inside = sorted(
-            root for root in roots if (lower is None or root > lower) and (upper is None or root < upper)
-        )
+        inside = sorted(root for root in roots if (lower is None or root > lower) and (upper is None or root < upper))
         values = list(inside)
         ends: list[Any] = [lower, *inside, upper]
         for left, right in zip(ends, ends[1:], strict=False):

@@ -77,9 +77,7 @@ class Condition:
 
     def undecided(self, box: Box) -> int:
         """The first wall that may still have several signs in the box."""
-        return next(
-            wall for part in self.parts for wall, _ in part.powers if len(box.get(wall, ANY)) > 1
-        )
+        return next(wall for part in self.parts for wall, _ in part.powers if len(box.get(wall, ANY)) > 1)
 
 
 class Walls:

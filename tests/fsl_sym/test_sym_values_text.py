@@ -112,7 +112,8 @@ def ran() -> bool:
 
 
 def test_the_program_runs_where_sympy_reads_it() -> None:
-    for way in (sympify, exp, lambda text: t.subs(t, text), lambda text: Sum(j, (j, 1, text)), lambda text: t**(text,)):
+    readers = (sympify, exp, lambda text: t.subs(t, text), lambda text: Sum(j, (j, 1, text)), lambda text: t ** (text,))
+    for way in readers:
         with pytest.raises(Exception):  # noqa: B017  (sympy fails in one of several ways once it has run it)
             way(PROGRAM)
             raise ValueError

@@ -218,7 +218,6 @@ class WithinError(FromLemma):
 class Turned(FromLemma):
     """A bound read from its other end."""
 
-
     @property
     def relation(self) -> str:
         """``>=`` for ``<=``, and the other way round."""
