@@ -19,13 +19,13 @@ from sympy import Symbol, factor
 
 from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation_derivation import allocation_derivations
-from fsl_sym.domain import REGIMES, Regime, exact, regime_of
+from fsl_sym.domain import REGIMES, Regime, regime_of
 from fsl_sym.exponents.solve import ExponentSolution, OrderRange, Region, optimal_exponents
 from fsl_sym.laws import BUDGETS, SCHEDULES, ScalingLaw, scaling_law
 from fsl_sym.order import Order
 from fsl_sym.proof import Derivation
 from fsl_sym.symbols import RANGES, B, D, K, M, N, beta, gamma, r, s
-from fsl_sym.values import FrozenMapping, fields_only
+from fsl_sym.values import FrozenMapping, exact, fields_only
 
 QUANTITIES: Final = MappingProxyType(
     {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K, "batch_size": B}
@@ -112,7 +112,7 @@ class Allocation:
     def _repr_latex_(self) -> str:
         names = list(self.regimes[0].quantities)
         head = " & ".join([r"\text{regime}", *(_heading(name) for name in names)])
-        cells = [[order_range_latex(regime.quantities[name], self.base) for name in names] for regime in self.regimes]
+        cells = [[regime.quantities[name].as_latex(self.base) for name in names] for regime in self.regimes]
         titles = [rf"\text{{{regime.name}: }} {latex(regime.condition)}" for regime in self.regimes]
         if all(row == cells[0] for row in cells):
             titles, cells = [r"\text{every } s, \beta"], cells[:1]
@@ -187,20 +187,6 @@ def _region_of(solution: ExponentSolution, regime: Regime) -> Region:
         f"the regime {regime.name} is cut by the regions {[each.condition for each in solution.regions]}"
     )
     return homes[0]
-
-
-def order_range_latex(each: OrderRange, base: Symbol) -> str:
-    """An order, or a range of orders, in LaTeX: powers of ``base`` and of its logarithm.
-
-    >>> order_range_latex(OrderRange(Order(1), None), D)
-    '\\\\gtrsim D'
-    """
-    lower, upper = (None if end is None else end.as_latex(base) for end in (each.lower, each.upper))
-    if lower is None:
-        return r"\text{any}" if upper is None else rf"\lesssim {upper}"
-    if upper is None:
-        return rf"\gtrsim {lower}"
-    return lower if each.is_point else rf"\text{{from }} {lower} \text{{ to }} {upper}"
 
 
 def table() -> tuple[tuple[Allocation, Allocation], ...]:

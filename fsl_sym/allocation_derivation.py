@@ -26,9 +26,11 @@ from fsl_sym.proof import (
     Smaller,
     Step,
     Turned,
+    lemma,
     same_order,
 )
 from fsl_sym.symbols import K1, K2, T1, T2, B, D, K, a, b, gamma, r, s, sigma
+from fsl_sym.values import as_expression
 
 _BEYOND = Symbol("w", positive=True)
 _ABOVE = Symbol("w'", positive=True)
@@ -60,9 +62,9 @@ def noise_derivations(law: ScalingLaw) -> tuple[Derivation, ...]:
 def _nearly_one(share: Expr) -> Derivation:
     """1 - 1/K is of order 1 for K > 2."""
     half = Integer(1) / 2
-    above = Derivation("share above", "At most 1", (Step(share, Integer(1), Smaller(ranges=_LARGE), "1/K > 0"),))
-    low = Derivation("share below", "At least 1/2", (Step(half, share, Smaller(ranges=_LARGE), "1/K < 1/2"),))
-    below = Derivation("share from below", "At least 1/2", (Step(share, half, Turned(low), "read backwards"),))
+    above = lemma(share, Integer(1), Smaller(ranges=_LARGE), "at most 1: 1/K > 0")
+    low = lemma(half, share, Smaller(ranges=_LARGE), "at least 1/2: 1/K < 1/2")
+    below = lemma(share, half, Turned(low), "at least 1/2: read backwards")
     step = Step(share, Integer(1), OrderBetween(above, below), "between 1/2 and 1")
     return Derivation("share", "1 - 1/K is of order 1", (step,))
 
@@ -77,7 +79,8 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
     >>> law_in_hyperparameters(scaling_law("exp-decay"), D).verify().holds
     True
     """
-    peak, grown = gamma * D / K, ((K, 2 + _BEYOND), (budget, 1 + _ABOVE))
+    budget, peak = as_expression(budget), gamma * D / K
+    grown = ((K, 2 + _BEYOND), (budget, 1 + _ABOVE))
     put = ((a, peak), (b, peak / K), (B, D / K), (sigma, Integer(1)), (K1, STABLE_FRACTION * K), (K2, r * K))
     share = 1 - 1 / K
 
@@ -86,7 +89,7 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
         return Step(before, after, Defined(used), why)
 
     logs = same_order(log(K), log(budget))
-    assumed = Derivation("log K", "The logarithm of K", (Step(logs.left, logs.right, Assumed(logs), "assumed"),))
+    assumed = lemma(logs.left, logs.right, Assumed(logs), "the logarithm of K: assumed")
     orders = []
     for name, total in law.functional.intrinsic_times.items():
         known: tuple[Step, ...] = (Step(name, total, Defined(((name, total),)), "the intrinsic time"),)
@@ -117,6 +120,7 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
 
 def optimum(law: ScalingLaw, budget: Symbol, regime: Regime, region: Region) -> Derivation:
     """The least value of the law under the budget, all over a regime."""
+    budget = as_expression(budget)
     rule = Optimal(region.certificates, regime, law.variables, budget, law.constraints(budget), region.loss)
     step = Step(
         law.in_hyperparameters(budget), region.loss.as_expr(budget), rule, f"{regime.name}: {_relation(regime)}"

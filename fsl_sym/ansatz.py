@@ -11,6 +11,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from sympy import Derivative, Expr, Function, Integer, Integral, Sum, Symbol, diff, oo, sqrt
@@ -30,8 +31,10 @@ from fsl_sym.proof import (
     Substitution,
     Turned,
     chains,
+    lemma,
 )
 from fsl_sym.symbols import B, C, M, T, a, beta, lam, s, t
+from fsl_sym.values import as_expression
 
 c: Final = Symbol("c", positive=True)
 """The time scale of the power kernel (1 + c t)^-(2 - 1/beta)."""
@@ -67,7 +70,7 @@ def power_kernel(time: Expr) -> Expr:
     >>> power_kernel(t).subs(t, 0)
     1
     """
-    return (1 + c * time) ** (-KERNEL_POWER)
+    return (1 + c * as_expression(time)) ** (-KERNEL_POWER)
 
 
 def kernel_integral() -> Derivation:
@@ -93,20 +96,19 @@ _CLOCK: Final = ((Derivative(clock(v), v), phi(v)), (clock(end), whole))
 
 def injected(time: Symbol) -> Expr:
     """The noise that a unit rate injects at a physical time and that is there at the end."""
+    time = as_expression(time)
     return kernel(whole - clock(time)) * source(clock(time)) * phi(time)
 
 
 def kept(start: Expr) -> Integral:
     """What is there at the end of the noise that a unit of effective rate injects from an intrinsic time on."""
-    return Integral(kernel(whole - past) * source(past), (past, start, whole))
+    return Integral(kernel(whole - past) * source(past), (past, as_expression(start), whole))
 
 
-def _from_the_start(lemma: Derivation, factor: Expr) -> tuple[Step, ...]:
+def _from_the_start(known: Derivation, factor: Expr) -> tuple[Step, ...]:
     """A lemma about the time from v to the end, at v = 0 where T = 0."""
-    left, right = (factor * side.subs(v, 0) for side in (lemma.steps[0].before, lemma.steps[-1].after))
-    whole_time = Derivation(
-        lemma.name, lemma.title, (Step(left / factor, right / factor, Instance(lemma, ((v, Integer(0)),)), "v = 0"),)
-    )
+    left, right = (factor * side.subs(v, 0) for side in (known.steps[0].before, known.steps[-1].after))
+    whole_time = lemma(left / factor, right / factor, Instance(known, ((v, Integer(0)),)), "v = 0")
     steps = [Step(left, right, Linear(((factor, whole_time),)), "from the start on, v = 0")]
     if right.has(clock(0)):
         steps.append(Step(right, right.subs(clock(0), 0), Defined(((clock(0), Integer(0)),)), "T(0) = 0"))
@@ -124,17 +126,16 @@ def physical_time() -> Derivation:
     physical = Integral(injected(u) * h * phi(u) / batch(u), (u, v, end))
     given = (*_CLOCK, (effective(clock(v)), h * phi(v) / batch(v)))
     why = "both vanish at the end, and T' = phi, gamma(T(u)) = h phi(u)/b(u)"
-    lemma = Derivation("from v on", "From v on", (Step(physical, intrinsic, SameDerivative(v, end, given), why),))
+    from_any_time = lemma(physical, intrinsic, SameDerivative(v, end, given), why)
     title = "The noise functional in physical time"
-    back = Derivation("in physical time", title, _from_the_start(lemma, Integer(1)))
+    back = Derivation("in physical time", title, _from_the_start(from_any_time, Integer(1)))
     step = Step(back.steps[-1].after, back.steps[0].before, Turned(back), "read from its other end")
     return Derivation("physical time", title, (step,), "sub:the_kernel_teacher_student_setup")
 
 
 def _unit_rate() -> Derivation:
     why = "t = T(u): both vanish at the end and have one derivative"
-    step = Step(Integral(injected(u), (u, v, end)), kept(clock(v)), SameDerivative(v, end, _CLOCK), why)
-    return Derivation("unit rate", "The noise of a unit rate in either time", (step,))
+    return lemma(Integral(injected(u), (u, v, end)), kept(clock(v)), SameDerivative(v, end, _CLOCK), why)
 
 
 def first_rate() -> Derivation:
@@ -184,7 +185,7 @@ def reduction_by_parts() -> tuple[Derivation, ...]:
     last = Integral(diff(phi(u), u) * kept(clock(u)), (u, v, end))
     unit, noise = Integral(injected(u), (u, v, end)), Integral(injected(u) * phi(u), (u, v, end))
     same = SameDerivative(v, end, _CLOCK)
-    line = Derivation("order", "The order of integration", (Step(defined, turned, same, "both have one derivative"),))
+    line = lemma(defined, turned, same, "the order of integration: both have one derivative")
     whole_line = Derivation(
         "intrinsic",
         "In intrinsic time",
@@ -200,6 +201,17 @@ def reduction_by_parts() -> tuple[Derivation, ...]:
     )
 
 
+def _by_drops(kept_from: Callable[[Expr], Expr]) -> tuple[Derivation, Instance]:
+    """What the first rate, held, injects less what the steps inject, as a sum over the drops: for n steps, and for k.
+
+    Step i injects its rate times what is kept from its beginning, less what is kept from its end.
+    """
+    reduction = rate(0) * kept_from(Integer(0)) - Sum(rate(i) * (kept_from(i - 1) - kept_from(i)), (i, 1, n))
+    drops = Sum((rate(i - 1) - rate(i)) * kept_from(i - 1), (i, 1, n))
+    every_n = lemma(reduction, rate(n) * kept_from(n) + drops, Induction(n), "induction over the steps")
+    return every_n, Instance(every_n, ((n, k),))
+
+
 def abel_summation() -> Derivation:
     """The exact discrete form: a drop at step i acts from T(i-1) on, where step i begins.
 
@@ -209,14 +221,16 @@ def abel_summation() -> Derivation:
     >>> abel_summation().verify().holds
     True
     """
-    reduction = rate(0) * gone(0) - Sum(rate(i) * (gone(i - 1) - gone(i)), (i, 1, n))
-    drops = Sum((rate(i - 1) - rate(i)) * gone(i - 1), (i, 1, n))
-    by_steps = Step(reduction, rate(n) * gone(n) + drops, Induction(n), "induction over the steps")
-    lemma = Derivation("every n", "After n steps", (by_steps,))
-    ended = (rate(n) * gone(n) + drops).subs(n, k)
+    every_n, at_end = _by_drops(gone)
+    ended = every_n[0].after.subs(n, k)
     steps = (
-        Step(reduction.subs(n, k), ended, Instance(lemma, ((n, k),)), "after the last step"),
-        Step(ended, drops.subs(n, k), Defined(((gone(k), Integer(0)),)), "where nothing is forgotten: G(k) = 0"),
+        Step(every_n[0].before.subs(n, k), ended, at_end, "after the last step"),
+        Step(
+            ended,
+            ended - rate(k) * gone(k),
+            Defined(((gone(k), Integer(0)),)),
+            "where nothing is forgotten: G(k) = 0",
+        ),
     )
     return Derivation("Abel summation", "The loss reduction by decay, step by step", steps, "eq:numerical_LRD_form")
 
@@ -250,22 +264,20 @@ def multi_power() -> Derivation:
     by_steps = Sum(rate(i) * each, (i, 1, k))
     values = Sum(rate(i) * ((1 + c * left(i)) ** power - (1 + c * left(i - 1)) ** power), (i, 1, k))
     primitive = Antiderivative(-((1 + c * u) ** power))
-    first = Derivation("held", "The first rate", (Step(held, 1 - (1 + c * left(0)) ** power, primitive, "a power"),))
-    steps = Derivation("steps", "The steps", (Step(by_steps, values, primitive, "a power, step by step"),))
-    kept_at = {place: 1 - (1 + c * left(place)) ** power for place in (0, i - 1, i, n)}
-    reduction = rate(0) * kept_at[0] - Sum(rate(i) * (kept_at[i - 1] - kept_at[i]), (i, 1, n))
-    drops = Sum((rate(i - 1) - rate(i)) * kept_at[i - 1], (i, 1, n))
-    lemma = Derivation(
-        "every n",
-        "After n steps",
-        (Step(reduction, rate(n) * kept_at[n] + drops, Induction(n), "induction over the steps"),),
-    )
-    at_end, ended = reduction.subs(n, k), (rate(n) * kept_at[n] + drops).subs(n, k)
+    first = lemma(held, 1 - (1 + c * left(0)) ** power, primitive, "the first rate: a power")
+    steps = lemma(by_steps, values, primitive, "the steps: a power, step by step")
+    every_n, at_end = _by_drops(lambda place: 1 - (1 + c * left(place)) ** power)
+    reduction, ended = (side.subs(n, k) for side in (every_n[0].before, every_n[0].after))
     both = Linear(((rate(0), first), (Integer(-1), steps)))
     chain = (
-        Step(rate(0) * held - by_steps, at_end, both, "the kernel over each step"),
-        Step(at_end, ended, Instance(lemma, ((n, k),)), "after the last step"),
-        Step(ended, drops.subs(n, k), Defined(((left(k), Integer(0)),)), "no time is left"),
+        Step(rate(0) * held - by_steps, reduction, both, "the kernel over each step"),
+        Step(reduction, ended, at_end, "after the last step"),
+        Step(
+            ended,
+            ended - rate(k) * (1 - (1 + c * left(k)) ** power),
+            Defined(((left(k), Integer(0)),)),
+            "no time is left",
+        ),
     )
     return Derivation(
         "Multi-Power Law, steps",

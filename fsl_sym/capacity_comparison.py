@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from sympy import Expr, Symbol, factor, simplify
+from sympy import Expr, Integer, Symbol, factor
 
-from fsl_sym.algebra.equality import sign
+from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.laws import BUDGETS, SCHEDULES
 from fsl_sym.order import Order
@@ -34,7 +34,7 @@ def fixed_task_order(
     """
     found = getattr(optimal_allocation(schedule, budget).regime(regime).quantities[quantity], end)
     fixed = {s: ALPHA / beta}
-    return Order(factor(simplify(found.power.subs(fixed))), factor(simplify(found.log_power.subs(fixed))))
+    return Order(factor(simplified(found.power.subs(fixed))), factor(simplified(found.log_power.subs(fixed))))
 
 
 def _at(expression: Expr, regime: str, more: Expr) -> Expr:
@@ -56,7 +56,7 @@ def capacity_derivation() -> tuple[Derivation, ...]:
     steps: list[Step] = []
 
     def compared(name: str, regime: str, what: Expr) -> None:
-        first, second = (_at(what, regime, more) for more in (Symbol("zero") * 0, MORE))
+        first, second = (_at(what, regime, more) for more in (Integer(0), MORE))
         strict = sign(second - first) != 0
         why = f"{name}, {regime}: beta against beta + x" if strict else f"{name}, {regime}: beta does not enter"
         steps.append(Step(first, second, Smaller(strict), why))
@@ -69,7 +69,7 @@ def capacity_derivation() -> tuple[Derivation, ...]:
                 if not order.power.has(beta):
                     compared(f"{schedule}, {budget}, log power", regime, order.log_power)
             easy, hard = (fixed_task_order(schedule, budget, regime).power for regime in ("easy", "hard"))
-            across = _at(hard, "hard", Symbol("zero") * 0)
+            across = _at(hard, "hard", Integer(0))
             steps.append(
                 Step(
                     easy.subs(beta, 1 + ALPHA),
@@ -89,15 +89,14 @@ def peak_rate_derivation() -> tuple[Derivation, ...]:
     """
     lower = fixed_task_order("exp-decay", "compute", "easy", "peak_lr")
     upper = fixed_task_order("exp-decay", "compute", "easy", "peak_lr", "upper")
-    none = Symbol("zero") * 0
     steps = (
-        Step(_at(lower.power, "easy", MORE), none, Smaller(strict=True), "it falls with C"),
+        Step(_at(lower.power, "easy", MORE), Integer(0), Smaller(strict=True), "it falls with C"),
         Step(
-            _at(lower.power, "easy", none),
+            _at(lower.power, "easy", Integer(0)),
             _at(lower.power, "easy", MORE),
             Smaller(strict=True),
             "beta against beta + x",
         ),
-        Step(upper.power, none, Smaller(), "the largest optimal gamma is of order 1, whatever C and beta"),
+        Step(upper.power, Integer(0), Smaller(), "the largest optimal gamma is of order 1, whatever C and beta"),
     )
     return chains("peak rate", "The optimal peak rate of one task", steps, "sec: effect-lrs")

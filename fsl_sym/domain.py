@@ -13,49 +13,22 @@ from its open range to (0, oo) is positive. Where that proof fails the answer is
 
 from __future__ import annotations
 
-import numbers
 import random
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Final
 
-from sympy import Eq, Expr, Float, Gt, Integer, Lt, Poly, Rational, Symbol, fraction, sympify, together
+from sympy import Eq, Expr, Float, Gt, Integer, Lt, Poly, Rational, Symbol, fraction, together
 from sympy import sign as sympy_sign
 from sympy.core.relational import Relational
 
 from fsl_sym.symbols import RANGES, beta, s
-from fsl_sym.values import FrozenMapping
+from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only
 
 Point = Mapping[Symbol, Fraction]
 Bound = Any
-
-
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)|[+-]?\d+/\d*[1-9]\d*")
-
-
-def exact(value: Any) -> Rational:
-    """The value as an exact rational: an integer, a fraction, or text such as "1/2" or "0.25" that is read as a number.
-
-    TypeError for a float or anything that is not a rational number; text is never evaluated.
-
-    >>> exact("1/2"), exact("0.25")
-    (1/2, 1/4)
-    """
-    if isinstance(value, float | Float):
-        raise TypeError(f"{value!r} is a float: exact rationals are needed here, write for example Rational(1, 2)")
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        value = Fraction(value.strip())
-    if isinstance(value, Rational):
-        return value
-    if isinstance(value, numbers.Rational) and not isinstance(value, bool):
-        return Rational(int(value.numerator), int(value.denominator))
-    raise TypeError(f'{value!r} is not an exact rational number: give an integer, a fraction, or text such as "1/2"')
-
-
-def _fraction(value: Rational) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
 
 
 @dataclass(frozen=True)
@@ -91,29 +64,38 @@ class Domain:
             cleaned[symbol] = (lower, upper)
         object.__setattr__(self, "ranges", FrozenMapping(cleaned))
 
+    __getstate__ = fields_only
+
     @property
     def symbols(self) -> tuple[Symbol, ...]:
         """The parameters, in the order given."""
         return tuple(self.ranges)
 
+    @cached_property
+    def ends(self) -> tuple[tuple[Fraction | None, Fraction | None], ...]:
+        """The ranges of the parameters, in the order given, as fractions."""
+        return tuple(
+            (None if lower is None else as_fraction(lower), None if upper is None else as_fraction(upper))
+            for lower, upper in self.ranges.values()
+        )
+
     def contains(self, point: Point) -> bool:
         """Whether the point lies strictly inside every range."""
         return all(
-            (lower is None or point[symbol] > _fraction(lower)) and (upper is None or point[symbol] < _fraction(upper))
-            for symbol, (lower, upper) in self.ranges.items()
+            (lower is None or point[symbol] > lower) and (upper is None or point[symbol] < upper)
+            for symbol, (lower, upper) in zip(self.ranges, self.ends, strict=True)
         )
 
     def sign(self, expression: Any) -> int | None:
-        """The sign (1, -1, 0) that the rational expression has on the whole box, or None where no proof was found.
+        """The sign (1, -1, 0) that a rational function of the parameters has on the whole box; None without a proof.
 
         Raises ValueError where it contains other symbols than the parameters.
         """
-        if isinstance(expression, str):
-            raise TypeError(f"{expression!r} is text, not an expression: write it with the sympy symbols themselves")
-        strangers = sympify(expression).free_symbols - set(self.ranges)
+        expression = as_expression(expression)
+        strangers = expression.free_symbols - set(self.ranges)
         if strangers:
             raise ValueError(f"{expression} contains {strangers}: only the parameters {self.symbols} have a range")
-        top, bottom = fraction(together(sympify(expression)))
+        top, bottom = fraction(together(expression))
         signs = [self._polynomial_sign(part) for part in (top, bottom)]
         return None if None in signs else signs[0] * signs[1]  # type: ignore[operator]
 
@@ -152,15 +134,15 @@ class Domain:
 
     def _draw(self, generator: random.Random) -> dict[Symbol, Fraction]:
         point: dict[Symbol, Fraction] = {}
-        for symbol, (lower, upper) in self.ranges.items():
+        for symbol, (lower, upper) in zip(self.ranges, self.ends, strict=True):
             unit = Fraction(generator.randint(1, 96), 97)
             step = unit / (1 - unit) * generator.choice((Fraction(1, 2), 1, 3))
             if lower is not None and upper is not None:
-                point[symbol] = _fraction(lower) + (_fraction(upper) - _fraction(lower)) * unit
+                point[symbol] = lower + (upper - lower) * unit
             elif lower is not None:
-                point[symbol] = _fraction(lower) + step
+                point[symbol] = lower + step
             elif upper is not None:
-                point[symbol] = _fraction(upper) - step
+                point[symbol] = upper - step
             else:
                 point[symbol] = step * generator.choice((-1, 1))
         return point
@@ -190,6 +172,17 @@ class Regime:
         value = EASINESS.subs({s: exact(s_value), beta: exact(beta_value)})
         return int(sympy_sign(value)) == self.sign
 
+    def sign_of(self, expression: Any) -> int | None:
+        """The sign (1, -1, 0) that a rational function of (s, beta) has all over the regime; None without a proof.
+
+        The regime is parametrised by an open box (or, for the edge, by beta alone), and the sign is proved there.
+
+        >>> EASY.sign_of(s * beta - beta + 1), HARD.sign_of(s - Rational(1, 2))
+        (1, None)
+        """
+        swap, box = _BOXES[self.sign]
+        return box.sign(together(as_expression(expression).subs(s, swap)))
+
     def samples(self, count: int, seed: int = 0) -> list[tuple[Rational, Rational]]:
         """``count`` exact rational points (s, beta) of the regime, with s in (0, 3) and beta in (1, 6].
 
@@ -217,6 +210,14 @@ EDGE: Final = Regime("edge", Eq(s, 1 - 1 / beta), 0)
 HARD: Final = Regime("hard", Lt(s, 1 - 1 / beta), -1)
 REGIMES: Final = (EASY, EDGE, HARD)
 
+_EDGE, _ALONG = 1 - 1 / beta, Symbol("u")
+_BOXES: Final = {
+    1: (_EDGE + _ALONG, Domain({_ALONG: (0, None), beta: (1, None)})),
+    0: (_EDGE, Domain({beta: (1, None)})),
+    -1: (_EDGE * _ALONG, Domain({_ALONG: (0, 1), beta: (1, None)})),
+}
+"""Sign of a regime -> s in a parameter of its own, and the box of the parameters."""
+
 
 def regime_of(s_value: Any, beta_value: Any) -> Regime:
     """The regime of an exact point of the plane.
@@ -238,30 +239,19 @@ def regime_of(s_value: Any, beta_value: Any) -> Regime:
 def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
     """Whether a relation between rational functions of (s, beta) holds all over a regime: True, False or None.
 
-    False is returned with a counterexample among ``samples`` exact points, True only with a proof: the regime is
-    parametrised by an open box (or, for the edge, by beta alone) and the sign is proved there. None means neither.
+    False is returned with a counterexample among ``samples`` exact points, True only with a proof
+    (:meth:`Regime.sign_of`). None means neither.
     Raises TypeError for anything but a relation and for a float, ValueError for other symbols than s and beta.
 
     >>> decide(s * beta > beta - 1, EASY), decide(s < 1, EASY), decide(s < 1, HARD)
     (True, False, True)
     """
-    if isinstance(relation, str):
-        raise TypeError(f"{relation!r} is text and cannot be decided: write it with the sympy symbols themselves")
-    relation = sympify(relation)
+    relation = as_expression(relation)
     if relation in (True, False):
         return bool(relation)
     if not isinstance(relation, Relational) or relation.has(Float):
         raise TypeError(f"{relation} cannot be decided: give one relation between exact expressions in s and beta")
-    difference = relation.lhs - relation.rhs
-    u = Symbol("u")
-    edge = 1 - 1 / beta
-    parametrisations: dict[int, tuple[Expr, dict[Symbol, tuple[Bound, Bound]]]] = {
-        1: (edge + u, {u: (0, None), beta: (1, None)}),
-        0: (edge, {beta: (1, None)}),
-        -1: (edge * u, {u: (0, 1), beta: (1, None)}),
-    }
-    swap, ranges = parametrisations[regime.sign]
-    sign = Domain(ranges).sign(together(difference.subs(s, swap)))
+    sign = regime.sign_of(relation.lhs - relation.rhs)
     if sign is not None:
         return bool(relation.func(Integer(sign), 0))
     for s_value, beta_value in regime.samples(samples):

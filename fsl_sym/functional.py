@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Expr, Integral, Piecewise, Sum, exp
+from sympy import Expr, Integral, Piecewise
 
 from fsl_sym.integrals import GrowthOrder, noise_integral
 from fsl_sym.integrals.closed_form import ClosedForm
-from fsl_sym.integrals.stable_phase import LAM
 from fsl_sym.proof import Derivation, Instance, Step, Substitution
 from fsl_sym.schedules import FRACTION, Phase, Schedule, schedule
-from fsl_sym.spectrum import forgetting_kernel
+from fsl_sym.spectrum import decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import T1, T2, B, M, T, beta, j, s, sigma, t, tau
 
 
@@ -134,10 +133,6 @@ def physical_noise(name: str) -> Expr:
     return Integral(forgetting_kernel(left) * rate**2, (tau, 0, found.length))
 
 
-def _forgetting(time: Expr) -> Expr:
-    return j ** (-2 * beta) * exp(-2 * LAM * time)
-
-
 def _phase_steps(phase: Phase) -> tuple[Step, ...]:
     """From intrinsic to physical time in one phase, mode by mode; y is the fraction of the steps gone, or left."""
     assert phase.gamma is not None
@@ -145,15 +140,12 @@ def _phase_steps(phase: Phase) -> tuple[Step, ...]:
     share, said = (FRACTION, "y") if phase.endless else (1 - FRACTION, "(1 - y)")
     along = phase.length * share
     time = phase.intrinsic_time.subs(tau, along)
-    intrinsic = Sum(Integral(_forgetting(phase.total - t) * phase.gamma, (t, 0, phase.total)), (j, 1, M))
+    intrinsic = over_modes(Integral(j ** (-2 * beta) * decay(phase.total - t) * phase.gamma, (t, 0, phase.total)))
     rate = phase.phi.subs(tau, along)
     left = phase.total - time
-    by_fraction = Sum(
-        Integral(_forgetting(left) * rate**2 * phase.length, (FRACTION, 0, 1)),
-        (j, 1, M),
-    )
-    physical = Sum(
-        Integral(_forgetting(phase.total - phase.intrinsic_time) * phase.phi**2, (tau, 0, phase.length)), (j, 1, M)
+    by_fraction = over_modes(Integral(j ** (-2 * beta) * decay(left) * rate**2 * phase.length, (FRACTION, 0, 1)))
+    physical = over_modes(
+        Integral(j ** (-2 * beta) * decay(phase.total - phase.intrinsic_time) * phase.phi**2, (tau, 0, phase.length))
     )
     by_steps = Step(physical, by_fraction, Substitution(tau, FRACTION, along), f"tau = length {said}")
     backwards = Derivation("by the steps", "The fraction that is left, by the steps", (by_steps,))

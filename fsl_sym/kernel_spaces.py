@@ -21,6 +21,7 @@ from fsl_sym.proof import (
     Step,
     Termwise,
     chains,
+    lemma,
 )
 from fsl_sym.proof import Identity as Same
 from fsl_sym.spectrum import eigenvalue, target_square
@@ -71,9 +72,7 @@ def _falling_sum(exponent: Expr) -> tuple[Step, ...]:
 def _harmonic_sum() -> tuple[Step, ...]:
     """log(J + 1) <= sum_{j<=J} 1/j, which has no bound."""
     integral = Integral(1 / _Y, (_Y, 1, LAST + 1))
-    value = Derivation(
-        "logarithm", "The integral of 1/y", (Step(integral, log(LAST + 1), Antiderivative(log(_Y)), "a logarithm"),)
-    )
+    value = lemma(integral, log(LAST + 1), Antiderivative(log(_Y)), "the integral of 1/y: a logarithm")
     return (
         Step(log(LAST + 1), integral, Instance(value), "a logarithm has no bound"),
         Step(integral, Sum(1 / j, (j, 1, LAST)), IntegralTest(), "the summand falls"),

@@ -27,6 +27,7 @@ from fsl_sym.integrals import GrowthOrder
 from fsl_sym.schedules import SCHEDULES as ALL_SCHEDULES
 from fsl_sym.schedules import unknown
 from fsl_sym.symbols import K1, K2, T1, T2, B, C, D, K, M, T, a, b, gamma, r, sigma
+from fsl_sym.values import as_expression
 
 SCHEDULES: Final = ("constant", "exp-decay", "wsd")
 BUDGETS: Final = MappingProxyType({"data": D, "compute": C})
@@ -74,7 +75,7 @@ class ScalingLaw:
         >>> scaling_law("constant").in_hyperparameters(D)
         gamma + (D*gamma)**(-s) + M**(-beta*s)
         """
-        known = self._bases(budget)
+        known = self._bases(as_expression(budget))
 
         def monomial(order: GrowthOrder, place: int) -> Expr:
             return Mul(*(known[base] ** exponent for base, exponent in order.alternatives[place].items()))
@@ -99,7 +100,7 @@ class ScalingLaw:
         >>> scaling_law("exp-decay").intrinsic_times(D)
         {T: D*gamma/log(D)}
         """
-        lengths = {K1: STABLE_FRACTION * K, K2: r * K}
+        budget, lengths = as_expression(budget), {K1: STABLE_FRACTION * K, K2: r * K}
         return {
             name: total.subs(log(a / b), log(budget)).subs(a - b, a).subs({a: gamma * D / K, **lengths})
             for name, total in self.functional.intrinsic_times.items()
@@ -116,6 +117,7 @@ class ScalingLaw:
 
     def constraints(self, budget: Symbol) -> tuple[Any, ...]:
         """What ties the hyperparameters: budget, learning rates at most 1 (stability), batch size and T at least 1."""
+        budget = as_expression(budget)
         tie = Eq(M * D, budget) if budget == C else Eq(D, budget)
         shared = (tie, gamma <= 1, M >= 1)
         times = self.intrinsic_times(budget)

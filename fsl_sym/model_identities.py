@@ -136,9 +136,7 @@ def noise_derivation() -> Derivation:
     noise = _W * PHI * PHI.T * _U - EPSILON * _W * PHI - _W * _H * _U
     covariance = _W * (CURVED - _H * _U * _U.T * _H) * _W.T + sigma**2 * _W * _H * _W.T
     fourth = ((PHI, PHI.T, _U, _U.T, PHI, PHI.T), CURVED)
-    drawn = MatrixIdentity(
-        symmetric=(_H, CURVED), random=(PHI,), moments=(_SECOND, fourth), scalar_moments=_LABELS
-    )
+    drawn = MatrixIdentity(symmetric=(_H, CURVED), random=(PHI,), moments=(_SECOND, fourth), scalar_moments=_LABELS)
     step = Step(Mean(noise * noise.T), covariance, drawn, "terms odd in epsilon have mean 0")
     return Derivation("gradient noise", "The covariance of the gradient", (step,), "lemma: noise-covariance")
 

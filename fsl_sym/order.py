@@ -13,10 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Eq, Expr, Float, Gt, Integer, Lt, Symbol, log, simplify, sympify
+from sympy import Expr, Float, Integer, Symbol, log
 
+from fsl_sym.algebra.equality import simplified
 from fsl_sym.algebra.printing import latex
-from fsl_sym.domain import REGIMES, Regime, decide
+from fsl_sym.domain import REGIMES, Regime
+from fsl_sym.values import as_expression, assigned
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Order:
     log_power: Expr
 
     def __init__(self, power: Any = 0, log_power: Any = 0) -> None:
-        for name, exponent in (("power", sympify(power)), ("log_power", sympify(log_power))):
+        for name, exponent in (("power", as_expression(power)), ("log_power", as_expression(log_power))):
             if exponent.has(Float):
                 raise TypeError(
                     f"the {name} {exponent} contains a float: write an exact one, for example Rational(1, 2)"
@@ -44,7 +46,7 @@ class Order:
         return Order(self.power + other.power, self.log_power + other.log_power)
 
     def __pow__(self, exponent: Any) -> Order:
-        exponent = sympify(exponent)
+        exponent = as_expression(exponent)
         return Order(exponent * self.power, exponent * self.log_power)
 
     def __truediv__(self, other: Order) -> Order:
@@ -52,11 +54,11 @@ class Order:
 
     def equals(self, other: Order) -> bool:
         """Whether both exponents agree identically."""
-        return bool(simplify(self.power - other.power) == 0 and simplify(self.log_power - other.log_power) == 0)
+        return bool(simplified(self.power - other.power) == 0 == simplified(self.log_power - other.log_power))
 
     def subs(self, values: Any) -> Order:
         """The order with parameters replaced."""
-        return Order(self.power.subs(values), self.log_power.subs(values))
+        return Order(*(each.subs(assigned(values)) for each in (self.power, self.log_power)))
 
     def compare(self, other: Order, regime: Regime | None = None) -> int | None:
         """1, 0 or -1 as this order grows faster than, like, or slower than the other all over the regime.
@@ -73,14 +75,9 @@ class Order:
             answers = {self.compare(other, each) for each in REGIMES}
             return answers.pop() if len(answers) == 1 else None
         for gap in (self.power - other.power, self.log_power - other.log_power):
-            if simplify(gap) == 0:
-                continue
-            if decide(Gt(gap, 0), regime):
-                return 1
-            if decide(Lt(gap, 0), regime):
-                return -1
-            if not decide(Eq(gap, 0), regime):
-                return None
+            sign = 0 if simplified(gap) == 0 else regime.sign_of(gap)
+            if sign != 0:
+                return sign
         return 0
 
     def as_expr(self, base: Symbol) -> Expr:
@@ -89,6 +86,7 @@ class Order:
         >>> Order("-1/2", 2).as_expr(Symbol("D"))
         log(D)**2/sqrt(D)
         """
+        base = as_expression(base)
         return base**self.power * log(base) ** self.log_power
 
     def as_text(self, base: Symbol) -> str:

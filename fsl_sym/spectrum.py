@@ -7,10 +7,12 @@ functions, and the explicit error of those. All are up to nothing: constants inc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from sympy import And, Expr, Ge, Integer, Integral, Le, Mul, Sum, Symbol, exp, expand, oo, uppergamma, zeta
 from sympy.logic.boolalg import Boolean
 
+from fsl_sym.algebra.equality import simplified
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.proof import (
@@ -26,8 +28,10 @@ from fsl_sym.proof import (
     Substitution,
     SumOfBounds,
     SumToIntegral,
+    lemma,
 )
 from fsl_sym.symbols import M, beta, j, s, t
+from fsl_sym.values import as_expression
 
 X = Symbol("x", positive=True)
 """The crossover variable t/M^beta."""
@@ -39,12 +43,30 @@ _Y = Symbol("y_M", positive=True)
 
 def eigenvalue(index: Expr = j) -> Expr:
     """lambda_j = j^-beta."""
-    return index**-beta
+    return as_expression(index) ** -beta
+
+
+LAM: Final = eigenvalue()
+"""lambda_j."""
 
 
 def target_square(index: Expr = j) -> Expr:
     """theta_j^2 = j^-1 lambda_j^(s-1)."""
     return eigenvalue(index) ** (s - 1) / index
+
+
+def decay(time: Expr) -> Expr:
+    """exp(-2 lambda_j t): what is left of a mode after an intrinsic time."""
+    return exp(-2 * LAM * as_expression(time))
+
+
+def over_modes(summand: Expr, size: Expr = M) -> Sum:
+    """The sum over the modes j = 1..M; ``size=oo`` for all.
+
+    >>> over_modes(LAM)
+    Sum(j**(-beta), (j, 1, M))
+    """
+    return Sum(as_expression(summand), (j, 1, as_expression(size)))
 
 
 def signal(time: Expr = t, size: Expr = M) -> Sum:
@@ -56,27 +78,27 @@ def signal(time: Expr = t, size: Expr = M) -> Sum:
     >>> signal(size=oo).limits
     ((j, 1, oo),)
     """
-    return Sum(j ** (-1 - s * beta) * exp(-2 * eigenvalue() * time), (j, 1, size))
+    return over_modes(j ** (-1 - s * beta) * decay(time), size)
 
 
 def forgetting_kernel(time: Expr = t, size: Expr = M) -> Sum:
     """K_M(t) = sum_{j<=M} lambda_j^2 exp(-2 lambda_j t); ``size=oo`` for K_infinity."""
-    return Sum(j ** (-2 * beta) * exp(-2 * eigenvalue() * time), (j, 1, size))
+    return over_modes(j ** (-2 * beta) * decay(time), size)
 
 
 def approximation_error(size: Expr = M) -> Expr:
     """delta_M = sum_{j>M} lambda_j theta_j^2 = zeta(1 + s beta, M + 1), a Hurwitz zeta function."""
-    return zeta(1 + s * beta, size + 1)
+    return zeta(1 + s * beta, as_expression(size) + 1)
 
 
 def trace(size: Expr = oo) -> Expr:
     """tr(H): the sum of the eigenvalues, zeta(beta) for infinitely many."""
-    return zeta(beta) if size == oo else Sum(eigenvalue(), (j, 1, size))
+    return zeta(beta) if size == oo else over_modes(LAM, size)
 
 
 def spectrum_derivation() -> Derivation:
     """The summand of the signal from lambda_j and theta_j."""
-    step = Step(eigenvalue() * target_square(), j ** (-1 - s * beta), Identity(), "powers of j are collected")
+    step = Step(LAM * target_square(), j ** (-1 - s * beta), Identity(), "powers of j are collected")
     return Derivation("spectrum", "lambda_j theta_j^2 as a power of j", (step,), "ass:capacity")
 
 
@@ -133,7 +155,7 @@ class FiniteSize:
         ValueError
             If M does not drop out: the power is not the one of the scaling.
         """
-        scaled = (self.approximation * M**power).subs(t, X * M**beta).simplify()
+        scaled = simplified((self.approximation * M**power).subs(t, X * M**beta))
         if scaled.has(M):
             raise ValueError(f"M^{power} is not the scale of this sum: {scaled} still holds M")
         return scaled
@@ -147,10 +169,11 @@ def exponential_sum(order: Expr, name: str, time: Symbol, factor: Expr, source: 
     With v = y^-beta the summand is ``v^(order + 1/beta) exp(-2 t v)``, which rises to one peak and falls, so the sum
     is the integral within that peak; with u = 2 t y^-beta the integral is an incomplete gamma function.
     """
+    order, time, factor = map(as_expression, (order, time, factor))
     half = order + 1 / beta
     in_v = factor * _V**half * exp(-2 * time * _V)
     summand = factor * j ** expand(-1 - beta * order) * exp(-2 * j**-beta * time)
-    exact = Sum(summand, (j, 1, M))
+    exact = over_modes(summand)
     smooth = Integral(summand.subs(j, _Y), (_Y, 0, M))
     error = factor * (half / (2 * time)) ** half * exp(-half)
     lower = 2 * time * M**-beta
@@ -213,9 +236,7 @@ def approximation_error_asymptotics() -> TwoSided:
     tail = _Y**-exponent
     total = Sum(j**-exponent, (j, M + 1, oo))
     above, below = Integral(tail, (_Y, M, oo)), Integral(tail, (_Y, M + 1, oo))
-    below_value = Derivation(
-        "tail integral", "The integral from M + 1", (Step(below, lower, Antiderivative(primitive), "a power of y"),)
-    )
+    below_value = lemma(below, lower, Antiderivative(primitive), "the integral from M + 1: a power of y")
     from_above = (
         Step(total, above, IntegralTest(), "the summand falls"),
         Step(above, upper, Antiderivative(primitive), "a power of y"),
@@ -242,14 +263,10 @@ def signal_gap() -> Derivation:
     '1/(M**(beta*s)*beta*s)'
     """
     fall = exp(-2 * _V * t)
-    mode = Derivation("mode", "A mode falls from 1", (Step(fall, Integer(1), Monotone(t, -2 * _V * fall), "it falls"),))
+    mode = lemma(fall, Integer(1), Monotone(t, -2 * _V * fall), "A mode falls from 1: it falls")
     weight = j ** (-1 - s * beta)
-    decayed = weight * exp(-2 * eigenvalue() * t)
-    term = Derivation(
-        "term",
-        "A term of the signal has fallen since t = 0",
-        (Step(decayed, weight, Instance(mode, ((_V, eigenvalue()),), weight), "the mode j"),),
-    )
+    decayed = weight * decay(t)
+    term = lemma(decayed, weight, Instance(mode, ((_V, LAM),), weight), "the mode j")
     gap, start = (Sum(each, (j, M + 1, oo)) for each in (decayed, weight))
     steps = (
         Step(gap, start, SumOfBounds(term), "each mode has fallen since t = 0"),
@@ -264,12 +281,12 @@ def kernel_mass() -> Derivation:
     >>> str(kernel_mass().conclusion.right)
     'Sum(j_0**(-beta), (j_0, 1, M))'
     """
-    factors = (Integer(2), j ** (-2 * beta), exp(-2 * eigenvalue() * t))
-    by_mode = Sum(Integral(Mul(*factors), (t, 0, oo)), (j, 1, M))
-    primitive = -eigenvalue() * exp(-2 * eigenvalue() * t)
+    factors = (Integer(2), j ** (-2 * beta), decay(t))
+    by_mode = over_modes(Integral(Mul(*factors), (t, 0, oo)))
+    primitive = -LAM * decay(t)
     steps = (
         Step(Integral(2 * forgetting_kernel(), (t, 0, oo)), by_mode, Interchange(factors), "nonnegative terms"),
-        Step(by_mode, Sum(eigenvalue(), (j, 1, M)), Antiderivative(primitive), "a mode forgets at rate 2 lambda_j"),
+        Step(by_mode, over_modes(LAM), Antiderivative(primitive), "a mode forgets at rate 2 lambda_j"),
     )
     return Derivation("kernel mass", "The mass of the kernel", steps, "lemma:convolution-kernel")
 

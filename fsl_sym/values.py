@@ -1,10 +1,89 @@
-"""Values that can be kept, compared, hashed, copied and sent to another process."""
+"""Values that come in are numbers and expressions, never text to be evaluated; values that are kept cannot change.
+
+sympy evaluates text as a program. What a caller gives therefore passes :func:`as_expression` before sympy sees it.
+"""
 
 from __future__ import annotations
 
+import numbers
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from fractions import Fraction
+from typing import Any, Final, TypeVar
+
+from sympy import Basic, Float, Rational, sympify
+
+_NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)|[+-]?\d+/\d*[1-9]\d*")
+
+
+def exact(value: Any) -> Rational:
+    """The value as an exact rational: an integer, a fraction, or text such as "1/2" or "0.25" that is read as a number.
+
+    TypeError for a float or anything that is not a rational number; text is never evaluated.
+
+    >>> exact("1/2"), exact("0.25")
+    (1/2, 1/4)
+    """
+    if isinstance(value, float | Float):
+        raise TypeError(f"{value!r} is a float: exact rationals are needed here, write for example Rational(1, 2)")
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = Fraction(value.strip())
+    if isinstance(value, Rational):
+        return value
+    if isinstance(value, numbers.Rational) and not isinstance(value, bool):
+        return Rational(int(value.numerator), int(value.denominator))
+    raise TypeError(f'{value!r} is not an exact rational number: give an integer, a fraction, or text such as "1/2"')
+
+
+def as_expression(value: Any) -> Any:
+    """The value as sympy has it: an expression or a relation as it is, a number as one of sympy.
+
+    Text is read as an exact number, by :func:`exact`, and never evaluated.
+
+    Raises
+    ------
+    TypeError
+        For other text, and for whatever is neither a number nor made by sympy: a list may hold text.
+
+    Examples
+    --------
+    >>> as_expression("1/2"), as_expression(2)
+    (1/2, 2)
+    >>> as_expression("1/M")
+    Traceback (most recent call last):
+    TypeError: '1/M' is text: write it with the sympy symbols themselves; only an exact number such as "1/2" is read
+    """
+    if isinstance(value, Basic):
+        return value
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value.strip()):
+            hint = 'only an exact number such as "1/2" is read'
+            raise TypeError(f"{value!r} is text: write it with the sympy symbols themselves; {hint}")
+        return exact(value)
+    if isinstance(value, numbers.Number):
+        return sympify(value, strict=True)
+    raise TypeError(f"{value!r} is no expression: give one made of sympy symbols, or a number")
+
+
+def assigned(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Letters and their values, to be put into an expression: each as :func:`as_expression` reads it.
+
+    >>> from sympy import Symbol
+    >>> assigned({Symbol("x"): "1/2"})
+    {x: 1/2}
+    """
+    return {as_expression(letter): as_expression(value) for letter, value in values.items()}
+
+
+def as_fraction(number: Any) -> Fraction:
+    """An exact rational number of sympy, or a coefficient of one of its rings, as a fraction of Python.
+
+    >>> as_fraction(exact("3/6"))
+    Fraction(1, 2)
+    """
+    return Fraction(int(number.numerator), int(number.denominator))
+
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")

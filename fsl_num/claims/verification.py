@@ -21,8 +21,9 @@ from fsl_num.claims.records import (
     Verdict,
 )
 from fsl_num.claims.statements import Joint, NothingCompared, Statement
-from fsl_sym.domain import Regime, exact, regime_of
+from fsl_sym.domain import Regime, regime_of
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
+from fsl_sym.values import exact
 
 SAMPLES = {"quick": 1, "full": 6, "deep": 24}
 """How many points of each regime a profile draws; its place in this order is the effort of its samples."""

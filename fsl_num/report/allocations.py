@@ -10,7 +10,7 @@ from sympy import And, Eq
 
 from fsl_num.report.tables import latex_table, table
 from fsl_sym.algebra.printing import latex
-from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
+from fsl_sym.allocation import Allocation, AllocationRegime
 from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.proof import Derivation
 
@@ -62,7 +62,7 @@ def allocation_latex(allocation: Allocation, regimes: Sequence[AllocationRegime]
         (
             f"{regime.name}: ${latex(regime.condition)}$" if first else "",
             f"{LABELS[name][0]} ${LABELS[name][1]}$",
-            f"${order_range_latex(regime.quantities[name], allocation.base)}$",
+            f"${regime.quantities[name].as_latex(allocation.base)}$",
         )
         for regime in regimes
         for first, name in zip([True] + [False] * len(LABELS), _names(regime), strict=False)

@@ -11,7 +11,7 @@ from rich.table import Table
 from fsl_num.report.allocations import condition_text, order_range_json
 from fsl_num.report.tables import latex_table, markdown_table, table
 from fsl_sym.algebra.printing import latex
-from fsl_sym.allocation import Allocation, AllocationRegime, order_range_latex
+from fsl_sym.allocation import Allocation, AllocationRegime
 
 Row = tuple[Allocation, Allocation]
 """One schedule: its data-optimal and its compute-optimal allocation."""
@@ -63,7 +63,7 @@ def _paired(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]
 
 
 def _risk(allocation: Allocation, regime: AllocationRegime) -> str:
-    return f"${order_range_latex(regime.quantities['excess_risk'], allocation.base)}$"
+    return f"${regime.quantities['excess_risk'].as_latex(allocation.base)}$"
 
 
 def _same_regime(left: AllocationRegime, right: AllocationRegime) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sympy import (
+    Add,
     Derivative,
     Dummy,
     Expr,
@@ -40,7 +41,6 @@ from sympy import (
     powsimp,
     simplify,
     sqrt,
-    sympify,
     together,
     uppergamma,
     zeta,
@@ -48,9 +48,13 @@ from sympy import (
 )
 
 from fsl_sym import symbols
+from fsl_sym.values import as_expression
 
 DIGITS: Final = 40
 """Digits of the numerical necessary condition."""
+
+FEW: Final = 100
+"""Terms up to which a sum is written out."""
 
 AGREEMENT: Final = Float("1e-30", 50)
 """Relative difference above which numbers refute: ten digits less than :data:`DIGITS`, lost to cancellation at most."""
@@ -159,13 +163,34 @@ def _is_finite(side: Expr) -> bool:
     return not inner.has(zoo, nan, oo, -oo)
 
 
-def simplified(expression: Expr) -> Expr:
-    """What sympy simplifies to, with derivatives taken and integrals of rational functions found, but no others: the
-    search for an antiderivative, and for the value of a sum, may take hours."""
+def worked_out(expression: Expr) -> Expr:
+    """The expression with its derivatives taken, sums of a few terms written out and integrals of rational functions
+    found, but no others: the search for an antiderivative, and for the value of a sum, may take hours.
+
+    >>> from fsl_sym.symbols import M, T, j, t
+    >>> worked_out(Integral(t, (t, 0, T)) + Sum(j, (j, 2, 3)) + Sum(j, (j, 1, M)))
+    T**2/2 + Sum(j, (j, 1, M)) + 5
+    """
     by_table = {"heurisch": False, "manual": False, "meijerg": False, "risch": False}
+
+    def written_out(of: Expr, *ranges: Expr) -> Expr:
+        *inner, (index, *ends) = ranges
+        count = ends[1] - ends[0] + 1 if len(ends) == 2 else None
+        if count is None or not count.is_Integer or abs(count) > FEW:
+            return Sum(of, *ranges)
+        term = Sum(of, *inner) if inner else of
+        # a sum that runs downwards, from m to n < m - 1, is minus the sum over what lies between
+        direction, first = (1, ends[0]) if count >= 0 else (-1, ends[1] + 1)
+        return direction * Add(*(term.subs(index, first + n).replace(Sum, written_out) for n in range(abs(count))))
+
     known = expression.replace(Derivative, lambda of, *variables: diff(of, *variables))
     known = known.replace(Integral, lambda of, *ranges: Integral(of, *ranges).doit(**by_table))
-    return simplify(known, doit=False)
+    return known.replace(Sum, written_out)
+
+
+def simplified(expression: Expr) -> Expr:
+    """What sympy simplifies the :func:`worked_out` expression to, without looking for further values of its parts."""
+    return simplify(worked_out(expression), doit=False)
 
 
 def _powers(expression: Expr) -> Expr:
@@ -203,9 +228,8 @@ def _roots(expression: Expr) -> Expr:
     """Square roots of squares of what has a known sign."""
 
     def root(item: Expr) -> Expr:
-        if not item.base.is_polynomial(*item.base.free_symbols):
-            return item
-        constant, factors = factor_list(item.base)
+        constant, over, under = factor_list(item.base, frac=True)
+        factors = [*over, *((each, -times) for each, times in under)]
         if any(times % 2 for _, times in factors):
             return item
         inner = Mul(*(each ** (times // 2) for each, times in factors))
@@ -240,7 +264,7 @@ def equal(left: Expr, right: Expr) -> Equality:
     >>> equal(a, 2 * a).refuted
     True
     """
-    left, right = sympify(left), sympify(right)
+    left, right = as_expression(left), as_expression(right)
     if not (_is_finite(left) and _is_finite(right)):
         return Equality(False, False, "exact", f"{left} or {right} is no number: infinities are not compared")
     if left == right:
@@ -287,7 +311,7 @@ def in_ranges(expression: Expr) -> Expr:
     return ranged.xreplace(positive)
 
 
-def sign(expression: Expr) -> int | None:
+def sign(expression: Any) -> int | None:
     """The sign of an expression over all of ``beta > 1, a > b`` and positive symbols; None where it is not decided.
 
     Examples
@@ -296,8 +320,13 @@ def sign(expression: Expr) -> int | None:
     >>> sign(1 - 1 / beta), sign(beta - 2)
     (1, None)
     """
-    ranged = in_ranges(sympify(expression))
-    for rewrite in (lambda e: factor(together(e)), simplify, lambda e: factor(together(_bounded(e)))):
+    ranged = in_ranges(as_expression(expression))
+    rewritings: tuple[Callable[[Expr], Expr], ...] = (
+        lambda e: factor(together(e)),
+        simplified,
+        lambda e: factor(together(_bounded(e))),
+    )
+    for rewrite in rewritings:
         value = rewrite(ranged)
         if value.is_zero:
             return 0

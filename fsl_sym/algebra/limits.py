@@ -34,6 +34,7 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 
 from fsl_sym.algebra.equality import sign, simplified
+from fsl_sym.values import as_expression
 
 
 def _split(term: Expr, x: Symbol) -> tuple[Expr, Expr, list[Expr]]:
@@ -133,6 +134,7 @@ def limit_value(expression: Expr, x: Symbol, point: Expr) -> Expr | None:
     >>> limit_value(t ** (s - 1), t, oo) is None
     True
     """
+    expression, x, point = map(as_expression, (expression, x, point))
     if not expression.has(x):
         return expression
     expression, masks = _mask_constants(expression, x)
@@ -182,6 +184,7 @@ def is_continuous(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool
     >>> is_continuous(1 / (t - 1), t, Integer(1), Integer(2)), is_continuous(1 / (t - 1), t, Integer(0), Integer(2))
     (True, False)
     """
+    expression, x, lower, upper = map(as_expression, (expression, x, lower, upper))
     share, more = Dummy("share", positive=True), Dummy("more", positive=True)
     inside = lower + more if upper == oo else lower + (upper - lower) * share / (1 + share)
     for item in preorder_traversal(expression):
@@ -215,7 +218,7 @@ def maximum_on_half_line(expression: Expr, v: Symbol) -> Expr | None:
     >>> maximum_on_half_line(t * exp(-2 * t), t)
     exp(-1)/2
     """
-    constant, power, others = _split(expression, v)
+    constant, power, others = _split(*map(as_expression, (expression, v)))
     if len(others) != 1 or not isinstance(others[0], exp) or sign(constant) != 1 or sign(power) != 1:
         return None
     rate = simplified(-others[0].args[0] / v)

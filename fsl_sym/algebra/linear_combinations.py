@@ -59,6 +59,22 @@ def _distribute(expression: Expr) -> Expr:
     return opened.xreplace({mask: item for item, mask in masks.items()})
 
 
+def one_sum(expression: Expr) -> tuple[Expr, _Limits] | None:
+    """A multiple of one sum as (summand, limits); None for anything else.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import M, j, s
+    >>> one_sum(s * Sum(j, (j, 1, M)))
+    (j*s, (j, 1, M))
+    """
+    parts, rest = summands(expression)
+    if rest != 0 or len(parts) != 1:
+        return None
+    ((limits, summand),) = parts.items()
+    return summand, limits
+
+
 def one_integral(expression: Expr) -> tuple[Expr, _Limits] | None:
     """A multiple of one integral as (integrand, limits); None for anything else.
 

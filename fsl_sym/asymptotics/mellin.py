@@ -41,22 +41,22 @@ from sympy import (
     polygamma,
     powsimp,
     re,
-    simplify,
     stieltjes,
-    sympify,
     together,
     zeta,
 )
 from sympy.logic.boolalg import Boolean
 
-from fsl_sym.algebra.equality import sample_points, sign
+from fsl_sym.algebra.equality import sample_points, sign, simplified
 from fsl_sym.asymptotics.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
 from fsl_sym.symbols import j
+from fsl_sym.values import as_expression, assigned
 
 
 def zeta_laurent(start: Expr, slope: Expr) -> tuple[Expr, int]:
     """zeta(start + slope epsilon): at 1 its pole is taken out, with the Stieltjes constants as regular part."""
-    if simplify(start - 1) != 0:
+    start, slope = map(as_expression, (start, slope))
+    if simplified(start - 1) != 0:
         return zeta(start + slope * EPSILON), 0
     step = slope * EPSILON
     return (1 + EulerGamma * step - stieltjes(1) * step**2) / slope, 1
@@ -73,6 +73,7 @@ class Term:
 
     def expression(self, x: Expr) -> Expr:
         """The term as an expression in x."""
+        x = as_expression(x)
         return self.coefficient * x**self.power * log(x) ** self.log_power
 
 
@@ -115,8 +116,9 @@ class Expansion:
 
     def at(self, values: Mapping[Symbol, Expr]) -> Expansion:
         """The expansion with parameters set, derived anew, so that it is right at a resonance too."""
-        parts = tuple(piece.at(values) for piece in self.parts)
-        w, power, prefactor = (simplify(e.subs(values)) for e in (self.w, self.beta, self.prefactor))
+        given = assigned(values)
+        parts = tuple(piece.at(given) for piece in self.parts)
+        w, power, prefactor = (simplified(e.subs(given)) for e in (self.w, self.beta, self.prefactor))
         return _expand(parts, w, power, self.x, prefactor)
 
     def leading(self) -> tuple[tuple[Boolean, Term], ...]:
@@ -134,7 +136,7 @@ class Expansion:
 
 def _residue(parts: tuple[Piece, ...], w: Expr, power: Expr, x: Symbol, pole: Expr) -> list[Term]:
     """Minus the residue of ``f*(z) zeta(w - power z) x^-z`` at the pole, split by powers of log x."""
-    zeta_regular, zeta_poles = zeta_laurent(simplify(w - power * pole), -power)
+    zeta_regular, zeta_poles = zeta_laurent(simplified(w - power * pole), -power)
     log_x = Symbol("log_x")
     total: Expr = Integer(0)
     for piece in parts:
@@ -145,7 +147,9 @@ def _residue(parts: tuple[Piece, ...], w: Expr, power: Expr, x: Symbol, pole: Ex
             total -= diff(whole, EPSILON, order - 1).subs(EPSILON, 0) / factorial(order - 1)
     total = expand(total)
     return [
-        Term(total.coeff(log_x, n), simplify(-pole), n, pole) for n in (2, 1, 0) if simplify(total.coeff(log_x, n)) != 0
+        Term(total.coeff(log_x, n), simplified(-pole), n, pole)
+        for n in (2, 1, 0)
+        if simplified(total.coeff(log_x, n)) != 0
     ]
 
 
@@ -164,22 +168,22 @@ def positive_gammas(expression: Expr) -> Expr:
     """
 
     def shift(argument: Expr) -> Expr:
-        shifted, divisor = expand(simplify(argument)), S.One
+        shifted, divisor = expand(simplified(argument)), S.One
         while sign(shifted) == -1:
             divisor *= shifted
             shifted += 1
         return gamma(shifted) / divisor
 
     expression = expression.replace(gamma, shift)
-    expression = expression.replace(polygamma, lambda n, argument: polygamma(n, expand(simplify(argument))))
+    expression = expression.replace(polygamma, lambda n, argument: polygamma(n, expand(simplified(argument))))
     masks = {
         item: Dummy(f"special{place}")
         for place, item in enumerate(sorted(expression.atoms(gamma, zeta, polygamma), key=str))
     }
-    masked = simplify(powsimp(expression.xreplace(masks)))
+    masked = simplified(powsimp(expression.xreplace(masks)))
     for item, mask in masks.items():
         if isinstance(item, gamma) and masked.has(mask):
-            absorbed = simplify(masked.subs(mask, mask / item.args[0]))
+            absorbed = simplified(masked.subs(mask, mask / item.args[0]))
             if absorbed.count_ops() < masked.count_ops():
                 masked = absorbed.subs(mask, gamma(item.args[0] + 1))
     return masked.xreplace({mask: item for item, mask in masks.items()})
@@ -195,7 +199,7 @@ def essential_factor(expression: Expr) -> Expr:
     beta - p - 1
     """
     kept = S.One
-    for item in Mul.make_args(factor(together(expression))):
+    for item in Mul.make_args(factor(together(as_expression(expression)))):
         known = sign(item)
         kept *= item if known is None else known
     return expand(kept)
@@ -235,7 +239,8 @@ def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol,
     >>> harmonic_sum_asymptotics(exp(-2 * u), u, 2 * beta, beta, t).terms[0].power
     -2 + 1/beta
     """
-    return _expand(pieces(sympify(f), u), w, beta, x, sympify(prefactor))
+    w, beta, x, prefactor = map(as_expression, (w, beta, x, prefactor))
+    return _expand(pieces(f, u), w, beta, x, prefactor)
 
 
 # the same few sums stand in the laws of all schedules
@@ -243,8 +248,8 @@ def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol,
 def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor: Expr) -> Expansion:
     if sign(beta) != 1:
         raise ValueError(f"the scales j^-{beta} must be shown to fall: the exponent {beta} is not known to be positive")
-    zeta_pole = simplify((w - 1) / beta)
-    right = [simplify(-k) for k, _ in powers_at_infinity(parts)]
+    zeta_pole = simplified((w - 1) / beta)
+    right = [simplified(-k) for k, _ in powers_at_infinity(parts)]
     conditions = []
     for low in orders_at_zero(parts):
         for high in [*right, zeta_pole]:
@@ -258,7 +263,7 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
                 conditions.append(Gt(essential_factor(high + low), 0))
     poles: list[Expr] = []
     for candidate in [zeta_pole, *right]:
-        if not any(simplify(candidate - known) == 0 for known in poles):
+        if not any(simplified(candidate - known) == 0 for known in poles):
             poles.append(candidate)
     resonances = tuple(
         Eq(essential_factor(first - second), 0)
@@ -266,12 +271,14 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
         for second in poles[i + 1 :]
         if sign(first - second) is None
     )
-    scale = simplify(prefactor.subs(x, 1))
-    shift = simplify(x * diff(prefactor, x) / prefactor)
+    scale = simplified(prefactor.subs(x, 1))
+    shift = simplified(x * diff(prefactor, x) / prefactor)
     if shift.has(x):
         raise ValueError(f"the prefactor must be a constant times a power of {x}, not {prefactor}")
     terms = [
-        Term(positive_gammas(scale * term.coefficient), expand(simplify(term.power + shift)), term.log_power, term.pole)
+        Term(
+            positive_gammas(scale * term.coefficient), expand(simplified(term.power + shift)), term.log_power, term.pole
+        )
         for pole in poles
         for term in _residue(parts, w, beta, x, pole)
     ]
@@ -324,8 +331,8 @@ def contour_disagreement(expansion: Expansion) -> str | None:
         starts = [e for piece in special for e in (piece.power, piece.power + (piece.order or 0))]
         singular = [-start - n for start in starts for n in range(8)] + [(w - 1) / power]
         for pole in dict.fromkeys(term.pole for term in expansion.terms):
-            centre = simplify(pole.subs(point))
-            near = [abs(other - centre) for other in singular if simplify(other - centre) != 0]
+            centre = simplified(pole.subs(point))
+            near = [abs(other - centre) for other in singular if simplified(other - centre) != 0]
             radius = Rational(1, 3) * min([Rational(1), *near])
             total: Expr = Integer(0)
             # All parameters are real: the lower half of the circle holds the conjugates of the upper half.

@@ -24,11 +24,11 @@ from sympy import (
     gamma,
     lowergamma,
     powsimp,
-    simplify,
     uppergamma,
 )
 
-from fsl_sym.algebra.equality import sign
+from fsl_sym.algebra.equality import sign, simplified
+from fsl_sym.values import as_expression, assigned
 
 EPSILON: Final = Symbol("epsilon_M")
 """The distance from a pole."""
@@ -45,6 +45,7 @@ class Piece:
 
     def value(self, u: Expr) -> Expr:
         """The piece at u."""
+        u = as_expression(u)
         front = self.coefficient * u**self.power
         if self.rate is None:
             return front
@@ -52,14 +53,14 @@ class Piece:
 
     def at(self, values: Mapping[Symbol, Expr]) -> Piece:
         """The piece with parameters set."""
-        fields = (self.coefficient, self.power, self.rate, self.order)
-        return Piece(*[None if e is None else simplify(e.subs(values)) for e in fields])
+        fields, given = (self.coefficient, self.power, self.rate, self.order), assigned(values)
+        return Piece(*[None if e is None else simplified(e.subs(given)) for e in fields])
 
     def transform(self, z: Expr) -> Expr:
         """The Mellin transform, continued: Gamma integrals; a pure power only moves the strip and contributes 0."""
         if self.rate is None:
             return Integer(0)
-        shifted = z + self.power
+        shifted = as_expression(z) + self.power
         if self.order is None:
             return self.coefficient * self.rate**-shifted * gamma(shifted)
         return -self.coefficient * self.rate**-shifted * gamma(self.order + shifted) / shifted
@@ -68,12 +69,12 @@ class Piece:
         """(R, m) with ``transform(at + epsilon) = R(epsilon) epsilon^-m`` and R regular at 0."""
         if self.rate is None:
             return Integer(0), 0
-        start = simplify(at + self.power)
+        start = simplified(as_expression(at) + self.power)
         factor = self.coefficient * self.rate ** -(start + EPSILON)
         if self.order is None:
             regular, poles = _gamma_laurent(start)
             return factor * regular, poles
-        regular, poles = _gamma_laurent(simplify(start + self.order))
+        regular, poles = _gamma_laurent(simplified(start + self.order))
         if start == 0:
             return -factor * regular, poles + 1
         return -factor * regular / (start + EPSILON), poles
@@ -95,6 +96,7 @@ def pieces(f: Expr, u: Symbol) -> tuple[Piece, ...]:
     ValueError
         If a term is none of ``u^k``, ``u^k exp(-c u)``, ``u^k lowergamma(q, c u)`` with c > 0.
     """
+    f, u = map(as_expression, (f, u))
     f = expand(f.replace(uppergamma, lambda order, end: gamma(order) - lowergamma(order, end)), power_base=True)
     found = []
     for term in Add.make_args(powsimp(f, combine="exp")):
@@ -108,9 +110,9 @@ def pieces(f: Expr, u: Symbol) -> tuple[Piece, ...]:
             elif base == u and not exponent.has(u):
                 power += exponent
             elif isinstance(item, exp) and rate is None:
-                rate = simplify(-item.args[0] / u)
+                rate = simplified(-item.args[0] / u)
             elif isinstance(item, lowergamma) and rate is None and not item.args[0].has(u):
-                order, rate = item.args[0], simplify(item.args[1] / u)
+                order, rate = item.args[0], simplified(item.args[1] / u)
             else:
                 rate = u
         if rate is not None and (rate.has(u) or sign(rate) != 1):
@@ -118,7 +120,7 @@ def pieces(f: Expr, u: Symbol) -> tuple[Piece, ...]:
                 f"{term} is outside the class of functions whose Mellin transform is known here; "
                 "give a sum of u^k, u^k exp(-c u) and u^k lowergamma(q, c u) with c > 0"
             )
-        found.append(Piece(coefficient, simplify(power), rate, order))
+        found.append(Piece(coefficient, simplified(power), rate, order))
     return tuple(found)
 
 
@@ -127,12 +129,12 @@ def _collect(terms: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
     groups: list[tuple[Expr, Expr]] = []
     for exponent, coefficient in terms:
         for i, (known, total) in enumerate(groups):
-            if simplify(known - exponent) == 0:
+            if simplified(known - exponent) == 0:
                 groups[i] = (known, total + coefficient)
                 break
         else:
             groups.append((exponent, coefficient))
-    return [(exponent, simplify(total)) for exponent, total in groups if simplify(total) != 0]
+    return [(exponent, simplified(total)) for exponent, total in groups if simplified(total) != 0]
 
 
 def powers_at_infinity(parts: tuple[Piece, ...]) -> list[tuple[Expr, Expr]]:

@@ -7,18 +7,20 @@ the value this is a complete proof of optimality, and checking it takes sums and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sympy import Rational, Symbol, sympify
+from sympy import Add, Rational, Symbol
 
-from fsl_sym.domain import exact
+from fsl_sym.exponents.clock import Clock
 from fsl_sym.exponents.law import Law
 from fsl_sym.exponents.outcome import Outcome
-from fsl_sym.values import FrozenMapping
+from fsl_sym.exponents.programme import Arithmetic, Programme, programmes
+from fsl_sym.values import FrozenMapping, as_expression, exact
 
 Vector = tuple[Any, ...]
+Rows = tuple[tuple[Vector, ...], tuple[Vector, ...]]
 
 
 @dataclass(frozen=True)
@@ -63,14 +65,7 @@ class Certificate:
             multipliers = [programme.law.field.zero] * len(programme.rows)
             for row, multiplier in zip(basis.rows, basis.multipliers, strict=True):
                 multipliers[row] = multiplier
-            proofs.append(
-                BranchProof(
-                    tuple(_expressions(law, row.coefficients) for row in programme.rows),
-                    tuple(_expressions(law, row.right) for row in programme.rows),
-                    _expressions(law, multipliers),
-                    basis.infeasible is not None,
-                )
-            )
+            proofs.append(BranchProof(*_rows(programme), _expressions(law, multipliers), basis.infeasible is not None))
         optimum = outcome.programmes[outcome.winner][1]
         point = tuple(_expressions(law, triple) for triple in optimum.point)
         return cls(tuple(proofs), point[0], outcome.winner, point, witness)
@@ -89,44 +84,99 @@ def check(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bo
     >>> check(solution.regions[0].certificate, {a: Rational(1, 3), b: Rational(2, 7)})
     True
     """
+    values = {symbol: exact(value) for symbol, value in parameters.items()}
     try:
-        return _proves(certificate, {symbol: exact(value) for symbol, value in parameters.items()})
+        there = _at(certificate, values)
     except ZeroDivisionError:
         return False
+    return proves(there, lambda number: (number.p > 0) - (number.p < 0))
 
 
-def _proves(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bool:
-    value, point = _at(certificate.value, parameters), [_at(triple, parameters) for triple in certificate.point]
+def proves(certificate: Certificate, sign: Callable[[Any], int | None]) -> bool:
+    """Whether a certificate proves optimality, where ``sign`` gives the signs 1, -1, 0 of sums of its entries.
+
+    None says that a sign is not known: then nothing is proved. That the rows are those of a law is not its matter.
+
+    >>> from fsl_sym.allocation import optimal_allocation
+    >>> from fsl_sym.domain import EASY, HARD
+    >>> certificate = optimal_allocation("constant", "data").solution.regions[0].certificate
+    >>> proves(certificate, HARD.sign_of), proves(certificate, lambda total: None)
+    (True, False)
+    """
+    columns = range(len(certificate.point))
     for proof in certificate.branches:
-        rows, right, y = (
-            [_at(row, parameters) for row in proof.coefficients],
-            [_at(triple, parameters) for triple in proof.right],
-            _at(proof.multipliers, parameters),
-        )
-        bound = tuple(sum(weight * triple[part] for weight, triple in zip(y, right, strict=True)) for part in range(3))
-        combined = [sum(weight * row[k] for weight, row in zip(y, rows, strict=True)) for k in range(len(point))]
-        wanted = [0 if proof.infeasible else int(k == 0) for k in range(len(point))]
-        if min(y) < 0 or combined != wanted or (bound <= (0, 0, 0) if proof.infeasible else bound < value):
+        used = [(place, weight) for place, weight in enumerate(proof.multipliers) if weight != 0]
+        combined = [Add(*(weight * proof.coefficients[place][k] for place, weight in used)) for k in columns]
+        wanted = [0 if proof.infeasible else int(k == 0) for k in columns]
+        bound = [Add(*(weight * proof.right[place][part] for place, weight in used)) for part in range(3)]
+        least, allowed = ((0, 0, 0), (1,)) if proof.infeasible else (certificate.value, (0, 1))
+        if not (
+            all(sign(weight) in (0, 1) for _, weight in used)
+            and all(sign(total - goal) == 0 for total, goal in zip(combined, wanted, strict=True))
+            and _lexicographic_sign(bound, least, sign) in allowed
+        ):
             return False
     best = certificate.branches[certificate.winner]
-    rows = [_at(row, parameters) for row in best.coefficients]
-    right = [_at(triple, parameters) for triple in best.right]
-    reached = [
-        tuple(sum(entry * triple[part] for entry, triple in zip(row, point, strict=True)) for part in range(3))
-        for row in rows
-    ]
-    return point[0] == value and all(mine >= bound for mine, bound in zip(reached, right, strict=True))
+    for row, right in zip(best.coefficients, best.right, strict=True):
+        reached = [Add(*(row[k] * certificate.point[k][part] for k in columns)) for part in range(3)]
+        if _lexicographic_sign(reached, right, sign) not in (0, 1):
+            return False
+    return certificate.point[0] == certificate.value
 
 
-def _at(entries: Vector, parameters: Mapping[Symbol, Rational]) -> Vector:
-    # most entries are numbers, and putting parameters into these is most of the work
-    values = tuple(entry if entry.is_Rational else entry.subs(parameters) for entry in map(sympify, entries))
-    for value in values:
+def _lexicographic_sign(left: Sequence[Any], right: Sequence[Any], sign: Callable[[Any], int | None]) -> int | None:
+    """The sign of the first component in which two triples differ; None where it is not known."""
+    signs = (sign(mine - theirs) for mine, theirs in zip(left, right, strict=True))
+    return next((each for each in signs if each != 0), 0)
+
+
+def _at(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> Certificate:
+    """The certificate with numbers for its entries; ZeroDivisionError where one of them has a pole."""
+
+    def number(entry: Any) -> Rational:
+        # most entries are numbers, and putting parameters into these is most of the work
+        entry = as_expression(entry)
+        value = entry if entry.is_Rational else entry.subs(parameters)
         if value.free_symbols:
             raise ValueError(f"{value} has no number: give values to {value.free_symbols} to check the certificate")
         if not value.is_Rational:
             raise ZeroDivisionError
-    return values
+        return value
+
+    def vector(entries: Vector) -> Vector:
+        return tuple(map(number, entries))
+
+    branches = tuple(
+        replace(
+            proof,
+            coefficients=tuple(map(vector, proof.coefficients)),
+            right=tuple(map(vector, proof.right)),
+            multipliers=vector(proof.multipliers),
+        )
+        for proof in certificate.branches
+    )
+    point = tuple(map(vector, certificate.point))
+    return replace(certificate, branches=branches, value=vector(certificate.value), point=point)
+
+
+def branches_of(law: Law) -> tuple[Rows, ...]:
+    """(coefficients, right sides) of every way to resolve the minima and the constraints of a law, written out anew.
+
+    >>> from sympy import symbols
+    >>> from fsl_sym.domain import Domain
+    >>> x, N = symbols("x N", positive=True)
+    >>> len(branches_of(Law(x + N / x, (x,), N, (), Domain({}))))
+    1
+    """
+    return tuple(map(_rows, programmes(law, Arithmetic(law.field), Clock())))
+
+
+def _rows(programme: Programme) -> Rows:
+    law = programme.law
+    return (
+        tuple(_expressions(law, row.coefficients) for row in programme.rows),
+        tuple(_expressions(law, row.right) for row in programme.rows),
+    )
 
 
 def _expressions(law: Law, elements: Any) -> Vector:

@@ -37,9 +37,7 @@ class Clock:
     The search may take the part ``SEARCH`` of the time; :meth:`end_of_search` opens the rest to what makes regions.
     """
 
-    def __init__(
-        self, max_time: float | None = None, progress: Callable[[Progress], object] | None = None
-    ) -> None:
+    def __init__(self, max_time: float | None = None, progress: Callable[[Progress], object] | None = None) -> None:
         self.max_time, self.progress = max_time, progress
         self._part = SEARCH
         self._start = time.monotonic()

@@ -17,6 +17,7 @@ from typing import Any
 from fsl_sym.domain import Domain
 from fsl_sym.exponents.clock import Clock
 from fsl_sym.exponents.walls import ANY, Box, Signs, Walls
+from fsl_sym.values import as_fraction
 
 Monomial = tuple[int, ...]
 Polynomial = dict[Monomial, Fraction]
@@ -59,9 +60,7 @@ class Emptiness:
     def pairwise(self, box: Box, changed: int) -> bool:
         """Whether the wall ``changed`` contradicts one other wall of the box."""
         mine = box[changed]
-        return any(
-            self._contradict(changed, mine, wall, signs) for wall, signs in box.items() if wall != changed
-        )
+        return any(self._contradict(changed, mine, wall, signs) for wall, signs in box.items() if wall != changed)
 
     def impossible(self, box: Box) -> bool:
         """Whether the box is shown to have no point, by all its walls together."""
@@ -192,7 +191,8 @@ def _useful(columns: list[Demand], free: list[int]) -> list[Demand]:
     while True:
         negative = {(monomial, up) for row in rows for monomial, up, _ in row}
         kept = [
-            k for k, row in enumerate(rows)
+            k
+            for k, row in enumerate(rows)
             if all((monomial, not up) in negative for monomial, up, odd in row if up or odd)
         ]
         if len(kept) == len(rows):
@@ -255,9 +255,7 @@ def _contradiction(weighted: list[tuple[Demand, Fraction]], free: list[int]) -> 
     return below or any(demand.strict for demand, _ in weighted)
 
 
-def _chosen(
-    table: list[list[float]], gains: list[float], clock: Clock
-) -> tuple[list[int], list[int], int] | None:
+def _chosen(table: list[list[float]], gains: list[float], clock: Clock) -> tuple[list[int], list[int], int] | None:
     """The basic columns, the rows that vanish, and the variable that may grow without end (a column, or a row after
     all columns); None where the floating-point simplex method meets none. Every right-hand side is 0.
     """
@@ -313,21 +311,17 @@ def on_orthant(polynomial: Any, domain: Domain) -> Polynomial:
     >>> on_orthant(1 - x, Domain({Symbol("x"): (0, 1)}))
     {(0,): Fraction(1, 1)}
     """
-    current = {
-        monomial: Fraction(int(each.numerator), int(each.denominator)) for monomial, each in polynomial.terms()
-    }
-    for place, (lower, upper) in enumerate(domain.ranges.values()):
-        if lower is None and upper is None:
-            continue
-        ends = [None if end is None else Fraction(int(end.p), int(end.q)) for end in (lower, upper)]
+    current = {monomial: as_fraction(each) for monomial, each in polynomial.terms()}
+    for place, (lower, upper) in enumerate(domain.ends):
         degree = max((monomial[place] for monomial in current), default=0)
-        if ends[0] is not None and ends[1] is not None:
-            top, bottom = [ends[0], ends[1]], [Fraction(1), Fraction(1)]
-        elif ends[0] is not None:
-            top, bottom = [ends[0], Fraction(1)], [Fraction(1)]
+        if lower is not None and upper is not None:
+            top, bottom = [lower, upper], [Fraction(1), Fraction(1)]
+        elif lower is not None:
+            top, bottom = [lower, Fraction(1)], [Fraction(1)]
+        elif upper is not None:
+            top, bottom = [upper, Fraction(-1)], [Fraction(1)]
         else:
-            assert ends[1] is not None
-            top, bottom = [ends[1], Fraction(-1)], [Fraction(1)]
+            continue
         powers = [_product(_power(top, k), _power(bottom, degree - k)) for k in range(degree + 1)]
         mapped: Polynomial = {}
         for monomial, coefficient in current.items():

@@ -14,13 +14,13 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from sympy import QQ, Add, And, Dummy, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log, sympify
+from sympy import QQ, Add, And, Dummy, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log
 from sympy.core.relational import Relational
 from sympy.polys.polyerrors import PolynomialError
 
 from fsl_sym.domain import Domain
 from fsl_sym.exponents.clock import Clock
-from fsl_sym.values import fields_only
+from fsl_sym.values import as_expression, fields_only
 
 Element = Any  # an element of the field Q(parameters)
 
@@ -73,15 +73,10 @@ class Law:
     domain: Domain
 
     def __post_init__(self) -> None:
-        for piece in (self.loss, *self.constraints):
-            if isinstance(piece, str):
-                raise TypeError(
-                    f"{piece!r} is text, not a constraint or a law: write it with the sympy symbols themselves"
-                )
-        loss = sympify(self.loss)
-        if not isinstance(loss, Expr):
+        object.__setattr__(self, "loss", as_expression(self.loss))
+        object.__setattr__(self, "constraints", tuple(map(as_expression, self.constraints)))
+        if not isinstance(self.loss, Expr):
             raise TypeError(f"{self.loss!r} is not a law: give one sympy expression, for example M**-a + D**-b")
-        object.__setattr__(self, "loss", loss)
         if not self.variables:
             raise ValueError("no variables given: name the symbols that may be chosen, for example variables=[M, D]")
         for symbol in (*self.variables, self.budget):
@@ -92,7 +87,7 @@ class Law:
             raise ValueError(f"a symbol is used twice among variables, budget and parameters: {names}")
         declared = {symbol.name: symbol for symbol in names}
         for piece in (self.loss, *self.constraints):
-            for symbol in sympify(piece).free_symbols:
+            for symbol in piece.free_symbols:
                 if declared.get(symbol.name, symbol) != symbol:
                     raise ValueError(
                         f"{piece} uses a symbol {symbol} that is not the {symbol} among variables, budget and "
@@ -143,7 +138,7 @@ class Law:
                 "Leave the term out to see how fast the rest falls"
             )
         for constraint in self.constraints:
-            free = sympify(constraint).free_symbols
+            free = constraint.free_symbols
             if self.budget in free:
                 for symbol in sorted(free - moving - set(self.domain.symbols), key=str):
                     found.append(
@@ -174,23 +169,23 @@ class _Reader:
             choices.append(choice)
         return tuple(choices)
 
-    def _shown(self, expression: Any) -> Any:
+    def _shown(self, function: Expr) -> Expr:
         """An expression as the user wrote it, for messages."""
-        return sympify(expression).xreplace(self.shown)
+        return function.xreplace(self.shown)
 
-    def element(self, expression: Any) -> Element:
+    def element(self, function: Expr) -> Element:
         """A rational function of the parameters as an element of the field."""
-        expression, shown = sympify(expression), self._shown(expression)
-        if expression.has(Float):
+        shown = self._shown(function)
+        if function.has(Float):
             raise TypeError(
                 f"the exponent {shown} contains a float: regions and ties need exact exponents, write for example "
                 "Rational(1, 2)"
             )
         try:
-            element = self.law.field.from_sympy(expression)
+            element = self.law.field.from_sympy(function)
         except (PolynomialError, ValueError, TypeError) as error:
             hint = "declare every symbol of an exponent as a parameter with its range"
-            if expression.has(Min, Max):
+            if function.has(Min, Max):
                 hint = "for a base of at least 1, N**Min(a, b) is Min(N**a, N**b), and likewise for Max"
             raise ValueError(
                 f"the exponent {shown} is not a rational function of the parameters {self.law.domain.symbols} with "
@@ -203,9 +198,9 @@ class _Reader:
             )
         return element
 
-    def _constant(self, power: Any = 0, log_power: Any = 0) -> Affine:
-        zero = self.law.field.zero
-        return Affine((zero,) * len(self.law.variables), self.element(power), self.element(log_power))
+    def _constant(self, power: int = 0, log_power: int = 0) -> Affine:
+        field = self.law.field
+        return Affine((field.zero,) * len(self.law.variables), field(power), field(log_power))
 
     def _parse(self, expression: Expr) -> Branches:
         self.clock.check()

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from sympy import Symbol
 
 from fsl_sym.exponents.clock import Clock
-from fsl_sym.exponents.law import Constraint, Element, Law
+from fsl_sym.exponents.law import Element, Law
 from fsl_sym.exponents.programme import (
     AT_LEAST_ZERO,
     POSITIVE,
@@ -24,6 +23,7 @@ from fsl_sym.exponents.programme import (
     Programme,
     Values,
     lexicographic_sign,
+    programmes,
 )
 from fsl_sym.exponents.walls import Box, Condition, Walls
 
@@ -75,13 +75,7 @@ class Optimiser:
         self.clock = clock or Clock()
         self.walls = Walls(law.domain)
         self.arithmetic = Arithmetic(law.field)
-        self._choices: list[tuple[Any, tuple[Constraint, ...]]] = []
-        self._programmes: list[Programme] = []
-        for branch in law.branches(self.clock):
-            for choice in law.choices(self.clock):
-                self.clock.check()
-                self._choices.append((branch, choice))
-                self._programmes.append(Programme(law, branch, choice, self.arithmetic))
+        self._programmes = list(programmes(law, self.arithmetic, self.clock))
         self._capped: dict[tuple[int, ElementTriple], Programme] = {}
         self.outcomes: list[Outcome] = []
 
@@ -154,8 +148,7 @@ class Optimiser:
     def _end(self, index: int, best: ElementTriple, values: Values, coordinate: int, maximise: bool) -> Basis:
         key = (index, best)
         if key not in self._capped:
-            branch, choice = self._choices[index]
-            self._capped[key] = Programme(self.law, branch, choice, self.arithmetic, best)
+            self._capped[key] = self._programmes[index].capped(best)
         return self._capped[key].optimum(values, coordinate, maximise)
 
     def _gap(self, left: ElementTriple, right: ElementTriple) -> ElementTriple:

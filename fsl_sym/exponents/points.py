@@ -17,6 +17,7 @@ from sympy import Poly, Symbol
 
 from fsl_sym.exponents.clock import Clock
 from fsl_sym.exponents.walls import ANY, Box, Point, Walls, value_at
+from fsl_sym.values import as_fraction
 
 STARTS = 6
 ROUNDS = 3
@@ -124,23 +125,21 @@ class Points:
         self, base: Sequence[Fraction], place: int, solved: Sequence[_Solved], asked: Box
     ) -> Iterator[tuple[Fraction, ...]]:
         """Points on a line parallel to an axis: on the rational roots of the walls asked for, and between all roots."""
-        lower, upper = (_fraction(end) for end in tuple(self.domain.ranges.values())[place])
+        lower, upper = self.domain.ends[place]
         roots: set[Fraction] = set()
         bounds = [
-            self.walls.polynomials[0].ring.gens[each.place] - _fraction(end)
+            self.walls.polynomials[0].ring.gens[each.place] - end
             for each in solved
-            for end in tuple(self.domain.ranges.values())[each.place]
+            for end in self.domain.ends[each.place]
             if end is not None
         ]
         for polynomial in (*(self.walls.polynomials[wall] for wall in asked), *bounds):
             for each in solved:
                 polynomial = _put(polynomial, each)
             roots.update(_roots(_on_line(polynomial, base, place)))
-        inside = sorted(
-            root for root in roots if (lower is None or root > lower) and (upper is None or root < upper)
-        )
+        inside = sorted(root for root in roots if (lower is None or root > lower) and (upper is None or root < upper))
         values = list(inside)
-        ends = [lower, *inside, upper]
+        ends: list[Any] = [lower, *inside, upper]
         for left, right in zip(ends, ends[1:], strict=False):
             if left is None and right is None:
                 values.append(base[place])
@@ -156,10 +155,6 @@ class Points:
             candidate = self._completed(moved, solved)
             if candidate is not None:
                 yield candidate
-
-
-def _fraction(value: Any) -> Any:
-    return None if value is None else Fraction(int(value.p), int(value.q))
 
 
 def _simple_between(left: Fraction, right: Fraction) -> Fraction:
@@ -202,7 +197,7 @@ def _on_line(polynomial: Any, base: Sequence[Fraction], place: int) -> list[Frac
     """The coefficients of the polynomial in one parameter, the others as at the base; the highest last."""
     coefficients: dict[int, Fraction] = {}
     for monomial, coefficient in polynomial.terms():
-        value = Fraction(int(coefficient.numerator), int(coefficient.denominator))
+        value = as_fraction(coefficient)
         for k, exponent in enumerate(monomial):
             if k != place and exponent:
                 value *= base[k] ** exponent
@@ -227,7 +222,7 @@ def _roots(coefficients: list[Fraction]) -> Iterator[Fraction]:
     elif len(coefficients) > 3:
         polynomial = Poly.from_list([*reversed(coefficients)], _X, domain="QQ")
         for left, right in (ends for ends, _ in polynomial.intervals(eps=Fraction(1, 2**20))):
-            simple = Fraction(int((left + right).p), int((left + right).q)) / 2
+            simple = as_fraction(left + right) / 2
             for denominator in (64, 4096):
                 near = simple.limit_denominator(denominator)
                 if sum(each * near**k for k, each in enumerate(coefficients)) == 0:

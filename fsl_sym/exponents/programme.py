@@ -15,6 +15,7 @@ from typing import Any
 
 from sympy import Symbol
 
+from fsl_sym.exponents.clock import Clock
 from fsl_sym.exponents.law import Affine, Branch, Constraint, Element, Law
 from fsl_sym.exponents.simplex import Optimum, Triple, solve
 from fsl_sym.exponents.walls import AtPoint, Condition, Point, Signs, Walls, value_at
@@ -108,7 +109,7 @@ class Programme:
         arithmetic: Arithmetic,
         ceiling: ElementTriple | None = None,
     ) -> None:
-        self.law = law
+        self.law, self.branch, self.choice = law, branch, choice
         self.arithmetic = arithmetic
         self.rows = tuple(_rows(law, branch, choice, ceiling))
         self._bases: dict[tuple[int, bool], list[Basis]] = {}
@@ -117,6 +118,10 @@ class Programme:
     def size(self) -> int:
         """The number of coordinates, the loss exponent included."""
         return len(self.law.variables) + 1
+
+    def capped(self, ceiling: ElementTriple) -> Programme:
+        """The same programme with a loss exponent of at most ``ceiling``."""
+        return Programme(self.law, self.branch, self.choice, self.arithmetic, ceiling)
 
     def optimum(self, values: Values, coordinate: int = 0, maximise: bool = False) -> Basis:
         """The optimal basis at an exact point, symbolic; bases met before are tried first."""
@@ -154,6 +159,14 @@ class Programme:
         basic = set(found.basis)
         slacks = tuple(arithmetic.slack(row, point) for index, row in enumerate(self.rows) if index not in basic)
         return Basis(found.basis, point, multipliers, slacks)
+
+
+def programmes(law: Law, arithmetic: Arithmetic, clock: Clock) -> Iterator[Programme]:
+    """The programmes of a law, one for each way to resolve its minima and its constraints."""
+    for branch in law.branches(clock):
+        for choice in law.choices(clock):
+            clock.check()
+            yield Programme(law, branch, choice, arithmetic)
 
 
 def _rows(law: Law, branch: Branch, choice: Sequence[Constraint], ceiling: ElementTriple | None) -> Iterator[Row]:

@@ -23,7 +23,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.printing import latex
-from fsl_sym.domain import Domain, exact
+from fsl_sym.domain import Domain
 from fsl_sym.exponents.cells import Explorer
 from fsl_sym.exponents.certificate import Certificate
 from fsl_sym.exponents.clock import Clock, OutOfTime, Progress
@@ -33,7 +33,7 @@ from fsl_sym.exponents.programme import ElementTriple
 from fsl_sym.exponents.regions import Assembly, Patch
 from fsl_sym.exponents.walls import ANY, Box, Point, Walls
 from fsl_sym.order import Order
-from fsl_sym.values import FrozenMapping, fields_only
+from fsl_sym.values import FrozenMapping, as_fraction, exact, fields_only
 
 _RELATIONS = {(1,): Gt, (0,): Eq, (-1,): Lt, (0, 1): Ge, (-1, 0): Le, (-1, 1): Ne}
 
@@ -87,6 +87,19 @@ class OrderRange:
         if upper is None:
             return f"at least {lower}"
         return lower if self.is_point else f"from {lower} to {upper}"
+
+    def as_latex(self, base: Symbol) -> str:
+        r"""The order or the range in LaTeX: powers of ``base`` and of its logarithm.
+
+        >>> print(OrderRange(Order(1), None).as_latex(Symbol("D")))
+        \gtrsim D
+        """
+        lower, upper = (None if end is None else end.as_latex(base) for end in (self.lower, self.upper))
+        if lower is None:
+            return r"\text{any}" if upper is None else rf"\lesssim {upper}"
+        if upper is None:
+            return rf"\gtrsim {lower}"
+        return lower if self.is_point else rf"\text{{from }} {lower} \text{{ to }} {upper}"
 
     def subs(self, values: Any) -> OrderRange:
         """The range with parameters replaced."""
@@ -182,7 +195,7 @@ class ExponentSolution:
                 "nothing else (symbols, not their names)"
             )
         values = {symbol: exact(given[symbol]) for symbol in self.law.domain.symbols}
-        fractions = {symbol: Fraction(int(value.p), int(value.q)) for symbol, value in values.items()}
+        fractions = {symbol: as_fraction(value) for symbol, value in values.items()}
         if not self.law.domain.contains(fractions):
             raise ValueError(f"{values} lies outside the ranges {dict(self.law.domain.ranges)} of the parameters")
         outcome = self._optimiser.outcome(fractions)
@@ -209,7 +222,7 @@ class ExponentSolution:
         for region in self.regions:
             condition = latex(region.condition) if region.conditions else r"\text{everywhere}"
             cells = [condition, region.loss.as_latex(self.law.budget)]
-            cells += [_range_latex(each, self.law.budget) for each in region.variables.values()]
+            cells += [each.as_latex(self.law.budget) for each in region.variables.values()]
             rows.append(" & ".join(cells))
         head = " & ".join([r"\text{region}", r"\text{loss}", *(latex(symbol) for symbol in self.law.variables)])
         columns = "l" * (2 + len(self.law.variables))
@@ -389,11 +402,3 @@ def _read(formulas: Formulas, law: Law) -> tuple[Order, dict[Symbol, OrderRange]
         symbol: OrderRange(order(lower), order(upper))
         for symbol, (lower, upper) in zip(law.variables, formulas.ranges, strict=True)
     }
-
-
-def _range_latex(each: OrderRange, budget: Symbol) -> str:
-    if each.is_point and each.lower is not None:
-        return each.lower.as_latex(budget)
-    lower = "(0" if each.lower is None else f"[{each.lower.as_latex(budget)}"
-    upper = r"\infty)" if each.upper is None else f"{each.upper.as_latex(budget)}]"
-    return rf"{lower},\ {upper}"

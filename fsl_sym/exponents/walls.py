@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from fsl_sym.domain import Domain
+from fsl_sym.values import as_fraction
 
 Element = Any  # of the field Q(parameters)
 Signs = frozenset[int]
@@ -76,9 +77,7 @@ class Condition:
 
     def undecided(self, box: Box) -> int:
         """The first wall that may still have several signs in the box."""
-        return next(
-            wall for part in self.parts for wall, _ in part.powers if len(box.get(wall, ANY)) > 1
-        )
+        return next(wall for part in self.parts for wall, _ in part.powers if len(box.get(wall, ANY)) > 1)
 
 
 class Walls:
@@ -196,7 +195,7 @@ def value_at(polynomial: Any, coordinates: tuple[Fraction, ...]) -> Fraction:
     """The value of a polynomial of the ring at a point."""
     total = Fraction(0)
     for exponents, coefficient in polynomial.terms():
-        value = Fraction(int(coefficient.numerator), int(coefficient.denominator))
+        value = as_fraction(coefficient)
         for coordinate, exponent in zip(coordinates, exponents, strict=True):
             if exponent:
                 value *= coordinate**exponent

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sympy import Eq, Expr, Min, Mul, Symbol, sympify, true
+from sympy import Eq, Expr, Integer, Min, Mul, Symbol, true
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.equality import equal
 from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.proof import Derivation
 from fsl_sym.spectrum import FiniteSize
-from fsl_sym.values import FrozenMapping
+from fsl_sym.symbols import M, beta
+from fsl_sym.values import FrozenMapping, as_expression, assigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,7 @@ class GrowthOrder:
         if not self.alternatives:
             raise ValueError("a growth order needs at least one monomial; {} is the order 1")
         frozen: tuple[FrozenMapping[Expr, Expr], ...] = tuple(
-            FrozenMapping({sympify(base): sympify(exponent) for base, exponent in item.items()})
-            for item in self.alternatives
+            FrozenMapping(assigned(item)) for item in self.alternatives
         )
         object.__setattr__(self, "alternatives", frozen)
 
@@ -52,10 +52,18 @@ class GrowthOrder:
 
     def times(self, base: Expr, exponent: Expr | int = 1) -> GrowthOrder:
         """The order with a factor ``base^exponent``."""
-        power = sympify(exponent)
-        return GrowthOrder(
-            tuple({**item, base: item.get(base, sympify(0)) + power} for item in self.alternatives), self.condition
-        )
+        power = as_expression(exponent)
+        return replace(self, alternatives=tuple({**x, base: x.get(base, 0) + power} for x in self.alternatives))
+
+
+def cut_order(time: Expr) -> GrowthOrder:
+    """min{M, time^(1/beta)}/time: the modes that an intrinsic time does not reach, or there are not, are cut off.
+
+    >>> from fsl_sym.symbols import T
+    >>> cut_order(T).expression
+    Min(T**(-1 + 1/beta), M/T)
+    """
+    return GrowthOrder(({M: Integer(1), time: Integer(-1)}, {time: 1 / beta - 1}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from sympy import Expr, Integer, Integral, Sum, Symbol, exp, gamma, log, oo, uppergamma, zeta
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
-from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder, PrintedLine
-from fsl_sym.integrals.stable_phase import LAM, finite_stable
+from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder, PrintedLine, cut_order
+from fsl_sym.integrals.stable_phase import finite_stable
 from fsl_sym.proof import (
     Antiderivative,
     Derivation,
@@ -25,11 +25,13 @@ from fsl_sym.proof import (
     SumToIntegral,
     Termwise,
     chains,
+    lemma,
 )
 from fsl_sym.schedules import schedule
-from fsl_sym.spectrum import FiniteSize, X, forgetting_kernel
+from fsl_sym.spectrum import LAM, FiniteSize, X, decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import K, M, T, a, b, beta, j, lam, t
 from fsl_sym.symbols import zeta_rate as rate
+from fsl_sym.values import as_expression
 
 _U = Symbol("u", positive=True)
 _V = Symbol("v", positive=True)
@@ -43,24 +45,25 @@ def remaining(u: Expr) -> Expr:
 
 def i1_sum(time: Expr = T, size: Expr = M) -> Sum:
     """I1 = sum_{j<=M} (1 - exp(-2 lambda_j T)) lambda_j/2."""
-    return Sum((1 - exp(-2 * LAM * time)) * LAM / 2, (j, 1, size))
+    return over_modes((1 - decay(time)) * LAM / 2, size)
 
 
 def i2_sum(time: Expr = T, size: Expr = M) -> Sum:
     """I2 = sum_{j<=M} (-lambda_j exp(-2 lambda_j T)/2 + (1 - exp(-2 lambda_j T))/(4 T))."""
-    return Sum(-LAM * exp(-2 * LAM * time) / 2 + (1 - exp(-2 * LAM * time)) / (4 * time), (j, 1, size))
+    return over_modes(-LAM * decay(time) / 2 + (1 - decay(time)) / (4 * time), size)
 
 
 def noise_steps(time: Symbol = T) -> tuple[Step, ...]:
     """From int_0^T K_M(T - t) (a - (a - b) t/T) dt to b I1 + (a - b) I2, mode by mode."""
+    time = as_expression(time)
     linear = a - (a - b) * t / time
-    mode = j ** (-2 * beta) * exp(-2 * LAM * (time - t)) * linear
+    mode = j ** (-2 * beta) * decay(time - t) * linear
     # by parts once: the derivative of the rate is the constant -(a - b)/T
-    primitive = exp(-2 * LAM * (time - t)) * (LAM * linear / 2 + (a - b) / (4 * time))
+    primitive = decay(time - t) * (LAM * linear / 2 + (a - b) / (4 * time))
     whole = Integral(forgetting_kernel(time - t) * linear, (t, 0, time))
-    by_mode = Sum(Integral(mode, (t, 0, time)), (j, 1, M))
-    fade = exp(-2 * LAM * time)
-    value = Sum(LAM * (b - a * fade) / 2 + (a - b) * (1 - fade) / (4 * time), (j, 1, M))
+    by_mode = over_modes(Integral(mode, (t, 0, time)))
+    fade = decay(time)
+    value = over_modes(LAM * (b - a * fade) / 2 + (a - b) * (1 - fade) / (4 * time))
     return (
         Step(whole, by_mode, Interchange(), "the integral of a finite sum"),
         Step(by_mode, value, Antiderivative(primitive), "by parts in each mode"),
@@ -76,6 +79,7 @@ def gamma_derivation(length: Symbol = K, time: Symbol = T) -> Derivation:
     """
     along = schedule("exp-decay").gamma
     assert along is not None
+    length, time = map(as_expression, (length, time))
     shown = along.subs(K, length).subs(length, time * log(a / b) / (a - b))
     step = Step(shown, a - (a - b) * t / time, Identity(), "K = T log(a/b)/(a - b)")
     return Derivation("gamma of exponential decay", "The rate falls linearly in intrinsic time", (step,))
@@ -91,7 +95,7 @@ def exponential_decay_noise() -> ClosedForm:
     """
     steps = noise_steps()
     derivation = Derivation("exponential decay noise", "Noise of exponential decay", steps, "lemma: N-exp-decay")
-    second = i2().order[0].times(a - b)
+    second = cut_order(T).times(a - b)
     return ClosedForm(
         "exp-decay",
         steps[-1].after,
@@ -142,7 +146,7 @@ def third_line_derivation() -> Derivation:
     """
     line = corrected_third_line().printed.subs(rate, (a - b) / T).subs(lam, LAM)
     steps = noise_steps()
-    collected = Step(steps[-1].after, Sum(line, (j, 1, M)), Termwise(), "mode by mode, as b = a - zeta T")
+    collected = Step(steps[-1].after, over_modes(line), Termwise(), "mode by mode, as b = a - zeta T")
     return Derivation("third line", "The third line, corrected", (*steps, collected), "lemma: N-exp-decay")
 
 
@@ -158,14 +162,10 @@ def i1_finite() -> FiniteSize:
     """
     stable = finite_stable(T)
     missing = M ** (1 - beta) / (2 * (beta - 1))
-    trace, tail = Sum(LAM / 2, (j, 1, M)), Sum(LAM / 2, (j, M + 1, oo))
+    trace, tail = over_modes(LAM / 2), Sum(LAM / 2, (j, M + 1, oo))
     outer = Integral(_Y**-beta / 2, (_Y, M, oo))
-    split = Derivation(
-        "split",
-        "The trace less what has not been forgotten",
-        (Step(i1_sum(), trace - stable.exact, Termwise(), "mode by mode"),),
-    )
-    kept = Derivation("kept", "The trace of the first modes", (Step(trace, trace, Identity(), "as it is"),))
+    split = lemma(i1_sum(), trace - stable.exact, Termwise(), "mode by mode")
+    kept = lemma(trace, trace, Identity(), "the trace of the first modes: as it is")
     smooth = Derivation(
         "I1 finite M",
         "I1 for finite M",
@@ -223,7 +223,7 @@ def crossover(x: Expr = X) -> Expr:
 
 def i2_finite() -> FiniteSize:
     """4 T I2 lies in [M Phi(x) - 1, M Phi(x)] with x = T/M^beta; here as I2 with error 1/(4 T)."""
-    reduced = Sum(remaining(T * LAM), (j, 1, M))
+    reduced = over_modes(remaining(T * LAM))
     smooth = Integral(remaining(T * _Y**-beta), (_Y, 0, M))
     closed = M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta)
     rises = Monotone(_V, 4 * T**2 * _V * exp(-2 * T * _V))
@@ -282,9 +282,8 @@ def i2() -> ClosedForm:
     >>> i2().order[0].expression
     Min(T**(-1 + 1/beta), M/T)
     """
-    order = GrowthOrder(({M: Integer(1), T: -Integer(1)}, {T: 1 / beta - 1}))
     finite = i2_finite()
-    return ClosedForm("I2", i2_sum(), finite.derivation, (order,), i2_asymptotics(), finite)
+    return ClosedForm("I2", i2_sum(), finite.derivation, (cut_order(T),), i2_asymptotics(), finite)
 
 
 def constant_noise() -> ClosedForm:
@@ -295,15 +294,15 @@ def constant_noise() -> ClosedForm:
     >>> constant_noise().order[0].expression
     a
     """
-    mode = a * j ** (-2 * beta) * exp(-2 * LAM * (T - t))
-    by_mode = Sum(Integral(mode, (t, 0, T)), (j, 1, M))
+    mode = a * j ** (-2 * beta) * decay(T - t)
+    by_mode = over_modes(Integral(mode, (t, 0, T)))
     value = a * i1_sum()
     steps = (
         Step(Integral(a * forgetting_kernel(T - t), (t, 0, T)), by_mode, Interchange(), "a finite sum"),
         Step(
             by_mode,
             value,
-            Antiderivative(a * LAM * exp(-2 * LAM * (T - t)) / 2),
+            Antiderivative(a * LAM * decay(T - t) / 2),
             "each mode forgets at rate 2 lambda_j",
         ),
     )

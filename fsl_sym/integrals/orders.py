@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Integral, Min, Sum, Symbol, exp, gamma, oo, uppergamma, zeta
+from sympy import Expr, Integer, Integral, Min, Symbol, exp, gamma, oo, uppergamma, zeta
 
 from fsl_sym.integrals.exponential_decay import crossover_derivations, i1_sum, i2_sum, remaining, to_crossover
-from fsl_sym.integrals.stable_phase import LAM
 from fsl_sym.proof import (
     AtMostBoth,
     Counted,
@@ -25,9 +24,10 @@ from fsl_sym.proof import (
     Termwise,
     Turned,
     ZetaSeries,
+    lemma,
 )
-from fsl_sym.spectrum import X
-from fsl_sym.symbols import M, T, beta, j
+from fsl_sym.spectrum import LAM, X, over_modes
+from fsl_sym.symbols import M, T, beta
 
 _U = Symbol("u", positive=True)
 _V = Symbol("v", positive=True)
@@ -47,14 +47,10 @@ def i1_order() -> Derivation:
     1
     """
     fade = (1 - exp(-2 * _U)) / 2
-    half = Derivation(
-        "mode", "A mode is at most 1/2", (Step(fade, Integer(1) / 2, Monotone(_U, exp(-2 * _U)), "it rises"),)
-    )
+    half = lemma(fade, Integer(1) / 2, Monotone(_U, exp(-2 * _U)), "A mode is at most 1/2: it rises")
     mode = i1_sum().function
-    term = Derivation(
-        "term", "A mode of I1", (Step(mode, LAM / 2, Instance(half, ((_U, LAM * T),), LAM), "u = lambda_j T"),)
-    )
-    trace, endless = Sum(LAM / 2, (j, 1, M)), Sum(LAM / 2, (j, 1, oo))
+    term = lemma(mode, LAM / 2, Instance(half, ((_U, LAM * T),), LAM), "A mode of I1: u = lambda_j T")
+    trace, endless = over_modes(LAM / 2), over_modes(LAM / 2, oo)
     upper = Derivation(
         "I1 upper bound",
         "I1 is at most half the trace",
@@ -65,17 +61,9 @@ def i1_order() -> Derivation:
         ),
     )
     start = (1 - exp(-Integer(2))) / 2
-    grown = Derivation(
-        "first mode",
-        "The first mode rises with T",
-        (Step(start, fade.subs(_U, 1 + _V), Rises(_U, fade, Integer(1), _V), "it rises"),),
-    )
+    grown = lemma(start, fade.subs(_U, 1 + _V), Rises(_U, fade, Integer(1), _V), "it rises")
     first = (1 - exp(-2 * T)) / 2
-    at_time = Derivation(
-        "first mode at T",
-        "The first mode at T > 1",
-        (Step(start, first, Instance(grown, ((_V, T - 1),), ranges=((T, 1 + _W),)), "w = T - 1"),),
-    )
+    at_time = lemma(start, first, Instance(grown, ((_V, T - 1),), ranges=((T, 1 + _W),)), "w = T - 1")
     lower = Derivation(
         "I1 lower bound",
         "I1 is at least its first mode",
@@ -94,17 +82,13 @@ def i2_bounds() -> tuple[Derivation, Derivation]:
     and each of the M terms is at most 1. Below: the modes j <= min{M, T^(1/beta)} each have lambda_j T >= 1, hence
     g >= g(1), and there are at least half as many as that minimum (its integer part).
     """
-    reduced = Sum(remaining(T * LAM), (j, 1, M))
+    reduced = over_modes(remaining(T * LAM))
     smooth = Integral(remaining(T * _Y**-beta), (_Y, 0, M))
     closed = M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta)
     g = remaining(_U)
-    whole = Derivation("g", "g is at most 1", (Step(g, Integer(1), Monotone(_U, 4 * _U * exp(-2 * _U)), "g rises"),))
-    term = Derivation(
-        "g at a mode",
-        "Each term is at most 1",
-        (Step(remaining(T * LAM), Integer(1), Instance(whole, ((_U, T * LAM),)), "u = lambda_j T"),),
-    )
-    number = Sum(Integer(1), (j, 1, M))
+    whole = lemma(g, Integer(1), Monotone(_U, 4 * _U * exp(-2 * _U)), "g is at most 1: g rises")
+    term = lemma(remaining(T * LAM), Integer(1), Instance(whole, ((_U, T * LAM),)), "u = lambda_j T")
+    number = over_modes(Integer(1))
     constant = Integer(2) ** (1 / beta) * gamma(2 - 1 / beta)
     factor = 1 + constant
     by_size = Derivation(
@@ -130,21 +114,9 @@ def i2_bounds() -> tuple[Derivation, Derivation]:
         ),
     )
     least = Min(M, T ** (1 / beta))
-    both = Derivation(
-        "4 T I2 upper bound",
-        "4 T I2 is at most a multiple of min{M, T^(1/beta)}",
-        (Step(reduced, factor * least, AtMostBoth(by_size, by_time, factor), "both bounds"),),
-    )
-    rises = Derivation(
-        "g rises",
-        "g rises from g(1)",
-        (Step(remaining(Integer(1)), remaining(1 + _V), Rises(_U, g, Integer(1), _V), "its derivative is positive"),),
-    )
-    head = Derivation(
-        "4 T I2 lower bound",
-        "The modes that have decayed",
-        (Step(reduced, remaining(Integer(1)) * least / 2, HeadOfSum(rises, _U, g, T, beta), "modes j <= T^(1/beta)"),),
-    )
+    both = lemma(reduced, factor * least, AtMostBoth(by_size, by_time, factor), "both bounds")
+    rises = lemma(remaining(Integer(1)), remaining(1 + _V), Rises(_U, g, Integer(1), _V), "its derivative is positive")
+    head = lemma(reduced, remaining(Integer(1)) * least / 2, HeadOfSum(rises, _U, g, T, beta), "modes j <= T^(1/beta)")
     own = Step(i2_sum(), reduced / (4 * T), Termwise(), "4 T I2 is a sum of g(lambda_j T)")
     share = 1 / (4 * T)
     below, above = (

@@ -7,15 +7,14 @@
 
 from __future__ import annotations
 
-from sympy import Eq, Expr, Gt, Integer, Integral, Sum, Symbol, exp, log, lowergamma
+from sympy import Eq, Expr, Gt, Integer, Integral, Symbol, log, lowergamma
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder
-from fsl_sym.integrals.stable_phase import LAM
 from fsl_sym.proof import Antiderivative, Derivation, Identity, Interchange, Step, Substitution, Termwise
 from fsl_sym.schedules import FRACTION, schedule
-from fsl_sym.spectrum import forgetting_kernel
+from fsl_sym.spectrum import LAM, decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import K, M, T, a, beta, j, p, t, z
 
 _U = Symbol("u", positive=True)
@@ -29,7 +28,7 @@ def power_sum(power: Expr = p, size: Expr = M) -> Expr:
     """The sum over modes: ``a 2^(-q-1) T^-q sum_{j<=M} lambda_j^(1-q) lowergamma(q + 1, 2 lambda_j T)``."""
     q = _rate_exponent(power)
     summand = j ** (-beta / (power + 1)) * lowergamma(q + 1, 2 * LAM * T)
-    return a * Integer(2) ** (-q - 1) * T**-q * Sum(summand, (j, 1, size))
+    return a * Integer(2) ** (-q - 1) * T**-q * over_modes(summand, size)
 
 
 def power_asymptotics(power: Expr = p) -> Expansion:
@@ -53,10 +52,10 @@ def _steps(power: Expr) -> tuple[Step, ...]:
     q = _rate_exponent(power)
     rate = a * (1 - t / T) ** q
     mode = j ** (-2 * beta) * a
-    from_start = Sum(Integral(mode * rate / a * _forget(T - t), (t, 0, T)), (j, 1, M))
-    from_end = Sum(Integral(mode * (z / T) ** q * _forget(z), (z, 0, T)), (j, 1, M))
+    from_start = over_modes(Integral(mode * rate / a * decay(T - t), (t, 0, T)))
+    from_end = over_modes(Integral(mode * (z / T) ** q * decay(z), (z, 0, T)))
     primitive = mode * T**-q * (2 * LAM) ** (-q - 1) * lowergamma(q + 1, 2 * LAM * z)
-    value = Sum(mode * T**-q * (2 * LAM) ** (-q - 1) * lowergamma(q + 1, 2 * LAM * T), (j, 1, M))
+    value = over_modes(mode * T**-q * (2 * LAM) ** (-q - 1) * lowergamma(q + 1, 2 * LAM * T))
     return (
         Step(Integral(forgetting_kernel(T - t) * rate, (t, 0, T)), from_start, Interchange(), "a finite sum"),
         Step(from_start, from_end, Substitution(t, z, T - z), "z = T - t, the time that is left"),
@@ -76,10 +75,6 @@ def gamma_derivation(power: Expr = p) -> Derivation:
     shown, rate = along.subs(K, T * (power + 1) / a), a * (1 - t / T) ** _rate_exponent(power)
     step = Step(shown, rate, Identity(((t, T * (1 - FRACTION)),)), "K = (p + 1) T/a")
     return Derivation("gamma of power decay", "The rate in intrinsic time", (step,))
-
-
-def _forget(time: Expr) -> Expr:
-    return exp(-2 * LAM * time)
 
 
 def _orders(power: Expr) -> tuple[GrowthOrder, ...]:

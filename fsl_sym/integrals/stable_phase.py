@@ -9,7 +9,7 @@ from __future__ import annotations
 from sympy import Expr, Integer, Integral, Min, Mul, Sum, Symbol, exp, gamma, log, oo, uppergamma
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
-from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder
+from fsl_sym.integrals.closed_form import ClosedForm, cut_order
 from fsl_sym.proof import (
     Antiderivative,
     AtMostBoth,
@@ -26,20 +26,20 @@ from fsl_sym.proof import (
     Step,
     SumOfBounds,
     WithinError,
+    lemma,
 )
-from fsl_sym.spectrum import FiniteSize, exponential_sum, forgetting_kernel
+from fsl_sym.spectrum import LAM, FiniteSize, decay, exponential_sum, forgetting_kernel, over_modes
 from fsl_sym.symbols import HALF, T1, T2, M, a, beta, j, t
+from fsl_sym.values import as_expression
 
 _U = Symbol("u", positive=True)
 _V = Symbol("v", positive=True)
 _Y = Symbol("y_M", positive=True)
 
-LAM = j**-beta
-
 
 def stable_sum(time: Expr = T2, size: Expr = M) -> Sum:
     """sum_{j<=M} (lambda_j/2) exp(-2 lambda_j time)."""
-    return Sum(LAM * exp(-2 * LAM * time) / 2, (j, 1, size))
+    return over_modes(LAM * decay(time) / 2, size)
 
 
 def stable_asymptotics(time: Symbol = T2) -> Expansion:
@@ -59,20 +59,21 @@ def finite_stable(time: Symbol = T2) -> FiniteSize:
 
 
 def _identity(upper: Expr, value: Expr, name: str, factor: Expr, t: Symbol = t) -> Derivation:
+    t = as_expression(t)
     kernel = forgetting_kernel(T2 + t)
-    factors = (factor, j ** (-2 * beta), exp(-2 * LAM * (T2 + t)))
+    factors = (factor, j ** (-2 * beta), decay(T2 + t))
     mode = Mul(*factors)
     steps = (
         Step(
             Integral(factor * kernel, (t, 0, upper)),
-            Sum(Integral(mode, (t, 0, upper)), (j, 1, M)),
+            over_modes(Integral(mode, (t, 0, upper))),
             Interchange(factors),
             "the integral of nonnegative terms",
         ),
         Step(
-            Sum(Integral(mode, (t, 0, upper)), (j, 1, M)),
+            over_modes(Integral(mode, (t, 0, upper))),
             value,
-            Antiderivative(-factor * LAM * exp(-2 * LAM * (T2 + t)) / 2),
+            Antiderivative(-factor * LAM * decay(T2 + t) / 2),
             "each mode forgets at rate 2 lambda_j",
         ),
     )
@@ -87,9 +88,8 @@ def stable_phase_noise() -> ClosedForm:
     >>> stable_phase_noise().derivation.verify().holds
     True
     """
-    order = GrowthOrder(({M: Integer(1), T2: -Integer(1)}, {T2: 1 / beta - 1}))
     derivation = _identity(oo, stable_sum(), "stable phase", Integer(1))
-    return ClosedForm("stable phase", stable_sum(), derivation, (order,), stable_asymptotics(), finite_stable())
+    return ClosedForm("stable phase", stable_sum(), derivation, (cut_order(T2),), stable_asymptotics(), finite_stable())
 
 
 def finite_stable_phase_noise(clock: Symbol = t) -> ClosedForm:
@@ -97,8 +97,8 @@ def finite_stable_phase_noise(clock: Symbol = t) -> ClosedForm:
 
     ``clock`` is the variable of integration: the time to the end of the stable phase.
     """
-    value = Sum(a * LAM * (exp(-2 * LAM * T2) - exp(-2 * LAM * (T1 + T2))) / 2, (j, 1, M))
-    order = GrowthOrder(({a: Integer(1), M: Integer(1), T2: -Integer(1)}, {a: Integer(1), T2: 1 / beta - 1}))
+    value = over_modes(a * LAM * (decay(T2) - decay(T1 + T2)) / 2)
+    order = cut_order(T2).times(a)
     return ClosedForm("finite stable phase", value, _identity(T1, value, "finite stable phase", a, clock), (order,))
 
 
@@ -109,14 +109,10 @@ def _bounds() -> tuple[Derivation, Derivation]:
 
     """
     peak = exp(-1) / (4 * T2)
-    one = Derivation(
-        "peak", "The peak of a mode", (Step(_V * exp(-2 * _V * T2) / 2, peak, Maximum(_V), "one critical point"),)
-    )
-    mode = LAM * exp(-2 * LAM * T2) / 2
-    term = Derivation(
-        "stable term", "A mode of the stable phase", (Step(mode, peak, Instance(one, ((_V, LAM),)), "v = lambda_j"),)
-    )
-    number = Sum(peak, (j, 1, M))
+    one = lemma(_V * exp(-2 * _V * T2) / 2, peak, Maximum(_V), "the peak of a mode: one critical point")
+    mode = LAM * decay(T2) / 2
+    term = lemma(mode, peak, Instance(one, ((_V, LAM),)), "A mode of the stable phase: v = lambda_j")
+    number = over_modes(peak)
     by_size = Derivation(
         "stable bound by size",
         "M modes, each at most its peak",
@@ -130,40 +126,22 @@ def _bounds() -> tuple[Derivation, Derivation]:
     assert form.error == peak
     front = (2 * T2) ** (1 / beta - 1) / (2 * beta)
     tail = uppergamma(1 - 1 / beta, _U)
-    whole = Derivation(
-        "incomplete gamma",
-        "The incomplete gamma function is at most the whole",
-        (Step(tail, gamma(1 - 1 / beta), Monotone(_U, -(_U ** (-1 / beta)) * exp(-_U)), "it falls"),),
-    )
-    smooth = Derivation(
-        "stable integral",
-        "The integral is at most that over all modes",
-        (
-            Step(
-                form.approximation,
-                front * gamma(1 - 1 / beta),
-                Instance(whole, ((_U, 2 * T2 * M**-beta),), front),
-                "the incomplete gamma function at its place",
-            ),
-        ),
+    whole = lemma(tail, gamma(1 - 1 / beta), Monotone(_U, -(_U ** (-1 / beta)) * exp(-_U)), "it falls")
+    smooth = lemma(
+        form.approximation,
+        front * gamma(1 - 1 / beta),
+        Instance(whole, ((_U, 2 * T2 * M**-beta),), front),
+        "the incomplete gamma function at its place",
     )
     order = T2 ** (1 / beta - 1)
     later = exp(-_U / beta)
-    shrinks = Derivation(
-        "shrinks", "A power below 1", (Step(later, Integer(1), Monotone(_U, -later / beta), "it falls from 1"),)
-    )
+    shrinks = lemma(later, Integer(1), Monotone(_U, -later / beta), "A power below 1: it falls from 1")
     beyond = ((T2, 1 + _V),)
-    error = Derivation(
-        "stable error",
-        "The peak is of lower order",
-        (
-            Step(
-                peak,
-                exp(-1) / 4 * order,
-                Instance(shrinks, ((_U, log(T2)),), exp(-1) / 4 * order, beyond),
-                "T_2^(-1/beta) = exp(-log(T_2)/beta) is at most 1",
-            ),
-        ),
+    error = lemma(
+        peak,
+        exp(-1) / 4 * order,
+        Instance(shrinks, ((_U, log(T2)),), exp(-1) / 4 * order, beyond),
+        "T_2^(-1/beta) = exp(-log(T_2)/beta) is at most 1",
     )
     constant = gamma(1 - 1 / beta) * Integer(2) ** (1 / beta - 1) / (2 * beta) + exp(-1) / 4
     by_time = Derivation(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sympy import Integer, Integral
 
-from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder
+from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder, cut_order
 from fsl_sym.integrals.exponential_decay import i1_sum, i2_sum, noise_steps
 from fsl_sym.integrals.stable_phase import finite_stable_phase_noise
 from fsl_sym.proof import Derivation, Linear, Step, Substitution
 from fsl_sym.spectrum import forgetting_kernel
-from fsl_sym.symbols import T1, T2, M, a, b, beta, t, z
+from fsl_sym.symbols import T1, T2, a, b, t, z
 
 
 def warmup_stable_decay_noise() -> ClosedForm:
@@ -39,6 +39,6 @@ def warmup_stable_decay_noise() -> ClosedForm:
             "both phases together",
         ),
     )
-    decayed = GrowthOrder(({M: Integer(1), T2: -Integer(1)}, {T2: 1 / beta - 1})).times(a - b)
+    decayed = cut_order(T2).times(a - b)
     derivation = Derivation("WSD-like noise", "Noise of the WSD-like schedule", steps, "thm: wsd")
     return ClosedForm("wsd", value, derivation, (GrowthOrder(({b: Integer(1)},)), decayed))

@@ -21,7 +21,7 @@ from fsl_sym.proof.formulas import (
     tends,
     within,
 )
-from fsl_sym.proof.kernel import Derivation, DerivationVerdict, ProofError, Step, Theorem, chains, together
+from fsl_sym.proof.kernel import Derivation, DerivationVerdict, ProofError, Step, Theorem, chains, lemma, together
 from fsl_sym.proof.rules.algebra import Defined, Evaluated, Identity, Rewrite, SameDerivative, Smaller
 from fsl_sym.proof.rules.base import StepVerdict
 from fsl_sym.proof.rules.bounds import IntegralTest, Maximum, Monotone, Rises, SumToIntegral
@@ -96,6 +96,7 @@ __all__ = [
     "chains",
     "equals",
     "everywhere",
+    "lemma",
     "less",
     "order_at_most",
     "same_order",

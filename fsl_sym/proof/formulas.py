@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sympy import Basic, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol, sympify
+from sympy import Basic, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol
 
 from fsl_sym.algebra.printing import latex
+from fsl_sym.values import as_expression
 
 RELATIONS: Final = {
     "=": ("=", "equals"),
@@ -36,7 +37,13 @@ RELATIONS: Final = {
 }
 """Relation -> (LaTeX, words). ``~`` and ``<~`` hide constants that depend on s and beta only."""
 
-_UPWARDS: Final = {"=": {"=", "<=", "~", "<~"}, "<=": {"=", "<="}, ">=": {"=", ">="}, "~": {"=", "~"}}
+NEEDS: Final = {
+    "->": ("variable", "point"),
+    "expands": ("variable", "point"),
+    "within": ("error",),
+    "optimum": ("program",),
+}
+"""Relation -> what else it needs; the others need nothing."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +89,14 @@ class Formula:
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
             raise ValueError(f"unknown relation {self.relation!r}; the relations are {', '.join(RELATIONS)}")
-        needs = {"->": ("variable", "point"), "expands": ("variable", "point"), "within": ("error",)}
-        wanted = set(needs.get(self.relation, ("program",) if self.relation == "optimum" else ()))
+        wanted = set(NEEDS.get(self.relation, ()))
         given = {name for name in ("variable", "point", "error") if getattr(self, name) is not None}
         given |= {"program"} if self.program else set()
         if wanted != given:
             raise ValueError(f"a formula with {self.relation!r} needs {sorted(wanted)}, and was given {sorted(given)}")
         for name in ("left", "right", "error", "point"):
-            if isinstance(getattr(self, name), str):
-                raise TypeError(f"{getattr(self, name)!r} is text: give a sympy expression")
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, canonical(sympify(getattr(self, name))))
+                object.__setattr__(self, name, canonical(as_expression(getattr(self, name))))
 
     @property
     def is_true_by_notation(self) -> bool:

@@ -91,16 +91,19 @@ def strange(value: Any, known: frozenset[type]) -> str:
     """Why something that a rule holds is of a kind that the kernel does not know; "" where all of it is."""
     if isinstance(value, Basic):
         return next((f"{kind.__name__} is a class of its own" for kind in _kinds(value)), "")
-    if value is None or type(value) in (int, bool, str):
+    if value is None or type(value) in (int, bool):
         return ""
     if isinstance(value, tuple | list | Mapping):
-        inner = value.values() if isinstance(value, Mapping) else value
+        inner = (*value, *value.values()) if isinstance(value, Mapping) else value
         return next((fault for part in inner if (fault := strange(part, known))), "")
     if type(value) not in known:
         return f"a {type(value).__name__} is nothing that a rule may hold"
     if not is_dataclass(value):
         return ""
-    return next((fault for part in fields(value) if (fault := strange(getattr(value, part.name), known))), "")
+    # text stands where a class says so, a name or a reason, and nowhere else: sympy would evaluate it
+    parts = ((getattr(value, part.name), part.type) for part in fields(value))
+    checked = (part for part, kind in parts if not (kind == "str" and type(part) is str))
+    return next((fault for part in checked if (fault := strange(part, known))), "")
 
 
 def _kinds(value: Basic) -> list[type]:

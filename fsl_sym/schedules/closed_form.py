@@ -7,14 +7,15 @@ it, and gamma.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
-from sympy import Expr, Integer, Integral, Piecewise, Symbol, sympify
+from sympy import Expr, Integer, Integral, Piecewise, Symbol
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.proof import Antiderivative, Derivation, Identity, Limit, Step, chains
 from fsl_sym.symbols import t, tau, z
+from fsl_sym.values import assigned
 
 FRACTION: Final = Symbol("y", positive=True)
 """What is left of the intrinsic time of a phase, in (0, 1): t = total (1 - y)."""
@@ -200,8 +201,9 @@ class Schedule:
         >>> schedule("exp-decay").at({b: a}).name
         'constant'
         """
+        values = assigned(values)
         for symbol, value in values.items():
-            if symbol not in self.parameters or sympify(value).is_positive is False:
+            if symbol not in self.parameters or value.is_positive is False:
                 raise ValueError(
                     f"{symbol} = {value} cannot be set in the schedule {self.name!r}: "
                     f"its parameters are {self.parameters}, all positive"
@@ -211,23 +213,12 @@ class Schedule:
                 simpler = singularity.becomes()
                 return simpler.at({key: value for key, value in values.items() if key in simpler.parameters})
 
-        def put(e: Expr | None) -> Expr | None:
-            return None if e is None else e.subs(values, simultaneous=True)
+        def put(phase: Phase) -> Phase:
+            forms = {each.name: getattr(phase, each.name) for each in fields(phase)}
+            moved = {name: e.subs(values, simultaneous=True) for name, e in forms.items() if isinstance(e, Expr)}
+            return replace(phase, **moved)
 
-        phases = tuple(
-            Phase(
-                x.name,
-                put(x.length),
-                put(x.phi),
-                put(x.intrinsic_time),
-                put(x.total),
-                put(x.inverse),
-                put(x.gamma),
-                put(x.end_exponent),
-                x.endless,
-            )
-            for x in self.phases
-        )
+        phases = tuple(map(put, self.phases))
         ranges = tuple(condition.subs(values) for condition in self.ranges)
         if any(condition == False for condition in ranges):  # noqa: E712
             raise ValueError(

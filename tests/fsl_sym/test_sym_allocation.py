@@ -8,13 +8,14 @@ from scipy.optimize import linprog
 from sym_oracle_lp import EQUAL, Face
 from sympy import Gt, Rational
 
-from fsl_sym.allocation import QUANTITIES, optimal_allocation, order_range_latex, table
-from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES, exact
+from fsl_sym.allocation import QUANTITIES, optimal_allocation, table
+from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES
 from fsl_sym.exponents.certificate import check
 from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.laws import BUDGETS, SCHEDULES
 from fsl_sym.order import Order
 from fsl_sym.symbols import D, beta, s
+from fsl_sym.values import exact
 
 PROBLEMS = [(schedule, budget) for schedule in SCHEDULES for budget in BUDGETS]
 POINTS = oracle.points(200, seed=20)
@@ -188,10 +189,10 @@ def test_table_1_has_a_row_for_every_schedule():
 def test_an_allocation_shows_itself_as_latex():
     text = optimal_allocation("wsd", "data")._repr_latex_()
     assert text.startswith("$\\begin{array}") and text.count(r"\\") == 1 + len(REGIMES) - 1
-    assert order_range_latex(OrderRange(None, None), D) == r"\text{any}"
-    assert order_range_latex(OrderRange(None, Order(1)), D) == r"\lesssim D"
-    assert order_range_latex(OrderRange(Order(1), Order(2)), D) == r"\text{from } D \text{ to } D^{2}"
-    assert order_range_latex(OrderRange(Order(1), Order(1)), D) == "D"
+    assert OrderRange(None, None).as_latex(D) == r"\text{any}"
+    assert OrderRange(None, Order(1)).as_latex(D) == r"\lesssim D"
+    assert OrderRange(Order(1), Order(2)).as_latex(D) == r"\text{from } D \text{ to } D^{2}"
+    assert OrderRange(Order(1), Order(1)).as_latex(D) == "D"
 
 
 def test_the_regimes_of_the_allocation_are_those_of_the_plane():

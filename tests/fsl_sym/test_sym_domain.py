@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Eq, Float, Ge, Gt, Integer, Le, Lt, Ne, Poly, Rational, Symbol, log, sqrt, symbols, true
 
-from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES, Domain, decide, exact, regime_of
+from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES, Domain, decide, regime_of
 from fsl_sym.symbols import beta, s
+from fsl_sym.values import exact
 
 x, y = symbols("x y")
 BOXES = [

@@ -19,7 +19,7 @@ from sym_random_laws import N as BUDGET
 from sympy import And, Eq, Max, Min, Ne, Rational, Symbol, log, sqrt, symbols
 
 from fsl_sym import check, optimal_exponents, optimal_exponents_at
-from fsl_sym.domain import exact
+from fsl_sym.values import exact
 
 M, D, T, S, B, U, C, N, lam, n, h1, h2, h3 = symbols("M D T S B U C N lambda n h1 h2 h3", positive=True)
 a, b, c, d, e, f, g, k, r, al, be = symbols("a b c d e f g k r alpha beta")
@@ -178,7 +178,7 @@ def test_the_regions_of_a_random_law_are_true_and_certified(law, first, second):
 @pytest.mark.parametrize("assumptions", [{}, {"positive": True}, {"negative": True}, {"integer": True}], ids=str)
 def test_what_a_symbol_is_assumed_to_be_does_not_matter_but_its_range(assumptions):
     free = Symbol("a", **assumptions)
-    law = (M**-free + N ** -HALF, [M], N, [M >= 1, M <= N])
+    law = (M**-free + N**-HALF, [M], N, [M >= 1, M <= N])
     solution = optimal_exponents(*law, {free: (-1, None)})
     assert solution.complete
     where = [{free: Fraction(value)} for value in ("-1/2", "-1/3", "0", "1/4", "1/2", "2")]
@@ -188,7 +188,7 @@ def test_what_a_symbol_is_assumed_to_be_does_not_matter_but_its_range(assumption
 
 def test_positive_symbols_over_the_whole_line():
     x, y = symbols("x y", positive=True)
-    law = (M**-x + N ** -HALF + M**y / N, [M], N, [M >= 1, M <= N])
+    law = (M**-x + N**-HALF + M**y / N, [M], N, [M >= 1, M <= N])
     solution = optimal_exponents(*law, {x: (None, None), y: (None, None)})
     assert solution.complete
     assert faults(law, solution, points(solution, {x: (None, None), y: (None, None)}, 20), check) == []

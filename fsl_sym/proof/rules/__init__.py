@@ -13,62 +13,27 @@ from fsl_sym.asymptotics.mellin_transform import Piece
 from fsl_sym.domain import Regime
 from fsl_sym.exponents.certificate import BranchProof, Certificate
 from fsl_sym.order import Order
-from fsl_sym.proof.rules.algebra import Defined, Evaluated, Identity, Rewrite, SameDerivative, Smaller
-from fsl_sym.proof.rules.bounds import IntegralTest, Maximum, Monotone, Rises, SumToIntegral
-from fsl_sym.proof.rules.calculus import Antiderivative, Limit, Substitution
-from fsl_sym.proof.rules.composition import (
-    AtMostBoth,
-    FirstTerm,
-    HeadOfSum,
-    Instance,
-    MoreTerms,
-    SumOfBounds,
-    Turned,
-    WithinError,
-)
-from fsl_sym.proof.rules.expansions import Residues
-from fsl_sym.proof.rules.linear import Linear
-from fsl_sym.proof.rules.matrices import MatrixIdentity
-from fsl_sym.proof.rules.orders import Assumed, Optimal, OrderBetween, OrderIn
-from fsl_sym.proof.rules.sums import Counted, Induction, Interchange, Termwise, ZetaSeries
+from fsl_sym.proof.rules import algebra, bounds, calculus, composition, expansions, linear, matrices, orders, sums
 
 RULES: Final[frozenset[type[Any]]] = frozenset(
-    {
-        Antiderivative,
-        Assumed,
-        AtMostBoth,
-        Counted,
-        Defined,
-        Evaluated,
-        FirstTerm,
-        HeadOfSum,
-        Identity,
-        Induction,
-        Instance,
-        IntegralTest,
-        Interchange,
-        Limit,
-        Linear,
-        MatrixIdentity,
-        Maximum,
-        Monotone,
-        MoreTerms,
-        Optimal,
-        OrderBetween,
-        OrderIn,
-        Residues,
-        Rewrite,
-        Rises,
-        SameDerivative,
-        Smaller,
-        Substitution,
-        SumOfBounds,
-        SumToIntegral,
-        Termwise,
-        Turned,
-        WithinError,
-        ZetaSeries,
+    {algebra.Defined, algebra.Evaluated, algebra.Identity, algebra.Rewrite, algebra.SameDerivative, algebra.Smaller}
+    | {bounds.IntegralTest, bounds.Maximum, bounds.Monotone, bounds.Rises, bounds.SumToIntegral}
+    | {calculus.Antiderivative, calculus.Limit, calculus.Substitution}
+    | {
+        composition.AtMostBoth,
+        composition.FirstTerm,
+        composition.HeadOfSum,
+        composition.Instance,
+        composition.MoreTerms,
+        composition.SumOfBounds,
+        composition.Turned,
+        composition.WithinError,
     }
+    | {expansions.Residues}
+    | {linear.Linear}
+    | {matrices.MatrixIdentity}
+    | {orders.Assumed, orders.Optimal, orders.OrderBetween, orders.OrderIn}
+    | {sums.Counted, sums.Induction, sums.Interchange, sums.Termwise, sums.ZetaSeries}
 )
 """The rules of the kernel."""
 

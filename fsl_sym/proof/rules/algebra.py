@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sympy import Derivative, Dummy, Expr, Function, Integer, Integral, Sum, Symbol, diff, expand, oo
 from sympy.core.function import AppliedUndef
 
-from fsl_sym.algebra.equality import RANGED, equal, sign
+from fsl_sym.algebra.equality import RANGED, sign, worked_out
 from fsl_sym.algebra.limits import is_continuous
 from fsl_sym.proof.formulas import Formula, Hypothesis, canonical, equals, less, put
-from fsl_sym.proof.rules.base import StepVerdict, accept, compare, is_any_positive, refuse
+from fsl_sym.proof.rules.base import FromLemma, StepVerdict, accept, compare, first_difference, is_any_positive, refuse
 from fsl_sym.proof.rules.sums import continuous_up_to_the_ends
 
 Pairs = tuple[tuple[Expr, Expr], ...]
 
 
-def moved(pairs: Pairs, *statement: Expr) -> tuple[dict[Expr, Expr], tuple[Hypothesis, ...]] | None:
+def moved(pairs: Pairs, *statement: Expr) -> tuple[dict[Expr, Expr], tuple[Hypothesis, ...]]:
     """The replacements of letters by affine functions of new positive letters, and the ranges that they mean.
 
     A letter x is replaced by ``A + B y`` with y > 0 new and B of one sign: then x ranges over all that is above or
     below A, and this is the hypothesis. The new letter stands in this one replacement alone, so that the hypothesis
-    does not speak of it. None for any other replacement.
+    does not speak of it. Raises ValueError for any other replacement.
     """
     swaps: dict[Expr, Expr] = {}
     given: list[Hypothesis] = []
@@ -33,10 +33,9 @@ def moved(pairs: Pairs, *statement: Expr) -> tuple[dict[Expr, Expr], tuple[Hypot
         fresh = sorted(filter(is_any_positive, expression.free_symbols - taken - others), key=str)
         slopes = {new: expand(diff(expression, new), log=False) for new in fresh}
         new = next((new for new, slope in slopes.items() if not slope.has(new) and sign(slope) in (1, -1)), None)
-        if new is None or not isinstance(letter, Symbol) or letter in expression.free_symbols:
-            return None
-        if expression.free_symbols & taken - free:  # a letter over which a sum or an integral runs
-            return None
+        bound = expression.free_symbols & taken - free  # letters over which a sum or an integral runs
+        if new is None or not isinstance(letter, Symbol) or letter in expression.free_symbols or bound:
+            raise ValueError(f"{letter} = {expression} is no affine function of one new positive letter")
         direction = sign(slopes[new])
         start = expression.subs(new, 0)
         swaps[letter] = expression
@@ -57,10 +56,7 @@ class Identity:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare both sides."""
-        swapped = moved(self.ranges, before, after)
-        if swapped is None:
-            return refuse("each letter must be replaced by an affine function of one new positive letter")
-        swaps, given = swapped
+        swaps, given = moved(self.ranges, before, after)
         return compare(put(before, swaps), put(after, swaps), given)
 
 
@@ -131,16 +127,10 @@ class Evaluated:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(FromLemma):
     """Part of an expression is replaced by what it equals, by a lemma; its letters may not be bound around it."""
 
-    lemma: Any
     relation: ClassVar[str] = "="
-
-    @property
-    def lemmas(self) -> tuple[Any, ...]:
-        """The equality."""
-        return (self.lemma,)
 
     def check(self, before: Expr, after: Expr, known: Formula) -> StepVerdict:
         """Replace and compare."""
@@ -184,13 +174,16 @@ class SameDerivative:
                 return refuse(f"{side} is not shown to be continuous for all {self.variable} > 0")
         if self.variable in RANGED:
             return refuse(f"{self.variable} does not range over all positive numbers")
-        start = equal(*(self._known(side.subs(self.variable, self.at)).doit() for side in (before, after)))
-        if not start.proved:
-            return refuse(f"at {self.variable} = {self.at}: {start.detail}", start.method)
-        slopes = [self._known(expand(self._known(diff(side, self.variable)))) for side in (before, after)]
-        verdict = equal(*slopes)
-        hypotheses = tuple(equals(name, value) for name, value in self.given)
-        return StepVerdict(verdict.proved, verdict.method, f"derivatives: {verdict.detail}", hypotheses)
+        (left, slope), (right, other) = (
+            (
+                worked_out(self._known(side.subs(self.variable, self.at))),
+                self._known(expand(self._known(diff(side, self.variable)))),
+            )
+            for side in (before, after)
+        )
+        given = tuple(equals(name, value) for name, value in self.given)
+        differs = first_difference((left, right, f"at {self.variable} = {self.at}"))
+        return differs or compare(slope, other, given, "derivatives")
 
     def _known(self, side: Expr) -> Expr:
         for expression, value in self.given:
@@ -241,10 +234,8 @@ class Smaller:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Decide the sign of the difference."""
-        swapped = moved(self.ranges, before, after)
-        if swapped is None:
-            return refuse("each letter must be replaced by an affine function of one new positive letter")
-        decided = sign(put(after - before, swapped[0]))
+        swaps, given = moved(self.ranges, before, after)
+        decided = sign(put(after - before, swaps))
         if decided == 1 or (decided == 0 and not self.strict):
-            return accept(f"the difference has the sign {decided}", swapped[1])
+            return accept(f"the difference has the sign {decided}", given)
         return refuse(f"the sign of the difference {after - before} is {decided}")

@@ -56,10 +56,29 @@ def accept(
     return StepVerdict(True, "exact", detail, hypotheses, puts)
 
 
-def compare(left: Expr, right: Expr, hypotheses: tuple[Hypothesis, ...] = ()) -> StepVerdict:
-    """The verdict on whether two expressions are the same function."""
+def compare(left: Expr, right: Expr, hypotheses: tuple[Hypothesis, ...] = (), said: str = "") -> StepVerdict:
+    """The verdict on whether two expressions are the same function; its detail begins with what is ``said``."""
     verdict = equal(left, right)
-    return StepVerdict(verdict.proved, verdict.method, verdict.detail, hypotheses if verdict.proved else ())
+    detail = f"{said}: {verdict.detail}" if said else verdict.detail
+    return StepVerdict(verdict.proved, verdict.method, detail, hypotheses if verdict.proved else ())
+
+
+def first_difference(*pairs: tuple[Expr, Expr, str]) -> StepVerdict | None:
+    """The verdict on the first of some (left, right, what is said if they differ) that differ; None where none do."""
+    verdicts = (compare(left, right, said=said) for left, right, said in pairs)
+    return next((verdict for verdict in verdicts if not verdict.holds), None)
+
+
+@dataclass(frozen=True, slots=True)
+class FromLemma:
+    """What the rules share that carry one lemma: a derivation or a theorem."""
+
+    lemma: Any
+
+    @property
+    def lemmas(self) -> tuple[Any, ...]:
+        """The lemma."""
+        return (self.lemma,)
 
 
 def is_any_positive(letter: Symbol) -> bool:
@@ -69,13 +88,13 @@ def is_any_positive(letter: Symbol) -> bool:
     return bool(letter.assumptions0 == Symbol(letter.name, positive=True).assumptions0)
 
 
-def freely_positive(letter: Symbol, *expressions: Expr) -> tuple[Symbol, tuple[Expr, ...]] | None:
-    """The expressions with a new letter, of which no more is known than that it is positive, in the place of one.
+def freely_positive(letter: Symbol, *expressions: Expr) -> tuple[Any, ...]:
+    """A new letter, of which no more is known than that it is positive, and the expressions with it in place of one.
 
-    What is shown for the new letter holds for the old one if that is positive: None where it is not declared to be, or
-    is one of the letters whose range the paper narrows.
+    What is shown for the new letter holds for the old one if that is positive. Raises ValueError where it is not
+    declared to be, or is one of the letters whose range the paper narrows.
     """
     if not isinstance(letter, Symbol) or not letter.is_positive or letter in RANGED:
-        return None
+        raise ValueError(f"{letter} is not declared to range over all positive numbers")
     new = Dummy(letter.name, positive=True)
-    return new, tuple(expression.xreplace({letter: new}) for expression in expressions)
+    return new, *(expression.xreplace({letter: new}) for expression in expressions)

@@ -7,10 +7,18 @@ from typing import ClassVar
 
 from sympy import Expr, Integer, Sum, Symbol, diff, oo
 
-from fsl_sym.algebra.equality import equal, sign, simplified
+from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.algebra.limits import is_continuous, limit_value, maximum_on_half_line
-from fsl_sym.algebra.linear_combinations import one_integral, summands
-from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, is_any_positive, refuse
+from fsl_sym.algebra.linear_combinations import one_integral, one_sum
+from fsl_sym.proof.rules.base import (
+    StepVerdict,
+    accept,
+    compare,
+    first_difference,
+    freely_positive,
+    is_any_positive,
+    refuse,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +30,11 @@ class Maximum:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare with the exact maximum."""
-        freed = freely_positive(self.variable, before)
-        if freed is None:
-            return refuse(f"{self.variable} is not declared positive")
-        peak = maximum_on_half_line(freed[1][0], freed[0])
+        x, function = freely_positive(self.variable, before)
+        peak = maximum_on_half_line(function, x)
         if peak is None:
             return refuse("not of the form c v^A exp(-B v) with A, B, c > 0")
-        verdict = compare(peak, after)
-        return StepVerdict(verdict.holds, verdict.method, f"one critical point, a maximum; {verdict.detail}")
+        return compare(peak, after, said="one critical point, a maximum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +54,17 @@ class Monotone:
 
     def direction(self) -> int | None:
         """The sign of the derivative, if it is decided for every positive value of the variable."""
-        freed = freely_positive(self.variable, self.derivative, self.positive)
-        return None if freed is None else _direction(freed[0], *freed[1])
+        x, derivative, positive = freely_positive(self.variable, self.derivative, self.positive)
+        if positive != 1 and (limit_value(positive, x, Integer(0)) != 0 or sign(simplified(diff(positive, x))) != 1):
+            return None
+        return sign(simplified(derivative / positive))
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare with the supremum."""
-        freed = freely_positive(self.variable, before, self.derivative)
-        if freed is None:
-            return refuse(f"{self.variable} is not declared to range over positive numbers alone")
-        x, (function, derivative) = freed
-        given = equal(diff(function, x), derivative)
-        if not given.proved:
-            return refuse(f"the derivative is not the one given: {given.detail}")
+        x, function, derivative = freely_positive(self.variable, before, self.derivative)
+        given = compare(diff(function, x), derivative, said="the derivative is not the one given")
+        if not given.holds:
+            return given
         direction = self.direction()
         if direction not in (1, -1):
             return refuse("the sign of the derivative is not decided")
@@ -70,12 +74,6 @@ class Monotone:
         if end is None:
             return refuse("the supremum could not be decided")
         return compare(end, after)
-
-
-def _direction(x: Symbol, derivative: Expr, positive: Expr) -> int | None:
-    if positive != 1 and (limit_value(positive, x, Integer(0)) != 0 or sign(simplified(diff(positive, x))) != 1):
-        return None
-    return sign(simplified(derivative / positive))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +91,15 @@ class Rises:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Decide the sign of the derivative, compare both values."""
-        freed = freely_positive(self.variable, self.function)
-        if freed is None or not is_any_positive(self.more) or self.function.has(self.more) or self.start.has(self.more):
-            return refuse("the variable and what is added to the start must be positive letters of their own")
-        x, (function,) = freed
+        x, function = freely_positive(self.variable, self.function)
+        if not is_any_positive(self.more) or self.function.has(self.more) or self.start.has(self.more):
+            return refuse("what is added to the start must be a positive letter of its own")
         rises = is_continuous(function, x, Integer(0), oo) and sign(simplified(diff(function, x))) in (0, 1)
         if sign(self.start) != 1 or not rises:
             return refuse("the function is not shown to rise from a positive start")
-        for end, side in ((self.start, before), (self.start + self.more, after)):
-            same = equal(function.subs(x, end), side)
-            if not same.proved:
-                return refuse(f"{side} is not the function at {end}: {same.detail}", same.method)
-        return accept("the derivative is nonnegative")
+        ends = ((self.start, before), (self.start + self.more, after))
+        values = ((function.subs(x, end), side, f"{side} is not the function at {end}") for end, side in ends)
+        return first_difference(*values) or accept("the derivative is nonnegative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +115,10 @@ class IntegralTest:
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare ranges and integrand, and decide the sign of the derivative."""
         upper = before.has(Sum)
-        parts, rest = summands(before if upper else after)
-        integral = one_integral(after if upper else before)
-        if rest != 0 or len(parts) != 1 or integral is None:
+        total, integral = one_sum(before if upper else after), one_integral(after if upper else before)
+        if total is None or integral is None:
             return refuse("expected one sum and one integral")
-        (((index, first, last), summand),) = parts.items()
-        integrand, (y, low, high) = integral
+        (summand, (index, first, last)), (integrand, (y, low, high)) = total, integral
         if y != index and summand.has(y):
             return refuse(f"the summand holds {y}, over which the integral runs")
         if sign(low) not in (0, 1):
@@ -157,12 +150,10 @@ class SumToIntegral:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare sum, integral, shape and error."""
-        parts, rest = summands(before)
-        right = one_integral(after)
-        if rest != 0 or len(parts) != 1 or right is None:
+        total, integral = one_sum(before), one_integral(after)
+        if total is None or integral is None:
             return refuse("expected one sum and one integral")
-        (((index, first, last), summand),) = parts.items()
-        integrand, (y, lower, upper) = right
+        (summand, (index, first, last)), (integrand, (y, lower, upper)) = total, integral
         if any(self.h.has(each) for each in (index, y) if each != self.v):
             return refuse(f"h is a function of {self.v}, and may hold neither {index} nor {y}")
         if first != 1 or lower != 0 or last != upper:
@@ -175,10 +166,12 @@ class SumToIntegral:
             or sign(diff(self.v_of_y, y)) != -1
         ):
             return refuse("v must be positive and fall as y grows, without a jump")
-        for side, name, variable in ((summand, "summand", index), (integrand, "integrand", y)):
-            same = equal(self.h.subs(self.v, self.v_of_y).subs(y, variable), side)
-            if not same.proved:
-                return refuse(f"the {name} is not h(v): {same.detail}", same.method)
+        along = self.h.subs(self.v, self.v_of_y)
+        differs = first_difference(
+            (along.subs(y, index), summand, "the summand is not h(v)"), (along, integrand, "the integrand is not h(v)")
+        )
+        if differs is not None:
+            return differs
         if isinstance(self.shape, Monotone):
             least = limit_value(self.h, self.v, Integer(0))
             if self.shape.direction() != 1 or least is None or sign(least) not in (0, 1):

@@ -7,30 +7,34 @@ from typing import Any, ClassVar
 
 from sympy import Expr, Integer, Min, Sum, Symbol, diff, oo
 
-from fsl_sym.algebra.equality import equal, sign, simplified
+from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.algebra.limits import is_continuous, limit_value
+from fsl_sym.algebra.linear_combinations import one_sum
 from fsl_sym.proof.formulas import Formula, at_least, canonical, put
 from fsl_sym.proof.rules.algebra import Pairs, moved
-from fsl_sym.proof.rules.base import StepVerdict, accept, compare, freely_positive, is_any_positive, refuse
+from fsl_sym.proof.rules.base import (
+    FromLemma,
+    StepVerdict,
+    accept,
+    compare,
+    first_difference,
+    freely_positive,
+    is_any_positive,
+    refuse,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(FromLemma):
     """A lemma for all values of some letters, at values of them: each must be shown to be what its letter is declared.
 
     ``values`` holds pairs (letter, expression); with a positive ``factor`` both sides are multiplied by it; ``ranges``
     as in :class:`~fsl_sym.proof.rules.algebra.Identity`.
     """
 
-    lemma: Any
     values: tuple[tuple[Symbol, Expr], ...] = ()
     factor: Expr = Integer(1)
     ranges: Pairs = ()
-
-    @property
-    def lemmas(self) -> tuple[Any, ...]:
-        """The lemma."""
-        return (self.lemma,)
 
     @property
     def relation(self) -> str:
@@ -41,11 +45,9 @@ class Instance:
         """Put the values in, compare both sides."""
         if known.relation not in ("=", "<=", ">=", "<"):
             return refuse(f"a lemma with the relation {known.relation!r} is not put to values")
-        swapped = moved(self.ranges, before, after)
-        if swapped is None:
-            return refuse("each letter must be replaced by an affine function of one new positive letter")
+        ranged, given = moved(self.ranges, before, after)
         for letter, value in self.values:
-            if not _may_be(letter, put(value, swapped[0])):
+            if not _may_be(letter, put(value, ranged)):
                 return refuse(f"{value} is not shown to be what {letter} is declared to be")
         if sign(self.factor) != 1:
             return refuse(f"the factor {self.factor} is not shown to be positive")
@@ -53,11 +55,9 @@ class Instance:
         left, right = (self.factor * put(mine, swaps) for mine in (known.left, known.right))
         if known.relation == "=" and canonical(left) == canonical(after):
             left, right = right, left
-        for mine, side in ((left, before), (right, after)):
-            verdict = compare(canonical(mine), canonical(side))
-            if not verdict.holds:
-                return verdict
-        return accept("the lemma at these values", swapped[1], self.values)
+        pairs = ((left, before, "left"), (right, after, "right"))
+        sides = ((canonical(mine), canonical(side), f"on the {name}") for mine, side, name in pairs)
+        return first_difference(*sides) or accept("the lemma at these values", given, self.values)
 
 
 def _may_be(letter: Symbol, value: Expr) -> bool:
@@ -72,38 +72,20 @@ def _may_be(letter: Symbol, value: Expr) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SumOfBounds:
+class SumOfBounds(FromLemma):
     """A sum is at most the sum of the bounds of its terms, over one range."""
 
-    lemma: Any
     relation: ClassVar[str] = "<="
-
-    @property
-    def lemmas(self) -> tuple[Any, ...]:
-        """The bound of a term, for every index."""
-        return (self.lemma,)
 
     def check(self, before: Expr, after: Expr, known: Formula) -> StepVerdict:
         """Compare both sums with the lemma, term by term."""
         if known.relation not in ("<=", "="):
             return refuse(f"the lemma is no upper bound: {known}")
-        if not (isinstance(before, Sum) and isinstance(after, Sum)) or before.limits != after.limits:
+        left, right = one_sum(before), one_sum(after)
+        if left is None or right is None or left[1] != right[1]:
             return refuse("both sides must be sums over one range")
-        if len(before.limits) != 1:
-            return refuse("a double sum is taken one index after the other")
-        for mine, side in ((known.left, before), (known.right, after)):
-            verdict = compare(mine, canonical(side.function))
-            if not verdict.holds:
-                return verdict
-        return accept("term by term", puts=((before.limits[0][0], None),))
-
-
-def _one_sum(expression: Expr) -> tuple[Symbol, Expr, Expr, Expr] | None:
-    """(index, first, last, summand) of an expression that is one sum."""
-    if not isinstance(expression, Sum) or len(expression.limits) != 1:
-        return None
-    (index, first, last) = expression.limits[0]
-    return index, first, last, expression.function
+        terms = ((known.left, canonical(left[0]), "smaller term"), (known.right, canonical(right[0]), "larger term"))
+        return first_difference(*terms) or accept("term by term", puts=((left[1][0], None),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +96,10 @@ class FirstTerm:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Decide the sign of the terms, compare the first."""
-        parts = _one_sum(before)
-        if parts is None or parts[1] != 1:
+        parts = one_sum(before)
+        if parts is None or parts[1][1] != 1:
             return refuse("expected one sum that begins at 1")
-        index, _, last, summand = parts
+        summand, (index, _, last) = parts
         if sign(summand) not in (0, 1):
             return refuse(f"the terms {summand} are not shown to be nonnegative")
         if sign(last) != 1 and last != oo:
@@ -133,10 +115,10 @@ class MoreTerms:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Decide the sign of the terms, compare with the endless sum."""
-        parts = _one_sum(before)
+        parts = one_sum(before)
         if parts is None:
             return refuse("expected one sum")
-        index, first, _, summand = parts
+        summand, (index, first, _) = parts
         if sign(summand) not in (0, 1):
             return refuse(f"the terms {summand} are not shown to be nonnegative")
         if canonical(Sum(summand, (index, first, oo))) != canonical(after):
@@ -172,46 +154,41 @@ class AtMostBoth:
 
 
 @dataclass(frozen=True, slots=True)
-class HeadOfSum:
+class HeadOfSum(FromLemma):
     """``sum_{j<=M} f(T j^-beta) >= f(1) min{M, T^(1/beta)}/2`` for T, M >= 1, where f is nonnegative and rises.
 
     The terms j <= N = floor(min{M, T^(1/beta)}) have T j^-beta >= 1, hence f >= f(1), and N >= min/2 because the
     minimum is at least 1. The lemma is ``f(1) <= f(1 + w)``.
     """
 
-    lemma: Any
     variable: Symbol
     function: Expr
     time: Symbol
     exponent: Expr
     relation: ClassVar[str] = ">="
 
-    @property
-    def lemmas(self) -> tuple[Any, ...]:
-        """That f rises from 1."""
-        return (self.lemma,)
-
     def check(self, before: Expr, after: Expr, rises: Formula) -> StepVerdict:
         """Compare the summand, the lemma and the bound."""
-        parts = _one_sum(before)
-        if parts is None or parts[1] != 1 or not self.time.is_positive or sign(self.exponent) != 1:
+        parts = one_sum(before)
+        if parts is None or parts[1][1] != 1 or not self.time.is_positive or sign(self.exponent) != 1:
             return refuse("expected a sum from 1, a positive time and a positive exponent")
-        index, _, last, summand = parts
+        summand, (index, _, last) = parts
         if any(each.has(index) for each in (self.function, self.time, self.exponent)) or index == self.variable:
             return refuse(f"f, the time and the exponent may not hold {index}, over which the sum runs")
         at_one = self.function.subs(self.variable, 1)
-        same = equal(self.function.subs(self.variable, self.time * index**-self.exponent), summand)
-        if not same.proved:
-            return refuse(f"the summand is not f(T j^-beta): {same.detail}", same.method)
         more = rises.right.free_symbols - rises.left.free_symbols - self.function.free_symbols
         if rises.relation != "<=" or len(more) != 1 or not is_any_positive(letter := more.pop()):
             return refuse("the lemma must be f(1) <= f(1 + w) for every w > 0")
-        for mine, side in ((at_one, rises.left), (self.function.subs(self.variable, 1 + letter), rises.right)):
-            verdict = compare(mine, side)
-            if not verdict.holds:
-                return verdict
-        freed = freely_positive(self.variable, self.function)
-        if freed is None or sign(freed[1][0]) not in (0, 1) and not self._begins_at_zero(freed[0], freed[1][0]):
+        mode = self.time * index**-self.exponent
+        differs = first_difference(
+            (self.function.subs(self.variable, mode), summand, "the summand is not f(T j^-beta)"),
+            (at_one, rises.left, "the lemma does not begin with f(1)"),
+            (self.function.subs(self.variable, 1 + letter), rises.right, "the lemma does not end with f(1 + w)"),
+        )
+        if differs is not None:
+            return differs
+        x, function = freely_positive(self.variable, self.function)
+        if sign(function) not in (0, 1) and not self._begins_at_zero(x, function):
             return refuse("f is not shown to be nonnegative")
         verdict = compare(at_one * Min(last, self.time ** (1 / self.exponent)) / 2, after)
         given = (at_least(self.time, Integer(1)), at_least(last, Integer(1)))
@@ -225,16 +202,10 @@ class HeadOfSum:
 
 
 @dataclass(frozen=True, slots=True)
-class WithinError:
+class WithinError(FromLemma):
     """What differs from a value by at most an error is at most their sum."""
 
-    lemma: Any
     relation: ClassVar[str] = "<="
-
-    @property
-    def lemmas(self) -> tuple[Any, ...]:
-        """The approximation."""
-        return (self.lemma,)
 
     def check(self, before: Expr, after: Expr, known: Formula) -> StepVerdict:
         """Compare the sum."""
@@ -244,15 +215,8 @@ class WithinError:
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class Turned(FromLemma):
     """A bound read from its other end."""
-
-    lemma: Any
-
-    @property
-    def lemmas(self) -> tuple[Any, ...]:
-        """The bound."""
-        return (self.lemma,)
 
     @property
     def relation(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Abs, Add, Expr, Integer
+from sympy import Abs, Add, Expr
 
 from fsl_sym.algebra.equality import sign
 from fsl_sym.proof.formulas import Formula, canonical
@@ -49,9 +49,7 @@ class Linear:
         ):
             return refuse("a bound is multiplied by what is not shown to be nonnegative")
         for name, side in (("left", before), ("right", after)):
-            whole: Expr = Integer(0)
-            for (factor, _), each in zip(self.terms, known, strict=True):
-                whole += factor * getattr(each, name)
+            whole = Add(*(factor * getattr(each, name) for (factor, _), each in zip(self.terms, known, strict=True)))
             if canonical(whole) == canonical(side):
                 continue
             verdict = Termwise().check(canonical(whole), canonical(side))

@@ -36,12 +36,12 @@ from sympy import (
     expand,
     preorder_traversal,
     srepr,
-    sympify,
 )
 from sympy import Transpose as Transposed
 
 from fsl_sym.proof.formulas import Hypothesis, Property, equals
 from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
+from fsl_sym.values import as_expression
 
 Word = tuple[Any, ...]
 Words = dict[Word, Expr]
@@ -56,7 +56,7 @@ class Mean(MatrixExpr):  # type: ignore[misc]
 
     def __new__(cls, argument: Any) -> Any:
         """Return the expectation of ``argument``."""
-        return super().__new__(cls, sympify(argument))
+        return super().__new__(cls, as_expression(argument))
 
     @property
     def shape(self) -> tuple[Any, Any]:
@@ -288,7 +288,7 @@ class MatrixIdentity:
 
     def _scalar(self, expression: Any) -> Expr:
         """A scalar with its traces as symbols."""
-        found = sympify(expression)
+        found = as_expression(expression)
         if isinstance(found, Trace):
             one = isinstance(found.arg, MatrixExpr) and found.arg.shape == (1, 1)
             words = self.words(found.arg)

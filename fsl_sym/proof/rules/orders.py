@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sympy import Add, Dummy, Eq, Expr, Ge, Gt, Integer, Max, Min, Mul, Pow, Symbol
+from sympy import Add, Dummy, Expr, Integer, Max, Min, Mul, Pow, Symbol
 
 from fsl_sym import symbols
-from fsl_sym.algebra.equality import equal, sign, simplified
-from fsl_sym.domain import PLANE, REGIMES, Regime, decide
-from fsl_sym.exponents.branches import branches_of
-from fsl_sym.exponents.certificate import Certificate
+from fsl_sym.algebra.equality import sign, simplified
+from fsl_sym.domain import PLANE, REGIMES, Regime
+from fsl_sym.exponents.certificate import Certificate, branches_of, proves
 from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order
 from fsl_sym.proof.formulas import Formula, canonical, put
 from fsl_sym.proof.rules.algebra import Pairs, moved
-from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
+from fsl_sym.proof.rules.base import StepVerdict, accept, first_difference, refuse
 
 CONSTANTS = frozenset({symbols.s, symbols.beta})
 """What the constants of an order may depend on."""
@@ -87,15 +86,13 @@ class OrderIn:
         """Replace the parts, compare."""
         if {each.relation for each in known} - {"~", "<~", "="}:
             return refuse("the lemmas must be orders")
-        swapped = moved(self.ranges, before, after, *(side for each in known for side in (each.left, each.right)))
-        if swapped is None:
-            return refuse("each letter must be replaced by an affine function of one new positive letter")
+        swaps, given = moved(self.ranges, before, after, *(side for each in known for side in (each.left, each.right)))
 
         # what is between constants times something positive is positive
         parts = {each.left: Dummy("part", positive=True) for each in known if each.relation == "~"}
 
         def positive(side: Expr) -> bool:
-            return sign(put(side.xreplace(parts), swapped[0])) == 1
+            return sign(put(side.xreplace(parts), swaps)) == 1
 
         # of what is only bounded from above the left side may have any sign
         sides = [side for each in known for side in ((each.left,) * (each.relation != "<~") + (each.right,))]
@@ -109,9 +106,8 @@ class OrderIn:
             if fault:
                 return refuse(fault)
             whole = whole.xreplace({each.left: each.right})
-        if whole != canonical(after) and not (same := equal(whole, canonical(after))).proved:
-            return refuse(f"with the orders put in it is {whole}, not {after}: {same.detail}")
-        return accept("orders put into sums, products, minima and powers of positive terms", swapped[1])
+        differs = first_difference((whole, canonical(after), f"with the orders put in it is {whole}, not {after}"))
+        return differs or accept("orders put into sums, products, minima and powers of positive terms", given)
 
 
 def _keeps_orders(whole: Expr, part: Expr, sums_alone: bool, positive: Callable[[Expr], bool]) -> str:
@@ -193,56 +189,7 @@ class Optimal:
             mine = tuple((each.coefficients, each.right) for each in certificate.branches)
             if mine != rows:
                 return refuse("the certificate is that of another law")
-            value = all(_zero(have - want, self.regime) for have, want in zip(certificate.value, claimed, strict=True))
-            if value and proves(certificate, self.regime):
+            value = all(self.regime.sign_of(x - y) == 0 for x, y in zip(certificate.value, claimed, strict=True))
+            if value and proves(certificate, self.regime.sign_of):
                 return accept(f"{len(certificate.branches)} branches bounded by their multipliers")
         return refuse(f"no certificate with this value could be proved on the whole {self.regime.name} regime")
-
-
-def proves(certificate: Certificate, regime: Regime) -> bool:
-    """Whether a certificate holds at every point of a regime: identities exactly, signs by :func:`decide`.
-
-    >>> from fsl_sym.allocation import optimal_allocation
-    >>> from fsl_sym.domain import HARD
-    >>> region = optimal_allocation("constant", "data").solution.regions[0]
-    >>> proves(region.certificate, HARD)
-    True
-    """
-    size = len(certificate.point)
-    for proof in certificate.branches:
-        used = [place for place, weight in enumerate(proof.multipliers) if weight != 0]
-        weights = [proof.multipliers[place] for place in used]
-        wanted = [0 if proof.infeasible else int(k == 0) for k in range(size)]
-        rows = [proof.coefficients[place] for place in used]
-        combined = [Add(*(weight * row[k] for weight, row in zip(weights, rows, strict=True))) for k in range(size)]
-        if not all(_zero(total - goal, regime) for total, goal in zip(combined, wanted, strict=True)):
-            return False
-        if not all(decide(Ge(weight, 0), regime) for weight in weights):
-            return False
-        bound = [Add(*(w * proof.right[i][k] for w, i in zip(weights, used, strict=True))) for k in range(3)]
-        goal = (Integer(0),) * 3 if proof.infeasible else certificate.value
-        if _sign([mine - theirs for mine, theirs in zip(bound, goal, strict=True)], regime) not in (
-            (1,) if proof.infeasible else (0, 1)
-        ):
-            return False
-    best = certificate.branches[certificate.winner]
-    for row, right in zip(best.coefficients, best.right, strict=True):
-        reached = [Add(*(row[k] * certificate.point[k][part] for k in range(size))) for part in range(3)]
-        if _sign([mine - theirs for mine, theirs in zip(reached, right, strict=True)], regime) not in (0, 1):
-            return False
-    return certificate.point[0] == certificate.value
-
-
-def _zero(expression: Expr, regime: Regime) -> bool:
-    return bool(simplified(expression) == 0) or decide(Eq(expression, 0), regime) is True
-
-
-def _sign(triple: Sequence[Expr], regime: Regime) -> int | None:
-    """The lexicographic sign of a triple on a regime; None where it is not decided."""
-    for part in triple:
-        if _zero(part, regime):
-            continue
-        if decide(Gt(part, 0), regime):
-            return 1
-        return -1 if decide(Gt(-part, 0), regime) else None
-    return 0

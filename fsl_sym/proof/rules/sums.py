@@ -24,10 +24,11 @@ from sympy import (
     zoo,
 )
 
-from fsl_sym.algebra.equality import equal, sign
+from fsl_sym.algebra.equality import equal, sign, worked_out
 from fsl_sym.algebra.limits import is_continuous
-from fsl_sym.algebra.linear_combinations import merged, one_integral, summands, sums_apart
-from fsl_sym.proof.rules.base import StepVerdict, compare, refuse
+from fsl_sym.algebra.linear_combinations import merged, one_integral, one_sum, summands, sums_apart
+from fsl_sym.proof.rules.base import StepVerdict, accept, compare, first_difference, refuse
+from fsl_sym.values import as_expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,10 @@ class Interchange:
         if len(integrals) != 1:
             return refuse(f"expected one integral of a sum, found {len(integrals)}")
         (outer,) = integrals
-        parts, rest = summands(outer.function)
-        if rest != 0 or len(parts) != 1:
+        inner = one_sum(outer.function)
+        if inner is None:
             return refuse("the integrand is not one sum")
-        ((limits, summand),) = parts.items()
+        summand, limits = inner
         if limits[2] == oo or not all(continuous_up_to_the_ends(summand, *each) for each in outer.limits):
             product = equal(Mul(*self.nonnegative), summand)
             if not product.proved or not all(item.is_nonnegative for item in self.nonnegative):
@@ -96,6 +97,7 @@ class Interchange:
 
 def continuous_up_to_the_ends(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool:
     """Whether an expression is shown to be a continuous function of x on a finite range with its ends."""
+    expression, x, lower, upper = map(as_expression, (expression, x, lower, upper))
     values = [expression.subs(x, end) for end in (lower, upper)]
     regular = not any(value.has(oo, -oo, zoo, nan) or not _inside(value, expression, x) for value in values)
     return regular and not {oo, -oo} & {lower, upper} and is_continuous(expression, x, lower, upper)
@@ -116,13 +118,12 @@ def _compare_integrands(expected: Expr, after: Expr) -> StepVerdict:
     if set(left) != set(right) or left_rest != right_rest:
         return refuse("the ranges of the sums differ")
     for limits in left:
-        pair = [one_integral(side[limits]) for side in (left, right)]
-        if pair[0] is None or pair[1] is None or pair[0][1] != pair[1][1]:
+        one, other = one_integral(left[limits]), one_integral(right[limits])
+        if one is None or other is None or one[1] != other[1]:
             return refuse("the ranges of the integrals differ")
-        verdict = compare(pair[0][0], pair[1][0])
-        if not verdict.holds:
-            return verdict
-    return StepVerdict(True, "exact", "the integrands of each term agree")
+        if (differs := first_difference((one[0], other[0], f"integrands over {limits}"))) is not None:
+            return differs
+    return accept("the integrands of each term agree")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +140,10 @@ class Induction:
             return refuse(f"{self.index} must be declared a nonnegative whole number")
         if self.base > 0 and not self.index.is_positive or self.base not in (0, 1):
             return refuse(f"an induction over {self.index} cannot begin at {self.base}")
-        start = equal(*(side.subs(self.index, self.base).doit() for side in (before, after)))
-        if not start.proved:
-            return refuse(f"at {self.index} = {self.base}: {start.detail}", start.method)
-        growth = [expand(self._advanced(side) - side) for side in (before, after)]
-        verdict = Termwise().check(*growth)
+        left, right = (worked_out(side.subs(self.index, self.base)) for side in (before, after))
+        if (differs := first_difference((left, right, f"at {self.index} = {self.base}"))) is not None:
+            return differs
+        verdict = Termwise().check(*(expand(self._advanced(side) - side) for side in (before, after)))
         return StepVerdict(verdict.holds, verdict.method, f"base and increments: {verdict.detail}")
 
     def _advanced(self, side: Expr) -> Expr:
@@ -170,12 +170,13 @@ class Counted:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Count and compare."""
-        if not isinstance(before, Sum) or len(before.limits) != 1 or before.function.has(before.limits[0][0]):
+        total = one_sum(before)
+        if total is None or total[0].has(total[1][0]):
             return refuse("expected one sum of terms that do not hold its index")
-        _, first, last = before.limits[0]
+        term, (_, first, last) = total
         if last == oo or sign(last - first + 1) not in (0, 1):
             return refuse(f"the number of terms from {first} to {last} is not shown to be nonnegative")
-        return compare((last - first + 1) * before.function, after)
+        return compare((last - first + 1) * term, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +187,12 @@ class ZetaSeries:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Take the summand apart, compare."""
-        if not isinstance(before, Sum) or len(before.limits) != 1 or before.limits[0][2] != oo:
+        total = one_sum(before)
+        if total is None or total[1][2] != oo:
             return refuse("expected one endless sum")
-        index, first, _ = before.limits[0]
-        front, power = powsimp(expand(before.function, power_base=True)).as_independent(index)
+        summand, (index, first, _) = total
+        front, power = powsimp(expand(summand, power_base=True)).as_independent(index)
         base, exponent = power.as_base_exp()
         if base != index or exponent.has(index) or sign(-exponent - 1) != 1 or sign(first) != 1:
-            return refuse(f"{before.function} is not c {index}^-p with p > 1, or the sum does not begin at 1 or later")
+            return refuse(f"{summand} is not c {index}^-p with p > 1, or the sum does not begin at 1 or later")
         return compare(front * (zeta(-exponent) if first == 1 else zeta(-exponent, first)), after)

@@ -22,8 +22,8 @@ from sympy import (
 )
 from sympy import symbols as make
 
-from fsl_sym.algebra.equality import equal, in_ranges, sample_points, sign
-from fsl_sym.symbols import K, M, T, a, b, beta, j, p, s, t, tau, z
+from fsl_sym.algebra.equality import FEW, equal, in_ranges, sample_points, sign, worked_out
+from fsl_sym.symbols import K0, K, M, T, a, b, beta, j, p, s, t, tau, z
 
 SUM = Sum(exp(-2 * T / j**beta) / j**beta, (j, 1, M))
 
@@ -146,3 +146,26 @@ def test_sample_points_are_inside_the_ranges_and_tell_symbols_apart() -> None:
     for symbol in points[0]:
         assert len({point[symbol] for point in points}) == 3, symbol
     assert sample_points([z, a]) == sample_points([a, z])
+
+
+def test_what_is_worked_out_is_short_and_the_rest_stands() -> None:
+    i = Symbol("i", integer=True, positive=True)
+    assert worked_out(Sum(j, (j, 1, FEW))) == FEW * (FEW + 1) // 2 and worked_out(Sum(j, (j, 1, 0))) == 0
+    assert worked_out(Sum(j, (j, M + 1, M + 2))) == 2 * M + 3
+    assert worked_out(Sum(Sum(i * j, (i, 1, j)), (j, 1, 2))) == worked_out(Sum(i * j, (i, 1, j), (j, 1, 2))) == 7
+    for downwards in (Sum(j**2, (j, 3, 0)), Sum(j**2, (j, 5, 1))):
+        assert worked_out(downwards) == downwards.doit()
+    for standing in (Sum(j, (j, 1, M)), Sum(j, (j, 0, FEW)), Sum(1 / j**2, (j, 1, pi))):
+        assert worked_out(standing) == standing
+
+
+def test_a_foreign_integral_is_not_searched_for() -> None:
+    """Only its ends are looked at: the search of sympy for an antiderivative has no bound."""
+    foreign = Integral(exp(-(t**3)) * cos(t**2) * log(1 + t) ** s / (1 + t**beta), (t, 0, T))
+    assert worked_out(foreign + Integral(t, (t, 0, T))).has(foreign)
+    assert worked_out(foreign.subs(T, 0)) == 0
+
+
+def test_a_square_root_of_a_quotient_of_letters_is_read() -> None:
+    assert equal(sqrt((1 + K / K0) ** 2), 1 + K / K0).proved
+    assert not equal(sqrt(1 + K / K0), 1 + K / (2 * K0)).proved

@@ -2,7 +2,7 @@
 
 import pytest
 import sympy
-from sympy import Expr, Function, Sum, exp
+from sympy import Expr, Function, MatrixSymbol, Sum, exp
 
 from fsl_sym.algebra.printing import latex
 from fsl_sym.symbols import M, beta, j, s, t, tau
@@ -10,7 +10,10 @@ from fsl_sym.symbols import M, beta, j, s, t, tau
 FADING = Sum(j ** (-s * beta - 1) * exp(-2 * Function("T", positive=True)(tau) / j**beta), (j, 1, M))
 
 
-@pytest.mark.parametrize("expression", [FADING, M ** (-s * beta), t**-s + M / 2, sympy.sqrt(t) / s, s > 1 - 1 / beta])
+@pytest.mark.parametrize(
+    "expression",
+    [FADING, M ** (-s * beta), t**-s + M / 2, sympy.sqrt(t) / s, s > 1 - 1 / beta, MatrixSymbol("X", 2, 3).T],
+)
 def test_it_reads_as_sympy_writes_it(expression):
     assert latex(expression) == sympy.latex(expression)
 
