@@ -86,7 +86,7 @@ _STEPS_ENCLOSED = 1000  # one panel a step
 _EXACT_UP_TO = 100  # modes up to which the secular equation is cheaper than a contour for every time
 
 
-def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
+def choose(problem: Problem, digits: int | None) -> tuple[str, str]:
     """Return the method of choice and the reason."""
     if digits is None:
         if (
@@ -158,7 +158,7 @@ def solve(
         digits = int(whole_size("digits", digits, infinite=False, least=15))
     reason = "as asked for"
     if method == "auto":
-        method, reason = _choose(problem, digits)
+        method, reason = choose(problem, digits)
     kind = _METHODS[method]
     if digits is not None and not kind.precise:
         raise ValueError(

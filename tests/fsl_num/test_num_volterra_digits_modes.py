@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from typing import Any
 
@@ -186,3 +187,14 @@ def test_a_bound_that_fails_shows_in_the_claim(monkeypatch: pytest.MonkeyPatch) 
     value, error, facts = solve_high_precision(problem, [20.0], 18)
     assert facts["digits reached"] < 8
     assert abs(MP.mpf(value[0]) - exact) <= error[0]
+
+
+def test_the_error_of_few_modes_is_what_was_asked_for() -> None:
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=100.0)
+    for digits in (15, 30):
+        found = few_modes(problem, digits, 0.3)
+        for error in (found.signal_error, found.kernel_error):
+            # of each piece at most 10^-digits, and of the last one not much less
+            assert MP.mpf(10) ** (-digits - 4) < error < 3 * MP.mpf(10) ** -digits
+    with pytest.raises(FrozenInstanceError):
+        found.kernel_error = 0  # type: ignore[misc]
