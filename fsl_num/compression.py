@@ -256,8 +256,9 @@ def compress(s: Any, beta: Any, model_size: Any, horizon: Any = math.inf, *, rto
     cached. What was reached is in :attr:`Modes.error`; it exceeds ``rtol`` where float64 allows no better: to 3e-13
     where the slowest mode decays like exp(-700) within the horizon, and a few times ``rtol`` where M and T exceed 1e30.
 
-    Raises ValueError or TypeError for arguments outside these ranges, and for horizon = M = inf, where no finite number
-    of modes is enough. Source: e_M and K_M in equation eqn: fsl of the paper.
+    Raises ValueError or TypeError for arguments outside these ranges, for horizon = M = inf, where no finite number of
+    modes is enough, and for models of more than 100 features with s beta above about 80, whose signal falls beyond what
+    floats hold. Source: e_M and K_M in equation eqn: fsl of the paper.
 
     >>> modes = compress(0.5, 2.0, math.inf, 2.0**20)
     >>> len(modes.rates) < 100 and modes.error <= 1e-13
@@ -278,12 +279,20 @@ def compress(s: Any, beta: Any, model_size: Any, horizon: Any = math.inf, *, rto
     return _compress(positive("s", s), capacity_exponent(beta), size, max(end, _SHORTEST), tolerance)
 
 
+_USELESS = 0.1
+"""No relative error of this size is handed on: what follows from it would be no answer."""
+
+_STEEPEST = 300.0  # power of the index: beyond it the sums underflow within a few features
+_FEATURES_LISTED = 100
+
 _SHORTEST = 1e-100  # horizon: what serves longer serves shorter, and 1/t^2 stays a float
 
 
 @lru_cache(maxsize=64)
 def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -> Modes:
     powers = (2.0 * beta, 1.0 + s * beta)
+    if max(powers) > _STEEPEST:
+        return _every_mode(powers, beta, size, horizon)
     sums = PowerLawSums(powers, beta, size, horizon)
     tails = [_tail(sums, power) for power in powers] if sums.has_tail else []
     after = [sums.integral_after(power, horizon) for power in powers]
@@ -303,7 +312,7 @@ def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -
     all_rates = sums.slowest + sums.excess
     head = min(math.ceil(_HEAD_PER_BETA * beta), len(x))
     if len(x) <= head + _FEW:
-        return proved(x, counts, all_rates)
+        return _useful(proved(x, counts, all_rates), powers, beta, size)
     rules = _Rules(sums, head)
     target = max(0.75 * rtol - float(sums.rounding().max()), 0.5 * rtol)
     # Analytic in y on a strip of half-width pi/2: a rule of n points errs by about exp(-pi^2 n/length).
@@ -313,7 +322,7 @@ def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -
     reached = math.inf
     for _ in range(_TRIALS):
         if points * len(rules.pieces) >= len(x) - head:
-            return proved(x, counts, all_rates)
+            return _useful(proved(x, counts, all_rates), powers, beta, size)
         if points > rules.prepared:
             rules.prepare(points + _SPARE)
         positions, masses, rates = rules.rule(points)
@@ -328,4 +337,28 @@ def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -
             break
         points += 1 + math.ceil(math.log(reached / target) / per_point)
     assert best is not None
-    return best
+    return _useful(best, powers, beta, size)
+
+
+def _useful(found: Modes, powers: tuple[float, float], beta: float, size: float) -> Modes:
+    """Return the modes where something was proved of them, else every mode of the model."""
+    return found if found.error <= _USELESS else _every_mode(powers, beta, size, found.horizon)
+
+
+def _every_mode(powers: tuple[float, float], beta: float, size: float, horizon: float) -> Modes:
+    """Return every mode of a small model: nothing but rounding is then wrong, however steep its sums are."""
+    if size > _FEATURES_LISTED:
+        raise ValueError(
+            f"beta and s beta must be at most about 80 for a model of {size:g} features in floats, got beta = {beta:g}"
+            f" and s beta = {powers[1] - 1.0:g}: the sums over features fall below what floats hold; ask for digits,"
+            f" or for at most {_FEATURES_LISTED} features"
+        )
+    index = np.arange(1.0, size + 1.0)
+    rates = index**-beta
+    kernel, signal = (index**-power for power in powers)
+    # in units of 2^-53, as PowerLawSums states them: the weights, the rates after a decay by exp(-u), the evaluation
+    decayed = min(2.0 * horizon * float(rates[-1]), 745.0)
+    error = 2.0**-53 * (16.0 + 4.0 * max(powers) + 2.0 * decayed + (max(powers) - 1.0) / beta)
+    left, moving = np.exp(-np.minimum(2.0 * rates * horizon, 745.0)), rates > 0.0
+    after = (math.fsum((weight * left)[moving] / (2.0 * rates[moving])) for weight in (kernel, signal))
+    return Modes(rates, kernel, error, signal, horizon, *after)

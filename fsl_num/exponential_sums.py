@@ -132,6 +132,9 @@ def _smooth(power: float, t: Array, beta: float, first: float, last: float) -> A
     return np.asarray(np.exp(logarithm + (1.0 - power) * math.log(first) - u_last), dtype=np.float64)
 
 
+_STEEP = 100.0
+
+
 def exponential_sum_float(power: float, t: Array, beta: float, last: float, first: float) -> Array:
     """Return S(t) for a one-dimensional array of times; arguments are taken as checked (see :mod:`fsl_num.spectrum`).
 
@@ -139,6 +142,9 @@ def exponential_sum_float(power: float, t: Array, beta: float, last: float, firs
     """
     if last < first:
         return np.zeros_like(t)
+    if power > _STEEP:  # no Euler-Maclaurin sum is near, and the terms that do not underflow are few
+        index = np.arange(first, min(last, math.ceil(10.0 ** (324.0 / power))) + 1.0)
+        return np.asarray(np.exp(-power * np.log(index) - 2.0 * np.multiply.outer(t, index**-beta)).sum(axis=-1))
     u_last = 2.0 * t * last**-beta if math.isfinite(last) else np.zeros_like(t)
     if last - first < 2 * HEAD:
         fast = np.ones(t.shape, dtype=bool)

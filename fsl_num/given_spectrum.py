@@ -15,6 +15,7 @@ import numpy as np
 
 from fsl_num.validation import Array, positive
 
+_LARGEST = 1e150
 _CHUNK = 2_000_000  # numbers at once: 16 MB
 
 
@@ -47,6 +48,8 @@ class Spectrum:
                 raise ValueError(
                     f"{name} must be finite and {bound}, got {float(array[bad][0])!r} ({int(bad.sum())} such values)"
                 )
+            if array.max() > _LARGEST:
+                raise ValueError(f"{name} must be at most {_LARGEST:g} (squares overflow), got {float(array.max())!r}")
             object.__setattr__(self, name, tuple(array.tolist()))
         object.__setattr__(self, "tail", positive("tail", self.tail, zero=True))
         if len(self.eigenvalues) != len(self.signals):

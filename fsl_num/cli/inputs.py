@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fractions import Fraction
+from math import isinf
 
 _RATIONAL = re.compile(r"[+-]?\d{1,999}(?:/\d{1,999})?", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,2})?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
 class InputError(ValueError):
@@ -119,7 +120,7 @@ def real_number(text: str) -> Fraction:
     typed = text.strip()
     if _DECIMAL.fullmatch(typed) or (_RATIONAL.fullmatch(typed) and int(typed.partition("/")[2] or 1) != 0):
         value = Fraction(typed)
-        if abs(value) < Fraction(10) ** 300:
+        if abs(value) < Fraction(10) ** 308:
             return value
     raise InputError(f"must be a number, for example 1/2 or 0.5, not {text!r}")
 
@@ -131,7 +132,10 @@ def nearest_double(text: str) -> float:
     (0.3, 0.5)
     """
     typed = text.strip()
-    return float(typed) if _DECIMAL.fullmatch(typed) else float(real_number(typed))
+    value = float(typed) if _DECIMAL.fullmatch(typed) else float(real_number(typed))
+    if isinf(value):
+        raise InputError(f"must be a number below 1.8e308, not {text!r}")
+    return value
 
 
 def model_size(text: str) -> float:

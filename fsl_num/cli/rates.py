@@ -70,7 +70,7 @@ def _as_floats(value: Any) -> Any:
 def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:
     """One number a row of a file, blank rows apart; a row that is none is refused with its number."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{option} cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error
     rows = []

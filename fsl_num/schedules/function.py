@@ -51,6 +51,8 @@ class _Panel(Schedule):
     """A polynomial on one panel: its Chebyshev ``coefficients``, and of its integrals from the start and to the end."""
 
     coefficients: Array
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __post_init__(self) -> None:
         """Nothing to check: a panel of rate 0 is a panel too."""

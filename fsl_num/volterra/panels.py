@@ -211,10 +211,15 @@ def jump_error(problem: Problem, t: Array, decays: Array, weights: Array) -> Arr
 
 
 def _misplaced(problem: Problem, breaks: Array) -> Array:
-    """Return how far each of the breaks may be from its true place: a float for a sum of floats, or one rounding."""
-    rounding = float(np.spacing(problem.end))
+    """Return how far each of the breaks may be from its true place: a float for a sum of floats, or one rounding.
+
+    An early break is held as it was given, a late one as what is left of the horizon.
+    """
+    rounding = np.spacing(breaks)
+    if not isinstance(problem.gamma, Schedule):
+        return np.asarray(np.where(breaks < 0.5 * problem.end, 0.0, rounding))
     if not isinstance(problem.gamma, Discrete):
-        return np.full(breaks.shape, 2.0 * rounding)
+        return np.asarray(2.0 * rounding)
     high, low = 0.0, 0.0
     found: dict[float, float] = {}
     for rate, start in zip(problem.gamma.rates.tolist(), np.cumsum(problem.gamma.rates).tolist(), strict=True):
@@ -223,7 +228,7 @@ def _misplaced(problem: Problem, breaks: Array) -> Array:
         low += (high - (total - moved)) + (rate - moved)  # what the sum of two floats lost, exactly
         high = total
         found.setdefault(start, abs((start - high) - low))
-    return np.array([found.get(place, 0.0) for place in breaks.tolist()]) + rounding
+    return np.asarray([found.get(place, 0.0) for place in breaks.tolist()] + rounding)
 
 
 def relative_floor(problem: Problem, unit: float, modes: float) -> float:

@@ -48,8 +48,8 @@ class Problem:
     ``model``: a :class:`~fsl_num.model.Model`. ``gamma``: a :class:`~fsl_num.schedules.Schedule`, or a number, or a
     function that maps an array of intrinsic times to the array of gamma(t) >= 0. ``horizon``: the last intrinsic time;
     by default the schedule's own, needed otherwise. ``breaks``: intrinsic times where a function gamma is not smooth
-    (jumps and kinks; a schedule knows its own). ``closure``: "volterra" (the equation of the paper) or "gaussian" (the
-    exact second moments above).
+    (jumps and kinks, taken as exact; a schedule knows its own). ``closure``: "volterra" (the equation of the paper) or
+    "gaussian" (the exact second moments above).
 
     A Fraction given for gamma is kept in ``exact``, as those of the model are, for methods with a chosen number of
     digits (:meth:`number`); a float stands for its binary value.

@@ -174,6 +174,12 @@ def solve(
     flat = np.minimum(array.ravel(), problem.end)
     if flat.size == 0:
         raise ValueError("t must hold at least one time, got none")
+    if not (problem.model.noise or problem.model.initial_risk):
+        nothing: Any = np.zeros(shape)
+        if digits is not None:
+            nothing = np.array([_context(digits).mpf(0)] * flat.size, dtype=object).reshape(shape)
+        why = "there is nothing to learn and no noise"
+        return Solution(flat.reshape(shape), nothing, np.zeros(shape), method, 0, 0, why, digits)
     if kind.precise:
         given = _exact_times(t, flat, digits or _FLOAT_DIGITS, fractions=method == "enclosure")
         try:
@@ -190,8 +196,12 @@ def solve(
         if problem.closure == "gaussian" and method == "panels":
             from fsl_num.volterra.second_moments import solve_second_moments as solver
         distinct, position = np.unique(flat, return_inverse=True)
-        values, error, facts = solver(problem, distinct, rtol) if kind.tolerance else solver(problem, distinct)
+        with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows without bound is refused below
+            values, error, facts = solver(problem, distinct, rtol) if kind.tolerance else solver(problem, distinct)
         values, error = values[position], error[position]
+    grown = ~np.isfinite(np.asarray(values, dtype=np.float64))
+    if grown.any():
+        raise ArithmeticError(f"the loss grows beyond 1.8e308 by t = {float(flat[grown].min())!r}")
     evaluations = int(facts.pop("evaluations", facts.get("modes", 0)))
     message = "; ".join([reason, *([", ".join(f"{count} {name}" for name, count in facts.items())] if facts else [])])
     worst = float((error / np.maximum(np.abs(np.asarray(values, dtype=np.float64)), 5e-324)).max())
@@ -225,14 +235,18 @@ def _half(values: Any) -> Any:
     return np.array([value.context.ldexp(value, -1) for value in values], dtype=object)
 
 
+def _context(digits: int) -> Any:
+    from fsl_num.exponential_sums_digits import private_context
+
+    return private_context(digits)
+
+
 def _exact_times(t: Any, flat: Array, digits: int, *, fractions: bool) -> list[Any]:
     """Return the times as mpf where they were given as Fractions or mpf, else as floats within the horizon.
 
     ``fractions``: leave Fractions as they are.
     """
-    from fsl_num.exponential_sums_digits import private_context
-
-    mp = private_context(digits + 30)
+    mp = _context(digits + 30)
 
     def exact(given: Any, rounded: float) -> Any:
         if isinstance(given, Fraction):

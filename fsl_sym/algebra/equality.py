@@ -203,6 +203,8 @@ def _roots(expression: Expr) -> Expr:
     """Square roots of squares of what has a known sign."""
 
     def root(item: Expr) -> Expr:
+        if not item.base.is_polynomial(*item.base.free_symbols):
+            return item
         constant, factors = factor_list(item.base)
         if any(times % 2 for _, times in factors):
             return item

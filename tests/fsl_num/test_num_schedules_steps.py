@@ -121,15 +121,17 @@ def test_a_schedule_of_ones_own_wherever_a_name_is_taken():
 def test_a_piecewise_constant_schedule_is_solved_as_its_steps_are(name, closure):
     plan = schedule(name, peak=0.3, steps=40, batch_size=2)
     steps = Discrete(rates=step_rates(plan), batch_sizes=2)
-    model = {"s": 0.5, "beta": 2.0, "model_size": 50, "noise": 1.0, "closure": closure}
+    model = Model(s=0.5, beta=2.0, size=50, noise=1.0)
     times = [0.3, plan.breaks[0], 0.5 * plan.total_intrinsic_time, plan.total_intrinsic_time]
-    found, wanted = (solve(Problem(**model, gamma=gamma), times) for gamma in (plan, steps))
+    found, wanted = (solve(Problem(model, gamma=gamma, closure=closure), times) for gamma in (plan, steps))
     assert (found.method, wanted.method) == ("panels", "discrete")
-    assert (np.abs(found.values - wanted.values) <= found.error + wanted.error).all()
-    assert (found.error < 1e-11 * found.values).all()
-    digits, exact = (solve(Problem(**model, gamma=gamma), times, digits=20) for gamma in (plan, steps))
-    assert [float(each) for each in digits.values] == pytest.approx([float(each) for each in exact.values], rel=1e-15)
-    assert [float(each) for each in digits.values] == pytest.approx(found.values, rel=1e-12)
+    assert (np.abs(found.excess_risk - wanted.excess_risk) <= found.error + wanted.error).all()
+    assert (found.error < 1e-11 * found.excess_risk).all()
+    digits, exact = (solve(Problem(model, gamma=gamma, closure=closure), times, digits=20) for gamma in (plan, steps))
+    assert [float(each) for each in digits.excess_risk] == pytest.approx(
+        [float(each) for each in exact.excess_risk], rel=1e-15
+    )
+    assert [float(each) for each in digits.excess_risk] == pytest.approx(found.excess_risk, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +146,16 @@ def test_a_piecewise_constant_schedule_is_solved_as_its_steps_are(name, closure)
 def test_schedules_with_roots_in_their_midst_are_solved_to_what_is_claimed(name, parameters):
     """The same schedule as a function, whose panels know nothing of the closed forms."""
     plan = schedule(name, peak=0.3, steps=100, **parameters)
-    model = {"s": 0.5, "beta": 2.0, "model_size": 50, "noise": 1.0}
+    model = Model(s=0.5, beta=2.0, size=50, noise=1.0)
     cuts = plan.physical_breaks
-    own = Problem(**model, gamma=plan)
-    other = Problem(**model, gamma=from_function(plan.learning_rate, steps=100, breaks=cuts))
+    own = Problem(model, gamma=plan)
+    other = Problem(model, gamma=from_function(plan.learning_rate, steps=100, breaks=cuts))
     found, wanted = (solve(each, [0.4 * own.end, other.end * (1 - 1e-14)]) for each in (own, other))
-    assert (found.error < 1e-11 * found.values).all()
+    assert (found.error < 1e-11 * found.excess_risk).all()
     # polynomials agree with the rate to 1e-13 of the peak
-    assert (np.abs(found.values - wanted.values) <= found.error + wanted.error + 1e-12 * found.values).all()
+    assert (
+        np.abs(found.excess_risk - wanted.excess_risk) <= found.error + wanted.error + 1e-12 * found.excess_risk
+    ).all()
 
 
 # ---- rates given one a step ------------------------------------------------------------------------------------------

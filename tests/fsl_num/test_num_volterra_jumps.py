@@ -189,10 +189,10 @@ def moved_jump(place):
 
 def test_a_jump_that_is_moved_changes_the_loss_by_what_is_claimed():
     """The claim is the misplacement times the derivative by the place of the jump, or some more."""
-    t, place, far = np.array([3.0, 5.0, 5.5, 7.0, 12.0, 20.0]), 5.0, 1e-3
+    t, place, far = np.array([9.0, 11.0, 11.5, 13.0, 16.0, 20.0]), 11.0, 1e-3  # in the late half
     problem = moved_jump(place)
     modes = problem_modes(problem)
-    rounding = 2.0 * np.spacing(20.0)
+    rounding = np.spacing(place)
     claim = jump_error(problem, t, 2.0 * modes.rates, modes.kernel_weights) / rounding
     late, early = (solve_panels(moved_jump(place + sign * far), t, 1e-12)[0] for sign in (1.0, -1.0))
     values = solve_panels(problem, t, 1e-12)[0]
@@ -211,10 +211,10 @@ def test_a_jump_that_is_moved_changes_the_loss_by_what_is_claimed():
 def test_jumps_follow_each_other():
     plan = Discrete(rates=[3.0, 2.0, 4.0], batch_sizes=[9.0, 2.5, 40.0])
     problem = Problem(Model(noise=1.0, spectrum=Spectrum([0.5], [1.0])), gamma=plan)
-    unit = np.spacing(9.0)  # sums of small whole numbers are exact, but for one rounding of the end
+    units = np.spacing([3.0, 5.0])  # sums of small whole numbers are exact, but for one rounding of each place
     stable = 1.0 - problem.stability
     found = jump_error(problem, np.array([1.0, 3.0, 4.0, 5.0, 9.0]), np.array([1.0]), np.array([0.25]))
-    first, second = abs(2.0 / 2.5 - 3.0 / 9.0) * unit * 0.25, abs(4.0 / 40.0 - 2.0 / 2.5) * unit * 0.25
+    first, second = 0.25 * units * [abs(2.0 / 2.5 - 3.0 / 9.0), abs(4.0 / 40.0 - 2.0 / 2.5)]
     fade = [math.exp(-stable * time) for time in (1.0, 2.0, 4.0)]
     exact = [0.0, first, first * fade[0], first * fade[1] + second, (first * fade[1] + second) * fade[2]]
     assert found == pytest.approx(np.array(exact) / stable, rel=1e-12, abs=0.0)

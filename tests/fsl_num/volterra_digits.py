@@ -22,11 +22,10 @@ from typing import Any
 
 import mpmath
 import volterra_outside as outside
+from models import loss_of
 from volterra_grid import Case
 from volterra_interpolated import interpolated
 from volterra_outside import relative
-
-from fsl_num.volterra import solve
 
 OUTSIDE = ("matrix exponentials", "variation of constants", "interpolated")
 """Ways that owe nothing to "high_precision", and claim no error."""
@@ -56,7 +55,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 def _solver(case: Case, method: str, digits: int) -> dict[str, Any] | None:
     try:
-        found = solve(case.problem, case.times, method=method, digits=digits)
+        found = loss_of(case.problem, case.times, method=method, digits=digits)
     except (ValueError, TypeError) as refusal:
         if "use" in str(refusal) or "need" in str(refusal) or "not available" in str(refusal):
             return None
