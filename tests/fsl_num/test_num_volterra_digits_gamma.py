@@ -16,17 +16,11 @@ from fsl_num.volterra import Problem
 from fsl_num.volterra.digits.gamma import ExactGamma, exact_gamma
 
 MP = private_context(40)
+WIDE = private_context(60)
 
 
 def _problem(**changes: Any) -> Problem:
-    values: dict[str, Any] = {
-        "s": 0.5,
-        "beta": 2.0,
-        "size": math.inf,
-        "noise": 1.0,
-        "gamma": 0.3,
-        "horizon": 100.0,
-    }
+    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": math.inf, "noise": 1.0, "gamma": 0.3, "horizon": 100.0}
     return problem_of(**(values | changes))
 
 
@@ -83,11 +77,6 @@ def test_a_schedule_by_steps_is_constant_between_its_breaks() -> None:
     )
 
 
-def _of_three(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 3, "noise": 1.0, "gamma": 0.3, "horizon": 10.0}
-    return problem_of(**(values | changes))
-
-
 @pytest.mark.parametrize("name", ["constant", "linear", "exp-decay", "wsd", "cosine", "power-decay"])
 @pytest.mark.parametrize("flat", [True, False])
 def test_gamma_is_the_rate_over_the_batch_size(name: str, flat: bool) -> None:
@@ -99,7 +88,7 @@ def test_gamma_is_the_rate_over_the_batch_size(name: str, flat: bool) -> None:
     if name == "wsd":
         numbers = {**numbers, "decay_fraction": 0.25}
     plan = schedule(name, peak=peak, steps=steps, batch_size=batch, **numbers)
-    gamma = exact_gamma(MP, _of_three(gamma=plan, horizon=None), MP.mpf(10) ** -30)
+    gamma = exact_gamma(MP, _problem(gamma=plan, horizon=None), MP.mpf(10) ** -30)
     share = 0.25 if name == "wsd" else 1.0
 
     def rate(x: Any) -> Any:
@@ -127,29 +116,20 @@ def test_gamma_is_the_rate_over_the_batch_size(name: str, flat: bool) -> None:
 @pytest.mark.parametrize("bad", [-1e-9, -0.5, math.inf, math.nan])
 def test_functions_below_zero_are_refused(bad: float) -> None:
     # the problem itself looks at some times, of which this is none
-    problem = _of_three(gamma=lambda t: bad if t == 0.123 else 0.25)
+    problem = _problem(gamma=lambda t: bad if t == 0.123 else 0.25)
     value = exact_gamma(MP, problem, None).value
     assert value(MP.mpf("0.2"), None) == 0.25
     with pytest.raises(ValueError, match="finite and at least 0 on"):
         value(MP.mpf(0.123), None)
-    assert exact_gamma(MP, _of_three(gamma=lambda t: 0.0 if t == 0.123 else 0.25), None).value(MP.mpf(0.123), None) == 0
+    assert exact_gamma(MP, _problem(gamma=lambda t: 0.0 if t == 0.123 else 0.25), None).value(MP.mpf(0.123), None) == 0
 
 
 def test_steps_of_rate_zero_take_no_time_and_those_of_rate_one_do() -> None:
     plan = Discrete(rates=[1.0, 0.0, 0.5, 1.0, 0.0], batch_sizes=[4.0, 1.0, 1.0, 4.0, 1.0])
-    gamma = exact_gamma(MP, _of_three(gamma=plan, horizon=None), None)
+    gamma = exact_gamma(MP, _problem(gamma=plan, horizon=None), None)
     assert gamma.breaks == [1, MP.mpf("1.5")] and gamma.end == MP.mpf("2.5")
     found = [float(gamma.value(MP.mpf(t), None)) for t in (0.5, 1.0, 1.2, 1.5, 2.0, 2.5)]
     assert found == [0.25, 0.25, 0.5, 0.5, 0.25, 0.25]
-
-
-WIDE = private_context(60)
-
-
-def _of_four(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 1.6, "size": 4, "noise": 0.5, "gamma": 0.3, "horizon": 100.0}
-    values |= changes
-    return problem_of(**values)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +154,7 @@ def test_exact_gamma_is_the_schedule_to_float_precision(
 ) -> None:
     plan = schedule(name, peak=0.6, steps=400.0, batch_size=2.0, **parameters)
     total = plan.total_intrinsic_time
-    problem = _of_four(gamma=plan, horizon=None if share is None else share * total)
+    problem = _problem(gamma=plan, horizon=None if share is None else share * total)
     exact = exact_gamma(WIDE, problem, WIDE.mpf("1e-30"))
     # 1e-12: rounding of T and of t in the float schedule, times the slope of gamma
     for t in np.linspace(0.01, 0.95, 7) * problem.end:
@@ -186,7 +166,7 @@ def test_exact_gamma_is_the_schedule_to_float_precision(
 @pytest.mark.parametrize("angle", ["1e-30", "1e-12", "0.04", "0.06", "1", "3"])
 @pytest.mark.parametrize("final", [0.0, 1e-3, 0.3])
 def test_the_cosine_schedule_is_inverted_to_all_digits(angle: str, final: float) -> None:
-    problem = _of_four(gamma=schedule("cosine", peak=0.6, steps=400.0, final=final), horizon=None)
+    problem = _problem(gamma=schedule("cosine", peak=0.6, steps=400.0, final=final), horizon=None)
     exact = exact_gamma(WIDE, problem, WIDE.mpf("1e-90"))
     wide = private_context(160)  # x - sin x loses 60 digits at 1e-30
     x, low, half = wide.mpf(angle), wide.mpf(final), (wide.mpf(0.6) - wide.mpf(final)) / 2

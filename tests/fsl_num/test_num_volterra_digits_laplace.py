@@ -191,20 +191,8 @@ def test_what_it_cannot_do_is_said() -> None:
         solve_laplace(_problem(), [1.0], 3)
 
 
-def _short(**changes: Any) -> Problem:
-    values: dict[str, Any] = {
-        "s": 0.5,
-        "beta": 2.0,
-        "size": math.inf,
-        "noise": 1.0,
-        "gamma": 0.3,
-        "horizon": 100.0,
-    }
-    return problem_of(**(values | changes))
-
-
 def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
-    start, error, _ = solve_laplace(_short(size=3), [0.0], 35)
+    start, error, _ = solve_laplace(_problem(size=3), [0.0], 35)
     assert abs(start[0] - MP.zeta(2)) <= error[0] <= MP.mpf(10) ** -34  # 1 + s beta = 2
     given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
     values, errors, facts = solve_laplace(given, [0.0, 1.0, 9.0], 15)
@@ -218,33 +206,25 @@ def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
 
 
 def test_digits_are_asked_for_in_their_range() -> None:
-    assert solve_laplace(_short(size=1), [1.0], 10)[0][0] > 0
+    assert solve_laplace(_problem(size=1), [1.0], 10)[0][0] > 0
     with pytest.raises(ValueError, match="digits"):
-        solve_laplace(_short(size=1), [1.0], 9)
+        solve_laplace(_problem(size=1), [1.0], 9)
     for digits in (14, 101):
         with pytest.raises(ValueError, match="digits"):
-            solve_high_precision(_short(size=1), [1.0], digits)
+            solve_high_precision(_problem(size=1), [1.0], digits)
     # the start has an error of its own, wherever it stands
-    values, errors, _ = solve_laplace(_short(size=2), [1.0, 0.0], 15)
+    values, errors, _ = solve_laplace(_problem(size=2), [1.0, 0.0], 15)
     assert float(errors[1]) == pytest.approx(float(values[1]) * 1e-15, rel=1e-12) and values[1] > values[0]
-
-
-WIDE = private_context(60)
-
-
-def _one_mode(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 1, "noise": 1.0, "gamma": 0.25, "horizon": 10.0}
-    return problem_of(**(values | changes))
 
 
 @pytest.mark.parametrize("bad", [-1e-30, math.inf, math.nan])
 def test_times_that_are_none_are_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="times must be finite and at least 0"):
-        solve_laplace(_one_mode(), [bad], 12)
+        solve_laplace(_problem(size=1), [bad], 12)
 
 
 def test_what_is_not_learned() -> None:
     given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
-    assert approximation_error_at(WIDE, given) == WIDE.mpf("0.125")
-    assert approximation_error_at(WIDE, _one_mode(size=math.inf)) == 0
-    assert abs(approximation_error_at(WIDE, _one_mode(size=2)) - (WIDE.zeta(2) - WIDE.mpf(5) / 4)) < WIDE.mpf(10) ** -57
+    assert approximation_error_at(MP, given) == MP.mpf("0.125")
+    assert approximation_error_at(MP, _problem(size=math.inf)) == 0
+    assert abs(approximation_error_at(MP, _problem(size=2)) - (MP.zeta(2) - MP.mpf(5) / 4)) < MP.mpf(10) ** -38

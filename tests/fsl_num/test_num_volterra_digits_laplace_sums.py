@@ -1,4 +1,4 @@
-"""The sums of the transfer function: derivatives, zeta values at large p, and what is done where a tail fails."""
+"""The sums of the transfer function against zeta values and terms written out, beside poles and at large p."""
 
 from __future__ import annotations
 
@@ -72,19 +72,18 @@ def test_the_sums_of_a_given_spectrum_are_written_out(closure: str) -> None:
 
 
 SHARP = private_context(25)
-WIDER = private_context(45)
 
 
 def _written_out(q: Any, beta: Any, p: Any, first: int) -> Any:
     """sum_{j >= first} j^-q/(p + 2 j^-beta): terms up to where 2 j^-beta < |p|/3, a geometric series behind."""
-    q, beta, p = WIDER.mpf(q), WIDER.mpf(beta), WIDER.mpmathify(p)
+    q, beta, p = WIDE.mpf(q), WIDE.mpf(beta), WIDE.mpmathify(p)
     end = first
-    while 2 * WIDER.mpf(end) ** -beta > abs(p) / 3:
+    while 2 * WIDE.mpf(end) ** -beta > abs(p) / 3:
         end *= 2
-    head = WIDER.fsum(WIDER.mpf(j) ** -q / (p + 2 * WIDER.mpf(j) ** -beta) for j in range(first, end))
-    ratio = -2 * WIDER.mpf(end) ** -beta / p
-    rows = zeta_tails(WIDER, q, beta, end, 75)  # 3^-75 = 2e-36
-    return head + WIDER.mpf(end) ** -q / p * WIDER.fsum(ratio**k * row for k, row in enumerate(rows))
+    head = WIDE.fsum(WIDE.mpf(j) ** -q / (p + 2 * WIDE.mpf(j) ** -beta) for j in range(first, end))
+    ratio = -2 * WIDE.mpf(end) ** -beta / p
+    rows = zeta_tails(WIDE, q, beta, end, 75)  # 3^-75 = 2e-36
+    return head + WIDE.mpf(end) ** -q / p * WIDE.fsum(ratio**k * row for k, row in enumerate(rows))
 
 
 def _with_pole(mp: Any, beta: str, x: tuple[float, float]) -> Any:
@@ -102,7 +101,7 @@ def test_tails_beside_a_pole(beta: str, powers: tuple[str, str], pole: tuple[flo
     for value, q in zip(found, powers, strict=True):
         exact = _written_out(SHARP.mpf(q), SHARP.mpf(beta), p, 60)
         # beside a pole the largest terms are about first/(beta |x - j|) times the sum: four digits at most
-        assert abs(WIDER.mpmathify(value) - exact) < WIDER.mpf(10) ** -20 * abs(exact)
+        assert abs(WIDE.mpmathify(value) - exact) < WIDE.mpf(10) ** -20 * abs(exact)
         # without the residue the tail would be wrong by far more
         share = residues(SHARP, SHARP.mpf(q), SHARP.mpf(beta), p, SHARP.mpf(60))
         assert abs(share) > SHARP.mpf(10) ** -12 * abs(value)
@@ -118,7 +117,7 @@ def test_a_steep_spectrum_has_several_poles(turned: int) -> None:
     assert found is not None
     for value, q in zip(found, series.powers, strict=True):
         exact = _written_out(q, beta, p, first)
-        assert abs(WIDER.mpmathify(value) - exact) < WIDER.mpf(10) ** -20 * abs(exact)
+        assert abs(WIDE.mpmathify(value) - exact) < WIDE.mpf(10) ** -20 * abs(exact)
 
 
 @pytest.mark.parametrize("digits", [25, 60])

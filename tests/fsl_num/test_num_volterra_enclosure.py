@@ -142,19 +142,14 @@ def test_without_the_extra_its_name_is_said(monkeypatch: pytest.MonkeyPatch) -> 
         solve_enclosure(_problem(), [1.0], 20)
 
 
-def _varying(**changes: Any) -> Problem:
-    values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 4, "noise": 1.0, "gamma": WSD, "horizon": None}
-    return problem_of(**(values | changes))
-
-
 def test_more_pieces_of_gamma_than_are_followed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "MOST_PIECES", 1)
     with pytest.raises(ValueError, match="at most 1 pieces of gamma, got 2"):
-        solve_enclosure(_varying(), [1.0], 20)
+        solve_enclosure(_problem(gamma=WSD, horizon=None), [1.0], 20)
 
 
 def test_times_beyond_the_end_by_a_rounding_are_the_end() -> None:
-    problem = _varying(size=1)
+    problem = _problem(size=1, gamma=WSD, horizon=None)
     end = problem.end
     found, radii, facts = solve_enclosure(problem, [0.0, end, end * (1.0 + 5e-13)], 15)
     assert found[1] == found[2] != found[0] and facts["evaluations"] == facts["stages"] * facts["panels"]
@@ -165,6 +160,6 @@ def test_times_beyond_the_end_by_a_rounding_are_the_end() -> None:
     for bad in (-1e-30, math.inf, math.nan):
         with pytest.raises(ValueError, match="times must be finite and at least 0"):
             solve_enclosure(problem, [bad], 15)
-    function = _varying(size=401, gamma=0.3, horizon=2.0)
+    function = _problem(size=401, horizon=2.0)
     with pytest.raises(ValueError, match="times must lie in"):
         solve_enclosure(function, [2.0 * (1.0 + 5e-13)], 15)

@@ -17,7 +17,7 @@ from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.schedules import SCHEDULES, schedule
 from fsl_num.spectrum import trace
-from fsl_num.volterra import Problem, Spectrum, UnstableProblemError, neumann, solve
+from fsl_num.volterra import Problem, Spectrum, UnstableProblemError, solve
 from fsl_num.volterra.neumann import neumann_series
 
 
@@ -126,8 +126,7 @@ def test_bad_input_is_refused_in_words(call: Any, error: type[Exception], text: 
 
 
 def of_three_modes(**changes):
-    values = {"s": 0.5, "beta": 2.0, "size": 3, "noise": 1.0, "gamma": 0.3, "horizon": 30.0}
-    return problem_of(**(values | changes))
+    return _problem(**({"size": 3, "horizon": 30.0} | changes))
 
 
 def test_each_term_is_the_operator_applied_to_the_one_before():
@@ -187,7 +186,7 @@ def test_terms_that_underflow_are_refused_and_times_just_beyond_the_end_are_the_
 def test_terms_of_the_series_for_one_mode():
     # T^n of the constant delta + sigma^2 = 2, halved: int K gamma, and int K gamma of that
     problem = Problem(Model(noise=1.5, spectrum=Spectrum([1.0], [0.0], 0.5)), gamma=0.3, horizon=4.0)
-    found = neumann.neumann_series(problem, [0.5, 4.0], terms=3)
+    found = neumann_series(problem, [0.5, 4.0], terms=3)
     x = 2.0 * np.array([0.5, 4.0])
     first = 0.15 * (1.0 - np.exp(-x))
     second = 0.15**2 * (1.0 - np.exp(-x) * (1.0 + x))

@@ -22,8 +22,6 @@ from fsl_num.volterra.panels import (
 
 VARYING = Problem(Model(noise=1.0, spectrum=Spectrum([2.0, 0.1], [1.0, 1.0])), gamma=np.cos, horizon=1.5, breaks=(0.4,))
 
-VARYING_ENOUGH = replace(VARYING, breaks=())
-
 
 def test_panels_grow_from_breaks_and_shrink_towards_the_end():
     wanted = np.array([0.123, 0.77, 1.4999])
@@ -59,7 +57,7 @@ def test_a_short_segment_has_four_panels_and_a_short_step_one():
 
 
 def test_all_evaluations_are_counted():
-    _, _, facts = solve_panels(VARYING_ENOUGH, np.array([0.7]), 1e-10)
+    _, _, facts = solve_panels(replace(VARYING, breaks=()), np.array([0.7]), 1e-10)
     # on so many panels, half as many, and so on: at six points each
     levels = [facts["panels"] // 2**k for k in range(4)]
     assert facts["evaluations"] in [6 * sum(levels[:k]) for k in (2, 3, 4)] and facts["modes"] == 2
