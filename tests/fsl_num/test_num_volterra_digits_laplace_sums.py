@@ -52,11 +52,26 @@ def test_both_sums_at_large_arguments(closure: str, size: float) -> None:
         assert abs(WIDE.mpc(value) - truth) < WIDE.mpf(10) ** -27 * abs(truth)
 
 
-def test_sums_whose_tails_fail_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laplace_sums, "tails", lambda *_: None)
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_sums_start_later_where_a_tail_fails_and_are_refused_where_all_do(
+    monkeypatch: pytest.MonkeyPatch, closure: str
+) -> None:
+    exact, asked = laplace_sums.tails, []
+    monkeypatch.setattr(laplace_sums, "tails", lambda *given: asked.append(1) or (exact(*given) if asked[2:] else None))
     mp = private_context(20)
+    found = TransferSums(mp, _problem(closure=closure), mp.mpf(0.75)).at(mp.mpc(3, 2))
+    for value, truth in zip(found, _expected(math.inf, 0.75 * (closure == "gaussian"), mp.mpc(3, 2)), strict=True):
+        assert abs(WIDE.mpc(value) - truth) < WIDE.mpf(10) ** -17 * abs(truth)  # a factor 1000, as above
+    monkeypatch.setattr(laplace_sums, "tails", lambda *_: None)
     with pytest.raises(ArithmeticError, match="did not reach 20 digits at p = "):
-        TransferSums(mp, _problem(), mp.mpf(0)).at(mp.mpc(3, 2))
+        TransferSums(mp, _problem(closure=closure), mp.mpf(0.75)).at(mp.mpc(3, 2))
+
+
+def test_a_model_that_ends_before_its_tail_would_begin_is_summed_to_its_end() -> None:
+    mp, size = private_context(110), 329  # the tail begins at three times the digits
+    found = TransferSums(mp, _problem(size=size), mp.mpf(0)).at(mp.mpc(3, 2))[0]
+    truth = mp.fsum(mp.mpf(j) ** -4 / (mp.mpc(3, 2) + 2 * mp.mpf(j) ** -2) for j in range(1, size + 1))
+    assert abs(found - truth) < mp.mpf(10) ** -106
 
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])

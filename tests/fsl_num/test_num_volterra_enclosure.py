@@ -71,6 +71,13 @@ def test_the_laplace_side_lies_within_both_errors() -> None:
     assert abs(MP.mpf(values[0]) - others[0]) <= radii[0] + errors[0]
 
 
+def test_a_time_that_is_a_fraction_is_that_time() -> None:
+    third = Fraction(100, 3)
+    values, radii, _ = solve_enclosure(_problem(), [third, float(third)], 30)
+    exact = solve_constant(_problem(), [MP.mpf(100) / 3], 60)[0][0]
+    assert abs(MP.mpf(values[0]) - exact) <= radii[0] < abs(values[0] - values[1])
+
+
 def test_a_given_spectrum_with_equal_rates() -> None:
     spectrum = Spectrum(rates=[1.0, 0.1, 0.1, 1e-3, 0.1], weights_signal=[0.5, 0.0, 0.2, 0.3, 0.1], tail=0.01)
     problem = Problem(Model(noise=0.5, spectrum=spectrum), gamma=0.4, horizon=1e3)

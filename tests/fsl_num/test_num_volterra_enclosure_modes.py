@@ -114,6 +114,25 @@ def test_equal_rates_of_a_spectrum_are_one_mode() -> None:
     assert found.delta == 0.125 and found.noise == 0.5 and found.remainder is None
 
 
+def test_rules_that_need_more_bits_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact, asked = ball.gauss_rule_of_moments, []
+
+    def late(*given: Any) -> Any:
+        asked.append(flint.ctx.prec)
+        if len(asked) <= failures:
+            raise ArithmeticError("more bits are needed")
+        return exact(*given)
+
+    monkeypatch.setattr(ball, "gauss_rule_of_moments", late)
+    with flint.ctx.workprec(200):
+        failures = 1
+        numbers = ball_modes(flint, _problem(), 12).rates
+        assert asked[-1] > asked[0] and min(x.rel_accuracy_bits() for x in numbers) >= 190
+        failures = 99
+        with pytest.raises(ArithmeticError, match="more bits are needed"):
+            ball_modes(flint, _problem(), 12)
+
+
 def test_modes_cannot_be_changed() -> None:
     found = ball_modes(flint, _problem(), 12)
     with pytest.raises(FrozenInstanceError):

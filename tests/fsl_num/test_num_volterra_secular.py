@@ -129,8 +129,9 @@ def test_no_gamma_is_the_signal_alone_and_others_are_refused():
     values, error, _ = solve_secular(problem, np.array([2.0]), 1e-12)
     assert abs(values[0] - problem.model.forcing(np.array([2.0]))[0]) <= error[0]
     varying = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=schedule("linear", peak=0.1, steps=9.0))
-    with pytest.raises(ValueError, match="constant gamma"):
-        loss_of(varying, 0.1, method="secular")
+    for solver in (lambda: loss_of(varying, 0.1, method="secular"), lambda: solve_secular(varying, np.ones(1), 1e-9)):
+        with pytest.raises(ValueError, match="constant gamma"):
+            solver()
     many = Spectrum(np.linspace(0.1, 1.0, 2001).tolist(), [0.0] * 2001)
     large = Problem(Model(noise=1.0, spectrum=many), gamma=1e-4, horizon=1.0)
     assert loss_of(large, 1.0).method == "panels"
