@@ -344,3 +344,14 @@ def test_a_slow_mode_has_its_integral_to_infinity() -> None:
         modes = Modes(np.array([rate, 1.0]), np.array([2.0, 1.0]), 0.0, np.array([1.0, 0.0]))
         assert modes.kernel_integral(0.0, math.inf) == pytest.approx(1.0 / rate + 0.5, rel=1e-14)
         assert modes.signal_integral(1.0, math.inf) == pytest.approx(math.exp(-2.0 * rate) * 0.5 / rate, rel=1e-14)
+
+
+def test_steep_laws_keep_every_mode_of_a_small_model_and_large_ones_are_refused() -> None:
+    modes = compress(0.5, 400.0, 5, 1e6)
+    assert modes.rates == pytest.approx(np.arange(1.0, 6.0) ** -400.0, rel=1e-13, abs=0.0)
+    assert modes.kernel(0.0) == pytest.approx(1.0, rel=1e-15) and modes.signal(3.0) == pytest.approx(
+        math.exp(-6.0) + 2.0**-201.0, rel=modes.error
+    )
+    assert modes.error < 1e-12
+    with pytest.raises(ValueError, match="at most about 80 for a model of 1000 features"):
+        compress(0.5, 400.0, 1000, 1e6)

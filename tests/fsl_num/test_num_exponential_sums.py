@@ -128,3 +128,11 @@ def test_late_sums_in_floats(power: float, beta: float) -> None:
             found = exponential_sum_float(power, np.array([t]), beta, math.inf, 1.0)[0]
             # 1e-14 as promised, and the power of 2 t, of which the logarithm is rounded
             assert abs(found / exact - 1) <= 1e-14 + 2.0**-52 * abs(math.log(float(exact)))
+
+
+def test_steep_sums_are_their_few_terms() -> None:
+    for t in (0.0, 0.3):
+        exact = _brute(400.0, t, 3.0, 2, 8)  # 8^-400 is the smallest of them that is a float
+        found = exponential_sum_float(400.0, np.array([t]), 3.0, math.inf, 2.0)[0]
+        # the power times the rounding of a logarithm
+        assert abs(found / exact - 1) <= 2.0**-52 * 400.0

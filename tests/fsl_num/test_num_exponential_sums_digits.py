@@ -107,3 +107,13 @@ def test_an_exponent_that_is_no_short_number_has_digits_of_its_own() -> None:
     exact = WIDER.fsum(WIDER.mpf(j) ** -4 * WIDER.exp(-2 * t * WIDER.mpf(j) ** -2) for j in range(1, 11))
     found = exponential_sum_digits(4, t, 2, 10, 1, 30)
     assert abs(WIDER.mpf(found) / exact - 1) < WIDER.mpf(10) ** -29.9
+
+
+@pytest.mark.parametrize("last", [600, 700, 100_000, math.inf])
+@pytest.mark.parametrize(("power", "t"), [(60, 0), (300, 2), (2000, 0), (300, 10**6)])
+def test_steep_sums_begin_their_series_late(power: int, t: int, last: float) -> None:
+    """Near an index that is less than the power the series of derivatives diverges."""
+    found = exponential_sum_digits(power, t, 2, last, 60, 12)
+    # behind index 600 every term is below (60/600)^60 = 1e-60 of the first, and 1e6 of decay are 2e-3 there
+    many = 600 if t < 10**6 else 20_000
+    assert _close(found, _brute(power, t, 2, 60, min(many, int(min(last, 1e9)))), 11.9)
