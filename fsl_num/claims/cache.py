@@ -98,7 +98,7 @@ class Cache:
             *(text for kind, text in parts if kind == "value"),
             profile,
             str(seed),
-            *_versions(),
+            *versions(),
         ]
         return hashlib.sha256("\0".join(content).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -191,7 +191,7 @@ def _prune(folder: Path) -> None:
 
 
 @cache
-def _versions() -> tuple[str, ...]:
+def versions() -> tuple[str, ...]:
     """Whatever else decides the digits of a measurement: the machine, the interpreter and the libraries."""
     found = [sys.platform, platform.machine(), sys.version]
     for name in LIBRARIES:

@@ -69,7 +69,7 @@ def _checked(
         for each in missing:
             yield from _verify_ids([each], profile, seed, cache)
         return
-    families = _longest_first(_families(missing), profile, cache)
+    families = longest_first(_families(missing), profile, cache)
     futures = [executor.submit(_verify_ids, family, profile, seed, cache) for family in families]
     for future in as_completed(futures):
         for outcome in future.result():
@@ -96,7 +96,7 @@ def _families(ids: Iterable[str]) -> list[list[str]]:
     return list(families.values())
 
 
-def _longest_first(families: list[list[str]], profile: str, cache: Cache | None) -> list[list[str]]:
+def longest_first(families: list[list[str]], profile: str, cache: Cache | None) -> list[list[str]]:
     """The longest first, so that workers end together: those of unknown cost before the others, the largest first."""
 
     def seconds(family: Sequence[str]) -> float:

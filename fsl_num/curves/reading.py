@@ -27,8 +27,8 @@ LARGEST: Final = 2**30
 """Bytes of text, after decompression, that are read at most: about thirty million rows."""
 
 _BLOCK: Final = 2**22  # bytes read at once
-_PIECE: Final = 2**20  # characters that are cut into lines at once
-_ROWS: Final = 20_000  # rows whose cells are held as text at once
+PIECE: Final = 2**20  # characters that are cut into lines at once
+ROWS: Final = 20_000  # rows whose cells are held as text at once
 
 _COMPRESSED: Final[Mapping[bytes, Callable[[IO[bytes]], Any]]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
@@ -140,7 +140,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines that count, with their numbers, a piece of the text at a time: a million of them at once are heavy."""
     number, start = 0, 0
     while start < len(text):
-        end = text.find("\n", start + _PIECE) + 1 or len(text)
+        end = text.find("\n", start + PIECE) + 1 or len(text)
         for line in text[start:end].splitlines():
             number += 1
             if line.strip() and not line.lstrip().startswith(("#", "%")):
@@ -236,7 +236,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
     while least and names[least - 1] == "":
         least -= 1  # a delimiter at the end of the line: there may be cells beneath, or none
     columns, comma = Gathered(names), delimiter != ","
-    while part := list(islice(lines, _ROWS)):
+    while part := list(islice(lines, ROWS)):
         rows = _split(path, part, delimiter)
         for row, (number, _) in zip(rows, part, strict=True):
             while len(row) > len(names) and row[-1] == "":
@@ -318,7 +318,7 @@ def _list_of_records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[l
 
 
 def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, Any]]]:
-    while part := list(islice(lines, _ROWS)):
+    while part := list(islice(lines, ROWS)):
         records = []
         for number, line in part:
             try:

@@ -22,7 +22,7 @@ import numpy as np
 from fsl_num.simulate.runs import Finished, Moments
 from fsl_num.writing import write_atomically
 
-_SHARE: Final = 0.05  # of the time goes into writing, at most
+SHARE: Final = 0.05  # of the time goes into writing, at most
 
 
 def digest(*values: Any) -> str:
@@ -88,7 +88,7 @@ class Checkpoint:
         else:
             self.error = ""
         self._written = time.monotonic()
-        self._paused = (self._written - start) / _SHARE
+        self._paused = (self._written - start) / SHARE
 
     def _write(self, finished: Finished) -> None:
         waiting = [moments for _, moments in finished.waiting]

@@ -108,10 +108,11 @@ class SharpPowers:
         """tr H of the model."""
         return float(exponential_sum(self.beta, 0.0, self.beta, self.size))
 
-    def _kernel(self, t: Array) -> Array:
+    def kernel(self, t: Array) -> Array:
+        """The power that K_M tends to."""
         return _gamma_tail(2.0 - 1.0 / self.beta, t, self.beta, self.size + 0.5)
 
-    def _later(self, t: Array) -> Array:
+    def kernel_after(self, t: Array) -> Array:
         """The integral of the kernel's power from t on, which is half that of j^-beta exp(-2 j^-beta t) over j."""
         return 0.5 * _gamma_tail(1.0 - 1.0 / self.beta, t, self.beta, self.size + 0.5)
 
@@ -122,7 +123,7 @@ class SharpPowers:
 
         def excess(log_time: float) -> float:
             t = np.exp(np.array([log_time]))
-            return float((t * self._kernel(t) + self._later(t))[0]) - 0.5 * self.trace
+            return float((t * self.kernel(t) + self.kernel_after(t))[0]) - 0.5 * self.trace
 
         return math.exp(brentq(excess, -60.0, 5.0, xtol=1e-13))
 
@@ -131,10 +132,10 @@ class SharpPowers:
         from scipy.interpolate import CubicSpline
 
         onset = self.onset
-        level = float(self._kernel(np.array([onset]))[0])
+        level = float(self.kernel(np.array([onset]))[0])
         folds = max(math.log(max(horizon, onset) / onset), 1e-3) * (1.0 + 1e-9)
         logs = math.log(onset) + np.linspace(0.0, folds, 2 + math.ceil(_PER_E_FOLD * folds))
-        table = CubicSpline(logs, 0.5 * self.trace - self._later(np.exp(logs)))
+        table = CubicSpline(logs, 0.5 * self.trace - self.kernel_after(np.exp(logs)))
 
         def integral(x: Array) -> Array:
             late = table(np.log(np.maximum(x, onset)))

@@ -22,7 +22,7 @@ from fsl_num.simulate.families import Family, Gaussian
 from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array
 
-_LISTED = 1000  # models up to this size keep every mode
+ALL_MODES = 1000  # models up to this size keep every mode
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def moments(problem: Regression, horizon: float) -> Moments:
     kind = problem.family
     assert isinstance(kind, Family) and kind.kurtosis is not None
     excess = kind.kurtosis - 2.0
-    if problem.projection is not None or problem.model.size <= _LISTED or problem.target is not None:
+    if problem.projection is not None or problem.model.size <= ALL_MODES or problem.target is not None:
         spectrum = problem.spectrum
         rates = spectrum.eigenvalues
         return Moments(rates, rates**2, spectrum.signals, spectrum.tail, excess)

@@ -13,7 +13,7 @@ from fsl_num.simulate.runs import Job, Moments, run_chunk, run_task
 from fsl_num.simulate.streams import child
 
 _TRIES: Final = 3  # times that a chunk is sent out before it is given up, and pools that replace a broken one
-_AHEAD: Final = 256  # chunks under way at once
+AHEAD: Final = 256  # chunks under way at once
 
 
 class LostWorkersError(RuntimeError):
@@ -58,7 +58,7 @@ class Workers:
             try:
                 while ahead or under_way:
                     broken = False
-                    while ahead and len(under_way) < _AHEAD and not broken:
+                    while ahead and len(under_way) < AHEAD and not broken:
                         chunk = ahead.pop()
                         # the stream is an argument: executors that hold equal calls for one see different ones
                         call = (self._job, self._sizes[chunk], child(self._seed, chunk), self.lost)

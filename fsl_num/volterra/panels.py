@@ -142,7 +142,7 @@ def _end_at_a_jump(problem: Problem, ends: Array) -> npt.NDArray[np.bool_]:
     return np.asarray(np.abs(breaks[first] - ends) <= reach)
 
 
-def _march(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Array:
+def march_panels(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Array:
     """Return f = 2E at every panel end, given twice as :func:`panel_ends` does."""
     radau = radau_rule()
     widths, t, gamma = collocation_points(problem, times, remaining)
@@ -183,7 +183,7 @@ def solve_panels(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array,
     floor = relative_floor(problem, _ROUNDING, modes.error)
     moved = jump_error(problem, t, 2.0 * modes.rates, modes.kernel_weights)
     values, error, facts = refined(
-        problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, len(modes.rates)
+        problem, lambda *ends: march_panels(problem, modes, *ends), t, rtol, floor, len(modes.rates)
     )
     return values, error + moved * (values + problem.model.noise), facts
 

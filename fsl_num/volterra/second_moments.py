@@ -23,7 +23,7 @@ from fsl_num.volterra.problem import Problem
 _ROUNDING = 3e-15  # relative; measured against 18 and 40 digits in the tests
 
 
-def _march(problem: Problem, modes: MomentModes, times: Array, remaining: Array) -> Array:
+def march_moments(problem: Problem, modes: MomentModes, times: Array, remaining: Array) -> Array:
     """Return f = 2E at every panel end."""
     rates, state = modes.rates, modes.signals
     widths, _, gamma = collocation_points(problem, times, remaining)
@@ -67,6 +67,6 @@ def solve_second_moments(problem: Problem, t: Array, rtol: float) -> tuple[Array
     decays = np.maximum(2.0 * modes.rates - problem.peak_gamma * modes.rates**2, 0.0)
     moved = jump_error(problem, t, decays, modes.kernel_weights)
     values, error, facts = refined(
-        problem, lambda *ends: _march(problem, modes, *ends), t, rtol, floor, modes.rates.size
+        problem, lambda *ends: march_moments(problem, modes, *ends), t, rtol, floor, modes.rates.size
     )
     return values, error + moved * (values + problem.model.noise), facts

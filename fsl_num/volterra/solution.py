@@ -29,7 +29,6 @@ class _Method:
     tolerance: bool = False
     constant_only: bool = False
     discrete_only: bool = False
-    spectrum: bool = False
     largest: float = np.inf
 
     def refusal(self, name: str, problem: Problem) -> str | None:
@@ -38,8 +37,6 @@ class _Method:
             return f"method {name!r} needs a constant gamma (a number or a Constant schedule)"
         if self.discrete_only and not isinstance(problem.gamma, Discrete):
             return f"method {name!r} needs a Discrete schedule, got {type(problem.gamma).__name__}; use 'panels'"
-        if problem.model.spectrum is not None and not self.spectrum:
-            return f"method {name!r} needs s, beta and model_size, not a given spectrum; use 'panels', without digits"
         if problem.model.size > self.largest:
             return (
                 f"method {name!r} needs model_size <= {self.largest:g}, got {problem.model.size:g}; use 'panels',"
@@ -56,21 +53,20 @@ class _Method:
 _MOST_SECULAR = 2000  # modes of a given spectrum: the zeros of all of them are found together
 
 _METHODS: Final = {
-    "panels": _Method("panels", "solve_panels", tolerance=True, spectrum=True),
-    "discrete": _Method("steps.discrete", "solve_discrete", tolerance=True, discrete_only=True, spectrum=True),
-    "secular": _Method("secular", "solve_secular", tolerance=True, constant_only=True, spectrum=True),
+    "panels": _Method("panels", "solve_panels", tolerance=True),
+    "discrete": _Method("steps.discrete", "solve_discrete", tolerance=True, discrete_only=True),
+    "secular": _Method("secular", "solve_secular", tolerance=True, constant_only=True),
     "constant": _Method(
         "digits.constant",
         "solve_constant",
         precise=True,
         constant_only=True,
-        spectrum=True,
         largest=2000,
     ),
-    "laplace": _Method("digits.laplace", "solve_laplace", precise=True, constant_only=True, spectrum=True),
-    "high_precision": _Method("digits.high_precision", "solve_high_precision", precise=True, spectrum=True),
-    "enclosure": _Method("enclosure.solver", "solve_enclosure", precise=True, spectrum=True),
-    "reference": _Method("reference", "solve_reference", spectrum=True),
+    "laplace": _Method("digits.laplace", "solve_laplace", precise=True, constant_only=True),
+    "high_precision": _Method("digits.high_precision", "solve_high_precision", precise=True),
+    "enclosure": _Method("enclosure.solver", "solve_enclosure", precise=True),
+    "reference": _Method("reference", "solve_reference"),
 }
 
 METHODS: Final = ("auto", *_METHODS)
@@ -86,7 +82,7 @@ _STEPS_ENCLOSED = 1000  # one panel a step
 _EXACT_UP_TO = 100  # modes up to which the secular equation is cheaper than a contour for every time
 
 
-def _choose(problem: Problem, digits: int | None) -> tuple[str, str]:
+def choose(problem: Problem, digits: int | None) -> tuple[str, str]:
     """Return the method of choice and the reason."""
     if digits is None:
         if (
@@ -158,7 +154,7 @@ def solve(
         digits = int(whole_size("digits", digits, infinite=False, least=15))
     reason = "as asked for"
     if method == "auto":
-        method, reason = _choose(problem, digits)
+        method, reason = choose(problem, digits)
     kind = _METHODS[method]
     if digits is not None and not kind.precise:
         raise ValueError(

@@ -7,9 +7,6 @@ LIMIT = 400
 """Lines that no file reaches past."""
 
 WITHIN = {
-    "fsl_num/exponential_sums.py": "tests/fsl_num/test_num_spectrum.py",
-    "fsl_num/exponential_sums_digits.py": "tests/fsl_num/test_num_spectrum.py",
-    "fsl_num/evolution.py": "tests/fsl_num/test_num_minimise.py",
     "fsl_num/validation.py": "tests/fsl_num/test_num_spectrum.py",
     "fsl_num/claims": "tests/test_theorems.py",
     "fsl_num/paper": "tests/test_theorems.py",

@@ -141,7 +141,7 @@ def test_other_functions_or_what_they_hold_on_to_miss(kept):
 
 
 def test_another_version_of_a_library_misses(kept, monkeypatch):
-    monkeypatch.setattr(module, "_versions", lambda: ("numpy 99",))
+    monkeypatch.setattr(module, "versions", lambda: ("numpy 99",))
     assert kept.get(QUICK, "quick", 0) is None
 
 
@@ -238,9 +238,10 @@ def test_a_broken_file_is_checked_again_and_replaced(spoil, kept):
 
 
 def test_a_file_of_another_claim_is_not_taken(kept):
+    mine = file_of(kept)
     other = claim("approximation-error/one-more")
     kept.put(other, "quick", 0, made_up(claim_id=other.id))
-    mine, theirs = (next((kept._place(each, "quick")).glob("*.json")) for each in (QUICK, other))
+    (theirs,) = set(kept.folder.rglob("*.json")) - {mine}
     mine.write_bytes(theirs.read_bytes())
     assert kept.get(QUICK, "quick", 0) is None
 
@@ -345,8 +346,8 @@ def test_the_longest_families_go_first(tmp_path):
     for claim_id, seconds in zip(IDS[:2], (1.0, 5.0), strict=True):
         cache.put(claim(claim_id), "quick", 9, made_up(claim_id=claim_id, seconds=seconds))
     families = [[each] for each in IDS]
-    assert runner._longest_first(families, "quick", cache) == [[IDS[2]], [IDS[1]], [IDS[0]]]
-    assert runner._longest_first(families, "quick", None) == families
+    assert runner.longest_first(families, "quick", cache) == [[IDS[2]], [IDS[1]], [IDS[0]]]
+    assert runner.longest_first(families, "quick", None) == families
     large = [IDS[1], IDS[2]]
     # Of families whose cost is not known the largest go first, and all of them before those that are known to be short.
-    assert runner._longest_first([[IDS[0]], large], "quick", None) == [large, [IDS[0]]]
+    assert runner.longest_first([[IDS[0]], large], "quick", None) == [large, [IDS[0]]]

@@ -58,7 +58,7 @@ def test_the_command_alone_tells_what_it_can_do(capsys):
 
 
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
-def test_the_examples_work_as_they_are_typed(line, capsys):
+def test_the_examples_work_as_they_are_typed(line, run, capsys):
     program, *words = shlex.split(line)
     assert program == "fsl" and main(words) == 0
     assert capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import mpmath
@@ -216,3 +217,141 @@ def test_a_horizon_whose_square_is_no_float(horizon: float) -> None:
     assert modes.kernel_weights.sum() == pytest.approx(float(mpmath.zeta(4)), rel=1e-13)
     assert modes.signal_weights.sum() == pytest.approx(float(mpmath.zeta(mpmath.mpf(2.4))), rel=1e-13)
     assert 0.0 < modes.error <= 1e-13
+
+
+MP = mpmath.mp.clone()
+MP.dps = 40
+
+
+@pytest.mark.parametrize(
+    ("s", "beta", "size", "horizon", "rtol", "most"),
+    # One for each of the first 3 beta indices, six for each tail, and log(10/rtol)/pi^2 for each factor e of the rates
+    # between them, of which the sine saves up to a third.
+    [
+        (0.5, 2.0, math.inf, 2.0**20, 1e-13, 70),
+        (0.5, 2.0, math.inf, 1e12, 1e-13, 119),
+        (0.5, 2.0, math.inf, 1e12, 1e-6, 75),
+        (0.05, 1.05, 1e6, math.inf, 1e-13, 93),
+        (2.0, 4.0, 1000.0, math.inf, 1e-13, 117),
+        (3.0, 6.0, math.inf, 1e12, 1e-13, 84),
+        (0.5, 1.5, 1e6, 1e12, 1e-6, 67),
+        (1.0, 2.0, 300.0, 1e6, 1e-6, 43),
+    ],
+)
+def test_modes_are_few(s: float, beta: float, size: float, horizon: float, rtol: float, most: int) -> None:
+    modes = compress(s, beta, size, horizon, rtol=rtol)
+    assert len(modes.rates) <= most  # measured three fewer: what one more trial would add is more
+    assert modes.error <= rtol + 2.0 * 2.0**-53 * 700.0
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-310, 1e-200, 1e-9, 1.0, 1e5])
+def test_integrals_of_one_mode(rate: float) -> None:
+    modes = Modes(np.array([rate, 2.0]), np.array([3.0, 0.0]), 0.0, np.array([5.0, 0.0]))
+    for low, high in ((0.0, 1.0), (0.5, 1e3), (2.0, 2.0 + 1e-9), (1e7, 2e7), (4.0, 4.0)):
+        exact = MP.mpf(high) - MP.mpf(low)
+        if rate > 0.0:
+            turn = 2 * MP.mpf(rate)
+            exact = MP.exp(-turn * MP.mpf(low)) * -MP.expm1(-turn * exact) / turn
+        # the exponent is rounded, and an integral below the smallest float is 0
+        allowed = (4e-16 + 4e-16 * 2.0 * rate * low) * exact + 1e-307
+        assert abs(modes.kernel_integral(low, high) - 3 * exact) <= 3 * allowed
+        assert abs(modes.signal_integral(low, high) - 5 * exact) <= 5 * allowed
+
+
+def test_the_integral_to_infinity_has_what_comes_after_the_horizon() -> None:
+    modes = Modes(
+        np.array([0.5]), np.array([2.0]), 0.0, np.array([4.0]), horizon=3.0, kernel_after=7.0, signal_after=9.0
+    )
+    left = math.exp(-1.0) - math.exp(-3.0)
+    assert modes.kernel_integral(1.0, math.inf) == pytest.approx(2.0 * left + 7.0, rel=1e-15, abs=0.0)
+    assert modes.signal_integral(1.0, math.inf) == pytest.approx(4.0 * left + 9.0, rel=1e-15, abs=0.0)
+    assert modes.kernel_integral(3.0, math.inf) == 7.0 and modes.kernel_integral(3.0, 3.0) == 0.0
+    assert type(modes.kernel_integral(1.0, 2.0)) is float and type(modes.kernel_integral(1.0, math.inf)) is float
+    mixed = modes.kernel_integral(1.0, np.array([math.inf, 3.0, 1.0]))
+    assert mixed == pytest.approx([2.0 * left + 7.0, 2.0 * left, 0.0], rel=1e-15, abs=0.0)
+    with pytest.raises(ValueError, match="upper must be"):
+        modes.kernel_integral(1.0, 3.1)
+    # a mode that stands still does not stop an integral that ends at a horizon
+    still = Modes(np.array([0.0]), np.array([2.0]), 0.0, horizon=3.0, kernel_after=1.0)
+    assert still.kernel_integral(1.0, math.inf) == 5.0
+    # nor does one without weight
+    empty = Modes(np.array([0.0, 1.0]), np.array([0.0, 2.0]), 0.0)
+    assert empty.kernel_integral(0.0, math.inf) == pytest.approx(1.0, rel=1e-15, abs=0.0)
+
+
+@pytest.mark.parametrize(("name", "value"), [("kernel_after", -1.0), ("signal_after", math.nan), ("error", math.inf)])
+def test_numbers_of_modes_are_checked(name: str, value: float) -> None:
+    given = {"rates": np.ones(1), "kernel_weights": np.ones(1), "error": 0.0}
+    assert math.isinf(Modes(**given, kernel_after=math.inf).kernel_after)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=name):
+        Modes(**(given | {name: value}))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="one list of as many numbers as rates"):
+        Modes(np.zeros(0), np.zeros(0), 0.0)
+    with pytest.raises(ValueError, match="kernel_weights must be one list"):
+        Modes(np.ones(2), np.ones((2, 2)), 0.0)
+
+
+@pytest.mark.parametrize("size", [1.0, 6.0, 14.0, 15.0, 17.0])
+def test_small_models_keep_their_modes(size: float) -> None:
+    # the head of a model with beta = 2 has six modes, and up to eight more are no fewer as a rule
+    modes = compress(0.5, 2.0, size, 10.0)
+    if size <= 14.0:
+        assert modes.rates == pytest.approx(np.arange(1.0, size + 1.0) ** -2.0, rel=1e-15, abs=0.0)
+        assert modes.kernel_weights == pytest.approx(np.arange(1.0, size + 1.0) ** -4.0, rel=1e-15, abs=0.0)
+    assert len(modes.rates) <= size
+    t = np.array([0.0, 10.0])
+    exact = np.exp(-2.0 * np.multiply.outer(t, np.arange(1.0, size + 1.0) ** -2.0)) @ np.arange(1.0, size + 1.0) ** -4.0
+    assert modes.kernel(t) == pytest.approx(exact, rel=modes.error + 1e-15)
+
+
+def test_the_tolerance_is_asked_for_in_its_range() -> None:
+    for rtol in (1e-13, 1e-3):
+        modes = compress(1.0, 2.0, 1000.0, 1e3, rtol=rtol)
+        assert modes.error <= rtol
+    for rtol in (0.99e-13, 1.01e-3):
+        with pytest.raises(ValueError, match=r"rtol must lie in \[1e-13, 1e-3\]"):
+            compress(1.0, 2.0, 1000.0, 1e3, rtol=rtol)
+
+
+def test_modes_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Modes(np.ones(1), np.ones(1), 0.0).error = 1.0  # type: ignore[misc]
+
+
+def test_modes_of_two_sums_are_two_things() -> None:
+    one, other = (Modes(np.ones(1), np.ones(1), 0.0) for _ in range(2))
+    assert len({one, other}) == 2 and one == one and (one == other) is False
+    modes = compress(0.5, 2.0, 30, 10.0)
+    for array in (modes.rates, modes.kernel_weights, modes.signal_weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 2.0
+    assert modes.horizon == 10.0 and compress(0.5, 2.0, 30).horizon == math.inf
+
+
+def test_integrals_have_the_shape_of_their_ends() -> None:
+    modes = compress(0.5, 2.0, 5, 10.0)
+    for lower, upper, shape in ((1.0, [2.0], (1,)), ([1.0], 2.0, (1,)), (1, np.array([[2], [3]]), (2, 1))):
+        assert modes.kernel_integral(lower, upper).shape == shape
+    assert type(modes.kernel_integral(1, 2)) is float
+    assert modes.kernel_integral(1, 2) == modes.kernel_integral(1.0, 2.0)
+    assert modes.kernel_integral([1, 2], [3, 4])[1] == pytest.approx(modes.kernel_integral(2.0, 4.0), rel=1e-15)
+    assert modes.kernel_integral(10.0, 10.0) == 0.0
+    assert modes.kernel_integral([], []).shape == (0,) and modes.kernel([]).shape == (0,)
+
+
+def test_a_slow_mode_has_its_integral_to_infinity() -> None:
+    for rate in (1e-3, 1e-250, 1.0):
+        modes = Modes(np.array([rate, 1.0]), np.array([2.0, 1.0]), 0.0, np.array([1.0, 0.0]))
+        assert modes.kernel_integral(0.0, math.inf) == pytest.approx(1.0 / rate + 0.5, rel=1e-14)
+        assert modes.signal_integral(1.0, math.inf) == pytest.approx(math.exp(-2.0 * rate) * 0.5 / rate, rel=1e-14)
+
+
+def test_steep_laws_keep_every_mode_of_a_small_model_and_large_ones_are_refused() -> None:
+    modes = compress(0.5, 400.0, 5, 1e6)
+    assert modes.rates == pytest.approx(np.arange(1.0, 6.0) ** -400.0, rel=1e-13, abs=0.0)
+    assert modes.kernel(0.0) == pytest.approx(1.0, rel=1e-15) and modes.signal(3.0) == pytest.approx(
+        math.exp(-6.0) + 2.0**-201.0, rel=modes.error
+    )
+    assert modes.error < 1e-12
+    with pytest.raises(ValueError, match="at most about 80 for a model of 1000 features"):
+        compress(0.5, 400.0, 1000, 1e6)

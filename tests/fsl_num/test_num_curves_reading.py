@@ -74,8 +74,8 @@ def test_what_can_be_read_in_one_way_is_read(tmp_path, content):
 
 @pytest.mark.parametrize("content", READABLE.values(), ids=READABLE.keys())
 def test_a_file_taken_in_small_pieces_is_the_same(tmp_path, monkeypatch, content):
-    monkeypatch.setattr(reading, "_PIECE", 3)
-    monkeypatch.setattr(reading, "_ROWS", 2)
+    monkeypatch.setattr(reading, "PIECE", 3)
+    monkeypatch.setattr(reading, "ROWS", 2)
     test_what_can_be_read_in_one_way_is_read(tmp_path, content)
 
 
@@ -145,8 +145,8 @@ def test_what_cannot_be_read_is_refused_with_its_row_and_a_remedy(tmp_path, cont
 
 @pytest.mark.parametrize(("content", "told", "row"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_cannot_be_read_in_small_pieces_is_refused_alike(tmp_path, monkeypatch, content, told, row):
-    monkeypatch.setattr(reading, "_PIECE", 3)
-    monkeypatch.setattr(reading, "_ROWS", 2)
+    monkeypatch.setattr(reading, "PIECE", 3)
+    monkeypatch.setattr(reading, "ROWS", 2)
     test_what_cannot_be_read_is_refused_with_its_row_and_a_remedy(tmp_path, content, told, row)
 
 
@@ -189,8 +189,8 @@ def test_a_long_file_is_read(tmp_path):
 
 
 def test_a_long_file_needs_little_more_memory_than_its_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_ROWS", 1000)
-    monkeypatch.setattr(reading, "_PIECE", 2**14)
+    monkeypatch.setattr(reading, "ROWS", 1000)
+    monkeypatch.setattr(reading, "PIECE", 2**14)
     place = tmp_path / "run.csv"
     place.write_text("step,lr,loss\n" + "".join(f"{step},0.1,{2 + 1 / step:.9f}\n" for step in range(1, 60_001)))
     tracemalloc.start()
@@ -204,7 +204,7 @@ def test_a_long_file_needs_little_more_memory_than_its_text(tmp_path, monkeypatc
 
 
 def test_cells_missing_in_one_piece_are_known_by_their_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_ROWS", 2)
+    monkeypatch.setattr(reading, "ROWS", 2)
     text = "step,lr,loss,note\n" + "".join(f"{k},0.1,{'' if k == 5 else 3 / k},{'x' * (k > 3)}\n" for k in range(1, 8))
     (tmp_path / "run.csv").write_text(text)
     with pytest.raises(CurveError, match=r"row 6: .*no value here \(1 such rows\)"):
@@ -219,7 +219,7 @@ def test_cells_missing_in_one_piece_are_known_by_their_line(tmp_path, monkeypatc
 
 
 def test_an_unnamed_column_at_the_end_is_left_out_only_where_it_is_empty(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_ROWS", 2)
+    monkeypatch.setattr(reading, "ROWS", 2)
     (tmp_path / "run.csv").write_text("step,lr,loss,\n1,0.1,3,\n2,0.1,2\n3,0.1,1,\n")
     assert list(reading.read_table(tmp_path / "run.csv").columns) == ["step", "lr", "loss"]
     (tmp_path / "run.csv").write_text("step,lr,loss,\n1,0.1,3,\n2,0.1,2\n3,0.1,1,7\n")

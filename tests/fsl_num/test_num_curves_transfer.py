@@ -10,7 +10,7 @@ from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.solve import Chart, Pull, Target, descend
 from fsl_num.curves.transfer import ENOUGH, transfer, transfer_words, usual_plans
-from fsl_num.curves.uncertainty import LEVELS, Uncertainty, _directions
+from fsl_num.curves.uncertainty import LEVELS, Uncertainty
 
 
 def test_the_usual_schedules_have_the_length_and_peak_of_the_longest_curve():
@@ -56,14 +56,6 @@ def test_springs_hold_what_the_curves_do_not_tell():
     assert weak.theta == pytest.approx([2.0, 0.5, 0.7, 0.5, 0.95], rel=1e-3)
     strong = descend(bound, Target(seen, np.ones(seen.size)), chart, start, pull=Pull(centre, np.full(5, 1e6)))
     assert strong.theta == pytest.approx(chart.back(centre), rel=1e-4)
-
-
-def test_a_few_directions_reach_everywhere():
-    drawn = _directions(14, 7, np.random.default_rng(0))
-    assert drawn.shape == (14, 7)
-    assert drawn.T @ drawn / 14 == pytest.approx(np.eye(7), abs=1e-12)
-    many = _directions(7000, 7, np.random.default_rng(1))
-    assert abs(many.mean()) < 0.02 and np.mean(np.abs(many) < 1.0) == pytest.approx(0.66, abs=0.03)
 
 
 def test_laws_are_compared_on_the_same_curves():

@@ -80,7 +80,7 @@ def test_integration_by_parts_is_measured_two_ways():
 
 
 def test_the_printed_cosine_ends_near_four_fifths_of_the_peak():
-    last = schedule_claims._cosine("last", turn=1.0)
+    last = schedule_claims.cosine("last", turn=1.0)
     assert all(abs(value - (0.55 + 0.45 * math.cos(1.0))) < 1e-12 for _, value in last)
 
 
@@ -165,8 +165,8 @@ def test_an_early_drop_is_paid_without_end():
 
 
 def test_the_ansatz_with_its_signal_at_the_end_is_below_the_functional_and_near_it():
-    below = accuracy._ansatz(HARD, at="the end")
-    printed = accuracy._ansatz(HARD, at="the drop")
+    below = accuracy.ansatz(HARD, at="the end")
+    printed = accuracy.ansatz(HARD, at="the drop")
     ratios = {point: (below(point) / value, printed(point) / value) for point, value in accuracy.functionals(HARD)}
     # e falls, so that its last value is its least: a lower bound but for rounding
     assert all(0.95 < ratio <= 1 + 1e-12 for ratio, _ in ratios.values())

@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError, dataclass, field
 import numpy as np
 import pytest
 
-from fsl_num.evolution import Found, Rows, _strategy, search
+from fsl_num.evolution import Found, Rows, search
 from fsl_num.validation import Array
 
 
@@ -143,18 +143,6 @@ def test_every_point_is_that_of_the_published_strategy(
         assert found.values[i] == pytest.approx(one.least, rel=1e-7, abs=1e-12)
         assert found.points[i] == pytest.approx(one.best, rel=1e-7, abs=1e-9)
     assert events <= set.union(*(one.seen for one in alone))
-
-
-@pytest.mark.parametrize(("n", "offspring"), [(1, 4), (1, 200), (2, 28), (4, 7), (40, 6)])
-def test_weights_and_rates_are_the_published_ones(n: int, offspring: int) -> None:
-    weights, mass, sigma_rate, path_rate, one, many, damping = _strategy(n, offspring)
-    wanted = Published(lambda x: 0.0, np.zeros(n), np.zeros(n), np.ones(n), 1.0, offspring)
-    assert weights == pytest.approx(wanted.w, rel=1e-13, abs=0.0) and len(weights) == offspring // 2
-    assert (mass, sigma_rate, path_rate, one, many, damping) == pytest.approx(
-        (wanted.mu, wanted.c_sigma, wanted.c_c, wanted.c_1, wanted.c_mu, wanted.d_sigma), rel=1e-13, abs=0.0
-    )
-    # so many parents for one variable that the two rates of the covariance would exceed one together
-    assert (one + many == pytest.approx(1.0, rel=1e-13, abs=0.0)) is ((n, offspring) == (1, 200))
 
 
 def ranks(better_half: list[float]) -> Callable[[Array, Rows], Array]:

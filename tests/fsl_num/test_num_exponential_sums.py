@@ -12,14 +12,11 @@ import pytest
 from fsl_num.exponential_sums import (
     DIRECT,
     HEAD,
-    _bernoulli_weights,
-    _direct,
-    _end_terms,
-    _large_rate_integral,
-    _small_rate_integral,
     exponential_sum_float,
 )
-from fsl_num.spectrum import exponential_sum
+from fsl_num.spectrum import (
+    exponential_sum,
+)
 
 MP = mpmath.mp.clone()
 MP.dps = 40
@@ -28,77 +25,6 @@ MP.dps = 40
 def _brute(power: float, t: Any, beta: float, first: int, last: int) -> Any:
     t = MP.mpf(t)
     return MP.fsum(MP.mpf(j) ** -power * MP.exp(-2 * t * MP.mpf(j) ** -beta) for j in range(first, last + 1))
-
-
-def test_the_weights_of_the_derivatives_are_bernoulli_numbers() -> None:
-    weights = _bernoulli_weights()
-    assert len(weights) == 10
-    for k, weight in enumerate(weights, start=1):
-        # 2e-12 of the second is what the library's series leaves; at index 160 that is 1e-20 of the sum
-        assert weight == pytest.approx(float(MP.bernoulli(2 * k) / (2 * k)), rel=1e-11, abs=0.0)
-
-
-@pytest.mark.parametrize(("power", "beta", "x"), [(1.3, 1.05, 4.0), (4.0, 2.0, 7.0), (12.0, 6.0, 20.0)])
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_end_terms_are_the_derivatives_of_the_summand(power: float, beta: float, x: float, sign: float) -> None:
-    for decay in (0.0, 0.7, 5.0):
-        # g(x (1 + z))/g(x) by its own Taylor series
-        taylor = MP.taylor(lambda z, u=decay: (1 + z) ** -power * MP.exp(u - u * (1 + z) ** -beta), 0, 19)
-        exact = MP.mpf(1) / 2 + sign * MP.fsum(
-            MP.bernoulli(2 * k) / (2 * k) * taylor[2 * k - 1] * MP.mpf(x) ** (1 - 2 * k) for k in range(1, 11)
-        )
-        size = 1 + MP.fsum(
-            abs(MP.bernoulli(2 * k) * taylor[2 * k - 1]) * MP.mpf(x) ** (1 - 2 * k) for k in range(1, 11)
-        )
-        found = _end_terms(power, np.array([decay]), beta, x, sign)[0]
-        # 1e-13: recurrences of twenty terms, whose parts may cancel; the last term is far above it
-        assert abs(found - exact) < 1e-13 * size
-        last = abs(MP.bernoulli(20) / 20 * taylor[19] * MP.mpf(x) ** -19)
-        assert last > 1e-13 * size or x == 20.0
-
-
-@pytest.mark.parametrize("ratio", [0.0, 0.01, 3.0, math.inf])
-@pytest.mark.parametrize(("power", "beta"), [(1.05, 1.05), (4.0, 2.0), (19.0, 6.0)])
-def test_the_integral_where_rates_are_small(ratio: float, power: float, beta: float) -> None:
-    u, log_x = np.array([0.0, 1e-3, 0.5, 1.0]), np.array([0.0, 0.7, 2.0, 0.1])
-    found = _small_rate_integral(power, u, log_x, beta, np.full(4, ratio))
-    shape = (power - 1) / beta
-    for value, turn, log in zip(found, u.tolist(), log_x.tolist(), strict=True):
-        # with v = u e^(-beta z): e^((1 - p) log x) u^-shape/beta times the incomplete gamma function
-        if turn == 0.0:
-            whole = -MP.expm1((1 - MP.mpf(power)) * MP.mpf(ratio)) / (MP.mpf(power) - 1)
-        else:
-            low = MP.mpf(turn) * MP.exp(-MP.mpf(beta) * MP.mpf(ratio)) if ratio < math.inf else MP.mpf(0)
-            whole = MP.gammainc(shape, low, turn) * MP.mpf(turn) ** -shape / beta
-        exact = whole * MP.exp((1 - MP.mpf(power)) * MP.mpf(log))
-        # 1e-14: a series whose terms fall; and two exponents of size 36 at most
-        assert abs(value - exact) <= 1e-14 * exact
-
-
-@pytest.mark.parametrize(("power", "beta"), [(1.05, 1.05), (4.0, 2.0), (19.0, 6.0)])
-def test_the_integral_where_rates_are_large(power: float, beta: float) -> None:
-    low = np.array([1.0, 1.0, 30.0, 400.0, 5.0])
-    high = np.array([1.0 + 1e-9, 50.0, 90.0, 401.0, 6.0])
-    first = np.array([2.0, 1e3, 90.0, 1e6, 6.0])
-    found = _large_rate_integral(power, low, high, first, beta)
-    shape = (MP.mpf(power) - 1) / MP.mpf(beta)
-    for value, a, b, u in zip(found, low.tolist(), high.tolist(), first.tolist(), strict=True):
-        integral = MP.quad(lambda v, a=a: v ** (shape - 1) * MP.exp(a - v), MP.linspace(a, b, 9))
-        exact = integral * MP.mpf(u) ** -shape / MP.mpf(beta)
-        # forty nodes on two pieces, each of a few decays; measured 2e-15, and shape log u of rounding
-        assert abs(value - exact) <= (2e-14 + 2.0**-52 * float(shape) * math.log(u)) * exact
-
-
-@pytest.mark.parametrize(("power", "beta"), [(1.05, 1.05), (4.0, 2.0), (19.0, 6.0)])
-@pytest.mark.parametrize(("first", "last"), [(1, 1), (1, 7), (40, 60), (1000, 1002)])
-def test_direct_sums_fall_below_the_floats_only_as_a_whole(power: float, beta: float, first: int, last: int) -> None:
-    decay = np.array([0.0, 1e-3, 1.0, 300.0, 600.0])
-    t = 0.5 * decay * float(last) ** beta
-    found = _direct(power, t, beta, float(first), float(last))
-    for value, u, time in zip(found, decay.tolist(), t.tolist(), strict=True):
-        exact = _brute(power, time, beta, first, last)
-        # 1e-14 as promised; exponents power log(first) and u are rounded once each, the rates twice
-        assert abs(value - exact) <= (1e-14 + 2.0**-52 * (u + power * math.log(first))) * exact + 5e-324
 
 
 @pytest.mark.parametrize("decay", [22.0, 24.0, 300.0, 690.0])
@@ -175,3 +101,38 @@ def test_numbers_as_text_need_digits() -> None:
 def test_a_sum_below_the_smallest_float_is_0_without_a_warning() -> None:
     # of the order of t^(-39/1.25): 1e-936
     assert exponential_sum(40.0, 1e30, 1.25) == 0.0
+
+
+WIDE = mpmath.mp.clone()
+WIDE.dps = 130
+
+
+def late(power: Any, t: Any, beta: Any) -> Any:
+    """The infinite sum at late times: the integral of x^-p exp(-2 t x^-beta) over (0, inf).
+
+    The summand is flat at 0 with all its derivatives, and at infinity, so that the sum differs by less than any power
+    of t: by about exp(-c t^(1/(1 + beta))).
+    """
+    power, t, beta = WIDE.mpf(power), WIDE.mpf(t), WIDE.mpf(beta)
+    shape = (power - 1) / beta
+    return (2 * t) ** -shape * WIDE.gamma(shape) / beta
+
+
+@pytest.mark.parametrize(
+    ("power", "beta"), [(4.0, 2.0), (1.05, 1.05), (1.3, 6.0), (19.0, 6.0), (40.0, 1.25), (12.0, 3.0)]
+)
+def test_late_sums_in_floats(power: float, beta: float) -> None:
+    for t in (1e9, 3e12, 1e30) if beta < 4.0 else (1e40, 1e50):
+        exact = late(power, t, beta)
+        if exact > 1e-290:
+            found = exponential_sum_float(power, np.array([t]), beta, math.inf, 1.0)[0]
+            # 1e-14 as promised, and the power of 2 t, of which the logarithm is rounded
+            assert abs(found / exact - 1) <= 1e-14 + 2.0**-52 * abs(math.log(float(exact)))
+
+
+def test_steep_sums_are_their_few_terms() -> None:
+    for t in (0.0, 0.3):
+        exact = _brute(400.0, t, 3.0, 2, 8)  # 8^-400 is the smallest of them that is a float
+        found = exponential_sum_float(400.0, np.array([t]), 3.0, math.inf, 2.0)[0]
+        # the power times the rounding of a logarithm
+        assert abs(found / exact - 1) <= 2.0**-52 * 400.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import mpmath
@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.functional import (
+    FunctionalScalingLaw,
+    Integral,
     batch_noise_functional,
     functional_scaling_law,
     integrate_graded,
@@ -21,8 +23,9 @@ from fsl_num.functional import (
     scaling_functional,
 )
 from fsl_num.model import Model
-from fsl_num.schedules import Constant, Schedule, StableDecay, schedule
+from fsl_num.schedules import Constant, Discrete, Schedule, StableDecay, schedule
 from fsl_num.spectrum import approximation_error, forgetting_kernel, kernel_integral, signal
+from fsl_num.validation import Array
 
 
 def _model(beta: float, size: float = math.inf, s: float = 1.0, noise: float = 0.0) -> Model:
@@ -64,7 +67,7 @@ def test_against_arbitrary_precision_in_physical_time(name: str, parameters: dic
 
     def integrand(rho: Any) -> Any:  # rho: steps left
         left = plan.remaining_intrinsic_time(float(rho))
-        rate = plan._rate(np.array([float(rho)]))[0]
+        rate = plan.learning_rate(max(300.0 - float(rho), 0.0))
         return mp.fsum(mp.mpf(j) ** -3 * mp.exp(-2 * mp.mpf(j) ** -1.5 * left) for j in range(1, size + 1)) * rate**2
 
     cuts = sorted({300.0, *(300.0 - b for b in plan.physical_breaks), *(300.0 * 0.25**k for k in range(1, 25)), 0.0})
@@ -85,9 +88,9 @@ def test_a_second_method_for_long_trainings(name: str, parameters: dict[str, flo
         x = np.linspace(-5.2, 5.2, 3000)  # tanh-sinh: rho = low + (high - low) share
         share = 1 / (1 + np.exp(-np.pi * np.sinh(x)))
         slope = np.pi * np.cosh(x) * share * (1 / (1 + np.exp(np.pi * np.sinh(x))))
-        rho = low + (high - low) * share
-        rate = plan._rate(rho)
-        values = forgetting_kernel(plan._left(rho), 1.7) * rate**2
+        rho = np.minimum(low + (high - low) * share, plan.steps)
+        left = plan.remaining_intrinsic_time(rho)
+        values = forgetting_kernel(left, 1.7) * (plan.batch_size * plan.gamma_before_end(left)) ** 2
         total += float((values * slope).sum() * (x[1] - x[0]) * (high - low))
     found = noise_functional(_model(1.7), plan)
     # Measured agreement 1e-13 to 4e-10; the coarse rule resolves 16 decades with 3000 points, which limits it.
@@ -160,3 +163,123 @@ def test_bad_input_is_refused_in_words(call: Any, text: str) -> None:
     plan: Schedule = Constant(peak=0.1, steps=10)
     with pytest.raises(ValueError, match=text):
         call(plan)
+
+
+ONE = Model(s=0.5, beta=2.0, size=1, noise=2.0)
+WIDE = Model(s=0.5, beta=2.0, size=math.inf, noise=1.0)
+
+
+def test_what_is_below_the_first_panel_is_part_of_the_error():
+    # all of it lies within 1e-18: no node sees it
+    found = integrate_graded(lambda x: np.where(x < 5e-19, 1e18, 0.0), 1.0)
+    assert found.error >= abs(found.value - 0.5) and found.error <= 3.0
+    # the relative error of the integrand itself
+    flat = integrate_graded(np.ones_like, 2.0)
+    assert flat.value == pytest.approx(2.0, rel=1e-14, abs=0.0)
+    assert 6e-14 <= flat.error <= 1.2e-13
+
+
+def test_panels_end_at_breaks_and_are_refined_until_two_rules_agree():
+    step = integrate_graded(lambda x: np.where(x < 0.3, 1.0, 2.0), 1.0, breaks=(0.3, 0.0, 1.0, 7.0))
+    assert step.value == pytest.approx(1.7, rel=1e-13, abs=0.0) and step.error < 1e-12
+    # about 30 panels by 26 nodes, and two at the ends
+    smooth, rough = (integrate_graded(np.sqrt, 1.0, rtol=rtol) for rtol in (1e-2, 1e-13))
+    assert 26 * 20 < smooth.evaluations < 26 * 40
+    wave = integrate_graded(lambda x: 1.0 + np.cos(150.0 * x), 1.0, rtol=1e-12)
+    assert wave.evaluations > 2 * smooth.evaluations
+    assert abs(wave.value - 1.0 - math.sin(150.0) / 150.0) <= wave.error
+    jump = integrate_graded(lambda x: np.where(x < 1 / 3, 0.0, 1.0), 1.0)
+    assert abs(jump.value - 2 / 3) <= jump.error and jump.error > 1e-6
+    assert jump.evaluations > 3 * smooth.evaluations and rough.evaluations >= smooth.evaluations
+
+
+def test_the_functional_of_one_mode():
+    # K = exp(-2 t): int_0^T exp(-2 (T - t)) dt is (1 - exp(-2 T))/2; the rate is the peak, whatever the batch size
+    plan = Constant(peak=0.3, steps=10.0, batch_size=4.0)
+    noise = noise_functional(ONE, plan)
+    exact = 0.3 * 0.5 * (1.0 - math.exp(-6.0))
+    assert abs(noise.value - exact) <= noise.error < 1e-12
+    # e = exp(-2 t) too: their convolution is T exp(-2 T), by gamma
+    batch = batch_noise_functional(ONE, plan)
+    assert abs(batch.value - 0.3 / 4.0 * 3.0 * math.exp(-6.0)) <= batch.error < 1e-12
+    # and the law is half of each
+    law = functional_scaling_law(ONE, plan)
+    assert law.approximation == approximation_error(0.5, 2.0, 1) / 2
+    assert law.signal == pytest.approx(math.exp(-6.0) / 2, rel=1e-9, abs=0.0)
+    assert law.label_noise == pytest.approx(2.0 / 4.0 * exact / 2, rel=1e-9, abs=0.0)
+    assert law.batch_noise == pytest.approx(batch.value / 2, rel=1e-9, abs=0.0)
+    assert law.total == pytest.approx(
+        law.approximation + law.signal + law.label_noise + law.batch_noise, rel=1e-9, abs=0.0
+    )
+    simple = scaling_functional(ONE, plan)
+    assert simple.batch_noise == 0.0 and law.error > simple.error > 0.0
+    # of the sums 3e-14, of the functional its own error by sigma^2/(2B)
+    rest = 3e-14 * (law.approximation + law.signal)
+    assert simple.error == pytest.approx(2.0 / 4.0 / 2 * noise.error + rest, rel=1e-6, abs=0.0)
+    assert law.error == pytest.approx(simple.error + batch.error / 2, rel=1e-6, abs=0.0)
+    assert FunctionalScalingLaw(1.0, 2.0, 3.0, 4.0, 0.0).total == 10.0
+
+
+def test_the_functional_of_a_schedule_with_breaks():
+    plan = Discrete(rates=[0.5, 0.25, 1.0])
+    found = noise_functional(ONE, plan)
+
+    def part(rate, low, high):
+        return rate * 0.5 * (math.exp(-2.0 * (1.75 - high)) - math.exp(-2.0 * (1.75 - low)))
+
+    exact = part(0.5, 0.0, 0.5) + part(0.25, 0.5, 0.75) + part(1.0, 0.75, 1.75)
+    assert abs(found.value - exact) <= found.error < 1e-12
+    batch = batch_noise_functional(ONE, plan)
+    # K(T - t) e(t) is exp(-2 T) everywhere
+    assert abs(batch.value - math.exp(-3.5) * (0.25 + 0.0625 + 1.0)) <= batch.error < 1e-12
+    decay = StableDecay(peak=0.4, final=0.1, steps=10.0, decay_fraction=0.3)
+    whole = batch_noise_functional(WIDE, decay)
+    assert whole.error < 1e-10 * whole.value and isinstance(whole, Integral)
+    assert signal(0.0, 0.5, 2.0, 1) == pytest.approx(1.0, rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize("rtol", [0.0, 9.9e-14, 1.0, math.nan])
+def test_tolerances_out_of_range_are_refused(rtol):
+    with pytest.raises(ValueError, match="rtol"):
+        noise_functional(WIDE, Constant(peak=0.3, steps=10.0), rtol=rtol)
+    assert noise_functional(WIDE, Constant(peak=0.3, steps=10.0), rtol=1e-13).value > 0.0
+
+
+@pytest.mark.parametrize(("share", "times"), [(1.01, 1), (0.99, 2)])
+def test_panels_are_refined_until_two_rules_agree_to_the_tolerance(share: float, times: int) -> None:
+    """The second rule is off by one part in 1e6 at the first trial, and never after it."""
+    calls = []
+
+    def function(x: Array) -> Array:
+        calls.append(len(x))
+        return np.full_like(x, -1.0 - 1e-6 if len(calls) == 3 else -1.0)
+
+    found = integrate_graded(function, 1.0, rtol=share * 1e-6 / (1.0 + 1e-6))
+    assert len(calls) == 1 + 2 * times
+    # the error is reported as it is at the end
+    assert found.error == pytest.approx(1e-6 + 3e-14 if times == 1 else 3e-14, rel=0.05)
+
+
+@pytest.mark.parametrize("batch_size", [1.0, 4.0])
+def test_both_halves_of_the_batch_noise_count(batch_size: float) -> None:
+    """Two rates, one in each half: one mode gives exp(-2 T) times the integral of gamma."""
+    plan = Discrete(rates=[0.5, 0.25], batch_sizes=batch_size)
+    model = Model(s=0.5, beta=2.0, size=1, noise=0.0)
+    found = batch_noise_functional(model, plan)
+    gammas = (0.25 + 0.0625) / batch_size
+    assert found.value == pytest.approx(math.exp(-1.5) * gammas, rel=1e-12, abs=0.0)
+    assert abs(found.value - math.exp(-1.5) * gammas) <= found.error <= 1e-12
+    noise = noise_functional(model, plan)
+    # in front of the end 0.25 lies the second step: B gamma is the rate
+    wanted = 0.25 * 0.5 * -math.expm1(-0.5) + 0.5 * 0.5 * (math.exp(-0.5) - math.exp(-1.5))
+    assert noise.value == pytest.approx(wanted, rel=1e-12, abs=0.0)
+    whole = Constant(peak=0.5, steps=3.0, batch_size=batch_size)
+    each = batch_noise_functional(model, whole)
+    assert each.evaluations == 2 * 2 + 2 * 26 * (1 + math.ceil(math.log(0.75e18) / math.log(4.0)))
+
+
+def test_results_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Integral(1.0, 0.0, 2).value = 2.0  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        FunctionalScalingLaw(1.0, 2.0, 3.0, 4.0, 0.0).error = 2.0  # type: ignore[misc]

@@ -124,3 +124,51 @@ def test_blocks_that_are_kept_have_no_remainder() -> None:
     among = block_remainders(np.array([1.0, 5.0, 21.0, 60.0]), 4.0, 2.0)  # 4, 16 and 39 indices
     for one, other in zip(alone, among, strict=True):
         assert one.shape == (1, 7) and (one == other).all()
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(0.0, 1e-20), (1e15, 8.0), (-1e15, 8.0), (0.0, 1e200), (3.0, 1.0)])
+def test_a_rule_moves_with_its_measure(shift: float, scale: float) -> None:
+    nodes, weights = np.array([0.0, 0.25, 0.5, 1.0]), np.array([1.0, 2.0, 1.0, 3.0])
+    plain, masses = gauss_rule(nodes, weights, 2)
+    found, moved = gauss_rule(shift + scale * nodes, weights, 2)
+    # 1e-13 of the length, and the rounding of a place
+    assert np.abs(found - (shift + scale * plain)).max() <= 1e-13 * scale + 2.0**-52 * abs(shift)
+    assert moved == pytest.approx(masses, rel=1e-1 if shift > 10.0 else 1e-12) and moved.sum() == pytest.approx(7.0)
+
+
+def test_a_jacobi_matrix_ends_where_the_measure_has_no_more_points() -> None:
+    # two points 1e-13 apart are two, 1e-15 apart are one
+    for gap, size in ((1e-12, 2), (1e-15, 1)):
+        diagonal, beside = jacobi_matrix(np.array([0.5, 0.5 + gap]), np.ones(2), 2)
+        assert (len(diagonal), len(beside)) == (size, size - 1)
+        assert diagonal[0] == pytest.approx(0.5, rel=1e-12)
+
+
+def test_blocks_with_rules_and_without_are_ordered_apart() -> None:
+    x, w = block_rules(np.array([1.0, 18.0, 20.0, 60.0]))
+    # the two indices that are kept come first, then the two rules of sixteen
+    assert x[:2].tolist() == [18.0, 19.0] and w[:2].tolist() == [1.0, 1.0] and len(x) == 34
+    for low, high, part in ((1, 18, slice(2, 18)), (20, 60, slice(18, 34))):
+        j = np.arange(float(low), float(high))
+        centre = j.mean()
+        for degree in range(32):
+            exact = float(MP.fsum(((MP.mpf(v) - MP.mpf(centre)) / MP.mpf(len(j))) ** degree for v in j.tolist()))
+            # thirty-one powers of numbers below one
+            assert ((x[part] - centre) / len(j)) ** degree @ w[part] == pytest.approx(exact, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize(("power", "beta"), [(2.0, 1.5), (9.0, 4.0)])
+def test_the_rate_of_an_ellipse_is_the_lowest_of_twenty_four_arcs(power: float, beta: float) -> None:
+    """On the arc from a to b: modulus at the end that makes it worse, angle of the corner (cos b, the higher sine)."""
+    first, count = 1000.0, 301.0
+    _, slowest = block_remainders(np.array([first, first + count]), power, beta)
+    half, centre = 150.0, 1150.0
+    for rho, found in zip((1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0), slowest[0].tolist(), strict=True):
+        wide, high = 0.5 * half * (rho + 1.0 / rho), 0.5 * half * (rho - 1.0 / rho)
+        theta = np.linspace(0.0, math.pi, 24_001)
+        z = centre + wide * np.cos(theta) + 1j * high * np.sin(theta)
+        truth = (z**-beta).real.min()
+        assert found <= truth * (1.0 + 1e-12)
+        # within an arc of pi/24 the logarithm of x^-beta changes by beta |dx/x| at most, both in modulus and in angle
+        moved = beta * math.pi / 24.0 * np.hypot(wide, high) / (centre - wide)
+        assert found >= truth - 1.5 * moved * (np.abs(z) ** -beta).max()

@@ -11,7 +11,12 @@ import pytest
 from fsl_num.compression import compress
 from fsl_num.exponential_sums_digits import exponential_sum_digits
 from fsl_num.gauss_rules import block_remainders, block_rules
-from fsl_num.mode_errors import PowerLawSums, power_sums
+from fsl_num.mode_errors import (
+    SMALLEST,
+    PowerLawSums,
+    power_sums,
+    sum_of_decays,
+)
 from fsl_num.validation import Array
 
 PROBLEMS = [
@@ -192,3 +197,188 @@ def test_sums_of_powers(first: float, last: float) -> None:
         log_size = math.log(last / first) if math.isfinite(last) else 0.0
         allowed = 2.0**-53 * (20.0 + 2.0 * abs(q) + 2.0 * max(0.0, 1.0 - q) * log_size)
         assert abs(float(found / expected - 1)) <= allowed
+
+
+MP = mpmath.mp.clone()
+MP.dps = 30
+
+
+def test_sums_of_decays_of_all_sizes_at_all_times() -> None:
+    rates = np.array([1.0, 0.3, 1e-3, 1e-9, 1e-17, 1e-30, 0.0])
+    weights = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+    t = np.concatenate([[-1.0], np.linspace(0.0, 5.0, 70), np.geomspace(6.0, 1e32, 90)])
+    found = sum_of_decays(t, rates, weights)
+    assert found.shape == (2, t.size)
+    for k, row in enumerate(weights):
+        for i in range(0, t.size, 7):
+            exact = MP.fsum(w * MP.exp(-2 * MP.mpf(t[i]) * MP.mpf(r)) for r, w in zip(rates, row, strict=True))
+            # 1e-18 for terms that are taken as constant; exponents up to 700 are rounded to 2^-53 each
+            assert abs(found[k, i] - exact) <= 1e-15 * exact + 2.0**-53 * 700.0 * exact * k + 1e-300
+
+
+@pytest.mark.parametrize(
+    ("problem", "resolved"),
+    [((0.5, 2.0, math.inf, 1e6), False), ((0.5, 2.0, 50.0, 1e6), True), ((1.0, 1.5, 1e9, 1e3), False)],
+)
+def test_the_sums_are_those_of_the_spectrum(problem: tuple[float, float, float, float], resolved: bool) -> None:
+    sums = sums_of(*problem)
+    assert sums.resolved is resolved and sums.has_tail is not resolved
+    t = np.geomspace(1e-2, sums.end, 4)
+    found = sums.values(t)
+    for k, power in enumerate(sums.powers):
+        for i, time in enumerate(t.tolist()):
+            exact = exponential_sum_digits(power, time, sums.beta, sums.size, 1, 25)
+            scaled = exact * MP.exp(2 * MP.mpf(sums.slowest) * MP.mpf(time))
+            # the stated rounding, and that of the sum itself
+            assert abs(float(found[k, i] / scaled - 1)) <= sums.rounding()[k] + 2.0**-52
+
+
+def test_the_last_time_of_interest() -> None:
+    assert sums_of(0.5, 2.0, math.inf, 1e6).end == 1e6
+    # the slowest mode of a finite model: exp(-700) is below 1e-300
+    finite = sums_of(0.5, 2.0, 100.0, math.inf)
+    assert 2.0 * finite.end * finite.slowest == pytest.approx(700.0, rel=1e-12, abs=0.0) and math.exp(-700.0) < SMALLEST
+    assert sums_of(0.5, 2.0, 100.0, 1e9).end == pytest.approx(finite.end, rel=1e-12, abs=0.0)
+    assert sums_of(0.5, 2.0, 100.0, 1e5).end == 1e5
+    # a power law falls below 1e-300 where t^-(p - 1)/beta does: p - 1 is the smaller of 2 beta - 1 = 3 and s beta = 6
+    steep = sums_of(3.0, 2.0, math.inf, 1e290)
+    assert math.log(steep.end) == pytest.approx(700.0 * 2.0 / 3.0, rel=1e-12, abs=0.0)
+    assert steep.log_end == pytest.approx(math.log(steep.end), rel=1e-12, abs=0.0)
+    assert exponential_sum_digits(4, steep.end, 2, math.inf, 1, 20) < SMALLEST
+    # and no time is beyond the floats
+    assert sums_of(0.01, 2.0, 1e300, math.inf).end < 1.8e308
+
+
+@pytest.mark.parametrize("share", [2.0, 6.0])
+def test_what_the_taylor_series_of_the_tail_leaves_out(share: float) -> None:
+    sums = sums_of(0.5, 2.0, math.inf, 1e4)
+    late = share * 1e4
+    bound = sums.remainder(np.array([late]), np.array([late]))[:, 0]
+    for k, power in enumerate(sums.powers):
+        missed = MP.mpf(0)
+        for j in range(int(sums.knee), 3 * int(sums.knee)):  # x^20 falls like j^-40
+            x = 2 * MP.mpf(late) * MP.mpf(j) ** -2
+            missed += MP.mpf(j) ** -power * abs(MP.exp(-x) - MP.fsum((-x) ** i / MP.factorial(i) for i in range(20)))
+        # the bound takes each index as if it had the rate of the first, where x^20 is the largest: (p + 39)/(p - 1)
+        assert missed <= bound[k] <= 2.5 * (power + 39.0) / (power - 1.0) * missed
+
+
+def test_the_remainder_of_a_stretch_of_time_holds_at_every_time_of_it() -> None:
+    sums = sums_of(0.5, 2.0, 3000.0, math.inf)
+    low, high = 1e-3 * sums.end, 2e-3 * sums.end
+    t = np.linspace(low, high, 9)
+    each, whole = sums.remainder(t, t), sums.remainder(np.array([low]), np.array([high]))
+    assert (each <= whole * (1.0 + 1e-12)).all()
+    for k, power in enumerate(sums.powers):
+        bound, rate = block_remainders(sums.edges, power, 2.0)
+        for i in (0, 8):
+            # the bound itself, scaled as the sums are
+            with np.errstate(over="ignore", invalid="ignore"):
+                plain = np.nan_to_num(bound * np.exp(-2.0 * t[i] * rate), nan=math.inf).min(axis=1).sum()
+            assert each[k, i] == pytest.approx(plain * math.exp(2.0 * sums.slowest * t[i]), rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize(("power", "beta", "size"), [(4.0, 2.0, math.inf), (3.25, 2.0, math.inf), (2.5, 2.0, 50.0)])
+def test_integrals_after_a_time(power: float, beta: float, size: float) -> None:
+    sums = PowerLawSums((4.0, power), beta, size, 1e3)
+    for time in (0.0, 1.0, sums.end):
+        exact = exponential_sum_digits(power - beta, time, beta, size, 1, 25) / 2
+        assert sums.integral_after(power, time) == pytest.approx(float(exact), rel=1e-14, abs=0.0)
+    assert sums.integral_after(power, sums.end * 1.001) == 0.0
+
+
+def test_integrals_that_diverge() -> None:
+    for power in (2.5, 3.0):  # t^-(p - 1)/beta is integrable for p - 1 > beta alone
+        assert math.isinf(PowerLawSums((4.0, power), 2.0, math.inf, 1e3).integral_after(power, 10.0))
+
+
+def test_one_mode_is_proved_to_the_factor_between_points() -> None:
+    """Without its decay the sum is the constant 1: a polynomial of degree 47 seen at 288 points, and the rounding."""
+    sums = PowerLawSums((4.0, 2.0), 2.0, 1.0, 10.0)
+    rates, weights = np.ones(1), np.ones((2, 1))
+    exact = sums.panels.error(rates, weights)
+    assert exact == pytest.approx(4.0 * sums.noise, rel=1e-6, abs=0.0)  # next to no remainder, 4 for interpolation
+    wrong = sums.panels.error(rates, weights * (1.0 + 1e-6))
+    assert wrong == pytest.approx(1e-6 / math.cos(0.5 * math.pi * 47.0 / 288.0) + exact, rel=1e-8, abs=0.0)
+
+
+def test_sums_below_the_smallest_are_not_judged() -> None:
+    sums = PowerLawSums((170.0, 1.6), 2.0, 50.0, math.inf)  # j^-170 is 1e-289 at the last index
+    panels = sums.panels
+    starts = np.concatenate([[0.0], panels.ends[:-1]])
+    for k in range(2):
+        with np.errstate(under="ignore"):
+            logs = np.log(sums.values(starts)[k]) - 2.0 * sums.slowest * starts
+        assert panels.seen[k].tolist() == (logs > math.log(SMALLEST)).tolist()
+    assert not panels.seen[0].all() and panels.seen[1, :-1].all()
+    panels.seen = np.zeros_like(panels.seen)  # and what is nowhere judged is nowhere wrong
+    assert panels.error(np.ones(1), np.ones((2, 1))).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("first", [1.0, 5.0, 33.0, 34.0, 35.0])
+@pytest.mark.parametrize("more", [0.0, 1.0, 2.0, 29.0, 30.0, 31.0, 40.0])
+def test_sums_of_powers_that_end_about_where_the_direct_terms_do(first: float, more: float) -> None:
+    """For a largest power 2 the terms up to 33 are summed as they stand; 40 indices behind any first one."""
+    powers, last = np.array([-2.0, 0.0, 1.0, 2.0]), first + more
+    j = [MP.mpf(k) for k in range(int(first), int(last) + 1)]
+    for q, found in zip(powers.tolist(), power_sums(powers, first, last), strict=True):
+        exact = MP.fsum((each / j[0]) ** -MP.mpf(q) for each in j)
+        # 2^-53 for each of 40 terms at most, and for the difference of two powers of the last index
+        assert abs(found - exact) <= 64.0 * 2.0**-53 * exact
+
+
+def test_powers_of_two_at_infinity_and_at_one_end() -> None:
+    # psi'(x) is the sum of (x + k)^-2 from the index x on
+    for first in (1.0, 34.0, 1000.0):
+        found = power_sums(np.array([2.0]), first, math.inf)[0]
+        assert found == pytest.approx(float(MP.psi(1, first) * first**2), rel=4e-16 * 30.0, abs=0.0)
+
+
+def test_a_term_of_a_decay_counts_until_it_is_below_the_floats() -> None:
+    # exp(-2 r t) at r t = 372 is about 6e-324, the last float before 0
+    rates, weights = np.array([1.0]), np.array([[1e300]])
+    for t in (350.0, 371.0, 372.0):
+        exact = float(MP.exp(-2 * MP.mpf(t)))
+        assert sum_of_decays(np.array([t]), rates, weights)[0, 0] == pytest.approx(1e300 * exact, rel=1e-12, abs=0.0)
+    # a sum over no rates has no terms, and no time no sums
+    assert sum_of_decays(np.array([1.0]), np.zeros(0), np.zeros((2, 0))).tolist() == [[0.0], [0.0]]
+    assert sum_of_decays(np.zeros(0), rates, weights).shape == (1, 0)
+
+
+@pytest.mark.parametrize(("beta", "size"), [(1.05, 1e6), (2.0, 1e4), (6.0, 1e12)])
+def test_rates_above_the_slowest_keep_their_digits_near_the_last_index(beta: float, size: float) -> None:
+    sums = sums_of(0.5, beta, size, math.inf)
+    for x, excess in zip(sums.positions.tolist(), sums.excess.tolist(), strict=True):
+        exact = MP.mpf(x) ** -MP.mpf(beta) - MP.mpf(size) ** -MP.mpf(beta)
+        # the position is given; up to M/2 the slowest is at most 2^-beta of the rate, behind it the logarithm is exact
+        assert abs(excess - exact) <= (4.0 + 2.0 * beta) * 2.0**-53 / (1.0 - 2.0**-beta) * abs(exact)
+    assert sums.excess[-1] <= sums.excess.min() + 0.0 and (np.diff(sums.positions) > 0.0).all()
+
+
+@pytest.mark.parametrize("time", [0.0, 3.0, 900.0])
+def test_integrals_of_sums_with_many_blocks(time: float) -> None:
+    for power, beta, size in ((4.0, 2.0, 1e9), (2.2, 1.5, 1e5), (2.2, 1.5, 40.0), (9.0, 4.0, math.inf)):
+        sums = PowerLawSums((4.0, power), beta, size, 900.0)
+        exact = exponential_sum_digits(power - beta, time, beta, size, 1, 25) / 2
+        assert sums.integral_after(power, time) == pytest.approx(float(exact), rel=2e-14, abs=0.0)
+
+
+def constant_sum() -> PowerLawSums:
+    """One mode alone: without its decay the sum is 1 at all times."""
+    return PowerLawSums((4.0, 2.0), 2.0, 1.0, 10.0)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5, 0.9])
+def test_a_mode_slower_than_the_slowest_is_wrong_by_what_is_left_of_it(rate: float) -> None:
+    sums = constant_sum()
+    # exp(-2 r t) instead of exp(-2 t), worst at the end of time; 1/cos(pi 47/576) = 1.034 between the points
+    worst = 0.5 * math.expm1(2.0 * (1.0 - rate) * sums.end)
+    found = sums.panels.error(np.array([rate, 1.0]), np.full((2, 2), 0.5))
+    assert (found >= worst).all() and (found <= 1.04 * worst).all() and sums.end == 10.0
+
+
+def test_the_last_time_leaves_room_for_a_factor_e() -> None:
+    log_end = sums_of(0.01, 2.0, 1e300, math.inf).log_end
+    assert math.isfinite(math.exp(log_end + 1.0))
+    with pytest.raises(OverflowError):
+        math.exp(log_end + 2.0)

@@ -19,8 +19,8 @@ def test_every_point_of_the_grid_is_checked_in_one_regime():
 
 
 def test_the_peak_rates_are_those_of_the_appendix():
-    assert protocols._peak("wsd", 1e6) == protocols.PEAK == 0.05
-    assert math.isclose(protocols._peak("constant", 1e6), 0.05 * 1e-2)
+    assert protocols.peak_rate("wsd", 1e6) == protocols.PEAK == 0.05
+    assert math.isclose(protocols.peak_rate("constant", 1e6), 0.05 * 1e-2)
 
 
 def test_the_average_is_the_same_for_the_same_seed():
@@ -37,7 +37,7 @@ def test_the_ratio_of_wsd_to_cosine_grows_with_the_peak():
 
 
 def test_no_number_of_a_fit_is_missing():
-    numbers = dict(protocols._fits(0.5, 2.0))
+    numbers = dict(protocols.fits(Sample("edge", 1, 2, 1)))
     assert len(numbers) == len(protocols.SHOWN) * (2 * 5 + 2) and np.isfinite(list(numbers.values())).all()
     for form in ("printed", "modes"):
         worst, mean = (

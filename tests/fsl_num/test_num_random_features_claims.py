@@ -90,7 +90,7 @@ def test_bounds_are_kept_by_every_number():
 
 def test_a_draw_is_the_spectrum_of_its_projection():
     stream = np.random.default_rng(7)
-    table = draws._draw(0.7, 2.0, 6, np.random.default_rng(7))
+    table = draws.draw(0.7, 2.0, 6, np.random.default_rng(7))
     problem = Regression(
         Model(s=0.7, beta=2.0, size=6, noise=0.0), features=24, projection=random_projection(6, 24, stream)
     )
@@ -98,7 +98,7 @@ def test_a_draw_is_the_spectrum_of_its_projection():
     assert table[6:12] == pytest.approx(problem.spectrum.signals, rel=1e-8)
     assert table[-2] == pytest.approx(problem.spectrum.tail, rel=1e-8)
     signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1)
-    small = draws._draw(0.7, 2.0, 1, np.random.default_rng(3))
+    small = draws.draw(0.7, 2.0, 1, np.random.default_rng(3))
     row = random_projection(1, 4, np.random.default_rng(3))
     eigenvalues, squares = draws.features(0.7, 2.0, 1)
     one = Regression(Model(s=0.7, beta=2.0, size=1, noise=0.0), features=4, projection=row)

@@ -75,7 +75,7 @@ def test_sharp_powers_are_what_the_sums_tend_to(s, beta, size):
     t = np.array([1e3, 3e3])
     for power, exact in (
         (powers.signal(t), signal(t, s, beta, size)),
-        (powers._kernel(t), forgetting_kernel(t, beta, size)),
+        (powers.kernel(t), forgetting_kernel(t, beta, size)),
     ):
         if (exact > 1e-12).all() and beta < 3.0:
             # exponentially small in t^(1/(beta + 1)) > 5 for an infinite model; for a finite one the sum ends at M and
@@ -85,7 +85,7 @@ def test_sharp_powers_are_what_the_sums_tend_to(s, beta, size):
     assert infinite.signal(np.array([1e6]))[0] == pytest.approx(gamma(s) / beta * 2e6**-s, rel=1e-14)
     # the kernel keeps its whole integral
     integral = powers.kernel_integral(1e9)
-    later = float(powers._later(np.array([1e9]))[0])
+    later = float(powers.kernel_after(np.array([1e9]))[0])
     assert float(integral(np.array([1e9]))[0]) + later == pytest.approx(0.5 * powers.trace, rel=1e-8)
 
 
@@ -96,10 +96,10 @@ def test_asymptotic_law_is_its_integral():
     powers = SharpPowers(0.5, 2.0, 32, math.inf)
     rates = np.full(80, 0.1)
     onset = powers.onset
-    level = float(powers._kernel(np.array([onset]))[0])
+    level = float(powers.kernel(np.array([onset]))[0])
 
     def kernel(t):
-        return level if t < onset else float(powers._kernel(np.array([t]))[0])
+        return level if t < onset else float(powers.kernel(np.array([t]))[0])
 
     def inside(z):
         return kernel(8.0 - z) * 0.1 * (float(powers.signal(np.array([z]))[0]) + 1.0)

@@ -41,7 +41,7 @@ def in_a_process(code, file):
     from fsl_num.model import Model
     from fsl_num.simulate.regression import Regression
 
-    checkpoint._SHARE = 1e9  # every chunk is written
+    checkpoint.SHARE = 1e9  # every chunk is written
     FILE = {str(file)!r}
 
     def call():
@@ -130,7 +130,7 @@ def test_a_full_disk_at_the_start_is_an_error(tmp_path, monkeypatch):
 
 
 def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_SHARE", 1e9)
+    monkeypatch.setattr(files, "SHARE", 1e9)
     calls, fsync = [], os.fsync
 
     def sometimes(handle):

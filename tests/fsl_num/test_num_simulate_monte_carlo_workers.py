@@ -133,7 +133,7 @@ def test_workers_lost_again_and_again_are_given_up():
 
 
 def test_few_chunks_are_under_way_at_once(monkeypatch):
-    monkeypatch.setattr(runs_workers, "_AHEAD", 2)
+    monkeypatch.setattr(runs_workers, "AHEAD", 2)
     waiting, most, lock = set(), [0], threading.Lock()
 
     class Watched(ThreadPoolExecutor):

@@ -67,7 +67,7 @@ def test_compressed_modes_stand_for_all_of_them(beta, monkeypatch):
     problem = Regression(Model(s=0.5, beta=beta, size=5000, noise=1.0))
     rates = step_rates("cosine", peak=0.3, steps=4000)
     few = exact_risk(problem, rates, every=500)
-    monkeypatch.setattr(recursion, "_LISTED", 10**6)
+    monkeypatch.setattr(recursion, "ALL_MODES", 10**6)
     every = exact_risk(problem, rates, every=500)
     assert int(few.message.split()[0]) < 200 < int(every.message.split()[0])
     # 1e-13 is the claim of the compression, a few roundings are those of 4000 steps

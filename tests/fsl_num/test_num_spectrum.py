@@ -207,3 +207,76 @@ def test_a_tail_that_begins_late_has_its_digits():
     for size in (10**5 - 1, 10**5, 10**6, 10**9):
         found = approximation_error(0.5, 2.0, size, digits=50)
         assert abs(reference.mpf(str(found)) / reference.psi(1, size + 1) - 1) < reference.mpf(10) ** -48
+
+
+WIDE = mpmath.mp.clone()
+WIDE.dps = 130
+
+
+def test_digits_of_parameters_that_are_no_floats() -> None:
+    """s = 0.1 and beta = 1.7 as text are those numbers, to all the digits asked for."""
+    for digits in (12, 60):
+        for t in (0, 5):
+            whole = exponential_sum("1.17", t, "1.7", digits=digits + 10)
+            assert abs(signal(t, "0.1", "1.7", digits=digits) / whole - 1) < mpmath.mpf(10) ** (0.5 - digits)
+            kernel = exponential_sum("3.4", t, "1.7", digits=digits + 10)
+            assert abs(forgetting_kernel(t, "1.7", digits=digits) / kernel - 1) < mpmath.mpf(10) ** (0.5 - digits)
+        tail = exponential_sum("1.17", 0, "1.7", start=8, digits=digits + 10)
+        assert abs(approximation_error("0.1", "1.7", 7, digits=digits) / tail - 1) < mpmath.mpf(10) ** (0.5 - digits)
+
+
+def test_many_times_give_a_list_of_numbers_with_digits() -> None:
+    found = exponential_sum(2, [0, 1], 2, 1, digits=15)
+    assert isinstance(found, list) and found[0] == 1 and float(found[1]) == pytest.approx(math.exp(-2.0), rel=1e-15)
+    assert exponential_sum(2, [3], 2, 1, digits=10) == [exponential_sum(2, 3, 2, 1, digits=10)]
+    assert found[0].context.dps == 15
+    with pytest.raises(ValueError, match="digits must be a whole number of at least 10"):
+        exponential_sum(2, 0, 2, digits=9)
+    with pytest.raises(ValueError, match="t must be finite"):
+        exponential_sum(2, [0, -1], 2, digits=15)
+    assert approximation_error(0.5, 2.0, math.inf, digits=15) == 0
+
+
+def test_powers_and_sizes_at_their_limits() -> None:
+    for power in (1.0, math.inf):
+        with pytest.raises(ValueError, match="power must lie in"):
+            exponential_sum(power, 0.0, 2.0, 5)
+    above = float(np.nextafter(1.0, 2.0))
+    assert exponential_sum(above, 0.0, 2.0, 5) == pytest.approx(137.0 / 60.0, rel=1e-14)
+    with pytest.raises(ValueError, match="model_size must be a whole number of at least 1, got inf"):
+        eigenvalues(math.inf, 2.0)
+    with pytest.raises(ValueError, match="at most 50000000 to list"):
+        eigenvalues(50_000_001, 2.0)
+    assert eigenvalues(3, 2.0) == pytest.approx([1.0, 1 / 4, 1 / 9], rel=1e-15)
+    assert exponential_sum(2.0, 0.0, 2.0, 5, start=5) == pytest.approx(0.04, rel=1e-15)
+    assert exponential_sum(2.0, 0.0, 2.0, 5, start=6) == 0.0
+    assert type(trace(2.0, 4)) is float and trace(2.0, 1) == 1.0
+
+
+@pytest.mark.parametrize("low", [0.0, 0.3, 40.0, 1e6])
+@pytest.mark.parametrize("width", [1e-9, 0.02, 1.0, 1.6, 41.0, 1e6, math.inf])
+def test_short_integrals_of_the_kernel_keep_their_digits(low: float, width: float) -> None:
+    rates = np.arange(1.0, 31.0) ** -1.5
+    high = low + width
+    exact = WIDE.mpf(0)
+    for rate in rates.tolist():
+        left = WIDE.exp(-2 * WIDE.mpf(rate) * high) if width < math.inf else 0
+        exact += WIDE.mpf(rate) / 2 * (WIDE.exp(-2 * WIDE.mpf(rate) * low) - left)
+    # sums to 1e-14, whose difference costs up to 1/(1 - 2^(1/beta - 1)) = 4.8 of it; rates rounded, of decays 2 r t
+    slowest = 2.0 * low * 30.0**-1.5
+    found = kernel_integral(low, high, 1.5, 30)
+    assert abs(found - exact) <= (1e-13 + 4e-16 * slowest) * exact + 1e-300
+    assert type(found) is float
+
+
+def test_integrals_of_the_kernel_take_arrays_and_refuse_what_is_no_time() -> None:
+    table = kernel_integral([0.0, 1.0], np.array([[2], [3]]), 2.0, 7)
+    assert table.shape == (2, 2) and table[1, 0] == pytest.approx(kernel_integral(0.0, 3.0, 2.0, 7), rel=1e-15)
+    assert kernel_integral(0.0, [1.0, math.inf], 2.0, 7).shape == (2,)
+    assert kernel_integral([1.0], 2.0, 2.0, 7).shape == (1,) and kernel_integral(2, 2, 2.0, 7) == 0.0
+    for upper in ("2", [True], None):
+        with pytest.raises(TypeError, match="upper must be a real number"):
+            kernel_integral(0.0, upper, 2.0, 7)
+    for upper in (math.nan, [0.5, math.nan], 0.1):
+        with pytest.raises(ValueError, match="upper must be at least lower"):
+            kernel_integral(0.2, upper, 2.0, 7)

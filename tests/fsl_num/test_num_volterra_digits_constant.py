@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import constant
-from fsl_num.volterra.digits.constant import _root, _starts, solve_constant
+from fsl_num.volterra.digits.constant import solve_constant
 
 MP = private_context(60)
 
@@ -64,36 +65,6 @@ def test_the_zeros_give_the_matrix_exponential(
         assert error <= MP.mpf(10) ** (-24 if gamma != 0.9999999 else -23) * exact
 
 
-@pytest.mark.parametrize("start", [0.0, 1e-30, 0.1, 0.374, 0.375, 5.0])
-@pytest.mark.parametrize("gamma", ["1e-30", "0.3", "3"])
-def test_a_zero_is_found_from_anywhere(start: float, gamma: str) -> None:
-    mp = private_context(50)
-    rates, weights = [mp.mpf(x) for x in ("0.125", "0.5", "2")], [mp.mpf(x) for x in ("0.004", "0.06", "1")]
-    for k in range(3):
-        x = _root(mp, mp.mpf(gamma), rates, weights, k, start)
-        assert 0 < x < (rates[k] - rates[k - 1] if k else mp.inf)
-        inside = mp.mpf(gamma) * mp.fsum(w / (x + (rate - rates[k])) for w, rate in zip(weights, rates, strict=True))
-        assert abs(inside - 1) < mp.mpf(10) ** -46  # fifty digits, four of which the sum may lose
-
-
-def test_a_zero_that_does_not_come_is_refused() -> None:
-    mp = private_context(20)
-    with pytest.raises(ArithmeticError, match="mode 0 did not converge at 20 digits"):
-        _root(mp, mp.mpf("0.3"), [mp.mpf(1)], [mp.nan], 0, 0.0)
-
-
-def test_zeros_start_where_floats_see_them() -> None:
-    mp = private_context(30)
-    rates, weights = [mp.mpf(x) for x in ("0.125", "0.5", "2")], [mp.mpf(x) for x in ("0.004", "0.06", "1")]
-    for gamma in ("0.3", "1e-30", "1e-130"):
-        for k, start in enumerate(_starts(mp.mpf(gamma), rates, weights)):
-            assert start == pytest.approx(float(_root(mp, mp.mpf(gamma), rates, weights, k, 0.0)), rel=1e-9, abs=0.0)
-    # where the least push is below what floats can follow, and where two rates are one float
-    assert _starts(mp.mpf("1e-140"), rates, weights) == [0.0] * 3
-    close = [mp.mpf("0.125"), mp.mpf("0.125") + mp.mpf(10) ** -20, mp.mpf(2)]
-    assert _starts(mp.mpf("0.3"), close, weights) == [0.0] * 3
-
-
 def test_how_many_modes_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constant, "LARGEST", 5)
     problem = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=0.3, horizon=10.0)
@@ -114,3 +85,40 @@ def test_the_power_law_has_its_own_numbers() -> None:
     exact = _exact([float(j) ** -2.0 for j in range(1, 5)], signals, float(tail), 1.0, 0.3, False, 3.0)
     # 1e-15: here the rates and signals are floats
     assert abs(values[0] - MP.zeta(2)) <= errors[0] and abs(values[1] - exact) <= errors[1] + MP.mpf(10) ** -14
+
+
+FORTY = private_context(40)
+
+
+@pytest.mark.parametrize(("times", "double"), [(0, True), (900, True), (1020, True), (1030, False), (3000, False)])
+def test_how_near_the_edge_of_stability_a_zero_is_taken_for_zero(times: int, double: bool) -> None:
+    """Within 2^10 roundings of the edge f is the one at the edge to all digits; beyond, the digits are gone."""
+    mp = private_context(20 + 25)
+    eps = Fraction(2) ** (1 - mp.prec)
+    assert mp.mpf(eps.numerator) / eps.denominator == mp.eps
+    found = []
+    for gamma in (Fraction(2), 2 - 2 * times * eps):
+        # one mode: gamma lambda/2 = 1 at the edge
+        problem = Problem(Model(noise=1.0, spectrum=Spectrum([1.0], [0.5], tail=0.125)), gamma=gamma, horizon=9.0)
+        found.append(solve_constant(problem, [3.0], 20))
+    (edge, sharp, _), (near, error, _) = found
+    # u' = 2 (delta + sigma^2) at the edge
+    assert abs(edge[0] - (0.625 + 2 * 1.125 * 3)) <= sharp[0] < 1e-18
+    assert (error[0] < 1e-18) == double
+    if double:
+        assert abs(near[0] - edge[0]) <= error[0] + sharp[0]
+
+
+def test_the_double_zero_of_several_modes() -> None:
+    """f grows like (delta + sigma^2)/(gamma sum w/r^2) t, and the constant beside it follows from f(0)."""
+    eigen, signals, delta, noise = [1.0, 0.5, 0.5], [0.4, 0.3, 0.2], 0.125, 0.25
+    problem = Problem(Model(noise=noise, spectrum=Spectrum(eigen, signals, tail=delta)), gamma=1.0, horizon=1e4)
+    values, errors, _ = solve_constant(problem, [0.0, 1000.0, 1001.0], 25)
+    rate = (delta + noise) / sum(x**2 / (2.0 * x) ** 2 for x in eigen)
+    assert float(values[2] - values[1]) == pytest.approx(rate, rel=1e-12, abs=0.0)
+    assert abs(values[0] - (delta + FORTY.fsum(signals))) <= errors[0]
+    first, second = (FORTY.fsum(FORTY.mpf(x) ** 2 / (2 * FORTY.mpf(x)) ** n for x in eigen) for n in (2, 3))
+    start = FORTY.fsum(FORTY.mpf(v) / (2 * x) for v, x in zip(signals, eigen, strict=True)) - FORTY.mpf(noise) * first
+    level = start / first + (FORTY.mpf(delta) + noise) * second / first**2
+    # at the edge 1 - K(p) = p first - p^2 second + ..., and all else has decayed by 1000
+    assert abs(values[1] - level - FORTY.mpf(rate) * 1000) < 1e-10

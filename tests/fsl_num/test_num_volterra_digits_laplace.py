@@ -11,15 +11,16 @@ import pytest
 from models import loss_of, problem_of
 
 from fsl_num.exponential_sums_digits import private_context
-from fsl_num.given_spectrum import Spectrum
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, schedule
 from fsl_num.spectrum import signal
-from fsl_num.volterra import Problem
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits.constant import solve_constant
-from fsl_num.volterra.digits.high_precision import solve_high_precision
-from fsl_num.volterra.digits.laplace import _invert, approximation_error_at, solve_laplace
-from fsl_num.volterra.digits.laplace_sums import TransferSums, _Series, residues, tails
+from fsl_num.volterra.digits.high_precision import (
+    solve_high_precision,
+)
+from fsl_num.volterra.digits.laplace import approximation_error_at, solve_laplace
+from fsl_num.volterra.digits.laplace_sums import TransferSums
 
 MP = private_context(40)
 
@@ -27,24 +28,6 @@ MP = private_context(40)
 def _problem(**changes: Any) -> Problem:
     values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": math.inf, "noise": 1.0, "gamma": 0.3, "horizon": 1e6}
     return problem_of(**{**values, **changes})
-
-
-@pytest.mark.parametrize(("beta", "q"), [(2.0, 4.0), (1.1, 1.05), (6.0, 12.0), (3.3, 1.4)])
-@pytest.mark.parametrize("p", [3 + 1j, 1e-3 + 1e-4j, -1e-3 + 1e-4j, -1e-6 - 1e-9j, -0.01 + 0.0002j])
-def test_tails_at_complex_p_are_what_lies_between_two_starts(p: complex, beta: float, q: float) -> None:
-    beta_, q_, p_ = MP.mpf(beta), MP.mpf(q), MP.mpc(p)
-    series = _Series(MP, beta_, (q_,))
-    (first,), (later,) = tails(series, p_, 160) or [None], tails(series, p_, 400) or [None]
-    between = MP.fsum(MP.mpf(j) ** -q_ / (p_ + 2 * MP.mpf(j) ** -beta_) for j in range(160, 400))
-    # 40 digits, less a factor 1000 for the rounding of integrals and sums that nearly cancel (measured: 1e-41)
-    assert abs(first - later - between) < MP.mpf(10) ** -37 * (abs(first) + abs(between))
-
-
-def test_a_pole_of_the_summand_near_the_axis_needs_its_residue() -> None:
-    p, beta, q = MP.mpc("-1e-6", "1e-9"), MP.mpf(2), MP.mpf(4)
-    found = tails(_Series(MP, beta, (q,)), p, 120)
-    assert found is not None
-    assert abs(residues(MP, q, beta, p, MP.mpf(120))) > abs(found[0]) / 1000
 
 
 @pytest.mark.parametrize("gamma", ["0.3", "0.9", "1e-12", "1.5"])
@@ -191,19 +174,6 @@ def test_the_gaussian_closure_of_large_models_agrees_with_compressed_panels(case
         assert fast.error[0] < 2e-12 * fast.values[0]
 
 
-@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
-def test_the_contour_converges_at_its_rate(closure: str) -> None:
-    # Weideman: the error falls like exp(-1.36 N) with N points, 0.59 digits a point
-    problem = _problem(size=4, horizon=50.0, closure=closure)
-    exact = MP.mpf(solve_constant(problem, [50.0], 40)[0][0])
-    sums, delta = TransferSums(MP, problem, MP.mpf(0.3)), approximation_error_at(MP, problem)
-    misses = [
-        -MP.log10(abs(_invert(MP, problem, sums, delta, MP.mpf(0), MP.mpf(50), n) / exact - 1)) for n in (12, 24, 36)
-    ]
-    assert misses[1] - misses[0] == pytest.approx(12 * 0.59, rel=0.2)  # measured within 2 %
-    assert misses[2] - misses[1] == pytest.approx(12 * 0.59, rel=0.2)
-
-
 @pytest.mark.parametrize("digits", [15, 25, 35])
 def test_the_contour_reaches_its_limit(digits: int) -> None:
     problem = _problem(size=4, horizon=50.0, closure="gaussian")
@@ -219,3 +189,42 @@ def test_what_it_cannot_do_is_said() -> None:
         solve_laplace(_problem(), [np.nan], 20)
     with pytest.raises(ValueError, match="digits"):
         solve_laplace(_problem(), [1.0], 3)
+
+
+def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
+    start, error, _ = solve_laplace(_problem(size=3), [0.0], 35)
+    assert abs(start[0] - MP.zeta(2)) <= error[0] <= MP.mpf(10) ** -34  # 1 + s beta = 2
+    given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
+    values, errors, facts = solve_laplace(given, [0.0, 1.0, 9.0], 15)
+    assert values[0] == MP.mpf("0.875") and 0 < errors[0] <= MP.mpf(10) ** -15
+    points = facts["contour points"]
+    assert points % 2 == 0 and facts["working digits"] > 15 + 15 and facts["evaluations"] % 2 == 0
+    # two contours of 0.59 digits a point, seventeen digits and 1.2 times as many; half of the points by symmetry
+    coarse = 2 * math.ceil(17.0 / 0.5898 / 2.0) + 2
+    assert coarse <= points / 1.2 + 2 and points <= 1.2 * coarse + 2
+    assert facts["evaluations"] == coarse + points
+
+
+def test_digits_are_asked_for_in_their_range() -> None:
+    assert solve_laplace(_problem(size=1), [1.0], 10)[0][0] > 0
+    with pytest.raises(ValueError, match="digits"):
+        solve_laplace(_problem(size=1), [1.0], 9)
+    for digits in (14, 101):
+        with pytest.raises(ValueError, match="digits"):
+            solve_high_precision(_problem(size=1), [1.0], digits)
+    # the start has an error of its own, wherever it stands
+    values, errors, _ = solve_laplace(_problem(size=2), [1.0, 0.0], 15)
+    assert float(errors[1]) == pytest.approx(float(values[1]) * 1e-15, rel=1e-12) and values[1] > values[0]
+
+
+@pytest.mark.parametrize("bad", [-1e-30, math.inf, math.nan])
+def test_times_that_are_none_are_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="times must be finite and at least 0"):
+        solve_laplace(_problem(size=1), [bad], 12)
+
+
+def test_what_is_not_learned() -> None:
+    given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
+    assert approximation_error_at(MP, given) == MP.mpf("0.125")
+    assert approximation_error_at(MP, _problem(size=math.inf)) == 0
+    assert abs(approximation_error_at(MP, _problem(size=2)) - (MP.zeta(2) - MP.mpf(5) / 4)) < MP.mpf(10) ** -38

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import exponential_sum
 from fsl_num.volterra import Problem, Spectrum
-from fsl_num.volterra.digits import high_precision
+from fsl_num.volterra.digits import high_precision, modes
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import solve_laplace
 from fsl_num.volterra.digits.modes import DigitModes, few_modes
@@ -46,6 +47,7 @@ def _sums(modes: DigitModes, tau: Any, growth: Any = 0) -> tuple[Any, Any]:
         ({"beta": 1.5, "size": 1e30, "s": 2.0}, 40, 160),
         ({"beta": 1.5, "size": 600, "s": 2.0, "horizon": 1e6}, 25, 200),  # long after the last mode settled
         ({"size": 50}, 40, 50),  # nothing to be saved
+        ({"beta": 1.2, "size": 101, "horizon": 1e4}, 60, 101),  # nor in a block
     ],
 )
 def test_the_sums_are_the_full_sums_within_the_bound(case: dict[str, Any], digits: int, most: int) -> None:
@@ -87,6 +89,30 @@ def test_the_sums_of_the_gaussian_closure_too(size: int, beta: float, gamma: flo
             assert missed * 300 <= 2 * 40 * modes.kernel_error + 300 * rounding
 
 
+def test_a_rule_that_is_lost_in_rounding_gets_more_digits_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = _problem(horizon=1000.0)
+    plain = few_modes(problem, 20, 0.3)
+    failures = 0
+
+    def failing(mp: Any, moments: list[Any], digits: int) -> Any:
+        nonlocal failures
+        failures -= 1
+        if failures >= 0:
+            raise ArithmeticError("the moments are not known well enough")
+        nodes, weights, defect = positive_rule(mp, moments, digits)
+        return nodes, weights, defect + (failures < -99)
+
+    monkeypatch.setattr(modes, "positive_rule", failing)
+    failures = 1
+    again = few_modes(replace(problem, horizon=1000.5), 20, 0.3)
+    for a, b in zip(plain.eigenvalues, again.eigenvalues, strict=True):
+        assert abs(a / b - 1) < 0.01  # of nearly the same horizon
+    for failing_calls, reason in ((99, "not known well enough"), (-99, "were met to")):
+        failures = failing_calls
+        with pytest.raises(ArithmeticError, match=f"no rule of .* nodes was found .*{reason}"):
+            few_modes(replace(problem, horizon=1001.0), 20, 0.3)
+
+
 def test_more_digits_take_more_modes_and_gain_them() -> None:
     found = [few_modes(_problem(), digits, 0.3) for digits in (20, 30, 40)]
     sizes = [len(modes.eigenvalues) for modes in found]
@@ -124,6 +150,7 @@ def test_a_rule_that_cannot_be_known_is_refused() -> None:
         ({"horizon": 12.0, "closure": "gaussian", "gamma": 0.7}, 16, None),
         ({"horizon": 5.0, "beta": 1.4, "noise": 0.0, "s": 1.5}, 15, "mpmath"),
         ({"horizon": 4.0, "gamma": 2.5}, 16, None),  # unstable: no bound, the two rounds have other modes
+        ({"horizon": 2.0, "gamma": 2.5, "closure": "gaussian"}, 16, None),
     ],
 )
 def test_constant_gamma_agrees_with_the_contour(case: dict[str, Any], digits: int, library: str | None) -> None:
@@ -186,3 +213,14 @@ def test_a_bound_that_fails_shows_in_the_claim(monkeypatch: pytest.MonkeyPatch) 
     value, error, facts = solve_high_precision(problem, [20.0], 18)
     assert facts["digits reached"] < 8
     assert abs(MP.mpf(value[0]) - exact) <= error[0]
+
+
+def test_the_error_of_few_modes_is_what_was_asked_for() -> None:
+    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=100.0)
+    for digits in (15, 30):
+        found = few_modes(problem, digits, 0.3)
+        for error in (found.signal_error, found.kernel_error):
+            # of each piece at most 10^-digits, and of the last one not much less
+            assert MP.mpf(10) ** (-digits - 4) < error < 3 * MP.mpf(10) ** -digits
+    with pytest.raises(FrozenInstanceError):
+        found.kernel_error = 0  # type: ignore[misc]

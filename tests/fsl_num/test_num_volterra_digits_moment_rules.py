@@ -5,18 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fsl_num.exponential_sums_digits import private_context
-from fsl_num.volterra.digits.moment_rules import (
-    _node,
-    _recurrence,
-    _starts,
-    positive_rule,
-    power_moments,
-    zeta_tails,
-)
+from fsl_num.volterra.digits.moment_rules import positive_rule, power_moments, zeta_tails
 
 WIDE = private_context(80)
 
@@ -59,28 +51,11 @@ def test_moments_of_a_block(first: int, after: float) -> None:
         assert abs(WIDE.mpf(moment) - exact) < WIDE.mpf(10) ** -34 * exact
 
 
-def test_the_recurrence_of_legendre() -> None:
-    mp = private_context(60)
-    a, b = _recurrence([1 / mp.mpf(k + 1) for k in range(24)])
-    assert len(a) == len(b) == 12 and b[0] == 1
-    for k in range(12):
-        assert abs(a[k] - mp.mpf(1) / 2) < mp.mpf(10) ** -40  # about 1.5 digits a node are lost
-        if k:
-            assert abs(b[k] - mp.mpf(k * k) / (4 * (4 * k * k - 1))) < mp.mpf(10) ** -40
-    starts = _starts(a, b)
-    nodes = 0.5 * (1.0 + np.polynomial.legendre.leggauss(12)[0])
-    # 1e-14 relative, of the smallest node as well
-    assert starts == pytest.approx(nodes.tolist(), rel=1e-13, abs=0.0)
-    assert abs(_node(mp, a, b, starts[3], mp.prec) - _node(mp, a, b, starts[3] * (1 + 1e-9), mp.prec)) < 1e-40
-
-
-def test_small_nodes_start_as_exact_as_large_ones() -> None:
+def test_the_first_indices_of_a_steep_law_are_nearly_nodes_of_their_own() -> None:
     mp = private_context(120)
     moments = power_moments(mp, mp.mpf(2), mp.mpf(6), 1, math.inf, 12)  # 1, 2^-6, 3^-6, ...
-    starts = _starts(*_recurrence(moments))
     nodes = positive_rule(mp, moments, 40)[0]
-    assert starts == pytest.approx([float(x) for x in nodes], rel=1e-12, abs=0.0) and starts[0] < 1e-3
-    # the first indices are nearly nodes of their own
+    assert float(nodes[0]) < 1e-3
     assert float(nodes[-1]) == pytest.approx(1.0, rel=1e-6, abs=0.0) and float(nodes[-2]) == pytest.approx(
         2.0**-6, rel=1e-2, abs=0.0
     )
@@ -119,3 +94,17 @@ def test_nodes_beyond_one_are_refused() -> None:
         positive_rule(mp, [mp.mpf(2) ** k * (1 + mp.mpf(4) ** -k) for k in range(4)], 20)  # points 2 and 1/2
     exact = positive_rule(mp, [1 + mp.mpf(2) ** -k for k in range(4)], 20)[0]  # points 1 and 1/2
     assert [float(x) for x in exact] == pytest.approx([0.5, 1.0], rel=1e-15, abs=0.0)
+
+
+def test_rules_near_one_node_and_tails_that_do_not_converge() -> None:
+    mp = private_context(40)
+    # a single point 1/4 of mass 3
+    nodes, weights, defect = positive_rule(mp, [mp.mpf(3), mp.mpf("0.75")], 30)
+    assert nodes == [mp.mpf("0.25")] and weights == [3] and defect == 0
+    # 1/3 and 1 with weights 1 and 2, from four moments
+    found, shares, defect = positive_rule(mp, [2 + mp.mpf(3) ** -k for k in range(4)], 30)
+    assert abs(found[0] * 3 - 1) < mp.mpf(10) ** -33 and abs(found[1] - 1) < mp.mpf(10) ** -33
+    assert abs(shares[0] - 1) + abs(shares[1] - 2) < mp.mpf(10) ** -32 and defect < mp.mpf(10) ** -32
+    moments = power_moments(mp, mp.mpf(2), mp.mpf(2), 4, math.inf, 3)
+    tails = zeta_tails(mp, mp.mpf(2), mp.mpf(2), 4, 3)
+    assert moments == tails

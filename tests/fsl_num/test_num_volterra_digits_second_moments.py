@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -63,42 +62,3 @@ def test_a_step_solves_the_equations_of_collocation(library: str, width: float, 
     exact, loss = _written_out(eigen, weights, gamma, width, state, table)
     # 1e-11: the dense system in float64
     assert found == pytest.approx([*exact, loss], rel=1e-11, abs=0.0)
-
-
-def test_which_modes_are_slow() -> None:
-    """A series costs a term for each bit over the bits that a term gains, an inverse one: the cheaper is taken."""
-    mp = private_context(30)
-    kind, table = arithmetic(mp, "mpmath"), radau_table(4, 30)
-    eigen = [0.5**k for k in range(60)]
-    system = OwnSystems(kind, _system(mp, eigen, [x * x for x in eigen]), table)
-    radius = max(abs(complex(x)) for x in table.eigenvalues)
-
-    def cost(count: int, width: float) -> float:
-        chosen = eigen[len(eigen) - count :]
-        turns = [radius * width * (2.0 * x + 0.5 * x * x) for x in chosen]
-        if not turns:
-            return float(len(eigen))
-        if turns[0] > 0.4:  # where the series would hardly fall
-            return math.inf
-        return len(eigen) - count + mp.prec / -math.log2(turns[0])
-
-    for width in (1e-6, 0.1, 10.0, 1e9):
-        chosen = system._slow(width, 0.5)
-        assert sorted(chosen) == list(range(len(eigen) - len(chosen), len(eigen)))
-        costs = [cost(count, width) for count in range(len(eigen) + 1)]
-        assert costs[len(chosen)] == pytest.approx(min(costs), rel=1e-12)
-    assert system._slow(1e30, 0.5) == [] and len(system._slow(1e-30, 0.5)) == len(eigen)
-
-
-def test_a_series_that_does_not_end_is_refused() -> None:
-    mp = private_context(20)
-    kind, table = arithmetic(mp, "mpmath"), radau_table(2, 20)
-    system = OwnSystems(kind, _system(mp, [1.0], [1.0]), table)
-    one, small = mp.matrix([[1, 0], [0, 1]]), mp.matrix([[mp.mpf("0.25"), 0], [0, mp.mpf("0.25")]])
-    with pytest.raises(ArithmeticError, match="did not end within 600 terms"):
-        system._series(one, small)
-    found = system._series(small, small * 0)
-    # 4^-n falls below 2^-70 at n = 35 or soon after
-    assert 34 <= len(found) <= 40 and found[0] == one
-    for n, matrix in enumerate(found):
-        assert matrix[0, 0] == mp.mpf("0.25") ** n and matrix[0, 1] == 0

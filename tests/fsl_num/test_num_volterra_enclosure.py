@@ -18,6 +18,7 @@ from fsl_num.spectrum import exponential_sum
 from fsl_num.volterra import Problem, Spectrum, UnstableProblemError
 from fsl_num.volterra.digits.constant import solve_constant
 from fsl_num.volterra.digits.laplace import solve_laplace
+from fsl_num.volterra.enclosure import solver
 from fsl_num.volterra.enclosure.solver import solve_enclosure
 
 pytest.importorskip("flint")
@@ -68,6 +69,13 @@ def test_the_laplace_side_lies_within_both_errors() -> None:
     values, radii, _ = solve_enclosure(problem, [1e4], 30)
     others, errors, _ = solve_laplace(problem, [1e4], 30)
     assert abs(MP.mpf(values[0]) - others[0]) <= radii[0] + errors[0]
+
+
+def test_a_time_that_is_a_fraction_is_that_time() -> None:
+    third = Fraction(100, 3)
+    values, radii, _ = solve_enclosure(_problem(), [third, float(third)], 30)
+    exact = solve_constant(_problem(), [MP.mpf(100) / 3], 60)[0][0]
+    assert abs(MP.mpf(values[0]) - exact) <= radii[0] < abs(values[0] - values[1])
 
 
 def test_a_given_spectrum_with_equal_rates() -> None:
@@ -139,3 +147,26 @@ def test_without_the_extra_its_name_is_said(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(ModuleNotFoundError, match="`rigor`"):
         solve_enclosure(_problem(), [1.0], 20)
+
+
+def test_more_pieces_of_gamma_than_are_followed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "MOST_PIECES", 1)
+    with pytest.raises(ValueError, match="at most 1 pieces of gamma, got 2"):
+        solve_enclosure(_problem(gamma=WSD, horizon=None), [1.0], 20)
+
+
+def test_times_beyond_the_end_by_a_rounding_are_the_end() -> None:
+    problem = _problem(size=1, gamma=WSD, horizon=None)
+    end = problem.end
+    found, radii, facts = solve_enclosure(problem, [0.0, end, end * (1.0 + 5e-13)], 15)
+    assert found[1] == found[2] != found[0] and facts["evaluations"] == facts["stages"] * facts["panels"]
+    assert facts["modes"] == 1 and max(r / v for r, v in zip(radii, found, strict=True)) <= 1e-15
+    for late in (end * (1.0 + 3e-12), 2.0 * end):
+        with pytest.raises(ValueError, match="times must lie in"):
+            solve_enclosure(problem, [late], 15)
+    for bad in (-1e-30, math.inf, math.nan):
+        with pytest.raises(ValueError, match="times must be finite and at least 0"):
+            solve_enclosure(problem, [bad], 15)
+    function = _problem(size=401, horizon=2.0)
+    with pytest.raises(ValueError, match="times must lie in"):
+        solve_enclosure(function, [2.0 * (1.0 + 5e-13)], 15)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from fsl_num.volterra.enclosure.bounds import ErrorBounds
@@ -70,3 +71,64 @@ def test_too_strong_a_feedback_is_refused() -> None:
             width=flint.arb(9), end=flint.arb(9), gamma=flint.arb(2), loss=flint.arb(1), jumps=zero, sizes=zero,
             slopes=zero,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("part", ["kernel", "signal"])
+def test_what_is_left_out_is_fed_back_through_the_modes(part: str) -> None:
+    """One mode that is exact but for theta, which grows like t: e' = -r e + w gamma (e + theta)."""
+    rate, weight, gamma, loss, sizes = 1.0, 1.0, 0.5, 3.0, {"kernel": 0.0, "signal": 0.0} | {part: 1e-3}
+    remainder = Remainder(flint.arb(sizes["kernel"]), flint.arb(sizes["signal"]), flint.arb(1), 1)
+    modes = BallModes(
+        [flint.arb(rate)], [flint.arb(weight)], [flint.arb(1)], flint.arb(0), flint.arb(0), remainder, [1]
+    )
+    bounds, zero = ErrorBounds(flint, modes), [flint.arb(0)]
+    for end in (1.0, 2.0, 3.0):
+        bounds.advance(
+            width=flint.arb(1), end=flint.arb(end), gamma=flint.arb(gamma), loss=flint.arb(loss), jumps=zero,
+            sizes=zero, slopes=zero,
+        )  # fmt: skip
+        # at least theta = signal t + kernel t int_0^t gamma |g|, |g| = 3, driven through the mode
+        x = np.linspace(0.0, end, 2001)
+        theta = sizes["signal"] * x + sizes["kernel"] * x * gamma * loss * x
+        driven = weight * gamma * theta * np.exp(-(rate - gamma * weight) * (end - x))
+        error = 0.5 * float((driven[1:] + driven[:-1]) @ np.diff(x)) + theta[-1]
+        # theta at its end is taken for all of the past, and its feedback for an infinite time: 1/(1 - 1/2)
+        assert error <= float(bounds.radius) <= 2.1 * (1.0 + 1.5 / end) * error
+
+
+@pytest.mark.parametrize("width", [0.05, 1.5, 10.0])
+def test_a_defect_adds_at_most_twice_its_size(width: float) -> None:
+    """R = -S on the panel and S at its end adds S + S (1 - exp(-r h)), whatever its slope."""
+    rate, size = 2.0, 1e-3
+    modes = BallModes([flint.arb(rate)], [flint.arb(1)], [flint.arb(1)], flint.arb(0), flint.arb(0), None, [1])
+    bounds = ErrorBounds(flint, modes)
+    bounds.advance(
+        width=flint.arb(width), end=flint.arb(width), gamma=flint.arb(0), loss=flint.arb(1), jumps=[flint.arb(0)],
+        sizes=[flint.arb(size)], slopes=[flint.arb(1e6)],
+    )  # fmt: skip
+    # of r h the bound takes 1 where that is less; 1e-9: bounds of 64 bits
+    most = size * (1.0 + min(rate * width, 1.0))
+    assert size * (2.0 - math.exp(-rate * width)) <= float(bounds.radius) <= most * (1.0 + 1e-9)
+    # and where the slope is small, the slope decides: int exp(-r (h - x)) R'/h dx
+    bounds = ErrorBounds(flint, modes)
+    bounds.advance(
+        width=flint.arb(width), end=flint.arb(width), gamma=flint.arb(0), loss=flint.arb(1), jumps=[flint.arb(0)],
+        sizes=[flint.arb(size)], slopes=[flint.arb(size / 2.0)],
+    )  # fmt: skip
+    average = -math.expm1(-rate * width) / (rate * width)
+    assert float(bounds.radius) == pytest.approx(0.5 * size * average, rel=1e-9, abs=0.0)
+
+
+def test_on_a_short_panel_a_jump_feeds_back_once() -> None:
+    rate, weight, gamma, width, jump = 2.0, 4.0, 0.25, 0.1, 1e-3
+    modes = BallModes([flint.arb(rate)], [flint.arb(weight)], [flint.arb(1)], flint.arb(0), flint.arb(0), None, [1])
+    bounds = ErrorBounds(flint, modes)
+    zero = [flint.arb(0)]
+    bounds.advance(
+        width=flint.arb(width), end=flint.arb(width), gamma=flint.arb(gamma), loss=flint.arb(1),
+        jumps=[flint.arb(jump)], sizes=zero, slopes=zero,
+    )  # fmt: skip
+    fed = gamma * weight * -math.expm1(-rate * width) / rate
+    # e' = -(r - gamma w) e; the bound takes the largest error for the whole of the panel
+    assert jump * math.exp(-(rate - gamma * weight) * width) <= float(bounds.radius)
+    assert float(bounds.radius) <= jump * (math.exp(-rate * width) + fed / (1.0 - fed)) * (1.0 + 1e-9)

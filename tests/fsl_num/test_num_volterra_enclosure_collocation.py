@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.polynomial import legendre
 
-from fsl_num.volterra.enclosure import panels
 from fsl_num.volterra.enclosure.collocation import collocation, integration
 
 flint = pytest.importorskip("flint")
@@ -71,39 +70,3 @@ def test_the_tables_are_integration_and_multiplication_at_the_nodes(stages: int)
 def test_too_few_bits_for_the_eigenvalues_are_noticed() -> None:
     with pytest.raises(ArithmeticError, match="were not separated at 12 bits"):
         collocation(40, 12)
-
-
-# What the panels do with Legendre series
-
-
-def _arbs(values: Any) -> list[Any]:
-    return [flint.arb(float(x)) for x in values]
-
-
-def _floats(values: Any) -> Any:
-    return np.array([float(x) for x in values])
-
-
-@pytest.mark.parametrize("gamma", [[2.0], [1.0, -0.5], [0.3, 0.2, -0.7, 0.1, 0.05, 0.6]])
-def test_series_are_multiplied_and_integrated(gamma: list[float]) -> None:
-    series = [0.5, -1.0, 0.25, 2.0, -0.125]
-    found = _floats(panels._times_gamma(flint, _arbs(gamma), _arbs(series)))
-    exact = legendre.legmul(legendre.poly2leg(gamma), series)
-    assert len(found) == len(exact) and np.abs(found - exact).max() < 1e-14
-    primitive = _floats(panels._primitive(flint, _arbs(series)))
-    assert np.abs(primitive - legendre.legint(series, lbnd=-1.0) / 2.0).max() < 1e-15
-    # modulo P_s - P_(s-1) the product has its values at the nodes; many coefficients go another way
-    table = collocation(5, 200)
-    at_nodes = legendre.legval(_nodes(5), _real(panels._horner(flint, _arbs(gamma), table)) @ np.array(series))
-    polynomial = np.polynomial.polynomial.polyval(_nodes(5), gamma)
-    assert np.abs(at_nodes - polynomial * legendre.legval(_nodes(5), series)).max() < 1e-13
-
-
-def test_slopes_and_values_at_the_start() -> None:
-    series = np.array([0.5, -1.0, 0.25, 2.0, -0.125, 0.75])
-    derivative = 2.0 * legendre.legder(series)  # d/dy = 2 d/dx
-    assert float(panels._slope(flint, _arbs(series))) == pytest.approx(np.abs(derivative).sum(), rel=1e-14, abs=0.0)
-    columns = [_arbs(series), _arbs(2.0 * series[::-1])]
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    exact = [legendre.legval(-1.0, series), legendre.legval(-1.0, 2.0 * series[::-1])]
-    assert _floats(panels._alternating(rows)) == pytest.approx(exact, rel=1e-14, abs=0.0)

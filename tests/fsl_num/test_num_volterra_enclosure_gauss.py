@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fsl_num.volterra.enclosure.gauss import gauss_rule_of_moments
@@ -45,3 +46,35 @@ def test_the_nodes_are_those_of_legendre() -> None:
 def test_too_few_bits_are_noticed() -> None:
     with flint.ctx.workprec(60), pytest.raises(ArithmeticError, match="more bits are needed"):
         gauss_rule_of_moments(flint, _moments("flat", 61))
+
+
+def test_nodes_of_a_measure_of_points_are_the_points() -> None:
+    with flint.ctx.workprec(300):
+        points = [flint.arb(x) for x in (0.125, 0.5, 0.75)]
+        shares = [flint.arb(x) for x in (2, 1, 3)]
+        # a little of the flat measure, so that the polynomial of the points has a norm
+        tiny = flint.arb(2) ** -120
+        moments = [
+            sum((w * x**i for x, w in zip(points, shares, strict=True)), flint.arb(0)) + tiny / (i + 1)
+            for i in range(7)
+        ]
+        rule = gauss_rule_of_moments(flint, moments)
+        for x, w, at, share in zip(rule.nodes, rule.weights, points, shares, strict=True):
+            assert abs(x - at) < flint.arb(10) ** -30 and abs(w - share) < flint.arb(10) ** -30
+            assert x.rad() < flint.arb(10) ** -40
+        # int (x - 1/8)^2 (x - 1/2)^2 (x - 3/4)^2 dx, of so little
+        square = np.polynomial.Polynomial.fromroots([0.125, 0.5, 0.75]) ** 2
+        assert float(rule.norm / tiny) == pytest.approx(float(square.integ()(1.0)), rel=1e-9, abs=0.0)
+
+
+def test_a_measure_beside_zero_or_of_few_points_is_refused() -> None:
+    with flint.ctx.workprec(200):
+        # points 0 and 1/2: the first node is not proven to be positive
+        at_zero = [flint.arb(1) + 1, *(flint.arb(2) ** -i for i in range(1, 5))]
+        with pytest.raises(ArithmeticError, match="more bits are needed"):
+            gauss_rule_of_moments(flint, at_zero)
+        with pytest.raises(ArithmeticError, match="for 2 nodes; more bits"):
+            gauss_rule_of_moments(flint, [flint.arb(2) ** -i for i in range(5)])
+        # the second moment is below the square of the first
+        with pytest.raises(ArithmeticError, match="not known well enough for 2 nodes"):
+            gauss_rule_of_moments(flint, [flint.arb(x) for x in (1.0, 0.5, 0.2, 0.1, 0.05)])

@@ -17,10 +17,10 @@ from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import solve_laplace
-from fsl_num.volterra.enclosure import panels
 from fsl_num.volterra.enclosure import solver as enclosure
 from fsl_num.volterra.enclosure.collocation import collocation
-from fsl_num.volterra.enclosure.panels import March
+from fsl_num.volterra.enclosure.gamma import Piece
+from fsl_num.volterra.enclosure.panels import March, cut
 from fsl_num.volterra.enclosure.solver import solve_enclosure
 
 flint = pytest.importorskip("flint")
@@ -203,7 +203,7 @@ def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(
     problem = _problem(size=20, gamma=replace(WSD, batch_size=batch))
     time = problem.breaks[0]
     truth, slack, _ = solve_high_precision(problem, [time], TRUTH)
-    collocate = March._collocate
+    collocate = March.collocate
 
     def disturbed(self: March, panel: Any) -> list[list[Any]]:
         rows = collocate(self, panel)
@@ -213,8 +213,8 @@ def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(
             rows[n] = [(x + y).mid() for x, y in zip(rows[n], shift, strict=True)]
         return rows
 
-    monkeypatch.setattr(March, "_collocate", disturbed)
-    monkeypatch.setattr(enclosure, "_ROUNDS", 1)
+    monkeypatch.setattr(March, "collocate", disturbed)
+    monkeypatch.setattr(enclosure, "ROUNDS", 1)
     values, radii, facts = solve_enclosure(problem, [time], 20)
     miss = abs(MP.mpf(values[0]) - truth[0])
     assert 1e-14 * truth[0] < miss <= radii[0] + slack[0]
@@ -235,7 +235,7 @@ def test_without_the_defect_the_ball_misses(monkeypatch: pytest.MonkeyPatch) -> 
         zeros = [flint.arb(0) for _ in rows[0]]
         return zeros, zeros
 
-    monkeypatch.setattr(March, "_defects", none)
+    monkeypatch.setattr(March, "defects", none)
     assert _holds(problem, [problem.end], 20, truth, slack) == [False]
 
 
@@ -272,19 +272,8 @@ def test_what_the_modes_leave_out_is_counted(monkeypatch: pytest.MonkeyPatch, pa
 
     for forget in (False, True):
         monkeypatch.setattr(enclosure, "ball_modes", lambda *a, forget=forget: few(*a, forget=forget))
-        monkeypatch.setattr(enclosure, "_ROUNDS", 1)
+        monkeypatch.setattr(enclosure, "ROUNDS", 1)
         assert _holds(problem, [1e3], 20, truth, slack) == [not forget]
-
-
-def test_what_was_reached_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = _problem()
-    truth, slack, _ = solve_high_precision(problem, [problem.end], TRUTH)
-    monkeypatch.setattr(enclosure, "_stages", lambda *_: 8)
-    values, radii, facts = solve_enclosure(problem, [problem.end], 30)
-    assert 5 < facts["digits reached"] < 20
-    assert MP.mpf(10) ** -(facts["digits reached"] + 1) * values[0] < radii[0]
-    assert abs(MP.mpf(values[0]) - truth[0]) <= radii[0] + slack[0]
-    assert radii[0] < MP.mpf(10) ** -facts["digits reached"] * values[0]
 
 
 def test_a_loss_that_falls_by_orders_of_magnitude_takes_more_digits_at_the_start() -> None:
@@ -307,19 +296,6 @@ def test_a_loss_that_is_lost_in_its_radius_has_no_digits() -> None:
     assert solve_enclosure(nothing, [nothing.end], 15)[0] == [0]
 
 
-def test_many_coefficients_multiply_as_few_do():
-    flint = pytest.importorskip("flint")
-    with flint.ctx.workprec(120):
-        gamma = [(flint.arb(x) / 7).mid() for x in (3, -1, 4, 1, -5, 9, 2)]
-        table = collocation(9, 200)
-        found, other = panels._by_columns(flint, gamma, 9), flint.arb_mat(9, 9)
-        for c in reversed(gamma):
-            other = other * table.times + flint.arb_mat([[c if i == j else 0 for j in range(9)] for i in range(9)])
-        differences = [abs(float(found[i, j] - other[i, j])) for i in range(9) for j in range(9)]
-    # entries of about one, rounded to 120 bits
-    assert max(differences) < 1e-33 and max(abs(float(x)) for x in other.entries()) > 0.5
-
-
 @pytest.mark.parametrize(("stages", "bits"), [(9, 200), (38, 389), (45, 414)])
 def test_the_tables_lose_three_bits_a_stage_whatever_the_bits(stages: int, bits: int) -> None:
     """V V^-1 = 1; a rigorous inverse, which eliminates in balls above ten bits a row, left 1e-40 at 38 stages."""
@@ -330,3 +306,29 @@ def test_the_tables_lose_three_bits_a_stage_whatever_the_bits(stages: int, bits:
         product = table.vectors * stacked
         worst = max(float(abs(product[i, j] - int(i == j)).upper()) for i in range(stages) for j in range(stages))
     assert worst < 2.0 ** (3.5 * stages - bits)
+
+
+@pytest.mark.parametrize("wanted", [[], ["1/2"], ["1/100", "7/2"]])
+def test_panels_grow_and_end_where_they_are_wanted(wanted: list[str]) -> None:
+    marks = [flint.fmpq(*(int(x) for x in each.split("/"))) for each in wanted]
+    piece = Piece(flint.fmpq(3), flint.fmpq(5), [flint.fmpq(2), flint.fmpq(-1, 4), flint.fmpq(1, 8)])
+    found = cut(flint, piece, marks, 0.02, 1.6)
+    ends = [x.time - 3 for x in found]
+    assert all(mark in ends for mark in marks) and ends[-1] == 5 and ends == sorted(ends)
+    widths = [float(x.width) for x in found]
+    assert sum(widths) == pytest.approx(5.0, rel=1e-14, abs=0.0) and widths[0] <= 0.0200001
+    floats = [float(x.p) / float(x.q) for x in ends]
+    assert all(b / a < 1.6001 or a < 0.02 for a, b in zip(floats[:-1], floats[1:], strict=True))
+    # log(5/0.02)/log(1.6) = 11.7: twelve, one for the beginning, and one for each time that is none of them
+    assert 13 <= len(found) <= 13 + len(marks)
+    for panel, high, width in zip(found, floats, widths, strict=True):
+        for x in (-1.0, 0.3, 1.0):
+            t = high - width + 0.5 * width * (1.0 + x)
+            gamma = sum(float(c) * x**i for i, c in enumerate(panel.gamma))
+            assert gamma == pytest.approx(2.0 - t / 4.0 + t**2 / 8.0, rel=1e-13, abs=0.0)
+        assert float(panel.end) == pytest.approx(3.0 + high, rel=1e-14, abs=0.0)
+    # a piece shorter than the first panel is one
+    assert len(cut(flint, Piece(flint.fmpq(0), flint.fmpq(1, 100), [flint.fmpq(1)]), [], 0.02, 1.6)) == 1
+    # an end that is no rational number is none to be asked for
+    open_end = cut(flint, Piece(flint.fmpq(0), flint.arb(2).sqrt(), [flint.fmpq(0)]), [], 9.0, 1.6)
+    assert [x.time for x in open_end] == [None] and [float(c) for c in open_end[0].gamma] == [0.0]

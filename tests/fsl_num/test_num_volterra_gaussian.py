@@ -19,7 +19,7 @@ from fsl_num.volterra.digits.laplace import solve_laplace
 from fsl_num.volterra.moment_modes import full_modes, mode_errors, moment_modes
 from fsl_num.volterra.panels import panel_ends
 from fsl_num.volterra.reference import solve_reference, trapezoid
-from fsl_num.volterra.second_moments import _march, solve_second_moments
+from fsl_num.volterra.second_moments import march_moments, solve_second_moments
 
 
 def gaussian(**changes: Any) -> Problem:
@@ -210,7 +210,7 @@ def test_compression_does_not_change_what_a_schedule_gives() -> None:
 
 def errors_on_panels(problem: Problem, exact: float, ratios: tuple[float, ...]) -> list[float]:
     wanted, modes = np.array([problem.end]), full_modes(problem)
-    return [abs(_march(problem, modes, *panel_ends(problem, wanted, r))[-1] / exact - 1) for r in ratios]
+    return [abs(march_moments(problem, modes, *panel_ends(problem, wanted, r))[-1] / exact - 1) for r in ratios]
 
 
 def test_halved_panels_gain_the_order() -> None:

@@ -2,13 +2,17 @@
 
 import math
 import sys
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import walk_packages
 
 import numpy as np
 import pytest
 from models import loss_of, with_model
 
+import fsl_num.schedules
+import fsl_num.volterra
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, schedule
 from fsl_num.volterra import METHODS, Problem, Spectrum, solve
@@ -125,3 +129,16 @@ def test_a_missing_extra_is_named(monkeypatch):
 def test_an_error_below_the_smallest_float_is_not_zero():
     problem = Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.1, horizon=1.0)
     assert 0.0 < loss_of(problem, 1.0, digits=400).error[0] < 1e-300
+
+
+def test_results_cannot_be_changed_and_those_with_arrays_are_compared_by_identity():
+    compared = {"Found", "NeumannSeries", "Radau", "Problem", "Solution", "_Tables"}  # by all of their fields
+    packages = (fsl_num.volterra, fsl_num.schedules)
+    found = [each for top in packages for each in walk_packages(top.__path__, f"{top.__name__}.")]
+    homes = [each.name for each in found if not each.ispkg]
+    for home in (*homes, "fsl_num.functional", "fsl_num.evolution", "fsl_num.growth"):
+        for name, each in vars(import_module(home)).items():
+            if isinstance(each, type) and is_dataclass(each) and each.__module__ == home:
+                assert each.__dataclass_params__.frozen, name
+                arrays = any("Array" in str(field.type) and field.compare for field in fields(each))
+                assert not arrays or name in compared or each.__eq__ is object.__eq__, name

@@ -14,11 +14,13 @@ from models import loss_of, problem_of
 from fsl_num.model import Model
 from fsl_num.schedules import Discrete, Schedule, schedule
 from fsl_num.spectrum import approximation_error
-from fsl_num.volterra import Problem
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra import panels as panels_module
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.neumann import neumann_series
-from fsl_num.volterra.reference import solve_reference, trapezoid
+from fsl_num.volterra.panels import jump_error, problem_modes, solve_panels
+from fsl_num.volterra.reference import trapezoid
+from fsl_num.volterra.second_moments import solve_second_moments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +148,7 @@ def errors_on_panels(name: str, ratios: tuple[float, ...]) -> list[float]:
     found = []
     for ratio in ratios:
         ends = panels_module.panel_ends(problem, wanted, ratio)
-        found.append(abs(panels_module._march(problem, modes, *ends)[-1] / exact - 1))
+        found.append(abs(panels_module.march_panels(problem, modes, *ends)[-1] / exact - 1))
     return found
 
 
@@ -176,16 +178,71 @@ def test_infinite_models_do_not_see_the_convention(closure: str, late: bool) -> 
     assert (np.abs(found.values / other.values - 1) < 1e-12).all()
 
 
-@pytest.mark.parametrize("cut", [1.23456, 3.14159, 9.87])
-@pytest.mark.parametrize("steps", [64, 256])
-def test_the_reference_claims_enough_where_a_jump_lies_beside_its_grid(cut: float, steps: int) -> None:
-    def gamma(t: Any) -> Any:
-        return np.where(t <= cut, 0.5, 0.02)
+def moved_jump(place):
+    return Problem(
+        Model(s=0.5, beta=2.0, size=3, noise=0.5),
+        gamma=lambda t: np.where(t < place, 0.5, 0.1),
+        horizon=20.0,
+        breaks=(place,),
+    )
 
-    t = np.array([3.0, 5.0, 7.0, 10.0, 20.0, 40.0])
-    problem = Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=gamma, horizon=40.0, breaks=(cut,))
-    values, error, _ = solve_reference(problem, t, steps)
-    true = np.abs(values - loss_of(problem, t, rtol=1e-12).values)
-    assert (true <= error).all()
-    # A jump that is half a step out of place is an error of the first order: it is not claimed a hundredfold.
-    assert error.max() < 100.0 * 0.5 * problem.end / (4 * steps)
+
+def test_a_jump_that_is_moved_changes_the_loss_by_what_is_claimed():
+    """The claim is the misplacement times the derivative by the place of the jump, or some more."""
+    t, place, far = np.array([9.0, 11.0, 11.5, 13.0, 16.0, 20.0]), 11.0, 1e-3  # in the late half
+    problem = moved_jump(place)
+    modes = problem_modes(problem)
+    rounding = np.spacing(place)
+    claim = jump_error(problem, t, 2.0 * modes.rates, modes.kernel_weights) / rounding
+    late, early = (solve_panels(moved_jump(place + sign * far), t, 1e-12)[0] for sign in (1.0, -1.0))
+    values = solve_panels(problem, t, 1e-12)[0]
+    exact = np.abs(late - early) / (2.0 * far) / (values + 0.5)
+    assert claim[0] == 0.0
+    # at the jump itself K(0) times its height, with the feedback of later times
+    height = 0.4 * (1.0 + 2.0**-4 + 3.0**-4)
+    stable = 1.0 - problem.stability
+    assert claim[1] == pytest.approx(height / stable, rel=1e-12, abs=0.0)
+    # the quotient by 1 - stability, and a forgetting that is slower by as much
+    assert (exact[2:] <= claim[2:]).all()
+    slow = problem.stability * 2.0 * (t[2:] - place)
+    assert (claim[2:] <= exact[2:] * np.exp(slow) / stable * 1.1).all()
+
+
+def test_jumps_follow_each_other():
+    plan = Discrete(rates=[3.0, 2.0, 4.0], batch_sizes=[9.0, 2.5, 40.0])
+    problem = Problem(Model(noise=1.0, spectrum=Spectrum([0.5], [1.0])), gamma=plan)
+    units = np.spacing([3.0, 5.0])  # sums of small whole numbers are exact, but for one rounding of each place
+    stable = 1.0 - problem.stability
+    found = jump_error(problem, np.array([1.0, 3.0, 4.0, 5.0, 9.0]), np.array([1.0]), np.array([0.25]))
+    first, second = 0.25 * units * [abs(2.0 / 2.5 - 3.0 / 9.0), abs(4.0 / 40.0 - 2.0 / 2.5)]
+    fade = [math.exp(-stable * time) for time in (1.0, 2.0, 4.0)]
+    exact = [0.0, first, first * fade[0], first * fade[1] + second, (first * fade[1] + second) * fade[2]]
+    assert found == pytest.approx(np.array(exact) / stable, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_a_misplaced_jump_is_part_of_the_claimed_error(closure):
+    plan = Discrete(rates=[1e9 + 0.1, 1e9, 300.0], batch_sizes=[2e9, 8e9, 3000.0])
+    problem = Problem(Model(noise=2.0, spectrum=Spectrum([1.0, 0.25], [1.0, 0.5])), gamma=plan, closure=closure)
+    at = np.array([0.999e9, plan.breaks[1], plan.total_intrinsic_time])
+    method = solve_panels if closure == "volterra" else solve_second_moments
+    values, error, _ = method(problem, at, 1e-10)
+    # near the jump from 1/8 to 1/10 at 2e9, where floats are 2.4e-7 apart: K(0) = 1 + 1/16
+    moved = 0.025 * 1.0625 * np.spacing(2e9) * (values[1] + 2.0)
+    assert error[1] >= moved > 1e-9
+    assert 0.0 < error[0] < 1e-10 and 0.0 < error[2] < 1e-10
+
+
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_a_misplaced_jump_is_forgotten_like_the_modes_forget(closure):
+    plan = Discrete(rates=[1e9 + 0.1, 1e9, 300.0], batch_sizes=[3e9, 1e11, 3000.0])
+    method = solve_panels if closure == "volterra" else solve_second_moments
+    later = {}
+    for rate in (1.0, 0.05):
+        problem = Problem(Model(noise=2.0, spectrum=Spectrum([rate], [1.0])), gamma=plan, closure=closure)
+        jump = plan.breaks[1]
+        _, error, _ = method(problem, np.array([jump, jump + 10.0]), 1e-10)
+        later[rate] = error[1] / error[0]
+        # exp(-2 rate 10), slower by what comes back: gamma rate/2 of it, or gamma rate^2 of the mode itself
+        assert later[rate] >= math.exp(-20.0 * rate)
+    assert later[1.0] < 1e-2 and later[0.05] > 0.3

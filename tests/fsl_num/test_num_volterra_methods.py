@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from models import loss_of, problem_of
 
-from fsl_num import given_spectrum
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, StableDecay, schedule
 from fsl_num.volterra import METHODS, Problem, Spectrum
-from fsl_num.volterra.solution import _METHODS, _choose
+from fsl_num.volterra.solution import choose
 
 GIVEN = Spectrum([1.0, 0.5, 0.1], [0.5, 0.2, 0.3], 0.05)
 
@@ -36,49 +35,41 @@ def test_every_method_takes_a_given_spectrum(name):
 
 def test_which_method_refuses_what_and_why():
     smooth, steps = StableDecay(peak=0.3, final=0.1, steps=9.0, decay_fraction=0.5), Discrete(rates=[0.3, 0.1])
-    large = {"s": 0.5, "beta": 2.0, "size": 2001}
-    for name, kind in _METHODS.items():
-        refusals = [kind.refusal(name, of_gamma(gamma)) for gamma in (0.3, smooth, steps)]
-        if name in ("secular", "constant", "laplace"):
-            assert refusals[0] is None and all("constant gamma" in each for each in refusals[1:])
-        elif name == "discrete":
-            assert "needs a Discrete schedule, got float" in refusals[0]
-            assert "needs a Discrete schedule, got StableDecay; use 'panels'" in refusals[1]
-            assert refusals[2] is None
-        else:
-            assert refusals == [None] * 3
-        if name != "discrete":
-            too_large = kind.refusal(name, of_gamma(0.3, **large))
-            assert (too_large is None) == (name != "constant")
-            assert kind.refusal(name, of_gamma(0.3, **(large | {"size": 2000}))) is None
-    with pytest.raises(ValueError, match="method 'discrete' needs a Discrete schedule, got StableDecay; use 'panels'"):
-        loss_of(of_gamma(smooth), 1.0, method="discrete")
+    for name in ("secular", "constant", "laplace"):
+        for plan in (smooth, steps):
+            with pytest.raises(ValueError, match=f"method '{name}' needs a constant gamma"):
+                loss_of(of_gamma(plan), 0.1, method=name)
+    for plan, kind in ((0.3, "float"), (smooth, "StableDecay")):
+        with pytest.raises(ValueError, match=f"method 'discrete' needs a Discrete schedule, got {kind}; use 'panels'"):
+            loss_of(of_gamma(plan), 1.0, method="discrete")
+    with pytest.raises(ValueError, match="method 'constant' needs model_size <= 2000, got 2001; use 'panels'"):
+        loss_of(of_gamma(0.3, s=0.5, beta=2.0, size=2001), 1.0, method="constant")
 
 
-def test_a_tolerance_is_for_some_methods_and_digits_for_the_others():
-    for name, kind in _METHODS.items():
-        assert kind.precise == (name in ("constant", "laplace", "high_precision", "enclosure"))
-        assert kind.tolerance == (name in ("panels", "discrete", "secular"))
+def test_digits_are_for_the_methods_that_take_them():
+    for name in ("panels", "secular", "reference"):
+        with pytest.raises(ValueError, match="digits is only for the methods constant, laplace, high_precision, encl"):
+            loss_of(of_gamma(0.3), 1.0, method=name, digits=20)
 
 
 def test_long_steps_are_left_to_panels():
     # thirty times the fastest mode's time on the average
     for rate, method in ((29.9, "discrete"), (30.0, "discrete"), (30.1, "panels")):
         plan = Discrete(rates=[rate] * 4, batch_sizes=200.0)
-        assert _choose(of_gamma(plan), None)[0] == method
+        assert choose(of_gamma(plan), None)[0] == method
     fast = Spectrum([2.0, 0.1], [1.0, 1.0])
-    assert _choose(of_gamma(Discrete(rates=[14.9] * 4, batch_sizes=200.0), spectrum=fast), None)[0] == "discrete"
-    assert _choose(of_gamma(Discrete(rates=[15.1] * 4, batch_sizes=200.0), spectrum=fast), None)[0] == "panels"
+    assert choose(of_gamma(Discrete(rates=[14.9] * 4, batch_sizes=200.0), spectrum=fast), None)[0] == "discrete"
+    assert choose(of_gamma(Discrete(rates=[15.1] * 4, batch_sizes=200.0), spectrum=fast), None)[0] == "panels"
 
 
 def test_the_choice_depends_on_how_many_modes_there_are():
     for size, method in ((2000, "secular"), (2001, "panels")):
         spectrum = Spectrum(np.linspace(0.001, 0.01, size), np.ones(size))
-        assert _choose(of_gamma(0.01, spectrum=spectrum), None)[0] == method
+        assert choose(of_gamma(0.01, spectrum=spectrum), None)[0] == method
     for size, method in ((100, "constant"), (101, "laplace")):
-        assert _choose(of_gamma(0.1, s=0.5, beta=2.0, size=size), 30)[0] == method
-    assert _choose(of_gamma(Constant(peak=0.3, steps=30.0), s=0.5, beta=2.0, size=math.inf), None)[0] == "secular"
-    assert "gaussian" in _choose(replace(of_gamma(np.sqrt), closure="gaussian"), None)[1]
+        assert choose(of_gamma(0.1, s=0.5, beta=2.0, size=size), 30)[0] == method
+    assert choose(of_gamma(Constant(peak=0.3, steps=30.0), s=0.5, beta=2.0, size=math.inf), None)[0] == "secular"
+    assert "gaussian" in choose(replace(of_gamma(np.sqrt), closure="gaussian"), None)[1]
 
 
 def test_which_problems_are_enclosed_where_digits_are_asked_for():
@@ -87,15 +78,15 @@ def test_which_problems_are_enclosed_where_digits_are_asked_for():
     few, many = (Discrete(rates=[0.1] * steps) for steps in (1000, 1001))
     decay = StableDecay(peak=0.3, final=0.1, steps=9.0, decay_fraction=0.5)
     chosen = {
-        "few steps": _choose(of_gamma(few, **model), 20)[0],
-        "many steps": _choose(of_gamma(many, **model), 20)[0],
-        "decay": _choose(of_gamma(decay, **model), 100)[0],
-        "digits": _choose(of_gamma(decay, **model), 101)[0],
-        "another curve": _choose(of_gamma(lambda t: 0.1 + 0.0 * t, **model), 20)[0],
-        "few modes": _choose(of_gamma(decay, **(model | {"size": 100})), 20)[0],
-        "more modes": _choose(of_gamma(decay, **(model | {"size": 101})), 20)[0],
-        "moments": _choose(replace(of_gamma(decay, **model), closure="gaussian"), 20)[0],
-        "unstable": _choose(of_gamma(Discrete(rates=[2.0]), **model), 20)[0],
+        "few steps": choose(of_gamma(few, **model), 20)[0],
+        "many steps": choose(of_gamma(many, **model), 20)[0],
+        "decay": choose(of_gamma(decay, **model), 100)[0],
+        "digits": choose(of_gamma(decay, **model), 101)[0],
+        "another curve": choose(of_gamma(lambda t: 0.1 + 0.0 * t, **model), 20)[0],
+        "few modes": choose(of_gamma(decay, **(model | {"size": 100})), 20)[0],
+        "more modes": choose(of_gamma(decay, **(model | {"size": 101})), 20)[0],
+        "moments": choose(replace(of_gamma(decay, **model), closure="gaussian"), 20)[0],
+        "unstable": choose(of_gamma(Discrete(rates=[2.0]), **model), 20)[0],
     }
     assert {name for name, method in chosen.items() if method == "enclosure"} == {"few steps", "decay", "more modes"}
     assert set(chosen.values()) == {"enclosure", "high_precision"}
@@ -109,38 +100,6 @@ def test_rounding_is_claimed_as_it_grows_near_the_edge_of_stability():
         # a relative change of the kernel changes the loss by that over 1 - stability at most
         assert (found.error >= 8.0 * 2.0**-52 / distance * found.values).all()
         assert (found.error <= 1e-12 * found.values).all()
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0])
-@pytest.mark.parametrize("name", ["rates", "weights_signal", "tail"])
-def test_numbers_that_no_spectrum_has_are_refused(name, bad):
-    given = {"rates": [1.0, 0.5], "weights_signal": [1.0, 0.5], "tail": 0.1}
-    with pytest.raises(ValueError, match=name):
-        Spectrum(**(given | {name: bad if name == "tail" else [1.0, bad]}))
-
-
-def test_zeros_of_a_spectrum():
-    with pytest.raises(ValueError, match=r"rates must be finite and positive, got 0.0 \(1 such values\)"):
-        Spectrum([1.0, 0.0], [1.0, 1.0])
-    assert Spectrum([1.0, 0.5], [0.0, 0.0]).signal(np.ones(2)).tolist() == [0.0, 0.0]
-    with pytest.raises(ValueError, match=r"weights_signal must be finite and at least 0, got -1.0 \(2 such values\)"):
-        Spectrum([1.0, 0.5], [-1.0, -2.0])
-    for wrong in (1.0, [], [[1.0]], ["a"]):
-        with pytest.raises(TypeError):
-            Spectrum(wrong, [1.0])
-    with pytest.raises(ValueError, match="got 2 and 1"):
-        Spectrum([1.0, 0.5], [1.0])
-
-
-@pytest.mark.parametrize("chunk", [1, 3, 7, 2_000_000])
-def test_sums_over_a_spectrum_in_parts(monkeypatch, chunk):
-    monkeypatch.setattr(given_spectrum, "_CHUNK", chunk)
-    t = np.linspace(0.0, 3.0, 10).reshape(2, 5)
-    signal = 0.5 * np.exp(-2.0 * t) + 0.2 * np.exp(-t) + 0.3 * np.exp(-0.2 * t)
-    kernel = np.exp(-2.0 * t) + 0.25 * np.exp(-t) + 0.01 * np.exp(-0.2 * t)
-    assert GIVEN.signal(t) == pytest.approx(signal, rel=1e-14, abs=0.0)  # sums of three numbers
-    assert GIVEN.forgetting_kernel(t) == pytest.approx(kernel, rel=1e-14, abs=0.0)
-    assert GIVEN.signal(np.empty((0, 2))).shape == (0, 2)
 
 
 @pytest.mark.parametrize("size", [7, 1000, 1001, 5000])

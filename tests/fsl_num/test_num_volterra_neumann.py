@@ -11,12 +11,13 @@ from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from models import problem_of
+from scipy.signal import lfilter
 
 from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.schedules import SCHEDULES, schedule
 from fsl_num.spectrum import trace
-from fsl_num.volterra import Problem, UnstableProblemError, solve
+from fsl_num.volterra import Problem, Spectrum, UnstableProblemError, solve
 from fsl_num.volterra.neumann import neumann_series
 
 
@@ -122,3 +123,82 @@ def test_without_label_noise_the_pointwise_ratio_exceeds_the_norm() -> None:
 def test_bad_input_is_refused_in_words(call: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def of_three_modes(**changes):
+    return _problem(**({"size": 3, "horizon": 30.0} | changes))
+
+
+def test_each_term_is_the_operator_applied_to_the_one_before():
+    """(T^n g)' mode by mode: y_k' = -2 lambda_k y_k + lambda_k^2 gamma T^(n-1) g, by fine trapezoids."""
+    plan = schedule("linear", peak=0.4, steps=30.0, final=0.1)
+    problem = of_three_modes(gamma=plan, horizon=None)
+    t = np.linspace(0.0, problem.end, 60001)
+    lam = np.arange(1.0, 4.0) ** -2.0
+    # gamma^2 is linear in intrinsic time for the linear schedule
+    gamma = np.sqrt(0.4**2 + (0.1**2 - 0.4**2) * t / problem.end)
+    before = (
+        problem.model.approximation_error + (lam**1.0 * np.exp(-2.0 * np.multiply.outer(t, lam))) @ np.ones(3) + 1.0
+    )
+    at = np.array([0.1, 0.5, 1.0]) * problem.end
+    found = neumann_series(problem, at, terms=3)
+    for term in found.terms:
+        driven = gamma * before
+        total = np.zeros(t.size)
+        for x in lam.tolist():
+            decay = math.exp(-2.0 * x * t[1])
+            pieces = np.concatenate([[0.0], 0.5 * t[1] * (driven[1:] + decay * driven[:-1])])
+            total += x**2 * lfilter([1.0], [1.0, -decay], pieces)  # y_(i+1) = decay y_i + piece
+        # the trapezoids are good to (2 t_1)^2/12 = 1e-8 relative; the terms are halves
+        assert 2.0 * term == pytest.approx(np.interp(at, t, total), rel=1e-7, abs=0.0)
+        before = total
+
+
+@pytest.mark.parametrize("terms", [2, 3, 5])
+def test_the_rest_of_the_law_is_a_geometric_series(terms):
+    problem = of_three_modes(noise=0.0, s=2.0, size=math.inf, horizon=1e3)
+    found = neumann_series(problem, 1e3, terms=terms)
+    last = float(found.ratios[-1])
+    share = last / (1.0 - last)
+    ends = found.terms[:, -1]
+    # a supremum of a product is at most the product of the suprema, and at least what it is at the end
+    assert ends[-1] / ends[0] * share <= found.law_excess_error * (1.0 + 1e-9)
+    assert found.law_excess_error <= np.prod(found.ratios) * share * (1.0 + 1e-9)
+    many = neumann_series(problem, 1e3, terms=60)
+    assert many.law_excess_error < 1e-9
+    assert found.law_excess <= many.law_excess * (1.0 + 1e-9) <= found.law_excess + found.law_excess_error
+    assert found.law_excess >= ends[1:].sum() / ends[0] * (1.0 - 1e-9)
+    assert found.remainder == pytest.approx(ends[-1] * share, rel=1e-12, abs=0.0)
+    assert found.partial_sums.shape == (terms + 1, 1)
+    assert found.partial_sums[-1, 0] - found.partial_sums[0, 0] == pytest.approx(ends.sum(), rel=1e-12, abs=0.0)
+
+
+def test_terms_that_underflow_are_refused_and_times_just_beyond_the_end_are_the_end():
+    with pytest.raises(ValueError, match="12 terms underflow"):
+        neumann_series(of_three_modes(gamma=1e-40), 1.0)
+    found = neumann_series(of_three_modes(), [30.0 * (1.0 + 5e-13), 2.0, 2.0])
+    assert found.t.tolist() == [2.0, 30.0]
+    assert neumann_series(of_three_modes(), 30.0, terms=2).terms.shape == (2, 1)
+    with pytest.raises(ValueError, match="t must be finite and in"):
+        neumann_series(of_three_modes(), 30.0 * (1.0 + 2e-12))
+
+
+def test_terms_of_the_series_for_one_mode():
+    # T^n of the constant delta + sigma^2 = 2, halved: int K gamma, and int K gamma of that
+    problem = Problem(Model(noise=1.5, spectrum=Spectrum([1.0], [0.0], 0.5)), gamma=0.3, horizon=4.0)
+    found = neumann_series(problem, [0.5, 4.0], terms=3)
+    x = 2.0 * np.array([0.5, 4.0])
+    first = 0.15 * (1.0 - np.exp(-x))
+    second = 0.15**2 * (1.0 - np.exp(-x) * (1.0 + x))
+    third = 0.15**3 * (1.0 - np.exp(-x) * (1.0 + x + 0.5 * x**2))
+    assert found.terms == pytest.approx(np.array([first, second, third]), abs=1e-12)  # the error of a term
+    sums = 0.25 + np.cumsum([0.0 * x, first, second, third], axis=0)
+    assert found.partial_sums == pytest.approx(sums, abs=5e-12)
+    # the ratios rise with t: the largest are those at the end
+    assert found.contraction == pytest.approx(second[1] / first[1], rel=1e-10, abs=0.0)
+    assert found.ratios[1] == pytest.approx(third[1] / second[1], rel=1e-10, abs=0.0)
+    assert found.largest == pytest.approx([first[1], second[1], third[1]], rel=1e-10, abs=0.0)
+    rest = found.ratios[1] / (1.0 - found.ratios[1])
+    assert found.remainder == pytest.approx(third * rest, rel=1e-9, abs=0.0)
+    assert found.law_excess == pytest.approx((second + third)[1] / first[1], rel=1e-9, abs=0.0)
+    assert found.law_excess_error == pytest.approx(third[1] / first[1] * rest, rel=1e-9, abs=0.0)

@@ -52,7 +52,7 @@ def functionals(sample: Sample) -> list[tuple[Any, float]]:
     return [(point, _functional(point, *sample.point)) for point in points]
 
 
-def _ansatz(sample: Sample, *, at: str, held: float = 1.0, signal: float = 1.0) -> Value:
+def ansatz(sample: Sample, *, at: str, held: float = 1.0, signal: float = 1.0) -> Value:
     """The ansatz with c_3 = 1/(c (1 - 1/beta)), c_4 = sigma^2, c_5 = c, gamma = 1 - 1/beta and the noise of eta_1 kept.
 
     ``at``: its signal and shares at T(i) ("the drop"), as printed, or at T(k) and since T(i-1) ("the end").
@@ -83,9 +83,9 @@ def _ansatz(sample: Sample, *, at: str, held: float = 1.0, signal: float = 1.0) 
 def _accuracy(at: str, sample: Sample) -> Sharp:
     s, beta = sample.point
     wrong = {
-        "the signal at the drop, as printed": _ansatz(sample, at="the drop"),
-        "a tenth more noise of the first rate": _ansatz(sample, at="the end", held=1.1),
-        "without its first term": _ansatz(sample, at="the end", signal=0.0),
+        "the signal at the drop, as printed": ansatz(sample, at="the drop"),
+        "a tenth more noise of the first rate": ansatz(sample, at="the end", held=1.1),
+        "without its first term": ansatz(sample, at="the end", signal=0.0),
     }
 
     def left(point: Any) -> float:
@@ -96,7 +96,7 @@ def _accuracy(at: str, sample: Sample) -> Sharp:
         whole = float(_rates(point[0], point[1]).sum())
         return float((1.0 + s * beta) * (1.0 + SCALE * whole) ** -(1.0 - 1.0 / beta))
 
-    return Sharp(_ansatz(sample, at=at), left, wrong if at == "the end" else {})
+    return Sharp(ansatz(sample, at=at), left, wrong if at == "the end" else {})
 
 
 HYPOTHESES = (

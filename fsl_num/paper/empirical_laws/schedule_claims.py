@@ -64,7 +64,7 @@ class Ranges:
 # ---- schedules in use ----------------------------------------------------------------------------------------------
 
 
-def _cosine(places: str, *, turn: float, shift: float = 1.0, ratio: float = RATIO) -> Measured:
+def cosine(places: str, *, turn: float, shift: float = 1.0, ratio: float = RATIO) -> Measured:
     """eta_k/eta_max by the formula, with ``turn`` for the factor of (k - 1)/(K - 1) in the cosine."""
     found: Measured = []
     for steps in LENGTHS:
@@ -184,14 +184,14 @@ CLAIMS: tuple[Claim, ...] = (
         "sec:CLRS/cosine", "sec:CLRS", 1207, "the cosine schedule, as printed",
         "With rho = 0.1 the rate (1 + rho)/2 + (1 - rho)/2 cos((k-1)/(K-1)) of the peak ends at a tenth.",
         said.COSINE_PRINTED, ("rho = 0.1", "K from 2 to 33,907"),
-        lambda sample: _cosine("ends", turn=1.0), _ends, regimes=("easy",),
+        lambda sample: cosine("ends", turn=1.0), _ends, regimes=("easy",),
         corrected_by="sec:CLRS/cosine/corrected",
     ),
     Claim(
         "sec:CLRS/cosine/corrected", "sec:CLRS", 1207, "the cosine schedule",
         "With pi (k-1)/(K-1) in the cosine it begins at the peak and ends at rho times the peak.",
         said.COSINE, ("rho = 0.1", "K from 2 to 33,907"),
-        lambda sample: _cosine("ends", turn=math.pi), _ends, regimes=("easy",),
+        lambda sample: cosine("ends", turn=math.pi), _ends, regimes=("easy",),
         role="corrected",
     ),
     Claim(

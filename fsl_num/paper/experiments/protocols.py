@@ -87,7 +87,7 @@ def fits(sample: Sample) -> Numbers:
     return tuple(pair for point in grid_points(sample) for pair in _fits(*point))
 
 
-def _peak(name: str, budget: float) -> float:
+def peak_rate(name: str, budget: float) -> float:
     """The data-optimal orders in the hard regime: D^(-s/(1+s)) for the constant schedule, D^0 for those that decay."""
     return PEAK * budget ** -(POINT[0] / (1.0 + POINT[0])) if name == "constant" else PEAK
 
@@ -99,7 +99,7 @@ def _final_losses(largest: int) -> Numbers:
     for budget in (10**power for power in range(4, largest + 1)):
         risks = {}
         for name in ("constant", "exp-decay", "wsd"):
-            peak = _peak(name, float(budget))
+            peak = peak_rate(name, float(budget))
             risks[name] = final_risk(problem, name, peak, budget)[0]
             law = functional_risk(problem, name, peak, float(budget))
             numbers[f"{name}, D = {budget:.0e}: risk over law"] = risks[name] / law

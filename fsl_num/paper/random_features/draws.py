@@ -59,7 +59,7 @@ def drawn(
     """``runs`` draws at each of the model sizes ``sizes``, every draw with a random stream of its own."""
     root = int(np.random.SeedSequence([seed, 7]).generate_state(1)[0])
     tables = over_runs(
-        _draw, [(s, beta, size) for size in sizes], runs, seed=root, executor=None, name="random features"
+        draw, [(s, beta, size) for size in sizes], runs, seed=root, executor=None, name="random features"
     )
     return tuple(
         tuple(
@@ -70,7 +70,8 @@ def drawn(
     )
 
 
-def _draw(s: float, beta: float, size: int, generator: np.random.Generator) -> Array:
+def draw(s: float, beta: float, size: int, generator: np.random.Generator) -> Array:
+    """One random projection: its eigenvalues, its signals, its tail and that of random signs of the target."""
     eigenvalues, squares = features(s, beta, size)
     root = np.sqrt(eigenvalues)
     weighted = random_projection(size, eigenvalues.size, generator) * root

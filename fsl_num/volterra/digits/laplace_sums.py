@@ -25,7 +25,7 @@ _FIRST = 3  # the Euler-Maclaurin sums start at this many times the digits: more
 _MOST = 100  # and at most at this many times
 
 
-class _Series:
+class Series:
     """Numbers that the derivatives at all p share, computed when first needed."""
 
     def __init__(self, mp: Any, beta: Any, powers: tuple[Any, ...]) -> None:
@@ -44,7 +44,7 @@ class _Series:
             self.bernoulli.append(mp.bernoulli(2 * k) / (2 * k))
 
 
-def _end_terms(series: _Series, p: Any, x: Any) -> list[Any] | None:
+def _end_terms(series: Series, p: Any, x: Any) -> list[Any] | None:
     """Return g(x)/2 less the derivative terms, g = x^-q/(p + 2 x^-beta), for each power q; None if one diverges."""
     # g(x(1+z)) = x^-q (1+z)^-q R(z) with R = 1/(p + 2 x^-beta (1+z)^-beta), one power series in z for all q
     mp = series.mp
@@ -90,7 +90,7 @@ def residues(mp: Any, q: Any, beta: Any, p: Any, first: Any) -> Any:
     return total
 
 
-def tails(series: _Series, p: Any, first: int) -> list[Any] | None:
+def tails(series: Series, p: Any, first: int) -> list[Any] | None:
     """Return sum_{j >= first} j^-q/(p + 2 j^-beta) for each power q, or None where ``first`` is too small."""
     mp, beta = series.mp, series.beta
     x = mp.mpf(first)
@@ -131,7 +131,7 @@ class TransferSums:
             return
         self._beta = problem.number("beta", mp)
         self._powers = (2 * self._beta, 1 + problem.number("s", mp) * self._beta)
-        self._series = _Series(mp, self._beta, self._powers)
+        self._series = Series(mp, self._beta, self._powers)
 
     def _head(self, p: Any, first: int, after: int) -> list[Any]:
         mp = self._mp

@@ -103,7 +103,7 @@ class March:
         total = sum(self._state, self._modes.delta)
         return (total - radius).union(total + radius)
 
-    def _collocate(self, panel: Panel) -> list[list[Any]]:
+    def collocate(self, panel: Panel) -> list[list[Any]]:
         """Return exact Legendre coefficients of all modes on the panel, [n][k]: the guess."""
         flint, modes, table = self._flint, self._modes, self._table
         h, start = panel.width.mid(), [u.mid() for u in self._state]
@@ -138,8 +138,8 @@ class March:
         Raises ArithmeticError where gamma is so large that the panel itself does not contract.
         """
         flint = self._flint
-        rows = self._collocate(panel)
-        sizes, slopes = self._defects(panel, rows)
+        rows = self.collocate(panel)
+        sizes, slopes = self.defects(panel, rows)
         total = [sum(row, flint.arb(0)) for row in rows]
         total[0] += self._constant
         begins = _alternating(rows)
@@ -156,7 +156,7 @@ class March:
                 slopes=slopes,
             )
 
-    def _defects(self, panel: Panel, rows: list[list[Any]]) -> tuple[list[Any], list[Any]]:
+    def defects(self, panel: Panel, rows: list[list[Any]]) -> tuple[list[Any], list[Any]]:
         """Return for every mode bounds of |R| and of |R'| on the panel, R as in the head of this file."""
         flint, modes = self._flint, self._modes
         series = [sum(row, flint.arb(0)) for row in rows]

@@ -28,7 +28,7 @@ MOST_PIECES = 10_000
 
 _GUARD = 25
 _RATIO = 1.6  # of the ends of neighbouring panels: their polynomials then gain a digit a stage
-_ROUNDS = 3
+ROUNDS = 3
 _DEEPEST = 120  # digits that a round may use so that those asked for are left
 
 
@@ -109,7 +109,7 @@ def _by_panels(flint: Any, problem: Problem, times: list[Any], digits: int) -> t
         raise ValueError(f"enclosures follow at most {MOST_PIECES} pieces of gamma, got {len(parts)}")
     depth = digits
     best: tuple[float, list[Any], dict[str, Any]] | None = None
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         stages = _stages(parts, problem.model.fastest, depth)
         # the eigenvectors of the collocation matrix lose about a digit a stage
         with flint.ctx.workprec(math.ceil((depth + _GUARD + 1.1 * stages) / math.log10(2.0))):

@@ -1,0 +1,58 @@
+"""Private names of the packages in a test, read from its source."""
+
+import ast
+
+from project import PACKAGES
+
+SHOWN = {"_repr_html_", "_repr_latex_"}
+"""What notebooks ask for: public, for all its underscores."""
+
+
+def is_private(name):
+    """Whether a name begins with one underscore, and is not one that notebooks ask for."""
+    return name.startswith("_") and not name.startswith("__") and name not in SHOWN
+
+
+def private_names(source):
+    """One sentence for each private name of ours that a test imports, asks an object for, or replaces by its name."""
+    tree = ast.parse(source)
+    outside = set(_names_from_outside(tree)) | {"self", "cls"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            used = [part for name in _imported(node) for part in name.split(".")]
+        elif isinstance(node, ast.Attribute) and _root(node) not in outside:
+            used = [node.attr]
+        elif isinstance(node, ast.Call) and _replaces(node) and _root(node.args[0]) not in outside:
+            texts = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
+            used = [part for text in texts if isinstance(text, str) for part in text.split(".")]
+        else:
+            continue
+        yield from (f"line {node.lineno}: {name}" for name in used if is_private(name))
+
+
+def _imported(node):
+    """The dotted names that a statement imports from our packages."""
+    above = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+    return [above + each.name for each in node.names if (above + each.name).split(".")[0] in PACKAGES]
+
+
+def _names_from_outside(tree):
+    """The names that stand for modules of others, or for what is in them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and not _imported(node):
+            yield from ((each.asname or each.name).split(".")[0] for each in node.names)
+
+
+def _root(node):
+    """The name at the left end of a chain of attributes, subscripts and calls; the text itself of a string."""
+    while not isinstance(node, ast.Name | ast.Constant):
+        inner = getattr(node, "value", None) or getattr(node, "func", None)
+        if not isinstance(inner, ast.AST):
+            return ""
+        node = inner
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _replaces(call):
+    """Whether a call is one of monkeypatch's that name an attribute."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in {"setattr", "delattr"} and bool(call.args)

@@ -1,0 +1,45 @@
+"""R5: no test uses a private name of the packages: what no public name shows is not worth a test."""
+
+import pytest
+from project import ROOT
+from scan_private import private_names
+
+SOURCES = sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_a_test_uses_public_names(path):
+    assert not list(private_names((ROOT / path).read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from fsl_num.volterra.panels import _march",
+        "from fsl_num._home import march",
+        "import fsl_sym._home",
+        "from fsl_num.volterra import panels\npanels._march()",
+        "import fsl_num.volterra.panels\nfsl_num.volterra.panels._march()",
+        "from fsl_num import Problem\nProblem()._end",
+        "from fsl_num.volterra import panels\nmonkeypatch.setattr(panels, '_LAST', 3)",
+        "from fsl_num.volterra import panels\nmonkeypatch.delattr(panels.Radau, '_nodes')",
+        "monkeypatch.setattr('fsl_num.volterra.panels._LAST', 3)",
+    ],
+)
+def test_the_scanner_sees_a_private_name(source):
+    assert len(list(private_names(source))) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from fsl_num.volterra import panels\nprint(panels.__name__, panels._repr_html_)",
+        "import os\nos._exit(1)",
+        "from sympy import Expr\nmonkeypatch.setattr(Expr, '_random', None)",
+        "import score\nmonkeypatch.setattr(score, '_LONGEST', 4.0)",
+        "class Test:\n    def ask(self):\n        return self._answer",
+        "from fsl_num.volterra import panels\nmonkeypatch.setattr(panels, 'solve', '_text')",
+    ],
+)
+def test_the_scanner_lets_other_names_pass(source):
+    assert not list(private_names(source))

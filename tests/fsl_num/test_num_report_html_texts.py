@@ -1,0 +1,89 @@
+"""Texts of the page lose nothing, and what they mark is marked."""
+
+import math
+import re
+from html import unescape
+
+import pytest
+from html_reading import Reader
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fsl_num.claims.errata import errata
+from fsl_num.claims.registry import all_claims
+from fsl_num.report.html.texts import Texts, anchors, number
+
+
+def seen(html):
+    """What a reader sees, without tags."""
+    return unescape(re.sub(r"<[^>]+>", "", html))
+
+
+def test_what_is_not_marked_is_shown_as_it_was_written():
+    texts = [each.wording for each in all_claims()]
+    assert len(texts) > 100
+    for text in texts:
+        if not re.search(r"\$[^$]+\$|`[^`]+`", text):
+            assert seen(Texts()(text)) == text
+            assert seen(Texts().sentence(text)).lower() == text.lower()
+
+
+def test_every_formula_of_the_errata_is_typeset():
+    for each in errata():
+        for text in (each.as_printed, each.corrected, each.evidence):
+            root = Reader(Texts()(text)).root
+            assert len(list(root.find("math"))) >= text.count("$") / 2, each.id  # a long one in pieces
+            assert len(list(root.find("code"))) == text.count("`") / 2, each.id  # none of them a formula in its source
+
+
+def test_formulas_and_code_are_marked():
+    root = Reader(Texts()("for $s > 0$ and `x < 1`, $5 each")).root
+    assert [node.text for node in root.find("math")] == ["s>0"]
+    assert [node.text for node in root.find("code")] == ["x < 1"]
+    assert root.text == "for s>0 and x < 1, $5 each"
+
+
+@given(st.text(st.sampled_from("ab Me_^-+(){}[]<>=~*'12.,:/&\"$`\\β"), max_size=40))
+@example("$<b>$ `<b>` <b>")
+@example("$^1$")
+def test_any_text_stays_well_formed(text):
+    root = Reader(Texts({"ab": "x"})(text)).root
+    assert not list(root.find("b"))
+    if "$" not in text and "`" not in text:
+        assert root.text == text
+
+
+def test_names_are_linked_whole_and_not_in_formulas_or_other_code():
+    text = Texts({"thm:x": "one", "thm:x/y": "two"})
+    root = Reader(text("thm:x, thm:x/y, thm:x/z, athm:x, `f(thm:x)` and `thm:x` of $thm:x$.")).root
+    assert [(node.text, node.attributes["href"]) for node in root.find("a")] == [
+        ("thm:x", "#one"),
+        ("thm:x/y", "#two"),
+        ("thm:x", "#one"),
+    ]
+    assert not list(Reader(text.unlinked("thm:x")).root.find("a"))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("the law", "The law"), ("beta > 1", "beta > 1"), ("a law", "A law"), ("a = 1", "a = 1"), ("e_M(t)", "e_M(t)")],
+)
+def test_a_sentence_begins_with_a_capital_unless_with_a_formula(text, shown):
+    assert Texts().sentence(text) == Texts()(shown)
+
+
+@given(st.lists(st.text(max_size=8), unique=True, max_size=8))
+def test_anchors_differ(names):
+    found = anchors("claim", names)
+    assert list(found) == names
+    assert len(set(found.values())) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z][\w-]*", each, re.ASCII) for each in found.values())
+
+
+@given(st.floats(-1e307, 1e307) | st.sampled_from([math.nan, math.inf, -math.inf]))
+def test_a_number_reads_back(value):
+    text = number(value).replace("−", "-")
+    if math.isfinite(value):
+        digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+        text = re.sub(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)$", lambda power: "1e" + power[1].translate(digits), text)
+        assert float(text.replace(" × 1e", "e")) == pytest.approx(value, rel=0.006)  # three digits
