@@ -16,7 +16,7 @@ def is_private(name):
 def private_names(source):
     """One sentence for each private name of ours that a test imports, asks an object for, or replaces by its name."""
     tree = ast.parse(source)
-    outside = set(_names_from_outside(tree)) | {"self", "cls"}
+    outside = set(_names_from_outside(tree)) | {"self", "cls", "super"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             used = [part for name in _imported(node) for part in name.split(".")]
