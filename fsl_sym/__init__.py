@@ -22,7 +22,7 @@ _HOME: dict[str, str] = {
     "I1": "integrals",
     "I2": "integrals",
     "Order": "order",
-    "OrderRange": "exponents.solve",
+    "OrderRange": "order",
     "Progress": "exponents.clock",
     "REGIMES": "domain",
     "Regime": "domain",

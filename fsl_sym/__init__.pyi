@@ -15,7 +15,6 @@ from fsl_sym.exponents.certificate import Certificate as Certificate
 from fsl_sym.exponents.certificate import check as check
 from fsl_sym.exponents.clock import Progress as Progress
 from fsl_sym.exponents.solve import ExponentSolution as ExponentSolution
-from fsl_sym.exponents.solve import OrderRange as OrderRange
 from fsl_sym.exponents.solve import Region as Region
 from fsl_sym.exponents.solve import optimal_exponents as optimal_exponents
 from fsl_sym.exponents.solve import optimal_exponents_at as optimal_exponents_at
@@ -31,6 +30,7 @@ from fsl_sym.integrals import stable_phase_noise as stable_phase_noise
 from fsl_sym.laws import ScalingLaw as ScalingLaw
 from fsl_sym.laws import scaling_law as scaling_law
 from fsl_sym.order import Order as Order
+from fsl_sym.order import OrderRange as OrderRange
 from fsl_sym.order import dominant as dominant
 from fsl_sym.proof import Derivation as Derivation
 from fsl_sym.proof import Formula as Formula

@@ -20,9 +20,9 @@ from sympy import Symbol, factor
 from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation_derivation import allocation_derivations
 from fsl_sym.domain import REGIMES, Regime, regime_of
-from fsl_sym.exponents.solve import ExponentSolution, OrderRange, Region, optimal_exponents
+from fsl_sym.exponents.solve import ExponentSolution, Region, optimal_exponents
 from fsl_sym.laws import BUDGETS, SCHEDULES, ScalingLaw, scaling_law
-from fsl_sym.order import Order
+from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import Derivation
 from fsl_sym.symbols import RANGES, B, D, K, M, N, beta, gamma, r, s
 from fsl_sym.values import FrozenMapping, exact, fields_only

@@ -11,7 +11,7 @@ from sympy import And, Eq
 from fsl_num.report.tables import latex_table, table
 from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation import Allocation, AllocationRegime
-from fsl_sym.exponents.solve import OrderRange
+from fsl_sym.order import OrderRange
 from fsl_sym.proof import Derivation
 
 LABELS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(

@@ -27,9 +27,8 @@ from fsl_num.report.tables import fields, latex_table, markdown_table, rendered,
 from fsl_num.report.verification import records_table, resolution_note, unresolved, verification
 from fsl_sym.allocation import AllocationRegime, optimal_allocation
 from fsl_sym.allocation import table as table_of_allocations
-from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.laws import BUDGETS, SCHEDULES
-from fsl_sym.order import Order
+from fsl_sym.order import Order, OrderRange
 from fsl_sym.symbols import C, beta, s
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -11,9 +11,8 @@ from sympy import Gt, Rational
 from fsl_sym.allocation import QUANTITIES, optimal_allocation, table
 from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES
 from fsl_sym.exponents.certificate import check
-from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.laws import BUDGETS, SCHEDULES
-from fsl_sym.order import Order
+from fsl_sym.order import Order, OrderRange
 from fsl_sym.symbols import D, beta, s
 from fsl_sym.values import exact
 

@@ -12,8 +12,8 @@ from sympy import And, Eq, Integer, Max, Min, Rational, Symbol, log, symbols
 from fsl_sym.domain import Domain
 from fsl_sym.exponents.certificate import check
 from fsl_sym.exponents.law import Law
-from fsl_sym.exponents.solve import ExponentSolution, OrderRange, optimal_exponents
-from fsl_sym.order import Order
+from fsl_sym.exponents.solve import ExponentSolution, optimal_exponents
+from fsl_sym.order import Order, OrderRange
 
 FEW = examples(20)
 """Each example is a law solved from scratch, some hundredths of a second."""

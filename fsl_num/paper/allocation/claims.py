@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from fsl_num.paper.allocation.forms import at_least, derived_claim, point, printed_claim
-from fsl_sym.exponents.solve import OrderRange
-from fsl_sym.order import UNIT
+from fsl_sym.order import UNIT, OrderRange
 
 Formula = dict[str, OrderRange]
 

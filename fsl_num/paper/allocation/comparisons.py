@@ -16,9 +16,8 @@ from fsl_num.paper.allocation.forms import HYPOTHESES, End, allocation_formula, 
 from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_risk
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import EASY, HARD, REGIMES
-from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.laws import BUDGETS, SCHEDULES
-from fsl_sym.order import Order
+from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import AllOf, Formula, all_of, tends
 from fsl_sym.symbols import C, D, M, N, beta, s
 

@@ -15,9 +15,8 @@ from fsl_num.claims.statements import Equivalent, Joint, Statement, growth
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import REGIMES
-from fsl_sym.exponents.solve import OrderRange
 from fsl_sym.laws import scaling_law
-from fsl_sym.order import Order
+from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import AllOf, Formula, all_of
 from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 
