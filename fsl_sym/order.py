@@ -113,6 +113,74 @@ class Order:
         return f"${self.as_latex(Symbol('N', positive=True))}$"
 
 
+@dataclass(frozen=True)
+class OrderRange:
+    """The growth of an optimal variable: from ``lower`` to ``upper``, None where nothing bounds it on that side.
+
+    >>> OrderRange(Order(1), Order(1)).is_point, OrderRange(Order(1), None).is_point
+    (True, False)
+    """
+
+    lower: Order | None
+    upper: Order | None
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the optimum leaves the variable no freedom, constants aside."""
+        return self.lower is not None and self.upper is not None and self.lower.equals(self.upper)
+
+    @property
+    def order(self) -> Order:
+        """The order of an optimum that is a point; ValueError where it is a range.
+
+        >>> OrderRange(Order(1), Order(1)).order
+        Order(power=1, log_power=0)
+        """
+        if not self.is_point or self.lower is None:
+            raise ValueError(f"the optimum is no point but a range, {self}: take its lower or its upper end")
+        return self.lower
+
+    @property
+    def power(self) -> Expr:
+        """The power of the budget of an optimum that is a point; ValueError where it is a range."""
+        return self.order.power
+
+    @property
+    def log_power(self) -> Expr:
+        """The power of the budget's logarithm of an optimum that is a point; ValueError where it is a range."""
+        return self.order.log_power
+
+    def as_text(self, base: Symbol) -> str:
+        """The order or the range as plain text.
+
+        >>> OrderRange(Order(1), None).as_text(Symbol("D"))
+        'at least D'
+        """
+        lower, upper = (None if end is None else end.as_text(base) for end in (self.lower, self.upper))
+        if lower is None:
+            return "anything" if upper is None else f"at most {upper}"
+        if upper is None:
+            return f"at least {lower}"
+        return lower if self.is_point else f"from {lower} to {upper}"
+
+    def as_latex(self, base: Symbol) -> str:
+        r"""The order or the range in LaTeX: powers of ``base`` and of its logarithm.
+
+        >>> print(OrderRange(Order(1), None).as_latex(Symbol("D")))
+        \gtrsim D
+        """
+        lower, upper = (None if end is None else end.as_latex(base) for end in (self.lower, self.upper))
+        if lower is None:
+            return r"\text{any}" if upper is None else rf"\lesssim {upper}"
+        if upper is None:
+            return rf"\gtrsim {lower}"
+        return lower if self.is_point else rf"\text{{from }} {lower} \text{{ to }} {upper}"
+
+    def subs(self, values: Any) -> OrderRange:
+        """The range with parameters replaced."""
+        return OrderRange(*(None if end is None else end.subs(values) for end in (self.lower, self.upper)))
+
+
 def _power_text(base: str, power: Expr) -> str:
     if power == 0 or power == 1:
         return base if power == 1 else ""
