@@ -284,7 +284,8 @@ _USELESS = 0.1
 """No relative error of this size is handed on: what follows from it would be no answer."""
 
 _STEEPEST = 300.0  # power of the index: beyond it the sums underflow within a few features
-_FEATURES_LISTED = 100
+ALL_MODES = 100
+"""Models up to this size may keep every mode: more are no gain."""
 
 _SHORTEST = 1e-100  # horizon: what serves longer serves shorter, and 1/t^2 stays a float
 
@@ -348,11 +349,11 @@ def _useful(found: Modes, powers: tuple[float, float], beta: float, size: float)
 
 def _every_mode(powers: tuple[float, float], beta: float, size: float, horizon: float) -> Modes:
     """Return every mode of a small model: nothing but rounding is then wrong, however steep its sums are."""
-    if size > _FEATURES_LISTED:
+    if size > ALL_MODES:
         raise ValueError(
             f"beta and s beta must be at most about 80 for a model of {size:g} features in floats, got beta = {beta:g}"
             f" and s beta = {powers[1] - 1.0:g}: the sums over features fall below what floats hold; ask for digits,"
-            f" or for at most {_FEATURES_LISTED} features"
+            f" or for at most {ALL_MODES} features"
         )
     index = np.arange(1.0, size + 1.0)
     rates = index**-beta

@@ -5,6 +5,7 @@ No profile has a deadline: the machines are slow and shared, and a slow example 
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -54,3 +55,11 @@ def cache_of_the_session(tmp_path_factory):
         del os.environ["FSL_CACHE"]
     else:
         os.environ["FSL_CACHE"] = before
+
+
+@pytest.fixture(scope="session")
+def paper():
+    """The source of the paper that FSL_PAPER names."""
+    if not os.environ.get("FSL_PAPER"):
+        pytest.skip("FSL_PAPER does not name the TeX source of the paper")
+    return Path(os.environ["FSL_PAPER"]).read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fsl_num.results import Result
 from fsl_num.schedules import Discrete, Schedule
-from fsl_num.schedules.discrete import step_values, steps_and_batches
+from fsl_num.schedules.discrete import running_sums, step_values, steps_and_batches
 from fsl_num.validation import Array, positive, whole_size
 
 Steps = npt.NDArray[np.int64]
@@ -47,8 +47,7 @@ class Plan(Result):
             raise ValueError("rates must hold a positive one: with all of them 0 there is no training")
         size = rates.size
         wanted = np.arange(1, size + 1) if self.recorded is None else _recorded(self.recorded, size)
-        # a plain running sum of a million rates would lose three digits
-        times = np.concatenate([[0.0], np.cumsum(rates, dtype=np.longdouble)]).astype(np.float64)
+        times = running_sums(rates)
         if self.recorded is None:  # every update after which there is a loss to predict
             wanted = wanted[times[wanted] > 0.0]
         if times[wanted[0]] <= 0.0:

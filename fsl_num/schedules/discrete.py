@@ -58,6 +58,15 @@ def steps_and_batches(rates: Any, batch_sizes: Any) -> tuple[Array, Array]:
     return eta, batches
 
 
+def running_sums(values: Any) -> Array:
+    """Return 0 and the sums of the first one, two, ... values; a plain sum of a million would lose three digits.
+
+    >>> running_sums([0.5, 0.25]).tolist()
+    [0.0, 0.5, 0.75]
+    """
+    return np.concatenate([[0.0], np.cumsum(values, dtype=np.longdouble)]).astype(np.float64)
+
+
 def _distinct(values: Array) -> tuple[Array, Any]:
     """Return the distinct values of a non-decreasing array and where each comes first."""
     first = np.flatnonzero(np.concatenate([[True], np.diff(values) > 0.0]))
@@ -88,8 +97,7 @@ class Discrete(Schedule):
         if not rates.any():
             raise ValueError("rates must hold a positive one: with all of them 0 there is no training")
         set_field = object.__setattr__
-        # a plain running sum of a million rates would lose three digits of the places of the late steps
-        starts = np.concatenate([[0.0], np.cumsum(rates, dtype=np.longdouble)]).astype(np.float64)
+        starts = running_sums(rates)
         rests = (starts[-1] - starts)[::-1].copy()  # the same jumps, seen from the end
         gammas = rates if (batches == 1.0).all() else rates / batches
         arrays = {"rates": rates, "batch_sizes": batches, "_starts": starts, "_rests": rests, "_gammas": gammas}

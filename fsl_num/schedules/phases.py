@@ -16,6 +16,7 @@ import numpy as np
 
 from fsl_num.schedules.base import Schedule
 from fsl_num.schedules.constant import Constant
+from fsl_num.schedules.discrete import running_sums
 from fsl_num.validation import Array, positive
 
 _AT_A_JUMP = 8.0  # spacings of T: solvers ask at a jump itself, up to the rounding of T - t, for the phase that ends
@@ -23,18 +24,13 @@ _CLOSEST = 20  # halvings of a phase towards an end at which its rate vanishes
 _EQUAL = 1e-12  # of the peak: rates closer than this are no jump, but rounding
 
 
-def _sums(values: list[float]) -> Array:
-    """Return the running sums, from 0 on; with more bits, for there may be thousands."""
-    return np.concatenate([[0.0], np.cumsum(values, dtype=np.longdouble)]).astype(np.float64)
-
-
 class _Places:
     """Where the phases begin and end, in one clock: counted from the start, and counted from the end."""
 
     def __init__(self, lengths: list[float]) -> None:
         self.lengths = np.array(lengths)
-        self.before = _sums(lengths)[:-1]
-        self.after = _sums(lengths[::-1])[-2::-1]
+        self.before = running_sums(lengths)[:-1]
+        self.after = running_sums(lengths[::-1])[-2::-1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +244,7 @@ class Consecutive(Phased):
             raise TypeError(f"of must hold one or more schedules, got {[type(phase).__name__ for phase in given]}")
         object.__setattr__(self, "of", given)
         object.__setattr__(self, "peak", max(phase.peak for phase in given))
-        object.__setattr__(self, "steps", float(_sums([phase.steps for phase in given])[-1]))
+        object.__setattr__(self, "steps", float(running_sums([phase.steps for phase in given])[-1]))
         super().__post_init__()
 
     @property

@@ -9,12 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from fsl_num.compression import Modes, compress
+from fsl_num.compression import ALL_MODES, Modes, compress
 
 __all__ = ["ALL_MODES", "Modes", "kernel_modes"]
-
-ALL_MODES = 100
-"""Models up to this size keep every mode."""
 
 
 @lru_cache(maxsize=32)

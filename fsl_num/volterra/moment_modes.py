@@ -20,13 +20,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from fsl_num.compression import compress
+from fsl_num.compression import ALL_MODES, compress
 from fsl_num.exponential_sums import exponential_sum_float
 from fsl_num.validation import Array
 from fsl_num.volterra.problem import Problem
-
-ALL_MODES = 100
-"""Models up to this size, and spectra given as lists, keep every mode."""
 
 _HEAD = 16  # terms of the full sums that are summed as they stand; the rest is a power series in G
 _MOST_TERMS = 400

@@ -1,9 +1,7 @@
 """The files of the errata: what is refused, with its place, and that what they quote are words of the paper."""
 
-import os
 import re
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from tex_labels import labels
@@ -122,14 +120,6 @@ def test_what_tex_writes_in_two_ways_is_one():
 def test_quotes_are_closed():
     assert [each.id for each in errata() if each.as_printed.count('"') % 2] == []
     assert sum(map(len, map(quotations, errata()))) > 20
-
-
-@pytest.fixture(scope="module")
-def paper():
-    """The source of the paper that FSL_PAPER names."""
-    if not os.environ.get("FSL_PAPER"):
-        pytest.skip("FSL_PAPER does not name the TeX source of the paper")
-    return Path(os.environ["FSL_PAPER"]).read_text(encoding="utf-8")
 
 
 def test_what_is_quoted_are_words_of_the_paper(paper):

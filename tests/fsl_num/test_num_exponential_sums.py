@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from late_sums import late
 
 from fsl_num.exponential_sums import (
     DIRECT,
@@ -101,21 +102,6 @@ def test_numbers_as_text_need_digits() -> None:
 def test_a_sum_below_the_smallest_float_is_0_without_a_warning() -> None:
     # of the order of t^(-39/1.25): 1e-936
     assert exponential_sum(40.0, 1e30, 1.25) == 0.0
-
-
-WIDE = mpmath.mp.clone()
-WIDE.dps = 130
-
-
-def late(power: Any, t: Any, beta: Any) -> Any:
-    """The infinite sum at late times: the integral of x^-p exp(-2 t x^-beta) over (0, inf).
-
-    The summand is flat at 0 with all its derivatives, and at infinity, so that the sum differs by less than any power
-    of t: by about exp(-c t^(1/(1 + beta))).
-    """
-    power, t, beta = WIDE.mpf(power), WIDE.mpf(t), WIDE.mpf(beta)
-    shape = (power - 1) / beta
-    return (2 * t) ** -shape * WIDE.gamma(shape) / beta
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from typing import Any
 
 import mpmath
 import pytest
+from late_sums import WIDE as WIDER
+from late_sums import late
 
 from fsl_num import exponential_sums_digits
 from fsl_num.exponential_sums_digits import (
@@ -75,21 +77,6 @@ def test_late_sums_of_large_powers_are_integrals(power: int) -> None:
     found = exponential_sum_digits(power, 1e8, 1.3, math.inf, 1, 30)
     shape = (WIDE.mpf(power) - 1) / WIDE.mpf(1.3)
     assert _close(found, WIDE.gamma(shape) * WIDE.mpf(2e8) ** -shape / WIDE.mpf(1.3), 29)
-
-
-WIDER = mpmath.mp.clone()
-WIDER.dps = 130
-
-
-def late(power: Any, t: Any, beta: Any) -> Any:
-    """The infinite sum at late times: the integral of x^-p exp(-2 t x^-beta) over (0, inf).
-
-    The summand is flat at 0 with all its derivatives, and at infinity, so that the sum differs by less than any power
-    of t: by about exp(-c t^(1/(1 + beta))).
-    """
-    power, t, beta = WIDER.mpf(power), WIDER.mpf(t), WIDER.mpf(beta)
-    shape = (power - 1) / beta
-    return (2 * t) ** -shape * WIDER.gamma(shape) / beta
 
 
 @pytest.mark.parametrize("digits", [15, 50, 80])

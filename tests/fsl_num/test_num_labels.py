@@ -1,8 +1,6 @@
 """The account of the paper: who verifies what, and that it is the account of the source wherever that is at hand."""
 
 import json
-import os
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -46,14 +44,6 @@ def test_the_places_of_a_source_are_found():
         (21, 21, "box", "sec:one:21"),
     ]
     assert labels(SOURCE) == {"sec:one", "thm:a", "eqn: b"}
-
-
-@pytest.fixture(scope="module")
-def paper():
-    """The source of the paper that FSL_PAPER names."""
-    if not os.environ.get("FSL_PAPER"):
-        pytest.skip("FSL_PAPER does not name the TeX source of the paper")
-    return Path(os.environ["FSL_PAPER"]).read_text(encoding="utf-8")
 
 
 def test_the_account_is_that_of_the_paper(paper):

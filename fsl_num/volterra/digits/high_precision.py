@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.compression import ALL_MODES
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Discrete
 from fsl_num.validation import whole_size
@@ -33,9 +34,6 @@ from fsl_num.volterra.radau import RadauTable, radau_table
 
 LARGEST = 2000
 """The most modes of a given spectrum."""
-
-ALL_MODES = 100
-"""Power laws of at most so many modes keep them all."""
 
 MOST_STAGES = 80
 _FIRST_STAGES = 57  # two times five quarters of it are within the most
