@@ -246,3 +246,12 @@ def test_a_former_spelling_still_works_and_says_so(capsys):
     shown = capsys.readouterr()
     assert shown.err == "fsl: --batch is called --batch-size now\n"
     assert json.loads(shown.out) == answer([*WSD, "--batch-size", "2"], capsys)
+
+
+def test_files_may_begin_with_a_byte_order_mark_and_numbers_have_long_exponents(tmp_path, capsys):
+    path = tmp_path / "rates.txt"
+    path.write_bytes(b"\xef\xbb\xbf0.1\n0.2\n1e-320\n")
+    found = answer([*MODEL, "--model-size", "2", "--schedule-file", str(path)], capsys)
+    assert float(found["time"][0]) == pytest.approx(0.3, rel=1e-15)
+    path.write_text("0.1\n1e400\n", encoding="utf-8")
+    assert "below 1.8e308" in refusal([*MODEL, "--model-size", "2", "--schedule-file", str(path)], capsys)

@@ -355,3 +355,14 @@ def test_steep_laws_keep_every_mode_of_a_small_model_and_large_ones_are_refused(
     assert modes.error < 1e-12
     with pytest.raises(ValueError, match="at most about 80 for a model of 1000 features"):
         compress(0.5, 400.0, 1000, 1e6)
+
+
+def test_every_mode_of_a_small_steep_model_claims_its_rounding() -> None:
+    modes = compress(100.0, 2.0, 20, 1e3)
+    exact = mpmath.mp.clone()
+    exact.dps = 40
+    for t in (0.0, 3.0, 700.0):
+        for value, power in ((modes.signal(t), 201), (modes.kernel(t), 4)):
+            true = exact.fsum(exact.mpf(j) ** -power * exact.exp(-2 * exact.mpf(t) / j**2) for j in range(1, 21))
+            assert 0.0 < abs(exact.mpf(float(value)) / true - 1) <= modes.error < 1e-12 or value == float(true)
+    assert modes.error > 201 * 2.0**-53

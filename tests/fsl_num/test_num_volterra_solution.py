@@ -65,3 +65,23 @@ def test_waves_that_the_panels_miss_are_said_to_need_breaks():
     )
     found = solve(problem, 100.0)
     assert not found.success and "breaks where gamma turns" in found.message
+
+
+@pytest.mark.parametrize("options", [{"method": "panels"}, {"digits": 20}, {}])
+def test_without_signal_and_noise_there_is_no_risk(options):
+    nothing = Model(spectrum=Spectrum([1.0], [0.0]), noise=0.0)
+    found = solve(Problem(nothing, gamma=lambda t: 0.1 + 0.0 * t, horizon=9.0), [0.5, 9.0], **options)
+    assert [float(each) for each in found.excess_risk] == [0.0, 0.0] == found.error.tolist() and found.success
+
+
+def test_steep_sums_of_a_small_model_are_solved_to_what_is_claimed():
+    problem = Problem(Model(s=100.0, beta=2.0, size=20, noise=1.0), gamma=0.3, horizon=100.0)
+    found, exact = solve(problem, 100.0), solve(problem, 100.0, digits=30)
+    assert abs(found.excess_risk[0] - float(exact.excess_risk[0])) <= found.error[0] < 1e-13
+    with pytest.raises(ValueError, match="at most about 80 for a model of 1000 features"):
+        solve(Problem(Model(s=20.0, beta=8.0, size=1000, noise=1.0), gamma=0.3, horizon=1e4), 1e4)
+
+
+def test_eigenvalues_whose_squares_overflow_are_refused():
+    with pytest.raises(ValueError, match="rates must be at most 1e\\+150"):
+        Spectrum([1e151, 1.0], [1.0, 1.0])
