@@ -7,11 +7,12 @@ from fsl_num.claims.runner import verify as verify
 from fsl_num.claims.runner import verify_all as verify_all
 from fsl_num.compression import Modes as Modes
 from fsl_num.compression import compress as compress
-from fsl_num.curves.columns import curve_from as curve_from
 from fsl_num.curves.curve import LossCurve as LossCurve
 from fsl_num.curves.fit import fit as fit
+from fsl_num.curves.logs import curve_from as curve_from
 from fsl_num.curves.plan import Plan as Plan
 from fsl_num.curves.reading import read_curve as read_curve
+from fsl_num.curves.reading import read_curves as read_curves
 from fsl_num.curves.result import FitResult as FitResult
 from fsl_num.experiments.final_loss import final_losses as final_losses
 from fsl_num.experiments.loss_dynamics import loss_dynamics as loss_dynamics

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import PurePath
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from fsl_num.cli.inputs import InputError, real_number, refused
 from fsl_num.cli.options import REAL, Arguments, Names, Option, Read, whole
+from fsl_num.cli.rates import rates_of_file
 
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
+    from fsl_num.curves.logs import LogOptions
 
 
 def curve_options() -> list[Option]:
@@ -19,11 +24,16 @@ def curve_options() -> list[Option]:
     shapes, between = Names("fsl_num.curves.rates:WARMUP_SHAPES"), Names("fsl_num.curves.rates:BETWEEN")
     pairs, units = "which column is what, by name or position from 0", Names("fsl_num.curves.columns:UNITS")
     options: list[tuple[str, dict[str, Any]]] = [
-        ("--warmup", {"type": whole(0), "default": 0, "help": "updates of warmup (default: 0)"}),
+        ("--warmup", {"type": whole(0), "help": "updates of warmup (default: where the rate rises at the start)"}),
         ("--warmup-shape", {"type": shapes, "default": "linear", "help": "(default: linear, from 0)"}),
         ("--between", {"type": between, "default": "auto", "help": "the rate between two rows (default: auto)"}),
         ("--columns", {"metavar": "step=A,loss=B", "help": pairs}),
         ("--loss-unit", {"type": units, "default": "auto", "help": "(default: by the name of the column)"}),
+        ("--rates", {"metavar": "FILE", "help": "the rate of every update, one a row, for logs that hold none"}),
+        ("--tokens-per-step", {"type": REAL, "help": "of one update, where the steps of a log count tokens"}),
+        ("--restarts", {"type": Names("fsl_num.curves.logs:RESTARTS"), "default": "refuse",
+                        "help": "steps that come again (default: refuse)"}),
+        ("--branch-of", {"metavar": "FILE[@STEP]", "help": "the run from whose checkpoint later ones went on"}),
         ("--drop-missing", {"is_flag": True, "help": "leave out the rows in which a column is empty"}),
         ("--smooth", {"type": whole(1, "ROWS"), "help": "centred median of so many rows (odd)"}),
         ("--first-step", {"type": whole(0), "help": "leave out the rows before this step"}),
@@ -35,40 +45,93 @@ def curve_options() -> list[Option]:
     return [Option(name, section=section, **more) for name, more in options]
 
 
-def read_files(arguments: Arguments, paths: Sequence[str]) -> list[LossCurve]:
-    """The curves of the files, in their order, each named by the part of its path that tells it from the others."""
-    from fsl_num.curves.reading import read_curve
+def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, LossCurve]]:
+    """The curves of each group of files, by what was typed; each named by the part of its path that tells it apart.
 
+    Where a file holds several runs, the name of the run is added to what was typed. What was decided in reading a log
+    is said, a line a curve.
+    """
+    paths = [path for group in groups for path in group]
     sizes = list(arguments.model_size) or [None]
     if len(sizes) not in (1, len(paths)):
         raise InputError(f"--model-size needs one number, or one for each of the {len(paths)} files, not {len(sizes)}")
     sizes = sizes * len(paths) if len(sizes) == 1 else sizes
-    doubled = sorted({path for path in paths if list(paths).count(path) > 1})
+    doubled = sorted({path for path in paths if paths.count(path) > 1})
     if doubled:
         raise InputError(f"{doubled[0]!r} is named twice; each file counts once, for training or for prediction")
     if arguments.smooth is not None and arguments.smooth % 2 == 0:
         raise InputError(f"--smooth must be odd, so that the window has a middle row, not {arguments.smooth}")
-    columns = _columns(arguments.columns)
-    curves = []
-    for path, name, size in zip(paths, short_names(paths), sizes, strict=True):
-        with refused():
-            curve = read_curve(
-                path,
-                columns=columns,
-                loss_unit=arguments.loss_unit,
-                drop_missing=arguments.drop_missing,
-                batch_size=None if arguments.batch_size is None else float(arguments.batch_size),
-                warmup=arguments.warmup,
-                warmup_shape=arguments.warmup_shape,
-                between=arguments.between,
-                model_size=None if size is None else float(size),
-                name=name,
-            )
+    options = _options(arguments)
+    parent, branch_step = _parent(arguments, options)
+    named = dict(zip(paths, zip(short_names(paths), sizes, strict=True), strict=True))
+    with refused():
+        return [_read_group(arguments, group, named, options, parent, branch_step) for group in groups]
+
+
+def _read_group(
+    arguments: Arguments,
+    paths: Sequence[str],
+    named: Mapping[str, tuple[str, Any]],
+    options: LogOptions,
+    parent: tuple[str, LossCurve] | None,
+    branch_step: int | None,
+) -> dict[str, LossCurve]:
+    from fsl_num.curves.reading import together
+
+    typed = {path: _joined(path) for path in paths}
+    curves = {}
+    for source in together(list(typed.values()), options):
+        path = next(path for path, parts in typed.items() if source.paths[0] in parts)
+        name, size = named[path]
+        read = source.curves(replace(options, name=name, model_size=None if size is None else float(size)))
+        for curve in read:
+            if parent is not None and path != parent[0] and (branch_step or curve.step[0] > parent[1].step[0]):
+                curve = curve.branched(parent[1], branch_step)
+            for note in curve.notes:
+                click.echo(f"fsl: {curve.name}: {note}", err=True)
             if arguments.first_step is not None or arguments.last_step is not None:
                 last = arguments.last_step if arguments.last_step is not None else int(curve.step[-1])
                 curve = curve.between_steps(arguments.first_step or 0, last)
-            curves.append(curve if arguments.smooth is None else curve.smoothed(arguments.smooth))
+            label = path if len(read) == 1 and not source.inside else curve.name
+            curves[label] = curve if arguments.smooth is None else curve.smoothed(arguments.smooth)
     return curves
+
+
+def _options(arguments: Arguments) -> LogOptions:
+    from fsl_num.curves.logs import LogOptions
+
+    with refused():
+        return LogOptions(
+            columns=_columns(arguments.columns),
+            loss_unit=arguments.loss_unit,
+            drop_missing=arguments.drop_missing,
+            restarts=arguments.restarts,
+            tokens_per_step=None if arguments.tokens_per_step is None else float(arguments.tokens_per_step),
+            schedule=None if arguments.rates is None else rates_of_file(arguments.rates, "--rates"),
+            batch_size=None if arguments.batch_size is None else float(arguments.batch_size),
+            warmup=arguments.warmup,
+            warmup_shape=arguments.warmup_shape,
+            between=arguments.between,
+        )
+
+
+def _parent(arguments: Arguments, options: LogOptions) -> tuple[tuple[str, LossCurve] | None, int | None]:
+    """The run of ``--branch-of FILE[@STEP]``, with its path, and the step."""
+    from fsl_num.curves.reading import read_curve
+
+    if arguments.branch_of is None:
+        return None, None
+    path, at, step = arguments.branch_of.rpartition("@")
+    if not at or not step.isascii() or not step.isdigit():
+        path, step = arguments.branch_of, ""
+    with refused():
+        known = {field.name: getattr(options, field.name) for field in fields(options)}
+        return (path, read_curve(_joined(path), **known)), int(step) if step else None
+
+
+def _joined(path: str) -> list[str]:
+    """The files of one run, typed with + between them; a file whose own name holds one is itself."""
+    return [path] if Path(path).exists() or "+" not in path else path.split("+")
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,8 @@ def run_fit(arguments: Arguments) -> int:
     """Check, read, fit, predict, print, write."""
     check_targets({"--save": arguments.save, "--plot": arguments.plot})
     level = _level(arguments)
-    train, test = _curves(arguments)
+    fitted, predicted = read_files(arguments, arguments.train, arguments.predict)
+    train, test = list(fitted.values()), list(predicted.values())
     from fsl_num.curves.fit import fit
     from fsl_num.report import fits as report
 
@@ -49,8 +50,8 @@ def run_fit(arguments: Arguments) -> int:
         scores = result.scores(test, level) if test else {}
         figure = result.plot(test or None, level)[0].figure if arguments.plot is not None else None
         if arguments.json:
-            fitted = {} if result.law.final_only else result.scores()
-            named = (_by_path(arguments.train, train, fitted), _by_path(arguments.predict, test, scores))
+            own = {} if result.law.final_only else result.scores()
+            named = (_by_path(fitted, own), _by_path(predicted, scores))
             show_json(report.fit_json(result, *named))
         else:
             show(*report.fit_text(result, scores, level))
@@ -84,7 +85,8 @@ def run_predict(arguments: Arguments) -> int:
 def run_compare(arguments: Arguments) -> int:
     """Fit every law, score it on the runs to predict, print the table."""
     level = _level(arguments)
-    train, test = _curves(arguments)
+    fitted, predicted = read_files(arguments, arguments.train, arguments.predict)
+    train, test = list(fitted.values()), list(predicted.values())
     from fsl_num.curves.compare import COMPARED, compare
     from fsl_num.report import fits as report
 
@@ -92,17 +94,11 @@ def run_compare(arguments: Arguments) -> int:
         laws = arguments.laws or COMPARED
         result = compare(train, test, laws, level=level, progress=progress, **_settings(arguments))
     if arguments.json:
-        paths = {curve.name: path for path, curve in zip(arguments.predict, test, strict=True)}
+        paths = {curve.name: path for path, curve in predicted.items()}
         show_json(report.comparison_json(result, paths))
     else:
         show(*report.comparison_text(result, [curve.name for curve in test], level))
     return 0 if result.fits else 1
-
-
-def _curves(arguments: Arguments) -> tuple[list[LossCurve], list[LossCurve]]:
-    """The runs to fit and those to predict."""
-    curves = read_files(arguments, [*arguments.train, *arguments.predict])
-    return curves[: len(arguments.train)], curves[len(arguments.train) :]
 
 
 def _level(arguments: Arguments) -> float:
@@ -112,10 +108,9 @@ def _level(arguments: Arguments) -> float:
     return level
 
 
-def _by_path(paths: Sequence[str], curves: Sequence[LossCurve], scores: Mapping[str, Score]) -> dict[str, Score]:
+def _by_path(curves: Mapping[str, LossCurve], scores: Mapping[str, Score]) -> dict[str, Score]:
     """Scores under the paths as they were typed; {} where there are none."""
-    named = zip(paths, curves, strict=True)
-    return {path: scores[curve.name] for path, curve in named if curve.name in scores}
+    return {path: scores[curve.name] for path, curve in curves.items() if curve.name in scores}
 
 
 @contextmanager

@@ -86,9 +86,8 @@ def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Nu
     return rows
 
 
-def rates_of_file(path: str) -> list[float]:
-    """The learning rates of ``--schedule-file``, one a row, none negative and not all 0."""
-    option = "--schedule-file"
+def rates_of_file(path: str, option: str = "--schedule-file") -> list[float]:
+    """The learning rates of such an option, one a row, none negative and not all 0."""
     rates = numbers_of_file(path, option, "a learning rate", nearest_double)
     if (least := min(rates)) < 0:
         raise InputError(f"{option}: row {rates.index(least) + 1} holds {least!r}, but none may be negative")

@@ -39,7 +39,7 @@ class LossCurve(Result):
     :mod:`~fsl_num.curves.rates`. ``model_size``: number of parameters. ``rows``: numbers by which errors name the rows
     (lines of a file; default 0, 1, ...). ``smoothing``: what was done to the losses, in words. ``counts``: of how many
     measured losses each row is the mean (default 1), ``scatter`` their spread about it, of log loss: see
-    :mod:`~fsl_num.curves.averages`.
+    :mod:`~fsl_num.curves.averages`. ``notes``: what was decided when it was read from a log, in sentences.
 
     Raises CurveError, which names the row, or TypeError.
 
@@ -62,6 +62,7 @@ class LossCurve(Result):
     smoothing: str = "none"
     counts: Any = None
     scatter: float = 0.0
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         loss = _column("loss", self.loss, None)
@@ -132,9 +133,7 @@ class LossCurve(Result):
             )
         last = int(steps[-1])
         if self.schedule is None:
-            rates = rates_of_rows(
-                self.step, self.lr, warmup=self.warmup, warmup_shape=self.warmup_shape, between=self.between
-            )
+            rates = self.rates(self.warmup)
         else:
             whole = as_plan(self.schedule, warmup=self.warmup)
             if whole.rates.size < last:
@@ -157,6 +156,14 @@ class LossCurve(Result):
             return Plan(rates[:last], steps, self.warmup, batch, size, self.name)
         except ValueError as error:
             raise CurveError(f"{self.name}: {error}") from error
+
+    def rates(self, warmup: int) -> Array:
+        """Return the learning rate of every update up to the last row, from those of the rows, after such a warmup.
+
+        >>> LossCurve([1, 3], [3.0, 2.5], lr=[0.1, 0.1]).rates(0).tolist()
+        [0.1, 0.1, 0.1]
+        """
+        return rates_of_rows(self.step, self.lr, warmup=warmup, warmup_shape=self.warmup_shape, between=self.between)
 
     @property
     def observed(self) -> Array:
@@ -183,6 +190,36 @@ class LossCurve(Result):
         """
         known = {"schedule": self.plan, "lr": None, "batch_size": 1.0, "rows": None, "counts": None}
         return replace(self, step=step, loss=loss, **{**known, **changed})
+
+    def branched(self, parent: LossCurve, at: int | None = None) -> LossCurve:
+        """Return the curve as that of a run which went on from a checkpoint of another.
+
+        The rates before it are those of ``parent``. ``at``: the update at which it branched; default: its first row.
+        Where its steps begin before, they count from there. Raises CurveError where the parent was not so long.
+
+        >>> parent = LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.2, 0.2, 0.2])
+        >>> branch = LossCurve([1, 2], [2.3, 2.2], lr=[0.1, 0.0]).branched(parent, 3)
+        >>> branch.step.tolist(), branch.plan.rates.tolist()
+        ([4, 5], [0.2, 0.2, 0.2, 0.1, 0.1])
+        """
+        before, first = parent.plan.rates, int(self.step[0])
+        begin = first if at is None else int(whole_size("at", at, infinite=False))
+        if not 0 < begin <= before.size:
+            raise CurveError(
+                f"{self.name}: it would branch at update {begin}, and {parent.name} has {before.size}; say at which"
+                " update it branched (--branch-of FILE@STEP)"
+            )
+        shift = begin if first < begin else 0
+        own = self.plan.rates if shift else self.plan.rates[begin:]
+        note = f"a branch of {parent.name} at update {begin}: the rates before are those of that run"
+        return replace(
+            self,
+            step=self.step + shift,
+            lr=None,
+            schedule=np.append(before[:begin], own),
+            warmup=parent.warmup,
+            notes=(*self.notes, note),
+        )
 
     def averaged(self, rows: int) -> LossCurve:
         """Return at most ``rows`` rows, each the mean of the losses in a range of updates that no jump of the rate parts.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.curves.columns import Table
+from fsl_num.curves.tables import Table
 
 
 class Gathered:

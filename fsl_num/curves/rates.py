@@ -16,6 +16,7 @@ BETWEEN: Final = ("auto", "hold", "straight")
 """What the rate does between two rows: "hold" keeps that of the row before, "straight" goes straight to the next one,
 "auto" holds where the rate jumps and goes straight where it glides."""
 
+_WARMUP = 0.1  # of the steps: a rise that takes longer is the schedule itself
 _JUMP = 0.1  # of the largest rate
 _NEIGHBOURS = 3.0  # a jump is so many times larger, for each update, than the change on either side of it
 
@@ -69,3 +70,28 @@ def rates_of_rows(
     elif warmup_shape == "cosine":
         rates = np.where(early, lr[0] * np.sin(0.5 * np.pi * k / max(length, 1)) ** 2, rates)
     return np.asarray(rates, dtype=np.float64)
+
+
+def warmup_of(step: Any, lr: Any) -> int:
+    """Return over how many updates the rate rises at the start of a log, 0 where it does not.
+
+    It is a warmup where the rate never falls until it is at its largest, within the first tenth of the steps. Where the
+    rise is a straight line from 0, its end is where that line meets the largest rate, else the first row that has it.
+
+    >>> warmup_of(np.array([200, 400, 9000]), np.array([0.2, 0.3, 0.3]))
+    300
+    >>> warmup_of(np.array([200, 400, 9000]), np.array([0.3, 0.3, 0.1]))
+    0
+    """
+    lr, step = np.asarray(lr, dtype=np.float64), np.asarray(step, dtype=np.float64)
+    if lr.size < 3 or not np.isfinite(lr).all() or not np.isfinite(step).all():
+        return 0
+    top = int(np.argmax(lr >= (1.0 - 1e-3) * lr.max()))  # a thousandth: what a cosine loses until its first row
+    if top == 0 or (np.diff(lr[: top + 1]) < 0.0).any() or step[top] > _WARMUP * step[-1]:
+        return 0
+    rising = lr[:top] > 0.0
+    if not rising.any():
+        return int(step[top])
+    slopes = lr[:top][rising] / np.maximum(step[:top][rising], 1.0)
+    straight = np.ptp(slopes) <= 0.02 * slopes.mean()  # rates recorded an update early or late
+    return int(min(round(float(lr[top] / slopes.mean())), step[top])) if straight else int(step[top])

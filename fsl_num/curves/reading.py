@@ -1,80 +1,36 @@
-"""Read a loss curve from a file: CSV with any delimiter, JSON lines, compressed or not; faults named by line.
-
-Whatever can be read in one way only is read: a byte-order mark, UTF-16, Windows and old Macintosh line ends, comments,
-blank lines, quotes, decimal commas between semicolons, gzip, bzip2 and xz. What could be read in two ways is refused,
-with the line and what to do.
-"""
+"""Read loss curves from files: a run a file, several runs in one, or one run in several files or a folder."""
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
-import json
-import lzma
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
-from itertools import chain, islice
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from fsl_num.curves.columns import Table, curve_of
+from fsl_num.curves.contents import read_tables
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.gathered import Gathered
+from fsl_num.curves.logs import LogOptions, curves_of, single
+from fsl_num.curves.runs import by_run, lacks
+from fsl_num.curves.tables import Table
 
-LARGEST: Final = 2**30
-"""Bytes of text, after decompression, that are read at most: about thirty million rows."""
-
-_BLOCK: Final = 2**22  # bytes read at once
-PIECE: Final = 2**20  # characters that are cut into lines at once
-ROWS: Final = 20_000  # rows whose cells are held as text at once
-
-_COMPRESSED: Final[Mapping[bytes, Callable[[IO[bytes]], Any]]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
-}
-_FOREIGN: Final[Mapping[bytes, str]] = {
-    b"PK\x03\x04": "a ZIP archive or a spreadsheet: unpack it, or save the sheet as CSV",
-    b"PAR1": "a Parquet file: read it with pandas and pass the DataFrame to curve_from, or save it as CSV",
-    b"\x93NUMPY": "a NumPy array: load it and pass its columns to LossCurve",
-    b"\x28\xb5\x2f\xfd": "a file compressed with Zstandard: decompress it first",
-    b"\x89HDF": "an HDF5 file: read it with pandas and pass the DataFrame to curve_from",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
-    b"%PDF": "a PDF document: export the numbers as CSV",
-    b"SQLite format 3": "a database: export the table as CSV",
-}
-_DELIMITERS: Final = ("\t", ";", ",", "|", " ")
-_MARKS: Final[Mapping[bytes, str]] = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+MOST_FILES: Final = 1000
+"""Files of a folder that are read as the logs of one run, at most."""
 
 
-def read_curve(
-    path: str | Path,
-    *,
-    columns: Mapping[str, Any] | None = None,
-    loss_unit: str = "auto",
-    drop_missing: bool = False,
-    schedule: Any = None,
-    batch_size: Any = None,
-    **known: Any,
-) -> LossCurve:
-    """Return the loss curve in a file with the columns step, lr and loss, and perhaps batch size or tokens.
+def read_curve(path: Any, **options: Any) -> LossCurve:
+    """Return the loss curve of one run, in a file, a folder, or several of them that belong together.
 
     Args:
-        path: a CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), or JSON
-            lines with one record a line; as it is or compressed with gzip, bzip2 or xz.
-        columns: which column is what, {"step": ..., "lr": ..., "loss": ..., "batch_size": ..., "tokens": ...}, by name
-            or by position from 0; those not said are found by their names. A file without a header needs positions.
-        loss_unit: "nats", "bits" or "perplexity"; "auto": by the name of the column.
-        drop_missing: leave out the rows in which one of the columns is empty (a log that measures one loss more seldom
-            than another), instead of refusing them.
-        schedule: the learning rate of every update in place of a column, see :class:`~fsl_num.curves.curve.LossCurve`.
-        batch_size: one number in place of a column.
-        known: warmup, warmup_shape, between, model_size, name and smoothing of the curve.
+        path: a CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), JSON or
+            JSON lines, Parquet (needs pandas and pyarrow), or the lines that a trainer printed; as it is or compressed
+            with gzip, bzip2 or xz. A folder, or a list of paths, is one run whose loss and rate stand in several files.
+        options: what the files do not say, see :class:`~fsl_num.curves.logs.LogOptions`: columns, loss_unit,
+            drop_missing, restarts, tokens_per_step, schedule, batch_size, warmup, branch_of, model_size, name and more.
 
     Returns:
-        The curve; its rows bear the numbers of the lines of the file.
+        The curve; its rows bear the numbers of the lines of the file, its ``notes`` say what was decided.
 
     Raises:
         CurveError: naming the line, what was found there and what to do.
@@ -85,244 +41,128 @@ def read_curve(
     ...     read_curve(Path(folder) / "run.csv", warmup=100)
     LossCurve('run', 2 rows, steps 100 to 200)
     """
-    table = read_table(path, header=not _all_positions(columns))
+    said = LogOptions(**options)
+    return single([curve for source in together([path], said) for curve in source.curves(said)], str(path))
+
+
+def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
+    """Return the loss curves of all runs in a file, a folder or a list of them, in their order.
+
+    Several runs may stand in one table (a column that names the run, or a column a run as in a chart), and one run in
+    several files: a file with losses and one with learning rates belong together where they name one run, or where
+    there are no others. ``options`` and errors as in :func:`read_curve`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "loss.csv").write_text("Step,a - loss,b - loss\\n1,3.0,3.5\\n2,2.0,2.5\\n")
+    ...     _ = (Path(folder) / "lr.csv").write_text("Step,a - lr,b - lr\\n1,0.1,0.2\\n2,0.1,0.2\\n")
+    ...     read_curves([Path(folder) / "loss.csv", Path(folder) / "lr.csv"])
+    [LossCurve('loss: a', 2 rows, steps 1 to 2), LossCurve('loss: b', 2 rows, steps 1 to 2)]
+    """
+    said = LogOptions(**options)
+    listed = list(paths) if isinstance(paths, (list, tuple)) else [paths]
+    return [curve for source in together(listed, said) for curve in source.curves(said)]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Tables that hold one or more whole runs, and the paths at which they stand.
+
+    ``inside``: the file, where the path is that of a folder with several runs.
+    """
+
+    paths: tuple[Any, ...]
+    tables: tuple[Table, ...]
+    inside: str = ""
+
+    def curves(self, options: LogOptions) -> list[LossCurve]:
+        """Return the curves, with the paths in every error.
+
+        >>> Source(("run.csv",), (Table({"step": [1], "loss": [3.0], "lr": [0.1]}, [2]),)).curves(LogOptions(name="a"))
+        [LossCurve('a', 1 rows, steps 1 to 1)]
+        """
+        named = replace(options, name=f"{options.name}/{self.inside}") if self.inside and options.name else options
+        with _located(self.paths):
+            return curves_of(self.tables, named)
+
+
+def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
+    """Return what stands at the paths, the files of one run together.
+
+    A path that is itself a list is the files of one run. Raises CurveError where it cannot be said what belongs
+    together.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for role, value in (("loss", 3.0), ("lr", 0.1)):
+    ...         _ = (Path(folder) / f"{role}.csv").write_text(f"Step,{role}\\n1,{value}\\n")
+    ...     [source] = together([Path(folder) / "loss.csv", Path(folder) / "lr.csv"], LogOptions())
+    >>> [path.name for path in source.paths]
+    ['loss.csv', 'lr.csv']
+    """
+    header = not (options.columns and all(isinstance(each, int) for each in options.columns.values()))
+    sources = [source for path in paths for source in _sources(path, header)]
+    if len(sources) == 1 or options.schedule is not None or options.columns:
+        return sources
+    runs = [by_run(source.tables) for source in sources]
+    lacking = [{role for tables in each.values() for role in lacks(tables)} for each in runs]
+    whole = [source for source, roles in zip(sources, lacking, strict=True) if not roles]
+    rest = {at: set(runs[at]) for at, roles in enumerate(lacking) if roles}
+    while rest:
+        first, names = next(iter(rest.items()))
+        own = [at for at, others in rest.items() if names & others]
+        if sorted(map(sorted, (lacking[at] for at in own))) != [["loss"], ["lr"]]:
+            raise CurveError(
+                f"{sources[first].paths[0]}: no learning rate stands beside its loss, or no loss beside its learning"
+                " rate; join the files of one run with + (loss.csv+lr.csv), or give the rate of every update (--rates)"
+            )
+        joined = [sources[at] for at in own]
+        files = tuple(path for source in joined for path in source.paths)
+        whole.append(Source(files, tuple(table for source in joined for table in source.tables)))
+        rest = {at: others for at, others in rest.items() if at not in own}
+    return whole
+
+
+def _sources(path: Any, header: bool) -> list[Source]:
+    files = tuple(path) if isinstance(path, (list, tuple)) else (path,)
+    with _located(files):
+        if len(files) > 1 or not Path(files[0]).is_dir():
+            return [Source(files, tuple(table for file in files for table in read_tables(file, header=header)))]
+        logs = _logs_in(Path(files[0]))
+    runs = {name: tables for name, tables in logs.items() if not any(map(lacks, by_run(tables).values()))}
+    parts = tuple(table for name, tables in logs.items() if name not in runs for table in tables)
+    sources = [Source(files, tuple(tables), name) for name, tables in runs.items()]
+    return [*sources, *([Source(files, parts)] if parts else [])]
+
+
+@contextmanager
+def _located(paths: Sequence[Any]) -> Iterator[None]:
+    """Put the paths in front of an error that does not name them."""
+    shown = " + ".join(map(str, paths))
     try:
-        return curve_of(
-            table,
-            columns=columns,
-            loss_unit=loss_unit,
-            drop_missing=drop_missing,
-            schedule=schedule,
-            batch_size=batch_size,
-            **known,
-        )
+        yield
     except CurveError as error:
-        located = CurveError(f"{path}: {error}")
+        if any(str(error).startswith(str(path)) for path in paths) or f" {paths[0]}" in str(error):
+            raise
+        located = CurveError(f"{shown}: {error}")
         located.row = error.row
         raise located from error
 
 
-def read_table(path: str | Path, *, header: bool = True) -> Table:
-    """Return the cells of a file, column by column, with the number of the line of each row.
-
-    Columns in which every cell is a number are arrays, the others lists of cells as they stand. A file is taken in
-    piece by piece, so that it needs little more memory than its text and these columns.
-
-    ``header``: whether the first row must name the columns (else a first row of numbers is data, and the columns are
-    called "0", "1", ...). Raises CurveError as :func:`read_curve` does.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "run.csv").write_text("# a comment\\nstep;loss\\n1;2,5\\n")
-    ...     table = read_table(Path(folder) / "run.csv")
-    >>> table.columns["step"].tolist(), table.columns["loss"], table.rows.tolist()
-    ([1.0], ['2,5'], [3])
-    """
-    place = Path(path)
-    name = place.name.removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
-    stem = Path(name).stem or name
-    lines = _lines(_text_of(place))
-    first = next(lines, None)
-    if first is None:
-        raise CurveError(
-            f"{place}: the file is empty or holds nothing but blank lines and comments; it needs a header and one row"
-            " a measured step"
-        )
-    lines = chain([first], lines)
-    if first[1].lstrip().startswith(("{", "[")):
-        return _table_of_records(place, stem, lines, a_list=first[1].lstrip().startswith("["))
-    if first[1].lstrip()[:1] == "<":
-        raise CurveError(f"{place}: this looks like a web page, not like a table; download the file itself", first[0])
-    return _table_of_cells(place, stem, lines, header)
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that count, with their numbers, a piece of the text at a time: a million of them at once are heavy."""
-    number, start = 0, 0
-    while start < len(text):
-        end = text.find("\n", start + PIECE) + 1 or len(text)
-        for line in text[start:end].splitlines():
-            number += 1
-            if line.strip() and not line.lstrip().startswith(("#", "%")):
-                yield number, line
-        start = end
-
-
-def _all_positions(columns: Mapping[str, Any] | None) -> bool:
-    return bool(columns) and all(isinstance(each, int) for each in (columns or {}).values())
-
-
-def _text_of(path: Path) -> str:
-    content = _bytes_of(path)
-    for mark, encoding in _MARKS.items():
-        if content.startswith(mark):
-            try:
-                return content.decode(encoding)
-            except UnicodeDecodeError as error:
-                raise CurveError(f"{path}: begins like {encoding} but is not ({error}); save it as UTF-8") from error
-    if b"\x00" in content[:4096] or b"\x00" in content:
-        raise CurveError(f"{path}: holds zero bytes, so it is no text; save the table as CSV in UTF-8")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")  # every byte has a meaning there; digits are the same in both
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            raise CurveError(f"{path} is a directory; give the file of one run")
-        with path.open("rb") as file:
-            start = file.read(16)
-            for mark, kind in _FOREIGN.items():
-                if start.startswith(mark):
-                    raise CurveError(f"{path} is {kind}")
-            file.seek(0)
-            reader: Any = file
-            for mark, opened in _COMPRESSED.items():
-                if start.startswith(mark):
-                    reader = opened(file)
-            content = _read(reader)
-    except FileNotFoundError as error:
-        near = get_close_matches(path.name, [each.name for each in _siblings(path)], 3, 0.6)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise CurveError(f"there is no file {path}{hint}") from error
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise CurveError(f"{path} is compressed and damaged or cut short ({error}); fetch it again") from error
-    except OSError as error:
-        raise CurveError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
-    if len(content) > LARGEST:
-        raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
-    return content
-
-
-def _read(reader: Any) -> bytes:
-    """The content, or a little more than LARGEST of it; one call for all would reserve that much beforehand."""
-    blocks: list[bytes] = []
-    size = 0
-    while size <= LARGEST and (block := reader.read(_BLOCK)):
-        blocks.append(block)
-        size += len(block)
-    return b"".join(blocks)
-
-
-def _siblings(path: Path) -> Sequence[Path]:
-    try:
-        return list(path.parent.iterdir())
-    except OSError:
-        return ()
-
-
-def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], header: bool) -> Table:
-    begin = list(islice(lines, 50))
-    delimiter = _delimiter(path, [line for _, line in begin])
-    lines = chain(begin, lines)
-    first = next(lines)
-    names = _split(path, [first], delimiter)[0]
-    numbered = all(_is_number(cell) for cell in names)
-    if numbered and header:
-        raise CurveError(
-            f"{path}: the first row holds numbers, not the names of the columns; add a first line such as"
-            f" step{delimiter}lr{delimiter}loss, or say the positions: columns={{'step': 0, 'lr': 1, 'loss': 2}}"
-            " (--columns step=0,lr=1,loss=2)",
-            first[0],
-        )
-    if numbered:
-        names, lines = [str(index) for index in range(len(names))], chain([first], lines)
-    doubled = sorted({each for each in names if names.count(each) > 1 and each})
-    if doubled:
-        raise CurveError(f"{path}: the header names {doubled[0]!r} twice; rename one of them", first[0])
-    least = len(names)
-    while least and names[least - 1] == "":
-        least -= 1  # a delimiter at the end of the line: there may be cells beneath, or none
-    columns, comma = Gathered(names), delimiter != ","
-    while part := list(islice(lines, ROWS)):
-        rows = _split(path, part, delimiter)
-        for row, (number, _) in zip(rows, part, strict=True):
-            while len(row) > len(names) and row[-1] == "":
-                row.pop()
-            if not least <= len(row) <= len(names):
-                raise CurveError(
-                    f"{path}: {len(row)} cells where the header has {len(names)} ({', '.join(names)}); the line is cut"
-                    " short, or a delimiter stands within a cell: put the cell in quotation marks",
-                    number,
-                )
-            if len(row) < len(names):
-                row += [""] * (len(names) - len(row))
-        if not columns.rows:
-            comma = comma and not any("." in cell for row in rows[:1000] for cell in row)
-        columns.add(dict(enumerate(zip(*rows, strict=True))), [number for number, _ in part])
-    return columns.table(name, columns.width(least), comma)
-
-
-def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list[list[str]]:
-    """The cells of lines, without the spaces around them."""
-    texts = [" ".join(line.split()) if delimiter == " " else line for _, line in lines]
-    try:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(texts, delimiter=delimiter, strict=True)]
-    except csv.Error as error:
-        raise CurveError(f"{path}: a quotation mark is never closed, or stands within a cell ({error})") from error
-    if len(rows) != len(lines):
-        raise CurveError(f"{path}: a quoted cell runs over several lines; a cell must stay on its line")
-    return rows
-
-
-def _delimiter(path: Path, lines: Sequence[str]) -> str:
-    """The first delimiter that parts every line into the same number of cells, two at least; else the header's."""
-    for each in _DELIMITERS:
-        counts = {_cells(line, each) for line in lines}
-        if len(counts) == 1 and counts.pop() > 1:
-            return each
-    for each in _DELIMITERS:
-        if _cells(lines[0], each) > 1:
-            return each
-    raise CurveError(
-        f"{path}: the first row, {lines[0][:60]!r}, is one cell; a table needs the columns step, lr and loss with a"
-        " comma, semicolon, tab, bar or space between them",
-    )
-
-
-def _cells(line: str, delimiter: str) -> int:
-    if delimiter == " ":
-        return len(line.split())
-    return len(next(csv.reader([line], delimiter=delimiter)))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", "."))
-    except ValueError:
-        return False
-    return True
-
-
-def _table_of_records(path: Path, name: str, lines: Iterator[tuple[int, str]], *, a_list: bool) -> Table:
-    """JSON lines, or one JSON list of records."""
-    found = Gathered([])
-    for part in _list_of_records(path, lines) if a_list else _records(path, lines):
-        for number, record in part:
-            if not isinstance(record, dict):
-                raise CurveError(f"{path}: a record of names and values is needed, not {str(record)[:40]!r}", number)
-        keys = dict.fromkeys(str(key) for _, record in part for key in record)
-        columns = {found.place(key): [record.get(key) for _, record in part] for key in keys}
-        found.add(columns, [number for number, _ in part])
-    return found.table(name, len(found.names), comma=False)
-
-
-def _list_of_records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, Any]]]:
-    try:
-        whole = json.loads("\n".join(line for _, line in lines))
-    except json.JSONDecodeError as error:
-        raise CurveError(f"{path}: begins like a JSON list but is none ({error})") from error
-    yield list(enumerate(whole, 1))
-
-
-def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, Any]]]:
-    while part := list(islice(lines, ROWS)):
-        records = []
-        for number, line in part:
-            try:
-                records.append((number, json.loads(line)))
-            except json.JSONDecodeError as error:
-                raise CurveError(f"{path}: not a JSON record ({error}); the line may be cut short", number) from error
-        yield records
+def _logs_in(folder: Path) -> dict[str, list[Table]]:
+    """The tables of the files of a folder that hold a loss or a learning rate, by the names of the files."""
+    files = list(islice((each for each in sorted(folder.rglob("*")) if each.is_file()), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        raise CurveError(f"{folder}: a folder of more than {MOST_FILES} files; give those of the runs")
+    logs = {}
+    for file in files:
+        name = file.relative_to(folder).with_suffix("").as_posix()
+        try:
+            tables = read_tables(file, name=name)
+        except CurveError:
+            continue  # of another kind; an empty folder is said below
+        if useful := [table for table in tables if len(lacks([table])) < 2]:
+            logs[name] = useful
+    if not logs:
+        raise CurveError(f"{folder}: a folder with no log that names a loss or a learning rate; give the files")
+    return logs

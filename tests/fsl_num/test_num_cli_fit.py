@@ -149,11 +149,8 @@ def test_the_words_of_a_fit(runs, capsys):
     assert main(words) == 0
     text = capsys.readouterr().out
     assert "fitted to 1 curve(s)" in text and "Fitted to one curve" in text and "8-1-1" in text
-
-
 REFUSED = {
     "no such file": (["fit", "{runs}/constant"], "did you mean constant.csv"),
-    "a directory": (["fit", "{runs}"], "is a directory"),
     "a file twice": (["fit", "{runs}/wsd.csv", "--predict", "{runs}/wsd.csv"], "named twice"),
     "an even window": (["fit", "{runs}/wsd.csv", "--smooth", "4"], "must be odd"),
     "sizes": (["fit", "{runs}/wsd.csv", "--model-size", "1e6", "2e6"], "one for each of the 1 files"),

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsl_num.curves import columns, reading
-from fsl_num.curves.columns import curve_from
+from fsl_num.curves import columns, contents
 from fsl_num.curves.curve import CurveError
+from fsl_num.curves.logs import curve_from
 from fsl_num.curves.reading import read_curve
 
 STEP, LR, LOSS = [100, 200, 300], [1e-3, 1e-3, 5e-4], [3.0, 2.5, 2.25]
@@ -74,8 +74,8 @@ def test_what_can_be_read_in_one_way_is_read(tmp_path, content):
 
 @pytest.mark.parametrize("content", READABLE.values(), ids=READABLE.keys())
 def test_a_file_taken_in_small_pieces_is_the_same(tmp_path, monkeypatch, content):
-    monkeypatch.setattr(reading, "PIECE", 3)
-    monkeypatch.setattr(reading, "ROWS", 2)
+    monkeypatch.setattr(contents, "PIECE", 3)
+    monkeypatch.setattr(contents, "ROWS", 2)
     test_what_can_be_read_in_one_way_is_read(tmp_path, content)
 
 
@@ -103,7 +103,7 @@ REFUSED = {
     "missing rate": ("step,loss\n1,3\n2,2\n", "no column for lr", None),
     "missing step": ("lr,loss\n1,3\n2,2\n", "no column for step", None),
     "swapped columns": ("step,lr,loss\n1,3.0,0.001\n2,2.5,0.001\n", "swapped", None),
-    "two losses": ("step,lr,train_loss,val_loss\n1,0.1,3,3.1\n2,0.1,2,2.1\n", "each be the loss", None),
+    "two losses": ("step,lr,val_a_loss,val_b_loss\n1,0.1,3,3.1\n2,0.1,2,2.1\n", "each be the loss", None),
     "a name twice": ("step,lr,loss,loss\n1,0.1,3,3\n", "twice", 1),
     "a name twice but for case": ("step,lr,loss,Loss\n1,0.1,3,3\n", "but for case", None),
     "the same step twice": (changed(3, "100,1e-3,2.5"), "does not come after", 3),
@@ -145,8 +145,8 @@ def test_what_cannot_be_read_is_refused_with_its_row_and_a_remedy(tmp_path, cont
 
 @pytest.mark.parametrize(("content", "told", "row"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_cannot_be_read_in_small_pieces_is_refused_alike(tmp_path, monkeypatch, content, told, row):
-    monkeypatch.setattr(reading, "PIECE", 3)
-    monkeypatch.setattr(reading, "ROWS", 2)
+    monkeypatch.setattr(contents, "PIECE", 3)
+    monkeypatch.setattr(contents, "ROWS", 2)
     test_what_cannot_be_read_is_refused_with_its_row_and_a_remedy(tmp_path, content, told, row)
 
 
@@ -156,21 +156,25 @@ def test_there_are_at_least_thirty_kinds_of_broken_files():
 
 def test_a_directory_a_missing_and_an_unreadable_file(tmp_path, monkeypatch):
     (tmp_path / "curve.csv").write_text(GOOD)
-    with pytest.raises(CurveError, match="directory"):
-        read_curve(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CurveError, match="no log"):
+        read_curve(tmp_path / "empty")
+    (tmp_path / "empty" / "notes.txt").write_text("nothing measured")
+    with pytest.raises(CurveError, match="no log"):
+        read_curve(tmp_path / "empty")
     with pytest.raises(CurveError, match="did you mean curve.csv"):
         read_curve(tmp_path / "curves.csv")
 
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(reading.Path, "open", refuse)
+    monkeypatch.setattr(contents.Path, "open", refuse)
     with pytest.raises(CurveError, match=r"Permission denied; check its permissions"):
         read_curve(tmp_path / "curve.csv")
 
 
 def test_a_file_beyond_the_limit_is_refused_after_decompression_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "LARGEST", 50)
+    monkeypatch.setattr(contents, "LARGEST", 50)
     for content in (GOOD.encode(), gzip.compress(GOOD.encode() * 100)):
         (tmp_path / "run.csv").write_bytes(content)
         with pytest.raises(CurveError, match="MiB"):
@@ -189,12 +193,12 @@ def test_a_long_file_is_read(tmp_path):
 
 
 def test_a_long_file_needs_little_more_memory_than_its_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "ROWS", 1000)
-    monkeypatch.setattr(reading, "PIECE", 2**14)
+    monkeypatch.setattr(contents, "ROWS", 1000)
+    monkeypatch.setattr(contents, "PIECE", 2**14)
     place = tmp_path / "run.csv"
     place.write_text("step,lr,loss\n" + "".join(f"{step},0.1,{2 + 1 / step:.9f}\n" for step in range(1, 60_001)))
     tracemalloc.start()
-    table = reading.read_table(place)
+    [table] = contents.read_tables(place)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert table.columns["step"][-1] == 60_000.0 and table.rows[-1] == 60_001
@@ -204,7 +208,7 @@ def test_a_long_file_needs_little_more_memory_than_its_text(tmp_path, monkeypatc
 
 
 def test_cells_missing_in_one_piece_are_known_by_their_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "ROWS", 2)
+    monkeypatch.setattr(contents, "ROWS", 2)
     text = "step,lr,loss,note\n" + "".join(f"{k},0.1,{'' if k == 5 else 3 / k},{'x' * (k > 3)}\n" for k in range(1, 8))
     (tmp_path / "run.csv").write_text(text)
     with pytest.raises(CurveError, match=r"row 6: .*no value here \(1 such rows\)"):
@@ -213,17 +217,17 @@ def test_cells_missing_in_one_piece_are_known_by_their_line(tmp_path, monkeypatc
     assert curve.step.tolist() == [1, 2, 3, 4, 6, 7] and curve.rows.tolist() == [2, 3, 4, 5, 7, 8]
     records = [{"step": k, "lr": 0.1, "loss": 3 / k} | ({"acc": k} if k > 4 else {}) for k in range(1, 8)]
     (tmp_path / "run.csv").write_text("".join(json.dumps(each) + "\n" for each in records))
-    table = reading.read_table(tmp_path / "run.csv")
+    [table] = contents.read_tables(tmp_path / "run.csv")
     assert table.columns["acc"] == [None] * 4 + [5.0, 6.0, 7.0]
     assert read_curve(tmp_path / "run.csv").step.tolist() == list(range(1, 8))
 
 
 def test_an_unnamed_column_at_the_end_is_left_out_only_where_it_is_empty(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "ROWS", 2)
+    monkeypatch.setattr(contents, "ROWS", 2)
     (tmp_path / "run.csv").write_text("step,lr,loss,\n1,0.1,3,\n2,0.1,2\n3,0.1,1,\n")
-    assert list(reading.read_table(tmp_path / "run.csv").columns) == ["step", "lr", "loss"]
+    assert list(contents.read_tables(tmp_path / "run.csv")[0].columns) == ["step", "lr", "loss"]
     (tmp_path / "run.csv").write_text("step,lr,loss,\n1,0.1,3,\n2,0.1,2\n3,0.1,1,7\n")
-    assert reading.read_table(tmp_path / "run.csv").columns[""] == ["", "", 7.0]
+    assert contents.read_tables(tmp_path / "run.csv")[0].columns[""] == ["", "", 7.0]
 
 
 def test_true_is_no_number(tmp_path):

@@ -1,0 +1,343 @@
+"""The tables in a file: CSV with any delimiter, JSON, Parquet, printed lines; compressed or not; faults named by line.
+
+Whatever can be read in one way only is read: a byte-order mark, UTF-16, Windows and old Macintosh line ends, comments,
+blank lines, quotes, decimal commas between semicolons, gzip, bzip2 and xz. What could be read in two ways is refused,
+with the line and what to do.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import json
+import lzma
+import math
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, Final
+
+from fsl_num.curves.columns import meaning, plain
+from fsl_num.curves.curve import CurveError
+from fsl_num.curves.gathered import Gathered
+from fsl_num.curves.records import flat, tables_of
+from fsl_num.curves.tables import Table, as_table
+from fsl_num.curves.text_logs import looks_printed, table_of_lines
+
+LARGEST: Final = 2**30
+"""Bytes of text, after decompression, that are read at most: about thirty million rows."""
+
+_MILLISECONDS: Final = 1e11  # since 1970: an earlier time is no time of training
+_SCALARS: Final = ({"walltime", "step", "value"}, {"timestamp", "step", "value"}, {"step", "value"})
+_BLOCK: Final = 2**22  # bytes read at once
+PIECE: Final = 2**20  # characters that are cut into lines at once
+ROWS: Final = 20_000  # rows whose cells are held as text at once
+
+_COMPRESSED: Final[Mapping[bytes, Callable[[IO[bytes]], Any]]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+_FOREIGN: Final[Mapping[bytes, str]] = {
+    b"PK\x03\x04": "a ZIP archive or a spreadsheet: unpack it, or save the sheet as CSV",
+    b"\x93NUMPY": "a NumPy array: load it and pass its columns to LossCurve",
+    b"\x28\xb5\x2f\xfd": "a file compressed with Zstandard: decompress it first",
+    b"\x89HDF": "an HDF5 file: read it with pandas and pass the DataFrame to curve_from",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
+    b"%PDF": "a PDF document: export the numbers as CSV",
+    b"SQLite format 3": "a database: export the table as CSV",
+}
+_DELIMITERS: Final = ("\t", ";", ",", "|", " ")
+_MARKS: Final[Mapping[bytes, str]] = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+def read_tables(path: str | Path, *, header: bool = True, name: str | None = None) -> list[Table]:
+    """Return the tables of a file, column by column, with the number of the line of each row.
+
+    Columns in which every cell is a number are arrays, the others lists of cells as they stand. A file is taken in
+    piece by piece, so that it needs little more memory than its text and these columns.
+
+    ``header``: whether the first row must name the columns (else a first row of numbers is data, and the columns are
+    called "0", "1", ...). ``name``: of the tables, by default that of the file. Raises CurveError as
+    :func:`~fsl_num.curves.reading.read_curve` does.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "run.csv").write_text("# a comment\\nstep;loss\\n1;2,5\\n")
+    ...     [table] = read_tables(Path(folder) / "run.csv")
+    >>> table.columns["step"].tolist(), table.columns["loss"], table.rows.tolist()
+    ([1.0], ['2,5'], [3])
+    """
+    place = Path(path)
+    bare = place.name.removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
+    stem = name or Path(bare).stem or bare
+    if _starts(place, b"PAR1"):
+        return [_table_of_parquet(place, stem)]
+    text = _text_of(place)
+    first = next(_lines(text), None)
+    if first is None:
+        raise CurveError(
+            f"{place}: the file is empty or holds nothing but blank lines and comments; it needs a header and one row"
+            " a measured step"
+        )
+    begin = first[1].lstrip()[:1]
+    if begin == "<":
+        raise CurveError(f"{place}: this looks like a web page, not like a table; download the file itself", first[0])
+    if begin == "{" and not _whole_object(text, first[1]):
+        return [_table_of_records(place, stem, _lines(text))]
+    if begin in "{[" and not looks_printed(_lines(text)):
+        return _scalar(_tables_of_json(place, stem, text), stem)
+    if looks_printed(_lines(text)):
+        return [table_of_lines(_lines(text), stem)]
+    return _scalar([_table_of_cells(place, stem, _lines(text), header)], stem)
+
+
+def _scalar(tables: list[Table], stem: str) -> list[Table]:
+    """Tables of one quantity, which the name of the file tells: the column "Value" takes that name."""
+    tag = stem.rsplit("-tag-", 1)[-1]
+    if meaning(tag) is None:
+        return tables
+    named = []
+    for table in tables:
+        scalar = {plain(name) for name in table.columns} in _SCALARS
+        new = {name: tag if scalar and plain(name) == "value" else name for name in table.columns}
+        named.append(replace(table, columns={new[name]: cells for name, cells in table.columns.items()}))
+    return named
+
+
+def _table_of_parquet(path: Path, stem: str) -> Table:
+    try:
+        import pandas
+        from pyarrow import parquet
+    except ImportError as error:
+        raise CurveError(
+            f"{path} is a Parquet file, which needs pandas and pyarrow (pip install 'functional-scaling-laws[data]');"
+            " or save it as CSV"
+        ) from error
+    try:
+        described = parquet.ParquetFile(path).metadata
+        size = sum(described.row_group(group).total_byte_size for group in range(described.num_row_groups))
+        if size > LARGEST:
+            raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB; keep every tenth row, or fewer")
+        frame = pandas.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise CurveError(f"{path} begins like a Parquet file but is none, or is damaged ({error})") from error
+    return replace(as_table(frame), name=stem)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that count, with their numbers, a piece of the text at a time: a million of them at once are heavy."""
+    number, start = 0, 0
+    while start < len(text):
+        end = text.find("\n", start + PIECE) + 1 or len(text)
+        for line in text[start:end].splitlines():
+            number += 1
+            if line.strip() and not line.lstrip().startswith(("#", "%")):
+                yield number, line
+        start = end
+
+
+def _text_of(path: Path) -> str:
+    content = _bytes_of(path)
+    for mark, encoding in _MARKS.items():
+        if content.startswith(mark):
+            try:
+                return content.decode(encoding)
+            except UnicodeDecodeError as error:
+                raise CurveError(f"{path}: begins like {encoding} but is not ({error}); save it as UTF-8") from error
+    if b"\x00" in content[:4096] or b"\x00" in content:
+        raise CurveError(f"{path}: holds zero bytes, so it is no text; save the table as CSV in UTF-8")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")  # every byte has a meaning there; digits are the same in both
+
+
+def _starts(path: Path, mark: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(mark)) == mark
+    except OSError:
+        return False  # said where it is read
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise CurveError(f"{path} is a directory; give the file of one run")
+        with path.open("rb") as file:
+            start = file.read(16)
+            for mark, kind in _FOREIGN.items():
+                if start.startswith(mark):
+                    raise CurveError(f"{path} is {kind}")
+            file.seek(0)
+            reader: Any = file
+            for mark, opened in _COMPRESSED.items():
+                if start.startswith(mark):
+                    reader = opened(file)
+            content = _read(reader)
+    except FileNotFoundError as error:
+        near = get_close_matches(path.name, [each.name for each in _siblings(path)], 3, 0.6)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise CurveError(f"there is no file {path}{hint}") from error
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise CurveError(f"{path} is compressed and damaged or cut short ({error}); fetch it again") from error
+    except OSError as error:
+        raise CurveError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
+    if len(content) > LARGEST:
+        raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
+    return content
+
+
+def _read(reader: Any) -> bytes:
+    """The content, or a little more than LARGEST of it; one call for all would reserve that much beforehand."""
+    blocks: list[bytes] = []
+    size = 0
+    while size <= LARGEST and (block := reader.read(_BLOCK)):
+        blocks.append(block)
+        size += len(block)
+    return b"".join(blocks)
+
+
+def _siblings(path: Path) -> Sequence[Path]:
+    try:
+        return list(path.parent.iterdir())
+    except OSError:
+        return ()
+
+
+def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], header: bool) -> Table:
+    begin = list(islice(lines, 50))
+    delimiter = _delimiter(path, [line for _, line in begin])
+    lines = chain(begin, lines)
+    first = next(lines)
+    names = _split(path, [first], delimiter)[0]
+    numbered = all(_is_number(cell) for cell in names)
+    if numbered and len(names) == 3 and _number(names[0]) > _MILLISECONDS:  # a metric as MLflow keeps it
+        names, numbered, lines = ["timestamp", "Value", "Step"], False, chain([first], lines)
+    if numbered and header:
+        raise CurveError(
+            f"{path}: the first row holds numbers, not the names of the columns; add a first line such as"
+            f" step{delimiter}lr{delimiter}loss, or say the positions: columns={{'step': 0, 'lr': 1, 'loss': 2}}"
+            " (--columns step=0,lr=1,loss=2)",
+            first[0],
+        )
+    if numbered:
+        names, lines = [str(index) for index in range(len(names))], chain([first], lines)
+    doubled = sorted({each for each in names if names.count(each) > 1 and each})
+    if doubled:
+        raise CurveError(f"{path}: the header names {doubled[0]!r} twice; rename one of them", first[0])
+    least = len(names)
+    while least and names[least - 1] == "":
+        least -= 1  # a delimiter at the end of the line: there may be cells beneath, or none
+    columns, comma = Gathered(names), delimiter != ","
+    while part := list(islice(lines, ROWS)):
+        rows = _split(path, part, delimiter)
+        for row, (number, _) in zip(rows, part, strict=True):
+            while len(row) > len(names) and row[-1] == "":
+                row.pop()
+            if not least <= len(row) <= len(names):
+                raise CurveError(
+                    f"{path}: {len(row)} cells where the header has {len(names)} ({', '.join(names)}); the line is cut"
+                    " short, or a delimiter stands within a cell: put the cell in quotation marks",
+                    number,
+                )
+            if len(row) < len(names):
+                row += [""] * (len(names) - len(row))
+        if not columns.rows:
+            comma = comma and not any("." in cell for row in rows[:1000] for cell in row)
+        columns.add(dict(enumerate(zip(*rows, strict=True))), [number for number, _ in part])
+    return columns.table(name, columns.width(least), comma)
+
+
+def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list[list[str]]:
+    """The cells of lines, without the spaces around them."""
+    texts = [" ".join(line.split()) if delimiter == " " else line for _, line in lines]
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(texts, delimiter=delimiter, strict=True)]
+    except csv.Error as error:
+        raise CurveError(f"{path}: a quotation mark is never closed, or stands within a cell ({error})") from error
+    if len(rows) != len(lines):
+        raise CurveError(f"{path}: a quoted cell runs over several lines; a cell must stay on its line")
+    return rows
+
+
+def _delimiter(path: Path, lines: Sequence[str]) -> str:
+    """The first delimiter that parts every line into the same number of cells, two at least; else the header's."""
+    for each in _DELIMITERS:
+        counts = {_cells(line, each) for line in lines}
+        if len(counts) == 1 and counts.pop() > 1:
+            return each
+    for each in _DELIMITERS:
+        if _cells(lines[0], each) > 1:
+            return each
+    raise CurveError(
+        f"{path}: the first row, {lines[0][:60]!r}, is one cell; a table needs the columns step, lr and loss with a"
+        " comma, semicolon, tab, bar or space between them",
+    )
+
+
+def _cells(line: str, delimiter: str) -> int:
+    if delimiter == " ":
+        return len(line.split())
+    return len(next(csv.reader([line], delimiter=delimiter)))
+
+
+def _is_number(cell: str) -> bool:
+    return not math.isnan(_number(cell)) or cell.lower() == "nan"
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell.replace(",", "."))
+    except ValueError:
+        return math.nan
+
+
+def _table_of_records(path: Path, name: str, lines: Iterator[tuple[int, str]]) -> Table:
+    """JSON lines."""
+    found = Gathered([])
+    for part in _records(path, lines):
+        keys = dict.fromkeys(key for _, record in part for key in record)
+        columns = {found.place(key): [record.get(key) for _, record in part] for key in keys}
+        found.add(columns, [number for number, _ in part])
+    return found.table(name, len(found.names), comma=False)
+
+
+def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, dict[str, Any]]]]:
+    while part := list(islice(lines, ROWS)):
+        records = []
+        for number, line in part:
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise CurveError(f"{path}: not a JSON record ({error}); the line may be cut short", number) from error
+            if not isinstance(record, dict):
+                raise CurveError(f"{path}: a record of names and values is needed, not {str(record)[:40]!r}", number)
+            records.append((number, flat(record)))
+        yield records
+
+
+def _whole_object(text: str, first: str) -> bool:
+    """Whether a text that begins like an object is one object, not one on each line."""
+    try:
+        record = json.loads(first)
+    except (ValueError, RecursionError):
+        return not first.rstrip().endswith("}")  # a line that ends like a record is one, cut or damaged
+    return any(isinstance(cell, (list, dict)) for cell in record.values()) and sum(1 for _ in _lines(text)) == 1
+
+
+def _tables_of_json(path: Path, stem: str, text: str) -> list[Table]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        kind = "a JSON list" if text.lstrip().startswith("[") else "a JSON object"
+        raise CurveError(f"{path}: begins like {kind} but is none ({error})") from error
+    tables = tables_of(value, stem)
+    if not tables:
+        raise CurveError(f"{path}: this JSON holds neither a list of records nor lists of numbers")
+    return tables

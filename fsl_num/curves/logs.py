@@ -1,0 +1,321 @@
+"""From the tables of training logs to loss curves: the loss of one series, at the learning rate of another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.curves.columns import UNITS, meaning, plain
+from fsl_num.curves.curve import CurveError, LossCurve
+from fsl_num.curves.rates import warmup_of
+from fsl_num.curves.runs import Series, by_run, kept_last, series_of
+from fsl_num.curves.tables import Table, as_table, filled, numbers
+from fsl_num.validation import Array, positive
+
+RESTARTS: Final = ("refuse", "keep-last")
+"""What to do with steps that come again, as after a restart from a checkpoint."""
+
+_LARGEST_LOSS = 20.0
+"""A loss in nats begins near the log of the vocabulary, at most 14 for a million words; a perplexity lies above."""
+_LARGEST_RATE = 1.5  # of an update: above, a rate is in other units, or a multiplier
+_SAME = 0.02  # two losses of one row that differ by less are one, in two units
+_CONSTANT = 0.02  # batch sizes from rounded counts of tokens that differ by less are one batch size
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """What a log does not say, and what is to be taken otherwise than it says.
+
+    Args:
+        columns: which column is what, {"step": ..., "lr": ..., "loss": ..., "batch_size": ..., "tokens": ...}, by name
+            or by position from 0; those not said are found by their names. A file without a header needs positions.
+        loss_unit: "nats", "bits" or "perplexity"; "auto": by the name of the column.
+        drop_missing: leave out the rows in which a column is empty, instead of refusing them. A column that is recorded
+            more seldom than others needs no word.
+        restarts: "refuse" steps that come again, or "keep-last".
+        tokens_per_step: tokens (or samples) of one update, where the steps of the log count them.
+        schedule: the learning rate of every update in place of a column, see :class:`~fsl_num.curves.curve.LossCurve`.
+        batch_size: one number in place of a column.
+        warmup: updates of warmup; None: where the rate rises at the start to its largest value, it is a warmup.
+        branch_of: the curve of the run from which this one branched: its rates are those of the updates before.
+        branch_step: the update at which it branched, where the log counts its steps from there.
+        warmup_shape, between, model_size, name, smoothing: as in :class:`~fsl_num.curves.curve.LossCurve`.
+
+    >>> LogOptions(loss_unit="dits")
+    Traceback (most recent call last):
+    ValueError: loss_unit must be one of auto, nats, bits, perplexity, got 'dits'
+    """
+
+    columns: Mapping[str, Any] | None = None
+    loss_unit: str = "auto"
+    drop_missing: bool = False
+    restarts: str = "refuse"
+    tokens_per_step: float | None = None
+    schedule: Any = None
+    batch_size: Any = None
+    warmup: int | None = None
+    branch_of: LossCurve | None = None
+    branch_step: int | None = None
+    warmup_shape: str = "linear"
+    between: str = "auto"
+    model_size: float | None = None
+    name: str | None = None
+    smoothing: str = "none"
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("loss_unit", UNITS), ("restarts", RESTARTS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        if self.tokens_per_step is not None:
+            positive("tokens_per_step", self.tokens_per_step)
+        if self.branch_step is not None and self.branch_of is None:
+            raise ValueError("branch_step needs branch_of, the curve of the run from which this one branched")
+
+
+def curve_from(table: Any, **options: Any) -> LossCurve:
+    """Return the loss curve in a mapping of columns, a pandas DataFrame, or a list of records.
+
+    Args:
+        table: {column name: values}, a DataFrame, a structured array, or a sequence of {name: value}.
+        options: what the table does not say, see :class:`LogOptions`.
+
+    Raises :class:`~fsl_num.curves.curve.CurveError` naming the row, or TypeError for another kind of table.
+
+    >>> curve_from({"Step": [1, 2], "learning_rate": [0.1, 0.1], "val/loss": [3.0, 2.5]}).loss.tolist()
+    [3.0, 2.5]
+    """
+    return single(curves_of([as_table(table)], LogOptions(**options)), "the table")
+
+
+def single(curves: Sequence[LossCurve], where: str) -> LossCurve:
+    """Return the one curve of a log; CurveError where there are several.
+
+    >>> single([], "run.csv")
+    Traceback (most recent call last):
+    fsl_num.curves.curve.CurveError: run.csv holds 0 runs (); take all of them with read_curves
+    """
+    if len(curves) != 1:
+        shown = ", ".join(curve.name for curve in curves[:6])
+        raise CurveError(f"{where} holds {len(curves)} runs ({shown}); take all of them with read_curves")
+    return curves[0]
+
+
+def curves_of(tables: Sequence[Table], options: LogOptions) -> list[LossCurve]:
+    """Return the loss curve of every run in the tables of one log, or of logs that belong together.
+
+    >>> table = Table({"run": ["a", "a", "b"], "step": [1, 2, 1], "lr": [0.1] * 3, "loss": [3.0, 2.0, 1.0]}, [2, 3, 4])
+    >>> [curve.name for curve in curves_of([table], LogOptions())]
+    ['table: a', 'table: b']
+    """
+    runs = by_run(tables)
+    curves = []
+    for run, parts in runs.items():
+        base = options.name or parts[0].name
+        name = base if len(runs) == 1 else f"{base}: {run}"
+        curves.append(curve_of(parts, replace(options, name=name)))
+    return curves
+
+
+def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
+    """Return the loss curve of one run.
+
+    >>> table = Table({"step": ["1", "2"], "lr": ["1e-3", "1e-3"], "ppl": ["8", "4"]}, [2, 3])
+    >>> curve_of([table], LogOptions()).loss.round(3).tolist()
+    [2.079, 1.386]
+    """
+    name = options.name or tables[0].name
+    if not any(len(table.rows) for table in tables):
+        raise CurveError(f"{name}: a header and no rows; a curve needs at least one step with its loss")
+    series = series_of(
+        tables,
+        name,
+        options.columns or {},
+        needs_rates=options.schedule is None,
+        drop_missing=options.drop_missing,
+        per_step=options.tokens_per_step,
+    )
+    notes: list[str] = []
+    if options.restarts == "keep-last":
+        for role in series:
+            series[role], dropped = kept_last(series[role])
+            if dropped and role == "loss":
+                notes.append(f"{dropped} rows that a resumed run did again: the last ones kept")
+    loss, rate = series["loss"], series.get("lr") if options.schedule is None else None
+    together = rate is not None and rate.table is loss.table and np.array_equal(rate.rows, loss.rows)
+    if not (options.columns or {}).get("loss"):
+        _say_losses(tables, loss, notes)
+    values, unit = _in_nats(loss, options.loss_unit)
+    _check_losses(loss, values, options.loss_unit)
+    if unit != "nats":
+        notes.append(f"the loss is in {unit} and was turned into nats")
+    if rate is not None:
+        _check_swapped(rate, loss)
+        _say_rates(rate, notes)
+    if loss.table.interval_means and not loss.meaning.held_out:
+        gap = np.diff(loss.step, prepend=0.0)
+        loss = replace(loss, step=loss.step - np.maximum(gap, 0.0) // 2)
+        notes.append("each training loss is a mean since the row before, and stands in the middle of these updates")
+        together = False
+    known = {key: getattr(options, key) for key in ("warmup_shape", "between", "model_size", "smoothing")}
+    warmup = options.warmup
+    if warmup is None:
+        warmup = warmup_of(rate.step, rate.values) if rate is not None else 0
+        if warmup:
+            notes.append(f"the rate rises over the first {warmup} updates: taken for warmup (--warmup says otherwise)")
+    schedule, lr = options.schedule, None
+    if rate is not None and together:
+        lr = rate.values
+    elif rate is not None:
+        schedule = _carried(rate, loss, known, warmup, name)
+        notes.insert(0, f"the rates of {_place(rate)} ({rate.step.size} rows) are carried to the steps of the losses")
+    curve = LossCurve(
+        loss.step, values, lr, schedule, _batch_sizes(series, loss, options),
+        rows=loss.rows, warmup=warmup, name=name, notes=tuple(notes), **known,
+    )  # fmt: skip
+    return curve if options.branch_of is None else curve.branched(options.branch_of, options.branch_step)
+
+
+def _place(series: Series) -> str:
+    return f"{series.name!r}" + (f" in {series.table.name}" if series.table.name not in ("table", series.name) else "")
+
+
+def _say_losses(tables: Sequence[Table], loss: Series, notes: list[str]) -> None:
+    """Note which loss was taken, where there were others."""
+    others = {
+        name: means
+        for table in tables
+        for name in table.columns
+        if (means := meaning(name)) is not None and means.role == "loss" and name != loss.name
+        if filled(table.columns[name]).any()
+    }
+    if others:
+        kind = "of validation" if loss.meaning.held_out else "of training"
+        shown = ", ".join(map(repr, list(others)[:4]))
+        size = loss.step.size
+        notes.append(f"the loss is {_place(loss)}, {kind}, {size} rows; there too: {shown} (--columns loss=...)")
+
+
+def _say_rates(rate: Series, notes: list[str]) -> None:
+    most = float(np.nanmax(rate.values, initial=0.0))
+    if most == 1.0 or "lrm" in plain(rate.name):
+        notes.append(f"the rate {_place(rate)} is a multiplier, at most {most:g}: predict with multipliers")
+    elif most > _LARGEST_RATE:
+        notes.append(f"the rate {_place(rate)} reaches {most:g}: in units of its own; predict in the same")
+
+
+def _in_nats(loss: Series, unit: str) -> tuple[Array, str]:
+    """The losses in nats, and the unit in which they stood."""
+    values = loss.values
+    if unit == "auto":
+        unit = loss.meaning.unit
+        if unit == "nats":
+            unit = _unit_beside(loss) or unit
+    if unit == "bits":
+        return values * math.log(2.0), unit
+    if unit == "perplexity":
+        bad = ~(values > 1.0) & ~np.isnan(values)
+        if bad.any():
+            at = int(np.argmax(bad))
+            raise CurveError(f"a perplexity must be above 1, got {values[at]:g}", int(loss.rows[at]))
+        return np.asarray(np.log(values)), unit
+    return values, unit
+
+
+def _unit_beside(loss: Series) -> str | None:
+    """The unit of a loss that has its perplexity beside it, or that fairseq wrote (base 2)."""
+    table = loss.table
+    for name in table.columns:
+        means = meaning(name)
+        if means is None or means.unit != "perplexity" or means.held_out != loss.meaning.held_out:
+            continue
+        beside = numbers(table, name, "loss", missing=True)[np.isin(np.asarray(table.rows), loss.rows)]
+        both = (beside > 1.0) & (loss.values > 0.0)
+        if both.any():
+            ratio = float(np.median(np.log(beside[both]) / loss.values[both]))
+            if abs(ratio / math.log(2.0) - 1.0) < _SAME:
+                return "bits"
+            if abs(ratio - 1.0) < _SAME:
+                return "nats"
+    return "bits" if any(plain(name).endswith("numupdates") for name in table.columns) else None
+
+
+def _check_losses(loss: Series, values: Array, unit: str) -> None:
+    """Refuse losses that are too large for nats, where nobody said that they are."""
+    if unit != "auto" or values.size == 0 or not np.isfinite(values).all():
+        return
+    middle, first = float(np.median(values)), float(values[0])
+    at_start = loss.step[0] < loss.step[-1] / 10
+    if middle > _LARGEST_LOSS or (at_start and first > _LARGEST_LOSS and first == values.max()):
+        raise CurveError(
+            f"the loss is {first:g} at first and {middle:g} in the middle, more than any loss in nats a token: is it a"
+            " perplexity? Say loss_unit='perplexity' (--loss-unit perplexity), or 'nats' to take it as it is",
+            int(loss.rows[0]) if middle <= _LARGEST_LOSS else None,
+        )
+
+
+def _check_swapped(rate: Series, loss: Series) -> None:
+    lr, values = rate.values, loss.values
+    if np.isfinite(lr).all() and np.isfinite(values).all() and lr.min() > 1.0 and 0.0 <= values.max() < 0.1:
+        raise CurveError(
+            f"the learning rates ({rate.name!r}) are all above 1 and the losses ({loss.name!r}) all below 0.1:"
+            " the two columns look swapped; if so, say columns={'lr': ..., 'loss': ...} (--columns lr=...,loss=...)"
+        )
+
+
+def _carried(rate: Series, loss: Series, known: Mapping[str, Any], warmup: int, name: str) -> Array:
+    """The rate of every update up to the last loss, from a series of its own."""
+    twice = np.concatenate([[False], (np.diff(rate.step) == 0) & (np.diff(rate.values) == 0)])
+    step, values, rows = rate.step[~twice], rate.values[~twice], rate.rows[~twice]
+    # checked as the rows of a curve are: whole steps that increase, rates that are finite and not negative
+    rates = LossCurve(step, np.ones(step.size), values, rows=rows, name=name, **known).rates(warmup)
+    missing = int(loss.step[-1]) - rates.size
+    spacing = float(np.median(np.diff(step))) if step.size > 1 else math.inf
+    if missing > 2 * spacing:
+        raise CurveError(
+            f"{name}: the learning rates {rate.name!r} end at step {step[-1]:g}, the losses {loss.name!r} at"
+            f" {loss.step[-1]:g}; give the rates of all updates (--rates), or leave the rows behind out (--last-step)"
+        )
+    return np.append(rates, np.full(max(missing, 0), values[-1]))
+
+
+def _batch_sizes(series: Mapping[str, Series], loss: Series, options: LogOptions) -> Any:
+    """One number, or the batch size at each row of the losses."""
+    if options.batch_size is not None:
+        return options.batch_size
+    batch = series.get("batch_size")
+    if batch is None:
+        tokens = series.get("tokens")
+        if tokens is None or options.tokens_per_step is not None or tokens.step.size == 0:
+            return 1.0
+        batch = _batch_of_tokens(tokens)
+        if batch is None:
+            return 1.0
+    if batch.table is loss.table and np.array_equal(batch.rows, loss.rows):
+        return batch.values
+    row = np.searchsorted(batch.step, loss.step, side="right") - 1
+    return batch.values[np.clip(row, 0, None)]
+
+
+def _batch_of_tokens(tokens: Series) -> Series | None:
+    """Tokens a step between rows, from the tokens seen so far; the first row's from the start of the run."""
+    step, seen = tokens.step, tokens.values
+    if not (np.isfinite(seen).all() and np.isfinite(step).all()) or (np.diff(step) <= 0).any():
+        return None  # the curve itself says what is wrong with its steps
+    falls = np.diff(seen) <= 0.0
+    if falls.any():
+        at = int(np.argmax(falls)) + 1
+        raise CurveError(
+            f"the tokens seen so far must grow, got {seen[at]:g} after {seen[at - 1]:g}; a number of tokens a step"
+            " belongs in a column batch_size",
+            int(tokens.rows[at]),
+        )
+    if seen.size == 1:
+        return replace(tokens, values=seen / step) if step[0] > 0 and seen[0] > 0 else None
+    between = np.diff(seen) / np.diff(step)
+    if np.ptp(between) < _CONSTANT * between.mean():
+        between = np.full(between.size, np.median(between))
+    return replace(tokens, values=np.append(between, between[-1]))

@@ -1,0 +1,89 @@
+"""Logs as JSON: a list of records, or an object that holds such lists, or lists of numbers, at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fsl_num.curves.columns import meaning
+from fsl_num.curves.curve import CurveError
+from fsl_num.curves.tables import Table
+
+_POINT = ("Wall time", "Step", "Value")  # of a scalar as TensorBoard writes it
+
+
+def tables_of(value: Any, name: str) -> list[Table]:
+    """Return the tables in a JSON value: lists of records, lists of points [wall time, step, value], lists of numbers.
+
+    Names of nested columns are joined by "/"; lists of one object that have one length are one table, and take their
+    steps from an object around them where they have none. Rows are counted from 1. Raises CurveError for a list that
+    holds a record and something else.
+
+    >>> [table] = tables_of({"val": {"iter": [1, 2], "loss": [3.0, 2.0]}}, "run")
+    >>> table.columns
+    {'val/iter': [1, 2], 'val/loss': [3.0, 2.0]}
+    """
+    return list(_tables(value, (), name, {}))
+
+
+def flat(record: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return a record with the records in it written out, their names joined by "/".
+
+    >>> flat({"step": 1, "train": {"loss": 3.0}})
+    {'step': 1, 'train/loss': 3.0}
+    """
+    cells: dict[str, Any] = {}
+    for key, value in record.items():
+        place = (*path, str(key))
+        if isinstance(value, Mapping):
+            cells.update(flat(value, place))
+        else:
+            cells["/".join(place)] = value
+    return cells
+
+
+def _tables(value: Any, path: tuple[str, ...], name: str, around: Mapping[int, tuple[str, Any]]) -> Iterator[Table]:
+    """``around``: lists of steps of the objects around this one, by their length."""
+    if isinstance(value, list):
+        yield from _table_of_list(value, path, name)
+        return
+    if not isinstance(value, Mapping):
+        return
+    lists: dict[int, dict[str, Any]] = {}
+    for key, cells in value.items():
+        if _scalars(cells):
+            lists.setdefault(len(cells), {})["/".join((*path, str(key)))] = cells
+    steps = dict(around)
+    for length, columns in lists.items():
+        own = next((each for each in columns if (means := meaning(each)) and means.role == "step"), None)
+        if own is not None:
+            steps[length] = (own, columns[own])
+    for length, columns in lists.items():
+        if length in steps:
+            columns.setdefault(*steps[length])
+        yield Table(columns, range(1, length + 1), name)
+    for key, part in value.items():
+        if isinstance(part, Mapping) or (isinstance(part, list) and part and not _scalars(part)):
+            yield from _tables(part, (*path, str(key)), name, steps)
+
+
+def _table_of_list(rows: Sequence[Any], path: tuple[str, ...], name: str) -> Iterator[Table]:
+    numbers = range(1, len(rows) + 1)
+    if rows and all(isinstance(row, list) and len(row) == len(_POINT) and _scalars(row) for row in rows):
+        yield Table({column: [row[at] for row in rows] for at, column in enumerate(_POINT)}, numbers, name)
+        return
+    if path and not any(isinstance(row, Mapping) for row in rows):
+        return
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise CurveError(f"{name}: a record of names and values is needed, not {str(row)[:40]!r}", number)
+    records = [flat(row) for row in rows]
+    names = dict.fromkeys(key for record in records for key in record)
+    means = path[-1:] == ("log_history",)  # of the transformers Trainer
+    yield Table(
+        {column: [record.get(column) for record in records] for column in names}, numbers, name, interval_means=means
+    )
+
+
+def _scalars(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and not any(isinstance(each, (list, Mapping)) for each in value)

@@ -1,0 +1,123 @@
+"""A table of cells as it stood in a log, and its cells as numbers, faults named by row."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fsl_num.curves.curve import CurveError
+from fsl_num.validation import Array
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+_EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of cells, text or numbers, and the numbers by which errors name their rows.
+
+    ``run``: the run to which all rows belong, "" where the table does not say. ``interval_means``: whether a training
+    loss is the mean over the updates since the row before it (so in the logs of the transformers Trainer).
+    """
+
+    columns: Mapping[str, Any]
+    rows: Any
+    name: str = "table"
+    decimal_comma: bool = False
+    run: str = ""
+    interval_means: bool = False
+
+
+def as_table(table: Any) -> Table:
+    """Return a Table for a mapping of columns, a DataFrame, a structured array or a list of records.
+
+    Raises CurveError for columns of several lengths or of one name, TypeError for anything else.
+
+    >>> as_table([{"step": 1, "loss": 3.0}, {"step": 2}]).columns["loss"]
+    [3.0, None]
+    """
+    if isinstance(table, Table):
+        return table
+    if hasattr(table, "columns") and hasattr(table, "to_numpy"):  # a DataFrame; pandas itself is not needed
+        names = [str(name) for name in table.columns]
+        if len(set(names)) < len(names):
+            raise CurveError("the table has two columns of one name; rename one")
+        return Table({str(name): _of_series(table[name]) for name in table.columns}, range(len(table)))
+    if isinstance(table, np.ndarray) and table.dtype.names:
+        return Table({name: table[name] for name in table.dtype.names}, range(table.size))
+    if isinstance(table, Mapping):
+        columns = {str(name): np.atleast_1d(np.asarray(values)) for name, values in table.items()}
+        sizes = {name: values.size for name, values in columns.items()}
+        if len(set(sizes.values())) > 1:
+            raise CurveError(f"the columns must have one length, got {sizes}")
+        return Table(columns, range(next(iter(sizes.values()), 0)))
+    if isinstance(table, Sequence) and not isinstance(table, str) and all(isinstance(row, Mapping) for row in table):
+        names = list(dict.fromkeys(str(name) for row in table for name in row))
+        return Table({name: [row.get(name) for row in table] for name in names}, range(len(table)))
+    raise TypeError(
+        f"a table must be a mapping of columns, a DataFrame, a structured array or a list of records, not"
+        f" {type(table).__name__}; a file is read by read_curve"
+    )
+
+
+def _of_series(series: Any) -> Any:
+    """The cells of a DataFrame's column; it writes nan for a cell that is empty."""
+    cells, empty = series.to_numpy(), np.asarray(series.isna())
+    return cells if not empty.any() else [None if gone else cell for cell, gone in zip(cells, empty, strict=True)]
+
+
+def filled(cells: Sequence[Any]) -> Any:
+    """Return which cells hold anything at all; nan is something: a loss that has diverged.
+
+    >>> filled(["1", "", None, "x", float("nan")]).tolist()
+    [True, False, False, True, True]
+    """
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
+        return np.ones(cells.size, dtype=bool)
+    return np.array([cell is not None and str(cell).strip().lower() not in _EMPTY for cell in cells], dtype=bool)
+
+
+def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Array:
+    """Return one column as floats; empty cells are nan where ``missing``, else refused, as is text.
+
+    >>> numbers(Table({"loss": ["2,5", "2.25"]}, [2, 3], decimal_comma=True), "loss", "loss").tolist()
+    [2.5, 2.25]
+    """
+    cells = table.columns[name]
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiu":
+        return cells.astype(np.float64)
+    values = np.empty(len(cells))
+    for index, cell in enumerate(cells):
+        text = str(cell).strip()
+        if cell is None or text.lower() in _EMPTY:
+            if not missing:
+                count = sum(each is None or str(each).strip().lower() in _EMPTY for each in cells)
+                raise CurveError(
+                    f"column {name!r} has no value here ({count} such rows); leave out rows without values on purpose"
+                    " with drop_missing=True (--drop-missing)",
+                    table.rows[index],
+                )
+            values[index] = math.nan
+            continue
+        if table.decimal_comma and _DECIMAL_COMMA.fullmatch(text):
+            if role in ("step", "tokens"):
+                raise CurveError(
+                    f"column {name!r} holds {text!r}: a comma may part thousands or decimals; write it without",
+                    table.rows[index],
+                )
+            text = text.replace(",", ".")
+        try:
+            if "_" in text:
+                raise ValueError(text)
+            values[index] = float(text)
+        except ValueError:
+            raise CurveError(
+                f"column {name!r} holds {text[:40]!r}, which is not a number; repair the cell or drop the row",
+                table.rows[index],
+            ) from None
+    return values

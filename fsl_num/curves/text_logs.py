@@ -1,0 +1,89 @@
+"""Logs as a trainer prints them: in each line a step, a loss, a rate, each behind its name, among other words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from fsl_num.curves.columns import meaning, plain, split_run
+from fsl_num.curves.tables import Table
+
+_SHOWN: Final = 2000
+"""Lines in which a log that is printed must have shown two of its own: banners come first."""
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_PAIR = re.compile(
+    rf"(?P<name>[A-Za-z_][A-Za-z0-9_ ./()-]*?)(?:\s*[:=]\s*(?P<value>{_NUMBER}|nan|inf)|\s+(?P<bare>{_NUMBER}))"
+    r"(?P<unit>[KMBT](?![A-Za-z]))?(?:\s*/\s*\d+)?(?![\w.])"
+)
+_BRACKETS = re.compile(r"\[[^\]]*\]")
+_UNITS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+_VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
+
+
+def looks_printed(lines: Iterable[tuple[int, str]]) -> bool:
+    """Return whether lines are a printed log: two of the first ones give a step and a loss or a rate, by their names.
+
+    >>> looks_printed([(1, "Loading"), (2, "step:0/90 val_loss:10.8"), (3, "step:9/90 val_loss:7.1")])
+    True
+    >>> looks_printed([(1, "step,loss"), (2, "1,3.0"), (3, "2,2.5")])
+    False
+    """
+    count = 0
+    for (_, line), _ in zip(lines, range(_SHOWN), strict=False):
+        roles = {means.role for name in record_of(line) if (means := meaning(name))}
+        count += "step" in roles and bool(roles & {"loss", "lr"})
+        if count == 2:
+            return True
+    return False
+
+
+def table_of_lines(lines: Iterable[tuple[int, str]], name: str) -> Table:
+    """Return the numbers of the lines that give a step, as one table; the counter is called "step" in every line.
+
+    >>> lines = [(1, "iter 0: loss 3.5, time 20ms"), (2, "step 10: train loss 3.0, val loss 3.1")]
+    >>> table_of_lines(lines, "run").columns
+    {'step': [0.0, 10.0], 'loss': [3.5, None], 'train loss': [None, 3.0], 'val loss': [None, 3.1]}
+    """
+    records: list[dict[str, Any]] = []
+    rows: list[int] = []
+    for number, line in lines:
+        record = record_of(line)
+        counters = [key for key in record if (means := meaning(key)) and means.role == "step"]
+        if counters and len(record) > len(counters):
+            # one counter, whatever a line calls it; that of fairseq keeps its name, which says the unit of its losses
+            counter = counters[0] if plain(counters[0]).endswith("numupdates") else "step"
+            step = record[counters[0]]
+            records.append({counter: step, **{key: cell for key, cell in record.items() if key not in counters}})
+            rows.append(number)
+    names = dict.fromkeys(key for record in records for key in record)
+    return Table({column: [record.get(column) for record in records] for column in names}, rows, name)
+
+
+def record_of(line: str) -> dict[str, Any]:
+    """Return the numbers of a line by their names: of the JSON object at its end, or of its pairs "name value".
+
+    >>> record_of("[2024-01-01] iteration 100/ 5000 | learning rate: 1.5E-04 | lm loss: 8.1E+00 | time (ms): 12.3ms")
+    {'iteration': 100.0, 'learning rate': 0.00015, 'lm loss': 8.1}
+    """
+    begin = line.find("{")
+    if begin >= 0 and line.rstrip().endswith("}"):
+        try:
+            found = json.loads(line[begin:])
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, dict):
+            return found
+    validation = _VALIDATION.search(line)
+    text = _BRACKETS.sub(" ", line)
+    record: dict[str, Any] = {}
+    for part in re.split(r"[|,;]", text) if "|" in text or "," in text else [text]:
+        for pair in _PAIR.finditer(part):
+            name = pair["name"].strip()
+            if validation is not None:
+                name = name.split()[-1] if name.startswith(validation[0]) else f"validation {name}"
+            number = float(pair["value"] or pair["bare"])
+            record.setdefault(split_run(name)[1], number * _UNITS[pair["unit"] or ""])
+    return record
