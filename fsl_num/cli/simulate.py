@@ -50,7 +50,7 @@ def run(arguments: Arguments) -> int:
         show(*report.risk_text(curve), width=100)
     if arguments.out is not None:
         try:
-            curve.to_csv(arguments.out)
+            curve.to_csv(arguments.out, rates)
         except OSError as error:
             raise unwritable("--out", arguments.out, error) from error
     if arguments.plot is not None:
@@ -136,7 +136,8 @@ COMMANDS = {
                    section=_HOW),
             Option("--record", type=whole(1, "EVERY"), help="record after every so many steps (default: start and end "
                    "only, with --plot about 200 points)"),
-            Option("--out", metavar="FILE", help="also write step, excess_risk and standard_error as CSV"),
+            Option("--out", metavar="FILE", help="also write step, excess_risk, standard_error and lr as CSV, a log "
+                   "that `fsl fit` reads"),
             Option("--plot", metavar="FILE", help=f"also draw the risk ({', '.join(PICTURES)})"),
             json_option(),
         ],

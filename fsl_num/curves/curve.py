@@ -77,7 +77,13 @@ class LossCurve(Result):
         _first(step < 0, rows, "step must be at least 0, got {}", step)
         _first(step != np.floor(step), rows, "step must be a whole number of updates, got {}", step)
         falls = np.concatenate([[False], np.diff(step) <= 0.0])
-        _first(falls, rows, "step {} does not come after the one before it: sort the rows and drop duplicates", step)
+        _first(
+            falls,
+            rows,
+            "step {} does not come after the one before it: sort the rows and drop"
+            " duplicates, or keep the last of them with restarts='keep-last' (--restarts keep-last)",
+            step,
+        )
         if (self.lr is None) == (self.schedule is None):
             raise CurveError(f"{self.name}: give the learning rates either as lr, one a row, or as a schedule")
         batch = _column("batch_size", self.batch_size, rows, loss.size, single=True)

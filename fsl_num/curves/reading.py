@@ -75,6 +75,11 @@ class Source:
     tables: tuple[Table, ...]
     inside: str = ""
 
+    def runs(self) -> dict[str, list[Table]]:
+        """Return the tables of each run."""
+        with _located(self.paths):
+            return by_run(self.tables)
+
     def curves(self, options: LogOptions) -> list[LossCurve]:
         """Return the curves, with the paths in every error.
 
@@ -104,7 +109,7 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
     sources = [source for path in paths for source in _sources(path, header)]
     if len(sources) == 1 or options.schedule is not None or options.columns:
         return sources
-    runs = [by_run(source.tables) for source in sources]
+    runs = [source.runs() for source in sources]
     lacking = [{role for tables in each.values() for role in lacks(tables)} for each in runs]
     whole = [source for source, roles in zip(sources, lacking, strict=True) if not roles]
     rest = {at: set(runs[at]) for at, roles in enumerate(lacking) if roles}

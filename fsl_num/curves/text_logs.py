@@ -16,8 +16,9 @@ _SHOWN: Final = 2000
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _PAIR = re.compile(
     rf"(?P<name>[A-Za-z_][A-Za-z0-9_ ./()-]*?)(?:\s*[:=]\s*(?P<value>{_NUMBER}|nan|inf)|\s+(?P<bare>{_NUMBER}))"
-    r"(?P<unit>[KMBT](?![A-Za-z]))?(?:\s*/\s*\d+)?(?![\w.])"
+    r"(?P<unit>[KMBT](?![A-Za-z]))?(?:\s*/\s*\d+)?(?![\w.]|,\d)"
 )
+_BETWEEN = re.compile(r"[|;]|,(?!\d)")  # pairs; a comma before a digit may be a decimal one
 _BRACKETS = re.compile(r"\[[^\]]*\]")
 _UNITS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
@@ -79,7 +80,7 @@ def record_of(line: str) -> dict[str, Any]:
     validation = _VALIDATION.search(line)
     text = _BRACKETS.sub(" ", line)
     record: dict[str, Any] = {}
-    for part in re.split(r"[|,;]", text) if "|" in text or "," in text else [text]:
+    for part in _BETWEEN.split(text):
         for pair in _PAIR.finditer(part):
             name = pair["name"].strip()
             if validation is not None:

@@ -63,11 +63,19 @@ class RiskCurve(Result):
         columns = (self.step.tolist(), self.excess_risk.tolist(), self.standard_error.tolist())
         return [(repr(a), repr(b), repr(c)) for a, b, c in zip(*columns, strict=True)]
 
-    def to_csv(self, path: Any) -> None:
-        """Write the columns step, excess_risk and standard_error, whole or not at all (OSError where it cannot be)."""
+    def to_csv(self, path: Any, rates: Any = None) -> None:
+        """Write the columns step, excess_risk and standard_error, whole or not at all (OSError where it cannot be).
+
+        ``rates``: the learning rate of every update; with it there is a column lr of those of the next updates (behind
+        the last one, of the last), so that the file is a training log.
+        """
         from fsl_num.writing import write_atomically
 
-        lines = ["step,excess_risk,standard_error", *(",".join(row) for row in self._rows())]
+        rows = self._rows()
+        lines = ["step,excess_risk,standard_error", *(",".join(row) for row in rows)]
+        if rates is not None:
+            following = np.asarray(rates)[np.minimum(self.step, len(rates) - 1)]
+            lines = [f"{line},{lr}" for line, lr in zip(lines, ["lr", *map(repr, following.tolist())], strict=True)]
         write_atomically(path, "\n".join(lines) + "\n")
 
     def plot(self, ax: Any = None, **style: Any) -> Any:

@@ -218,8 +218,8 @@ def torchtitan(folder):
 
 def nanogpt(folder):
     records = [
-        {"iter": int(k), "train/loss": float(train_loss(k)), "val/loss": float(validation_loss(k)), "lr": float(rate(k)),
-         "mfu": 30.1}
+        {"iter": int(k), "train/loss": float(train_loss(k)), "val/loss": float(validation_loss(k)),
+         "lr": float(rate(k)), "mfu": 30.1}
         for k in VALIDATION
     ]  # fmt: skip
     return Shape([table(folder / "nanogpt.csv", records, columns_of(records))], digits=1e-2)
@@ -265,9 +265,9 @@ def nanotron(folder):
     lines = ["05/05/2024 10:00:00 [INFO|DP=0]: Start training\n"]
     for k in TRAIN:
         lines.append(
-            f"05/05/2024 10:00:00 [INFO|DP=0|PP=0|TP=0]: iteration: {k} / {LAST} | consumed_tokens: {tokens(k) / 1e6:.4g}M |"
-            f" elapsed_time_per_iteration_ms: 1.2K | tokens_per_sec: 27.3K | global_batch_size: 32.8K | lm_loss:"
-            f" {train_loss(k):.5g} | lr: {rate(k):.5g} | model_tflops_per_gpu: 210 | grad_norm: 0.4\n"
+            f"05/05/2024 10:00:00 [INFO|DP=0|PP=0|TP=0]: iteration: {k} / {LAST} |"
+            f" consumed_tokens: {tokens(k) / 1e6:.4g}M | elapsed_time_per_iteration_ms: 1.2K | tokens_per_sec: 27.3K |"
+            f" global_batch_size: 32.8K | lm_loss: {train_loss(k):.5g} | lr: {rate(k):.5g} | grad_norm: 0.4\n"
         )
     return Shape([text(folder / "nanotron.log", "".join(lines))], TRAIN, train_loss, digits=1e-4, batch=32_800)
 

@@ -106,7 +106,7 @@ def test_table_csv_and_picture(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "24 of 51 recorded steps shown" in shown and "method exact" in shown
     head, *rows = table.read_text(encoding="utf-8").splitlines()
-    assert head == "step,excess_risk,standard_error" and len(rows) == 51
+    assert head == "step,excess_risk,standard_error,lr" and len(rows) == 51
     assert float(rows[-1].split(",")[1]) == exact_risk(PROBLEM, RATES).excess_risk[-1]
     assert picture.read_bytes().startswith(b"<?xml")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["risk.csv", "risk.svg"]
