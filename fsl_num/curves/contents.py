@@ -25,7 +25,7 @@ from fsl_num.curves.columns import meaning, plain
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.gathered import Gathered
 from fsl_num.curves.records import flat, tables_of
-from fsl_num.curves.tables import Table, as_table
+from fsl_num.curves.tables import Table
 from fsl_num.curves.text_logs import looks_printed, table_of_lines
 
 LARGEST: Final = 2**30
@@ -87,13 +87,14 @@ def read_tables(path: str | Path, *, header: bool = True, name: str | None = Non
     begin = first[1].lstrip()[:1]
     if begin == "<":
         raise CurveError(f"{place}: this looks like a web page, not like a table; download the file itself", first[0])
+    unfinished = text[-1] not in "\r\n"
     if begin == "{" and not _whole_object(text, first[1]):
         return [_table_of_records(place, stem, _lines(text))]
     if begin in "{[" and not looks_printed(_lines(text)):
         return _scalar(_tables_of_json(place, stem, text), stem)
     if looks_printed(_lines(text)):
-        return [table_of_lines(_lines(text), stem)]
-    return _scalar([_table_of_cells(place, stem, _lines(text), header)], stem)
+        return [replace(table_of_lines(_lines(text), stem), unfinished=unfinished)]
+    return _scalar([replace(_table_of_cells(place, stem, _lines(text), header), unfinished=unfinished)], stem)
 
 
 def _scalar(tables: list[Table], stem: str) -> list[Table]:
@@ -111,22 +112,21 @@ def _scalar(tables: list[Table], stem: str) -> list[Table]:
 
 def _table_of_parquet(path: Path, stem: str) -> Table:
     try:
-        import pandas
         from pyarrow import parquet
     except ImportError as error:
         raise CurveError(
-            f"{path} is a Parquet file, which needs pandas and pyarrow (pip install 'functional-scaling-laws[data]');"
-            " or save it as CSV"
+            f"{path} is a Parquet file, which needs pyarrow (pip install 'functional-scaling-laws[data]'); or save it"
+            " as CSV"
         ) from error
     try:
         described = parquet.ParquetFile(path).metadata
         size = sum(described.row_group(group).total_byte_size for group in range(described.num_row_groups))
         if size > LARGEST:
             raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB; keep every tenth row, or fewer")
-        frame = pandas.read_parquet(path)
+        columns = parquet.read_table(path).to_pydict()
     except (OSError, ValueError) as error:
         raise CurveError(f"{path} begins like a Parquet file but is none, or is damaged ({error})") from error
-    return replace(as_table(frame), name=stem)
+    return Table(columns, range(1, described.num_rows + 1), stem)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

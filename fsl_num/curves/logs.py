@@ -144,6 +144,8 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
             series[role], dropped = kept_last(series[role])
             if dropped and role == "loss":
                 notes.append(f"{dropped} rows that a resumed run did again: the last ones kept")
+    cut = {part.table.name for part in series.values() if part.table.unfinished and part.rows.size}
+    notes += [f"the last line of {each} has no end: its last number may be cut" for each in sorted(cut)]
     loss, rate = series["loss"], series.get("lr") if options.schedule is None else None
     together = rate is not None and rate.table is loss.table and np.array_equal(rate.rows, loss.rows)
     if not (options.columns or {}).get("loss"):

@@ -24,7 +24,7 @@ def read_curve(path: Any, **options: Any) -> LossCurve:
 
     Args:
         path: a CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), JSON or
-            JSON lines, Parquet (needs pandas and pyarrow), or the lines that a trainer printed; as it is or compressed
+            JSON lines, Parquet (needs pyarrow), or the lines that a trainer printed; as it is or compressed
             with gzip, bzip2 or xz. A folder, or a list of paths, is one run whose loss and rate stand in several files.
         options: what the files do not say, see :class:`~fsl_num.curves.logs.LogOptions`: columns, loss_unit,
             drop_missing, restarts, tokens_per_step, schedule, batch_size, warmup, branch_of, model_size, name and more.
@@ -134,7 +134,7 @@ def _sources(path: Any, header: bool) -> list[Source]:
         if len(files) > 1 or not Path(files[0]).is_dir():
             return [Source(files, tuple(table for file in files for table in read_tables(file, header=header)))]
         logs = _logs_in(Path(files[0]))
-    runs = {name: tables for name, tables in logs.items() if not any(map(lacks, by_run(tables).values()))}
+        runs = {name: tables for name, tables in logs.items() if not any(map(lacks, by_run(tables).values()))}
     parts = tuple(table for name, tables in logs.items() if name not in runs for table in tables)
     sources = [Source(files, tuple(tables), name) for name, tables in runs.items()]
     return [*sources, *([Source(files, parts)] if parts else [])]

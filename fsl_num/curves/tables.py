@@ -23,6 +23,7 @@ class Table:
 
     ``run``: the run to which all rows belong, "" where the table does not say. ``interval_means``: whether a training
     loss is the mean over the updates since the row before it (so in the logs of the transformers Trainer).
+    ``unfinished``: whether the last line of the file has no end, so that its last cell may be cut short.
     """
 
     columns: Mapping[str, Any]
@@ -31,6 +32,7 @@ class Table:
     decimal_comma: bool = False
     run: str = ""
     interval_means: bool = False
+    unfinished: bool = False
 
 
 def as_table(table: Any) -> Table:

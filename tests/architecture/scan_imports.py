@@ -35,7 +35,7 @@ def _called(call):
 
 
 SYM_ALLOWED = {"sympy", "fsl_sym"}
-SOLVER_ALLOWED = {"numpy", "scipy", "numba", "mpmath", "tqdm", "flint", "matplotlib", "fsl_num"}
+SOLVER_ALLOWED = {"numpy", "scipy", "numba", "mpmath", "tqdm", "flint", "matplotlib", "pyarrow", "fsl_num"}
 JOINT_ALLOWED = SOLVER_ALLOWED | {"sympy", "fsl_sym", "matplotlib"}
 REPORT_ALLOWED = JOINT_ALLOWED | {"rich", "jinja2", "markupsafe", "latex2mathml"}  # tables, pages and their formulas
 CLI_ALLOWED = JOINT_ALLOWED | {"click", "distributed"}  # an address of a cluster is reached by its own client

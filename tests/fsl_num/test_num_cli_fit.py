@@ -99,6 +99,37 @@ def test_a_schedule_of_a_file_is_that_schedule(saved, runs, capsys):
     assert from_file["loss"] == json.loads(capsys.readouterr().out)["loss"]
 
 
+def test_logs_of_several_files_branches_and_rates_from_a_file(runs, tmp_path, capsys):
+    whole = read_curve(runs / "constant.csv", warmup=WARMUP)
+    for name, values in (("loss", whole.loss), ("lr", whole.lr)):
+        rows = "".join(f"{step},{value!r}\n" for step, value in zip(whole.step, values.tolist(), strict=True))
+        (tmp_path / f"{name}.csv").write_text(f"Step,{name}\n{rows}")
+    (tmp_path / "rates.txt").write_text("\n".join(map(repr, whole.plan.rates.tolist())))
+    late = (runs / "wsd.csv").read_text().splitlines()
+    (tmp_path / "late.csv").write_text("\n".join([late[0], *late[len(late) // 2 :]]) + "\n")
+    quick = ["--law", "momentum", "--no-intervals", "--starts", "1", "--json", "--warmup", str(WARMUP)]
+
+    def parameters(*words):
+        assert main(["fit", *map(str, words), *quick]) == 0
+        out, err = capsys.readouterr()
+        return json.loads(out)["parameters"], err
+
+    expected, said = parameters(runs / "constant.csv")
+    assert said == ""
+    for words in (
+        [f"{tmp_path}/loss.csv+{tmp_path}/lr.csv"],
+        [tmp_path / "loss.csv", tmp_path / "lr.csv"],
+        [tmp_path / "loss.csv", "--rates", tmp_path / "rates.txt"],
+    ):
+        # the rates come by another way, rounding apart
+        assert parameters(*words)[0] == pytest.approx(expected, rel=1e-6)
+    _, said = parameters(tmp_path / "loss.csv", tmp_path / "lr.csv")
+    assert said.startswith("fsl: loss: the rates of 'lr'") and said.count("\n") == 1
+    branch, said = parameters(tmp_path / "late.csv", "--branch-of", runs / "cosine.csv")
+    assert "a branch of cosine at update" in said
+    assert branch != parameters(tmp_path / "late.csv")[0]
+
+
 def test_far_beyond_the_runs_is_said(saved, runs, capsys):
     words = ["predict", "--fit", str(runs / "fit.json"), "--schedule", "constant", "--peak-lr", "0.01"]
     assert main([*words, "--steps", "6000"]) == 0

@@ -2,9 +2,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fsl_num import curve_from, read_curve, read_curves
 from fsl_num.curves.curve import CurveError
+from fsl_num.curves.logs import LogOptions, curve_of
+from fsl_num.curves.records import tables_of
+from fsl_num.curves.runs import kept_last, series_of
+from fsl_num.curves.tables import as_table
+from fsl_num.curves.text_logs import record_of
 from tests.fsl_num.log_shapes import LAST, SHAPES, WARMUP, rate
 
 
@@ -144,9 +151,6 @@ def test_rates_that_end_before_the_losses_are_refused():
 
 
 def single_of(*tables):
-    from fsl_num.curves.logs import LogOptions, curve_of
-    from fsl_num.curves.tables import as_table
-
     return curve_of([as_table(table) for table in tables], LogOptions())
 
 
@@ -195,5 +199,48 @@ def test_a_branch_has_the_rates_of_the_run_before_it():
 def test_parquet_that_is_damaged_or_cannot_be_read_is_said(tmp_path, monkeypatch):
     (tmp_path / "run.parquet").write_bytes(b"PAR1rest")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(CurveError, match=r"needs pandas and pyarrow.*functional-scaling-laws\[data\]"):
+    with pytest.raises(CurveError, match=r"needs pyarrow.*functional-scaling-laws\[data\]"):
         read_curve(tmp_path / "run.parquet")
+
+
+def test_nested_json_is_taken_apart():
+    tables = tables_of({"steps": [1, 2], "losses": {"train": [3.0, 2.0], "val": [3.1, 2.1]}, "args": {"lr": 1}}, "run")
+    assert [sorted(table.columns) for table in tables] == [["steps"], ["losses/train", "losses/val", "steps"]]
+    assert tables_of({"log": [{"step": 1, "train": {"loss": 3.0}}]}, "run")[0].columns == {
+        "step": [1],
+        "train/loss": [3.0],
+    }
+    assert tables_of({"betas": "0.9"}, "run") == []
+    with pytest.raises(CurveError, match="row 2: run: a record of names and values is needed, not '7'"):
+        tables_of([{"step": 1}, 7], "run")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("[titan] INFO - step: 10  loss:  7.0123  grad_norm:  1.2 memory: 10.5GiB(20%)",
+         {"step": 10, "loss": 7.0123, "grad_norm": 1.2}),
+        ("2023-01-01 | INFO | train_inner | epoch 001: 100 / 2000 loss=9.1, ppl=550.1, num_updates=100, lr=6e-06",
+         {"loss": 9.1, "ppl": 550.1, "num_updates": 100, "lr": 6e-6}),
+        ("iteration: 100 / 500 | consumed_tokens: 409.6K | lm_loss: 7.4 | lr: 0.0003",
+         {"iteration": 100, "consumed_tokens": 409_600, "lm_loss": 7.4, "lr": 3e-4}),
+        ("validation loss at iteration 9 | lm loss value: 3.1 |", {"iteration": 9, "validation lm loss value": 3.1}),
+        ("iter 5: loss nan, time 3ms", {"iter": 5}),
+        ("iter 5: loss: nan", {"iter": 5, "loss": np.nan}),
+        ("loss 3,45", {}),
+    ],
+)  # fmt: skip
+def test_numbers_of_a_printed_line_go_by_the_names_before_them(line, found):
+    record = record_of(line)
+    assert {name: record.get(name) for name in found} == pytest.approx(found, nan_ok=True)
+    assert {"time", "memory", "ms"}.isdisjoint(record)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=30))
+def test_what_a_resumed_run_did_again_counts_once(steps):
+    series = series_of([as_table({"step": steps, "loss": np.arange(len(steps))})], "run", {}, needs_rates=False)["loss"]
+    kept, dropped = kept_last(series)
+    assert (np.diff(kept.step) > 0).all() and kept.step.size + dropped == len(steps)
+    last = {step: place for place, step in enumerate(steps)}
+    assert all(last[step] == place for step, place in zip(kept.step, kept.values, strict=True))
+    assert kept.values[-1] == len(steps) - 1
