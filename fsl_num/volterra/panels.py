@@ -3,7 +3,8 @@ r"""The fast solver: collocation on panels that grow geometrically from every br
 With K(t) = sum_k w_k exp(-2 mu_k t) the equation is the linear system y_k' = -2 mu_k y_k + w_k gamma (f + sigma^2),
 f = delta + e(t) + sum_k y_k. On each panel it is collocated at the six Radau IIA points (order 11 at the panel's
 end, damping the fast modes). The modes are eliminated by the eigenvectors of the Radau matrix, so that a panel costs
-one 6 x 6 solve. Every time asked for is the end of a panel. All panels are halved until two solutions agree.
+one 6 x 6 solve. Every time asked for is the end of a panel. Panels on which gamma is no polynomial are halved first,
+then all panels until two solutions agree.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ _STAGES = 6
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
 _RATIO = 1.35  # of neighbouring panels' ends, before any panel is halved
 _LEVELS = 5
+_RESOLVED = 1e-5  # of gamma by its values at the points of a panel; halving all panels four times gains 2^24
+_LEVELS_OF_GAMMA = 40
+_NEAR = 1e-6  # of a panel, behind its start
+_MOST_PANELS = 2000  # before all are halved: 32,000 then, some seconds
 _PROBES = 32
 _LAST = 1e-12  # last panel before the end, in the same unit
 _ROUNDING = 2e-14  # relative, measured against 40 digits (tests): the eigenvectors cost up to a factor 100
@@ -84,16 +89,41 @@ def panel_ends(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Ar
     return np.concatenate([first, end - last]), np.concatenate([end - first, last])
 
 
-def halved(problem: Problem, times: Array, remaining: Array) -> tuple[Array, Array]:
-    """Return the ends of twice as many panels: every panel, however short, in two."""
+def halved(problem: Problem, times: Array, remaining: Array, which: Any = None) -> tuple[Array, Array]:
+    """Return the ends of twice as many panels: every panel, however short, in two; or those of a mask ``which``."""
     is_early = times[1:] < 0.5 * problem.end
     by_time, by_rest = 0.5 * (times[:-1] + times[1:]), 0.5 * (remaining[:-1] + remaining[1:])
     middle = np.where(is_early, by_time, problem.end - by_rest)
     rest = np.where(is_early, problem.end - by_time, by_rest)
-    both = np.empty((2, 2 * len(times) - 1))
-    for row, ends, between in zip(both, (times, remaining), (middle, rest), strict=True):
-        row[::2], row[1::2] = ends, between
-    return both[0], both[1]
+    places = np.arange(1, len(times)) if which is None else 1 + np.flatnonzero(which)
+    return np.insert(times, places, middle[places - 1]), np.insert(remaining, places, rest[places - 1])
+
+
+def resolving(problem: Problem, times: Array, remaining: Array) -> tuple[Array, Array]:
+    """Return the ends of panels, halved where gamma turns too often for a polynomial on the points of one panel."""
+    if problem.is_constant or isinstance(problem.gamma, Discrete):
+        return times, remaining
+    nodes = radau_rule().nodes
+    between = 0.5 * (nodes + np.concatenate([[0.0], nodes[:-1]]))
+    between = np.append(_NEAR, between)  # a jump may lie in front of the first point
+    vander = np.polynomial.legendre.legvander
+    interpolation = vander(2.0 * between - 1.0, _STAGES - 1) @ np.linalg.inv(vander(2.0 * nodes - 1.0, _STAGES - 1))
+    for _ in range(_LEVELS_OF_GAMMA):
+        widths, _, gamma = collocation_points(problem, times, remaining)
+        is_early = (times[1:] < 0.5 * problem.end)[:, None]
+        steps = widths[:, None] * between
+        t = np.where(is_early, times[:-1, None] + steps, problem.end - (remaining[:-1, None] - steps))
+        rest = np.where(is_early, problem.end - t, remaining[:-1, None] - steps)
+        there = problem.gamma_on(t.ravel(), rest.ravel()).reshape(t.shape)
+        size = np.abs(gamma).max(axis=1) + 1e-6 * np.abs(gamma).max()
+        missed = np.abs(gamma @ interpolation.T - there)
+        missed[widths * _NEAR < _nudge(problem), 0] = 0.0  # that near, a break of gamma may be meant
+        coarse = missed.max(axis=1) > _RESOLVED * size
+        coarse &= widths > 64.0 * np.spacing(times[1:])
+        if not coarse.any() or len(times) + coarse.sum() > _MOST_PANELS:
+            break
+        times, remaining = halved(problem, times, remaining, coarse)
+    return times, remaining
 
 
 def collocation_points(problem: Problem, times: Array, remaining: Array) -> tuple[Array, Array, Array]:
@@ -258,7 +288,7 @@ def refined(
     # over the whole range too, and the error at t is the largest relative difference up to t.
     probes = np.geomspace(min(0.1 / problem.model.fastest, 0.1 * problem.end), problem.end, _PROBES)
     wanted = np.unique(np.concatenate([t, probes]))
-    times, remaining = panel_ends(problem, wanted, _RATIO)
+    times, remaining = resolving(problem, *panel_ends(problem, wanted, _RATIO))
     late = np.searchsorted(-remaining, -(problem.end - wanted))
     place = np.where(wanted < 0.5 * problem.end, np.searchsorted(times, wanted), late)
     previous, panels, level = None, 0, 1

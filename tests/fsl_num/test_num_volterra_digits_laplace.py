@@ -228,3 +228,13 @@ def test_what_is_not_learned() -> None:
     assert approximation_error_at(MP, given) == MP.mpf("0.125")
     assert approximation_error_at(MP, _problem(size=math.inf)) == 0
     assert abs(approximation_error_at(MP, _problem(size=2)) - (MP.zeta(2) - MP.mpf(5) / 4)) < MP.mpf(10) ** -38
+
+
+def test_digits_of_a_loss_that_has_fallen_by_fifty_orders():
+    problem = problem_of(s=6.0, beta=4.0, size=101, noise=0.0, gamma=0.3, horizon=1e11)
+    values, errors, _ = solve_laplace(problem, [1e11], 30)
+    truth, _, _ = solve_constant(problem, [1e11], 30)
+    assert errors[0] < 1e-29 * values[0]
+    assert abs(values[0] - truth[0]) <= 2 * errors[0]
+    # one contour of thirty digits has an error of some 1e-46, on a loss of 3e-50
+    assert values[0] < 1e-49

@@ -3,7 +3,6 @@
 By default the cheap part of the grid is judged, with HYPOTHESIS_PROFILE=nightly the whole.
 """
 
-import math
 import os
 import statistics
 from dataclasses import replace
@@ -121,7 +120,7 @@ def hidden_jumps(t):
     return np.where((0.37 * np.asarray(t)) % 1.0 < 0.5, 0.5, 0.1)
 
 
-def test_a_tolerance_that_is_out_of_reach_is_said_to_be_missed():
+def test_jumps_that_nobody_named_are_found():
     end = 27.0
     hidden = Problem(Model(s=0.5, beta=2.0, size=5, noise=1.0), gamma=hidden_jumps, horizon=end)
     cuts = np.arange(0.5, 0.37 * end, 0.5) / 0.37
@@ -131,9 +130,8 @@ def test_a_tolerance_that_is_out_of_reach_is_said_to_be_missed():
     truth = loss_of(named, end)
     assert "misses" not in truth.message
     found = loss_of(hidden, end)
-    assert "misses rtol = 1e-12" in found.message
-    assert abs(found.values[0] - truth.values[0]) <= found.error[0]
-    assert found.error[0] < 0.1 * found.values[0] and math.isfinite(found.error[0])
+    assert "misses" not in found.message
+    assert abs(found.values[0] - truth.values[0]) <= found.error[0] < 1e-12 * found.values[0]
 
 
 @pytest.mark.parametrize(

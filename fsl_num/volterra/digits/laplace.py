@@ -26,6 +26,8 @@ from fsl_num.volterra.problem import Problem
 _RATE = 1.358 / math.log(10.0)  # digits gained by each point of the contour
 _GUARD = 15
 _FINER = 1.2  # the second contour against the first
+_TRIES = 6
+_MOST_LOST = 400  # digits by which one try is made sharper than the one before
 
 
 def approximation_error_at(mp: Any, problem: Problem) -> Any:
@@ -87,7 +89,8 @@ def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list
     """Return f = 2E at ``times`` (numbers or mpf, >= 0), an absolute error for each, and facts about the run.
 
     ``digits`` >= 10. Constant gamma, stable or not; M finite or infinite; both closures. The error is the difference of
-    two contours of which the finer is returned, at least the rounding to ``digits``. Raises ValueError where gamma is
+    two contours of which the finer is returned, at least the rounding to ``digits``; both are made finer until the
+    digits are there, for a loss that has fallen by many orders. Raises ValueError where gamma is
     not constant, ArithmeticError where the sums over the spectrum cannot reach the digits.
 
     >>> from fsl_num.model import Model
@@ -99,6 +102,30 @@ def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list
     if not problem.is_constant:
         raise ValueError("method 'laplace' needs a constant gamma (a number or a Constant schedule)")
     digits = int(whole_size("digits", digits, infinite=False, least=10))
+    given, evaluations, contour = digits, 0, digits
+    for _ in range(_TRIES):
+        values, errors, facts = _on_contour(problem, times, contour)
+        evaluations += facts["evaluations"]
+        lost = max((_lost(value, error, given) for value, error in zip(values, errors, strict=True)), default=0)
+        if lost <= 0:
+            break
+        contour += lost + 2  # the error of the contour is absolute, and this loss has fallen far below what it was
+    out = private_context(given)
+    least = out.mpf(10) ** -given
+    values = [out.mpf(value) for value in values]
+    errors = [max(out.mpf(error), abs(value) * least) for value, error in zip(values, errors, strict=True)]
+    return values, errors, {**facts, "evaluations": evaluations}
+
+
+def _lost(value: Any, error: Any, digits: int) -> int:
+    """Return how many of the digits the error takes; 0 where it takes none, or all of them for ever."""
+    if not value or error <= abs(value) * value.context.mpf(10) ** -digits * 2:
+        return 0
+    return min(int(math.ceil(value.context.log10(error / abs(value)))) + digits, _MOST_LOST)
+
+
+def _on_contour(problem: Problem, times: list[Any], digits: int) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """Return what :func:`solve_laplace` does, with ``digits`` of the contour, whatever the loss has fallen to."""
     coarse = 2 * math.ceil((digits + 2) / _RATE / 2) + 2
     fine = 2 * math.ceil(_FINER * coarse / 2)
     # exp(z) is as large as exp(0.171 N) at the right end of the contour
