@@ -153,7 +153,6 @@ def test_an_erratum_points_to_claims_and_gives_evidence():
 
 
 UNCHECKED = {
-    "pure-decay-outperforms-wsd": "a comparison of best schedules, checked by the claims about these that it rests on",
     "fsl-simplified-early-times": "the law without t >~ 1, which fails as its restatements for the schedules do",
     "fourth-moment-trace-inequality": "an inequality of matrices with a counterexample written down in full",
 }

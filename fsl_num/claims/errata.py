@@ -6,6 +6,7 @@ The name of the file is the id of the erratum. Front matter says where it is, an
 ... label: "thm: x"
 ... line: 12
 ... kind: "typo"
+... falls: "nothing"
 ... claims: []
 ... ---
 ...
@@ -38,9 +39,9 @@ from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
-from fsl_num.claims.records import KINDS, Erratum
+from fsl_num.claims.records import FALLS, KINDS, Erratum
 
-_KEYS: dict[str, type] = {"label": str, "line": int, "kind": str, "claims": list}
+_KEYS: dict[str, type] = {"label": str, "line": int, "kind": str, "falls": str, "claims": list}
 _SECTIONS = ("As printed", "Corrected", "Evidence")
 _MARKED = re.compile(r"(?<![A-Za-z0-9])\$(?P<formula>[^$]+)\$(?![A-Za-z0-9])|`[^`]+`")
 _SIGN_OF_A_FORMULA = re.compile(r"[$`\\^_*<>=~|{}\[\]]")
@@ -97,8 +98,8 @@ def parse(text: str, file: str) -> Erratum:
     Parameters
     ----------
     text
-        Front matter between two lines ``---`` with label, line, kind and claims, each value as JSON; then the sections
-        "As printed", "Corrected" and "Evidence".
+        Front matter between two lines ``---`` with label, line, kind, falls and claims, each value as JSON; then the
+        sections "As printed", "Corrected" and "Evidence".
     file
         The file as messages name it; its name is the id of the erratum.
 
@@ -133,7 +134,7 @@ def parse(text: str, file: str) -> Erratum:
         _refuse(file, len(lines), "the correction must differ from what is printed")
     return Erratum(
         PurePosixPath(file).stem, given["label"], given["line"], given["kind"], printed, corrected, evidence,
-        tuple(given["claims"]), file,
+        tuple(given["claims"]), file, given["falls"],
     )  # fmt: skip
 
 
@@ -151,8 +152,9 @@ def _front_matter(lines: list[str], file: str) -> dict[str, Any]:
         if not wanted or (key == "claims" and not all(isinstance(each, str) for each in value)):
             wish = {"line": "the number of a line", "claims": "a list of ids in quotes"}.get(key, "a text in quotes")
             _refuse(file, number, f"{key} must be {wish}, not {text!r}")
-        if key == "kind" and value not in KINDS:
-            _refuse(file, number, f"the kind must be one of {', '.join(KINDS)}, not {value!r}")
+        allowed = {"kind": KINDS, "falls": FALLS}.get(key)
+        if allowed is not None and value not in allowed:
+            _refuse(file, number, f"{key} must be one of {', '.join(allowed)}, not {value!r}")
         given[key] = value
     missing = [key for key in _KEYS if key not in given]
     if missing:

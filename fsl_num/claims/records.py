@@ -189,16 +189,23 @@ class Outcome:
         return read
 
 
-KINDS = ("typo", "inconsistency", "gap in the argument", "false as stated")
-"""What can be wrong with a line of the paper; a missing hypothesis makes a line false as stated."""
+KINDS = ("false as stated", "gap in the argument", "inconsistency", "typo", "remark")
+"""What can be wrong with a line of the paper, the gravest first; a missing hypothesis makes a line false as stated.
+
+A remark finds nothing wrong: it says where a true sentence, or an observation of one experiment, ends to hold.
+"""
+
+FALLS = ("a statement", "a proof", "an experiment", "nothing")
+"""What an erratum takes with it, the gravest first: a result as printed, a proof of one that stands, what is said of an
+experiment, or nothing that a reader would not mend in passing."""
 
 
 @dataclass(frozen=True)
 class Erratum:
     """A place where the paper is wrong, what is right, and how it is known.
 
-    ``kind`` is one of :data:`KINDS`, ``depends`` are the ids of the claims that it rests on, ``file`` is where it is
-    written. The texts are Markdown, with formulas as LaTeX between dollar signs.
+    ``kind`` is one of :data:`KINDS`, ``falls`` one of :data:`FALLS`, ``depends`` are the ids of the claims that it
+    rests on, ``file`` is where it is written. The texts are Markdown, with formulas as LaTeX between dollar signs.
     """
 
     id: str
@@ -210,12 +217,20 @@ class Erratum:
     evidence: str
     depends: tuple[str, ...] = ()
     file: str = ""
+    falls: str = "nothing"
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"erratum {self.id}: the kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
+        if self.falls not in FALLS:
+            raise ValueError(f"erratum {self.id}: what falls must be one of {', '.join(FALLS)}, not {self.falls!r}")
         if not self.evidence or self.as_printed == self.corrected:
             raise ValueError(f"erratum {self.id} needs evidence, and a correction that differs from what is printed")
+
+    @property
+    def severity(self) -> tuple[int, int, int]:
+        """The place of the erratum in a list that begins with the gravest: by kind, by what falls, by line."""
+        return KINDS.index(self.kind), FALLS.index(self.falls), self.line
 
     def to_json(self) -> dict[str, Any]:
         """The erratum as JSON-ready values."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,15 +17,17 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Arguments) -> int:
-    """Print the errata asked for, in the order of the paper."""
+    """Print the errata asked for, the gravest first."""
     from fsl_num.claims.errata import errata
     from fsl_num.report import errata as report
 
-    chosen = _chosen(sorted(errata(), key=lambda each: each.line), arguments)
+    chosen = _chosen(sorted(errata(), key=lambda each: each.severity), arguments)
     if arguments.json:
         show_json({"errata": [each.to_json() for each in chosen]})
     elif arguments.markdown:
         show(report.markdown(chosen).rstrip("\n"))
+    elif arguments.latex:
+        show(report.latex(chosen).rstrip("\n"))
     elif arguments.id is not None and chosen:
         show(*map(report.card, chosen), width=80)
     else:
@@ -36,8 +39,11 @@ def _chosen(errata: Sequence[Erratum], arguments: Arguments) -> Sequence[Erratum
     from fsl_num.claims.records import KINDS
 
     if arguments.id is not None:
-        wanted = known(arguments.id, [each.id for each in errata], "erratum")
-        errata = [each for each in errata if each.id == wanted]
+        if arguments.id.isascii() and arguments.id.isdigit():
+            errata = _near(errata, int(arguments.id))
+        else:
+            wanted = known(arguments.id, [each.id for each in errata], "erratum")
+            errata = [each for each in errata if each.id == wanted]
     if arguments.kind is not None:
         kind = known(arguments.kind, KINDS, "kind of erratum")
         errata = [each for each in errata if each.kind == kind]
@@ -47,18 +53,29 @@ def _chosen(errata: Sequence[Erratum], arguments: Arguments) -> Sequence[Erratum
     return errata
 
 
+def _near(errata: Sequence[Erratum], line: int) -> Sequence[Erratum]:
+    """The errata at a line of the paper's source, or that name it; without any, those of the nearest line."""
+    words = re.compile(rf"\bline {line}\b")
+    named = [each for each in errata if each.line == line or words.search(f"{each.as_printed} {each.evidence}")]
+    nearest = min(abs(each.line - line) for each in errata)
+    return named or [each for each in errata if abs(each.line - line) == nearest]
+
+
 COMMANDS = {
     "errata": Command(
         "errata",
         run,
         [
-            click.Argument(["id"], required=False, metavar="[ID]"),
-            Option("--kind", help="only this kind: typo, inconsistency, gap in the argument or false as stated"),
+            click.Argument(["id"], required=False, metavar="[ID|LINE]"),
+            Option(
+                "--kind", help="only this kind: false as stated, gap in the argument, inconsistency, typo or remark"
+            ),
             Option("--label", help="only those at this label of the paper's source"),
             json_option(choice="form"),
             flag("--markdown", "as a document in Markdown, by kind", choice="form"),
+            flag("--latex", "as a document in LaTeX, to be sent to the authors", choice="form"),
         ],
-        "The errata of the paper in the order of its lines: where, as printed, corrected, and how it is known. With an "
-        "ID that erratum alone, whole.",
+        "The errata of the paper, the gravest first: where, as printed, corrected, how it is known, what falls. "
+        "With an ID that erratum alone, whole; with a LINE of the paper's source those at that line.",
     )
 }

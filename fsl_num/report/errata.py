@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +14,23 @@ from fsl_num.claims.records import KINDS, Erratum
 from fsl_num.report.plain import plain
 from fsl_num.report.tables import fields, markdown_table, table, whole_field
 
-PLURALS = {"typo": "typos", "inconsistency": "inconsistencies", "gap in the argument": "gaps in the argument"}
+PLURALS = {
+    "typo": "typos",
+    "inconsistency": "inconsistencies",
+    "gap in the argument": "gaps in the argument",
+    "remark": "remarks",
+}
 """The kinds of errata that have a plural."""
+
+_LATEX = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{amsmath,amssymb}
+\setlength{\parindent}{0pt}
+\sloppy
+\title{Functional Scaling Laws in Kernel Regression: errata}
+\author{}
+\begin{document}
+\maketitle"""
 
 _FIELDS = ("as printed", "corrected", "evidence")
 
@@ -25,8 +41,8 @@ def ledger(errata: Sequence[Erratum]) -> list[Any]:
     >>> ledger([])
     ['no erratum']
     """
-    rows = [(str(each.line), each.id, each.kind, each.label) for each in errata]
-    grid = [table(("line", "erratum", "kind", "where"), rows, right=(0,)), ""] if rows else []
+    rows = [(str(each.line), each.id, each.kind, each.falls) for each in errata]
+    grid = [table(("line", "erratum", "kind", "what falls"), rows, right=(0,)), ""] if rows else []
     return [*grid, Text(counts(errata)) if rows else counts(errata)]
 
 
@@ -56,7 +72,7 @@ def card(erratum: Erratum) -> Group:
     """One erratum whole."""
     texts = zip(_FIELDS, map(plain, _texts(erratum)), strict=True)
     where = ("where", f"{erratum.label}, line {erratum.line}")
-    parts = fields([where, *texts, ("claims", ", ".join(erratum.depends))])
+    parts = fields([where, *texts, ("what falls", erratum.falls), ("claims", ", ".join(erratum.depends))])
     file = [whole_field("file", erratum.file, len(_FIELDS[0]) + 2)] if erratum.file else []
     return Group(Text(f"{erratum.id} ({erratum.kind})", style="bold"), parts, *file)
 
@@ -76,8 +92,46 @@ def markdown(errata: Sequence[Erratum]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def latex(errata: Sequence[Erratum]) -> str:
+    """The ledger as a LaTeX document that compiles by itself, in the order given.
+
+    >>> latex([]).splitlines()[0]
+    '\\\\documentclass{article}'
+    """
+    parts = [_LATEX, f"{_sentence(counts(errata))} The gravest come first; lines are those of the paper's source."]
+    for each in errata:
+        heading = f"{each.id} ({each.kind})"
+        parts.append(f"\\subsection*{{{_tex(heading)}}}")
+        parts.append(f"\\texttt{{{_tex(each.label)}}}, line {each.line}; with it falls {each.falls}.")
+        named = zip(_FIELDS, _texts(each), strict=True)
+        parts += [f"\\paragraph*{{{_sentence(name)}}} {_tex_of_markdown(text)}" for name, text in named]
+    return "\n\n".join([*parts, "\\end{document}"]) + "\n"
+
+
+def _tex_of_markdown(text: str) -> str:
+    """Markdown of an erratum as LaTeX: formulas as they stand, names in typewriter letters."""
+    pieces = re.split(r"(\$[^$]+\$|`[^`]+`)", text)
+    quoted = 0
+    done = []
+    for piece in pieces:
+        if piece.startswith("$"):
+            done.append(piece)
+        elif piece.startswith("`"):
+            done.append(f"\\texttt{{{_tex(piece[1:-1])}}}")
+        else:
+            for mark in re.split('(")', piece):
+                quoted += mark == '"'
+                done.append(("``" if quoted % 2 else "''") if mark == '"' else _tex(mark))
+    return "".join(done)
+
+
+def _tex(text: str) -> str:
+    return re.sub(r"([&%$#_{}])", r"\\\1", text)
+
+
 def _section(erratum: Erratum) -> str:
-    parts = [f"### {erratum.id}", f"`{erratum.label}`, line {erratum.line} of the source."]
+    falls = f"`{erratum.label}`, line {erratum.line} of the source; with it falls {erratum.falls}."
+    parts = [f"### {erratum.id}", falls]
     parts += [f"**{_sentence(name)}** {text}" for name, text in zip(_FIELDS, _texts(erratum), strict=True)]
     if erratum.depends:
         parts.append(f"**Claims.** {', '.join(f'`{each}`' for each in erratum.depends)}")

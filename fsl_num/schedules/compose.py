@@ -110,7 +110,8 @@ def _raised(phase: Schedule, floor: float) -> tuple[Schedule, ...]:
     parts: list[Schedule] = []
     cuts = [phase.steps, *places[::-1].tolist(), 0.0]  # steps left
     for high, low in zip(cuts[:-1], cuts[1:], strict=True):
-        if float(phase._rate(np.array([0.5 * (high + low)]))[0]) > floor:
+        is_long = high - low > np.spacing(phase.steps)
+        if is_long and float(phase._rate(np.array([0.5 * (high + low)]))[0]) > floor:
             parts.append(Part(of=phase, skip=phase.steps - high, drop=low))
         else:
             parts.append(Constant(peak=floor, steps=high - low))
@@ -129,4 +130,6 @@ def _crossings(phase: Schedule, floor: float) -> Array:
         middle = 0.5 * (low + high)
         same = (phase._rate(middle) > floor) == side
         low, high = np.where(same, middle, low), np.where(same, high, middle)
-    return high[(high > 0.0) & (high < phase.steps)]
+    # closer to the end than rounding nothing lies: the floor holds for the last rounding of the steps at least
+    high = np.maximum(high, np.spacing(phase.steps))
+    return high[high < phase.steps]

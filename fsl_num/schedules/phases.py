@@ -144,17 +144,19 @@ class Phased(Schedule):
     def _phase_after(self, elapsed: Array, reach: float) -> tuple[Any, Array]:
         """Return the phase that holds, or ends at, each intrinsic time, and the time within it.
 
-        Where the rate jumps at its end, a phase reaches ``reach`` further.
+        Where the rate jumps at its end, a phase reaches ``reach`` further, but not over half of the next one.
         """
         places, moving = self._intrinsic_places, self._moving
-        starts = places.before[moving] + reach * np.append(False, self._jumps[:-1])
+        further = np.minimum(reach, 0.5 * places.lengths[moving])
+        starts = places.before[moving] + further * np.append(False, self._jumps[:-1])
         index = moving[np.clip(np.searchsorted(starts, elapsed, side="left") - 1, 0, None)]
         return index, np.clip(elapsed - places.before[index], 0.0, places.lengths[index])
 
     def _phase_left(self, remaining: Array, reach: float) -> tuple[Any, Array]:
         """Return the same of intrinsic times before the end."""
         places, moving = self._intrinsic_places, self._moving
-        ends = (places.after[moving] - reach * self._jumps)[::-1]
+        further = np.minimum(reach, 0.5 * np.append(places.lengths[moving][1:], 0.0))
+        ends = (places.after[moving] - further * self._jumps)[::-1]
         index = moving[::-1][np.clip(np.searchsorted(ends, remaining, side="right") - 1, 0, None)]
         return index, np.clip(remaining - places.after[index], 0.0, places.lengths[index])
 

@@ -7,14 +7,14 @@ import pytest
 from rich.cells import cell_len
 
 from fsl_num.claims.errata import errata
-from fsl_num.claims.records import KINDS, Erratum
+from fsl_num.claims.records import FALLS, KINDS, Erratum
 from fsl_num.cli import main
 from fsl_num.cli.inputs import InputError, known
 from fsl_num.report.errata import card, ledger, markdown
 from fsl_num.report.plain import plain
 from fsl_num.report.tables import rendered
 
-FIELDS = ["id", "label", "line", "kind", "as_printed", "corrected", "evidence", "depends", "file"]
+FIELDS = ["id", "label", "line", "kind", "as_printed", "corrected", "evidence", "depends", "file", "falls"]
 
 
 def answer(capsys, *words):
@@ -29,19 +29,23 @@ def in_json(capsys, *words):
     return json.loads(text)["errata"]
 
 
+def gravest_first():
+    return sorted(errata(), key=lambda each: each.severity)
+
+
 @pytest.fixture
 def eighty_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def test_the_json_is_the_whole_ledger_in_the_order_of_the_paper(capsys):
+def test_the_json_is_the_whole_ledger_with_the_gravest_first(capsys):
     status, text, _ = answer(capsys, "--json")
     record = json.loads(text)
     assert status == 0
     assert list(record) == ["errata"]
     assert all(list(each) == FIELDS for each in record["errata"])
-    lines = [each["line"] for each in record["errata"]]
-    assert lines == sorted(lines)
+    places = [(KINDS.index(each["kind"]), FALLS.index(each["falls"]), each["line"]) for each in record["errata"]]
+    assert places == sorted(places)
     assert {each["id"] for each in record["errata"]} == {each.id for each in errata()}
 
 
@@ -68,11 +72,11 @@ def test_an_id_shows_one_erratum_whole(capsys, eighty_columns):
 
 def test_the_filters_choose(capsys):
     for kind in {each.kind for each in errata()}:
-        wanted = [each.id for each in errata() if each.kind == kind]
+        wanted = [each.id for each in gravest_first() if each.kind == kind]
         assert [each["id"] for each in in_json(capsys, "--kind", kind)] == wanted
         assert [each["id"] for each in in_json(capsys, "--kind", kind.replace(" ", "-"))] == wanted
     label = errata()[0].label
-    wanted = [each.id for each in errata() if each.label == label]
+    wanted = [each.id for each in gravest_first() if each.label == label]
     assert [each["id"] for each in in_json(capsys, "--label", label.replace(" ", ""))] == wanted
     other = next(kind for kind in KINDS if kind != errata()[0].kind)
     assert in_json(capsys, errata()[0].id, "--kind", other) == []
@@ -115,7 +119,7 @@ def test_the_document_has_a_section_for_each_erratum_under_its_kind(capsys):
 def test_formulas_stay_latex_in_the_document_and_in_json(capsys):
     _, text, _ = answer(capsys, "--markdown")
     told = in_json(capsys)
-    for each, record in zip(errata(), told, strict=True):
+    for each, record in zip(gravest_first(), told, strict=True):
         for part in ("as_printed", "corrected", "evidence"):
             assert getattr(each, part) in text and record[part] == getattr(each, part)
     assert any(r"$M^{-s\beta}$" in record["corrected"] + record["evidence"] for record in told)
@@ -137,5 +141,24 @@ def test_an_empty_ledger_and_one_entry():
 
 def test_a_name_is_known_however_it_is_spelled():
     assert known(" Gap-In-The Argument", KINDS, "kind") == "gap in the argument"
-    with pytest.raises(InputError, match="there is no kind '': choose 'typo'"):
+    with pytest.raises(InputError, match="there is no kind '': choose 'false as stated'"):
         known("", KINDS, "kind")
+
+
+def test_a_line_of_the_source_finds_its_errata(capsys):
+    assert [each["id"] for each in in_json(capsys, "978")] == ["exp-decay-compute-peak-rate"]
+    assert [each["id"] for each in in_json(capsys, "1005")] == ["exp-decay-compute-peak-rate"], "it names the line"
+    assert {each["line"] for each in in_json(capsys, "2911")} == {2911}
+    assert [each["line"] for each in in_json(capsys, "1")] == [min(each.line for each in errata())], "the nearest"
+
+
+def test_the_latex_document_is_whole_and_its_text_is_escaped(capsys):
+    _, text, _ = answer(capsys, "--latex")
+    assert text.startswith("\\documentclass{article}\n") and text.endswith("\\end{document}\n")
+    assert text.count("{") == text.count("}") and text.count("$") % 2 == 0
+    assert text.count("\\subsection*") == len(errata())
+    for each in errata():
+        assert all(formula in text for formula in re.findall(r"\$[^$]+\$", each.as_printed + each.corrected))
+    outside = re.sub(r"\$[^$]+\$|\\[A-Za-z]+", " ", text.split("\\maketitle")[1])
+    assert not re.search(r"(?<!\\)[_^&#%]", outside)
+    assert outside.count("``") == outside.count("''") > 20

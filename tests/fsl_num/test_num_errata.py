@@ -14,6 +14,7 @@ GOOD = """---
 label: "thm: x"
 line: 12
 kind: "typo"
+falls: "a proof"
 claims: ["thm: x", "thm: x/corrected"]
 ---
 
@@ -35,7 +36,7 @@ By `thm: y` it is $D^{-2}$.
 def test_a_file_is_read():
     assert parse(GOOD, FILE) == Erratum(
         "own", "thm: x", 12, "typo", '$D^{-1}$, "as the theorem says"', "$D^{-2}$", "By `thm: y` it is $D^{-2}$.",
-        ("thm: x", "thm: x/corrected"), FILE,
+        ("thm: x", "thm: x/corrected"), FILE, "a proof",
     )  # fmt: skip
 
 
@@ -44,31 +45,32 @@ def test_a_file_is_read():
     [
         ("---\nlabel", "label", 1, "begins with front matter"),
         ('claims: ["thm: x", "thm: x/corrected"]\n---', "claims: []", 1, "between two lines '---'"),
-        ("line: 12", "place: 12", 3, "'place' is not one of label, line, kind, claims"),
+        ("line: 12", "place: 12", 3, "'place' is not one of label, line, kind, falls, claims"),
         ("line: 12", 'label: "thm: y"', 3, "given twice"),
-        ("line: 12\n", "", 5, "does not say line"),
+        ("line: 12\n", "", 6, "does not say line"),
         ("line: 12", 'line: "12"', 3, "line must be the number of a line, not '\"12\"'"),
         ("line: 12", "line: 0", 3, "line must be the number of a line"),
         ("line: 12", "line: true", 3, "line must be the number of a line"),
         ('"thm: x"\nline', "thm: x\nline", 2, "label must be a text in quotes, not 'thm: x'"),
-        ('["thm: x", "thm: x/corrected"]', "thm: x", 5, "claims must be a list of ids in quotes"),
-        ('["thm: x", "thm: x/corrected"]', "[1]", 5, "claims must be a list of ids in quotes"),
-        ('"typo"', '"opinion"', 4, "the kind must be one of typo, inconsistency, gap in the argument, false as stated"),
-        ("## As printed", "words\n\n## As printed", 8, "a text before the first section"),
-        ("## Corrected", "## Right", 13, "the sections are ## As printed, ## Corrected, ## Evidence"),
-        ("## Evidence", "## Evidence\n\nyes\n\n## Evidence", 21, "in this order"),
-        ("## Evidence\n\nBy `thm: y` it is $D^{-2}$.\n", "", 16, "'## Evidence' is missing or empty"),
-        ("$D^{-2}$\n\n## E", "\n\n## E", 19, "'## Corrected' is missing or empty"),
-        ('$D^{-1}$, "as the\ntheorem says"', "$D^{-2}$", 18, "must differ from what is printed"),
-        ('$D^{-1}$, "as the', "$D^{-1}, as the", 10, "an odd number"),
-        ('$D^{-1}$, "as the', "D^{-1}, as the", 10, "'^' outside of a formula"),
-        ('$D^{-1}$, "as the', "M <~ 1, as the", 10, "'<' outside of a formula"),
-        ('$D^{-1}$, "as the', "`D, as the", 10, "'`' outside of a formula"),
-        ('$D^{-1}$, "as the', "2$D$, as the", 10, "'$' outside of a formula"),
-        ('$D^{-1}$, "as the', "$f^*$, as the", 10, "would change '*' in $f^*$"),
-        ('$D^{-1}$, "as the', r"$\{1\}$, as the", 10, r"would change '\\{'"),
-        ('$D^{-1}$, "as the', r"$\mathbf{W}_k$, as the", 10, "would change '_'"),
-        ('$D^{-1}$, "as the', "$ D$, as the", 10, "would change ' '"),
+        ('["thm: x", "thm: x/corrected"]', "thm: x", 6, "claims must be a list of ids in quotes"),
+        ('["thm: x", "thm: x/corrected"]', "[1]", 6, "claims must be a list of ids in quotes"),
+        ('"typo"', '"opinion"', 4, "kind must be one of false as stated, gap in the argument, inconsistency, typo,"),
+        ('"a proof"', '"the house"', 5, "falls must be one of a statement, a proof, an experiment, nothing"),
+        ("## As printed", "words\n\n## As printed", 9, "a text before the first section"),
+        ("## Corrected", "## Right", 14, "the sections are ## As printed, ## Corrected, ## Evidence"),
+        ("## Evidence", "## Evidence\n\nyes\n\n## Evidence", 22, "in this order"),
+        ("## Evidence\n\nBy `thm: y` it is $D^{-2}$.\n", "", 17, "'## Evidence' is missing or empty"),
+        ("$D^{-2}$\n\n## E", "\n\n## E", 20, "'## Corrected' is missing or empty"),
+        ('$D^{-1}$, "as the\ntheorem says"', "$D^{-2}$", 19, "must differ from what is printed"),
+        ('$D^{-1}$, "as the', "$D^{-1}, as the", 11, "an odd number"),
+        ('$D^{-1}$, "as the', "D^{-1}, as the", 11, "'^' outside of a formula"),
+        ('$D^{-1}$, "as the', "M <~ 1, as the", 11, "'<' outside of a formula"),
+        ('$D^{-1}$, "as the', "`D, as the", 11, "'`' outside of a formula"),
+        ('$D^{-1}$, "as the', "2$D$, as the", 11, "'$' outside of a formula"),
+        ('$D^{-1}$, "as the', "$f^*$, as the", 11, "would change '*' in $f^*$"),
+        ('$D^{-1}$, "as the', r"$\{1\}$, as the", 11, r"would change '\\{'"),
+        ('$D^{-1}$, "as the', r"$\mathbf{W}_k$, as the", 11, "would change '_'"),
+        ('$D^{-1}$, "as the', "$ D$, as the", 11, "would change ' '"),
     ],
 )
 def test_what_is_no_erratum_is_refused_with_its_line(old, new, line, said):

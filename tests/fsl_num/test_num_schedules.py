@@ -93,6 +93,13 @@ def test_the_inverse_returns_near_both_ends(plan: Schedule, log_share: float) ->
         assert plan.gamma_before_end(r) * plan.batch_size == pytest.approx(rate / (1e-6 * steps), rel=2e-5)
 
 
+def test_a_floor_that_is_reached_within_rounding_of_the_end_is_reached():
+    # (1 - tau/K)^(1/256) is .01 where 1 - tau/K is 1e-512
+    plan = with_floor(schedule("power-decay", peak=1.0, steps=1.0, power=1 / 256), 0.01)
+    assert plan.gamma_before_end(0.0) == plan.final_learning_rate == plan.learning_rate(1.0) == 0.01
+    assert plan.learning_rate(0.5) == 0.5 ** (1 / 256)
+
+
 @examples(60)
 @given(schedules(composed=True), st.floats(0.0, 1.0))
 def test_gamma_at_intrinsic_time_is_the_rate_there(plan: Schedule, share: float) -> None:
