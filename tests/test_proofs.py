@@ -8,7 +8,7 @@ from random import Random
 
 from conftest import chosen_profile
 
-from fsl_num.claims.registry import all_claims, group_of
+from fsl_num.claims.registry import all_claims, file_of
 from fsl_num.claims.verification import unproved
 from fsl_sym.proof import AllOf, Formula
 
@@ -17,7 +17,7 @@ ALL = chosen_profile(dict(os.environ)) == "nightly"
 
 def test_a_proof_is_accepted_for_its_own_formula_alone() -> None:
     # by day without the formulas of optimal allocations, each of which takes a second to derive
-    claims = [each for each in all_claims() if ALL or not group_of(each.id).startswith("fsl_num.paper.allocation")]
+    claims = [each for each in all_claims() if ALL or not file_of(each.id).startswith("fsl_num.paper.allocation")]
     stated = [claim for claim in claims if isinstance(claim.formula, Formula | AllOf)]
     derived = sorted((claim for claim in stated if claim.derive is not None), key=lambda claim: claim.id)
     drawn = derived if ALL else Random(3).sample(derived, 10)

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from fsl_num.claims.cache import Cache
 from fsl_num.claims.errata import check_claims, errata
 from fsl_num.claims.labels import account, open_places, orphans
 from fsl_num.claims.records import Verdict
-from fsl_num.claims.registry import GROUPS, all_claims, claim
+from fsl_num.claims.registry import all_claims, claim
 from fsl_sym.domain import REGIMES
 
 IDS = [each.id for each in all_claims()]
@@ -121,21 +120,12 @@ def test_no_claim_rests_on_itself():
 # ---- the account of the paper ----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def whole_registry():
-    """The claims, once every group has some: until then the account cannot be closed."""
-    waiting = [group for group in GROUPS if not import_module(f"fsl_num.paper.{group}").CLAIMS]
-    if waiting:
-        pytest.skip(f"no claims yet in {', '.join(waiting)}")
-    return all_claims()
+def test_every_place_of_the_paper_is_checked_or_excused():
+    assert [(place.label, place.line) for place in open_places(all_claims(), account())] == []
 
 
-def test_every_place_of_the_paper_is_checked_or_excused(whole_registry):
-    assert [(place.label, place.line) for place in open_places(whole_registry, account())] == []
-
-
-def test_every_claim_verifies_a_place_of_the_paper(whole_registry):
-    assert orphans(whole_registry, account()) == ()
+def test_every_claim_verifies_a_place_of_the_paper():
+    assert orphans(all_claims(), account()) == ()
 
 
 def test_the_account_names_only_claims():
@@ -164,12 +154,12 @@ def about(erratum):
     return [each for each in all_claims() if each.id in erratum.depends]
 
 
-def test_what_fails_as_printed_is_in_the_errata(whole_registry):
+def test_what_fails_as_printed_is_in_the_errata():
     told = {each.id for erratum in errata() for each in about(erratum)}
-    assert [each.id for each in whole_registry if each.corrected_by and each.id not in told] == []
+    assert [each.id for each in all_claims() if each.corrected_by and each.id not in told] == []
 
 
-def test_what_is_false_as_stated_is_a_claim_that_fails(whole_registry):
+def test_what_is_false_as_stated_is_a_claim_that_fails():
     # Slips of the pen, steps that do not follow, and places that contradict each other need not be claims.
     false = [each for each in errata() if each.kind == "false as stated"]
     unchecked = {each.id for each in false if not any(one.corrected_by for one in about(each))}

@@ -30,7 +30,7 @@ from typing import Any
 
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.records import Outcome, Verdict
-from fsl_num.claims.registry import group_of
+from fsl_num.claims.registry import file_of
 from fsl_num.claims.sources import Sources, parts_of
 from fsl_num.writing import check_writable, write_atomically
 
@@ -90,8 +90,8 @@ class Cache:
     def key(self, claim: Claim, profile: str, seed: int) -> str:
         """SHA-256 of all that an outcome depends on: sources, the claim's fields, profile, seed and versions."""
         parts = parts_of(claim)
-        # The module that lists the claim, too: what it gave to a maker of claims need not be found in the claim.
-        modules = {CHECKER, group_of(claim.id), *(text for kind, text in parts if kind == "module")}
+        # The file of its theorem, too: what it gave to a maker of claims need not be found in the claim.
+        modules = {CHECKER, file_of(claim.id), *(text for kind, text in parts if kind == "module")}
         content = [
             str(FORMAT),
             self._sources.digest(modules),

@@ -1,4 +1,4 @@
-"""All claims, gathered from their groups, each id once.
+"""All claims, gathered from the files of their theorems, each id once.
 
 >>> from fsl_num.claims.registry import all_claims
 >>> len({each.id for each in all_claims()}) == len(all_claims())
@@ -12,23 +12,30 @@ from difflib import get_close_matches
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
+from pkgutil import iter_modules
 
 from fsl_num.claims.claim import Claim
 
-GROUPS = (
-    "model.claims",
-    "model.identities",
-    "kernel.claims",
-    "functional.claims",
-    "random_features.claims",
-    "scaling_laws.claims",
-    "allocation.claims",
-    "allocation.comparisons",
-    "experiments.setting",
-    "experiments.protocols",
-    "empirical_laws.claims",
-)
-"""Modules of this package that define CLAIMS, in the order of the paper."""
+SECTIONS = (
+    "model", "kernel", "functional", "random_features", "scaling_laws", "allocation", "experiments", "empirical_laws",
+)  # fmt: skip
+"""The folders of ``fsl_num.paper``, in the order of the paper."""
+
+
+@cache
+def theorem_files() -> dict[str, tuple[Claim, ...]]:
+    """The dotted name of every file of a theorem, and its CLAIMS: by section, then by the line of the first claim.
+
+    >>> list(theorem_files())[0].rpartition(".")[0]
+    'fsl_num.paper.model'
+    """
+    found: dict[str, tuple[Claim, ...]] = {}
+    for section in SECTIONS:
+        folder = import_module(f"fsl_num.paper.{section}").__path__
+        modules = [import_module(f"fsl_num.paper.{section}.{each.name}") for each in iter_modules(folder)]
+        files = {each.__name__: each.CLAIMS for each in modules if hasattr(each, "CLAIMS")}
+        found |= sorted(files.items(), key=lambda file: min(claim.line for claim in file[1]))
+    return found
 
 
 @cache
@@ -40,7 +47,7 @@ def all_claims() -> tuple[Claim, ...]:
     >>> "tab: optimal-scaling" in [each.id for each in all_claims()]
     True
     """
-    found = tuple(each for group in GROUPS for each in import_module(f"fsl_num.paper.{group}").CLAIMS)
+    found = tuple(each for claims in theorem_files().values() for each in claims)
     ids = [each.id for each in found]
     doubled = sorted({each for each in ids if ids.count(each) > 1})
     if doubled:
@@ -61,20 +68,13 @@ def _without_circles(needed: Mapping[str, tuple[str, ...]]) -> None:
         raise ValueError(f"these claims rest on each other: {' -> '.join(error.args[1])}") from error
 
 
-@cache
-def _groups() -> dict[str, str]:
-    return {
-        each.id: f"fsl_num.paper.{group}" for group in GROUPS for each in import_module(f"fsl_num.paper.{group}").CLAIMS
-    }
+def file_of(claim_id: str) -> str:
+    """The dotted name of the file of the claim's theorem; "" for a claim of none.
 
-
-def group_of(claim_id: str) -> str:
-    """The dotted name of the module that lists the claim; "" for a claim of no group.
-
-    >>> group_of("tab: optimal-scaling")
+    >>> file_of("tab: optimal-scaling")
     'fsl_num.paper.allocation.comparisons'
     """
-    return _groups().get(claim_id, "")
+    return next((name for name, claims in theorem_files().items() if claim_id in [each.id for each in claims]), "")
 
 
 def claim(claim_id: str) -> Claim:

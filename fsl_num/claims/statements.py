@@ -65,6 +65,14 @@ class Statement(Protocol):
         ...
 
 
+class WithoutExponents:
+    """A statement that has no exponents which could be moved."""
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Any]:
+        """None."""
+        return ()
+
+
 @dataclass(frozen=True)
 class Ray:
     """Measured values of a positive quantity along a path to infinity, all in natural logarithms.

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.registry import group_of
+from fsl_num.claims.registry import file_of
 from fsl_num.claims.sources import HOME, PACKAGES
 from fsl_num.claims.verification import verify
 from fsl_sym.proof import Derivation, Step
@@ -37,7 +37,7 @@ def places(claim: Claim) -> dict[str, Place | None]:
         "stated": stated,
         "formula": formula,
         "proof": _proof(claim.derive),
-        "measured": source_place(_named(claim.measure)),
+        "measured": _measured(claim),
         "test": generic_test_place((HOME, Path.cwd())),
         "judged": source_place(verify),
     }
@@ -76,22 +76,20 @@ def generic_test_place(folders: Sequence[Path]) -> Place:
 
 
 def _statement(claim: Claim) -> tuple[Place | None, Place | None]:
-    """Where the claim is written down, and where the formula that it states; the file of its group at worst."""
-    group = group_of(claim.id)
-    if not group:
+    """Where the claim is written down, and where the formula that it states; the file of its theorem at worst."""
+    if not (file := file_of(claim.id)):
         return None, None
-    home = Path(sys.modules[group].__file__ or "").resolve()
-    for path in sorted(home.parent.glob("*.py")):
-        module = sys.modules.get(f"{group.rpartition('.')[0]}.{path.stem}")
-        for call in _calls(path) if module else ():
-            given = {each.arg: each.value for each in call.keywords}
-            first = call.args[0] if call.args else given.get("id")
-            if module and first is not None and _text(first, module) == claim.id:
-                stated = _place(claim.id, path, call.lineno)
-                is_claim = isinstance(call.func, ast.Name) and call.func.id == "Claim"
-                formula = given.get("stated") or (call.args[5] if is_claim and len(call.args) > 5 else None)
-                return stated, _formula(formula, module, claim.id) if formula else stated
-    at_worst = _place(claim.id, home, 1)
+    module = sys.modules[file]
+    path = Path(module.__file__ or "").resolve()
+    for call in _calls(path):
+        given = {each.arg: each.value for each in call.keywords}
+        first = call.args[0] if call.args else given.get("id")
+        if first is not None and _text(first, module) == claim.id:
+            stated = _place(claim.id, path, call.lineno)
+            is_claim = isinstance(call.func, ast.Name) and call.func.id == "Claim"
+            formula = given.get("stated") or (call.args[5] if is_claim and len(call.args) > 5 else None)
+            return stated, _formula(formula, module, claim.id) if formula else stated
+    at_worst = _place(claim.id, path, 1)
     return at_worst, at_worst
 
 
@@ -121,9 +119,9 @@ def _formula(node: ast.expr, module: ModuleType, name: str) -> Place:
         found = _definition(around, named.attr) if isinstance(around, ModuleType) else None
     else:
         found = _definition(module, named.id) if isinstance(named, ast.Name) else None
-    if found is None or "fsl_sym/proof/" in found["file"]:  # same_order(...) and its like: the formula stands here
-        return _place(name, Path(module.__file__ or "").resolve(), node.lineno)
-    return found
+    here = _place(name, Path(module.__file__ or "").resolve(), node.lineno)
+    # same_order(...) and its like, made elsewhere: the formula is what stands here
+    return here if found is None or isinstance(node, ast.Call) and found["file"] != here["file"] else found
 
 
 def _definition(module: ModuleType, name: str) -> Place | None:
@@ -167,12 +165,10 @@ def _derives(function: FunctionType) -> bool:
     return derived and function.__module__.startswith("fsl_sym.")
 
 
-def _named(function: Any) -> Any:
-    """The function itself, or for one without a name the first of our functions that it calls, if there is one."""
-    if getattr(_unwrapped(function), "__name__", "") != "<lambda>":
-        return function
-    ours = (each for each in _used(_unwrapped(function)) if isinstance(each, FunctionType))
-    return next(ours, function)
+def _measured(claim: Claim) -> Place | None:
+    """Where the measurement is written; one without a name of its own bears that of the claim."""
+    place = source_place(claim.measure)
+    return place and (place | {"name": claim.id} if "<lambda>" in place["name"] else place)
 
 
 def _used(function: FunctionType) -> Iterator[Any]:

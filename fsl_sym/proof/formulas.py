@@ -120,12 +120,13 @@ class Formula:
 
     def latex(self) -> str:
         """The formula in LaTeX, without delimiters."""
-        left = latex(self.left)
+        left, right = latex(self.left), latex(self.right)
         if self.program:
             left = rf"\min_{{{','.join(map(latex, self.program[0]))}}} \left[{left}\right]"
-        body = f"{left} {RELATIONS[self.relation][0]} {latex(self.right)}"
+        body = f"{left} {RELATIONS[self.relation][0]} {right}"
         if self.error is not None:
-            return rf"\left|{latex(self.left)} - {latex(self.right)}\right| \le {latex(self.error)}"
+            right = rf"\left({right}\right)" if self.right.is_Add or right.startswith("-") else right
+            return rf"\left|{left} - {right}\right| \le {latex(self.error)}"
         if self.variable is not None:
             body += rf"\quad ({latex(self.variable)} \to {latex(self.point)})"
         if self.where is not None:

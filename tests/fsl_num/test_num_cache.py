@@ -157,12 +157,12 @@ def copy(tmp_path_factory):
 @pytest.mark.parametrize(
     ("path", "counts"),
     [
-        ("fsl_num/paper/kernel/claims.py", True),  # where the claim is written
+        ("fsl_num/paper/kernel/features_beyond.py", True),  # where the claim is written
         ("fsl_num/exponential_sums.py", True),  # two imports away
         ("fsl_sym/symbols.py", True),  # far down
         ("fsl_num/claims/verification.py", True),  # how claims are checked
         ("fsl_num/claims/records.py", True),
-        ("fsl_num/paper/model/claims.py", False),
+        ("fsl_num/paper/kernel/subconvolution.py", False),
         ("fsl_num/claims/registry.py", False),
         ("fsl_num/simulate/recursion.py", False),
         ("fsl_num/report/tables.py", False),
@@ -299,7 +299,7 @@ def calls(monkeypatch):
     return checked
 
 
-IDS = ("approximation-error", "approximation-error/one-more", "lemma:convolution-kernel/beyond")
+IDS = ("lemma:convolution-kernel/beyond", "approximation-error", "approximation-error/one-more")
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, calls):

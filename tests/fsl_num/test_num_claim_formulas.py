@@ -5,23 +5,14 @@ from dataclasses import replace
 import pytest
 
 from fsl_num.claims.formula_laws import parts_of
+from fsl_num.claims.registry import theorem_files
 from fsl_num.claims.verification import unproved
-from fsl_num.paper.empirical_laws import ansatz_claims, law_claims, schedule_claims
-from fsl_num.paper.model.capacities import CAPACITY_CLAIMS
-from fsl_num.paper.model.claims import CLAIMS as MODEL_CLAIMS
-from fsl_num.paper.model.equation_claims import EQUATION_CLAIMS
-from fsl_num.paper.model.space_claims import SPACE_CLAIMS
-from fsl_num.paper.random_features import matrix_claims, risk_claims
 from fsl_sym.proof import AllOf, Formula
 
+SECTIONS = ("model", "random_features", "empirical_laws")
 CLAIMS = {
-    claim.id: claim
-    for group in (
-        EQUATION_CLAIMS, SPACE_CLAIMS, MODEL_CLAIMS, CAPACITY_CLAIMS, matrix_claims.CLAIMS, risk_claims.CLAIMS,
-        ansatz_claims.CLAIMS, law_claims.CLAIMS, schedule_claims.CLAIMS,
-    )
-    for claim in group
-}  # fmt: skip
+    claim.id: claim for file, claims in theorem_files().items() if file.split(".")[-2] in SECTIONS for claim in claims
+}
 LOSS_CURVES = "sub:empirical_fitting_of_llm_pre_training_loss_trajectory"
 PROVED = {
     "ass:diagonal", "eqn: pop-risk", "eqn: pop-risk-top-M", "eqn: sgd", "lemma: noise-covariance/formula",

@@ -8,9 +8,11 @@ import pytest
 from sympy import Rational
 
 from fsl_num.claims.claim import Sample
-from fsl_num.paper.functional import constants, endpoint_claims, gaps
-from fsl_num.paper.functional.statements import Between
-from fsl_num.paper.functional.theorem_claims import past_two, up_to_two
+from fsl_num.paper.functional.best_constants import resolvent_supremum
+from fsl_num.paper.functional.kernel_gaps import noise_gap, total_gap
+from fsl_num.paper.functional.label_noise import past_two, up_to_two, zero_rays
+from fsl_num.paper.functional.longer_contraction import scaled_ratio
+from fsl_num.paper.statements import Between
 
 
 def test_between_refuses_what_lies_outside_and_what_is_no_number() -> None:
@@ -26,26 +28,26 @@ def test_between_refuses_what_lies_outside_and_what_is_no_number() -> None:
 
 def test_the_supremum_of_the_resolvent_has_its_first_order_and_its_limit() -> None:
     """1 + 2 c kappa at small c, kappa the supremum of (K*K)/(K tr H); at large times 1/(1 - c)^2, for beta = 3/2."""
-    small = constants.resolvent_supremum(1.5, 1e6, 1e-4, 1e4)
+    small = resolvent_supremum(1.5, 1e6, 1e-4, 1e4)
     assert 1.0 < small < 1.0 + 2.2e-4
     # t^(1/beta - 1) = 0.01 is what is missing at t = 1e6.
-    assert constants.resolvent_supremum(1.5, 1e12, 0.2, 1e6) == pytest.approx(1.5625, rel=0.02)
+    assert resolvent_supremum(1.5, 1e12, 0.2, 1e6) == pytest.approx(1.5625, rel=0.02)
 
 
 def test_pairs_of_modes_add_up_to_the_trace_and_the_time() -> None:
     # tr(H_M) + t M^(-2 beta), M = 300 and beta = 2: what is missing is of the order log(M)/M.
-    assert gaps.scaled_ratio(5.0, 2.0, 300) == pytest.approx(math.pi**2 / 6 + 5.0, rel=5e-3)
+    assert scaled_ratio(5.0, 2.0, 300) == pytest.approx(math.pi**2 / 6 + 5.0, rel=5e-3)
 
 
 def test_the_gap_of_the_noise_is_its_quadrature() -> None:
     # rtol 1e-10 is asked of the quadrature; the gap differs by t^(1/beta-1) at t = 1e60 M^beta, below 1e-30.
     sample = Sample("hard", Rational(1, 4), Rational(2))
-    point, value = gaps.total_gap(sample)[1]
-    assert value == pytest.approx(gaps.noise_gap(1e60 * 7.0**2, 2.0, float(point["M"])), rel=1e-9)
+    point, value = total_gap(sample)[1]
+    assert value == pytest.approx(noise_gap(1e60 * 7.0**2, 2.0, float(point["M"])), rel=1e-9)
 
 
 def test_the_harmonic_risk_is_what_the_sum_gives() -> None:
-    ray = endpoint_claims.zero_rays()[0]
+    ray = zero_rays()[0]
     harmonic = math.fsum(1.0 / j for j in range(1, 2**8 + 1))
     # H_N = log N + 0.577... + 1/(2 N) + ...
     assert math.exp(float(ray.values[0])) == pytest.approx(harmonic, rel=1e-3)

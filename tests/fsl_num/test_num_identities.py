@@ -10,7 +10,9 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import NothingCompared
 from fsl_num.model import Model
 from fsl_num.paper.allocation.numeric_laws import measure_risk
-from fsl_num.paper.model import capacities, equation_claims, gradients, moments, spaces
+from fsl_num.paper.model import gradients, moments, spaces, tuned_laws
+from fsl_num.paper.model.risk_evolution import OneFunction
+from fsl_num.paper.model.rotations import rotated_paths
 from fsl_num.paper.model.tables import Interval, Table, table
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_num.simulate.regression import Regression
@@ -56,7 +58,7 @@ def test_an_interval_that_is_attained_moves_neither_way():
 
 
 def test_means_of_one_function_over_a_short_time_are_close():
-    claimed = equation_claims.OneFunction()
+    claimed = OneFunction()
     assert claimed.judge(([3.0, 3.1], 0.02)).holds
     assert not claimed.judge(([3.7, 2.2], 0.02)).holds
     assert not claimed.mutants()["half the factor"].judge(([3.0, 3.0], 0.02)).holds
@@ -78,9 +80,9 @@ def test_the_gradient_by_differences_is_that_of_samples_drawn():
 
 
 def test_rotated_paths_end_below_where_they_began():
-    paths = gradients.rotated_paths(EASY)
+    paths = rotated_paths(EASY)
     assert all(path[-1] < path[0] for path in paths.values())
-    kept = gradients.rotated_paths(EASY, kept=True)
+    kept = rotated_paths(EASY, kept=True)
     assert np.allclose(kept["all"], paths["all"]) and not np.allclose(kept["first"], paths["first"], rtol=0.05)
 
 
@@ -89,7 +91,7 @@ def test_rotated_paths_end_below_where_they_began():
 
 def test_the_mean_noise_at_one_point_is_the_covariance_there():
     model = moments.models(HARD)["random"]
-    problem = Regression(Model(s=0.5, beta=4.0, size=2, noise=moments.NOISE), features=4, projection=model.projection)
+    problem = Regression(Model(s=0.5, beta=4.0, size=2, noise=gradients.NOISE), features=4, projection=model.projection)
     v = np.array([0.3, -0.2])
     error = v @ model.projection - model.theta
     assert np.allclose(model.noise(np.outer(error, error)), noise_covariance(problem, v), rtol=1e-12)
@@ -125,19 +127,19 @@ def test_partial_sums_far_out_are_those_term_by_term(power):
     [("constant", "data", (1.5, 2.0)), ("exp-decay", "compute", (0.48, 5.8)), ("wsd", "data", (0.59, 1.43))],
 )
 def test_the_least_risk_is_that_of_the_other_search(schedule, budget, point):
-    found, other = (each(schedule, budget, *point).values for each in (capacities.least_risk, measure_risk))
+    found, other = (each(schedule, budget, *point).values for each in (tuned_laws.least_risk, measure_risk))
     # a decay fraction of 1/2 for the best one costs a constant factor, below 2
     gap = found - other
     assert (gap > -1e-3).all() and (gap < math.log(2.0)).all() and np.ptp(gap) < 1e-3
 
 
 def test_a_given_peak_rate_costs_at_least_the_best():
-    best = capacities.least_risk("exp-decay", "compute", 1.5, 2.0).values
+    best = tuned_laws.least_risk("exp-decay", "compute", 1.5, 2.0).values
     for peak in ((0.0, 0.0), (-0.4, 0.0), (-0.7, 0.0)):
-        assert (capacities.least_risk("exp-decay", "compute", 1.5, 2.0, peak).values >= best - 1e-3).all()
+        assert (tuned_laws.least_risk("exp-decay", "compute", 1.5, 2.0, peak).values >= best - 1e-3).all()
 
 
 def test_higher_capacities_keep_the_task():
     for sample in (HARD, EASY):
-        for s, beta in capacities.richer(sample).values():
+        for s, beta in tuned_laws.richer(sample).values():
             assert s * beta == sample.s * sample.beta and 1 < beta < sample.beta

@@ -9,8 +9,10 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.model import Model
 from fsl_num.paper.model import measurements as measured
-from fsl_num.paper.model.claims import KURTOSIS, best_constants
-from fsl_num.paper.model.statements import Bracket, FailureRate, Operator, Trend, matrix_bound, noise_bound
+from fsl_num.paper.model.formulas import KURTOSES, best_constants
+from fsl_num.paper.model.hypercontractivity import fourth_moments, matrix_bound
+from fsl_num.paper.model.noise_covariance import noise_bound
+from fsl_num.paper.model.statements import Bracket, FailureRate, Operator, Trend
 from fsl_num.simulate.families import family
 from fsl_num.simulate.hypercontractivity import hypercontractivity_constants
 from fsl_num.simulate.noise_covariance import noise_covariance
@@ -59,14 +61,14 @@ def test_a_failure_rate_must_be_shown():
 def test_the_rules_have_the_moments_of_their_families(name):
     points, weights = measured.nodes(name)
     moments = [float(weights @ points**k) for k in range(6)]
-    assert moments == pytest.approx([1.0, 0.0, 1.0, 0.0, KURTOSIS[name], 0.0], abs=1e-12)
+    assert moments == pytest.approx([1.0, 0.0, 1.0, 0.0, KURTOSES[name], 0.0], abs=1e-12)
     with pytest.raises(ValueError, match="no rule"):
         measured.nodes("cauchy")
 
 
 @pytest.mark.parametrize("name", ["gaussian", "uniform", "rademacher"])
 def test_sums_over_the_rules_agree_with_the_formulas(name):
-    for each in measured.fourth_moments(name, SAMPLE):
+    for each in fourth_moments(name, SAMPLE):
         own = np.diag(each.base)
         formula = family(name).fourth_moment(own, each.matrix) - own[:, None] * each.matrix * own
         assert each.value == pytest.approx(formula, abs=1e-12 * np.abs(formula).max())
@@ -76,4 +78,4 @@ def test_sums_over_the_rules_agree_with_the_formulas(name):
     third = measured.gradient_noises(name, SAMPLE)[2]
     assert third.value == pytest.approx(noise_covariance(problem, v), rel=1e-9, abs=1e-12)
     constants = hypercontractivity_constants(name, 4)
-    assert best_constants(KURTOSIS[name]) == pytest.approx((constants.lower, constants.upper))
+    assert best_constants(KURTOSES[name]) == pytest.approx((constants.lower, constants.upper))

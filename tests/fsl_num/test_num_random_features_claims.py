@@ -8,10 +8,10 @@ from models import loss_of
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import all_claims
 from fsl_num.claims.runner import verify
 from fsl_num.model import Model
-from fsl_num.paper.random_features import draws, laws, matrices, risks, terms
-from fsl_num.paper.random_features.claims import CLAIMS
+from fsl_num.paper.random_features import draws, laws, risks, terms
 from fsl_num.paper.random_features.statements import (
     Between,
     DrawnRay,
@@ -21,6 +21,7 @@ from fsl_num.paper.random_features.statements import (
     Within,
     slope,
 )
+from fsl_num.paper.random_features.tail_eigenvalues import tail_ratio
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.simulate.regression import Regression
 from fsl_num.volterra import Problem, Spectrum
@@ -148,15 +149,15 @@ def test_kappa_counts_the_features_and_the_terms_are_their_sums():
     own = eigenvalues[:8]
     draw = draws.Draw(8, own, own, 0.0, own, 0.0)
     at = np.array([0.0])
-    assert terms.signal(draw, 0.5, 2.0, at)[0] == pytest.approx(own @ squares[:8])
-    assert terms.leak(draw, 0.5, 2.0, at)[0] == pytest.approx(own @ np.cumsum(squares[:8]) / 8)
+    assert terms.signal_term(draw, 0.5, 2.0, at)[0] == pytest.approx(own @ squares[:8])
+    assert terms.leak_term(draw, 0.5, 2.0, at)[0] == pytest.approx(own @ np.cumsum(squares[:8]) / 8)
     assert terms.unit_signal(draw, 0.5, 2.0, at)[0] == pytest.approx(8 * (own @ squares[:8]))
     assert terms.top_tail(0.5, 2.0, 8) == pytest.approx(eigenvalues[8:] @ squares[8:])
 
 
 def test_the_tail_of_a_square_projection_is_ill_conditioned():
     drawn = [random_projection(8, 32, seed) for seed in range(15)]
-    square, wide = (np.median([matrices.tail_ratio(each, first) for each in drawn]) for first in (24, 0))
+    square, wide = (np.median([tail_ratio(each, first) for each in drawn]) for first in (24, 0))
     assert square > 10.0 * wide
 
 
@@ -169,7 +170,7 @@ def test_the_printed_law_is_the_corrected_one_without_floor_and_leak():
 
 
 def test_the_identities_are_proved_and_the_lost_term_is_missed():
-    found = {each.id: verify(each).verdict for each in CLAIMS if each.family == "random-identities"}
+    found = {each.id: verify(each).verdict for each in all_claims() if each.family == "random-identities"}
     assert found.pop("lem:bias_upper_bound/argument") is Verdict.REFUTED
     # Induction over the batch, series of matrices and traces of squares have no rules: those are measured alone.
     measured = {"lem:trace_analysis_appendix", "lem:bias_upper_bound/first-term", "lm:matrix_analysis",

@@ -4,7 +4,6 @@ import json
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -361,15 +360,14 @@ def test_an_executor_changes_nothing_but_the_time():
 
 
 def test_the_registry_refuses_two_claims_of_one_id(monkeypatch):
-    monkeypatch.setattr(registry, "import_module", lambda name: SimpleNamespace(CLAIMS=(made_up(),)))
+    monkeypatch.setattr(registry, "theorem_files", lambda: {"one": (made_up(),), "two": (made_up(),)})
     with pytest.raises(ValueError, match="more than one claim: made-up"):
         registry.all_claims.__wrapped__()
 
 
 @pytest.mark.parametrize("changes", [{"depends": ("nothing",)}, {"corrected_by": "nothing"}])
 def test_the_registry_refuses_a_reference_to_nothing(changes, monkeypatch):
-    monkeypatch.setattr(registry, "GROUPS", ("one",))
-    monkeypatch.setattr(registry, "import_module", lambda name: SimpleNamespace(CLAIMS=(made_up(**changes),)))
+    monkeypatch.setattr(registry, "theorem_files", lambda: {"one": (made_up(**changes),)})
     with pytest.raises(ValueError, match="refers to 'nothing'"):
         registry.all_claims.__wrapped__()
 

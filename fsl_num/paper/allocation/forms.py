@@ -11,21 +11,26 @@ from sympy import Symbol, factor
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Role, Sample
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Equivalent, Joint, Statement, growth
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement, growth
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import REGIMES
-from fsl_sym.laws import scaling_law
+from fsl_sym.laws import BUDGETS, SCHEDULES, scaling_law
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import AllOf, Formula, all_of
 from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 
 HYPOTHESES = ("s > 0", "beta > 1", "sigma^2 of order 1", "b = a/K", "a <= 1", "log N large")
+PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
 BASES = {"data": D, "compute": C}
 MEASURED = ("excess_risk", "peak_lr", "model_size", "data_size", "decay_fraction")
 """The quantities of an allocation that its claim is about."""
-
 Printed = Callable[[Any, Any], Mapping[str, OrderRange]]
+LETTERS = {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K}
+"""Name of a quantity -> its letter; the peak rate is the effective one, learning rate over batch size."""
+Quantities = dict[str, OrderRange]
+"""Name of a quantity -> the orders between which it is optimal."""
+Rays = tuple[Ray, ...]
 
 
 @dataclass(frozen=True)
@@ -138,21 +143,13 @@ def printed_claim(
         for formula in dict.fromkeys(formulas[regime] for regime in regimes)
     ]
     return Claim(
-        id=name,
-        label=label,
-        line=line,
-        title=title,
-        text=partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
-        stated=lambda: allocation_formula(problem, {regime: formulas[regime](s, beta) for regime in regimes}),
-        hypotheses=(*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
-        measure=partial(measure, schedule, budget, infinite_model, free_steps),
-        statement=statement,
-        mutants=mutants,
-        regimes=regimes,
-        corrected_by=corrected_by,
+        name, label, line, title, partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
+        lambda: allocation_formula(problem, {regime: formulas[regime](s, beta) for regime in regimes}),
+        (*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
+        partial(measure, schedule, budget, infinite_model, free_steps), statement, mutants,
+        regimes=regimes, corrected_by=corrected_by, role=role,
         family=family_of(schedule, budget, infinite_model=infinite_model, free_steps=free_steps),
-        role=role,
-    )
+    )  # fmt: skip
 
 
 def derived_claim(
@@ -201,10 +198,6 @@ def _written(order: Order, base: Symbol) -> Any:
     return Order(factor(order.power), factor(order.log_power)).as_expr(base)
 
 
-LETTERS = {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K}
-"""Name of a quantity -> its letter; the peak rate is the effective one, learning rate over batch size."""
-
-
 def allocation_formula(problem: tuple[str, str], regimes: Mapping[str, Mapping[str, OrderRange]]) -> Formula | AllOf:
     """The orders of an allocation as one value: in each regime the least risk, and the ends of every quantity.
 
@@ -230,3 +223,30 @@ def allocation_formula(problem: tuple[str, str], regimes: Mapping[str, Mapping[s
                 parts += [Formula(lower, "<~", LETTERS[name], where=regime.condition)] if lower is not None else []
                 parts += [Formula(LETTERS[name], "<~", upper, where=regime.condition)] if upper is not None else []
     return all_of(parts)
+
+
+@dataclass(frozen=True)
+class Vanishes:
+    """The measured ratio has the given order, and that order tends to zero."""
+
+    order: Equivalent
+
+    def judge(self, measured: Rays) -> Judgement:
+        """The order's judgement, refused where the order does not tend to zero."""
+        judged = self.order.judge(measured)
+        power, log_power = self.order.exponents["power"], self.order.exponents["log power"]
+        if power < 0 or (power == 0 and log_power < 0):
+            return judged
+        return Judgement(
+            False, 99.0, judged.constants, judged.drift, f"N^{power:g} (log N)^{log_power:g} does not vanish"
+        )
+
+    def mutants(self) -> Mapping[str, Vanishes]:
+        """The order's mutants, and the comparison the other way round."""
+        power, log_power = self.order.exponents["power"], self.order.exponents["log power"]
+        found = {name: Vanishes(mutant) for name, mutant in self.order.mutants().items()}
+        return {**found, "the other way round": Vanishes(growth(-power, -log_power))}
+
+    def neighbours(self, kind: str, size: float) -> list[Vanishes]:
+        """The order's neighbours."""
+        return [Vanishes(each) for each in self.order.neighbours(kind, size)]

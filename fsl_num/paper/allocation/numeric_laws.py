@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsl_num.claims.statements import Ray
 from fsl_num.minimise import Minimum, minimise_law, near_optimal_intervals
-
-Array = NDArray[np.float64]
+from fsl_num.validation import Array
 
 LOG_BUDGETS = (1e5, 1e6, 4e6, 1.6e7)
 """Natural logarithms of the budgets: at these scales log N is large enough to tell (log N)^b from (log N)^(b + 1/4)."""

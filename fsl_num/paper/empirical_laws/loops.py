@@ -1,4 +1,4 @@
-"""The empirical laws and the ansatz exactly as they are defined: plain loops over the steps, nothing shared or skipped.
+"""What laws of steps are made of, by plain loops over the steps: nothing shared or skipped.
 
 A schedule is a list ``rates`` of eta_1 .. eta_k with ``first`` = eta_0, the rate before the first step.
 
@@ -8,11 +8,9 @@ A schedule is a list ``rates`` of eta_1 .. eta_k with ``first`` = eta_0, the rat
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 Function = Callable[[float], float]
-
 NODES = (
     (0.18343464249564980494, 0.36268378337836198297),
     (0.52553240991632898582, 0.31370664587788728734),
@@ -51,73 +49,4 @@ def step_noise(rates: Sequence[float], kernel: Function, source: Function) -> fl
     total = 0.0
     for i in range(1, len(rates) + 1):
         total += rates[i - 1] * gauss(lambda t: kernel(times[-1] - t) * source(t), times[i - 1], times[i])
-    return total
-
-
-def forgotten(rates: Sequence[float], kernel: Function, source: Function) -> list[float]:
-    """G(0) .. G(k): the integrals of K(T(k) - t) g(t) over [T(i), T(k)], summed from the end."""
-    times = intrinsic_times(rates)
-    found = [0.0]
-    for i in range(len(rates), 0, -1):
-        found.append(found[-1] + gauss(lambda t: kernel(times[-1] - t) * source(t), times[i - 1], times[i]))
-    return found[::-1]
-
-
-def reduction(rates: Sequence[float], first: float, gone: Sequence[float], shift: int = 1) -> float:
-    """sum_{i=1}^k (eta_{i-1} - eta_i) G(i - shift): exact with shift 1, as printed with shift 0."""
-    before, total = first, 0.0
-    for i in range(1, len(rates) + 1):
-        total += (before - rates[i - 1]) * gone[i - shift]
-        before = rates[i - 1]
-    return total
-
-
-def momentum_sum(rates: Sequence[float], decay: float, *, start: int = 2, extra: int = 0) -> float:
-    """S2 = sum_{i=2}^k sum_{j=2}^i (eta_{j-1} - eta_j) decay^(i-j), by its two loops.
-
-    ``start`` and ``extra`` make wrong versions: another first j, another power of the decay.
-    """
-    total = 0.0
-    for i in range(2, len(rates) + 1):
-        for j in range(start, i + 1):
-            total += (rates[j - 2] - rates[j - 1]) * decay ** (i - j + extra)
-    return total
-
-
-def multi_power(
-    rates: Sequence[float],
-    scale: float,
-    power: float,
-    *,
-    since: str = "the drop",
-    rate_power: float = 0.0,
-    shift: int = 0,
-) -> float:
-    """sum_{i=2}^k (eta_{i-1} - eta_i) G(eta_i^-rate_power S_i), G(x) = 1 - (scale x + 1)^-power.
-
-    ``since``: S_i = sum_{j=i}^k eta_j ("the drop"), or sum_{j=1}^i eta_j as printed ("the start"); ``shift`` moves i.
-    """
-    total = 0.0
-    for i in range(2, len(rates) + 1):
-        indices = range(i + shift, len(rates) + 1) if since == "the drop" else range(1, i + 1)
-        elapsed = math.fsum(rates[j - 1] for j in indices)
-        argument = rates[i - 1] ** -rate_power * elapsed
-        total += (rates[i - 2] - rates[i - 1]) * (1.0 - (scale * argument + 1.0) ** -power)
-    return total
-
-
-def ansatz_reduction(
-    rates: Sequence[float], first: float, level: float, s: float, scale: float, power: float, *, at: str = "the drop"
-) -> float:
-    """sum_{i=1}^k (eta_{i-1} - eta_i) (level + T^-s) (1 - (1 + scale (T(k) - T(i)))^-power), as printed.
-
-    ``at``: the signal is frozen at T(i) ("the drop", as printed) or at T(k) ("the end").
-    """
-    times = intrinsic_times(rates)
-    before, total = first, 0.0
-    for i in range(1, len(rates) + 1):
-        signal = (times[i] if at == "the drop" else times[-1]) ** -s
-        share = 1.0 - (1.0 + scale * (times[-1] - times[i])) ** -power
-        total += (before - rates[i - 1]) * (level + signal) * share
-        before = rates[i - 1]
     return total

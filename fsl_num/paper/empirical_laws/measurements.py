@@ -6,23 +6,20 @@ Nothing here knows integration by parts, Abel summation, or the closed form of t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.statements import Ray
+from fsl_num.claims.statements import Sharp
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.empirical_laws import loops
+from fsl_num.paper.empirical_laws.loops import Function, gauss, power_kernel, step_noise
 from fsl_num.schedules import Schedule, schedule, step_rates
-from fsl_num.spectrum import kernel_integral
+from fsl_num.validation import Array
 
-Array = NDArray[np.float64]
 Curve = Callable[[Array], Array]
-
 PEAK = 0.3
 SCALE = 0.7
 """c of the power kernel: no special value."""
@@ -32,14 +29,32 @@ NOISES = (0.0, 9.0)
 """sigma^2: none, and that of the paper's experiments."""
 RTOL = 1e-11
 LOG10 = math.log(10.0)
+WHOLE = 200.0
+DECADES = np.linspace(2.0, 40.0, 20)
+FITTED_STEPS = 33907.0
+"""Training steps of the paper's experiment."""
+Measured = list[tuple[Any, float]]
+Value = Callable[[Any], float]
+SCHEDULES = "cosine, WSD, 8-1-1 and cyclic schedules"
+LONG = 120
+"""Steps of the schedules on which laws are compared with their loops."""
+ONE_PASS = 1e-9
+"""The one-pass laws sum powers as exponentials to 1e-11, and the double sums of the loops round at 1e-13."""
+SIGNAL = 0.7
+"""A, c_1: the signal after a unit of intrinsic time, in the definitions."""
+POWERS = "K(t) = (1 + c t)^-(2 - 1/beta), e(t) = (1 + t)^-s"
+NAMED = "constant, cosine, linear, exponential and WSD schedules"
+QUADRATURE = 1e-8
+"""Quadratures are asked for 1e-11; differences of them lose at most two digits and a derivative by differences one."""
+STEPS = 400.0
 
 
-def kernel(beta: float) -> Curve:
+def decay_kernel(beta: float) -> Curve:
     """K(x) = (1 + c x)^-(2 - 1/beta)."""
     return lambda x: (1.0 + SCALE * x) ** -(2.0 - 1.0 / beta)
 
 
-def source(s: float, noise: float) -> Curve:
+def noise_source(s: float, noise: float) -> Curve:
     """g(t) = sigma^2 + (1 + t)^-s."""
     return lambda t: noise + (1.0 + t) ** -s
 
@@ -67,7 +82,7 @@ def integral(function: Curve, low: float, high: float, breaks: Sequence[float] =
 def over_intrinsic_time(each: Schedule, beta: float, gain: Curve, start: float = 0.0) -> float:
     """int_start^T K(T - t) g(t) gamma(t) dt."""
     whole = each.total_intrinsic_time
-    return integral(lambda t: kernel(beta)(whole - t) * gain(t) * each.gamma(t), start, whole, each.breaks)
+    return integral(lambda t: decay_kernel(beta)(whole - t) * gain(t) * each.gamma(t), start, whole, each.breaks)
 
 
 def over_steps(
@@ -78,7 +93,7 @@ def over_steps(
 
     def integrand(u: Array) -> Array:
         time = each.intrinsic_time(u)
-        found = kernel(beta)(whole - time) * gain(time) * each.learning_rate(u) ** power / each.batch_size
+        found = decay_kernel(beta)(whole - time) * gain(time) * each.learning_rate(u) ** power / each.batch_size
         return np.asarray(found if weight is None else found * weight(u))
 
     return integral(integrand, start, each.steps, each.physical_breaks)
@@ -106,14 +121,14 @@ def reduction_by_parts(
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
         places = middle + half * nodes
         ends = each.intrinsic_time(places)
-        inside = _panels(kernel(beta), gain, whole, ends, times[1])
+        inside = _panels(decay_kernel(beta), gain, whole, ends, times[1])
         if from_zero:
-            inside = _panels(kernel(beta), gain, whole, np.zeros_like(ends), whole) - inner
+            inside = _panels(decay_kernel(beta), gain, whole, np.zeros_like(ends), whole) - inner
         slope = _slope(each, places)
         if slope_power == 2:
             slope = slope * each.learning_rate(places)
         total -= half * float(weights @ (slope * (inside + inner)))
-        inner += float(_panels(kernel(beta), gain, whole, times[:1], times[1])[0])
+        inner += float(_panels(decay_kernel(beta), gain, whole, times[:1], times[1])[0])
     return total / each.batch_size
 
 
@@ -153,8 +168,8 @@ def _gain(s: float, noise: float, t: float) -> float:
     return noise if math.isinf(s) else noise + float((1.0 + t) ** -s)
 
 
-def _injected(beta: float, gain: loops.Function, end: float, t: float) -> float:
-    return loops.power_kernel(beta, SCALE)(end - t) * gain(t)
+def _injected(beta: float, gain: Function, end: float, t: float) -> float:
+    return power_kernel(beta, SCALE)(end - t) * gain(t)
 
 
 @lru_cache(maxsize=64)
@@ -162,7 +177,7 @@ def step_measurements(sample: Sample, with_signal: bool) -> tuple[tuple[tuple[st
     """((schedule, k, sigma^2), reduction by decay after k steps): noise of eta_0 held, less the noise of the steps."""
     s, beta = sample.point
     found = []
-    decay = loops.power_kernel(beta, SCALE)
+    decay = power_kernel(beta, SCALE)
     noises = NOISES if with_signal else (1.0,)
     for name in STEPWISE[1:]:
         rates = step_plan(name, 60)
@@ -171,33 +186,9 @@ def step_measurements(sample: Sample, with_signal: bool) -> tuple[tuple[tuple[st
                 gain = partial(_gain, s if with_signal else math.inf, noise)
                 first = PEAK if with_signal else rates[0]  # eta_0 is free; the Multi-Power Law begins with eta_1
                 end = sum(rates[:k])
-                held = first * loops.gauss(partial(_injected, beta, gain, end), 0.0, end, 200)
-                found.append(((name, k, noise), held - loops.step_noise(rates[:k], decay, gain)))
+                held = first * gauss(partial(_injected, beta, gain, end), 0.0, end, 200)
+                found.append(((name, k, noise), held - step_noise(rates[:k], decay, gain)))
     return tuple(found)
-
-
-WHOLE = 200.0
-
-
-def discretised_rays(sample: Sample) -> tuple[Ray, ...]:
-    """How far the sum over K steps with T(i) is from the one with T(i-1), relative, at one intrinsic time for all K.
-
-    The schedule is WSD with a linear decay of the last fifth to a tenth, in ever smaller steps.
-    """
-    s, beta = sample.point
-    counts = np.array([2.0**j for j in range(9, 17)])
-    rays = []
-    for noise in NOISES:
-        values = []
-        for count in counts:
-            rates = linear_wsd(int(count))
-            rates *= WHOLE / rates.sum()
-            gone = reversed_gone(np.concatenate([[0.0], np.cumsum(rates)]), s, beta, noise)
-            drops = -np.diff(np.concatenate([rates[:1], rates]))
-            exact, printed = float(drops @ gone[:-1]), float(drops @ gone[1:])
-            values.append(abs(printed - exact) / exact)
-        rays.append(Ray(f"sigma^2 = {noise:g}", np.log(counts), {"K": np.log(counts)}, np.log(values)))
-    return tuple(rays)
 
 
 def linear_wsd(steps: int) -> Array:
@@ -211,79 +202,57 @@ def reversed_gone(time: Array, s: float, beta: float, noise: float) -> Array:
     nodes, weights = np.polynomial.legendre.leggauss(8)
     middle, half = 0.5 * (time[1:] + time[:-1]), 0.5 * np.diff(time)
     t = middle[:, None] + half[:, None] * nodes
-    parts = half * ((kernel(beta)(time[-1] - t) * source(s, noise)(t)) @ weights)
+    parts = half * ((decay_kernel(beta)(time[-1] - t) * noise_source(s, noise)(t)) @ weights)
     return np.concatenate([np.cumsum(parts[::-1])[::-1], [0.0]])
 
 
-DECADES = np.linspace(2.0, 40.0, 20)
+def long_rates(name: str) -> list[float]:
+    """The rates with which a law is compared with its loop."""
+    return step_plan(name, LONG)
 
 
-@lru_cache(maxsize=64)
-def constant_noise_rays(sample: Sample) -> tuple[Ray, ...]:
-    """int_0^T K(T - t) (sigma^2 + e(t)) dt for T up to 1e40, label noise from none to large."""
-    s, beta = sample.point
-    rays = []
-    for level in (-math.inf, -24.0, -10.0, -3.0, 0.0, 3.0):
-        noise = 10.0**level
-        values = [math.log(_constant_noise(10.0**decade, s, beta, noise)) for decade in DECADES]
-        scale = DECADES * LOG10
-        logs = {"T": scale, "sigma^2": np.full_like(scale, max(level, -1e6) * LOG10)}
-        rays.append(Ray(f"sigma^2 = {noise:g}", scale, logs, np.array(values)))
-    levels = np.linspace(0.0, 20.0, 11)
-    strong = [math.log(_constant_noise(1e3, s, beta, 10.0**level)) for level in levels]
-    logs = {"T": np.full(levels.size, 3.0 * LOG10), "sigma^2": levels * LOG10}
-    rays.append(Ray("T = 1e3", levels * LOG10, logs, np.array(strong)))
-    return tuple(rays)
+def schedules_and_noises() -> list[tuple[str, float]]:
+    """Every smooth schedule with every label noise."""
+    return [(name, noise) for name in SMOOTH for noise in NOISES]
 
 
-def _constant_noise(whole: float, s: float, beta: float, noise: float) -> float:
-    half = 0.5 * whole
-    late = integrate_graded(lambda r: kernel(beta)(r) * source(s, noise)(whole - r), half, rtol=1e-8).value
-    return late + integrate_graded(lambda t: kernel(beta)(whole - t) * source(s, noise)(t), half, rtol=1e-8).value
-
-
-@lru_cache(maxsize=64)
-def frozen_rays(sample: Sample) -> tuple[Ray, ...]:
-    """int_{T(i)}^{T(k)} K(T(k) - t) e(t) dt over the kernel's integral: the signal that the mean value stands for.
-
-    Logs: "early" is 1 + T(i), "late" 1 + T(k). Along the rays T(i) is fixed, or a share of T(k), or near it.
-    """
-    s, beta = sample.point
-    rays = []
-    paths: dict[str, Callable[[float], tuple[float, float]]] = {
-        "T(i) = 10": lambda x: (10.0, x),
-        "T(i) = T(k)/2": lambda x: (0.5 * x, 0.5 * x),
-        "T(k) - T(i) = 10": lambda x: (x, 10.0),
-        "T(i) = T(k)^(1/2)": lambda x: (math.sqrt(x), x),
+@lru_cache(maxsize=256)
+def named_value(quantity: str, name: str, noise: float, s: float, beta: float) -> float:
+    """A quantity by its name: of that schedule over 400 steps, with that label noise."""
+    each, gain = plan(name, STEPS), noise_source(s, noise)
+    whole = each.total_intrinsic_time
+    at_end = noise + (1.0 + whole) ** -s
+    held = integral(lambda t: decay_kernel(beta)(whole - t) * gain(t), 0.0, whole)
+    table: dict[str, Callable[[], float]] = {
+        "noise over intrinsic time": lambda: over_intrinsic_time(each, beta, gain),
+        "noise over steps": lambda: over_steps(each, beta, gain),
+        "rate once": lambda: over_steps(each, beta, gain, power=1),
+        "rate cubed": lambda: over_steps(each, beta, gain, power=3),
+        "reduction as defined": lambda: reduction_as_defined(each, beta, gain),
+        "reduction by parts": lambda: reduction_by_parts(each, beta, gain),
+        "inner integral from 0": lambda: reduction_by_parts(each, beta, gain, from_zero=True),
+        "slope times rate": lambda: reduction_by_parts(each, beta, gain, slope_power=2),
+        "held at the first rate": lambda: each.peak * held / each.batch_size,
+        "first rate over steps": lambda: each.peak * over_steps(each, beta, gain, power=1),
+        "signal at the end over steps": lambda: (
+            each.peak * at_end * over_steps(each, beta, lambda t: np.ones_like(t), power=1)
+        ),
+        "signal": lambda: whole**-s,
     }
-    for name, path in paths.items():
-        pairs = [path(10.0**decade) for decade in DECADES]
-        values = [math.log(_mean_signal(low, length, s, beta)) for low, length in pairs]
-        logs = {
-            "t_i": np.log1p([low for low, _ in pairs]),
-            "t_k": np.log1p([low + length for low, length in pairs]),
-        }
-        rays.append(Ray(name, DECADES * LOG10, logs, np.array(values)))
-    return tuple(rays)
+    return table[quantity]()
 
 
-def _mean_signal(low: float, length: float, s: float, beta: float) -> float:
-    half, decay, signal = 0.5 * length, kernel(beta), source(s, 0.0)
-    late = integrate_graded(lambda r: decay(r) * signal(low + (length - r)), half, rtol=1e-8).value
-    early = integrate_graded(lambda x: decay(length - x) * signal(low + x), half, rtol=1e-8).value
-    whole = integrate_graded(lambda r: decay(r), length, rtol=1e-8).value
-    return (late + early) / whole
+def measured_at(quantity: str, sample: Sample, points: Sequence[tuple[str, float]] = ()) -> Measured:
+    """The quantity of that name at points, a schedule and a label noise each: at all unless some are given."""
+    return [(point, named_value(quantity, *point, *sample.point)) for point in points or schedules_and_noises()]
 
 
-def model_kernel_rays(sample: Sample) -> dict[str, Any]:
-    """The kernel of the model with M infinite: what is forgotten after short times, and what is left after long "
-    "ones."""
-    beta = sample.point[1]
-    whole = float(kernel_integral(0.0, math.inf, beta))
-    short, long = np.linspace(-8.0, -2.0, 13), np.linspace(2.0, 14.0, 25)
-    gone = [float(kernel_integral(0.0, 10.0**x, beta)) / whole for x in short]
-    left = [float(kernel_integral(10.0**x, math.inf, beta)) / whole for x in long]
-    return {
-        "forgotten at once": [Ray("x -> 0", short * LOG10, {"x": short * LOG10}, np.log(gone))],
-        "left for long": [Ray("x -> oo", long * LOG10, {"x": long * LOG10}, np.log(left))],
-    }
+def exactly(terms: Mapping[str, float], wrong: Mapping[str, Mapping[str, float]], sample: Sample) -> Sharp:
+    """A sum of quantities with factors, and its wrong versions."""
+
+    def total(factors: Mapping[str, float]) -> Callable[[Any], float]:
+        return lambda point: math.fsum(
+            factor * named_value(name, *point, *sample.point) for name, factor in factors.items()
+        )
+
+    return Sharp(total(terms), lambda point: QUADRATURE, {name: total(each) for name, each in wrong.items()})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sympy import Expr, Function, Integral, Symbol, oo
+from sympy import Expr, Function, Integral, oo
 
 from fsl_sym.proof import Formula
 from fsl_sym.spectrum import forgetting_kernel, signal
@@ -35,8 +35,7 @@ class Pair:
         return sums[self.signal][0], sums[self.kernel][1]
 
 
-MODEL, INFINITE, POWERS = Pair("M", "M"), Pair("infinity", "infinity"), Pair("powers", "powers")
-MIXED = Pair("M", "infinity")
+MODEL_PAIR, INFINITE_PAIR, POWERS = Pair("M", "M"), Pair("infinity", "infinity"), Pair("powers", "powers")
 
 
 def noise(pair: Pair, *, label: bool = True, signal_too: bool = True) -> Integral:
@@ -56,11 +55,4 @@ def risk_is(order: Expr, relation: str = "~") -> Formula:
     return Formula(E, relation, order)
 
 
-def gap(rate: Expr, *, with_signal: bool) -> Integral:
-    """int_0^t (K_infinity - K_M)(t - z) gamma dz, times e_M(z) where ``with_signal``."""
-    beyond = forgetting_kernel(t - z, oo) - forgetting_kernel(t - z)
-    return Integral(beyond * rate * (signal(z) if with_signal else 1), (z, 0, t))
-
-
-RATIO: Final = Symbol("ratio", positive=True)
-"""Twice the expected excess risk over the functional scaling law."""
+LAW = functional(MODEL_PAIR)

@@ -7,13 +7,17 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.statements import Direction, Equivalent
-from fsl_num.paper.functional.instrument import Array
-from fsl_num.paper.functional.measurements import NOTHING
+from fsl_num.claims.statements import Direction, Equivalent, Statement
+from fsl_num.paper.functional.runs import NOTHING, STABILITY
+from fsl_num.validation import Array
 
 TERMS = ("delta", "e", "label", "batch")
 INFINITE = ("delta", "e_inf", "label_inf", "batch_inf")
-MIXED = ("delta", "e", "label_inf", "batch_mixed")
+FAMILY = "functional law of the first M features"
+GIVEN = (
+    "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1, N infinite (M^-(s beta) stands as delta_M)",
+    f"0 <= gamma <= gamma_max with gamma_max tr(H)/2 = {STABILITY} (and down to 1e-60 of it)",
+)
 
 
 def law(sample: Sample, terms: tuple[str, ...] = TERMS) -> Callable[[Mapping[str, float], Mapping[str, Array]], Array]:
@@ -53,3 +57,17 @@ def without(sample: Sample, term: str, terms: tuple[str, ...] = TERMS, direction
     """The law with one of its terms left out: a mutant."""
     kept = tuple(each for each in terms if each != term)
     return Equivalent(law(sample, kept), exponents(sample), direction=direction)
+
+
+def power_of_size(power: float, direction: Direction = "both", *, fixed: bool = False) -> Equivalent:
+    """M^power; ``fixed``: no exponent of it is put to the test."""
+
+    def law(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        return given.get("M", power) * logs["M"]
+
+    return Equivalent(law, {} if fixed else {"M": power}, direction=direction)
+
+
+def dropped(*terms: str) -> Callable[[Sample], Mapping[str, Statement]]:
+    """Mutants: the law without one of the terms."""
+    return lambda sample: {f"without {term}": without(sample, term) for term in terms}

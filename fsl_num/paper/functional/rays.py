@@ -7,34 +7,31 @@ to 1e60 and to 1e-60; sup gamma goes down to 1e-30 of its bound on rays of its o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
-from fsl_num.paper.functional.measurements import (
+from fsl_num.design.shapes import SHAPES
+from fsl_num.paper.functional.runs import (
     AFTER,
     BEYOND,
     EARLY,
     EDGE,
     INSIDE,
-    NOTHING,
     Path,
     Run,
     model_rays,
     moderate_size,
-    noise_rays,
-    rate_rays,
-    size_rays,
-    time_rays,
+    rays,
+    records,
 )
-from fsl_num.paper.functional.shapes import SHAPES
+from fsl_num.validation import Array
 
 TINY = 1e-60
 """Share of gamma_max at which the noise does not count: the signal is then seen alone."""
-
 EVERYWHERE: Mapping[Path, tuple[Run, ...]] = {
     INSIDE: (
         Run("constant", 0.0, TINY), Run("constant", 1.0, TINY), Run("constant", 0.0), Run("cosine", 1.0),
@@ -49,6 +46,51 @@ EVERYWHERE: Mapping[Path, tuple[Run, ...]] = {
 }  # fmt: skip
 LOUDEST = 1e6
 """Label noise of the rays with K_infinity, in units of the M^(beta-1-s beta) that keeps its share of the loss fixed."""
+FAR = Path(1.0, 1e4)
+Rays = Sequence[Ray]
+
+
+def noise_rays(sample: Sample, runs: Sequence[Run], path: Path = BEYOND) -> list[Ray]:
+    """Along sigma^2 to infinity and to zero at a fixed model and horizon: sixty decades, so that one term leads."""
+    s, beta = sample.point
+    size = moderate_size(beta)
+    horizon = path.multiple * size ** (path.power * beta)
+    powers = np.linspace(0.0, 60.0, 13)
+    found = []
+    for run in runs:
+        for sign, words in ((1.0, "to infinity"), (-1.0, "to zero")):
+            each = [Run(run.shape, 10.0 ** (sign * power), run.level) for power in powers]
+            points = records(s, beta, size, horizon, each)
+            found += rays(f"sigma^2 {words}, {path.name}, {run.shape}", "sigma^2", points, falling=sign < 0)
+    return found
+
+
+def rate_rays(sample: Sample, runs: Sequence[Run], size: float, horizon: float) -> list[Ray]:
+    """Along sup gamma to zero at a fixed model and horizon."""
+    s, beta = sample.point
+    found = []
+    for run in runs:
+        each = [Run(run.shape, run.noise, 10.0**-power) for power in np.linspace(0.0, 30.0, 10)]
+        name = f"sup gamma to zero, M = {size:g}, t = {horizon:.2g}, {run.shape}, sigma^2 = {run.noise:g}"
+        found += rays(name, "gamma", records(s, beta, size, horizon, each), falling=True)
+    return found
+
+
+def time_rays(sample: Sample, runs: Sequence[Run], last: float = 60.0) -> list[Ray]:
+    """Along t at M = 30, from inside the window to ``last`` times M^beta."""
+    count = 10 if sample.effort == 0 else 16
+    return size_rays(sample, 30.0, np.geomspace(4.0, last * 30.0 ** sample.point[1], count), runs)
+
+
+def size_rays(sample: Sample, size: float, horizons: Array, runs: Sequence[Run]) -> list[Ray]:
+    """Along t at a fixed model."""
+    s, beta = sample.point
+    table = [records(s, beta, size, float(horizon), runs) for horizon in horizons]
+    name = f"M = {size:g}, t to {horizons[-1]:.2g}"
+    return [
+        ray for index, run in enumerate(runs)
+        for ray in rays(f"{name}, {run.name}", "t", [row[index] for row in table])
+    ]  # fmt: skip
 
 
 def balance(sample: Sample) -> float:
@@ -78,13 +120,6 @@ def everywhere(sample: Sample) -> tuple[Ray, ...]:
 
 
 @lru_cache(maxsize=64)
-def silence(sample: Sample) -> tuple[Ray, ...]:
-    """The rays of :func:`everywhere` without label noise."""
-    silent = {path: [run for run in runs if run.noise == 0.0] for path, runs in EVERYWHERE.items()}
-    return tuple(ray for path, runs in silent.items() for ray in (model_rays(sample, path, runs) if runs else ()))
-
-
-@lru_cache(maxsize=64)
 def wide(sample: Sample) -> tuple[Ray, ...]:
     """Along t and sup gamma at a size that is as good as infinite: each term leads on one of the rays.
 
@@ -110,21 +145,6 @@ def aside(sample: Sample) -> tuple[Ray, ...]:
     )
 
 
-def quiet(ray: Ray) -> bool:
-    """Whether sigma^2 = 0 along the ray."""
-    return bool((ray.logs["sigma^2"] <= NOTHING).all())
-
-
-def loud(ray: Ray) -> bool:
-    """Whether sigma^2 >= 1 along the ray."""
-    return bool((ray.logs["sigma^2"] >= -1e-9).all())
-
-
-def late(ray: Ray) -> bool:
-    """Whether t >= 0.3 M^beta along the ray."""
-    return any(path.name in ray.name for path in (EDGE, AFTER, BEYOND))
-
-
 @lru_cache(maxsize=64)
 def window(sample: Sample) -> tuple[Ray, ...]:
     """Inside the window t <= c M^beta (up to c = 0.3, the signal alone up to c = 3), with K_infinity in the law.
@@ -142,9 +162,6 @@ def window(sample: Sample) -> tuple[Ray, ...]:
     }
     found = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
     return (*found, *wide(sample))
-
-
-FAR = Path(1.0, 1e4)
 
 
 def farthest(s: float) -> float:
@@ -168,3 +185,19 @@ def all_times(sample: Sample, noise: float, power: float) -> tuple[Ray, ...]:
     s, beta = sample.point
     far = size_rays(sample, 30.0, np.geomspace(4.0, farthest(s) * 30.0**beta, 7), [signal])
     return (*found, *far, *wide(sample))
+
+
+def decided(sample: Sample) -> bool:
+    """Whether s > 2 - 1/beta by so much that the mini-batch noise of the signal outgrows the signal on the rays."""
+    s, beta = sample.point
+    return s > 2.0 - 1.0 / beta + 0.2
+
+
+def all_rays(sample: Sample) -> Rays:
+    """Every ray: along M, t, sigma^2 and sup gamma."""
+    return (*everywhere(sample), *aside(sample))
+
+
+def balanced(sample: Sample) -> Rays:
+    """All times, with label noise as large as :func:`balance` allows."""
+    return all_times(sample, 1.0, balance(sample))

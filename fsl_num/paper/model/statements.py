@@ -11,12 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, Ray
-
-Array = NDArray[np.float64]
+from fsl_num.claims.statements import Direction, Ray, WithoutExponents
+from fsl_num.validation import Array
 
 ROUNDING = 1e-9
 """What rounding may leave of an inequality between matrices of order 1: sums of at most 1e4 terms, conditioned by the
@@ -50,24 +48,8 @@ def base_bound(each: Operator, rho: float) -> Array:
     return rho * each.size * each.base
 
 
-def matrix_bound(each: Operator, rho: float) -> Array:
-    """rho size matrix: rho tr(HA) A."""
-    assert each.matrix is not None
-    return rho * each.size * each.matrix
-
-
-def noise_bound(each: Operator, rho: float) -> Array:
-    """(rho size + noise) base: (2 rho E + sigma^2) W H W'."""
-    return (rho * each.size + each.noise) * each.base
-
-
-def halved_noise_bound(each: Operator, rho: float) -> Array:
-    """(rho E + sigma^2) W H W'."""
-    return (0.5 * rho * each.size + each.noise) * each.base
-
-
 @dataclass(frozen=True)
-class Bracket:
+class Bracket(WithoutExponents):
     """bound(lower) <= value <= bound(upper) for every operator measured, in the order of symmetric matrices.
 
     Where ``attained``, both constants must also be the best ones: some operator measured reaches each of them.
@@ -110,13 +92,9 @@ class Bracket:
             found[f"rho_+ + {MUTATION}"] = replace(self, upper=self.upper + MUTATION)
         return found | {name: replace(self, bound=bound) for name, bound in self.wrong.items()}
 
-    def neighbours(self, kind: str, size: float) -> Sequence[Bracket]:
-        """None: there are no exponents here."""
-        return ()
-
 
 @dataclass(frozen=True)
-class Trend:
+class Trend(WithoutExponents):
     """A quantity grows like M^power along a ray, judged by the least-squares slope over all of its model sizes.
 
     For draws at small sizes, where a slope is known only to within ``allowance``: what is random in the medians and
@@ -161,13 +139,9 @@ class Trend:
         low, high = max(low for low, _ in ends), min(high for _, high in ends)
         return f"slopes from {low:.3g} to {high:.3g} satisfy both" if high > low + 1e-9 else ""
 
-    def neighbours(self, kind: str, size: float) -> Sequence[Trend]:
-        """None: slopes of draws do not resolve what the other checks do."""
-        return ()
-
 
 @dataclass(frozen=True)
-class FailureRate:
+class FailureRate(WithoutExponents):
     """Draws at model size M fail with probability at most exp(-``rate`` M).
 
     Measured are (M, failures, draws); the upper ends of Clopper-Pearson intervals at 99.9 % decide, so that the bound
@@ -192,10 +166,6 @@ class FailureRate:
     def mutants(self) -> Mapping[str, FailureRate]:
         """A rate ten times as fast."""
         return {"ten times the rate": FailureRate(10.0 * self.rate)}
-
-    def neighbours(self, kind: str, size: float) -> Sequence[FailureRate]:
-        """None: there are no exponents here."""
-        return ()
 
 
 def _least(root: Array, matrix: Array) -> float:

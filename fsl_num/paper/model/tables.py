@@ -2,8 +2,7 @@
 
 >>> one = Table({"x": [1.0, 2.0]}, 1e-9, {"doubled": {"x": [2.0, 4.0]}})
 >>> one.judge({"x": [1.0, 2.0]}).holds, one.mutants()["doubled"].judge({"x": [1.0, 2.0]}).holds
-(True, False)
-"""
+(True, False)"""
 
 from __future__ import annotations
 
@@ -17,13 +16,13 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import NothingCompared
+from fsl_num.claims.statements import NothingCompared, WithoutExponents
 
 Numbers = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(WithoutExponents):
     """Every entry measured is the one claimed, to ``tolerance`` times the largest entry of its array.
 
     An array whose claimed entries are all 0 is compared with 1. ``wrong`` are the tables of the mutants.
@@ -54,10 +53,6 @@ class Table:
         """The wrong tables."""
         return {name: replace(self, claimed=table) for name, table in self.wrong.items()}
 
-    def neighbours(self, kind: str, size: float) -> Sequence[Table]:
-        """None: there are no exponents here."""
-        return ()
-
 
 def table(
     formula: Callable[..., Numbers], tolerance: float, wrong: Mapping[str, Mapping[str, Any]]
@@ -73,7 +68,7 @@ def _table(
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(WithoutExponents):
     """All numbers measured lie in [low, high]; where ``attained``, both ends are reached up to ``tolerance``."""
 
     low: float
@@ -108,7 +103,3 @@ class Interval:
             if math.isfinite(self.high):
                 found[lowered] = replace(self, high=self.high - sign * self.step)
         return found
-
-    def neighbours(self, kind: str, size: float) -> Sequence[Interval]:
-        """None: there are no exponents here."""
-        return ()

@@ -1,4 +1,4 @@
-r"""Draws of random features: the spectrum of W H W', what each mode learns of the target, what none reaches.
+"""Draws of random features: the spectrum of W H W', what each mode learns of the target, what none reaches.
 
 Entries of W are normal of variance 1/M, lambda_j = j^-beta and theta_j^2 = j^-1 lambda_j^(s-1) for j <= N = 4M. Signs
 of theta are signs of the columns of W, which are symmetric: over W the fixed target and one with random signs are the
@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.simulate.random_tasks import over_runs
-
-Array = NDArray[np.float64]
+from fsl_num.validation import Array
 
 FEATURES_PER_MODEL = 4
 _WELL_CONDITIONED = 1e-9

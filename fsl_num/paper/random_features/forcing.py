@@ -7,22 +7,16 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.statements import Ray
 from fsl_num.paper.random_features import terms
 from fsl_num.paper.random_features.draws import Draw, drawn
 from fsl_num.paper.random_features.statements import DrawnRay
-
-Array = NDArray[np.float64]
+from fsl_num.validation import Array
 
 SIZES = ((16, 32, 64, 128), (16, 32, 64, 128), (16, 32, 64, 128, 256))
 RUNS = ((120, 100, 80, 48), (320, 240, 200, 128), (480, 400, 320, 192, 64))
 """Model sizes and draws of the quick, full and deep profiles."""
-SPREAD_SIZES = (16, 32, 64, 128)
-SPREAD_RUNS = (120, 120, 80, 48)
-"""Standard deviations are then known to between 6 and 10 %, and their slope to 0.05."""
 PILOT_SIZES = (8, 16, 32, 64)
 PILOT_RUNS = (200, 120, 120, 120)
 """So many that no failure in them shows a probability below exp(-0.03 M)."""
@@ -42,10 +36,10 @@ def logs_of(draw: Draw, s: float, beta: float, times: Array) -> dict[str, Array]
     constant = np.ones_like(times)
     found = {
         "M": size * constant,
-        "signal": terms.signal(draw, s, beta, times),
+        "signal": terms.signal_term(draw, s, beta, times),
         "reversed signal": terms.reversed_signal(draw, s, beta, times),
         "unit signal": terms.unit_signal(draw, s, beta, times),
-        "leak": terms.leak(draw, s, beta, times),
+        "leak": terms.leak_term(draw, s, beta, times),
         "kappa": terms.kappa(beta, size) * constant,
         "floor": terms.floor(s, beta, size) * constant,
         "top": terms.top_tail(s, beta, size) * constant,
@@ -96,22 +90,6 @@ def fixed_grid(s: float, beta: float, seed: int) -> DrawnRay:
         values.append(np.log([draw.left(times, mean=False) for draw in draws]))
         logs.append(_stacked([logs_of(draw, s, beta, times) for draw in draws]))
     return DrawnRay("fixed", PILOT_SIZES, tuple(values), {key: tuple(part[key] for part in logs) for key in logs[0]})
-
-
-@lru_cache(maxsize=64)
-def _spreads(s: float, beta: float, seed: int) -> Ray:
-    values = []
-    for size, draws in zip(SPREAD_SIZES, drawn(s, beta, SPREAD_SIZES, SPREAD_RUNS, seed + 3), strict=True):
-        times = np.geomspace(1.0, (4.0 * size) ** beta, 40)
-        logs = np.log([draw.left(times, mean=False) / draw.left(times) for draw in draws])
-        values.append(float(np.log(logs.std(axis=0, ddof=1).max())))
-    scale = np.log(np.array(SPREAD_SIZES, dtype=np.float64))
-    return Ray("spread", scale, {"M": scale}, np.array(values))
-
-
-def spreads(sample: Sample) -> Ray:
-    """The standard deviation over draws, at the worst time, of log(left of the fixed target/its mean over signs)."""
-    return _spreads(*sample.point, sample.seed)
 
 
 def _stacked(rows: Sequence[Mapping[str, Array]]) -> dict[str, Any]:

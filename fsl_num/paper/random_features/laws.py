@@ -7,17 +7,19 @@ the integrals of :mod:`fsl_num.paper.random_features.risks`. The exponents are w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from fsl_num.claims.claim import Sample
-from fsl_num.paper.random_features.statements import Law
+from fsl_num.claims.statements import Statement
+from fsl_num.paper.random_features.risks import rays
+from fsl_num.paper.random_features.statements import FINITE_SIZE, DrawnRay, Law, OverDraws
 
 Logs = Mapping[str, Any]
 Exponents = Mapping[str, float]
-
 SOURCE = "s"
 SATURATED = "min(s, 1)"
 SHARE = "1 - 1/beta (of t in the leak)"
@@ -26,15 +28,6 @@ SHARE = "1 - 1/beta (of t in the leak)"
 def total(*parts: Any) -> Any:
     """The logarithm of a sum of terms given by their logarithms."""
     return reduce(np.logaddexp, parts)
-
-
-def printed(beta: float, *integrals: str, signal: str = "signal") -> Law:
-    """M^(-s beta) + e(t), and the integrals named."""
-
-    def law(exponents: Exponents, logs: Logs) -> Any:
-        return total(-exponents[SOURCE] * beta * logs["M"], logs[signal], *(logs[name] for name in integrals))
-
-    return law
 
 
 def corrected(
@@ -59,23 +52,46 @@ def corrected_exponents(sample: Sample, *, share: bool = False) -> dict[str, flo
     return found | ({SHARE: 1.0 - 1.0 / sample.point[1]} if share and sample.regime == "easy" else {})
 
 
-FLOOR_POWER = "s in M^(-s beta)"
-SIGNAL_POWER = "s in (1+t)^-s"
-KERNEL_POWER = "2 - 1/beta"
-
-
-def hard(sample: Sample) -> Law:
-    """M^(-s beta) + (1+t)^-s + the integral of (1+t-z)^-(2-1/beta) [(1+z)^-s + sigma^2] gamma."""
-    _, beta = sample.point
+def printed(beta: float, *integrals: str, signal: str = "signal") -> Law:
+    """M^(-s beta) + e(t), and the integrals named."""
 
     def law(exponents: Exponents, logs: Logs) -> Any:
-        kernel = logs["power"] - (exponents[KERNEL_POWER] - (2.0 - 1.0 / beta)) * logs["t"]
-        return total(-exponents[FLOOR_POWER] * beta * logs["M"], -exponents[SIGNAL_POWER] * logs["t"], kernel)
+        return total(-exponents[SOURCE] * beta * logs["M"], logs[signal], *(logs[name] for name in integrals))
 
     return law
 
 
-def hard_exponents(sample: Sample) -> dict[str, float]:
-    """The three exponents of the hard regime."""
-    s, beta = sample.point
-    return {FLOOR_POWER: s, SIGNAL_POWER: s, KERNEL_POWER: 2.0 - 1.0 / beta}
+def endpoint(sample: Sample) -> float:
+    """The source exponent at which a claim about s <= 1 is tested: 1 in the easy regime."""
+    return 1.0 if sample.regime == "easy" else sample.point[0]
+
+
+def finite_size(sample: Sample) -> float:
+    """The slope that counts as none: the kernel's integral reaches its limit like t^-(1-1/beta), as M^-(beta-1)."""
+    return float(FINITE_SIZE + 0.15 * 32.0 ** (1.0 - sample.point[1]))
+
+
+def risks_to_one(sample: Sample) -> list[DrawnRay]:
+    """The risks, with the source exponent at the end of the printed range where the sample is beyond."""
+    return rays(sample, s=endpoint(sample))
+
+
+def printed_law(integral: str, sample: Sample) -> OverDraws:
+    """That the risk is of the order of the printed law with an integral, "functional" or "volterra"."""
+    law = printed(sample.point[1], integral)
+    return OverDraws(law, {SOURCE: endpoint(sample)}, finite_size=finite_size(sample))
+
+
+def corrected_law(integral: str, sample: Sample) -> OverDraws:
+    """The same of the corrected law."""
+    law = corrected(sample, integral)
+    return OverDraws(law, corrected_exponents(sample), finite_size=finite_size(sample))
+
+
+def corrected_law_mutants(integral: str, sample: Sample) -> dict[str, Statement]:
+    """The corrected law without its integral, or that of the first M features where the two differ."""
+    statement = corrected_law(integral, sample)
+    if sample.point[0] <= 1.0:
+        return {"no noise returns": replace(statement, law=corrected(sample))}
+    first = corrected(sample, integral, floor="top", with_leak=False)
+    return {"the law of the first M features": replace(statement, law=first)}

@@ -1,4 +1,4 @@
-r"""The expected risk of training with noise, for given random features, beside the integrals of the laws.
+"""The expected risk of training with noise, for given random features, beside the integrals of the laws.
 
 f is twice the excess risk. In the eigenbasis of W H W' the second moments of normal features obey the closed equation
 
@@ -17,16 +17,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsl_num.claims.claim import Sample
 from fsl_num.model import Model
-from fsl_num.paper.random_features import terms
 from fsl_num.paper.random_features.draws import Draw, decay, drawn
 from fsl_num.paper.random_features.statements import DrawnRay
+from fsl_num.paper.random_features.terms import floor, kappa, leak_term, signal_term, top_tail
+from fsl_num.validation import Array
 from fsl_num.volterra import Problem, Spectrum, solve
-
-Array = NDArray[np.float64]
 
 SIZES = (16, 32, 64, 128)
 RUNS = ((32, 24, 20, 16), (120, 96, 64, 48), (360, 240, 160, 96))
@@ -91,7 +89,7 @@ def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) 
 
     ``cut``: the rate is 0 after half of the time.
     """
-    least = terms.floor(s, beta, draw.model_size)
+    least = floor(s, beta, draw.model_size)
     matched = LOUDNESS * least * (draw.model_size ** (beta - 1.0) if cut else 1.0)
     own = draw.eigenvalues
     rate = STRENGTH / float(own.sum())
@@ -108,21 +106,21 @@ def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) 
         found = (left + float(returned @ target[:-1]), float(returned @ (noisy[:-1] + 1.0)))
     else:
         found = (float(target[-1]), float(noisy[-1]))
-    signal = terms.signal(draw, s, beta, rule.z)
-    leak = terms.leak(draw, s, beta, rule.z)
+    signal = signal_term(draw, s, beta, rule.z)
+    leak = leak_term(draw, s, beta, rule.z)
     power = weights * (1.0 + rule.left + rest) ** (1.0 / beta - 2.0)
     last = np.array([end])
     logs: dict[str, Any] = {
         "M": np.log(draw.model_size),
-        "kappa": np.log(terms.kappa(beta, draw.model_size)),
+        "kappa": np.log(kappa(beta, draw.model_size)),
         "floor": np.log(least),
-        "top": np.log(terms.top_tail(s, beta, draw.model_size)),
+        "top": np.log(top_tail(s, beta, draw.model_size)),
         "t": np.log1p(end),
         "left": np.log(draw.left(np.array([end]))[0]),
     }
     with np.errstate(divide="ignore"):
-        logs["signal"] = float(np.log(terms.signal(draw, s, beta, last))[0])
-        logs["leak"] = float(np.log(terms.leak(draw, s, beta, last))[0])
+        logs["signal"] = float(np.log(signal_term(draw, s, beta, last))[0])
+        logs["leak"] = float(np.log(leak_term(draw, s, beta, last))[0])
     for name, noise in zip(NOISES, (0.0, matched, matched * draw.model_size), strict=True):
         loss = target[:-1] + noise * (noisy[:-1] + 1.0)
         logs |= {

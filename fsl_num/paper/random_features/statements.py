@@ -1,8 +1,7 @@
 """Statements about quantities of random features, one value a draw: equivalence in M, rare failures, bounds by numbers.
 
 >>> OverDraws(lambda exponents, logs: exponents["M"] * logs["M"], {"M": -1.0}).mutants().keys()
-dict_keys(['M + 0.05', 'M - 0.05'])
-"""
+dict_keys(['M + 0.05', 'M - 0.05'])"""
 
 from __future__ import annotations
 
@@ -12,15 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, Ray, curve_of
+from fsl_num.claims.statements import Direction, Ray, WithoutExponents, curve_of
 from fsl_num.paper.model.statements import FailureRate
+from fsl_num.validation import Array
 
-Array = NDArray[np.float64]
 Law = Callable[[Mapping[str, float], Mapping[str, Any]], Any]
-
 FINITE_SIZE = 0.03
 """Largest slope of a ratio in log M that counts as none: from M = 32 to 128 terms of the relative order 1/M move it."""
 ERRORS = 3.0
@@ -155,7 +152,7 @@ class OverDraws:
 
 
 @dataclass(frozen=True)
-class Between:
+class Between(WithoutExponents):
     """measured/law(no exponents) lies in [``lower``, ``upper``] for every draw, up to ``rounding``."""
 
     law: Law
@@ -179,13 +176,9 @@ class Between:
         """The other laws."""
         return {name: replace(self, law=law) for name, law in self.wrong.items()}
 
-    def neighbours(self, kind: str, size: float) -> Sequence[Between]:
-        """None: there are no exponents here."""
-        return ()
-
 
 @dataclass(frozen=True)
-class RareFailures:
+class RareFailures(WithoutExponents):
     """The ratio to the law leaves the bounds of a pilot size, at some time, with a probability of at most exp(-rate M).
 
     The values of the ray are arrays (draws, times); the first size is the pilot, whose draws say the bounds.
@@ -214,10 +207,6 @@ class RareFailures:
         """A rate ten times as fast; and the other laws."""
         faster = {"ten times the rate": replace(self, rate=10.0 * self.rate)}
         return faster | {name: replace(self, law=law) for name, law in self.wrong.items()}
-
-    def neighbours(self, kind: str, size: float) -> Sequence[RareFailures]:
-        """None: the exponents are those of the equivalence."""
-        return ()
 
 
 @dataclass(frozen=True)
@@ -261,7 +250,7 @@ class SharpOverDraws:
 
 
 @dataclass(frozen=True)
-class Within:
+class Within(WithoutExponents):
     """Every number measured lies in [``lower``, ``upper``], and the largest reaches ``attained``.
 
     Measured are pairs (name, value); for inequalities that hold for every W. ``rounding`` is what both ends allow.
@@ -285,7 +274,3 @@ class Within:
     def mutants(self) -> Mapping[str, Within]:
         """The upper end at 0.9 of what is attained, where something is."""
         return {"a tenth below": replace(self, upper=0.9 * self.upper)} if math.isfinite(self.attained) else {}
-
-    def neighbours(self, kind: str, size: float) -> Sequence[Within]:
-        """None: there are no exponents here."""
-        return ()

@@ -1,4 +1,4 @@
-r"""The terms of the laws of random features, evaluated for one draw.
+"""The terms of the laws of random features, evaluated for one draw.
 
 The paper's: e(t) = sum_j mu_j theta_j^2 exp(-2 mu_j t) with the j-th eigenvalue mu_j of W H W' beside the j-th
 coordinate of the target, and M^(-s beta). Ours: the eigenvectors of W H W' are turned against those of H, so that mode
@@ -18,14 +18,12 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, Draw, decay, features
+from fsl_num.validation import Array
 
-Array = NDArray[np.float64]
 
-
-def signal(draw: Draw, s: float, beta: float, times: Array) -> Array:
+def signal_term(draw: Draw, s: float, beta: float, times: Array) -> Array:
     """e(t) of the paper at ``times``."""
     _, squares = features(s, beta, draw.model_size)
     return np.asarray(decay(draw.eigenvalues, times) @ (draw.eigenvalues * squares[: draw.model_size]))
@@ -44,7 +42,7 @@ def unit_signal(draw: Draw, s: float, beta: float, times: Array) -> Array:
     return np.asarray(decay(own, times) @ (own * squares[: draw.model_size]))
 
 
-def leak(draw: Draw, s: float, beta: float, times: Array) -> Array:
+def leak_term(draw: Draw, s: float, beta: float, times: Array) -> Array:
     """(1/M) sum_j mu_j (sum_{i<=j} theta_i^2) exp(-2 mu_j t)."""
     size = draw.model_size
     before = np.cumsum(features(s, beta, size)[1])[:size] / size

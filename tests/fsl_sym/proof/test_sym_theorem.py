@@ -150,6 +150,12 @@ def test_a_derivation_is_a_sequence_and_renders_itself() -> None:
     assert str(theorem).endswith("[0 < T]") and "0 < T" in theorem._repr_latex_() and "= " in repr(theorem)
 
 
+def test_what_is_subtracted_in_an_error_stands_in_brackets_where_it_is_a_sum():
+    assert within(T, b, a).latex() == r"\left|T - b\right| \le a"
+    assert within(T, b + t, a).latex() == r"\left|T - \left(b + t\right)\right| \le a"
+    assert within(T, -b, a).latex() == r"\left|T - \left(- b\right)\right| \le a"
+
+
 def test_what_two_relations_say_together() -> None:
     x, y, w = (Symbol(name) for name in "xyw")
 

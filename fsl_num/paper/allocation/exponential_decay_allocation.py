@@ -1,0 +1,134 @@
+"""thm:geometric: the optimal allocations of exponential decay, as printed and derived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Statement, growth
+from fsl_num.paper.allocation import forms
+from fsl_num.paper.allocation.numeric_laws import measure_allocation
+from fsl_sym.allocation import optimal_allocation
+from fsl_sym.domain import EASY
+from fsl_sym.order import Order, OrderRange
+from fsl_sym.proof import Formula
+from fsl_sym.symbols import C, D, M, beta, s
+
+
+def _geometric_data_easy(s: Any, b: Any) -> forms.Quantities:
+    risk, rate = s * b / (s * b + 1), (1 + s * b - b) / (1 + s * b)
+    return {"excess_risk": forms.point(-risk, risk), "peak_lr": forms.point(-rate, rate)}
+
+
+def _geometric_data_hard(s: Any, b: Any) -> forms.Quantities:
+    return {"excess_risk": forms.point(-s, s), "peak_lr": forms.point(0)}
+
+
+def geometric_compute_easy(s: Any, b: Any) -> forms.Quantities:
+    """The printed allocation under a compute budget, easy tasks; the appendix copies parts of it for WSD."""
+    risk, rate, total = s * b / (2 + s * b), (1 + s * b - b) / (2 + s * b), 2 + s * b
+    return {
+        "excess_risk": forms.point(-risk, risk),
+        "peak_lr": forms.point(-rate, rate),
+        "model_size": forms.point(1 / total, -1 / total),
+        "data_size": forms.point((1 + s * b) / total, 1 / total),
+    }
+
+
+def _geometric_compute_hard(s: Any, b: Any) -> forms.Quantities:
+    return {
+        "excess_risk": forms.point(-s * b / (1 + b), s * b / (1 + b)),
+        "peak_lr": forms.point(0),
+        "model_size": forms.point(1 / (1 + b), -1 / (1 + b)),
+        "data_size": forms.point(b / (1 + b), 1 / (1 + b)),
+    }
+
+
+def _steps(s: Any, b: Any) -> forms.Quantities:
+    # B <~ 1/gamma, so K = D/B is at least of the order gamma D.
+    return {
+        "steps": OrderRange(forms.point(b / (1 + s * b), (1 + s * b - b) / (1 + s * b)).lower, forms.point(1).upper)
+    }
+
+
+def _steps_hard(s: Any, b: Any) -> forms.Quantities:
+    return {"steps": forms.point(1)}
+
+
+def _data_over_model(sample: Sample) -> dict[str, forms.Rays]:
+    """D/M = C/M^2 at the two ends of the near-optimal model sizes."""
+    measured = measure_allocation("exp-decay", "compute", *sample.point, settled=sample.effort == 0)
+    found: dict[str, forms.Rays] = {}
+    for end, other in (("lower", "upper"), ("upper", "lower")):
+        rays = measured[f"model_size {other}"]
+        assert rays is not None
+        (ray,) = rays
+        found[end] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)
+    return found
+
+
+def _printed_data_over_model(sample: Sample) -> Order:
+    alpha = sample.s * sample.beta
+    return Order(alpha / (2 + alpha), 0)
+
+
+def _derived_data_over_model(sample: Sample) -> Order:
+    quantities = optimal_allocation("exp-decay", "compute").regime("easy").quantities
+    return (quantities["data_size"].order / quantities["model_size"].order).subs({s: sample.s, beta: sample.beta})
+
+
+def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Order], corrected_by: str | None) -> Claim:
+    def statement(sample: Sample) -> Statement:
+        order = growth(float(ratio(sample).power), float(ratio(sample).log_power))
+        return Joint({"lower": forms.End(order), "upper": forms.End(order)})
+
+    return Claim(
+        name, "sub:proof_for_the_exponential_decay_lrs", 1002, title,
+        f"easy: D/M ~ C^(alpha/(2 + alpha)){'' if corrected_by else ' (log C)^(2/(2 + alpha))'}, alpha = s beta",
+        lambda: Formula(D / M, "~", ratio(Sample("easy", s, beta)).as_expr(C), where=EASY.condition),
+        forms.HYPOTHESES, _data_over_model, statement, regimes=("easy",), corrected_by=corrected_by,
+        family=forms.family_of("exp-decay", "compute"), role="printed" if corrected_by else "corrected",
+    )  # fmt: skip
+
+
+CLAIMS: tuple[Claim, ...] = (
+    forms.printed_claim(
+        "thm:geometric/data", "sub:proof_for_the_exponential_decay_lrs", 957,
+        "Exponential decay, data-optimal, with M = oo as printed", ("exp-decay", "data"), _geometric_data_easy,
+        _geometric_data_hard, infinite_model=True,
+    ),
+    forms.printed_claim(
+        "thm:geometric/data-unique", "sub:proof_for_the_exponential_decay_lrs", 957,
+        "Exponential decay, data-optimal: the printed peak rate is the only optimal one", ("exp-decay", "data"),
+        _geometric_data_easy, _geometric_data_hard, corrected_by="thm:geometric/data-derived",
+    ),
+    forms.derived_claim(
+        "thm:geometric/data-derived", "thm:geometric", 957, "Exponential decay, data-optimal, derived",
+        ("exp-decay", "data"),
+    ),
+    forms.printed_claim(
+        "thm:geometric/steps", "sub:proof_for_the_exponential_decay_lrs", 3386,
+        "Exponential decay, data-optimal: log K is of the order of log D", ("exp-decay", "data"), _steps, _steps_hard,
+        free_steps=True, infinite_model=True,
+    ),
+    forms.printed_claim(
+        "thm:geometric/compute", "sub:proof_for_the_exponential_decay_lrs", 973, "Exponential decay, compute-optimal",
+        ("exp-decay", "compute"), geometric_compute_easy, _geometric_compute_hard,
+        corrected_by="thm:geometric/compute-derived",
+    ),
+    forms.derived_claim(
+        "thm:geometric/compute-derived", "thm:geometric", 973, "Exponential decay, compute-optimal, derived",
+        ("exp-decay", "compute"),
+    ),
+    _data_over_model_claim(
+        "sec: effect-lrs/data-over-model", "Exponential decay, compute-optimal ratio of data to model size",
+        _printed_data_over_model, "sec: effect-lrs/data-over-model-derived",
+    ),
+    _data_over_model_claim(
+        "sec: effect-lrs/data-over-model-derived",
+        "Exponential decay, compute-optimal ratio of data to model size, with its logarithm",
+        _derived_data_over_model, None,
+    ),
+)  # fmt: skip

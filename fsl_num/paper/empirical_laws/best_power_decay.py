@@ -1,0 +1,132 @@
+"""eqn: FSL-optimization: the schedule that the functional itself calls optimal, a power decay, in closed form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from sympy import Function, Max, Min, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Joint, Ray, Sharp
+from fsl_num.design import best_rates, blocks, closed_form, functional_objective
+from fsl_num.design.objectives import NOISE
+from fsl_num.functional import noise_functional
+from fsl_num.model import Model
+from fsl_num.paper.empirical_laws.formulas import POWER, peak, share
+from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
+from fsl_num.schedules import PowerDecay
+from fsl_sym import ansatz
+from fsl_sym.ansatz import c, rate
+from fsl_sym.proof import AllOf, equals, same_order
+from fsl_sym.symbols import HALF, E, K, a, beta, s
+
+_to_go = Symbol("y", nonnegative=True)
+BEST_RATE: Final = equals(rate(_to_go), Min(peak, a * (1 + c * a * _to_go / (2 * beta)) ** (2 * beta - 1)))
+_easier = 1 + s * beta
+SHAPE: Final = {
+    "loss": same_order(E, K ** -Min(s, s * beta / _easier)),
+    "decaying": same_order(share, K ** -Max(0, (beta - _easier) / (2 * beta - 1))),
+    "end": same_order(rate(K), K ** Max(-(1 + s) / 2, HALF / _easier - 1)),
+    "peak": same_order(peak, K ** -Max(0, 1 - beta / _easier)),
+}
+"""The best schedule under a bound on the rate: its loss, the share of decaying steps, its last and largest rate."""
+_noise, _p = Function("N"), Symbol("p", positive=True)
+POWER_DECAY: Final = same_order(_noise(a, K, _p), a * a**-POWER * K**-POWER)
+STEP_DECADES = np.linspace(10.0, 100.0, 19)
+
+
+def optimised_losses(sample: Sample) -> list[tuple[int, float]]:
+    """The least loss of 33,907 steps found numerically under the functional: (blocks a decade, loss)."""
+    counts = (8, 32) if sample.effort < 2 else (8, 32, 64)
+    objective = functional_objective(*sample.point)
+    return [(count, best_rates(objective, blocks(FITTED_STEPS, count)).loss) for count in counts]
+
+
+def shape_rays(sample: Sample) -> dict[str, list[Ray]]:
+    """The closed form along K: loss, share of decaying steps, last rate, largest rate, intrinsic time."""
+    found = [closed_form(*sample.point, 10.0**decade) for decade in STEP_DECADES]
+    scale = STEP_DECADES * math.log(10.0)
+    values = {
+        "loss": [each.loss for each in found],
+        "decaying": [each.decay_steps / 10.0**decade for each, decade in zip(found, STEP_DECADES, strict=True)],
+        "end": [each.last for each in found],
+        "peak": [each.peak for each in found],
+    }
+    return {name: [Ray(name, scale, {"K": scale}, np.log(each))] for name, each in values.items()}
+
+
+def power_decay_rays(sample: Sample) -> list[Ray]:
+    """The noise that the model itself keeps of a power decay: along K at a fixed peak rate, and along the peak rate."""
+    beta = sample.point[1]
+    rays, model = [], Model(*sample.point, math.inf, 1.0)
+    for name, power in (("2 beta - 1", 2.0 * beta - 1.0), ("3 beta", 3.0 * beta)):
+        paths = {
+            "K grows": (np.full(11, -1.0), np.linspace(4.0, 24.0, 11)),
+            "a falls": (np.linspace(-1.0, -12.0, 12), np.full(12, 24.0)),
+        }
+        for path, (peaks, steps) in paths.items():
+            plans = [PowerDecay(peak=10.0**a, steps=10.0**K, power=power) for a, K in zip(peaks, steps, strict=True)]
+            values = [math.log(noise_functional(model, plan, rtol=1e-6).value) for plan in plans]
+            logs = {"a": peaks * math.log(10.0), "K": steps * math.log(10.0)}
+            scale = logs["K"] if path == "K grows" else -logs["a"]
+            rays.append(Ray(f"power {name}, {path}", scale, logs, np.array(values)))
+    return rays
+
+
+def _optimum(sample: Sample) -> Sharp:
+    s, beta = sample.point
+
+    def least(**changed: Any) -> Callable[[int], float]:
+        given = {"s": s, "beta": beta, "steps": FITTED_STEPS} | changed
+        return lambda count: closed_form(**given).loss
+
+    wrong = {
+        "s + 0.05": least(s=s + 0.05),
+        "twice the noise": least(noise=2.0 * NOISE),
+        "a tenth fewer steps": least(steps=0.9 * FITTED_STEPS),
+    }
+    # A rate held where the best one crosses w = (2 beta - 1) log(10)/n e-folds costs w^2/24 of the noise.
+    return Sharp(least(), lambda count: ((2.0 * beta - 1.0) * math.log(10.0) / count) ** 2 / 24.0, wrong)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "eqn: FSL-optimization/closed-form", "eqn: FSL-optimization", 1583, "the optimal schedule in closed form",
+        "Under label noise and the power kernel the functional is least, among all schedules of K steps with rates up "
+        "to the bound, for a power decay over the steps left y, a (1 + c a y/(2 beta))^(2 beta - 1), cut at the "
+        "bound; one equation gives the last rate a. Numerical optimisation over all rates, free to rise, comes down "
+        "to it as its blocks get finer and never below.",
+        BEST_RATE,
+        ("eta(y) is the best rate when y steps are left", "label noise alone", "the power kernel", "K = 33,907"),
+        optimised_losses, _optimum,
+        derive=ansatz.optimal_rate, role="own", family="optimum",
+    ),
+    Claim(
+        "eqn: FSL-optimization/regimes", "eqn: FSL-optimization", 1583, "when the optimal schedule is WSD-like",
+        "In the hard regime the optimal schedule keeps the bound for all but a share K^-((beta - 1 - s beta)/(2 beta "
+        "- 1)) of the steps and ends at K^-((1+s)/2) of it, with the loss K^-s. In the easy regime there is no stable "
+        "phase: the peak itself is K^-(1 - beta/(1 + s beta)), and the loss K^-(s beta/(1 + s beta)) has no "
+        "logarithm, which WSD does not reach. On the edge the decay takes a fixed share.",
+        AllOf(tuple(SHAPE.values())),
+        ("E is the least loss, w the share of decaying steps, eta(K) and eta_max the last and the largest rate",
+         "label noise alone", "the power kernel", "rates up to a bound", "K from 1e10 to 1e100"),
+        shape_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in SHAPE.items()}),
+        depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",
+    ),
+    Claim(
+        "eqn: FSL-optimization/power-decay", "eqn: FSL-optimization", 1583,
+        "the noise of a power decay has no logarithm",
+        "Under the model's own kernel, M infinite, the noise of the schedule a (1 - tau/K)^p is of the order of "
+        "a (a K)^-(1 - 1/beta) for p = 2 beta - 1 and 3 beta, as for every p > beta - 1. With T = a K/(p + 1) the loss "
+        "T^-s + noise is least in the easy regime at the order K^-(s beta/(1 + s beta)): less than that of WSD.",
+        POWER_DECAY,
+        ("N(a, K, p) is the noise of a (1 - tau/K)^p", "p > beta - 1", "lambda_j = j^-beta, M infinite",
+         "a from 1e-12 to 0.1, K from 1e4 to 1e24"),
+        power_decay_rays,
+        role="own",
+    ),
+)  # fmt: skip

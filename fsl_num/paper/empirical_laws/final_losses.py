@@ -1,0 +1,86 @@
+"""eqn: scaling-law and the Chinchilla law: final losses as powers of the model size and of the data."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from sympy import Rational
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import sharp
+from fsl_num.claims.statements import Ray, Sharp
+from fsl_num.curves.laws import law
+from fsl_num.curves.plan import Plan
+from fsl_num.paper.empirical_laws.formulas import A1, A2, L0, L, kappa1, kappa2
+from fsl_num.paper.empirical_laws.measurements import ONE_PASS, Measured
+from fsl_num.paper.scaling_laws.training import Training, functional_risk
+from fsl_sym.proof import equals, same_order
+from fsl_sym.symbols import D, E, M, beta, s
+
+LABEL = "sub:empirical_fitting_of_llm_pre_training_loss_trajectory"
+FINAL_LOSS: Final = same_order(E, M ** (-s * beta) + D ** (-s / (1 + s)))
+CHINCHILLA: Final = equals(L, L0 + A1 * M**-kappa1 + A2 * D**-kappa2)
+_FINAL = {"L_0": Rational(3, 2), "A_1": 40, "A_2": 300, "kappa_1": Rational(17, 50), "kappa_2": Rational(7, 25)}
+
+
+def _final_losses(sample: Sample) -> tuple[Ray, ...]:
+    """The constant schedule at the data-optimal order of the rate: D alone, M alone, and both along their balance."""
+    s, beta = sample.point
+    far, sizes = np.linspace(10.0, 40.0, 13), np.linspace(3.0, 8.0, 13)
+    paths = {
+        "M infinite": (np.full_like(far, 250.0), far),
+        # so many data that their power vanishes beside that of the model
+        "D huge": (sizes, np.full_like(sizes, (1.0 + s) * (8.0 * beta + 4.0 / s))),
+        "balanced": (sizes, sizes * beta * (1.0 + s)),
+    }
+    rays = []
+    for name, (sizes, data) in paths.items():
+        values = []
+        for size, budget in zip(sizes, data, strict=True):
+            peak = 10.0 ** (-budget * s / (1.0 + s))
+            run = Training(float(round(10.0**size)), stable=peak * 10.0**budget, peak=peak)
+            values.append(math.log(functional_risk(run, s, beta)))
+        logs = {"M": sizes * math.log(10.0), "D": data * math.log(10.0)}
+        scale = logs["M"] if name == "D huge" else logs["D"]
+        rays.append(Ray(name, scale, logs, np.array(values)))
+    return tuple(rays)
+
+
+def _chinchilla(sample: Sample) -> Measured:
+    found: Measured = []
+    for size, batch, steps in ((1e6, 32.0, 100), (3e7, 288.0, 250), (4e8, 1.0, 10)):
+        plan = Plan([0.1] * steps, [steps], batch_sizes=batch, model_size=size)
+        given = {name.replace("_", ""): float(value) for name, value in _FINAL.items()}
+        found.append(({"M": int(size), "D": int(batch * steps)}, float(law("chinchilla").predict(plan, given)[-1])))
+    return found
+
+
+def _chinchilla_statement(sample: Sample) -> Sharp:
+    said_right = CHINCHILLA.right
+    wrong = {
+        "M and D exchanged": said_right.subs({M: D, D: M}, simultaneous=True),
+        "the power of M above": said_right.replace(lambda part: part.is_Pow and part.base == M, lambda part: 1 / part),
+    }
+    return sharp(said_right, _FINAL, lambda point: ONE_PASS, wrong)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "eqn: scaling-law", "eqn: scaling-law", 100, "final losses of the constant schedule",
+        "L_0 + C_M M^-alpha_M + C_D D^-alpha_D: within the theory this is the final loss of the constant schedule at "
+        "the data-optimal order of its rate, eta = D^(-s/(1+s)), with alpha_M = s beta and alpha_D = s/(1+s). "
+        "Schedules that decay have other exponents, some with logarithms.",
+        FINAL_LOSS, ("constant schedule, eta = D^(-s/(1+s))", "B = 1", "D up to 1e40"),
+        _final_losses,
+        family="final-losses",
+    ),
+    Claim(
+        f"{LABEL}/chinchilla", LABEL, 1169, "the Chinchilla law",
+        "L_0 + A_1 M^-kappa_1 + A_2 D^-kappa_2, D the batch sizes summed: eqn: scaling-law under other names.",
+        CHINCHILLA, ("three sizes and budgets",),
+        _chinchilla,
+        _chinchilla_statement, regimes=("easy",), family="laws",
+    ),
+)  # fmt: skip

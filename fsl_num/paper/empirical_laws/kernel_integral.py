@@ -1,0 +1,164 @@
+"""appendix:llm_pre-training: the integral of the kernel, and where the signal of the mean value is taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from sympy import Function, Integral, Symbol, oo
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Joint, Ray, Sharp
+from fsl_num.functional import integrate_graded
+from fsl_num.paper.empirical_laws import measurements
+from fsl_num.paper.empirical_laws.formulas import POWER, e, power_kernel_at
+from fsl_num.spectrum import kernel_integral
+from fsl_sym import ansatz
+from fsl_sym.ansatz import c, kernel, past, x
+from fsl_sym.proof import AllOf, Formula, at_most, equals, same_order
+from fsl_sym.symbols import T, beta, s, z
+
+LABEL = "appendix:llm_pre-training"
+_SINCE = c * POWER * Integral(power_kernel_at(T - past), (past, T - x, T))
+KERNEL_PRINTED: Final = equals(_SINCE, c * POWER * Integral(power_kernel_at(past), (past, T - x, T)))
+KERNEL_INTEGRAL: Final = equals(
+    Integral(c * POWER * power_kernel_at(T - past), (past, T - x, T)), 1 - (1 + c * x) ** -POWER
+)
+"""x is T(k) - T(i), and T is T(k)."""
+_model = Function("K")
+_time = Symbol("x", positive=True)
+_SHARE = Integral(_model(z), (z, 0, _time)) / Integral(_model(z), (z, 0, oo))
+MODEL_KERNEL: Final = AllOf((same_order(_SHARE, _time), same_order(1 - _SHARE, _time**-POWER)))
+"""For x <= 1 and for x >= 1."""
+_early, _late = Symbol("t_i", positive=True), Symbol("t_k", positive=True)
+_FROZEN = Integral(kernel(_late - z) * e(z), (z, _early, _late)) / Integral(kernel(_late - z), (z, _early, _late))
+AT_THE_DROP, AT_THE_END = (same_order(_FROZEN, time**-s) for time in (_early, _late))
+DROPS = "t_i = 1 + T(i), t_k = 1 + T(k)"
+
+
+def model_kernel_rays(sample: Sample) -> dict[str, Any]:
+    """The kernel of the model with M infinite: what is forgotten after short times, and what is left after long "
+    "ones."""
+    beta = sample.point[1]
+    whole = float(kernel_integral(0.0, math.inf, beta))
+    short, long = np.linspace(-8.0, -2.0, 13), np.linspace(2.0, 14.0, 25)
+    gone = [float(kernel_integral(0.0, 10.0**x, beta)) / whole for x in short]
+    left = [float(kernel_integral(10.0**x, math.inf, beta)) / whole for x in long]
+    return {
+        "forgotten at once": [
+            Ray("x -> 0", short * measurements.LOG10, {"x": short * measurements.LOG10}, np.log(gone))
+        ],
+        "left for long": [Ray("x -> oo", long * measurements.LOG10, {"x": long * measurements.LOG10}, np.log(left))],
+    }
+
+
+def _kernel_points(sample: Sample) -> measurements.Measured:
+    decay = measurements.decay_kernel(sample.point[1])
+    normal = measurements.SCALE * (1.0 - 1.0 / sample.point[1])
+    pairs = [(start, start + length) for start in (0.0, 3.0, 50.0) for length in (0.1, 7.0, 400.0)]
+    return [(pair, normal * measurements.integral(lambda t, e=pair[1]: decay(e - t), *pair)) for pair in pairs]  # type: ignore[misc]
+
+
+def _kernel_share(sample: Sample, change: float = 0.0) -> Callable[[Any], float]:
+    power = 1.0 - 1.0 / sample.point[1] + change
+    return lambda pair: -math.expm1(-power * math.log1p(measurements.SCALE * (pair[1] - pair[0])))
+
+
+def _kernel_as_printed(sample: Sample) -> Callable[[Any], float]:
+    """The printed middle: the integral of (1 + c t)^-(2 - 1/beta) over [T(i), T(k)]."""
+    power = 1.0 - 1.0 / sample.point[1]
+    return lambda pair: (1.0 + measurements.SCALE * pair[0]) ** -power - (1.0 + measurements.SCALE * pair[1]) ** -power
+
+
+def _kernel_corrected(sample: Sample) -> Sharp:
+    wrong = {"as printed": _kernel_as_printed(sample), "the power of K": _kernel_share(sample, 1.0)}
+
+    def moved(kind: str, size: float) -> list[Callable[[Any], float]]:
+        return [_kernel_share(sample, size), _kernel_share(sample, -size)] if kind == "power" else []
+
+    return Sharp(_kernel_share(sample), lambda pair: measurements.QUADRATURE, wrong, moved)
+
+
+def _model_kernel(sample: Sample) -> Joint:
+    parts = zip(("forgotten at once", "left for long"), MODEL_KERNEL.parts, strict=True)
+    return Joint({name: order_statement(part, sample) for name, part in parts if isinstance(part, Formula)})
+
+
+@lru_cache(maxsize=64)
+def frozen_rays(sample: Sample) -> tuple[Ray, ...]:
+    """int_{T(i)}^{T(k)} K(T(k) - t) e(t) dt over the kernel's integral: the signal that the mean value stands for.
+
+    Logs: "early" is 1 + T(i), "late" 1 + T(k). Along the rays T(i) is fixed, or a share of T(k), or near it.
+    """
+    s, beta = sample.point
+    rays = []
+    paths: dict[str, Callable[[float], tuple[float, float]]] = {
+        "T(i) = 10": lambda x: (10.0, x),
+        "T(i) = T(k)/2": lambda x: (0.5 * x, 0.5 * x),
+        "T(k) - T(i) = 10": lambda x: (x, 10.0),
+        "T(i) = T(k)^(1/2)": lambda x: (math.sqrt(x), x),
+    }
+    for name, path in paths.items():
+        pairs = [path(10.0**decade) for decade in measurements.DECADES]
+        values = [math.log(_mean_signal(low, length, s, beta)) for low, length in pairs]
+        logs = {
+            "t_i": np.log1p([low for low, _ in pairs]),
+            "t_k": np.log1p([low + length for low, length in pairs]),
+        }
+        rays.append(Ray(name, measurements.DECADES * measurements.LOG10, logs, np.array(values)))
+    return tuple(rays)
+
+
+def _mean_signal(low: float, length: float, s: float, beta: float) -> float:
+    half, decay, signal = 0.5 * length, measurements.decay_kernel(beta), measurements.noise_source(s, 0.0)
+    late = integrate_graded(lambda r: decay(r) * signal(low + (length - r)), half, rtol=1e-8).value
+    early = integrate_graded(lambda x: decay(length - x) * signal(low + x), half, rtol=1e-8).value
+    whole = integrate_graded(lambda r: decay(r), length, rtol=1e-8).value
+    return (late + early) / whole
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        f"{LABEL}/signal-at-the-drop", LABEL, 1505, "the signal of the mean value taken at the drop",
+        "e(xi_i), the mean of e over [T(i), T(k)] under the kernel, is of the order of e(T(i)). The kernel weighs the "
+        "latest times most, so that xi_i moves away from T(i) as training goes on.",
+        AT_THE_DROP, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, "T(k) up to 1e40"),
+        frozen_rays,
+        regimes=("edge", "hard"), corrected_by=f"{LABEL}/signal-at-the-end", role="argument", family="mean-value",
+    ),
+    Claim(
+        f"{LABEL}/signal-at-the-end", LABEL, 1505, "the signal of the mean value taken at the end",
+        "It is of the order of e(T(k)), at least e(T(k)), with constants that serve every T(i) <= T(k).",
+        AT_THE_END, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, "T(k) up to 1e40"),
+        frozen_rays,
+        mutants=lambda sample: {"the signal at the drop": order_statement(AT_THE_DROP, sample)},
+        regimes=("edge", "hard"), role="corrected", family="mean-value",
+    ),
+    Claim(
+        f"{LABEL}/kernel-integral", LABEL, 1498, "the integral of the kernel, as printed",
+        "c (1 - 1/beta) int_{T(i)}^{T(k)} K(T(k) - t) dt is the same with (1 + c t)^-(2 - 1/beta) under the integral.",
+        KERNEL_PRINTED, (measurements.POWERS, "T is T(k), x is T(k) - T(i)"),
+        _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
+        corrected_by=f"{LABEL}/kernel-integral/corrected",
+        family="kernel-integral",
+    ),
+    Claim(
+        f"{LABEL}/kernel-integral/corrected", LABEL, 1498, "the integral of the kernel",
+        "With T(k) - t in the place of t it is 1 - (1 + c (T(k) - T(i)))^-(1 - 1/beta), exactly.",
+        KERNEL_INTEGRAL, (measurements.POWERS, "T is T(k), x is T(k) - T(i)"),
+        _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, role="corrected",
+        family="kernel-integral",
+    ),
+    Claim(
+        f"{LABEL}/kernel-of-the-model", LABEL, 1498, "the model's kernel forgets like the power",
+        "The share of the model's own kernel that is gone after x grows like x at once, and what is left falls like "
+        "x^-(1 - 1/beta): the power kernel is right in both, up to constants.",
+        MODEL_KERNEL, ("lambda_j = j^-beta", "M infinite", "x <= 1 in the first part, x >= 1 in the second"),
+        model_kernel_rays, _model_kernel, role="own",
+        family="kernel-integral",
+    ),
+)  # fmt: skip

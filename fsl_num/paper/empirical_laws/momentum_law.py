@@ -1,0 +1,104 @@
+"""The Momentum Law: its definition, and that it is a reduction by decay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from sympy import Sum
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Sharp
+from fsl_num.curves.laws import law
+from fsl_num.paper.empirical_laws.formulas import GONE_BY, L0, A, L, j, kappa
+from fsl_num.paper.empirical_laws.measurements import LONG, ONE_PASS, SCHEDULES, SIGNAL, STEPWISE, Value, long_rates
+from fsl_sym import ansatz
+from fsl_sym.ansatz import drop, i, k
+from fsl_sym.proof import equals
+from fsl_sym.symbols import C, lam
+
+LABEL = "sub:empirical_fitting_of_llm_pre_training_loss_trajectory"
+DROP = "d(j) is the drop eta_(j-1) - eta_j"
+_DOUBLE = Sum(Sum(drop(j) * lam ** (i - j), (j, 2, i)), (i, 2, k))
+MOMENTUM: Final = equals(L, L0 + A * GONE_BY**-kappa - C * _DOUBLE)
+MOMENTUM_DROPS: Final = equals(_DOUBLE, Sum(drop(j) * (1 - lam ** (k - j + 1)) / (1 - lam), (j, 2, k)))
+DECAYS = (0.9, 0.99, 0.999)
+
+
+def momentum_sum(rates: Sequence[float], decay: float, *, start: int = 2, extra: int = 0) -> float:
+    """S2 = sum_{i=2}^k sum_{j=2}^i (eta_{j-1} - eta_j) decay^(i-j), by its two loops.
+
+    ``start`` and ``extra`` make wrong versions: another first j, another power of the decay.
+    """
+    total = 0.0
+    for step in range(2, len(rates) + 1):
+        for earlier in range(start, step + 1):
+            total += (rates[earlier - 2] - rates[earlier - 1]) * decay ** (step - earlier + extra)
+    return total
+
+
+@lru_cache(maxsize=1)
+def _momentum() -> tuple[tuple[Any, float], ...]:
+    """The law less its constant: A S1^-kappa - C S2 after the last step and in the middle."""
+    found = []
+    for name in STEPWISE:
+        for decay in DECAYS:
+            given = {"L0": 0.0, "A": SIGNAL, "C": 1.0, "kappa": 0.5, "decay": decay}
+            curve = law("momentum").predict(long_rates(name), given)
+            found += [((name, k, decay), float(curve[k - 1])) for k in (100, LONG)]
+    return tuple(found)
+
+
+def _momentum_loop(start: int = 2, extra: int = 0, sign: float = 1.0, last: int = 0) -> Value:
+    def value(point: Any) -> float:
+        name, k, decay = point
+        rates = long_rates(name)[:k]
+        signal = SIGNAL * math.fsum(rates[: k - last]) ** -0.5
+        return float(signal - sign * momentum_sum(rates, decay, start=start, extra=extra))
+
+    return value
+
+
+def _momentum_statement(sample: Sample) -> Sharp:
+    wrong = {
+        "lambda^(i-j+1)": _momentum_loop(extra=1),
+        "from j = 3": _momentum_loop(start=3),
+        "S2 added": _momentum_loop(sign=-1.0),
+        "S1 without the last step": _momentum_loop(last=1),
+    }
+    return Sharp(_momentum_loop(), lambda point: ONE_PASS, wrong)
+
+
+def _momentum_single(shift: int = 1) -> Value:
+    def value(point: Any) -> float:
+        name, k, decay = point
+        rates = long_rates(name)[:k]
+        drops = [(rates[j - 2] - rates[j - 1]) * (1.0 - decay ** (k - j + shift)) for j in range(2, k + 1)]
+        return float(SIGNAL * math.fsum(rates) ** -0.5 - math.fsum(drops) / (1.0 - decay))
+
+    return value
+
+
+def _momentum_drops(sample: Sample) -> Sharp:
+    wrong = {"k - j for k - j + 1": _momentum_single(0), "k - j + 2": _momentum_single(2)}
+    return Sharp(_momentum_single(), lambda point: ONE_PASS, wrong)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        f"{LABEL}/momentum", LABEL, 1178, "the Momentum Law",
+        "L_0 + A S_1^-kappa - C S_2 with S_2 its double sum.",
+        MOMENTUM, (SCHEDULES, DROP, "lambda from 0.9 to 0.999"),
+        lambda sample: _momentum(), _momentum_statement, regimes=("easy",), family="laws",
+    ),
+    Claim(
+        f"{LABEL}/momentum-drops", LABEL, 1182, "the Momentum Law is a reduction by decay",
+        "S_2 is one sum over the drops, each with the weight (1 - lambda^(k-j+1))/(1 - lambda): the shape of the loss "
+        "reduction by decay, with an exponential of the steps where the theory has a power of intrinsic time.",
+        MOMENTUM_DROPS, (SCHEDULES, DROP, "lambda from 0.9 to 0.999"),
+        lambda sample: _momentum(), _momentum_drops,
+        derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws",
+    ),
+)  # fmt: skip

@@ -1,0 +1,147 @@
+"""appendix:llm_pre-training: the reduction by decay, by parts and as a sum over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from sympy import Derivative, Integral, Sum, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Ray, Sharp
+from fsl_num.paper.empirical_laws import measurements
+from fsl_num.paper.empirical_laws.formulas import GAIN, SMOOTH, Stated, injected, noise_from, r
+from fsl_num.paper.empirical_laws.loops import Function, gauss, intrinsic_times, power_kernel
+from fsl_sym import ansatz
+from fsl_sym.ansatz import clock, end, gone, i, k, phi, rate, u
+from fsl_sym.proof import AllOf, equals, same_order
+from fsl_sym.symbols import B, K
+
+LABEL = "appendix:llm_pre-training"
+_LAST_LINE = -Integral(Derivative(phi(r), r) * noise_from(clock(r)), (r, 0, end)) / B
+_AFTER = ("G(i) is the integral of K(T(k) - t) g(t) from T(i) to T(k)", GAIN)
+STEPS: Final[Stated] = (
+    equals(
+        rate(0) * gone(0) - Sum(rate(i) * (gone(i - 1) - gone(i)), (i, 1, k)),
+        Sum((rate(i - 1) - rate(i)) * gone(i - 1), (i, 1, k)),
+    ),
+    (equals(gone(k), 0), *_AFTER),
+)
+DISCRETISED: Final[Stated] = (
+    same_order(1 - Sum((rate(i - 1) - rate(i)) * gone(i), (i, 1, k)) / (B * Symbol("LRD")), 1 / K),
+    ("LRD is the reduction of the same steps, exactly", *_AFTER),
+)
+STEPPED = "cosine, WSD, 8-1-1 and cyclic schedules"
+
+
+def _reduction() -> Stated:
+    """The first line of the reduction by decay is the second, and the third."""
+    gained = Integral(Derivative(phi(r), r), (r, 0, u))
+    first = -Integral(injected(u) * phi(u) * gained, (u, 0, end)) / B
+    inner = Integral(injected(u) * phi(u), (u, r, end))
+    second = -Integral(Derivative(phi(r), r) * inner, (r, 0, end)) / B
+    given = tuple(each for each in SMOOTH if each != equals(clock(0), 0))
+    return AllOf((equals(first, second), equals(first, _LAST_LINE))), given
+
+
+REDUCTION: Final = _reduction()
+
+
+def forgotten(rates: Sequence[float], kernel: Function, source: Function) -> list[float]:
+    """G(0) .. G(k): the integrals of K(T(k) - t) g(t) over [T(i), T(k)], summed from the end."""
+    times = intrinsic_times(rates)
+    found = [0.0]
+    for start, stop in zip(times[-2::-1], times[:0:-1], strict=True):
+        found.append(found[-1] + gauss(lambda t: kernel(times[-1] - t) * source(t), start, stop))
+    return found[::-1]
+
+
+def reduction(rates: Sequence[float], first: float, gone: Sequence[float], shift: int = 1) -> float:
+    """sum_{i=1}^k (eta_{i-1} - eta_i) G(i - shift): exact with shift 1, as printed with shift 0."""
+    before, total = first, 0.0
+    for step, now in enumerate(rates, 1):
+        total += (before - now) * gone[step - shift]
+        before = now
+    return total
+
+
+def discretised_rays(sample: Sample) -> tuple[Ray, ...]:
+    """How far the sum over K steps with T(i) is from the one with T(i-1), relative, at one intrinsic time for all K.
+
+    The schedule is WSD with a linear decay of the last fifth to a tenth, in ever smaller steps.
+    """
+    s, beta = sample.point
+    counts = np.array([2.0**j for j in range(9, 17)])
+    rays = []
+    for noise in measurements.NOISES:
+        values = []
+        for count in counts:
+            rates = measurements.linear_wsd(int(count))
+            rates *= measurements.WHOLE / rates.sum()
+            gone = measurements.reversed_gone(np.concatenate([[0.0], np.cumsum(rates)]), s, beta, noise)
+            drops = -np.diff(np.concatenate([rates[:1], rates]))
+            exact, printed = float(drops @ gone[:-1]), float(drops @ gone[1:])
+            values.append(abs(printed - exact) / exact)
+        rays.append(Ray(f"sigma^2 = {noise:g}", np.log(counts), {"K": np.log(counts)}, np.log(values)))
+    return tuple(rays)
+
+
+def _decaying() -> list[tuple[str, float]]:
+    return [point for point in measurements.schedules_and_noises() if point[0] != "constant"]
+
+
+def _parts(sample: Sample) -> Sharp:
+    wrong = {
+        "the other sign": {"reduction by parts": -1.0},
+        "the inner integral from 0": {"inner integral from 0": 1.0},
+        "the slope times the rate": {"slope times rate": 1.0},
+    }
+    return measurements.exactly({"reduction by parts": 1.0}, wrong, sample)
+
+
+def _summed(shift: int, sample: Sample) -> Callable[[Any], float]:
+    s, beta = sample.point
+
+    def value(point: Any) -> float:
+        name, k, noise = point
+        rates = measurements.step_plan(name, 60)[:k]
+        gone = forgotten(rates, power_kernel(beta, measurements.SCALE), lambda t: noise + (1.0 + t) ** -s)
+        return reduction(rates, measurements.PEAK, gone, shift)
+
+    return value
+
+
+def _abel(sample: Sample) -> Sharp:
+    right = _summed(1, sample)
+    wrong = {"T(i) for T(i-1), as printed": _summed(0, sample), "the other sign": lambda point: -right(point)}
+    return Sharp(right, lambda point: measurements.QUADRATURE, wrong)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        f"{LABEL}/parts", LABEL, 1476, "the reduction by decay, integrated by parts",
+        "The three lines of LRD(k) are equal where phi is absolutely continuous.",
+        REDUCTION[0], (measurements.POWERS, measurements.NAMED, *REDUCTION[1]),
+        lambda sample: measurements.measured_at("reduction as defined", sample, _decaying()), _parts,
+        derive=ansatz.reduction_by_parts, family="ansatz-quadrature",
+    ),
+    Claim(
+        f"{LABEL}/discretisation", LABEL, 1486, "the reduction by decay as a sum over the steps",
+        "The sum of (eta_{i-1} - eta_i) int_{T(i)}^{T(k)} K g dt misses the reduction of the same steps by a share "
+        "that falls like 1/K at a fixed intrinsic time, neither faster nor slower, for WSD with a linear decay.",
+        DISCRETISED[0],
+        (measurements.POWERS, *DISCRETISED[1], "WSD, linear decay of the last fifth to a tenth", "T(k) = 200",
+         "K from 512 to 65,536"),
+        discretised_rays, family="discretisation",
+    ),
+    Claim(
+        f"{LABEL}/discretisation-exact", LABEL, 1486, "the reduction by decay of steps, exactly",
+        "With T(i-1) in place of T(i) the sum is exact for every schedule given step by step, rising or falling, with "
+        "jumps: the drop of step i acts from its beginning on.",
+        STEPS[0], (measurements.POWERS, STEPPED, *STEPS[1]),
+        lambda sample: measurements.step_measurements(sample, True), _abel,
+        derive=ansatz.abel_summation, role="stronger", strengthens=f"{LABEL}/discretisation",
+        family="steps",
+    ),
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""sec:CLRS: the cosine schedule and 8-1-1, as the paper defines them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from sympy import Expr, Piecewise, Rational, cos, pi, sqrt
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Sharp
+from fsl_num.paper.empirical_laws.formulas import peak, rho
+from fsl_num.paper.empirical_laws.measurements import Measured
+from fsl_num.schedules import step_rates
+from fsl_sym.ansatz import k, rate
+from fsl_sym.proof import AllOf, equals
+from fsl_sym.symbols import K
+
+EIGHT_ONE_ONE: Final = equals(
+    rate(k),
+    Piecewise((peak, k <= K * Rational(4, 5)), (peak / sqrt(10), k <= K * Rational(9, 10)), (peak / 10, True)),
+)
+RATIO = 0.1
+LENGTHS = (2, 11, 1000, 33907)
+ROUNDING = 1e-12
+"""A cosine near -1 loses half of its digits of the angle, not of itself."""
+
+
+def _cosine(angle: Expr) -> AllOf:
+    """The cosine schedule, and that it ends at rho times the peak."""
+    shape = (1 + rho) / 2 * peak + (1 - rho) / 2 * peak * cos(angle)
+    return AllOf((equals(rate(k), shape), equals(rate(1), peak), equals(rate(K), rho * peak)))
+
+
+COSINE_PRINTED, COSINE = _cosine((k - 1) / (K - 1)), _cosine(pi * (k - 1) / (K - 1))
+
+
+def cosine(places: str, *, turn: float, shift: float = 1.0, ratio: float = RATIO) -> Measured:
+    """eta_k/eta_max by the formula, with ``turn`` for the factor of (k - 1)/(K - 1) in the cosine."""
+    found: Measured = []
+    for steps in LENGTHS:
+        for step in {"ends": (1, steps), "last": (steps,)}[places]:
+            angle = turn * (step - shift) / (steps - 1)
+            found.append(((step, steps), 0.5 * (1 + ratio) + 0.5 * (1 - ratio) * math.cos(angle)))
+    return found
+
+
+def _ends(sample: Sample) -> Sharp:
+    wrong: dict[str, Callable[[Any], float]] = {
+        "ends at half": lambda point: 1.0 if point[0] == 1 else 0.5,
+        "ends at 0": lambda point: 1.0 if point[0] == 1 else 1e-9,
+        "begins at the tenth": lambda point: RATIO if point[0] == 1 else 1.0,
+    }
+    return Sharp(lambda point: 1.0 if point[0] == 1 else RATIO, lambda point: ROUNDING, wrong)
+
+
+def _eight_one_one(sample: Sample) -> Measured:
+    return [
+        ((k, steps), float(step_rates("8-1-1", peak=1.0, steps=steps)[k - 1]))
+        for steps in (10, 130, 33900)
+        for k in sorted(
+            {1, steps // 2, steps * 4 // 5, steps * 4 // 5 + 1, steps * 9 // 10, steps * 9 // 10 + 1, steps}
+        )
+    ]
+
+
+def _stages(first: float = 0.8, second: float = 0.9, drop: float = math.sqrt(10.0), shift: int = 0) -> Any:
+    def rate(point: Any) -> float:
+        k, steps = point
+        passed = [end for end in (first * steps, second * steps) if k + shift > end + 1e-9 * steps]
+        return float(drop ** -len(passed))
+
+    return rate
+
+
+def _eight_one_one_statement(sample: Sample) -> Sharp:
+    wrong = {
+        "a drop by 10 each": _stages(drop=10.0),
+        "at 70 and 80 %": _stages(0.7, 0.8),
+        "one step early": _stages(shift=1),
+        "one step late": _stages(shift=-1),
+    }
+    return Sharp(_stages(), lambda point: ROUNDING, wrong)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "sec:CLRS/cosine", "sec:CLRS", 1207, "the cosine schedule, as printed",
+        "With rho = 0.1 the rate (1 + rho)/2 + (1 - rho)/2 cos((k-1)/(K-1)) of the peak ends at a tenth.",
+        COSINE_PRINTED, ("rho = 0.1", "K from 2 to 33,907"),
+        lambda sample: cosine("ends", turn=1.0), _ends, regimes=("easy",),
+        corrected_by="sec:CLRS/cosine/corrected",
+    ),
+    Claim(
+        "sec:CLRS/cosine/corrected", "sec:CLRS", 1207, "the cosine schedule",
+        "With pi (k-1)/(K-1) in the cosine it begins at the peak and ends at rho times the peak.",
+        COSINE, ("rho = 0.1", "K from 2 to 33,907"),
+        lambda sample: cosine("ends", turn=math.pi), _ends, regimes=("easy",),
+        role="corrected",
+    ),
+    Claim(
+        "sec:CLRS/8-1-1", "sec:CLRS", 1211, "the schedule 8-1-1",
+        "The peak up to step 0.8 K, over sqrt(10) up to 0.9 K and over 10 up to K.",
+        EIGHT_ONE_ONE, ("K = 10, 130 and 33,900",),
+        _eight_one_one,
+        _eight_one_one_statement, regimes=("easy",),
+    ),
+)  # fmt: skip

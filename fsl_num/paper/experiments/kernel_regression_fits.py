@@ -1,0 +1,159 @@
+"""sub:the_kernel_teacher_student_setup: the fits of the law to SGD, nothing fitted, and the average of 200 runs.
+
+At the paper's sizes (M = N = 128, sigma = 3, batches of one, 10,000 steps) the closed recursion of the second moments
+gives the risk of SGD without sampling; what the paper fits to averages of 200 runs is fitted to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from sympy import Expr, Rational, Sum, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.experiments.loss_dynamics import GRID, loss_dynamics
+from fsl_num.paper.experiments.shared import (
+    CLOCK,
+    CLOSE,
+    DEVIATION,
+    HARD,
+    NOISE,
+    POINT,
+    RATE,
+    RISK,
+    RUN,
+    SIZE,
+    STEPS,
+    Numbers,
+    i,
+    k,
+    r,
+)
+from fsl_num.paper.statements import Ranges
+from fsl_sym.domain import regime_of
+from fsl_sym.proof import AllOf, at_most, within
+from fsl_sym.spectrum import forgetting_kernel, signal
+from fsl_sym.symbols import beta, s, sigma
+
+LABEL = "sub:the_kernel_teacher_student_setup"
+SHOWN = ("cosine", "wsd", "8-1-1")
+SETTING = ("M = N = 128, sigma = 3, B = 1, 10,000 steps", "peak rate 0.05", "cosine, WSD and 8-1-1 schedules")
+GRID_OF_FIGURE = "s from 0.5 to 1, beta from 1.5 to 5: the points of this regime on a grid of twelve"
+PRINTED_FIT: Mapping[str, tuple[float, float]] = MappingProxyType({"printed: worst error": (0.0, CLOSE)})
+MODES_FIT: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"modes: worst error": (0.0, 0.05), "modes: c1": (0.45, 0.55), "modes: c3": (0.45, 0.55)}
+)
+_WRONG_MODES = {
+    "to one percent": {"modes: worst error": (0.0, 0.01)},
+    "c1 = 1: twice the risk": {"modes: c1": (0.95, 1.05)},
+    "c3 = 1: twice the risk": {"modes: c3": (0.95, 1.05)},
+    "c2 between c1 and c3": {"modes: c2": (0.45, 0.55)},
+}
+UNFITTED = {"least ratio": (1.0, 1.01), "largest ratio": (1.0, 1.08)}
+_WRONG_UNFITTED = {
+    "without the half": {"least ratio": (0.49, 0.51), "largest ratio": (0.49, 0.55)},
+    "to one percent": {"largest ratio": (1.0, 1.01)},
+    "the law from above": {"largest ratio": (0.9, 1.0)},
+}
+AVERAGED = {"rms deviation": (0.5, 1.6), "largest deviation": (0.0, 5.0), "relative standard error": (0.0, CLOSE)}
+_WRONG_AVERAGE = {
+    "ten times the scatter": {"rms deviation": (5.0, 16.0)},
+    "to one percent": {"relative standard error": (0.0, 0.01)},
+}
+
+
+def three_terms(learned: Expr, signal_at: Callable[[Expr], Expr], kernel: Callable[[Expr], Expr]) -> Expr:
+    """c_1 learned + c_2 sum K e eta^2 + c_3 sigma^2 sum K eta^2, over the steps."""
+    first, second, third = (Symbol(f"c_{place}", positive=True) for place in (1, 2, 3))
+    weight = kernel(CLOCK(k) - CLOCK(i)) * RATE(i) ** 2
+    mini_batch, label = Sum(weight * signal_at(CLOCK(i)), (i, 1, k)), Sum(weight, (i, 1, k))
+    return first * learned + second * mini_batch + third * sigma**2 * label
+
+
+UNFITTED_LAW = three_terms(signal(CLOCK(k)), signal, forgetting_kernel).subs(
+    {Symbol(f"c_{place}", positive=True): Rational(1, 2) for place in (1, 2, 3)}
+)
+
+
+def grid_points(sample: Sample) -> tuple[tuple[float, float], ...]:
+    """The grid points of the appendix figure that lie in the sample's regime; one of them for the quick profile."""
+    inside = [
+        each
+        for each in (POINT, *GRID)
+        if regime_of(*(Rational(*value.as_integer_ratio()) for value in each)).name == sample.regime
+    ]
+    return tuple(inside if sample.effort else inside[:1])
+
+
+@lru_cache(maxsize=32)
+def _fits(s: float, beta: float) -> Numbers:
+    found = loss_dynamics(s, beta, schedules=SHOWN, steps=STEPS, model_size=SIZE, noise=NOISE)
+    numbers: dict[str, float] = {}
+    for run in found.runs:
+        where = f"{run.name} at s = {s:g}, beta = {beta:g}:"
+        for form in ("printed", "modes"):
+            fit = run.fits[form]
+            numbers[f"{where} {form}: worst error"] = fit.worst_error
+            numbers[f"{where} {form}: mean error"] = fit.mean_error
+            for name, constant in zip(("c1", "c2", "c3"), fit.constants, strict=True):
+                numbers[f"{where} {form}: {name}"] = constant
+        numbers[f"{where} least ratio"], numbers[f"{where} largest ratio"] = run.unfitted
+    return tuple(numbers.items())
+
+
+def fits(sample: Sample) -> Numbers:
+    """Errors and constants of the fits, and the ratios of the risk to the law with nothing fitted, point by point."""
+    return tuple(pair for point in grid_points(sample) for pair in _fits(*point))
+
+
+@lru_cache(maxsize=4)
+def average(seed: int) -> Numbers:
+    """200 runs averaged against the exact risk, in standard errors, and how large those are; 1000 steps of cosine."""
+    found = loss_dynamics(
+        *POINT, schedules=("cosine",), steps=1000, model_size=SIZE, noise=NOISE, runs=200, every=50, seed=(seed, 1383)
+    )
+    (run,) = found.runs
+    assert run.averaged is not None and run.scatter is not None
+    relative = (run.averaged.standard_error / run.averaged.excess_risk)[1:]
+    return (("rms deviation", run.scatter[0]), ("largest deviation", run.scatter[1]),
+            ("relative standard error", float(relative.max())))  # fmt: skip
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        f"{LABEL}/average", LABEL, 1383, "the average of 200 runs",
+        "The average of 200 runs follows the exact risk within its standard errors, which are below a tenth of it: "
+        "what the fits as printed miss is not the sampling.",
+        within(Sum(RUN(r, k), (r, 1, 200)) / 200, RISK(k), 5 * DEVIATION(k)),
+        (*HARD, "M = N = 128", "1000 steps"),
+        lambda sample: average(sample.seed), lambda sample: Ranges(AVERAGED, _WRONG_AVERAGE), regimes=("hard",),
+        role="own", probability="200 independent runs at 21 places of one cosine schedule; a deviation of 5 standard "
+        "errors at one of them, or of 1.6 in the mean square, has a probability below 1e-4",
+    ),
+    Claim(
+        f"{LABEL}/fit", LABEL, 1375, "the fit of three constants, as printed",
+        "The three-term law with the powers T(k)^-s, (1 + t)^-s and (1 + t)^-(2 - 1/beta), its constants fitted by "
+        "least squares to every step, gives the risk of SGD within a tenth at every step.",
+        within(RISK(k), three_terms(CLOCK(k) ** -s, lambda time: (1 + time) ** -s,
+                                    lambda time: (1 + time) ** (1 / beta - 2)), RISK(k) / 10),
+        (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(PRINTED_FIT), corrected_by=f"{LABEL}/fit/corrected",
+        family="fits",
+    ),
+    Claim(
+        f"{LABEL}/fit/corrected", LABEL, 1375, "the fit of three constants with the model's own sums",
+        "With e_M and K_M for their powers the fit is within a twentieth at every step, first steps included, and c_1 "
+        "and c_3 come out as the 1/2 of the theory. c_2 is not identified by one curve: it comes out between 0.1 below "
+        "and 1.",
+        within(RISK(k), three_terms(signal(CLOCK(k)), signal, forgetting_kernel), RISK(k) / 20),
+        (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(MODES_FIT, _WRONG_MODES), role="corrected",
+        family="fits",
+    ),
+    Claim(
+        f"{LABEL}/nothing-fitted", LABEL, 1375, "the law with nothing fitted",
+        "Half of the law with e_M and K_M is the risk of SGD from below at every step, and never by more than 8 %.",
+        AllOf((at_most(UNFITTED_LAW, RISK(k)), at_most(RISK(k), Rational(27, 25) * UNFITTED_LAW))),
+        (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(UNFITTED, _WRONG_UNFITTED), role="own", family="fits",
+    ),
+)  # fmt: skip

@@ -1,0 +1,224 @@
+"""ineq: inf_sum and ass:fsl: the best constants between the risk and the law, and how small the rate has to be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sympy import Function, Gt, Lt, Rational, Symbol, oo
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
+from fsl_num.design.worst import worst_schedule
+from fsl_num.functional import functional_scaling_law
+from fsl_num.model import Model
+from fsl_num.paper.functional.formulas import LAW
+from fsl_num.paper.functional.runs import bound, moderate_size
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.statements import Between
+from fsl_num.schedules import Constant
+from fsl_num.spectrum import trace
+from fsl_num.volterra import Problem, solve
+from fsl_num.volterra.mesh import mesh_equation
+from fsl_sym.best_constants import best_constant_derivations, resolvent_limit
+from fsl_sym.proof import AllOf, at_most, same_order, tends
+from fsl_sym.symbols import E, beta, s, t
+
+RATES = (0.2, 0.45)
+"""gamma_max tr(H)/2 at which the adversary is let loose: far beyond what "sufficiently small" must mean."""
+LOUD = 1e12
+"""sigma^2 beside which no signal is seen."""
+HORIZON = 1e24
+"""Intrinsic time at which limits are read off: t^-(1-1/beta) is then 1e-6 for beta = 4/3."""
+FARTHEST = 1e40
+BEST, C_MAX = Symbol("A", positive=True), Symbol("c", positive=True)
+"""sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M; gamma tr(H)/2."""
+LABEL_RATIO, SIGNAL_RATIO = (Function(name, positive=True) for name in ("ratio_label", "ratio_signal"))
+"""2 E over the law at an intrinsic time, with label noise alone and with the signal alone."""
+MESH = 0.03
+"""Slack of the adversary's ratios: the mesh is good to 1e-2 of 2 E/law - 1, and A - 1 is up to 7 (measured)."""
+
+
+def excess_at_constant_rate(
+    s: float, beta: float, stability: float, noise: float, horizon: float, rtol: float
+) -> float:
+    """Excess risk over law for constant gamma and M infinite at the horizon."""
+    rate = 2.0 * stability / trace(beta)
+    model = Model(s, beta, math.inf, noise)
+    problem = Problem(model, gamma=rate, horizon=horizon)
+    plan = Constant(peak=rate, steps=horizon / rate)
+    law = functional_scaling_law(model, plan, rtol=rtol).total
+    return float(solve(problem, horizon, rtol=rtol).excess_risk[0]) / law
+
+
+def limits(sample: Sample) -> list[tuple[dict[str, Any], float]]:
+    """Excess risk over law for label noise alone and for the signal alone, at several rates."""
+    s, beta = sample.point
+    return [
+        ({"source": source, "c": stability}, excess_at_constant_rate(s, beta, stability, noise, HORIZON, 1e-11))
+        for stability in (0.1, 0.5, 0.8)
+        for source, noise in (("label noise", LOUD), ("signal", 0.0))
+    ]
+
+
+def threshold_rays(sample: Sample) -> dict[str, list[Ray]]:
+    """Excess risk over law as gamma tr(H)/2 rises to 1, t = 1e40, for label noise alone and for the signal alone."""
+    s, beta = sample.point
+    # Drifts are judged to 1e-2: 1e-6 in each value cannot be seen.
+    gaps = 2.0 ** -np.arange(2.0, 11.0)
+    found = {}
+    for source, noise in (("label noise", LOUD), ("signal", 0.0)):
+        values = [excess_at_constant_rate(s, beta, 1.0 - gap, noise, FARTHEST, 1e-6) for gap in gaps]
+        found[source] = [Ray(f"c to 1, {source}", -np.log(gaps), {"1 - c": np.log(gaps)}, np.log(values))]
+    return found
+
+
+@lru_cache(maxsize=128)
+def resolvent_supremum(beta: float, size: float, stability: float, horizon: float) -> float:
+    """sup over u <= horizon of R(u)/(gamma K_M(u)), R the resolvent of gamma K_M.
+
+    R solves the equation whose source is gamma K_M: that of the signal at s = 2 - 1/beta, without delta. Its part that
+    delta_M leaves is taken out by linearity.
+    """
+    s = 2.0 - 1.0 / beta
+    gamma = 2.0 * stability / trace(beta, size)
+    times = np.concatenate([np.geomspace(0.05, 50.0, 120), np.geomspace(60.0, max(horizon, 61.0), 60)])
+    times = times[times <= horizon]
+    problem = Problem(Model(s=s, beta=beta, size=size, noise=0.0), gamma=gamma, horizon=horizon)
+    louder = Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=gamma, horizon=horizon)
+    quiet, loud = (2.0 * solve(each, times, rtol=1e-10).excess_risk for each in (problem, louder))
+    # loud - quiet is the noise that a source of size 1 leaves; delta_M is such a source besides itself.
+    signal = quiet - problem.model.approximation_error * (1.0 + loud - quiet)
+    return float((signal / problem.model.kernel(times)).max())
+
+
+@lru_cache(maxsize=64)
+def adversary(sample: Sample) -> tuple[tuple[str, str, float], ...]:
+    """Largest and smallest loss/law found at several times, noises and rates; both closures."""
+    s, beta = sample.point
+    size = moderate_size(beta)
+    found = []
+    searches = 1 if sample.effort == 0 else 4
+    for stability in RATES:
+        for horizon in spots(beta):
+            equation = mesh_equation(s, beta, size, horizon)
+            for noise in (0.0, 1e6):
+                limit = bound(equation, stability)
+                high = worst_schedule(equation, limit, noise, searches=searches)
+                low = worst_schedule(equation, limit, noise, largest=False, searches=1)
+                place = f"t = {horizon:.3g}, sigma^2 = {noise:g}"
+                name = number_name(stability, horizon)
+                found.append((name, f"{place}: {high.words(equation)[:80]}", math.exp(high.excess)))
+                found.append((name, f"{place}, smallest", math.exp(low.excess)))
+    return tuple(found)
+
+
+def spots(beta: float) -> tuple[float, ...]:
+    """Times at which the adversary is checked: early, inside the window, and beyond it."""
+    return (4.0, 1e3, 3.0 * moderate_size(beta) ** beta)
+
+
+def number_name(stability: float, horizon: float) -> str:
+    """The name of one of the adversary's numbers."""
+    return f"c = {stability:g}, t = {horizon:.3g}"
+
+
+def _best(sample: Sample) -> Between:
+    beta = sample.point[1]
+    size = moderate_size(beta)
+    bounds, halved, lower = {}, {}, {}
+    for stability in RATES:
+        for horizon in spots(beta):
+            name = number_name(stability, horizon)
+            high = resolvent_supremum(beta, size, stability, horizon)
+            bounds[name] = (1.0, high)
+            halved[name] = (1.0, 1.0 / (1.0 - 0.5 * stability))
+            lower[name] = (1.0 + 2.0 * MESH, high)
+    return Between(bounds, MESH, {"half of c in the upper constant": halved, "a lower constant above 1": lower})
+
+
+def _factor(sample: Sample, source: str, c: float) -> float:
+    edge = sample.s - (2 - 1 / sample.beta)
+    if source == "label noise":
+        return 1.0 / (1.0 - c)
+    if edge == 0:
+        return 1.0 / ((1.0 - c) ** 2 * (1.0 + 2.0 * c))
+    return 1.0 / (1.0 - c * c) if edge < 0 else 1.0 / (1.0 - c) ** 2
+
+
+def _limit(sample: Sample) -> Sharp:
+    s, beta = sample.point
+    label = 1.0 - 1.0 / beta
+    powers = {"label noise": [label], "signal": [label, abs(s - 2.0 + 1.0 / beta) or 1.0]}
+
+    def remainder(point: dict[str, Any]) -> float:
+        # The next terms fall like these powers of t, with constants that grow like powers of 1/(1 - c).
+        scale = 10.0 / (1.0 - point["c"]) ** 3
+        return float(1e-8 + scale * sum(HORIZON**-power for power in powers[point["source"]]))
+
+    def wrong(change: Callable[[float], float]) -> Callable[[dict[str, Any]], float]:
+        return lambda point: change(_factor(sample, point["source"], point["c"]))
+
+    return Sharp(
+        lambda point: _factor(sample, point["source"], point["c"]), remainder,
+        {"the square root of each": wrong(lambda value: value**0.5),
+         "the square of each": wrong(lambda value: value**2),
+         "1/(1 - c) for every source": lambda point: 1.0 / (1.0 - point["c"])},
+    )  # fmt: skip
+
+
+def _power_of_gap(power: float) -> Equivalent:
+    return Equivalent(lambda given, logs: given["1 - c"] * logs["1 - c"], {"1 - c": power})
+
+
+def _threshold(sample: Sample) -> Joint:
+    edge = sample.s - (2 - 1 / sample.beta)
+    return Joint({"label noise": _power_of_gap(-1.0), "signal": _power_of_gap(-1.0 if edge < 0 else -2.0)})
+
+
+def _parted(sample: Sample) -> Sample:
+    edge = 2 - 1 / sample.beta
+    return sample if abs(sample.s - edge) >= Rational(1, 8) else replace(sample, s=edge + Rational(1, 4))
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "best-constants", "ineq: inf_sum", 787, "the best constants between the risk and the law",
+        "With law = delta_M + e_M + int K_M gamma (e_M + sigma^2): law <= 2 E <= A law for every schedule "
+        "with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The lower "
+        "constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
+        AllOf((at_most(LAW, 2 * E), at_most(2 * E, BEST * LAW))),
+        (MODEL, "rho_- = rho_+ = 1 (the Volterra equation)",
+         "0 <= gamma <= gamma_max, c = gamma_max tr(H)/2 = 0.2, 0.45",
+         "adversarial schedules, sigma^2 = 0 and 1e6"),
+        adversary, _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
+    ),
+    Claim(
+        "best-constants/limits", "ineq: inf_sum", 787, "the risk over the law at constant rates, to many digits",
+        "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
+        "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
+        AllOf((tends(LABEL_RATIO(t), t, oo, 1 / (1 - C_MAX)),
+               replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX**2)), where=Lt(s, 2 - 1 / beta)),
+               replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX) ** 2), where=Gt(s, 2 - 1 / beta)))),
+        (MODEL, "M infinite", "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
+         "s not within 1/8 of 2 - 1/beta (else tested there + 1/4)"),
+        lambda sample: limits(_parted(sample)), lambda sample: _limit(_parted(sample)),
+        derive=resolvent_limit, role="own",
+    ),
+    Claim(
+        "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
+        "For constant gamma and M infinite the law holds for every c = gamma tr(H)/2 < 1; its constant grows like "
+        "1/(1-c) for label noise and for s < 2 - 1/beta, like 1/(1-c)^2 for s > 2 - 1/beta. 'Sufficiently small' is "
+        "c < 1; at c = 1 the risk is no longer bounded by the law.",
+        AllOf((same_order(LABEL_RATIO(oo), 1 / (1 - C_MAX)),
+               replace(same_order(SIGNAL_RATIO(oo), 1 / (1 - C_MAX)), where=Lt(s, 2 - 1 / beta)),
+               replace(same_order(SIGNAL_RATIO(oo), (1 - C_MAX) ** -2), where=Gt(s, 2 - 1 / beta)))),
+        (MODEL, "M infinite", "gamma constant", "t = 1e40", "s not within 1/8 of 2 - 1/beta (else tested there + 1/4)"),
+        lambda sample: threshold_rays(_parted(sample)), lambda sample: _threshold(_parted(sample)),
+        derive=resolvent_limit, role="own",
+    ),
+)  # fmt: skip

@@ -1,0 +1,118 @@
+"""thm: fsl-general-noise, prop:fsl-weak-upper-bound and eqn:fsl-intro: every noise, in the window and beyond it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sympy import Ge, Le, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Ray, Statement
+from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
+from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
+from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, window
+from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.kernel.rays import decades, joined_ray, the_signal
+from fsl_sym import best_constants
+from fsl_sym.proof import AllOf, Formula, same_order
+from fsl_sym.spectrum import signal
+from fsl_sym.symbols import E, M, beta, s, t
+
+CRITICAL = Symbol("c", positive=True)
+"""The critical time in units of M^beta."""
+MIXED_PAIR = Pair("M", "infinity")
+MIXED = ("delta", "e", "label_inf", "batch_mixed")
+
+
+def late(ray: Ray) -> bool:
+    """Whether t >= 0.3 M^beta along the ray."""
+    return any(path.name in ray.name for path in (EDGE, AFTER, BEYOND))
+
+
+def _critical(sample: Sample) -> list[Ray]:
+    s, beta = sample.point
+    return [joined_ray(the_signal(sample), beta, 1.0, c, decades(s), clock="M") for c in (0.25, 1.0, 4.0)]
+
+
+def _general(sample: Sample) -> Joint:
+    return Joint(
+        {
+            "window": functional_law(sample, INFINITE),
+            "from below": functional_law(sample, direction="lower"),
+            "from above": functional_law(sample, INFINITE, direction="upper"),
+        }
+    )
+
+
+def _general_measured(sample: Sample) -> dict[str, Rays]:
+    return {
+        "window": window(sample),
+        "from below": (*window(sample), *filter(late, everywhere(sample)), *balanced(sample)),
+        "from above": (*window(sample), *balanced(sample)),
+    }
+
+
+def _general_mutants(sample: Sample) -> dict[str, Statement]:
+    parts = _general(sample).parts
+    swapped = {
+        "from below with K_infinity": ("from below", functional_law(sample, INFINITE, direction="lower")),
+        "from above without label noise": ("from above", without(sample, "label_inf", INFINITE, "upper")),
+        "window without the signal": ("window", without(sample, "e_inf", INFINITE)),
+    }
+    if sample.s * sample.beta <= sample.beta - 1:
+        # For s <= 1 - 1/beta the law with K_infinity is a lower bound on these rays too: sigma^2 is balanced. (In exact
+        # numbers: floats would put a point of the edge on either side.)
+        del swapped["from below with K_infinity"]
+    return {name: Joint({**parts, part: wrong}) for name, (part, wrong) in swapped.items()}
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "thm: fsl-general-noise", "thm: fsl-general-noise", 549, "every noise: the law in the window, bounds beyond",
+        "For t <= c M^beta the law holds with K_infinity and e_infinity; for t >= c M^beta the risk lies between the "
+        "law with K_M and the law with K_infinity, up to constants that do not depend on sigma.",
+        AllOf((replace(risk_is(functional(POWERS)), where=Le(t, CRITICAL * M**beta)),
+               Formula(functional(MODEL_PAIR), "<~", E, where=Ge(t, CRITICAL * M**beta)),
+               replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta)))),
+        (*GIVEN, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
+        depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
+    ),
+    Claim(
+        "thm: fsl-general-noise/all-times", "thm: fsl-general-noise", 549, "the law with K_M: all t, all s, all noise",
+        "For every s > 0, every sigma >= 0 and every t >= 0 the risk is of the order of the law with K_M and e_M: one "
+        "statement that contains the theorems on general, constant and zero label noise and, with K_M, the hard "
+        "regime; no condition on sigma, on s or on t is needed.",
+        risk_is(functional(MODEL_PAIR)),
+        (*GIVEN, "sigma^2 from 0 and 1e-60 to 1e60", "t from 4 to 100 M^beta"), lambda sample: all_rays(sample),
+        functional_law,
+        lambda sample: dropped(*TERMS[:3], *(("batch",) if decided(sample) else ()))(sample),
+        derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",
+        depends=("cor: contraction/longer",), family=FAMILY,
+    ),
+    Claim(
+        "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
+        "The risk is at most of the order M^-(s beta) + e_M(t) + int K_infinity (e_M + sigma^2) gamma, for all t.",
+        risk_is(functional(MIXED_PAIR), "<~"),
+        (*GIVEN, "sigma >= 0", "all t > 0"), lambda sample: (*window(sample), *balanced(sample)),
+        lambda sample: functional_law(sample, MIXED, direction="upper"),
+        lambda sample: {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
+        depends=("lemma:convolution-kernel",), family=FAMILY,
+    ),
+    Claim(
+        "eqn:fsl-intro", "eqn:fsl-intro", 135, "the law of the introduction, inside the window",
+        "The conditions that the introduction leaves open can be t <= c M^beta, for every s and sigma (or, for all t, "
+        "those of the corrected theorem on hard tasks).",
+        risk_is(functional(POWERS)), (*GIVEN, "t <= 0.3 M^beta"), window,
+        lambda sample: functional_law(sample, INFINITE),
+        lambda sample: {f"without {term}": without(sample, term, INFINITE) for term in ("e_inf", "label_inf")},
+        depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,
+    ),
+    Claim(
+        "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",
+        "e_M(c M^beta) is of the order M^-(s beta).",
+        same_order(signal(CRITICAL * M**beta), M ** (-s * beta)),
+        (MODEL, "c = 1/4, 1, 4"), _critical, depends=("lemma:ke-power/signal-window",),
+        family="gaps",
+    ),
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""thm: fsl-hard-regime: the functional scaling law with the powers of 1 + t, for hard tasks and all times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Equivalent, Ray, Statement
+from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
+from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
+from fsl_num.paper.functional.rays import all_times, aside, balance, balanced
+from fsl_num.paper.functional.runs import BEYOND, CLOSURES, Run, moderate_size, records, sizes
+from fsl_num.validation import Array
+from fsl_sym.proof import Formula
+from fsl_sym.symbols import E, M, beta, s, sigma
+
+EXCESS = 1e12
+"""sigma^2 is at least this multiple of M^(beta-1-s beta) and of M^-beta, below which the signal's own noise decides
+(for s > 2 - 1/beta), and small enough for the finite model to have forgotten it."""
+HARD = ("edge", "hard")
+
+
+@lru_cache(maxsize=64)
+def noise_limit_rays(sample: Sample) -> tuple[Ray, ...]:
+    """Law with K_infinity over the loss, along M (sigma^2 = 1e12 M^(1/2) times the least) and along sigma^2."""
+    s, beta = sample.point
+    least = max(balance(sample), -beta)
+    found = []
+    by_size = [
+        records(s, beta, float(size), BEYOND.multiple * float(size) ** beta,
+                [Run("burst then zero", EXCESS, 1.0, least + 0.5)])[0]
+        for size in _long_sizes(sample)
+    ]  # fmt: skip
+    size = moderate_size(beta)
+    start = EXCESS * size**least
+    runs = [Run("burst then zero", start * 10.0**power) for power in np.linspace(0.0, 20.0, 9)]
+    by_noise = records(s, beta, size, BEYOND.multiple * size**beta, runs)
+    for name, scale, points in (("M", "M", by_size), ("sigma^2", "sigma^2", by_noise)):
+        found += _rays_of_quotient(sample, name, scale, points)
+    return tuple(found)
+
+
+def _long_sizes(sample: Sample) -> Array:
+    """As long as it takes: what M features lack of the trace fades like M^-(beta-1), to 1e-4 at the end."""
+    usual = sizes(sample, BEYOND)
+    last = 10.0 ** min(4.0 / (sample.point[1] - 1.0), 60.0)
+    return usual if last <= usual[-1] else np.floor(np.geomspace(usual[0], last, usual.size))
+
+
+def _rays_of_quotient(sample: Sample, name: str, scale: str, points: Sequence[Mapping[str, float]]) -> list[Ray]:
+    logs = {key: np.array([point[key] for point in points]) for key in points[0]}
+    wide = law(sample, INFINITE)(exponents(sample), logs)
+    grows = logs[scale] - logs[scale][0] + 1.0
+    return [Ray(f"{closure}: along {name}", grows, logs, wide - logs[closure]) for closure in CLOSURES]
+
+
+def noise_limit_law(sample: Sample) -> Equivalent:
+    """sigma^2 M^(s beta - beta + 1)."""
+    s, beta = sample.point
+
+    def power(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        return given["sigma^2"] * logs["sigma^2"] + given["M"] * logs["M"]
+
+    return Equivalent(power, {"sigma^2": 1.0, "M": s * beta - beta + 1.0})
+
+
+def _infinite_mutants(sample: Sample) -> dict[str, Statement]:
+    return {f"without {term}": without(sample, term, INFINITE) for term in ("delta", "e_inf", "label_inf")}
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with the powers of 1 + t, all t",
+        "For s <= 1 - 1/beta and any sigma >= 0 the law with K_infinity and e_infinity holds for all t, with constants "
+        "that serve every sigma.",
+        risk_is(functional(POWERS)), (*GIVEN, "s <= 1 - 1/beta", "any sigma >= 0, uniformly", "all t >= 0"),
+        lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, INFINITE),
+        _infinite_mutants, regimes=HARD,
+        corrected_by="thm: fsl-hard-regime/corrected", family=FAMILY,
+    ),
+    Claim(
+        "thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime", 484, "hard tasks: as long as the noise is bounded",
+        "For s <= 1 - 1/beta the law with K_infinity and e_infinity holds for all t, uniformly in "
+        "sigma^2 <= C M^(beta-1-s beta); the power of M is at least 0, so sigma^2 <= C is enough.",
+        risk_is(functional(POWERS)),
+        (*GIVEN, "s <= 1 - 1/beta", "sigma^2 <= C M^(beta-1-s beta)", "all t >= 0 (checked to 1e4 M^beta)"),
+        lambda sample: balanced(sample), lambda sample: functional_law(sample, INFINITE), _infinite_mutants,
+        regimes=HARD, role="corrected",
+        depends=("eq:Ksigma-gap/sharp", "thm: fsl-general-noise/all-times"), family=FAMILY,
+    ),
+    Claim(
+        "thm: fsl-hard-regime/fixed-noise", "thm: fsl-hard-regime", 484, "hard tasks: each noise with its constants",
+        "For s <= 1 - 1/beta and a fixed sigma (here 1) the law with K_infinity and e_infinity holds for all t: so the "
+        "theorem reads where its constants may depend on sigma.",
+        risk_is(functional(POWERS)), (*GIVEN, "s <= 1 - 1/beta", "sigma = 1", "all t >= 0 (checked to 1e4 M^beta)"),
+        lambda sample: all_times(sample, 1.0, 0.0), lambda sample: functional_law(sample, INFINITE), _infinite_mutants,
+        regimes=HARD,
+        depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
+    ),
+    Claim(
+        "thm: fsl-hard-regime/noise-limit", "thm: fsl-hard-regime", 484, "how the law with K_infinity fails",
+        "After a burst of noise the law with K_infinity exceeds the risk by a factor of the order "
+        "sigma^2 M^(s beta - beta + 1), at t = 100 M^beta and sigma^2 above M^(beta-1-s beta) and M^-beta, for every "
+        "s: what the M features have forgotten exponentially, K_infinity still remembers.",
+        Formula(functional(INFINITE_PAIR) / E, "~", sigma**2 * M ** (s * beta - beta + 1)),
+        (*GIVEN, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
+         "sigma^2 >> M^(beta-1-s beta) + M^-beta"),
+        noise_limit_rays, noise_limit_law,
+        lambda sample: {"bounded": replace(noise_limit_law(sample), exponents={"sigma^2": 0.0, "M": 0.0})},
+        role="own", family=FAMILY,
+    ),
+)  # fmt: skip

@@ -1,0 +1,226 @@
+"""eq:Ke-gap and eq:Ksigma-gap: what K_infinity adds to K_M, beside the signal and beside label noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sympy import Expr, Integer, Integral, Max, Rational, Sum, exp, log, oo, zeta
+
+import fsl_num.spectrum as spectrum
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import sharp
+from fsl_num.claims.statements import Equivalent, Ray, Statement
+from fsl_num.functional import integrate_graded
+from fsl_num.paper.functional.formulas import GAMMA
+from fsl_num.paper.functional.laws import power_of_size
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.spectrum import exponential_sum
+from fsl_num.validation import Array
+from fsl_sym.best_constants import tail_mass
+from fsl_sym.proof import equals, order_at_most, same_order
+from fsl_sym.spectrum import forgetting_kernel, signal
+from fsl_sym.symbols import M as SIZE
+from fsl_sym.symbols import beta, j, s, t, z
+
+MULTIPLES = (1.0, 10.0)
+"""t/M^beta at which the gap with the signal is measured: it is largest near t = M^beta."""
+QUADRATURE = 1e-8
+"""The quadrature's own error and what it leaves beyond its last time, relative (asked for 1e-10)."""
+
+
+def gap(rate: Expr, *, with_signal: bool) -> Integral:
+    """int_0^t (K_infinity - K_M)(t - z) gamma dz, times e_M(z) where ``with_signal``."""
+    beyond = forgetting_kernel(t - z, oo) - forgetting_kernel(t - z)
+    return Integral(beyond * rate * (signal(z) if with_signal else 1), (z, 0, t))
+
+
+def tail_kernel(t: Array, beta: float, size: float) -> Array:
+    """K_infinity(t) - K_M(t), summed from M + 1 on."""
+    return np.asarray(exponential_sum(2.0 * beta, t, beta, start=int(size) + 1))
+
+
+def signal_gap(t: float, s: float, beta: float, size: float) -> float:
+    """int_0^t (K_infinity - K_M)(t - z) e_M(z) dz by graded quadrature of both halves."""
+
+    def late(rest: Array) -> Array:
+        return np.asarray(tail_kernel(rest, beta, size) * spectrum.signal(np.maximum(t - rest, 0.0), s, beta, size))
+
+    def early(z: Array) -> Array:
+        return np.asarray(tail_kernel(np.maximum(t - z, 0.0), beta, size) * spectrum.signal(z, s, beta, size))
+
+    # Drifts are judged to 1e-2 per unit of log M; 1e-6 cannot be seen.
+    return sum(integrate_graded(half, 0.5 * t, rtol=1e-6).value for half in (late, early))
+
+
+def noise_gap(t: float, beta: float, size: float) -> float:
+    """int_0^t (K_infinity - K_M): half of the sum over j > M of lambda_j (1 - exp(-2 lambda_j t))."""
+    start = int(size) + 1
+    return 0.5 * float(exponential_sum(beta, 0.0, beta, start=start) - exponential_sum(beta, t, beta, start=start))
+
+
+def gap_sizes(beta: float, count: int) -> Array:
+    """Model sizes up to t = M^beta = 1e60 (M at most 1e15, where whole numbers end)."""
+    return np.floor(np.geomspace(10.0, 10.0 ** min(15.0, 60.0 / beta), count))
+
+
+@lru_cache(maxsize=128)
+def signal_gap_rays(sample: Sample, s: float | None = None) -> tuple[Ray, ...]:
+    """The gap with the signal along M at t = M^beta and 10 M^beta."""
+    own, beta = sample.point
+    sizes = gap_sizes(beta, 7 + 3 * min(sample.effort, 1))
+    found = []
+    for multiple in MULTIPLES:
+        values = [signal_gap(multiple * size**beta, own if s is None else s, beta, size) for size in sizes]
+        found.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
+    return tuple(found)
+
+
+def noise_gap_rays(sample: Sample) -> tuple[Ray, ...]:
+    """The gap with constant noise along M at t = M^beta, 100 M^beta and for t to infinity."""
+    beta = sample.point[1]
+    sizes = gap_sizes(beta, 10)
+    found = []
+    for multiple in (1.0, 100.0, 1e30):
+        values = [noise_gap(multiple * size**beta, beta, size) for size in sizes]
+        found.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
+    return tuple(found)
+
+
+def partial_sum_rays(beta: float) -> tuple[Ray, ...]:
+    """M^(1-2 beta) sum_{j<=M} j^(beta - s beta - 1) at s = 1, where the sum is harmonic: the middle line of a proof."""
+    sizes = np.geomspace(10.0, 1e15, 12)
+    harmonic = np.log(sizes) + float(np.euler_gamma) + 0.5 / sizes
+    logs = np.log(sizes)
+    return (Ray("s = 1", logs, {"M": logs}, (1.0 - 2.0 * beta) * logs + np.log(harmonic)),)
+
+
+def total_gap(sample: Sample) -> list[tuple[dict[str, Any], float]]:
+    """The gap with constant noise at t = 1e60 M^beta by quadrature of the tail kernel, for several M."""
+    beta = sample.point[1]
+    found = []
+    for size in (1, 7, 200):
+
+        def tail(t: Array, start: int = size) -> Array:
+            return tail_kernel(t, beta, float(start))
+
+        # What is left beyond 1e60 M^beta is below 1e-60^(1 - 1/beta), 1e-12 of the whole for beta >= 4/3.
+        found.append(({"M": size}, integrate_graded(tail, 1e60 * size**beta).value))
+    return found
+
+
+def signal_gap_order(sample: Sample) -> float:
+    """max(1 - beta - s beta, 1 - 2 beta)."""
+    s, beta = sample.point
+    return max(1.0 - beta - s * beta, 1.0 - 2.0 * beta)
+
+
+def _printed_gap(sample: Sample) -> Equivalent:
+    s, beta = sample.point
+    return power_of_size(max(-s * beta, 1.0 - 2.0 * beta), "upper", fixed=True)
+
+
+def _sharp_gap(sample: Sample) -> Equivalent:
+    """M^(1 - 2 beta) int_1^M y^(beta - s beta - 1) dy: the two powers, and log M where they meet (s = 1)."""
+    s, beta = sample.point
+    order, rate = signal_gap_order(sample), beta * (1.0 - s)
+
+    def law(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        turn = rate * logs["M"]
+        inner = np.log(np.expm1(turn) / rate) if rate else np.log(logs["M"])
+        return given["M"] * logs["M"] + inner - np.maximum(turn, 0.0)
+
+    return Equivalent(law, {"M": order})
+
+
+def at_one(sample: Sample) -> Sample:
+    """The point s = 1 of the same beta, where the sum of the proof is harmonic."""
+    return replace(sample, s=Integer(1))
+
+
+def _tail_mass(sample: Sample) -> Statement:
+    total = zeta(sample.beta, SIZE + 1) / 2
+    wrong = {"twice it": 2 * total, "from M on": zeta(sample.beta, SIZE) / 2, "the features up to M":
+             (zeta(sample.beta) - zeta(sample.beta, SIZE + 1)) / 2}  # fmt: skip
+    return sharp(total, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
+
+
+def _above_four_thirds(sample: Sample) -> Sample:
+    """Smaller beta raised to 4/3, where the quadrature to t = 1e60 M^beta leaves too much."""
+    return replace(sample, beta=max(sample.beta, Rational(4, 3)))
+
+
+def _printed_order(sample: Sample) -> float:
+    s, beta = sample.point
+    return max(-s * beta, 1.0 - 2.0 * beta)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "eq:Ke-gap", "eq:Ke-gap", 2348, "what K_infinity adds to the noise of the signal",
+        "int_0^t (K_infinity - K_M)(t-z) e_M(z) gamma dz is at most of the order M^max(-s beta, 1-2 beta).",
+        order_at_most(gap(GAMMA(z), with_signal=True), SIZE ** Max(-s * beta, 1 - 2 * beta)),
+        (MODEL, "gamma <= 1 (the gap is largest for gamma = 1)", "t = M^beta and 10 M^beta"), signal_gap_rays,
+        _printed_gap,
+        lambda sample: {"0.05 below the true order":
+                        power_of_size(signal_gap_order(sample) - 0.05, "upper", fixed=True)},
+        family="gaps",
+    ),
+    Claim(
+        "eq:Ke-gap/sharp", "eq:Ke-gap", 2348, "the true order of that gap",
+        "The largest gap (gamma constant, t of the order M^beta) is of the order M^max(1-beta-s beta, 1-2 beta), with "
+        "a factor log M at s = 1: smaller than the printed bound by M^(beta-1) for s <= 1.",
+        same_order(gap(Integer(1), with_signal=True),
+                   SIZE ** (1 - 2 * beta) * Integral(z ** (beta - s * beta - 1), (z, 1, SIZE))),
+        (MODEL, "gamma = 1", "t = M^beta and 10 M^beta"), signal_gap_rays, _sharp_gap,
+        lambda sample: {"the printed order": power_of_size(_printed_order(sample))}
+        if _printed_order(sample) > signal_gap_order(sample) + 0.05 else {},
+        role="stronger", strengthens="eq:Ke-gap", family="gaps",
+    ),
+    Claim(
+        "eq:Ke-gap/argument", "eq:Ke-gap", 2371, "the middle line of the proof at s = 1",
+        "M^(1-2 beta) sum_{j<=M} j^(beta-s beta-1) is at most of the order M^max(1-s beta-beta, 1-2 beta), for s = 1 "
+        "as well.",
+        order_at_most(SIZE ** (1 - 2 * beta) * Sum(j ** (beta - s * beta - 1), (j, 1, SIZE)),
+                      SIZE ** Max(1 - s * beta - beta, 1 - 2 * beta)),
+        (MODEL, "s = 1"), lambda sample: partial_sum_rays(sample.point[1]),
+        lambda sample: power_of_size(signal_gap_order(at_one(sample)), "upper"), regimes=("easy",), role="argument",
+        corrected_by="eq:Ke-gap/at-one", family="gaps",
+    ),
+    Claim(
+        "eq:Ke-gap/at-one", "eq:Ke-gap", 2371, "the gap at s = 1 with its logarithm",
+        "At s = 1 the gap is of the order M^(1-2 beta) log M, which is still below M^-(s beta) = M^-beta.",
+        same_order(gap(Integer(1), with_signal=True), SIZE ** (1 - 2 * beta) * log(SIZE)),
+        (MODEL, "s = 1", "gamma = 1"), lambda sample: signal_gap_rays(sample, 1.0),
+        lambda sample: _sharp_gap(at_one(sample)),
+        lambda sample: {"without the logarithm": power_of_size(signal_gap_order(at_one(sample)))},
+        regimes=("easy",), role="corrected", family="gaps",
+    ),
+    Claim(
+        "eq:Ksigma-gap", "eq:Ksigma-gap", 2400, "what K_infinity adds to the label noise",
+        "int_0^t (K_infinity - K_M)(t-z) gamma dz is at most of the order gamma_max M^(1-beta).",
+        order_at_most(gap(GAMMA(z), with_signal=False), SIZE ** (1 - beta)),
+        (MODEL, "s <= 1 - 1/beta as printed (s does not enter)", "gamma <= 1"), noise_gap_rays,
+        regimes=("edge", "hard"), family="gaps",
+    ),
+    Claim(
+        "eq:Ksigma-gap/sharp", "eq:Ksigma-gap", 2400, "the same in both directions, for every s",
+        "For constant gamma the gap is of the order gamma M^(1-beta) from t = M^beta on; no condition on s is needed.",
+        same_order(gap(Integer(1), with_signal=False), SIZE ** (1 - beta)),
+        (MODEL, "gamma = 1", "t >= M^beta"), noise_gap_rays,
+        role="stronger", strengthens="eq:Ksigma-gap", family="gaps",
+    ),
+    Claim(
+        "eq:Ksigma-gap/exact", "eq:Ksigma-gap", 2400, "the supremum of the gap in closed form",
+        "The supremum over t and gamma <= 1 is half of the sum of the eigenvalues beyond M: zeta(beta, M + 1)/2.",
+        equals(Integral(Sum(j ** (-2 * beta) * exp(-2 * t * j**-beta), (j, SIZE + 1, oo)), (t, 0, oo)),
+               Sum(j**-beta / 2, (j, SIZE + 1, oo))),
+        (MODEL, "beta >= 4/3 (smaller ones are tested there)"),
+        lambda sample: total_gap(_above_four_thirds(sample)),
+        lambda sample: _tail_mass(_above_four_thirds(sample)), derive=tail_mass, role="stronger",
+        strengthens="eq:Ksigma-gap", family="gaps",
+    ),
+)  # fmt: skip

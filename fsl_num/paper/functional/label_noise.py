@@ -1,0 +1,134 @@
+"""thm:fsl-const-noise and thm:fsl-zero-noise: label noise that does not vanish, and none; and the printed end s = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from sympy import Rational, Sum, log
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Direction, Equivalent, Ray
+from fsl_num.paper.functional.formulas import MODEL_PAIR, functional, risk_is
+from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
+from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided
+from fsl_num.paper.functional.runs import model_rays
+from fsl_num.validation import Array
+from fsl_sym.proof import AllOf, equals, same_order
+from fsl_sym.symbols import E, M, N, j
+
+MODEL_AT_ZERO = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), beta > 1"
+
+
+@lru_cache(maxsize=64)
+def silence(sample: Sample) -> tuple[Ray, ...]:
+    """The rays of :func:`everywhere` without label noise."""
+    silent = {path: [run for run in runs if run.noise == 0.0] for path, runs in EVERYWHERE.items()}
+    return tuple(ray for path, runs in silent.items() for ray in (model_rays(sample, path, runs) if runs else ()))
+
+
+def zero_rays() -> tuple[Ray, ...]:
+    """2 E at t = 0 for s = 0 and N = 2^M, harmonic: log N + 0.577...; with "law", log(1 + e_M(0))."""
+    sizes = np.geomspace(8.0, 1e15, 12)
+    risk = np.log(sizes * np.log(2.0) + float(np.euler_gamma))
+    law = np.log(1.0 + np.log(sizes) + float(np.euler_gamma) + 0.5 / sizes)
+    return (Ray("t = 0, N = 2^M", np.log(sizes), {"M": np.log(sizes), "law": law}, risk),)
+
+
+def _zero(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return logs["law"]
+
+
+def _zero_exact(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return given["N"] * logs["M"]
+
+
+def _bounded(direction: Direction) -> Equivalent:
+    return Equivalent(_zero, {}, direction=direction)
+
+
+def up_to_two(sample: Sample) -> Sample:
+    """The sample itself where s <= 2 - 1/beta, else the point s = 2 - 1/beta: the printed range and its end."""
+    end = 2 - 1 / sample.beta
+    return sample if sample.s <= end else replace(sample, s=end)
+
+
+def past_two(sample: Sample) -> Sample:
+    """The sample itself where s >= 5/2 - 1/beta, else the point s = 5/2 - 1/beta: outside the printed range."""
+    end = Rational(5, 2) - 1 / sample.beta
+    return sample if sample.s >= end else replace(sample, s=end)
+
+
+def loud(ray: Ray) -> bool:
+    """Whether sigma^2 >= 1 along the ray."""
+    return bool((ray.logs["sigma^2"] >= -1e-9).all())
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
+        "For sigma >= c the risk is of the order of the law with K_M and e_M, for every s > 0 and t >= 0.",
+        risk_is(functional(MODEL_PAIR)), (*GIVEN, "sigma^2 from 1 to 1e60", "all t >= 0"),
+        lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
+        depends=("prop:fsl-weak-upper-bound",), family=FAMILY,
+    ),
+    Claim(
+        "thm:fsl-const-noise/any-noise", "thm:fsl-const-noise", 591, "the same for label noise as small as you like",
+        "The hypothesis sigma >= c is not needed: the law holds for sigma^2 from 1e-60 on, and for sigma = 0.",
+        risk_is(functional(MODEL_PAIR)), (*GIVEN, "0 <= sigma^2 <= 1", "all t >= 0"),
+        lambda sample: [ray for ray in all_rays(sample) if not loud(ray) or "to zero" in ray.name],
+        lambda sample: functional_law(sample, kernel=decided(sample)), dropped("delta", "e"), role="stronger",
+        strengthens="thm:fsl-const-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
+    ),
+    Claim(
+        "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise, s <= 2 - 1/beta: the law with K_M, all t",
+        "For sigma = 0 and 0 < s <= 2 - 1/beta (samples beyond are checked at the end s = 2 - 1/beta) the risk is of "
+        "the order of the law with K_M and e_M for all t.",
+        risk_is(functional(MODEL_PAIR, label=False)),
+        (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
+        lambda sample: silence(up_to_two(sample)),
+        lambda sample: functional_law(up_to_two(sample), ("delta", "e", "batch"), kernel=False),
+        lambda sample: dropped("delta", "e")(up_to_two(sample)), depends=("eq:Ke-gap",), family=FAMILY,
+    ),
+    Claim(
+        "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607, "no label noise: the same for every s > 0",
+        "The hypothesis s <= 2 - 1/beta is not needed: tested for s >= 5/2 - 1/beta, where the mini-batch noise of the "
+        "signal leads.",
+        risk_is(functional(MODEL_PAIR, label=False)),
+        (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "all t >= 0"), lambda sample: silence(past_two(sample)),
+        lambda sample: functional_law(past_two(sample), ("delta", "e", "batch")),
+        lambda sample: dropped("delta", "e", "batch")(past_two(sample)), role="stronger",
+        strengthens="thm:fsl-zero-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
+    ),
+    Claim(
+        "thm:fsl-zero-noise/batch-term", "thm:fsl-zero-noise", 607,
+        "up to s = 2 - 1/beta the convolution is not needed",
+        "For sigma = 0 and s <= 2 - 1/beta the term int K_M e_M gamma adds no order: the risk is of the order "
+        "M^-(s beta) + e_M(t) for all t and every schedule.",
+        risk_is(functional(MODEL_PAIR, label=False, signal_too=False)),
+        (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
+        lambda sample: silence(up_to_two(sample)),
+        lambda sample: functional_law(up_to_two(sample), ("delta", "e"), kernel=False),
+        lambda sample: dropped("delta", "e")(up_to_two(sample)), role="stronger",
+        strengthens="thm:fsl-zero-noise", family=FAMILY,
+    ),
+    Claim(
+        "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end s = 0",
+        "The theorem is stated for s in [0, 2 - 1/beta]; at s = 0 and t = 0 it says that the risk is of the order "
+        "1 + e_M(0) whenever N - M >= c M.",
+        same_order(E, 1 + Sum(1 / j, (j, 1, M))),
+        (MODEL_AT_ZERO, "s = 0, which the source condition excludes", "N = 2^M"), lambda sample: zero_rays(),
+        lambda sample: _bounded("both"), regimes=("hard",), corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
+    ),
+    Claim(
+        "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611, "the risk at s = 0 grows with N",
+        "At s = 0 the risk at t = 0 is of the order log N, whatever M: for N = 2^M of the order M, for N infinite it "
+        "is infinite. The theorem needs s > 0, as its source condition says.",
+        AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), same_order(E, log(N)))),
+        (MODEL_AT_ZERO, "s = 0", "N = 2^M"), lambda sample: zero_rays(),
+        lambda sample: Equivalent(_zero_exact, {"N": 1.0}),
+        lambda sample: {"bounded by the law of the theorem": _bounded("upper")}, regimes=("hard",), role="corrected",
+    ),
+)  # fmt: skip

@@ -1,0 +1,183 @@
+"""ineq: inf_sum: is the law below the risk? For constant rates and finite models, in rigorous balls.
+
+The risk is enclosed by the solver whose error is proven; the law is a finite sum over pairs of modes, evaluated in ball
+arithmetic. Without python-flint the same numbers are floats, which support the claim and prove nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from sympy import Sum, oo
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.records import Judgement
+from fsl_num.claims.statements import NothingCompared, WithoutExponents
+from fsl_num.model import Model
+from fsl_num.paper.functional.formulas import LAW
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.spectrum import trace
+from fsl_num.volterra import Problem, solve
+from fsl_sym.proof import at_most
+from fsl_sym.symbols import E, M, beta, j, s
+
+SIZES = (4, 12)
+STABILITIES = (0.2, 0.9)
+NOISES = (0, 1, 100)
+DIGITS = 20
+SUMS = LAW - M ** (-s * beta) + Sum(j ** (-1 - s * beta), (j, M + 1, oo))
+"""The functional scaling law with the exact approximation error."""
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """E/law at one problem and time: it lies in [low, high]; ``rigorous`` where that is proven."""
+
+    place: str
+    low: float
+    high: float
+    rigorous: bool
+
+
+@dataclass(frozen=True)
+class NotBelow(WithoutExponents):
+    """Every quotient is at least ``factor``; decided where its whole ball is on one side.
+
+    >>> NotBelow(1.0).judge([Quotient("t = 1", 1.25, 1.5, True)]).rigorous
+    True
+    """
+
+    factor: float
+
+    def judge(self, measured: tuple[Quotient, ...]) -> Judgement:
+        """The lowest ball decides; a ball that holds the factor inside decides nothing, and does not pass."""
+        if not measured:
+            raise NothingCompared("no quotient was measured")
+        worst = min(measured, key=lambda each: each.low)
+        detail = f"E/law in [{worst.low:.12g}, {worst.high:.12g}] at {worst.place}, at least {self.factor:g} claimed"
+        rigorous = all(each.rigorous for each in measured)
+        constants = (worst.low, max(each.high for each in measured))
+        holds = worst.low >= self.factor
+        return Judgement(holds, self.factor / worst.low, constants, None, detail, rigorous=rigorous)
+
+    def mutants(self) -> Mapping[str, NotBelow]:
+        """A lower constant above 1."""
+        return {"1.01 times the law": NotBelow(1.01 * self.factor)}
+
+
+@lru_cache(maxsize=64)
+def quotients(sample: Sample) -> tuple[Quotient, ...]:
+    """E/law for constant rates, small and large models, noises and times, from t = 1/1000 on."""
+    s, beta = (Fraction(int(each.p), int(each.q)) for each in (sample.s, sample.beta))
+    made = []
+    for size in SIZES:
+        for stability in STABILITIES:
+            # an exact rational: the nearest double of what the stability asks for
+            gamma = Fraction(2.0 * stability / float(trace(float(beta), size)))
+            times = [Fraction(1, 1000), Fraction(1), Fraction(math.ceil(float(size) ** float(beta)))]
+            for noise in NOISES:
+                made += _at(s, beta, size, noise, gamma, times)
+    return tuple(made)
+
+
+def _at(s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, times: list[Fraction]) -> list[Quotient]:
+    exact: dict[str, Any] = {"s": s, "beta": beta}  # fractions, which are floats to the type checker only
+    given: Any = gamma
+    problem = Problem(Model(**exact, size=size, noise=noise), gamma=given, horizon=float(times[-1]))
+    flint = _flint()
+    if flint is None:
+        values = solve(problem, [float(each) for each in times], rtol=1e-10).excess_risk
+        law = [_law(_Floats(), s, beta, size, noise, gamma, each) for each in times]
+        ends = [(float(value / below), float(value / below)) for value, below in zip(values, law, strict=True)]
+    else:
+        with flint.ctx.workprec(40 + 4 * DIGITS):
+            solution = solve(problem, times, digits=DIGITS, method="enclosure")
+            balls = [
+                flint.arb(str(value), str(error)) / _law(_Balls(flint), s, beta, size, noise, gamma, each)
+                for value, error, each in zip(solution.excess_risk, solution.error, times, strict=True)
+            ]
+            ends = [(float(ball.lower()), float(ball.upper())) for ball in balls]
+        # the way to floats rounds to the nearest: one more unit on either side
+        ends = [(math.nextafter(low, 0.0), math.nextafter(high, math.inf)) for low, high in ends]
+    where = f"M = {size}, gamma = {float(gamma):.4g}, sigma^2 = {noise}, t = "
+    return [Quotient(f"{where}{float(time):g}", *end, flint is not None) for time, end in zip(times, ends, strict=True)]
+
+
+def _flint() -> Any:
+    try:
+        import flint
+    except ImportError:
+        return None
+    return flint
+
+
+class _Floats:
+    """Exact fractions as floats."""
+
+    def number(self, value: Fraction) -> Any:
+        return float(value)
+
+    def power(self, base: int, exponent: Any) -> Any:
+        return float(base) ** exponent
+
+    def decay(self, value: Any) -> Any:
+        return math.exp(-value)
+
+    def rest(self, power: Any, start: int) -> Any:
+        from scipy.special import zeta
+
+        return float(zeta(power, start))
+
+
+class _Balls:
+    """Exact fractions as balls."""
+
+    def __init__(self, flint: Any) -> None:
+        self.flint = flint
+
+    def number(self, value: Fraction) -> Any:
+        return self.flint.arb(self.flint.fmpq(value.numerator, value.denominator))
+
+    def power(self, base: int, exponent: Any) -> Any:
+        return self.flint.arb(base) ** exponent
+
+    def decay(self, value: Any) -> Any:
+        return (-value).exp()
+
+    def rest(self, power: Any, start: int) -> Any:
+        return power.zeta(self.flint.arb(start))
+
+
+def _law(by: Any, s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, time: Fraction) -> Any:
+    """Half of delta_M + e_M(t) + gamma int_0^t K_M(t - z) (e_M(z) + sigma^2) dz, mode by mode, pair by pair."""
+    rate, power, t = by.number(gamma), by.number(1 + s * beta), by.number(time)
+    eigen = [by.power(j, -by.number(beta)) for j in range(1, size + 1)]
+    signals = [by.power(j, -power) for j in range(1, size + 1)]
+    fades = [by.decay(2 * each * t) for each in eigen]
+    total = by.rest(power, size + 1) + sum(signal * fade for signal, fade in zip(signals, fades, strict=True))
+    for mode in range(size):
+        injected = noise * (1 - fades[mode]) / (2 * eigen[mode])
+        for other in range(size):
+            gap = 2 * (eigen[mode] - eigen[other])
+            injected += signals[other] * (t * fades[mode] if mode == other else (fades[other] - fades[mode]) / gap)
+        total += rate * eigen[mode] ** 2 * injected
+    return total / 2
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "best-constants/law-below", "ineq: inf_sum", 787, "the law is at most 2 E, with the constant 1",
+        "The functional scaling law, with delta_M for M^-(s beta), is at most twice the expected excess risk: the "
+        "first two terms of a series of positive terms. Decided in rigorous balls, rates up to 0.9 of the limit of "
+        "stability.",
+        at_most(SUMS, 2 * E),
+        (MODEL, "gamma constant, c = gamma tr(H_M)/2 = 0.2 and 0.9", "M = 4 and 12", "sigma^2 = 0, 1, 100",
+         "t = 1/1000, 1 and M^beta"),
+        quotients, lambda sample: NotBelow(1.0), role="own",
+    ),
+)  # fmt: skip

@@ -1,0 +1,152 @@
+"""ineq: inf_sum and sec: proof_sketch: the solution as a series of powers of T, and how these powers compare."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sympy import Function, Rational, Sum, Symbol, oo, zeta
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Ray, Sharp
+from fsl_num.design.shapes import shape
+from fsl_num.model import Model
+from fsl_num.paper.functional.laws import power_of_size
+from fsl_num.paper.functional.runs import bound
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.statements import Between
+from fsl_num.spectrum import approximation_error, trace
+from fsl_num.validation import Array
+from fsl_num.volterra import Problem, solve
+from fsl_num.volterra.mesh import mesh_equation
+from fsl_num.volterra.neumann import neumann_series
+from fsl_sym.best_constants import supersolutions
+from fsl_sym.proof import equals, order_at_most, tends
+from fsl_sym.symbols import beta, t
+
+G_MAX = Symbol("gamma_max", positive=True)
+LOSS, POWER = (Function(name, positive=True) for name in ("f", "T^k g"))
+"""The solution f of f = g + T f, and the k-th power of T applied to g, at an intrinsic time."""
+k = Symbol("k", integer=True, nonnegative=True)
+
+
+def second_over_first(sample: Sample) -> list[tuple[str, str, float]]:
+    """(T^2 g)/(gamma tr(H) T g) at t = 1e6 for the signal alone, constant gamma, M = 1e40; two rates."""
+    s, beta = sample.point
+    equation = mesh_equation(s, beta, 1e40, 1e6)
+    found = []
+    for stability in (0.02, 0.2):
+        operator = equation.operator(bound(equation, stability) * shape("constant", equation))
+        first = operator @ equation.signal
+        ratio = float((operator[-1] @ first) / first[-1]) / (2.0 * stability)
+        found.append(("ratio", f"c = {stability:g}", ratio))
+    return found
+
+
+def series(sample: Sample) -> list[tuple[dict[str, Any], float]]:
+    """The excess risk at t = 1000 by the solver, beside the number of terms of the series that it is compared with."""
+    solution = solve(_series_problem(sample), 1e3, rtol=1e-11)
+    return [({"terms": terms}, float(solution.excess_risk[0])) for terms in (2, 4, 8)]
+
+
+def _series_problem(sample: Sample) -> Problem:
+    s, beta = sample.point
+    return Problem(Model(s=s, beta=beta, size=50, noise=1.0), gamma=2.0 * 0.2 / trace(beta, 50), horizon=1e3)
+
+
+@lru_cache(maxsize=64)
+def partial_sums(sample: Sample) -> tuple[Array, float]:
+    """Partial sums g', g' + T g, ... of the series at t = 1000 (g' = (delta + e)/2), and gamma_max tr(H)/2."""
+    problem = _series_problem(sample)
+    return neumann_series(problem, [1e3], terms=9).partial_sums[:, 0], problem.stability
+
+
+@lru_cache(maxsize=64)
+def sketch_rays(sample: Sample) -> tuple[Ray, ...]:
+    """T^2 g/(gamma_max tr(H) T g) and T^3 g/(gamma_max tr(H) T^2 g), the larger, along M at t = M^beta and at t = 4.
+
+    g = delta + e + noise (the constant source stands for sigma^2); schedules that switch on and off.
+    """
+    s, beta = sample.point
+    # what M features lack of the trace fades like M^-(beta-1): the smaller beta, the longer the ray
+    last = max(min(6.0, 16.0 / beta), min(4.0 / (beta - 1.0), 24.0))
+    sizes = np.floor(np.geomspace(8.0, 10.0**last, 7))
+    logs = np.log(sizes)
+    found = []
+    for name, noise in (("constant", 0.0), ("step down", 0.0), ("oscillation", 1.0)):
+        for clock, power in (("t = M^beta", beta), ("t = 4", 0.0)):
+            values = []
+            for size in sizes:
+                equation = mesh_equation(s, beta, float(size), max(float(size) ** power, 4.0))
+                operator = equation.operator(bound(equation) * shape(name, equation))
+                first = operator @ (equation.signal + equation.delta + noise)
+                second = operator @ first
+                larger = max(float(second[-1] / first[-1]), float((operator @ second)[-1] / second[-1]))
+                values.append(math.log(larger / (bound(equation) * equation.trace)))
+            found.append(Ray(f"{clock}, {name}, sigma^2 = {noise:g}", logs, {"M": logs}, np.array(values)))
+    return tuple(found)
+
+
+def _series(sample: Sample) -> Sharp:
+    sums, stability = partial_sums(sample)
+    first = float(sums[1] - sums[0])
+    # of f = 2E sup g = delta + e(0) + sigma^2 = zeta(1 + s beta) + 1, of E half of it
+    largest = 0.5 * float(approximation_error(*sample.point, 1)) + 1.0
+
+    def remainder(point: dict[str, Any]) -> float:
+        # T^n g <= c^n sup g, so the terms after the n-th add at most c^(n+1)/(1 - c) sup g; 1e-9 for the solver.
+        rest = stability ** (point["terms"] + 1) / (1.0 - stability) * largest
+        return float(rest / sums[-1] + 1e-9)
+
+    def partial(point: dict[str, Any]) -> float:
+        return float(sums[point["terms"]])
+
+    return Sharp(
+        partial, remainder,
+        {"without its first term": lambda point: partial(point) - first,
+         "one term twice": lambda point: partial(point) + 0.5 * first},
+    )  # fmt: skip
+
+
+def _twice(sample: Sample) -> Between:
+    # The mesh errs by up to 1.2e-2 here (measured by refining it); the next term of the limit is t^(1/beta - 1).
+    slack = 0.02 + 8.0 * 1e6 ** (1.0 / sample.point[1] - 1.0)
+    return Between({"ratio": (1.0, 1.0)}, slack, {"gamma tr(H)/2, as in the largest norm": {"ratio": (0.5, 0.5)}})
+
+
+def _steep(sample: Sample) -> Sample:
+    raised = max(sample.beta, Rational(3, 2))
+    return replace(sample, beta=raised, s=max(sample.s, Rational(5, 2) - 1 / raised))
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "ineq: inf_sum", "ineq: inf_sum", 787, "the solution as a series of powers of T",
+        "f is the sum of the series g + T g + T^2 g + ...; what the terms after T^n g add is at most c^(n+1)/(1-c) "
+        "sup g, c = gamma_max tr(H)/2.",
+        equals(LOSS(t), Sum(POWER(k, t), (k, 0, oo))),
+        (MODEL, "gamma constant, c = 0.2", "t = 1000, M = 50", "2, 4 and 8 terms"),
+        series, _series, derive=supersolutions,
+    ),
+    Claim(
+        "sec: proof_sketch/neumann", "sec: proof_sketch", 792, "higher powers of T against the first",
+        "For t <= M^beta T^(k+1) g is at most C gamma_max T^k g for k = 1, 2, uniformly in M.",
+        order_at_most(POWER(k + 1, t), G_MAX * POWER(k, t)),
+        (MODEL, "t = M^beta and t = 4", "schedules up and down, with and without label noise"),
+        sketch_rays, lambda sample: power_of_size(0.0, "upper"), role="argument", depends=("cor: contraction",),
+    ),
+    Claim(
+        "sec: proof_sketch/contraction-constant", "sec: proof_sketch", 792, "the pointwise contraction is gamma tr(H)",
+        "Without label noise, for s >= 5/2 - 1/beta and constant gamma, T^2 g/T g tends to gamma tr(H), twice the "
+        "factor gamma tr(H)/2 by which T shrinks the largest value: the sketch needs the constant of "
+        "the subconvolution.",
+        tends(POWER(2, t) / POWER(1, t), t, oo, G_MAX * zeta(beta)),
+        (MODEL, "sigma = 0", "s >= 5/2 - 1/beta", "gamma constant", "beta >= 3/2 (smaller ones are tested there)",
+         "M = 1e40, t = 1e6"),
+        lambda sample: second_over_first(_steep(sample)), lambda sample: _twice(_steep(sample)), role="own",
+        depends=("cor: contraction/sharp",),
+    ),
+)  # fmt: skip

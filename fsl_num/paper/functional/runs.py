@@ -1,0 +1,158 @@
+"""Losses and the terms of the functional scaling law along rays: in M, in sigma^2, in sup gamma and in t.
+
+Measured with piecewise-constant schedules on a mesh (:mod:`fsl_num.volterra.mesh`), under two closures: the Volterra
+equation of the paper, and the exact second moments of the SDE for Gaussian features, for which the constants of the
+noise are rho_- = 1 and rho_+ = 2. Nothing here knows what is claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.statements import Ray
+from fsl_num.design.shapes import shape
+from fsl_num.design.worst import worst_schedule
+from fsl_num.validation import Array
+from fsl_num.volterra.mesh import MeshEquation, gaussian_parts, infinite_parts, mesh_equation
+
+STABILITY = 0.05
+"""gamma_max tr(H)/2 on the rays: the hypothesis "sup gamma sufficiently small". Loss/law then lies between 1 and about
+1.2, so that a slow change of which term leads cannot be mistaken for a drift; larger rates are checked apart."""
+LAST_DECADES = 20.0
+"""Rays in M end where T reaches this many decades, or M six."""
+NOTHING = -700.0
+"""Natural logarithm that stands for zero."""
+CLOSURES = ("volterra", "gaussian")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One schedule of one family: its ``shape`` (or "adversary"), its ``level`` (share of gamma_max), sigma^2.
+
+    ``noise_power``: sigma^2 = noise M^noise_power.
+    """
+
+    shape: str
+    noise: float
+    level: float = 1.0
+    noise_power: float = 0.0
+
+    def noise_at(self, size: float) -> float:
+        """sigma^2 for a model of M features."""
+        return self.noise * float(size**self.noise_power)
+
+    @property
+    def name(self) -> str:
+        """The run in words."""
+        power = f" M^{self.noise_power:.3g}" if self.noise_power else ""
+        rate = f", rate x {self.level:g}" if self.level != 1.0 else ""
+        return f"{self.shape}, sigma^2 = {self.noise:g}{power}{rate}"
+
+
+@dataclass(frozen=True)
+class Path:
+    """Intrinsic times T = multiple M^(power beta) along which M grows."""
+
+    power: float
+    multiple: float
+
+    @property
+    def name(self) -> str:
+        """The path in words."""
+        return f"t = {self.multiple:g} M^{'beta' if self.power == 1.0 else f'({self.power:g} beta)'}"
+
+
+INSIDE, EARLY, EDGE = Path(0.5, 4.0), Path(1.0, 0.003), Path(1.0, 0.3)
+AFTER, BEYOND = Path(1.0, 3.0), Path(1.0, 100.0)
+
+
+def bound(equation: MeshEquation, stability: float = STABILITY) -> float:
+    """gamma_max with gamma_max tr(H)/2 = stability."""
+    return 2.0 * stability / equation.trace
+
+
+def sizes(sample: Sample, path: Path) -> Array:
+    """Model sizes of a ray: from 8 on, and from t = 4 on."""
+    beta = sample.point[1]
+    first = max(8.0, math.ceil((4.0 / path.multiple) ** (1.0 / (beta * path.power))))
+    last = max(min(6.0, LAST_DECADES / (beta * path.power)), math.log10(first) + 2.0)
+    count = 6 if sample.effort == 0 else 8
+    return np.unique(np.floor(np.geomspace(first, 10.0**last, count)))
+
+
+@lru_cache(maxsize=4096)
+def _gammas(s: float, beta: float, size: float, horizon: float, run: Run, infinite: bool) -> Array:
+    equation = mesh_equation(s, beta, size, horizon)
+    if run.shape != "adversary":
+        return bound(equation) * run.level * shape(run.shape, equation)
+    noise = run.noise_at(size)
+    found = worst_schedule(
+        equation, bound(equation), noise, largest=not infinite, infinite=infinite, searches=1, steps=15
+    )
+    return found.gammas
+
+
+def records(
+    s: float, beta: float, size: float, horizon: float, runs: Sequence[Run], *, infinite: bool = False
+) -> list[dict[str, float]]:
+    """For every run: natural logs of the terms of the law (finite and infinite M) and of the loss of both closures.
+
+    Keys: "M", "t", "sigma^2", "gamma", "delta", "e", "label" (with sigma^2), "batch", the same with "_inf", and
+    "batch_mixed" (K_infinity with e_M), "volterra", "gaussian" (f, twice the excess risk).
+    """
+    equation = mesh_equation(s, beta, size, float(horizon))
+    schedules = [_gammas(s, beta, size, horizon, run, infinite) for run in runs]
+    exact = gaussian_parts(equation, schedules)
+    found = []
+    for run, gammas, moments in zip(runs, schedules, exact, strict=True):
+        noise, terms = run.noise_at(size), equation.parts(gammas)
+        wide = infinite_parts(equation, gammas)
+        logs = {"M": math.log(size), "t": math.log(horizon), "sigma^2": _log(noise), "gamma": _log(gammas.max())}
+        logs |= {name: _log(terms[name]) for name in ("delta", "e", "batch")} | {"label": _log(noise * terms["label"])}
+        logs |= {name: _log(wide[name]) for name in ("e_inf", "batch_inf", "batch_mixed")}
+        logs["label_inf"] = _log(noise * wide["label_inf"])
+        for closure, loss in (("volterra", terms), ("gaussian", moments)):
+            logs[closure] = _log(loss["loss_e"] + terms["delta"] * loss["loss_one"] + noise * loss["noise_one"])
+        found.append(logs)
+    return found
+
+
+def rays(name: str, scale: str, points: Sequence[dict[str, float]], *, falling: bool = False) -> list[Ray]:
+    """One ray for each closure; ``scale`` is the key of the variable that grows (or falls)."""
+    values = np.array([point[scale] for point in points])
+    grows = (-values if falling else values) - (-values if falling else values)[0] + 1.0
+    logs = {key: np.array([point[key] for point in points]) for key in points[0]}
+    return [Ray(f"{closure}: {name}", grows, logs, logs[closure]) for closure in CLOSURES]
+
+
+def model_rays(sample: Sample, path: Path, runs: Sequence[Run], *, infinite: bool = False) -> list[Ray]:
+    """Along M on a path, for every run and both closures.
+
+    The adversary searches under the Volterra closure and is checked there: under the other one two schedules that are
+    equally bad for the first may differ. The worst one that it finds, the constant rate, is checked under both.
+    """
+    s, beta = sample.point
+    table = [
+        records(s, beta, float(size), path.multiple * float(size) ** (path.power * beta), runs, infinite=infinite)
+        for size in sizes(sample, path)
+    ]
+    return [
+        ray for index, run in enumerate(runs)
+        for ray in rays(f"{path.name}, {run.name}", "M", [row[index] for row in table])
+        if run.shape != "adversary" or ray.name.startswith("volterra")
+    ]  # fmt: skip
+
+
+def moderate_size(beta: float) -> float:
+    """A fixed model size whose window is six decades long (at least 10 features)."""
+    return float(max(10.0, math.floor(10.0 ** (6.0 / beta))))
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > math.exp(NOTHING) else NOTHING

@@ -1,0 +1,165 @@
+"""approximation-error and lemma:em-gap: what the features beyond M carry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sympy import Sum, exp, oo
+
+import fsl_num.spectrum as spectrum
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import DIGITS, sharp
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp, Statement
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.kernel.expansions import point_with_digits
+from fsl_num.paper.kernel.rays import DECADES, SMALLEST, power_law, whole_sizes
+from fsl_num.spectrum import approximation_error, exponential_sum
+from fsl_num.validation import Array
+from fsl_sym.proof import AllOf, Derivation, at_most, equals, order_at_most, same_order
+from fsl_sym.spectrum import approximation_error_asymptotics, signal, signal_gap
+from fsl_sym.symbols import M, N, beta, j, s, t
+
+
+def approximation_bounds() -> tuple[Derivation, ...]:
+    """delta_M from below and from above, for N infinite."""
+    both = approximation_error_asymptotics()
+    return both.from_below, both.from_above
+
+
+def approximation_rays(sample: Sample) -> list[Ray]:
+    """delta_M for N infinite, N = 2 M and N = M^(3/2) (N - M >= M once M >= 4)."""
+    s, beta = sample.point
+    log_size = np.linspace(math.log(4.0), math.log(10.0) * min(60.0, 200.0 / (1 + s * beta)), 20)
+    sizes = np.floor(np.exp(log_size))
+    every: dict[str, Callable[[float], float]] = {
+        "N infinite": lambda size: math.inf,
+        "N = 2 M": lambda size: 2.0 * size,
+        "N = M^(3/2)": lambda size: math.floor(size**1.5),
+    }
+    return [
+        Ray(
+            name,
+            np.log(sizes),
+            {"M": np.log(sizes)},
+            np.log([approximation_error(s, beta, size, features=features(size)) for size in sizes]),
+        )
+        for name, features in every.items()
+    ]
+
+
+def one_feature_more_rays(sample: Sample) -> list[Ray]:
+    """delta_M for N = M + 1, where N - M is not of the order of M."""
+    s, beta = sample.point
+    sizes = np.floor(np.logspace(2.0, 12.0, 20))
+    values = np.log([approximation_error(s, beta, size, features=size + 1) for size in sizes])
+    return [Ray("N = M + 1", np.log(sizes), {"M": np.log(sizes)}, values)]
+
+
+def _approximation_measured(sample: Sample) -> list[tuple[Any, Any]]:
+    return [
+        ({"M": size}, approximation_error(*point_with_digits(sample), size, digits=DIGITS))
+        for size in (10**3, 5 * 10**4)
+    ]
+
+
+def _approximation(sample: Sample) -> Sharp:
+    leading = approximation_error_asymptotics().leading
+    alpha = sample.point[0] * sample.point[1]
+    wrong = {
+        "half of it": leading / 2,
+        "1/beta dropped": leading * beta,
+        "1/(1 + s beta) for 1/(s beta)": leading * s * beta / (1 + s * beta),
+    }
+    # The two integrals differ by the factor (1 + 1/M)^-(s beta) >= 1 - s beta/M.
+    parameters = {"s": sample.s, "beta": sample.beta}
+    return sharp(leading, parameters, lambda point: alpha / point["M"], wrong, scale="M")
+
+
+def gap_rays(sample: Sample) -> list[Ray]:
+    """e_infinity(t) - e_M(t), summed from M + 1 on, at t = 0 and at multiples of M^beta."""
+    s, beta = sample.point
+    end = math.log(10.0) * min(DECADES / beta, SMALLEST / (1 + s * beta))
+    sizes = whole_sizes(end, 24)
+    rays = []
+    for multiple in (0.0, 0.1, 1.0, 10.0):
+        gaps = [exponential_sum(1 + s * beta, multiple * size**beta, beta, start=int(size) + 1) for size in sizes]
+        rays.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), {"M": np.log(sizes)}, np.log(gaps)))
+    return rays
+
+
+def completed_signal_rays(sample: Sample) -> list[Ray]:
+    """e_M(t) + delta_M against t from inside the window to far beyond; the variables are M and e_infinity(t)."""
+    s, beta = sample.point
+    # Far beyond the window e_infinity must be small against M^-(s beta): below it by (t/M^beta)^s, t up to 1e260. For
+    # small s that takes t = M^(4 beta); for large s M would stay so small that delta_M shows its next term.
+    far = 4.0 if s < 0.3 else 2.0
+    end = math.log(10.0) * SMALLEST / (s + 1.0)
+    rays = []
+    for power in (0.5, 1.0, far):
+        sizes = whole_sizes(min(end / (power * beta), math.log(10.0) * DECADES), 24)
+        t = sizes ** (power * beta)
+        both = [spectrum.signal(a, s, beta, m) + approximation_error(s, beta, m) for a, m in zip(t, sizes, strict=True)]
+        logs = {"M": np.log(sizes), "e_infinity": np.log(spectrum.signal(t, s, beta))}
+        rays.append(Ray(f"t = M^({power:g} beta)", np.log(sizes), logs, np.log(both)))
+    return rays
+
+
+def _completed_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return np.asarray(np.logaddexp(exponents["M"] * logs["M"], logs["e_infinity"]))
+
+
+def _only_signal(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return exponents["M"] * 0.0 * logs["M"] + logs["e_infinity"]
+
+
+def _gap(sample: Sample) -> Joint:
+    s, capacity = sample.point
+    completed = Equivalent(_completed_law, {"M": -s * capacity})
+    return Joint({"gap": power_law("upper", M=-s * capacity), "consequence": completed})
+
+
+def _gap_mutants(sample: Sample) -> dict[str, Statement]:
+    statement = _gap(sample)
+    dropped = Equivalent(_only_signal, {"M": 0.0})
+    return {"consequence without M^-(s beta)": Joint({**statement.parts, "consequence": dropped})}
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "approximation-error", "approximation-error", 845, "the approximation error is of the order M^-(s beta)",
+        "delta_M is of the order M^-(s beta) as long as N - M is at least of the order of M.",
+        same_order(Sum(j ** (-1 - s * beta), (j, M + 1, N)), M ** (-s * beta)), (MODEL, "N - M >= c M"),
+        approximation_rays, derive=approximation_bounds,
+    ),
+    Claim(
+        "approximation-error/one-more", "approximation-error", 845, "without N - M >~ M the order is another",
+        "With N = M + 1 the approximation error is of the order M^-(1 + s beta): the hypothesis N - M >~ M is needed.",
+        same_order(Sum(j ** (-1 - s * beta), (j, M + 1, M + 1)), M ** (-1 - s * beta)), (MODEL, equals(N, M + 1)),
+        one_feature_more_rays,
+        mutants=lambda sample: {"M^-(s beta)": power_law(M=-sample.point[0] * sample.point[1])},
+        role="own",
+    ),
+    Claim(
+        "lemma:em-gap", "lemma:em-gap", 2027, "the features beyond M carry at most M^-(s beta) of the signal",
+        "e_infinity(t) - e_M(t) <= C M^-(s beta) at every t, and so e_M + delta_M is of the order "
+        "e_infinity + M^-(s beta).",
+        AllOf((order_at_most(Sum(j ** (-1 - s * beta) * exp(-2 * j**-beta * t), (j, M + 1, oo)), M ** (-s * beta)),
+               same_order(signal() + M ** (-s * beta), signal(size=oo) + M ** (-s * beta)))),
+        (MODEL, "t >= 0, any M"),
+        lambda sample: {"gap": gap_rays(sample), "consequence": completed_signal_rays(sample)},
+        _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),
+        depends=("approximation-error",),
+    ),
+    Claim(
+        "approximation-error/sharp", "approximation-error", 845, "the constant of the approximation error",
+        "With N infinite, delta_M M^(s beta) tends to 1/(s beta), within a factor 1 - s beta/M.",
+        AllOf((at_most((M + 1) ** (-s * beta) / (s * beta), Sum(j ** (-1 - s * beta), (j, M + 1, oo))),
+               at_most(Sum(j ** (-1 - s * beta), (j, M + 1, oo)), M ** (-s * beta) / (s * beta)))),
+        (MODEL,), _approximation_measured, _approximation,
+        derive=lambda: (approximation_error_asymptotics().from_below, approximation_error_asymptotics().from_above),
+        role="stronger", strengthens="approximation-error",
+    ),
+)  # fmt: skip

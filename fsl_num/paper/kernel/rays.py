@@ -1,0 +1,112 @@
+"""Signal and kernel along rays to infinity, and the statements about them that several lemmas share.
+
+Rays know the hypotheses of the claims (where t lies against M^beta) and nothing of what is claimed there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.statements import Direction, Equivalent, Ray
+from fsl_num.functional import integrate_graded
+from fsl_num.spectrum import forgetting_kernel, signal
+from fsl_num.validation import Array
+
+Quantity = Callable[[float, float], float]
+"""(t, M) -> a positive number."""
+DECADES = 100.0
+"""Rays end at most there: far enough for s = 0.02, whose finite-M corrections fall like (t/M^beta)^s."""
+SMALLEST = 270.0
+"""No measured value is asked for below 1e-270."""
+QUADRATURE = 1e-10
+"""The quadrature's own error bound is below this, relative."""
+
+
+def decades(power: float) -> float:
+    """Natural logarithm of the last time at which t^-power can still be held."""
+    return math.log(10.0) * min(DECADES, SMALLEST / power)
+
+
+def the_signal(sample: Sample) -> Quantity:
+    """e_M(t)."""
+    s, beta = sample.point
+    return lambda t, size: float(signal(t, s, beta, size))
+
+
+def the_kernel(sample: Sample) -> Quantity:
+    """K_M(t)."""
+    beta = sample.point[1]
+    return lambda t, size: float(forgetting_kernel(t, beta, size))
+
+
+def whole_sizes(last_log: float, count: int) -> Array:
+    """``count`` (or fewer) distinct whole sizes from 1 to exp(last_log), evenly spread in the logarithm."""
+    return np.unique(np.floor(np.exp(np.linspace(0.0, last_log, count))))
+
+
+def joined_ray(
+    quantity: Quantity, beta: float, power: float, multiple: float, end: float, *, clock: str = "t", count: int = 24
+) -> Ray:
+    """Along t = multiple M^(power beta) until log t = ``end``; the scale is log t, or log M where clock is "M"."""
+    sizes = whole_sizes(end / (power * beta), count)
+    log_size = np.log(sizes)
+    log_t = math.log(multiple) + power * beta * log_size
+    values = np.log([quantity(math.exp(a), b) for a, b in zip(log_t, sizes, strict=True)])
+    name = f"t = {multiple:g} M^({power:g} beta)"
+    return Ray(name, log_t if clock == "t" else log_size, {"t": log_t, "M": log_size}, values)
+
+
+def alone_ray(quantity: Quantity, size: float, start: float, end: float, count: int = 24) -> Ray:
+    """Along t alone, log t from ``start`` to ``end`` (falling: towards t = 0), at one model size."""
+    log_t = np.linspace(start, end, count)
+    values = np.log([quantity(math.exp(each), size) for each in log_t])
+    logs = {"t": log_t} if math.isinf(size) else {"t": log_t, "M": np.full(count, math.log(size))}
+    return Ray(f"M = {size:g}, log t to {end:.0f}", np.abs(log_t - start) + 1.0, logs, values)
+
+
+def window_rays(quantity: Quantity, sample: Sample, power: float) -> list[Ray]:
+    """Inside and at the edge of 1 <= t <= c M^beta."""
+    beta, end = sample.point[1], decades(power)
+    return [joined_ray(quantity, beta, *each, end) for each in ((0.5, 1.0), (1.0, 0.25), (1.0, 1.0), (1.0, 4.0))]
+
+
+def everywhere_rays(quantity: Quantity, sample: Sample, power: float) -> list[Ray]:
+    """All t > 0: infinite M, t to 0, beyond t = M^beta at a fixed M, and t = M^beta."""
+    beta, end = sample.point[1], decades(power)
+    # exp(-2 t/M^beta) stays above 1e-220 for t below 250 M^beta.
+    beyond = math.log(250.0) + beta * math.log(100.0)
+    return [
+        alone_ray(quantity, math.inf, 0.0, end),
+        alone_ray(quantity, math.inf, 0.0, -40.0),
+        alone_ray(quantity, 100.0, 0.0, beyond),
+        joined_ray(quantity, beta, 1.0, 1.0, end),
+    ]
+
+
+def kernel_from(start: float, beta: float, size: int) -> float:
+    """int_start^infinity K_M by quadrature up to t = 60 M^beta (the rest is below exp(-120) of it)."""
+
+    def shifted(t: Array) -> Array:
+        return np.asarray(forgetting_kernel(start + t, beta, size))
+
+    return integrate_graded(shifted, 60.0 * size**beta).value
+
+
+def monomial(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    """Log of a product of powers, one for each exponent."""
+    terms = [power * logs[name] for name, power in exponents.items()]
+    return np.asarray(sum(terms[1:], terms[0]), dtype=np.float64)
+
+
+def power_law(direction: Direction = "both", **exponents: float) -> Equivalent:
+    """The statement that a quantity is a product of powers, up to constants."""
+    return Equivalent(monomial, exponents, direction=direction)
+
+
+def kernel_power(sample: Sample) -> float:
+    """2 - 1/beta."""
+    return 2.0 - 1.0 / sample.point[1]

@@ -1,0 +1,163 @@
+"""lemma:ke-power: the powers of the signal e_M and of the forgetting kernel K_M, and their sharp constants."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sympy import Rational, exp, gamma, oo, uppergamma
+
+import fsl_num.spectrum as spectrum
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import DIGITS, Point, number, sharp
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.kernel.expansions import KERNEL, SIGNAL, TIMES, point_with_digits, sharp_sum
+from fsl_num.paper.kernel.rays import (
+    Quantity,
+    alone_ray,
+    decades,
+    everywhere_rays,
+    kernel_power,
+    monomial,
+    the_kernel,
+    the_signal,
+    window_rays,
+)
+from fsl_sym.harmonic_sums import expansion_derivation
+from fsl_sym.proof import AllOf, Formula, at_least, at_most, order_at_most, same_order, within
+from fsl_sym.spectrum import finite_kernel, finite_signal, forgetting_kernel, signal
+from fsl_sym.symbols import M, beta, s, t
+
+FLOAT_SUM = 3e-14
+"""Relative error of the sums in floats."""
+WINDOW = (at_least(t, 1), at_most(t, M**beta), "tested up to 4 M^beta")
+
+
+def infinite_rays(quantity: Quantity, power: float) -> list[Ray]:
+    """M infinite, t from 0 to infinity, with the variable 1 + t."""
+    rays = []
+    for end in (decades(power), -30.0):
+        ray = alone_ray(quantity, math.inf, 0.0, end)
+        rays.append(Ray(ray.name, ray.scale, {"1 + t": np.logaddexp(0.0, ray.logs["t"])}, ray.values))
+    return rays
+
+
+def _kernel_measured(sample: Sample) -> list[tuple[Any, Any]]:
+    return [
+        ({"t": time}, spectrum.forgetting_kernel(time, point_with_digits(sample)[1], digits=DIGITS)) for time in TIMES
+    ]
+
+
+def _crossover_measured(sample: Sample) -> list[tuple[Any, Any]]:
+    found = []
+    for size in (10**4, 10**7):
+        for multiple in (0.02, 1.0, 5.0):
+            time = multiple * float(size) ** sample.point[1]
+            found.append(({"M": size, "t": time}, spectrum.forgetting_kernel(time, sample.point[1], size)))
+    return found
+
+
+def _crossover(sample: Sample) -> Sharp:
+    form = finite_kernel()
+    parameters = {"beta": sample.beta}
+    infinite = KERNEL().expression
+
+    def allowed(point: Point) -> float:
+        """The proved bound on sum minus integral, and the rounding of a sum of floats and of the rate at its end."""
+        values = {**parameters, **point}
+        relative = float(number(form.error, values) / number(form.approximation, values))
+        return float(relative + FLOAT_SUM + 1e-15 * float(point["t"]) * float(point["M"]) ** -sample.point[1])
+
+    wrong = {
+        "M infinite": infinite,
+        "the crossover at 2 M^beta": form.approximation.subs(M, M * 2 ** (1 / beta)),
+        "Gamma argument off by 1/2": form.approximation.replace(
+            uppergamma, lambda order, start: uppergamma(order + Rational(1, 2), start)
+        ),
+    }
+    return sharp(form.approximation, parameters, allowed, wrong)
+
+
+def _infinite(sample: Sample) -> Joint:
+    return Joint(
+        {
+            "signal": Equivalent(monomial, {"1 + t": -sample.point[0]}),
+            "kernel": Equivalent(monomial, {"1 + t": -kernel_power(sample)}),
+        }
+    )
+
+
+def _infinite_measured(sample: Sample) -> dict[str, Any]:
+    return {
+        "signal": infinite_rays(the_signal(sample), sample.point[0]),
+        "kernel": infinite_rays(the_kernel(sample), kernel_power(sample)),
+    }
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the signal falls like t^-s inside the window",
+        "e_M(t) is of the order of t^-s for 1 <= t <= c M^beta, uniformly in M.",
+        same_order(signal(), t**-s), (MODEL, *WINDOW),
+        lambda sample: window_rays(the_signal(sample), sample, sample.point[0]),
+        derive=lambda: finite_signal().derivation,
+    ),
+    Claim(
+        "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
+        "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= c M^beta, uniformly in M.",
+        same_order(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, *WINDOW),
+        lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)),
+        derive=lambda: finite_kernel().derivation,
+    ),
+    Claim(
+        "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "the signal is at most of the order t^-s at all times",
+        "e_M(t) <= C t^-s for every t > 0 and every M, C depending on s and beta only.",
+        order_at_most(signal(), t**-s), (MODEL, "t > 0, any M"),
+        lambda sample: everywhere_rays(the_signal(sample), sample, sample.point[0]),
+        derive=lambda: finite_signal().derivation,
+    ),
+    Claim(
+        "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "the kernel is at most t^-(2-1/beta) at all times",
+        "K_M(t) <= C t^-(2-1/beta) for every t > 0 and every M, C depending on beta only.",
+        order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0, any M"),
+        lambda sample: everywhere_rays(the_kernel(sample), sample, kernel_power(sample)),
+        derive=lambda: finite_kernel().derivation,
+    ),
+    Claim(
+        "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers of 1 + t from t = 0 on",
+        "e_infinity(t) is of the order (1+t)^-s and K_infinity(t) of the order (1+t)^-(2-1/beta) for all t >= 0.",
+        AllOf((same_order(signal(size=oo), (1 + t) ** -s),
+               same_order(forgetting_kernel(size=oo), (1 + t) ** (1 / beta - 2)))),
+        (MODEL, "M infinite", "t >= 0"), _infinite_measured, _infinite,
+    ),
+    Claim(
+        "lemma:ke-power/signal-sharp", "lemma:ke-power", 1953, "the constant of the signal",
+        "e_infinity(t) t^s tends to Gamma(s)/(beta 2^s), with an exponentially small rest.",
+        Formula(signal(size=oo), "expands", gamma(s) / (beta * 2**s * t**s), t, oo), (MODEL,),
+        lambda sample: [({"t": time}, spectrum.signal(time, *point_with_digits(sample), digits=DIGITS))
+                        for time in TIMES],
+        lambda sample: sharp_sum(sample, SIGNAL().expression, s, 1 + sample.s * sample.beta, 1.0, "t"),
+        derive=lambda: expansion_derivation("signal", "signal", SIGNAL(), "lemma:ke-power"),
+        role="stronger", strengthens="lemma:ke-power/infinite",
+    ),
+    Claim(
+        "lemma:ke-power/kernel-sharp", "lemma:ke-power", 1953, "the constant of the kernel",
+        "K_infinity(t) t^(2-1/beta) tends to Gamma(2-1/beta)/(beta 2^(2-1/beta)), with an exponentially small rest.",
+        Formula(forgetting_kernel(size=oo), "expands",
+                2 ** (1 / beta - 2) * t ** (1 / beta - 2) * gamma(2 - 1 / beta) / beta, t, oo), (MODEL,),
+        _kernel_measured,
+        lambda sample: sharp_sum(sample, KERNEL().expression, 2 - 1 / beta, 2 * sample.beta, 1.0, "t"),
+        derive=lambda: expansion_derivation("kernel", "kernel", KERNEL(), "lemma:ke-power"),
+        role="stronger", strengthens="lemma:ke-power/infinite",
+    ),
+    Claim(
+        "lemma:ke-power/crossover", "lemma:ke-power", 1959, "the kernel at the edge of the window",
+        "K_M(t) is (2t)^(1/beta-2) Gamma(2-1/beta, 2t/M^beta)/beta within exp(-2) t^-2, for every M and t.",
+        within(forgetting_kernel(), (2 * t) ** (1 / beta - 2) * uppergamma(2 - 1 / beta, 2 * t * M**-beta) / beta,
+               exp(-2) * t**-2),
+        (MODEL, "t > 0, any M"), _crossover_measured, _crossover, derive=lambda: finite_kernel().derivation,
+        role="stronger", strengthens="lemma:ke-power/kernel-window",
+    ),
+)  # fmt: skip

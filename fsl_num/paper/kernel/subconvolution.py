@@ -1,0 +1,204 @@
+"""lem: half-scale, lemma:convolution-kernel and cor: contraction: the kernel at half the time, and with itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sympy import Integral, Sum, exp, gamma, log, oo, zeta
+
+import fsl_num.spectrum as spectrum
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import Point, number, sharp, smooth_sum_error
+from fsl_num.claims.statements import Equivalent, Ray, Sharp, Statement
+from fsl_num.functional import integrate_graded
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.kernel.expansions import KERNEL
+from fsl_num.paper.kernel.rays import (
+    QUADRATURE,
+    Quantity,
+    alone_ray,
+    joined_ray,
+    kernel_from,
+    kernel_power,
+    monomial,
+    power_law,
+    window_rays,
+)
+from fsl_num.validation import Array
+from fsl_sym.proof import at_most, equals, order_at_most, same_order, tends
+from fsl_sym.spectrum import eigenvalue, forgetting_kernel, kernel_mass
+from fsl_sym.symbols import M, beta, j, t, z
+
+CONVOLUTION = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t))
+
+
+def half_scale(sample: Sample) -> Quantity:
+    """K_M(t/2)/K_M(t)."""
+    beta = sample.point[1]
+    return lambda t, size: float(
+        spectrum.forgetting_kernel(0.5 * t, beta, size) / spectrum.forgetting_kernel(t, beta, size)
+    )
+
+
+def beyond_window_rays(sample: Sample) -> list[Ray]:
+    """log(K_M(t/2)/K_M(t)) for t >> M^beta: t alone at M = 1000, and M alone at t = 250 M^beta and M^(1/4) M^beta."""
+    beta, ratio = sample.point[1], half_scale(sample)
+    rays = []
+    for name, sizes, multiples in (
+        ("M = 1000, t to 300 M^beta", np.full(12, 1e3), np.geomspace(60.0, 300.0, 12)),
+        ("t = 250 M^beta", np.floor(np.geomspace(30.0, 3e4, 12)), np.full(12, 250.0)),
+    ):
+        log_t = np.log(multiples) + beta * np.log(sizes)
+        values = np.log(np.log([ratio(math.exp(a), m) for a, m in zip(log_t, sizes, strict=True)]))
+        scale = log_t if name.startswith("M") else np.log(sizes)
+        rays.append(Ray(name, scale, {"t": log_t, "M": np.log(sizes)}, values))
+    return rays
+
+
+def self_convolution(t: float, beta: float, size: float) -> float:
+    """(K_M * K_M)(t) by graded quadrature of one half, doubled (the integrand is symmetric about t/2)."""
+
+    def integrand(z: Array) -> Array:
+        return np.asarray(spectrum.forgetting_kernel(z, beta, size) * spectrum.forgetting_kernel(t - z, beta, size))
+
+    return 2.0 * integrate_graded(integrand, 0.5 * t).value
+
+
+def convolution_ratio(sample: Sample) -> Quantity:
+    """(K_M * K_M)(t)/K_M(t)."""
+    beta = sample.point[1]
+    return lambda t, size: self_convolution(t, beta, size) / float(spectrum.forgetting_kernel(t, beta, size))
+
+
+def convolution_rays(sample: Sample, ends: Sequence[tuple[float, float]]) -> list[Ray]:
+    """The ratio along t = multiple M^(power beta) up to t = 1e40."""
+    ratio, end = convolution_ratio(sample), math.log(1e40)
+    return [joined_ray(ratio, sample.point[1], *each, end, count=8) for each in ends]
+
+
+def single_mode_rays(sample: Sample) -> list[Ray]:
+    """(K_1 * K_1)(t)/K_1(t): one feature, t growing far beyond M^beta = 1."""
+    ratio = convolution_ratio(sample)
+    log_t = np.linspace(0.0, math.log(250.0), 12)
+    return [Ray("M = 1", log_t, {"t": log_t}, np.log([ratio(math.exp(each), 1.0) for each in log_t]))]
+
+
+def measured_mass(sample: Sample) -> list[tuple[Any, Any]]:
+    """2 int_0^infinity K_M by quadrature up to t = 60 M^beta (the rest is below exp(-120) of it)."""
+    return [({"M": size}, 2.0 * kernel_from(0.0, sample.point[1], size)) for size in (1, 7, 200)]
+
+
+def _convolution_measured(sample: Sample) -> list[tuple[Any, Any]]:
+    capacity = sample.point[1]
+    found = []
+    for time in (1e8, 1e12):
+        ratio = self_convolution(time, capacity, float("inf")) / spectrum.forgetting_kernel(time, capacity)
+        found.append(({"t": time}, ratio))
+    return found
+
+
+def _convolution(sample: Sample) -> Sharp:
+    r"""tr(H) and the next two terms.
+
+    The Laplace transform of K is tr(H)/2 + A p^alpha + p/8 + ..., alpha = 1 - 1/beta, A = kappa Gamma(-alpha) with
+    kappa t^-(1+alpha) the limit of K; the coefficient of p is -zeta(0)/4, that of p^2 is zeta(-beta)/8. Its square,
+    transformed back term by term and divided by K, is the expression; what is left begins with t^-2 (from p^(2+alpha)).
+    """
+    alpha = 1 - 1 / beta
+    kappa = KERNEL().terms[0].coefficient
+    second = kappa * gamma(-alpha) ** 2 / gamma(-2 * alpha) * t**-alpha
+    third = -(1 + alpha) / (4 * t)
+    capacity = sample.point[1]
+
+    def allowed(point: Point) -> float:
+        # Twice |zeta(-beta)|/4 (1 + alpha)(2 + alpha) t^-2 is below 10 t^-2 for beta <= 6; the quadrature asks 1e-10.
+        kernel = float(number(KERNEL().expression, {"beta": sample.beta, "t": point["t"]}))
+        time = float(point["t"])
+        return 10.0 * time**-2 + 1e-10 + smooth_sum_error(2 * capacity, time, capacity) / kernel
+
+    wrong = {
+        "half the trace": zeta(beta) / 2 + second + third,
+        "the next term dropped": zeta(beta) + third,
+        "the next term with the other sign": zeta(beta) - second + third,
+    }
+    if sample.beta == 2:  # 1/Gamma(-2 alpha) vanishes there, and with it the next term
+        wrong = {"half the trace": zeta(beta) / 2 + third, "twice the trace": 2 * zeta(beta) + third}
+        return sharp(zeta(beta) + third, {"beta": sample.beta}, allowed, wrong, scale="t")
+    return sharp(zeta(beta) + second + third, {"beta": sample.beta}, allowed, wrong, scale="t")
+
+
+def _mass(sample: Sample) -> Statement:
+    total = Sum(eigenvalue(), (j, 1, M))
+    wrong = {"half of it": total / 2, "twice it": 2 * total, "M infinite": zeta(beta) + 0 * M}
+    return sharp(total, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
+
+
+def _convolution_bound(sample: Sample) -> Statement:
+    return power_law("upper", t=0.0)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "lem: half-scale", "lem: half-scale", 739, "the kernel at half the time is of its own order",
+        "K_M(t/2)/K_M(t) lies between positive constants for all t <= c M^beta.",
+        same_order(forgetting_kernel(t / 2) / forgetting_kernel(), 1),
+        (MODEL, "t <= c M^beta (tested up to c = 4, and t to 0)"),
+        lambda sample: [
+            *window_rays(half_scale(sample), sample, kernel_power(sample)),
+            alone_ray(half_scale(sample), 1e6, 0.0, -30.0),
+        ],
+        lambda sample: power_law(t=0.0), depends=("lemma:ke-power/kernel-window",),
+    ),
+    Claim(
+        "lem: half-scale/beyond", "lem: half-scale", 739, "beyond the window the ratio grows exponentially",
+        "log(K_M(t/2)/K_M(t)) is of the order t M^-beta for t >> M^beta: the hypothesis t <~ M^beta is needed.",
+        same_order(log(forgetting_kernel(t / 2) / forgetting_kernel()), t * M**-beta),
+        (MODEL, "t >> M^beta (tested from 60 to 300 M^beta)"),
+        beyond_window_rays,
+        mutants=lambda sample: {"bounded, as inside the window": Equivalent(monomial, {"t": 0.0, "M": 0.0})},
+        role="own",
+    ),
+    Claim(
+        "lemma:convolution-kernel", "lemma:convolution-kernel", 2129, "the kernel convolved with itself, t <= M^beta",
+        "(K_M * K_M)(t) <= C K_M(t) for all t <= M^beta, with C independent of t and M.",
+        order_at_most(CONVOLUTION, forgetting_kernel()), (MODEL, at_most(t, M**beta)),
+        lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 1.0))),
+        _convolution_bound, depends=("lem: half-scale", "lemma:convolution-kernel/mass"),
+    ),
+    Claim(
+        "cor: contraction", "cor: contraction", 769, "subconvolution up to multiples of M^beta",
+        "(K_M * K_M)(t) <= C K_M(t) for t <= c M^beta, with C independent of t and M (checked for c = 1/4 and 8).",
+        order_at_most(CONVOLUTION, forgetting_kernel()),
+        (MODEL, "t <= c M^beta"),
+        lambda sample: convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),
+        _convolution_bound, depends=("lem: half-scale",),
+    ),
+    Claim(
+        "lemma:convolution-kernel/beyond", "lemma:convolution-kernel", 2129, "one feature: the bound fails beyond",
+        "With M = 1 the ratio (K_M * K_M)(t)/K_M(t) is t, which no constant bounds: the hypothesis t <= M^beta is "
+        "needed.",
+        same_order(Integral(exp(-2 * z) * exp(-2 * (t - z)), (z, 0, t)) / exp(-2 * t), t), (MODEL, "M = 1, all t"),
+        single_mode_rays,
+        mutants=lambda sample: {"bounded": _convolution_bound(sample)},
+        role="own",
+    ),
+    Claim(
+        "lemma:convolution-kernel/mass", "lemma:convolution-kernel", 2160, "the mass of the kernel is half the trace",
+        "2 int_0^infinity K_M = sum_{j<=M} lambda_j, which is at most tr(H).",
+        equals(Integral(2 * forgetting_kernel(), (t, 0, oo)), Sum(eigenvalue(), (j, 1, M))),
+        (MODEL, "M finite (tr(H) - the sum is the positive rest)"), measured_mass, _mass,
+        derive=kernel_mass,
+        role="argument",
+    ),
+    Claim(
+        "cor: contraction/sharp", "cor: contraction", 769, "the constant of the subconvolution is the trace",
+        "For M infinite (K * K)(t)/K(t) tends to tr(H); the next terms are of the orders t^(1/beta-1) and 1/t.",
+        tends(Integral(forgetting_kernel(t - z, oo) * forgetting_kernel(z, oo), (z, 0, t))
+              / forgetting_kernel(t, oo), t, oo, zeta(beta)),
+        (MODEL, "M infinite"), _convolution_measured, _convolution,
+        role="own",
+    ),
+)  # fmt: skip

@@ -1,0 +1,114 @@
+"""ass:capacity, assump:capacity-kernel and subsec:source-capacity: the trace, richer kernels, standardised features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+from sympy import Function, Integer, KroneckerDelta, Sum, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Equivalent, Joint, Ray
+from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, norm
+from fsl_num.paper.model.measurements import cloud
+from fsl_num.paper.model.spaces import LAST, SIZE, log_law, log_sums, own_eigenvalues, power_law
+from fsl_num.paper.model.tables import Interval, Numbers, table
+from fsl_sym import kernel_spaces
+from fsl_sym.proof import AllOf, at_most, equals, less
+from fsl_sym.symbols import C, N, beta, j
+
+other, eigenvalue_at = Symbol("k", integer=True, positive=True), Function("lambda")
+CONSTANTS = (0.5, 2.0)
+"""The eigenvalues are these multiples of j^-beta in turn, over blocks of indices: what two-sided bounds leave free."""
+_gram, _distance = Function("G"), Symbol("d", nonnegative=True)
+_SYSTEM = ("G(j, k) is the mean of phi^_j phi^_k", "d is the distance of phi^_1 phi^_2 from their span")
+_ORTHONORMAL = equals(_gram(j, other), KroneckerDelta(j, other))
+
+
+def traces(sample: Sample) -> Mapping[str, list[Ray]]:
+    """tr H as N grows, for eigenvalues between two multiples of j^-beta; and for beta = 1."""
+    fine = np.linspace(30.0, LAST, 24 * 30)
+    logs = fine[29::30]
+    found = {}
+    for name, exponent in (("beta", sample.point[1]), ("one", 1.0)):
+        whole = np.exp(log_sums(exponent, [float(each) for each in fine]))
+        parts = np.diff(np.concatenate([[0.0], whole]))
+        constants = np.resize(CONSTANTS, fine.size)
+        constants[0] = constants.mean()  # the first block is long in logarithms
+        uneven = np.cumsum(parts * constants)
+        found[name] = [
+            Ray("one constant", logs, {"N": logs}, np.log(whole[29::30])),
+            Ray("constants in turn", logs, {"N": logs}, np.log(uneven[29::30])),
+        ]
+    return found
+
+
+def trace_statement(sample: Sample) -> Joint:
+    """tr H is bounded in N; for beta = 1 it is of the order of log N."""
+    bounded = Equivalent(power_law, {"N": 0.0}, direction="upper")
+    log = Equivalent(log_law, {"log N": 1.0}, frozenset({"log N"}), logarithmic=True)
+    return Joint({"beta": bounded, "one": log})
+
+
+def richer_ratios(sample: Sample) -> list[float]:
+    """||f||_K^2 for beta over that for a larger beta, for the first eigenfunction and random functions."""
+    generator = np.random.default_rng([sample.seed, 33])
+    found = []
+    for amplitudes in (np.eye(SIZE)[0], *generator.standard_normal((6, SIZE))):
+        larger = own_eigenvalues(sample, sample.point[1] + generator.uniform(0.1, 2.0))
+        found.append(float((amplitudes**2 @ (1.0 / own_eigenvalues(sample))) / (amplitudes**2 @ (1.0 / larger))))
+    return found
+
+
+def standardised(sample: Sample) -> Numbers:
+    """Means of products of the standardised normal features; how far the product of two is from their span."""
+    xi, chance = cloud("gaussian", 4)
+    pair = xi[:, 0] * xi[:, 1]
+    seen = (xi.T * chance) @ pair
+    return {"products": (xi.T * chance) @ xi, "distance": np.array([chance @ (pair - xi @ seen) ** 2])}
+
+
+def standardised_formula(sample: Sample, *, basis: bool = False, scale: float = 1.0) -> Numbers:
+    """Orthonormal; ``basis``: nothing is left outside the span."""
+    return {"products": scale * np.eye(4), "distance": np.array([0.0 if basis else 1.0])}
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "ass:capacity", "ass:capacity", 318, "the trace is bounded in the number of features",
+        "For eigenvalues between two multiples of j^-beta, beta > 1, tr H <= C for every N: at most c (1 + 1/(beta - "
+        "1)). At beta = 1 it is of the order of log N, so that the condition is needed.",
+        at_most(Sum(eigenvalue_at(j), (j, 1, N)), C * (1 + 1 / (beta - 1))),
+        (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N up to 1e299",
+         "eigenvalues between 1/2 and 2 times j^-beta"), traces,
+        trace_statement, derive=kernel_spaces.trace_derivation, family="spaces",
+    ),
+    Claim(
+        "subsec:source-capacity/basis", "subsec:source-capacity", 316,
+        "the standardised features are a basis of L^2, as printed",
+        "phi_j/lambda_j^(1/2), j <= N, are an orthonormal basis of L^2(D). For normal features phi^_1 phi^_2 has norm "
+        "1 and is orthogonal to all of them, whatever N.",
+        AllOf((_ORTHONORMAL, equals(_distance, 0))), ("normal features", *_SYSTEM), standardised,
+        table(partial(standardised_formula, basis=True), EXACT, {}),
+        corrected_by="subsec:source-capacity/orthonormal", family="spaces",
+    ),
+    Claim(
+        "subsec:source-capacity/orthonormal", "subsec:source-capacity", 316,
+        "the standardised features are an orthonormal system",
+        "E phi^_j phi^_k = delta_jk; they span a subspace of L^2(D), in which f* lies. It is a proper one for normal "
+        "features: the square of the distance of phi^_1 phi^_2 from it is 1.",
+        AllOf((_ORTHONORMAL, equals(_distance, 1))), ("normal features", *_SYSTEM), standardised,
+        table(standardised_formula, EXACT, {"a basis": {"basis": True}, "norm 2": {"scale": 2.0}}),
+        family="spaces", role="corrected",
+    ),
+    Claim(
+        "assump:capacity-kernel", "assump:capacity-kernel", 1293, "a smaller beta gives a larger space",
+        "With one system of eigenfunctions the squared norm of H_K for beta is at most that for a larger beta: its "
+        "space is larger.",
+        at_most(norm(Integer(1)), norm(Integer(1), beta + DELTA)), (CAPACITY, "one orthonormal system"),
+        richer_ratios,
+        lambda sample: Interval(-np.inf, 1.0, 1e-12, attained=False),
+        derive=kernel_spaces.richer_derivation, family="spaces",
+    ),
+)  # fmt: skip

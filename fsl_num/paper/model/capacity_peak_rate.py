@@ -1,0 +1,114 @@
+"""sec: effect-lrs: what more capacity does to the optimal peak rate of one task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sympy import Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Ray, growth
+from fsl_num.paper.model.formulas import ALPHA, best_peak, spent
+from fsl_num.paper.model.tuned_laws import ONE_TASK, budgets_of, least_risk, richer
+from fsl_sym.allocation import optimal_allocation
+from fsl_sym.capacity_comparison import peak_rate_derivation
+from fsl_sym.order import Order
+from fsl_sym.proof import AllOf, same_order
+from fsl_sym.symbols import C, beta
+
+_falling = spent ** (-(1 + ALPHA - beta) / (2 + ALPHA))
+PEAK_PRINTED: Final = same_order(best_peak(C), _falling)
+_smallest, _largest = Symbol("gamma_min", positive=True), Symbol("gamma_max", positive=True)
+PEAK_RANGE: Final = AllOf((same_order(_smallest, _falling), same_order(_largest, 1)))
+EXPONENTIAL = ("exp-decay", "compute")
+
+
+def _ends(s: Any, beta: Any) -> tuple[Order, Order]:
+    found = optimal_allocation(*EXPONENTIAL).at(s, beta).quantities["peak_lr"]
+    assert found.lower is not None and found.upper is not None
+    return found.lower, found.upper
+
+
+def _priced(s: Any, beta: Any, rate: Order, budgets: tuple[float, ...]) -> tuple[Ray, ...]:
+    """The risk at a peak rate over the least risk."""
+    best = least_risk(*EXPONENTIAL, float(s), float(beta), budgets=budgets)
+    own = least_risk(*EXPONENTIAL, float(s), float(beta), (float(rate.power), float(rate.log_power)), budgets)
+    return (Ray(own.name, own.scale, own.logs, own.values - best.values, own.settled),)
+
+
+def _wanted(sample: Sample) -> tuple[tuple[Any, Any], tuple[Any, Any], Order, Order]:
+    own, other = (sample.s, sample.beta), richer(sample)["within"]
+    return own, other, _ends(*own)[0], _ends(*other)[0]
+
+
+def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
+    """What peak rates cost under exponential decay and a compute budget: of order 1, and the smallest optimal ones."""
+    own, other, low, lower = _wanted(sample)
+    budgets = budgets_of(sample)
+    return {
+        "order 1": _priced(*own, Order(0), budgets),
+        "order 1, higher capacity": _priced(*other, Order(0), budgets),
+        "the smallest": _priced(*own, low, budgets),
+        "the smallest, higher capacity": _priced(*other, lower, budgets),
+        "that of the higher capacity at the lower one": _priced(*own, lower, budgets),
+    }
+
+
+def peak_rate_statement(sample: Sample) -> Joint:
+    """Corrected: order 1 and the smallest are optimal; the smallest of the higher capacity is too small for the lower.
+
+    With too small a rate bias and approximation decide, (gamma C/(M log C))^-s and M^-alpha, at their balance (gamma
+    C/log C)^(-alpha/(1 + beta)): a rate smaller by a factor costs the power -alpha/(1 + beta) of it.
+    """
+    own, _, low, lower = _wanted(sample)
+    lost = -own[0] * own[1] / (1 + own[1])
+    free = growth(0.0, 0.0)
+    power, log_power = (float(lost * (one - other)) for one, other in (
+        (lower.power, low.power), (lower.log_power, low.log_power)))  # fmt: skip
+    return Joint(
+        {
+            "order 1": free,
+            "order 1, higher capacity": free,
+            "the smallest": free,
+            "the smallest, higher capacity": free,
+            "that of the higher capacity at the lower one": growth(power, log_power),
+        }
+    )
+
+
+def printed_peak_rate(sample: Sample) -> Joint:
+    """As printed: gamma_opt must fall with C, so that a rate of order 1 costs more and more, at either capacity.
+
+    By how much is not printed: as much as a rate that is too small by the same factor.
+    """
+    own, other, low, lower = _wanted(sample)
+    alpha = own[0] * own[1]
+    bad = {
+        "order 1": -low.power * alpha / (1 + own[1]),
+        "order 1, higher capacity": -lower.power * alpha / (1 + other[1]),
+    }
+    parts = dict(peak_rate_statement(sample).parts)
+    return Joint(parts | {name: growth(float(power), 0.0) for name, power in bad.items()})
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "sec: effect-lrs/peak-rate-and-capacity", "sec: effect-lrs", 1005,
+        "gamma_opt falls with C and with a smaller beta, as printed",
+        "Exponential decay, easy, compute: the optimal peak rate falls with C and is smaller for a higher capacity. A "
+        "rate of order 1 is as good, at every C and every capacity.",
+        PEAK_PRINTED, ONE_TASK,
+        peak_rate_costs, printed_peak_rate, regimes=("easy",),
+        corrected_by="sec: effect-lrs/smallest-peak-rate-and-capacity", family="capacity-peak-rates",
+    ),
+    Claim(
+        "sec: effect-lrs/smallest-peak-rate-and-capacity", "sec: effect-lrs", 1005,
+        "the smallest optimal gamma falls with C and with a smaller beta",
+        "Exponential decay, easy, compute: the smallest optimal peak rate falls with C and is smaller for a higher "
+        "capacity, at which a lower one would be undertrained; a rate of order 1 stays optimal.",
+        PEAK_RANGE, ONE_TASK,
+        peak_rate_costs, peak_rate_statement, derive=peak_rate_derivation, regimes=("easy",),
+        family="capacity-peak-rates", role="corrected",
+    ),
+)  # fmt: skip

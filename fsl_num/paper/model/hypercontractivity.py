@@ -1,0 +1,162 @@
+"""assumption: hypercontractivity and lem:4th_moment_estim: the fourth moments of the features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from sympy import Expr, MatrixSymbol, Max, Min, Trace
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Sharp, Statement
+from fsl_num.paper.model.formulas import KURTOSES, KURTOSIS, LEAST, MOST, SPECTRUM, H, best_constants
+from fsl_num.paper.model.measurements import FEATURE_COUNT, cloud, eigenvalues, extreme_vectors
+from fsl_num.paper.model.statements import Bracket, Operator
+from fsl_num.validation import Array
+from fsl_sym.model_identities import FEATURES, PHI
+from fsl_sym.proof import AllOf, Mean, at_most, equals
+
+_A = MatrixSymbol("A", FEATURES, FEATURES)
+_along = MatrixSymbol("d", FEATURES, 1)
+_FOURTH = Mean(PHI * PHI.T * _A * PHI * PHI.T) - H * _A * H
+BEST_CONSTANTS: Final = AllOf(
+    (equals(LEAST, Min(1, (KURTOSIS - 1) / 2)), equals(MOST, Max(KURTOSIS - 1, 2 - (3 - KURTOSIS) / FEATURES)))
+)
+INDEPENDENT = ("uniform", "rademacher", "laplace")
+NORMAL = "normal features of covariance H"
+ENTRY_ROUNDING = 1e-8
+"""Entries are sums of 81 terms, each at most lambda_4^-1 < 5e3 times as large as the entry, and then some."""
+
+
+def _hypercontractive(base: MatrixSymbol, least: Expr | int, most: Expr | int) -> AllOf:
+    """least tr(HA) base <= E[phi phi'A phi phi'] - HAH <= most tr(HA) base, in every direction d."""
+    own, unit = Trace(_along.T * _FOURTH * _along), Trace(H * _A) * Trace(_along.T * base * _along)
+    return AllOf((at_most(least * unit, own), at_most(own, most * unit)))
+
+
+HYPERCONTRACTIVITY_PRINTED, HYPERCONTRACTIVITY = _hypercontractive(_A, LEAST, MOST), _hypercontractive(H, 1, 2)
+FOURTH_MOMENTS: Final = AllOf((equals(_FOURTH, Trace(H * _A) * H + H * _A * H), *HYPERCONTRACTIVITY.parts))
+
+
+def matrix_bound(each: Operator, rho: float) -> Array:
+    """rho size matrix: rho tr(HA) A."""
+    assert each.matrix is not None
+    return rho * each.size * each.matrix
+
+
+@lru_cache(maxsize=64)
+def fourth_moments(family: str, sample: Sample) -> tuple[Operator, ...]:
+    """E[(phi'A phi) phi phi'] - HAH at the extreme A = aa' that a search finds, at e_1 e_1', and at four random A."""
+    own = eigenvalues(sample)
+    root = np.sqrt(own)
+    generator = np.random.default_rng([sample.seed, 1])
+    factors = [*(a[:, None] / root[:, None] for a in extreme_vectors(family, FEATURE_COUNT, sample.seed))]
+    factors += [
+        np.eye(FEATURE_COUNT)[:, :1],
+        *(generator.standard_normal((FEATURE_COUNT, k)) for k in range(1, FEATURE_COUNT + 1)),
+    ]
+    xi, weights = cloud(family, FEATURE_COUNT)
+    phi = xi * root
+    found = []
+    for factor in factors:
+        matrix = factor @ factor.T
+        inner = ((phi @ matrix) * phi).sum(axis=1)
+        value = (phi.T * (weights * inner)) @ phi - own[:, None] * matrix * own
+        found.append(Operator(value, np.diag(own), float(own @ np.diag(matrix)), matrix))
+    return tuple(found)
+
+
+def fourth_moment_entries(sample: Sample) -> list[tuple[tuple[str, int, int], float]]:
+    """The entries of E[x x'A x x'] - HAH for normal x and two matrices without zeros, by (matrix, i, j)."""
+    own = eigenvalues(sample)
+    xi, weights = cloud("gaussian", FEATURE_COUNT)
+    phi = xi * np.sqrt(own)
+    found = []
+    for name, matrix in dense_matrices().items():
+        value = (phi.T * (weights * ((phi @ matrix) * phi).sum(axis=1))) @ phi - own[:, None] * matrix * own
+        found += [((name, i, j), float(value[i, j])) for i in range(FEATURE_COUNT) for j in range(i, FEATURE_COUNT)]
+    return found
+
+
+def dense_matrices() -> dict[str, Array]:
+    """Positive definite matrices without a zero entry."""
+    index = np.arange(1.0, FEATURE_COUNT + 1.0)
+    return {
+        "ones": np.ones((FEATURE_COUNT, FEATURE_COUNT)) + np.eye(FEATURE_COUNT),
+        "Hilbert": 1.0 / (np.add.outer(index, index) - 1),
+    }
+
+
+def _independent(sample: Sample) -> Joint:
+    return Joint({name: Bracket(*best_constants(KURTOSES[name])) for name in INDEPENDENT})
+
+
+def _independent_mutants(sample: Sample) -> dict[str, Statement]:
+    normal = Bracket(*best_constants(KURTOSES["gaussian"]))
+    parts = _independent(sample).parts
+    return {f"{name}: the constants of normal features": Joint({**parts, name: normal}) for name in INDEPENDENT}
+
+
+def _entry(wanted: Callable[[Array, Array], Array], sample: Sample) -> Callable[[Any], float]:
+    eigenvalues = np.arange(1.0, FEATURE_COUNT + 1.0) ** -sample.point[1]
+    tables = {name: wanted(np.diag(eigenvalues), matrix) for name, matrix in dense_matrices().items()}
+    return lambda point: float(tables[point[0]][point[1], point[2]])
+
+
+def _fourth_moment(sample: Sample) -> Joint:
+    wrong: dict[str, Callable[[Array, Array], Array]] = {
+        "HAH twice": lambda h, a: np.trace(h @ a) * h + 2 * h @ a @ h,
+        "half of HAH": lambda h, a: np.trace(h @ a) * h + 0.5 * h @ a @ h,
+        "tr(A) for tr(HA)": lambda h, a: np.trace(a) * h + h @ a @ h,
+    }
+    identity = Sharp(
+        _entry(lambda h, a: np.trace(h @ a) * h + h @ a @ h, sample),
+        lambda point: ENTRY_ROUNDING,
+        {name: _entry(each, sample) for name, each in wrong.items()},
+    )
+    return Joint({"identity": identity, "bounds": Bracket(1.0, 2.0)})
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "assumption: hypercontractivity", "assumption: hypercontractivity", 277, "hypercontractivity as printed",
+        "rho_- tr(HA) A <= E[(phi'A phi) phi phi'] - HAH <= rho_+ tr(HA) A for every positive semidefinite A, with "
+        "rho_- = 1 and rho_+ = 2 for normal features. The outer terms are of degree 2 in A and the middle of degree 1, "
+        "so that no constants serve A and its multiples; at A = e_1 e_1' the upper one misses all other directions.",
+        HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL),
+        lambda sample: fourth_moments("gaussian", sample),
+        lambda sample: Bracket(1.0, 2.0, matrix_bound, attained=False),
+        corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
+    ),
+    Claim(
+        "assumption: hypercontractivity/corrected", "assumption: hypercontractivity", 277,
+        "hypercontractivity with H outside",
+        "tr(HA) H <= E[(phi'A phi) phi phi'] - HAH <= 2 tr(HA) H for every positive semidefinite A and normal "
+        "features, and both constants are attained.",
+        HYPERCONTRACTIVITY, (SPECTRUM, NORMAL),
+        lambda sample: fourth_moments("gaussian", sample),
+        lambda sample: Bracket(*best_constants(KURTOSES["gaussian"]), wrong={"A where H stands outside": matrix_bound}),
+        family="fourth-moments",
+        role="corrected",
+    ),
+    Claim(
+        "assumption: hypercontractivity/independent-features", "assumption: hypercontractivity", 277,
+        "the best constants of independent features",
+        "Independent symmetric features of kurtosis k satisfy the assumption (with H outside) with the best constants "
+        "rho_- = min(1, (k-1)/2) and rho_+ = max(k-1, 2-(3-k)/N). Signs have rho_- = 0 and do not satisfy it.",
+        BEST_CONSTANTS, (SPECTRUM, "independent symmetric features", "N = 4, uniform, signs and Laplace"),
+        lambda sample: {name: fourth_moments(name, sample) for name in INDEPENDENT},
+        _independent, _independent_mutants, family="fourth-moments",
+        role="own",
+    ),
+    Claim(
+        "lem:4th_moment_estim", "lem:4th_moment_estim", 3808, "the fourth moments of normal features",
+        "tr(HA) H <= E[x x'A x x'] - HAH = tr(HA) H + HAH <= 2 tr(HA) H for x ~ N(0, H).",
+        FOURTH_MOMENTS, (SPECTRUM, NORMAL, "A positive semidefinite"),
+        lambda sample: {"identity": fourth_moment_entries(sample),
+                        "bounds": fourth_moments("gaussian", sample)},
+        _fourth_moment, family="fourth-moments",
+    ),
+)  # fmt: skip

@@ -1,0 +1,172 @@
+"""eq:sde_raw, eq:sde_u and eqn: sde-instrinc: the equation in intrinsic time, and the change of time."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any, Final
+
+import numpy as np
+from sympy import Derivative, Function, Integral, MatrixSymbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.paper.model import formulas
+from fsl_num.paper.model.formulas import CASES, EXACT, SOLUTIONS, SOLVED
+from fsl_num.paper.model.gradients import BATCH, PHI, STEP, cases, pick, step_moments, weight_moments
+from fsl_num.paper.model.moments import PHYSICAL_STEP, TIMES, Path, batch, clock, intrinsic_path, models, phi, solve
+from fsl_num.paper.model.tables import Numbers, table
+from fsl_num.simulate.noise_covariance import noise_covariance
+from fsl_sym import stochastic_identities as stochastic
+from fsl_sym.model_identities import SIGMA, SIZE, THETA
+from fsl_sym.proof import AllOf, Rate, equals
+from fsl_sym.symbols import K, sigma, tau, z
+
+batch_at, intrinsic_risk_at = Function("b", positive=True), Function("R")
+AFTER_K_STEPS: Final = equals(formulas.risk_at(K), intrinsic_risk_at(K * formulas.H_STEP) - sigma**2 / 2)
+"""E is the excess risk after steps of SGD, R the mean risk of nu at an intrinsic time."""
+CLOCKED = ("first", "random uniform")
+"""The models that are followed in both times."""
+
+
+def _residual() -> formulas.Stated:
+    root = MatrixSymbol("S", SIZE, SIZE)
+    drift = equals(Rate(formulas.ERROR), -formulas.W.T * formulas.W * formulas.H * formulas.ERROR)
+    noise = equals((formulas.W.T * root) * (formulas.W.T * root).T, formulas.GAMMA * formulas.W.T * SIGMA * formulas.W)
+    given = (
+        equals(Rate(formulas.V), -formulas.W * formulas.H * formulas.ERROR),
+        equals(root * root.T, formulas.GAMMA * SIGMA),
+    )
+    return AllOf((drift, noise)), (
+        *given,
+        *formulas.constant(formulas.W, formulas.H, THETA),
+        *formulas.symmetric(formulas.H),
+    )
+
+
+def _clock() -> formulas.Stated:
+    """Drift g and covariance gamma that gather until t = T(tau) gather in tau as the equation in physical time says."""
+    clock = Integral(formulas.phi_at(formulas.r_any), (formulas.r_any, 0, tau))
+    drift = equals(
+        Derivative(Integral(formulas.gradient_at(z), (z, 0, clock)), tau),
+        formulas.phi_at(tau) * formulas.gradient_at(clock),
+    )
+    noise = equals(
+        Derivative(Integral(formulas.gamma_at(z), (z, 0, clock)), tau),
+        formulas.H_STEP * formulas.phi_at(tau) ** 2 / batch_at(tau),
+    )
+    given = (equals(formulas.gamma_at(clock), formulas.H_STEP * formulas.phi_at(tau) / batch_at(tau)),)
+    return AllOf((drift, noise)), (*given, *formulas.continuous("phi", "gamma", "g"))
+
+
+RESIDUAL_EQUATION: Final = _residual()
+CLOCK: Final = _clock()
+
+
+def residual_moments(sample: Sample) -> Numbers:
+    """Those of the residual alone; the covariance twice, for the two ways to drive it."""
+    found = dict(pick(step_moments(sample), " u"))
+    return found | {f"{name}, M noises": value for name, value in found.items() if "covariance" in name}
+
+
+def intrinsic_formula(sample: Sample, *, gamma: float = 1.0, length: float = 1.0, sign: float = -1.0) -> Numbers:
+    """A step eta of the scheme for the equation in intrinsic time, gamma = eta/B; both factors for mutants."""
+    rate = STEP * PHI
+    found = {}
+    for name, case in cases(sample).items():
+        pull = (case.projection * case.problem.eigenvalues) @ case.error
+        found[f"{name}: mean v"] = sign * pull * rate * length
+        found[f"{name}: covariance v"] = gamma * rate / BATCH * rate * noise_covariance(case.problem, case.v)
+    return found
+
+
+def residual_formula(sample: Sample, *, swapped: bool = False, sign: float = -1.0, rooted: bool = True) -> Numbers:
+    """-W'WHu, and the squares of both noise matrices: the root of W'Sigma W, and W' times the root of Sigma.
+
+    ``swapped``: HW'W for W'WH; ``rooted`` False: Sigma in place of its root.
+    """
+    from scipy.linalg import sqrtm
+
+    rate, gamma = STEP * PHI, STEP * PHI / BATCH
+    found = {}
+    for name, case in cases(sample).items():
+        w, own = case.projection, np.diag(case.problem.eigenvalues)
+        pull = own @ w.T @ w if swapped else w.T @ w @ own
+        found[f"{name}: mean u"] = sign * pull @ case.error * rate
+        covariance = noise_covariance(case.problem, case.v)
+        values, vectors = np.linalg.eigh(w.T @ covariance @ w)
+        wide = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        narrow = w.T @ (np.real(sqrtm(covariance)) if rooted else covariance)
+        found[f"{name}: covariance u"] = gamma * rate * wide @ wide.T
+        found[f"{name}: covariance u, M noises"] = gamma * rate * narrow @ narrow.T
+    return found
+
+
+@lru_cache(maxsize=64)
+def physical_path(sample: Sample, name: str) -> Path:
+    """P along physical time."""
+    return solve(
+        models(sample)[name], lambda tau: float(phi(tau)),
+        lambda tau: float(phi(tau) ** 2 * PHYSICAL_STEP / batch(tau)), max(TIMES),
+    )  # fmt: skip
+
+
+def physical_risks(sample: Sample) -> Numbers:
+    """2E at physical times."""
+    return {
+        name: np.array([models(sample)[name].risk(physical_path(sample, name)(tau)) for tau in TIMES])
+        for name in CLOCKED
+    }
+
+
+def intrinsic_risks(sample: Sample, *, factor: float = 1.0, clocked: bool = True, **keywords: Any) -> Numbers:
+    """2E of the equation in intrinsic time at T(tau); ``clocked`` False reads it at tau."""
+    found = {}
+    for name in CLOCKED:
+        model = models(sample)[name]
+        path = intrinsic_path(sample, name, tuple(sorted(keywords.items())), factor)
+        found[name] = np.array([model.risk(path(clock(tau) if clocked else tau)) for tau in TIMES])
+    return found
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "eq:sde_raw", "eq:sde_raw", 1753, "one step of the equation in intrinsic time",
+        "A step eta of the scheme for dnu = -grad R dt + sqrt(gamma Sigma) dB, gamma = eta/B, has the mean and the "
+        "covariance of a step of SGD; grad R = W H (W'v - theta*).",
+        formulas.INTRINSIC_SCHEME[0],
+        (*CASES, *formulas.INTRINSIC_SCHEME[1]), weight_moments,
+        table(intrinsic_formula, EXACT, {
+            "gamma/2 for gamma": {"gamma": 0.5}, "gamma^2 for gamma": {"gamma": STEP * PHI},
+            "the sign of the drift": {"sign": 1.0}, "half the step": {"length": 0.5}}),
+        derive=stochastic.intrinsic_scheme_derivation, family="gradients",
+    ),
+    Claim(
+        "eq:sde_u", "eq:sde_u", 1769, "the equation of the residual",
+        "u = W'nu - theta* obeys du = -W'WH u dt + noise of covariance gamma W'Sigma W, as N noises through its root "
+        "or as M noises through W' sqrt(gamma Sigma).",
+        RESIDUAL_EQUATION[0],
+        (*CASES, *RESIDUAL_EQUATION[1]), residual_moments,
+        table(residual_formula, 1e-7, {
+            "HW'W for W'WH": {"swapped": True}, "the sign of the drift": {"sign": 1.0},
+            "Sigma for its root": {"rooted": False}}),
+        derive=stochastic.residual_derivation, depends=("eq:sde_raw",), family="gradients",
+    ),
+    Claim(
+        "eqn: sde-instrinc", "eqn: sde-instrinc", 456, "the change of time",
+        "nu_t = v at T^-1(t) obeys the equation with drift -grad R and noise gamma(t) = h phi/b taken at T^-1(t): the "
+        "risk at physical time tau is that at intrinsic time T(tau).",
+        CLOCK[0],
+        (*SOLUTIONS, *CLOCK[1]), physical_risks,
+        table(intrinsic_risks, SOLVED, {
+            "t for T^-1(t) in gamma": {"own_time": False}, "gamma/2": {"factor": 0.5}, "h missing": {"step": 0.0},
+            "phi^2 for phi": {"power": 2.0}, "b missing": {"size": 0.0}, "read at tau": {"clocked": False}}),
+        derive=stochastic.change_of_clock_derivation, depends=("eqn: sde",), family="moments",
+    ),
+    Claim(
+        "sec: effect-lrs/after-k-steps", "sec: effect-lrs", 890, "the risk after K steps, as printed",
+        "The risk after K steps, at physical time Kh, is that of nu at the intrinsic time Kh.",
+        AFTER_K_STEPS,
+        (*SOLUTIONS, "E is the excess risk after K steps, R the mean risk of nu at an intrinsic time"),
+        physical_risks, table(partial(intrinsic_risks, clocked=False), SOLVED, {}),
+        corrected_by="eqn: sde-instrinc", family="moments",
+    ),
+)  # fmt: skip

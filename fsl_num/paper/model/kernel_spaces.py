@@ -1,0 +1,123 @@
+"""appendix_rkhs: the kernel of the features, its space, and the nested spaces."""
+
+from __future__ import annotations
+
+import numpy as np
+from sympy import Function, Identity, MatrixSymbol, Symbol, Trace
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Equivalent, Joint, Ray
+from fsl_num.paper.model.formulas import CAPACITY, TERMS, fixed, norm, symmetric
+from fsl_num.paper.model.spaces import SIZE, basis, own_eigenvalues, power_law
+from fsl_num.paper.model.tables import Interval, Numbers, table
+from fsl_sym import kernel_spaces
+from fsl_sym.proof import AllOf, Hypothesis, Mean, at_most, equals, less, same_order
+from fsl_sym.symbols import beta
+
+norm_of_one = Function("q")
+_r1, _r2 = Symbol("r_1", positive=True), Symbol("r_2", nonnegative=True)
+
+
+def kernel_numbers(sample: Sample) -> Numbers:
+    """A kernel at points: quadratic forms, norms of f = sum_i c_i K(x_i, .), values, and its integral operator."""
+    points, functions = basis(SIZE)
+    own = own_eigenvalues(sample)
+    kernel = (functions * own) @ functions.T
+    generator = np.random.default_rng([sample.seed, 31])
+    chosen = generator.integers(0, len(points), 5)
+    weights = generator.standard_normal(5)
+    gram = kernel[np.ix_(chosen, chosen)]
+    function = weights @ kernel[chosen]
+    eigenvalues = np.sort(np.linalg.eigvalsh(kernel / len(points)))[::-1]
+    return {
+        "squared norm": np.array([weights @ gram @ weights]),
+        "values": function,
+        "eigenvalues": eigenvalues[:SIZE],
+    }
+
+
+def kernel_formula(sample: Sample, *, power: float = 1.0, root: float = 1.0, rank: float = 1.0) -> Numbers:
+    """sum_j a_j^2/lambda_j^power, sum_j a_j e_j(x), and lambda_j^root, with the a_j read off the function."""
+    points, functions = basis(SIZE)
+    own = own_eigenvalues(sample)
+    generator = np.random.default_rng([sample.seed, 31])
+    chosen = generator.integers(0, len(points), 5)
+    weights = generator.standard_normal(5)
+    amplitudes = own**rank * (weights @ functions[chosen])
+    return {
+        "squared norm": np.array([float(amplitudes**2 @ own**-power)]),
+        "values": functions @ amplitudes,
+        "eigenvalues": own**root,
+    }
+
+
+def nesting_ratios(sample: Sample) -> list[float]:
+    """||f||_{r_2}^2/||f||_{r_1}^2 for random functions, for the first eigenfunction and for the last."""
+    generator = np.random.default_rng([sample.seed, 32])
+    own = own_eigenvalues(sample)
+    found = []
+    for amplitudes in (np.eye(SIZE)[0], *generator.standard_normal((6, SIZE))):
+        low, high = sorted(generator.uniform(0.0, 2.0, 2))
+        found.append(float((amplitudes**2 @ own**-low) / (amplitudes**2 @ own**-high)))
+    return found
+
+
+def orders_of_norms(sample: Sample) -> list[Ray]:
+    """The same ratio for single eigenfunctions e_J as J grows, r_1 = 3/2 and r_2 = 1/2."""
+    logs = np.linspace(1.0, 12.0, 12)
+    own = np.exp(logs) ** -sample.point[1]
+    return [Ray("one eigenfunction", logs, {"N": logs}, np.log(own**-0.5 / own**-1.5))]
+
+
+def _reproducing() -> tuple[AllOf, tuple[Hypothesis, ...]]:
+    """<f, K(x, .)> = f(x), and E K(., x) f(x) has the coefficients lambda_j c_j; e_x holds the features at x."""
+    size = Symbol("N", integer=True, positive=True)
+    values, inverse = MatrixSymbol(r"\Lambda", size, size), MatrixSymbol("L", size, size)
+    at, drawn, function = (MatrixSymbol(name, size, 1) for name in ("e_x", "e", "c"))
+    kernel_at = values * at
+    stated = (
+        equals(Trace(function.T * inverse * kernel_at), Trace(at.T * function)),
+        equals(Mean(at.T * values * drawn * drawn.T * function), at.T * values * function),
+    )
+    one = Identity(size)
+    known = (*symmetric(values, inverse), *fixed(values, at, function))
+    return AllOf(stated), (equals(inverse * values, one), equals(Mean(drawn * drawn.T), one), *known)
+
+
+REPRODUCING = _reproducing()
+
+
+def _nesting_statement(sample: Sample) -> Joint:
+    order = Equivalent(power_law, {"N": -sample.point[1]})
+    return Joint({"ratios": Interval(-np.inf, 1.0, 1e-12, attained=False), "order": order})
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "appendix_rkhs/kernel", "appendix_rkhs", 1224, "the kernel of the features and its space",
+        "K(x, x') = sum_j lambda_j phi^_j(x) phi^_j(x') is positive semidefinite, reproduces under the inner product "
+        "sum_j a_j b_j/lambda_j of its space (the norm of sum_i c_i K(x_i, .) is c'Gc), and its integral operator has "
+        "the eigenvalues lambda_j.",
+        REPRODUCING[0],
+        (CAPACITY, "Lambda = diag(lambda_j), e_x and e hold the standardised features at x and at a random point",
+         "c holds the coefficients of f", *REPRODUCING[1], "trigonometric functions, 12 of them"),
+         kernel_numbers,
+        table(kernel_formula, 1e-9, {
+            "a_j^2/lambda_j^2": {"power": 2.0}, "a_j^2": {"power": 0.0}, "the roots of lambda_j": {"root": 0.5},
+            "lambda_j^2 in the kernel": {"rank": 2.0}}),
+        derive=kernel_spaces.kernel_derivation, family="spaces",
+    ),
+    Claim(
+        "appendix_rkhs/nesting", "appendix_rkhs", 1280, "the spaces are nested",
+        "H^r_1 lies in H^r_2 for r_1 > r_2 >= 0: the squared norms compare by at most lambda_1^(r_1 - r_2) = 1. On e_J "
+        "the ratio is J^-(beta (r_1 - r_2)), so that they are different spaces.",
+        AllOf((
+            at_most(norm(_r2), norm(_r1)),
+            same_order(norm_of_one(_r2) / norm_of_one(_r1), TERMS ** (-beta * (_r1 - _r2))),
+        )),
+        (CAPACITY, less(_r2, _r1),
+         "the a_j are the coefficients of any function, q(r) is the squared norm of e_J in H^r"),
+        lambda sample: {"ratios": nesting_ratios(sample), "order": orders_of_norms(sample)}, _nesting_statement,
+        derive=kernel_spaces.nesting_derivation, family="spaces",
+    ),
+)  # fmt: skip

@@ -1,0 +1,142 @@
+"""lemma: noise-covariance: the covariance of the gradient noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from sympy import Trace
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Statement
+from fsl_num.paper.model.formulas import (
+    ANY,
+    CASES,
+    CURVATURE,
+    EXACT,
+    KURTOSES,
+    LABELS,
+    LEAST,
+    MEANS,
+    MOST,
+    SECOND,
+    SPECTRUM,
+    TARGET,
+    H,
+    Stated,
+    W,
+    best_constants,
+    fixed,
+    symmetric,
+)
+from fsl_num.paper.model.gradients import NOISE, cases
+from fsl_num.paper.model.measurements import gradient_noises
+from fsl_num.paper.model.statements import Bracket, Operator, base_bound
+from fsl_num.paper.model.tables import Numbers, table
+from fsl_num.simulate.noise_covariance import noise_covariance
+from fsl_num.validation import Array
+from fsl_sym import model_identities as identities
+from fsl_sym.model_identities import CURVED, DIRECTION, EPSILON, PHI, RESIDUAL, SIGMA
+from fsl_sym.proof import AllOf, Mean, at_most, equals
+from fsl_sym.symbols import E, sigma
+
+U = RESIDUAL
+
+
+def _covariance() -> Stated:
+    noise = W * PHI * PHI.T * U - EPSILON * W * PHI - W * H * U
+    fourth = equals(Mean(PHI * PHI.T * U * U.T * PHI * PHI.T), CURVED)
+    stated = equals(Mean(noise * noise.T), W * (CURVED - H * U * U.T * H) * W.T + sigma**2 * W * H * W.T)
+    return stated, (SECOND, fourth, *LABELS, *symmetric(H, CURVED), *fixed(W, H, U, CURVED, sigma))
+
+
+def _noise_bounds() -> AllOf:
+    """(2 rho_- E + sigma^2) WHW' <= Sigma <= (2 rho_+ E + sigma^2) WHW', in every direction d."""
+    own, curved = Trace(DIRECTION.T * SIGMA * DIRECTION), Trace(DIRECTION.T * CURVATURE * DIRECTION)
+    return AllOf((at_most((2 * LEAST * E + sigma**2) * curved, own), at_most(own, (2 * MOST * E + sigma**2) * curved)))
+
+
+COVARIANCE_OF_NOISE: Final = _covariance()
+NOISE_BOUNDS: Final = _noise_bounds()
+
+
+def noise_bound(each: Operator, rho: float) -> Array:
+    """(rho size + noise) base: (2 rho E + sigma^2) W H W'."""
+    return (rho * each.size + each.noise) * each.base
+
+
+def halved_noise_bound(each: Operator, rho: float) -> Array:
+    """(rho E + sigma^2) W H W'."""
+    return (0.5 * rho * each.size + each.noise) * each.base
+
+
+def noise_covariances(sample: Sample) -> Numbers:
+    """The covariance of the gradient at batch size 1."""
+    return {name: case.covariance for name, case in cases(sample).items()}
+
+
+def noise_formula(sample: Sample, *, label: float = 1.0, mean: float = 0.0, fourth: float = 1.0) -> Numbers:
+    """The formula of Sigma: with the kurtosis of each family, ``mean`` times the squared mean gradient added."""
+    found = {}
+    for name, case in cases(sample).items():
+        noiseless = replace(case.problem, model=replace(case.problem.model, noise=0.0))
+        curved = (case.projection * case.problem.eigenvalues) @ case.projection.T
+        pull = (case.projection * case.problem.eigenvalues) @ case.error
+        found[name] = fourth * noise_covariance(noiseless, case.v) + label * NOISE * curved
+        found[name] = found[name] + mean * np.outer(pull, pull)
+    return found
+
+
+def _noise(sample: Sample) -> Joint:
+    wrong = {"E for 2E": halved_noise_bound, "without the labels' noise": base_bound}
+    families = ("gaussian", "uniform", "rademacher")
+    return Joint({name: Bracket(*best_constants(KURTOSES[name]), noise_bound, wrong=wrong) for name in families})
+
+
+def _noise_mutants(sample: Sample) -> dict[str, Statement]:
+    parts = _noise(sample).parts
+    wrong = {
+        "the term H e e'H dropped": (1.0, 1.0),
+        "constants of signs": best_constants(KURTOSES["rademacher"]),
+        "constants of uniform features": best_constants(KURTOSES["uniform"]),
+    }
+    return {
+        f"normal features: {name}": Joint({**parts, "gaussian": Bracket(*pair, noise_bound)})
+        for name, pair in wrong.items()
+    }
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "lemma: noise-covariance-main", "lemma: noise-covariance-main", 652, "the covariance of the gradient noise",
+        "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W' for every v and W, with the "
+        "constants of the features, which are attained.",
+        NOISE_BOUNDS, (SPECTRUM, TARGET, "E is the excess risk at v", "rho_-, rho_+ the constants of the features",
+         "normal, uniform and sign features", "first and random features, N = 4"),
+        lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "uniform", "rademacher")},
+        _noise, _noise_mutants, depends=("assumption: hypercontractivity/corrected",), family="gradient-noise",
+    ),
+    Claim(
+        "lemma: noise-covariance", "lemma: noise-covariance", 1816, "the noise structure, as the appendix restates it",
+        "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W', with 2E = ||u||_H^2.",
+        NOISE_BOUNDS, (*ANY, *MEANS, "normal and sign features"),
+        lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "rademacher")},
+        lambda sample: Joint({name: Bracket(*best_constants(KURTOSES[name]), noise_bound)
+                              for name in ("gaussian", "rademacher")}),
+        depends=("assumption: hypercontractivity/corrected", "lemma: noise-covariance/formula"),
+        family="gradient-noise",
+    ),
+    Claim(
+        "lemma: noise-covariance/formula", "lemma: noise-covariance", 1832, "the covariance of the gradient, exactly",
+        "Sigma(v) = W (E[phi phi'u u'phi phi'] - H u u'H) W' + sigma^2 W H W' with u = W'v - theta*; for normal "
+        "features F = E[phi phi'u u'phi phi'] is tr(Huu') H + 2 Huu'H.",
+        COVARIANCE_OF_NOISE[0],
+        (*CASES, *COVARIANCE_OF_NOISE[1]), noise_covariances,
+        table(noise_formula, EXACT, {
+            "H u u'H not subtracted": {"mean": 1.0}, "subtracted twice": {"mean": -1.0},
+            "without the labels' noise": {"label": 0.0}, "sigma for sigma^2": {"label": 1 / 0.7},
+            "E for 2E": {"fourth": 0.5}}),
+        derive=identities.noise_derivation, family="gradients",
+    ),
+)  # fmt: skip

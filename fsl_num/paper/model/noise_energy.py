@@ -1,0 +1,102 @@
+"""sec: proof_sketch: the noise in a direction, and that of one coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from sympy import MatrixSymbol, Max, Min, Trace
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Statement
+from fsl_num.paper.model import formulas
+from fsl_num.paper.model.gradients import cases
+from fsl_num.paper.model.measurements import gradient_noises
+from fsl_num.paper.model.statements import Bracket, Operator
+from fsl_num.paper.model.tables import Numbers, table
+from fsl_num.simulate.noise_covariance import noise_covariance
+from fsl_sym import stochastic_identities as stochastic
+from fsl_sym.model_identities import DIRECTION, SIGMA, SIZE
+from fsl_sym.proof import AllOf, at_most, equals
+from fsl_sym.symbols import E, sigma
+
+
+def _noise_energy() -> AllOf:
+    """The noise in a direction d between multiples of risk times curvature; the risk is E + sigma^2/2."""
+    own, curved = Trace(DIRECTION.T * SIGMA * DIRECTION), Trace(DIRECTION.T * formulas.CURVATURE * DIRECTION)
+    risk = E + sigma**2 / 2
+    return AllOf(
+        (
+            at_most(Min(2, 2 * formulas.LEAST) * risk * curved, own),
+            at_most(own, Max(2, 2 * formulas.MOST) * risk * curved),
+        )
+    )
+
+
+def _row() -> formulas.Stated:
+    half, row = MatrixSymbol(r"\sqrt{\Sigma}", SIZE, SIZE), MatrixSymbol("e_j", SIZE, 1)
+    stated = equals(Trace((half * row).T * (half * row)), Trace(row.T * SIGMA * row))
+    return stated, (equals(half * half, SIGMA), *formulas.symmetric(half))
+
+
+ROW: Final = _row()
+NOISE_ENERGY: Final = _noise_energy()
+
+
+def row_sums(sample: Sample) -> Numbers:
+    """The squares of the rows of the root of Sigma, added up."""
+    from scipy.linalg import sqrtm
+
+    return {name: (np.real(sqrtm(case.covariance)) ** 2).sum(axis=1) for name, case in cases(sample).items()}
+
+
+def row_formula(sample: Sample, *, diagonal: bool = False, power: float = 1.0) -> Numbers:
+    """e_j'Sigma e_j; ``diagonal``: the squared diagonal of the root alone."""
+    from scipy.linalg import sqrtm
+
+    found = {}
+    for name, case in cases(sample).items():
+        covariance = noise_covariance(case.problem, case.v)
+        found[name] = np.diag(np.real(sqrtm(covariance))) ** 2 if diagonal else np.diag(covariance) ** power
+    return found
+
+
+def _energies(family: str, sample: Sample) -> Sequence[Operator]:
+    """Sigma against R W H W', with labels as given and without noise, and with noise alone."""
+    found = []
+    for each in gradient_noises(family, sample):
+        found.append(Operator(each.value, each.base, 0.5 * (each.size + each.noise)))
+        found.append(Operator(each.value - each.noise * each.base, each.base, 0.5 * each.size))
+        found.append(Operator(each.noise * each.base, each.base, 0.5 * each.noise))
+    return found
+
+
+def _energy_statement(sample: Sample) -> Joint:
+    parts: dict[str, Statement] = {}
+    for family in ("gaussian", "uniform"):
+        low, high = formulas.best_constants(formulas.KURTOSES[family])
+        parts[family] = Bracket(min(2.0, 2.0 * low), max(2.0, 2.0 * high))
+    return Joint(parts)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "sec: proof_sketch/noise-energy", "sec: proof_sketch", 669, "the noise in a direction: risk times curvature",
+        "n'Sigma(v)n lies between min(2, 2 rho_-) and max(2, 2 rho_+) times R(v) n'W H W'n, for all v, n and sigma, "
+        "and reaches both; so does q_j against lambda_j R (706). For normal features the range is [2, 4].",
+        NOISE_ENERGY,
+        (*formulas.ANY, *formulas.MEANS, "normal and uniform features", "sigma = 0 and E = 0 included"),
+        lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")}, _energy_statement,
+        depends=("lemma: noise-covariance-main",), family="gradient-noise",
+    ),
+    Claim(
+        "sec: proof_sketch/single-noise", "sec: proof_sketch", 688, "the variance of the noise of one coordinate",
+        "q_j = sum_k |sqrt(Sigma)_jk|^2 = e_j'Sigma e_j.",
+        ROW[0],
+        (*formulas.CASES, *ROW[1]), row_sums,
+        table(row_formula, 1e-7, {
+            "the diagonal of the root alone": {"diagonal": True}, "the square of Sigma_jj": {"power": 2.0}}),
+        derive=stochastic.row_derivation, family="gradients",
+    ),
+)  # fmt: skip

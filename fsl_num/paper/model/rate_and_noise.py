@@ -1,0 +1,98 @@
+"""ass:fsl and assump: task-difficulty: how small the learning rate must be; constant noise and batch size."""
+
+from __future__ import annotations
+
+import numpy as np
+from sympy import Function, Integral, Sum, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Ray
+from fsl_num.paper.model.formulas import CAPACITY, SOURCE
+from fsl_num.paper.model.tables import Numbers, table
+from fsl_sym.proof import at_least, equals, same_order
+from fsl_sym.symbols import B, M, beta, j, sigma, t, z
+
+critical_rate = Symbol("gamma_c", positive=True)
+kernel_at, signal_at, gamma_of, rate_at = (Function(name) for name in ("K", "e", "gamma", "phi"))
+MODEL_SIZES = (2, 8, 24)
+
+
+def _critical(sample: Sample) -> Numbers:
+    """The constant gamma at which the second moments of normal features begin to grow, by bisection of eigenvalues."""
+    found = {}
+    for size in MODEL_SIZES:
+        own = np.arange(1.0, size + 1.0) ** -sample.point[1]
+        low, high = 0.0, 4.0
+        for _ in range(45):
+            middle = 0.5 * (low + high)
+            # x_j' = -2 lambda_j x_j + gamma lambda_j^2 (sum_k x_k + x_j) of x_j = lambda_j E (nu_j - theta_j)^2
+            moves = -2.0 * np.diag(own) + middle * (np.outer(own**2, np.ones(size)) + np.diag(own**2))
+            stable = float(np.linalg.eigvals(moves).real.max()) < 0.0
+            low, high = (middle, high) if stable else (low, middle)
+        found[f"M = {size}"] = np.array([low])
+    return found
+
+
+def _critical_formula(sample: Sample, *, twice: float = 2.0, total: float = 1.0) -> Numbers:
+    """The gamma at which sum_j gamma lambda_j/(twice - gamma lambda_j) is ``total``."""
+    found = {}
+    for size in MODEL_SIZES:
+        own = np.arange(1.0, size + 1.0) ** -sample.point[1]
+        low, high = 0.0, twice
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            below = float((middle * own / (twice - middle * own)).sum()) < total
+            low, high = (middle, high) if below else (low, middle)
+        found[f"M = {size}"] = np.array([low])
+    return found
+
+
+def _noise_integrals(sample: Sample) -> list[Ray]:
+    """int K_M (e_M + sigma^2) gamma dz with gamma = phi/B, as sigma^2, B and t grow from 1."""
+    s, beta = sample.point
+    j = np.arange(1.0, 41.0)
+    own, signal = j**-beta, j ** (-1.0 - s * beta)
+    points, weights = np.polynomial.legendre.leggauss(80)
+
+    def integral(t: float, sigma: float, batch: float) -> float:
+        z, w = 0.5 * t * (points + 1.0), 0.5 * t * weights
+        kernel = np.exp(-2.0 * np.multiply.outer(t - z, own)) @ own**2
+        e = np.exp(-2.0 * np.multiply.outer(z, own)) @ signal
+        return float(w @ (kernel * (e + sigma) * (0.1 + 0.05 * np.cos(z)) / batch))
+
+    scale = np.linspace(0.0, 30.0, 16)
+    ones = np.zeros(16)
+    rays = []
+    for name, noise, batches in (("sigma^2", scale, ones), ("B", ones, scale)):
+        values = [np.log(integral(20.0, np.exp(x), np.exp(y))) for x, y in zip(noise, batches, strict=True)]
+        rays.append(Ray(name, scale, {"sigma^2": noise, "B": batches}, np.array(values)))
+    return rays
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "ass:fsl", "ass:fsl", 472, "the assumptions can be met, and how small the learning rate must be",
+        "Normal features, lambda_j = j^-beta and the target of ass:source meet all assumptions. At constant gamma "
+        "their risk stays bounded exactly where sum_j gamma lambda_j/(2 - gamma lambda_j) < 1, for instance for gamma "
+        "tr H <= 1: the constant C depends on beta and vanishes as beta tends to 1.",
+        equals(Sum(critical_rate * j**-beta / (2 - critical_rate * j**-beta), (j, 1, M)), 1),
+        (CAPACITY, SOURCE, "gamma_c is the least constant rate at which the second moments grow", "normal features",
+         "M = 2, 8, 24"), _critical,
+        table(_critical_formula, 1e-8, {
+            "sum gamma lambda_j/2 < 1": {"twice": 1e6, "total": 2e-6}, "1 for 2": {"twice": 1.0},
+            "1/2 for 1": {"total": 0.5}}),
+        family="spaces",
+    ),
+    Claim(
+        "assump: task-difficulty", "assump: task-difficulty", 876, "constant noise and batch size",
+        "With sigma^2 >~ 1 and b = B the noise term int K_M (e_M + sigma^2) gamma dz is sigma^2/B times int K_M phi, "
+        "up to constants that depend on neither sigma nor B.",
+        same_order(
+            Integral(kernel_at(t - z) * (signal_at(z) + sigma**2) * gamma_of(z), (z, 0, t))
+            / Integral(kernel_at(t - z) * rate_at(z), (z, 0, t)),
+            sigma**2 / B,
+        ),
+        (CAPACITY, SOURCE, "K and e are K_M and e_M", "phi(z) = B gamma(z) is the learning rate at T^-1(z)",
+         at_least(sigma**2, 1), "h = 1"), _noise_integrals, family="spaces",
+    ),
+)  # fmt: skip

@@ -1,0 +1,190 @@
+"""eq:risk-recursion and pro:evolution-pro: the expected risk under any projection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from sympy import Function, Integral
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.records import Judgement
+from fsl_num.claims.statements import WithoutExponents
+from fsl_num.paper.model import moments
+from fsl_num.paper.model.formulas import ANY, LEAST, MOST, SOLUTIONS, SOLVED, gamma_at, risk_at
+from fsl_num.paper.model.gradients import NOISE
+from fsl_num.paper.model.tables import Interval, Numbers, table
+from fsl_num.validation import Array
+from fsl_sym import stochastic_identities as stochastic
+from fsl_sym.proof import AllOf, at_most, equals
+from fsl_sym.symbols import sigma, t, z
+
+_forced, _returned, _noise, _c = (Function(name) for name in ("F", "G", "n", "c"))
+EVOLUTION_LETTERS = (
+    "F(t) is u_0'A_t'HA_t u_0 and G(t) is tr(S A_t'HA_t S), A_t = exp(-W'WH t)",
+    "n(t, z) is the mean of tr(A_(t-z)'HA_(t-z) W'Sigma W) at z",
+)
+EVOLUTION: Final = equals(2 * risk_at(t), _forced(t) + Integral(gamma_at(z) * _noise(t, z), (z, 0, t)))
+_of_one = (_c(z) * risk_at(z) + sigma**2) * gamma_at(z) * _returned(t - z)
+PRINTED_EVOLUTION: Final = AllOf(
+    (
+        equals(2 * risk_at(t), _forced(t) + Integral(_of_one, (z, 0, t))),
+        at_most(2 * LEAST, _c(z)),
+        at_most(_c(z), 2 * MOST),
+    )
+)
+EVOLUTION_BOUNDS: Final = AllOf(
+    (
+        equals(_noise(t, z), (_c(t, z) * risk_at(z) + sigma**2) * _returned(t - z)),
+        at_most(2 * LEAST, _c(t, z)),
+        at_most(_c(t, z), 2 * MOST),
+    )
+)
+BURST = 0.02
+"""Length of the burst of noise after which gamma is 0."""
+
+
+def _decay(model: moments.Model, time: float, swapped: bool = False) -> Array:
+    from scipy.linalg import expm
+
+    return np.asarray(expm(-time * (model.pull.T if swapped else model.pull)))
+
+
+def evolution_risks(sample: Sample) -> Numbers:
+    """2E under every projection at intrinsic times."""
+    return {
+        name: np.array([model.risk(moments.intrinsic_path(sample, name)(t)) for t in moments.TIMES])
+        for name, model in moments.models(sample).items()
+    }
+
+
+def evolution_formula(
+    sample: Sample, *, swapped: bool = False, half: float = 1.0, noise: float = 1.0, inside: bool = True
+) -> Numbers:
+    """u_0'A'HAu_0 + int tr(A'HA gamma W'Sigma W); ``swapped``: HW'W for W'WH; ``inside`` False: A H A' for A'HA."""
+    found = {}
+    for name, model in moments.models(sample).items():
+        values = []
+        for time in moments.TIMES:
+            total = 0.0
+            for place, start, weight in _starts(sample, name, time):
+                left = _decay(model, time - start, swapped)
+                seen = (left.T * model.own) @ left if inside else (left * model.own) @ left.T
+                if place is None:
+                    total += float(model.theta @ seen @ model.theta)
+                else:
+                    total += noise * weight * float(np.trace(seen @ model.projection.T @ place @ model.projection))
+            values.append(half * total)
+        found[name] = np.array(values)
+    return found
+
+
+def _starts(sample: Sample, name: str, t: float) -> list[tuple[Array | None, float, float]]:
+    points, weights, noises, _ = moments.history(sample, name, t)
+    later = [(each, float(z), float(weight)) for z, weight, each in zip(points, weights, noises, strict=True)]
+    return [(None, 0.0, 1.0), *later]
+
+
+def noise_ratios(sample: Sample, name: str) -> list[float]:
+    """c with E tr(A'HA W'Sigma W) = (c E + sigma^2) tr(S A'HA S), for all times t and tau < t that are compared."""
+    model = moments.models(sample)[name]
+    found: list[float] = []
+    for time in moments.TIMES:
+        points, _, _, seconds = moments.history(sample, name, time)
+        found += [
+            _ratio(model, second, time - float(start)) for start, second in list(zip(points, seconds, strict=True))[::5]
+        ]
+    return found
+
+
+def _ratio(model: moments.Model, second: Array, lag: float) -> float:
+    left = _decay(model, lag)
+    seen = (left.T * model.own) @ left
+    spread = model.projection.T @ ((model.projection * model.own) @ model.projection.T) @ model.projection
+    kernel = float(np.trace(spread @ seen))
+    noise = model.projection.T @ model.noise(second) @ model.projection
+    return (float(np.trace(seen @ noise)) - NOISE * kernel) / (kernel * 0.5 * model.risk(second))
+
+
+def all_noise_ratios(sample: Sample) -> list[float]:
+    """Those of first and random normal features, and two that reach the ends of their range.
+
+    One is where nothing of what can be learned is left, one where all of it is in the slowest mode, long after.
+    """
+    found = [each for name in ("first", "random") for each in noise_ratios(sample, name)]
+    first = moments.models(sample)["first"]
+    unlearned = np.diag(np.where(np.arange(moments.FEATURES) < moments.MODEL, 0.0, first.theta**2))
+    slowest = np.diag(np.where(np.arange(moments.FEATURES) == moments.MODEL - 1, 1.0, 0.0))
+    return [*found, _ratio(first, unlearned, 1.0), _ratio(first, slowest, 40.0)]
+
+
+def burst_constants(sample: Sample) -> tuple[list[float], float]:
+    """What one function c(tau) would have to average to, for each mode, over a burst of noise; and the length of it.
+
+    After the burst 2E is a sum of exponentials of different rates, so that the equation for all later t is one equation
+    for each mode: the means of c under the weights exp(2 lambda_j tau) E gamma.
+    """
+    model = moments.models(sample)["first"]
+    path = moments.solve(model, lambda t: 1.0, lambda t: 0.5, BURST)
+    points, weights = moments.quadrature(BURST)
+    own = model.own[: moments.MODEL]
+    above, below = np.zeros(moments.MODEL), np.zeros(moments.MODEL)
+    for start, weight in zip(points, weights, strict=True):
+        second = path(float(start))
+        seen = np.exp(2.0 * own * start) * weight
+        above += seen * (np.diag(model.noise(second)) / own - NOISE)
+        below += seen * 0.5 * model.risk(second)
+    return (above / below).tolist(), BURST
+
+
+@dataclass(frozen=True)
+class OneFunction(WithoutExponents):
+    """Means of one function, under weights whose ratio varies by exp(2 lambda_1 length), lie within that factor."""
+
+    factor: float = 1.0
+
+    def judge(self, measured: tuple[Sequence[float], float]) -> Judgement:
+        """The largest mean over the least."""
+        means, length = measured
+        ratio, allowed = max(means) / min(means), self.factor * math.exp(2.0 * length)
+        note = f"means {', '.join(f'{each:.4g}' for each in means)}: ratio {ratio:.4g}, allowed {allowed:.4g}"
+        return Judgement(ratio <= allowed, ratio / allowed, (min(means), max(means)), None, note)
+
+    def mutants(self) -> Mapping[str, OneFunction]:
+        """Half of the factor."""
+        return {"half the factor": OneFunction(0.5 * self.factor)}
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "eq:risk-recursion", "eq:risk-recursion", 1865, "the expected risk under any projection, exactly",
+        "2E[E_t] = u_0'A_t'HA_t u_0 + int_0^t gamma E tr(A_{t-z}'HA_{t-z} W'Sigma W) dz with A_t = exp(-W'WH t).",
+        EVOLUTION, (*SOLUTIONS, *EVOLUTION_LETTERS), evolution_risks,
+        table(evolution_formula, SOLVED, {
+            "HW'W for W'WH": {"swapped": True}, "A H A' for A'HA": {"inside": False}, "E for 2E": {"half": 0.5},
+            "gamma/2": {"noise": 0.5}, "the sign of the noise": {"noise": -1.0}}),
+        derive=stochastic.evolution_derivation, depends=("eq:sde_u",), family="moments",
+    ),
+    Claim(
+        "pro:evolution-pro", "pro:evolution-pro", 1862, "the evolution of the risk with one c_tau, as printed",
+        "In the equation of the risk the noise is (c_tau E[E_tau] + sigma^2) tr(S A'HA S) with c_tau in [2 rho_-, 2 "
+        "rho_+] that depends on tau alone. After a short burst of noise no such function exists: each mode wants "
+        "another mean of it.",
+        PRINTED_EVOLUTION,
+        (*ANY, EVOLUTION_LETTERS[0], "normal features, the first M", "gamma = 1/2 up to t = 0.02, 0 after it"),
+        burst_constants,
+        lambda sample: OneFunction(), corrected_by="pro:evolution-pro/corrected", family="moments",
+    ),
+    Claim(
+        "pro:evolution-pro/corrected", "pro:evolution-pro", 1862, "the evolution of the risk with c of both times",
+        "E tr(A_{t-tau}'HA_{t-tau} W'Sigma W) = (c E[E_tau] + sigma^2) tr(S A_{t-tau}'HA_{t-tau} S) with c = c(t, tau) "
+        "in [2 rho_-, 2 rho_+]: the two bounds of the equation hold. For normal features c fills [2, 4].",
+        EVOLUTION_BOUNDS, (*ANY, *EVOLUTION_LETTERS, "normal features"),
+        all_noise_ratios, lambda sample: Interval(2.0, 4.0, 1e-8),
+        derive=stochastic.evolution_derivation, depends=("eq:risk-recursion", "lemma: noise-covariance"),
+        family="moments", role="corrected",
+    ),
+)  # fmt: skip

@@ -1,0 +1,125 @@
+"""ass:diagonal: rotations of the features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import Final
+
+import numpy as np
+from sympy import Identity, MatrixSymbol, Trace
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.paper.model.formulas import ANY, ERROR, EXACT, LABELS, ONE, H, Stated, V, W, symmetric
+from fsl_num.paper.model.tables import Numbers, table
+from fsl_num.simulate.random_features import random_projection
+from fsl_num.validation import Array
+from fsl_sym import model_identities as identities
+from fsl_sym.model_identities import EPSILON, FEATURES, PHI, RATE, ROTATION, THETA
+from fsl_sym.proof import AllOf, Formula, equals
+
+Q = ROTATION
+ROTATED_STEPS, ROTATED_RATE = 30, 0.2
+
+
+def _rotated() -> Stated:
+    """The gradient of one sample and the excess risk with Q phi, Q theta, W Q'; the step for all features, W = I."""
+    projection, phi, theta = W * Q.T, Q * PHI, Q * THETA
+    error = projection.T * V - theta
+    v = MatrixSymbol("v", FEATURES, 1)
+    gradient = equals(projection * phi * (phi.T * error - EPSILON * ONE), W * PHI * (PHI.T * ERROR - EPSILON * ONE))
+    risk = equals(Trace(error.T * (Q * H * Q.T) * error) / 2, Trace(ERROR.T * H * ERROR) / 2)
+    turned = equals(
+        Q * v - RATE * phi * (phi.T * (Q * v - theta) - EPSILON * ONE),
+        Q * (v - RATE * PHI * (PHI.T * (v - THETA) - EPSILON * ONE)),
+    )
+    orthogonal = (equals(Q.T * Q, Identity(FEATURES)), equals(Q * Q.T, Identity(FEATURES)))
+    return AllOf((gradient, risk, turned)), (*orthogonal, *symmetric(H), LABELS[0])
+
+
+def _first_kept() -> Formula:
+    """As printed: the risk with rotated features and target, and W as it was."""
+    error = W.T * V - Q * THETA
+    return equals(Trace(error.T * (Q * H * Q.T) * error) / 2, Trace(ERROR.T * H * ERROR) / 2)
+
+
+ROTATED: Final = _rotated()
+FIRST_KEPT: Final = _first_kept()
+
+
+@lru_cache(maxsize=64)
+def _stream(sample: Sample) -> tuple[Array, Array, Array, Array]:
+    """A rotation, a random projection, and one stream of standardised features and label noise."""
+    generator = np.random.default_rng([sample.seed, 12])
+    rotation = np.linalg.qr(generator.standard_normal((4, 4)))[0]
+    return (
+        rotation, random_projection(2, 4, generator), generator.standard_normal((ROTATED_STEPS, 2, 4)),
+        0.7 * generator.standard_normal((ROTATED_STEPS, 2)),
+    )  # fmt: skip
+
+
+def _path(sample: Sample, projection: Array, turn: Array, aim: Array) -> Array:
+    """The excess risk along SGD on features turn phi, with batches of two; the aim is in the turned coordinates."""
+    stream = _stream(sample)
+    own = np.arange(1.0, 5.0) ** -sample.point[1]
+    phi = (stream[2] * np.sqrt(own)) @ turn.T
+    covariance = (turn * own) @ turn.T
+    v, found = np.zeros(projection.shape[0]), []
+    for features, noise in zip(phi, stream[3], strict=True):
+        slope = features @ (v @ projection) - (features @ aim + noise)
+        v = v - ROTATED_RATE * (slope @ (features @ projection.T)) / 2
+        error = v @ projection - aim
+        found.append(0.5 * error @ covariance @ error)
+    return np.array(found)
+
+
+def _theta(sample: Sample) -> Array:
+    s, beta = sample.point
+    return np.asarray(np.arange(1.0, 5.0) ** (-0.5 * (1.0 + beta * (s - 1.0))))
+
+
+def _projections(sample: Sample) -> Mapping[str, Array]:
+    return {"all": np.eye(4), "first": np.eye(2, 4), "random": _stream(sample)[1]}
+
+
+def rotated_paths(sample: Sample, *, kept: bool = False) -> Numbers:
+    """Paths on rotated features; ``kept``: with the same W instead of W Q'."""
+    turn = _stream(sample)[0]
+    return {
+        name: _path(sample, w if kept else w @ turn.T, turn, turn @ _theta(sample))
+        for name, w in _projections(sample).items()
+    }
+
+
+def diagonal_paths(sample: Sample, *, projection: str = "own", aim: str = "own") -> Numbers:
+    """Paths on the features of diagonal covariance; for mutants with W or theta* turned as well."""
+    turn = _stream(sample)[0]
+    turns = {"own": np.eye(4), "turned": turn, "turned back": turn.T}
+    return {
+        name: _path(sample, w @ turns[projection], np.eye(4), turns[aim] @ _theta(sample))
+        for name, w in _projections(sample).items()
+    }
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "ass:diagonal", "ass:diagonal", 291, "SGD under rotations of the features",
+        "SGD on the features Q phi with target Q theta* and projection W Q' has the weights and the risks of SGD on "
+        "phi, theta* and W, sample by sample, for every orthogonal Q; with all features and W = I the weights turn "
+        "with Q. A diagonal H is thus the general case with W turned along.",
+        ROTATED[0],
+        (*ANY, "Q'Q = I", "30 steps on one stream of samples, batches of two", *ROTATED[1]),
+        rotated_paths,
+        table(diagonal_paths, EXACT, {
+            "W not turned": {"projection": "turned"}, "Q for Q'": {"projection": "turned back"},
+            "theta* not turned": {"aim": "turned back"}}),
+        derive=identities.rotation_derivation, family="gradients",
+    ),
+    Claim(
+        "ass:diagonal/first-coordinates", "ass:diagonal", 296, "rotations with W kept, as printed",
+        "The analysis for diagonal H is equivalent to the general case with the same W, the first M coordinates. It is "
+        "not: the first M coordinates of rotated features are other features.",
+        FIRST_KEPT, (*ANY, "Q'Q = I"), partial(rotated_paths, kept=True),
+        table(diagonal_paths, EXACT, {}), corrected_by="ass:diagonal", family="gradients",
+    ),
+)  # fmt: skip

@@ -1,0 +1,112 @@
+"""eqn: sgd/second-moments: the expected risk of SGD by a closed recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Final
+
+import numpy as np
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Sharp
+from fsl_num.model import Model
+from fsl_num.paper.model.formulas import ETA, KURTOSIS, SPECTRUM, TARGET, own_eigenvalue, step_number, x
+from fsl_num.paper.model.measurements import cloud
+from fsl_num.simulate.random_features import random_projection
+from fsl_num.simulate.recursion import exact_risk
+from fsl_num.simulate.regression import Regression
+from fsl_sym.proof import equals
+from fsl_sym.symbols import B, E, j, sigma
+
+SECOND_MOMENTS: Final = equals(
+    x(j, step_number + 1),
+    ((1 - ETA * own_eigenvalue) ** 2 + (KURTOSIS - 2) * ETA**2 * own_eigenvalue**2 / B) * x(j, step_number)
+    + ETA**2 / B * own_eigenvalue**2 * (2 * E + sigma**2),
+)
+"""x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps, E the excess risk then."""
+Plan = tuple[str, str, tuple[float, ...], tuple[int, ...]]
+PLANS: tuple[Plan, ...] = tuple(
+    (family, kind, rates, batches)
+    for family in ("gaussian", "uniform", "rademacher")
+    for kind, rates, batches in (
+        ("first features", (0.3, 0.1, 0.2), (1, 1, 1)),
+        ("first features", (0.4, 0.2), (2, 1)),
+        ("random features", (0.3, 0.2), (1, 1)),
+    )
+)
+"""Family, projection, learning rates and batch sizes of the runs that are taken over all of their paths."""
+PATH_ROUNDING = 1e-11
+"""Sums over up to 157,464 paths of positive terms, with the rounding of each path."""
+
+
+def small_problem(plan: Plan, sample: Sample) -> Regression:
+    """Two weights and three features, with labels of noise 1."""
+    s, beta = sample.point
+    projection = None if plan[1] == "first features" else random_projection(2, 3, sample.seed)
+    return Regression(Model(s=s, beta=beta, size=2, noise=1.0), features=3, family=plan[0], projection=projection)
+
+
+@lru_cache(maxsize=64)
+def risks_over_all_paths(sample: Sample) -> tuple[tuple[Plan, float], ...]:
+    """The mean excess risk after the last step, with every value that the samples of every step can take.
+
+    The weights after k steps are of degree 2 in each sample's features and the risk of degree 4: the rules are exact.
+    """
+    found = []
+    for plan in PLANS:
+        family, _, rates, batches = plan
+        problem = small_problem(plan, sample)
+        xi, chance = cloud(family, 3)
+        phi = xi * np.sqrt(problem.eigenvalues)
+        seen = phi[:, :2] if problem.projection is None else phi @ problem.projection.T
+        labels = phi @ problem.theta
+        target = np.concatenate([labels - 1.0, labels + 1.0])
+        seen, chance = np.concatenate([seen, seen]), np.concatenate([chance, chance]) / 2.0
+        weights, masses = np.zeros((1, 2)), np.ones(1)
+        for rate, batch in zip(rates, batches, strict=True):
+            # the mean gradient of a batch: one sample after the other, all at the weights before the step
+            pulls, chances = np.zeros((weights.shape[0], 1, 2)), np.ones(1)
+            for _ in range(batch):
+                each = ((weights @ seen.T) - target)[:, :, None] * seen
+                pulls = (pulls[:, :, None] + each[:, None]).reshape(weights.shape[0], -1, 2)
+                chances = np.multiply.outer(chances, chance).ravel()
+            weights = (weights[:, None] - rate / batch * pulls).reshape(-1, 2)
+            masses = np.multiply.outer(masses, chances).ravel()
+        found.append((plan, float(masses @ problem.excess_risk(weights))))
+    return tuple(found)
+
+
+def _risk(sample: Sample, plan: Plan, *, family: str = "", noise: float = 1.0, batch: int = 0) -> float:
+    rates, batches = plan[2], plan[3]
+    problem = small_problem(plan, sample)
+    problem = replace(problem, model=replace(problem.model, noise=noise), family=family or plan[0])
+    return float(exact_risk(problem, rates, batch or batches).excess_risk[-1])
+
+
+def _moments(sample: Sample) -> Sharp:
+    others = {"gaussian": "rademacher", "uniform": "gaussian", "rademacher": "uniform"}
+    wrong: dict[str, Callable[[Plan], float]] = {
+        "the kurtosis of another family": lambda plan: _risk(sample, plan, family=others[plan[0]]),
+        "labels without noise": lambda plan: _risk(sample, plan, noise=0.0),
+        "batches of one": lambda plan: _risk(sample, plan, batch=1),
+        "one step less": lambda plan: _risk(sample, (plan[0], plan[1], plan[2][:-1], plan[3][:-1])),
+    }
+    return Sharp(partial(_risk, sample), lambda plan: PATH_ROUNDING, wrong)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "eqn: sgd/second-moments", "eqn: sgd", 398, "the expected risk of SGD by a closed recursion",
+        "The expected excess risk of one-pass SGD is that of its second moments, exactly: for independent features x_j "
+        "<- ((1 - eta lambda_j)^2 + (k-2) eta^2 lambda_j^2/B) x_j + (eta^2/B) lambda_j^2 (2E + sigma^2), x_j = "
+        "lambda_j E[(v_j - theta_j)^2], and the recursion of the whole matrix for random features. Tested against the "
+        "mean over all paths of SGD.",
+        SECOND_MOMENTS,
+        (SPECTRUM, TARGET, "x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps, E the risk then",
+         "independent symmetric features of kurtosis kappa", "M = 2, N = 3, two or three steps"),
+        risks_over_all_paths, _moments, family="paths",
+        role="own",
+    ),
+)  # fmt: skip

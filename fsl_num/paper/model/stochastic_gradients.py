@@ -1,0 +1,140 @@
+"""eqn: sgd and eqn: sgd2: the gradients of loss and risk, and the noise of a batch."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from sympy import Trace, ZeroMatrix
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.paper.model import formulas
+from fsl_num.paper.model.formulas import ANY, CASES, EXACT
+from fsl_num.paper.model.gradients import Case, cases
+from fsl_num.paper.model.tables import Numbers, table
+from fsl_num.simulate.noise_covariance import noise_covariance
+from fsl_num.validation import Array
+from fsl_sym import model_identities as identities
+from fsl_sym.model_identities import DIRECTION, EPSILON, NOISE, PHI, SIGMA, SIZE, THETA
+from fsl_sym.proof import AllOf, Hypothesis, Mean, Rate, equals
+from fsl_sym.symbols import B
+
+BATCHES: Final = AllOf(
+    (equals(Mean(NOISE), ZeroMatrix(SIZE, 1)), equals(Mean(NOISE * NOISE.T), SIGMA / B)),
+)
+"""xi is the noise of the gradient of a batch of B samples."""
+BATCH_SIZES = (1, 2, 3)
+
+
+def _gradients() -> formulas.Stated:
+    """Along a direction d: the gradient of the loss of one sample, its mean, that of the risk, its own derivative."""
+    residual = PHI.T * formulas.ERROR - EPSILON * formulas.ONE
+    gradient = formulas.W * PHI * PHI.T * formulas.ERROR - EPSILON * formulas.W * PHI
+    parts = (
+        equals(Trace(Rate(residual.T * residual)) / 2, Trace(DIRECTION.T * gradient)),
+        equals(Mean(gradient), formulas.W * formulas.H * formulas.ERROR),
+        equals(
+            Trace(Rate(formulas.ERROR.T * formulas.H * formulas.ERROR)) / 2,
+            Trace(DIRECTION.T * formulas.W * formulas.H * formulas.ERROR),
+        ),
+        equals(Rate(formulas.W * formulas.H * formulas.ERROR), formulas.CURVATURE * DIRECTION),
+    )
+    along: tuple[Hypothesis, ...] = (
+        equals(Rate(formulas.V), DIRECTION),
+        *formulas.constant(formulas.W, formulas.H, PHI, THETA, DIRECTION, EPSILON),
+    )
+    return AllOf(parts), (
+        *along,
+        formulas.SECOND,
+        *formulas.LABELS[:2],
+        *formulas.symmetric(formulas.H),
+        *formulas.fixed(formulas.W, formulas.H, THETA, formulas.V),
+    )
+
+
+GRADIENTS: Final = _gradients()
+
+
+def differences(sample: Sample) -> Numbers:
+    """Gradients of the losses of some samples, of the risk, and its second derivative, all by differences."""
+    found = {}
+    for name, case in cases(sample).items():
+        unit = np.eye(case.v.size)
+
+        def risk(v: Array, case: Case = case) -> float:
+            return float(case.chance @ case.losses(v))
+
+        found[f"{name}: loss"] = case.gradients[::17]
+        found[f"{name}: risk"] = np.array([(risk(case.v + e) - risk(case.v - e)) / 2 for e in unit])
+        second = [
+            [risk(case.v + e + d) - risk(case.v + e) - risk(case.v + d) + risk(case.v) for e in unit] for d in unit
+        ]
+        found[f"{name}: second"] = np.array(second)
+    return found
+
+
+def gradient_formula(sample: Sample, *, sign: float = 1.0, label: float = 1.0, power: float = 1.0) -> Numbers:
+    """W phi (phi'u - label epsilon), sign W H u and W H W', with a power of H."""
+    found = {}
+    for name, case in cases(sample).items():
+        own = case.problem.eigenvalues**power
+        slope = case.phi @ case.error - label * case.epsilon
+        found[f"{name}: loss"] = ((case.phi @ case.projection.T) * slope[:, None])[::17]
+        found[f"{name}: risk"] = sign * (case.projection * own) @ case.error
+        found[f"{name}: second"] = (case.projection * own) @ case.projection.T
+    return found
+
+
+def batch_moments(sample: Sample) -> Numbers:
+    """Mean and covariance of the gradient of a batch, over all batches of one, two and three samples."""
+    case = cases(sample)["rademacher, random"]
+    own = case.gradients
+    found: dict[str, Array] = {}
+    for batch in BATCH_SIZES:
+        total, chance = np.zeros((1, case.v.size)), np.ones(1)
+        for _ in range(batch):
+            total = (total[:, None] + own[None]).reshape(-1, case.v.size)
+            chance = np.multiply.outer(chance, case.chance).ravel()
+        mean = chance @ total / batch
+        left = total / batch - mean
+        found[f"mean, B = {batch}"] = mean
+        found[f"covariance, B = {batch}"] = (left.T * chance) @ left
+    return found
+
+
+def batch_formula(sample: Sample, *, power: float = 1.0, second: bool = False) -> Numbers:
+    """grad R and Sigma/B^power; ``second``: the second moment of the gradient in place of the covariance."""
+    case = cases(sample)["rademacher, random"]
+    pull = (case.projection * case.problem.eigenvalues) @ case.error
+    covariance = noise_covariance(case.problem, case.v) + (np.outer(pull, pull) if second else 0.0)
+    found: dict[str, Array] = {}
+    for batch in BATCH_SIZES:
+        found[f"mean, B = {batch}"] = pull
+        found[f"covariance, B = {batch}"] = covariance / batch**power
+    return found
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "eqn: sgd", "eqn: sgd", 398, "the gradients of loss and risk",
+        "The gradient of the loss of one sample is W phi (phi'(W'v - theta*) - epsilon), its mean and the gradient of "
+        "the risk W H (W'v - theta*), and the second derivative of the risk W H W'.",
+        GRADIENTS[0],
+        (*CASES, *GRADIENTS[1]), differences,
+        table(gradient_formula, EXACT, {
+            "the sign of the mean": {"sign": -1.0}, "the sign of epsilon": {"label": -1.0},
+            "H^2 for H": {"power": 2.0}, "twice the mean": {"sign": 2.0}}),
+        derive=identities.gradient_derivation, family="gradients",
+    ),
+    Claim(
+        "eqn: sgd2", "eqn: sgd2", 412, "the gradient noise of a batch",
+        "SGD is v - eta (grad R + xi) with E xi = 0 and E xi xi' = Sigma(v)/B, Sigma the covariance at batch size 1.",
+        BATCHES,
+        (*ANY, "xi is the noise of the gradient of a batch", "independent samples",
+         "all batches of one, two and three samples"), batch_moments,
+        table(batch_formula, EXACT, {
+            "Sigma without 1/B": {"power": 0.0}, "Sigma/B^2": {"power": 2.0},
+            "the second moment of the gradient": {"second": True}}),
+        derive=identities.minibatch_derivation, family="gradients",
+    ),
+)  # fmt: skip

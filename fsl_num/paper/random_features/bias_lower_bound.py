@@ -1,0 +1,154 @@
+"""lem:bias_lower_bound: the two trace inequalities of the proof."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any, Final
+
+import numpy as np
+from sympy import Sum, Symbol, exp
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Statement
+from fsl_num.paper.random_features.draws import Draw, features
+from fsl_num.paper.random_features.formulas import RANDOM, SPECTRUM, TARGET, bias, e, mu, nu, pi
+from fsl_num.paper.random_features.laws import Exponents, Logs
+from fsl_num.paper.random_features.risks import SIZES
+from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
+from fsl_num.paper.random_features.terms import signal_term
+from fsl_num.simulate.random_features import random_projection
+from fsl_num.validation import Array
+from fsl_sym.proof import AllOf, at_least, order_at_most, same_order
+from fsl_sym.symbols import M, N, beta, s, t
+
+_i = Symbol("i", integer=True, positive=True)
+WEIGHTED = "mu(i) are the eigenvalues of W H W', b(i) those of W H u_0u_0'H W', e(t) = e^_M(t)"
+_TRACES = Sum(exp(-2 * t * mu(_i)) / mu(_i) * bias(_i), (_i, 1, M))
+ONE_TARGET: Final = order_at_most(e(t), _TRACES)
+ONE_TARGET_FLOOR: Final = order_at_most(M ** (-s * beta), Sum(mu(_i) * nu(N + 1 - _i), (_i, 1, N)))
+AVERAGED: Final = AllOf(
+    (
+        same_order(_TRACES, e(t)),
+        at_least(Sum(pi(_i) * nu(N + 1 - _i), (_i, 1, N)), Sum(_i ** (-1 - s * beta), (_i, M + 1, N))),
+    )
+)
+RUNS = ((24, 20, 16, 12), (48, 40, 32, 24), (96, 80, 64, 48))
+SPANS = (1 / 4, 1 / 2)
+"""The trace inequalities are checked at t = (c M)^beta for these c, where e(t) is not small."""
+STEPS = "24 to 12 (quick) or 48 to 24 (full) draws of W at M = 16 to 128"
+
+
+@lru_cache(maxsize=64)
+def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, list[DrawnRay]]:
+    columns: dict[tuple[str, float], list[Array]] = {}
+    signals: dict[float, list[Array]] = {span: [] for span in SPANS}
+    for place, size in enumerate(SIZES):
+        eigenvalues, squares = features(s, beta, size)
+        root = np.random.SeedSequence([seed, 31, size])
+        rows: list[dict[tuple[str, float], float]] = []
+        shown: dict[float, list[float]] = {span: [] for span in SPANS}
+        for stream in root.spawn(RUNS[effort][place]):
+            projection = random_projection(size, eigenvalues.size, np.random.default_rng(stream))
+            singular = np.linalg.svd(projection * np.sqrt(eigenvalues), compute_uv=False)
+            own: Array = np.asarray(singular**2, dtype=np.float64)
+            aim = projection @ (eigenvalues * np.sqrt(squares))
+            one = np.zeros(size)
+            one[0] = aim @ aim
+            mean = np.linalg.svd(projection * (eigenvalues * np.sqrt(squares)), compute_uv=False) ** 2
+            draw = Draw(size, own, own, 0.0, own, 0.0)
+            row: dict[tuple[str, float], float] = {}
+            for span in SPANS:
+                time = (span * size) ** beta
+                weights = -2.0 * time * own - np.log(own)
+                row["one target", span] = float(weights[0] + np.log(one[0]))
+                row["mean", span] = float(np.log(np.exp(weights) @ mean))
+                shown[span].append(float(np.log(signal_term(draw, s, beta, np.array([time]))[0])))
+            rows.append(row)
+        for key in rows[0]:
+            columns.setdefault(key, []).append(np.array([row[key] for row in rows]))
+        for span in SPANS:
+            signals[span].append(np.array(shown[span]))
+    scale = tuple(np.log(size) for size in SIZES)
+    found: dict[str, list[DrawnRay]] = {"one target": [], "mean": []}
+    for (name, span), values in columns.items():
+        logs = {"M": scale, "signal": tuple(signals[span])}
+        found[name].append(DrawnRay(f"t = ({span:g} M)^beta", SIZES, tuple(values), logs))
+    return found
+
+
+def trace_bounds(name: str, sample: Sample) -> list[DrawnRay]:
+    """sum_i exp(-2 t mu_i)/mu_i nu_i, nu_i the eigenvalues of WH u_0u_0'HW' ("one target") or of its mean ("mean")."""
+    return _trace_bounds(*sample.point, sample.effort, sample.seed)[name]
+
+
+def floor_bounds(sample: Sample, *, mean: bool) -> list[tuple[str, float]]:
+    """sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2) u_0u_0'H^(1/2)) M^(s beta), of one target or of the mean over its signs."""
+    s, beta = sample.point
+    found = []
+    for size in SIZES[:2]:
+        eigenvalues, squares = features(s, beta, size)
+        aim = np.sqrt(eigenvalues * squares)
+        root = random_projection(size, aim.size, np.random.default_rng([sample.seed, 32, size])) * np.sqrt(eigenvalues)
+        rows = np.linalg.svd(root, full_matrices=False)[2]
+        # eigenvalues of a projection are 0 and 1, and rounding must not weigh the large ones of the other factor
+        projection = np.round(np.linalg.eigvalsh(np.eye(aim.size) - rows.T @ rows))[::-1]
+        factor = np.diag(aim) if mean else aim[:, None]
+        energy = np.zeros(aim.size)
+        singular = np.linalg.svd(factor, compute_uv=False)
+        energy[aim.size - singular.size :] = singular[::-1] ** 2
+        found.append((f"M = {size}", float(projection @ energy) * size ** (s * beta)))
+    return found
+
+
+def _averaged(sample: Sample) -> Joint:
+    def law(exponents: Exponents, logs: Logs) -> Any:
+        return logs["signal"] - (exponents["s"] - sample.point[0]) * sample.point[1] * logs["M"]
+
+    return Joint({"e(t)": OverDraws(law, {"s": sample.point[0]}), "floor": Within(_least_floor(sample), np.inf)})
+
+
+def _least_floor(sample: Sample) -> float:
+    """The least of delta_M M^(s beta) over the sizes measured, from an integral below the sum."""
+    power = sample.point[0] * sample.point[1]
+    ends = [(size + 1.0, 4.0 * size + 1.0, size) for size in SIZES[:2]]
+    return float(min((low**-power - high**-power) / power * size**power for low, high, size in ends))
+
+
+def _averaged_mutants(sample: Sample) -> dict[str, Statement]:
+    parts = _averaged(sample).parts
+    return {"twice the floor": Joint({**parts, "floor": Within(2.0 * _least_floor(sample), np.inf)})}
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "lem:bias_lower_bound/argument", "lem:bias_lower_bound", 2725, "the trace inequality for one target",
+        "sum_i exp(-2 t mu_i)/mu_i mu_i(WH u_0u_0'HW') >~ e^(t), from mu_j(WH u_0u_0'HW') ~ j^(-1-beta-s beta). For "
+        "one target that matrix has rank one, and the sum is exp(-2 t mu_1)/mu_1 |WH u_0|^2.",
+        ONE_TARGET, (SPECTRUM, TARGET, WEIGHTED, *RANDOM),
+        partial(trace_bounds, "one target"),
+        lambda sample: OverDraws(lambda exponents, logs: logs["signal"], {}, "lower"),
+        corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument", probability=STEPS,
+    ),
+    Claim(
+        "lem:bias_lower_bound/argument-floor", "lem:bias_lower_bound", 2760, "the trace inequality for what is left",
+        "sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2)u_0u_0'H^(1/2)) >~ M^-(s beta), from mu_i = i^(-1-s beta). For one "
+        "target the matrix has rank one and the sum is 0.",
+        ONE_TARGET_FLOOR,
+        (SPECTRUM, TARGET, "mu(i) are the eigenvalues of I - Pi, nu(i) those of H^(1/2)u_0u_0'H^(1/2)", *RANDOM),
+        partial(floor_bounds, mean=False),
+        lambda sample: Within(_least_floor(sample), np.inf),
+        corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument",
+        probability="certain: the matrix has rank one for every W",
+    ),
+    Claim(
+        "lem:bias_lower_bound/averaged", "lem:bias_lower_bound", 2725, "both trace inequalities for the mean target",
+        "Averaged over the signs of u_0, E[u_0u_0'] = diag(theta_j^2), the first sum is of the order of e^(t) and the "
+        "second at least delta_M: the proof holds for the mean over targets with uncorrelated coordinates.",
+        AVERAGED,
+        (SPECTRUM, TARGET, WEIGHTED, "mean over the signs of the target: diag(theta_j^2) for u_0u_0'",
+         "nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2), pi(i) those of I - Pi", *RANDOM),
+        lambda sample: {"e(t)": trace_bounds("mean", sample),
+                        "floor": floor_bounds(sample, mean=True)},
+        _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=STEPS,
+    ),
+)  # fmt: skip

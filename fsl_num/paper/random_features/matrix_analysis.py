@@ -1,0 +1,117 @@
+"""lem:bias_upper_bound and lm:matrix_analysis: the series of the bias, and what W does not reach."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+from sympy import MatrixSymbol, Trace
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint
+from fsl_num.paper.random_features import identities
+from fsl_num.paper.random_features.formulas import DECAYED, SMALL, H, R, left_at, one, square, u
+from fsl_num.paper.random_features.statements import Within
+from fsl_num.validation import Array
+from fsl_sym import random_features as derivations
+from fsl_sym.proof import AllOf, at_most, equals
+from fsl_sym.random_features import FEATURES, SIZE
+
+LEARNED = "G = (W H W')^-1, M_t = W H W' exp(-2 t W H W')"
+_W, _G, _M_t = MatrixSymbol("W", SIZE, FEATURES), square("G", SIZE), square("M_t", SIZE)
+_REACHED = H * _W.T * _G * _M_t * _G * _W * H
+PRINTED_SERIES: Final = equals(left_at, _REACHED)
+SERIES: Final = equals(left_at, _REACHED + H - H * _W.T * _G * _W * H)
+_PI, _E = square(r"\Pi"), square("E")
+NOT_REACHED: Final = AllOf(
+    (
+        equals(left_at, R * (one - _PI + _PI * _E * _E * _PI) * R),
+        at_most(Trace(u.T * R * (one - _PI) * (one - _PI) * R * u), Trace(u.T * left_at * u)),
+    )
+)
+
+
+def left_entries(sample: Sample) -> identities.Table:
+    """All entries of A_t'H A_t."""
+    return identities.entries(sample, lambda number, time: identities.left_of(sample, number, time))
+
+
+def split_series(
+    sample: Sample, number: int, time: float, *, never: float = 1.0, printed_series: bool = False
+) -> Array:
+    """H^(1/2) [``never`` (I - P'(PP')^-1 P) + P'(PP')^-1 exp(-2 PP't) P] H^(1/2), P = W H^(1/2).
+
+    ``printed_series``: the series I + sum (-t)^(a+b)/(a! b!) P'(PP')^-1 P of line 2812 in place of the bracket.
+    """
+    projection, eigenvalues, _ = identities.case(sample, number)
+    root = np.sqrt(eigenvalues)
+    rows = projection * root
+    gram = rows @ rows.T
+    span = rows.T @ np.linalg.solve(gram, rows)
+    if printed_series:
+        inner = np.eye(identities.COLUMNS) + (np.exp(-2.0 * time) - 1.0) * span
+    else:
+        values, vectors = np.linalg.eigh(gram)
+        decayed = (vectors * np.exp(-2.0 * values * time)) @ vectors.T
+        inner = never * (np.eye(identities.COLUMNS) - span) + rows.T @ np.linalg.solve(gram, decayed @ rows)
+    return np.asarray(root[:, None] * inner * root)
+
+
+def split_statement(sample: Sample) -> Joint:
+    """What training leaves, split into what W reaches and what it never learns; the second is a lower bound."""
+    split = partial(split_series, sample)
+    wrong = {
+        "nothing is never learned": identities.entry(partial(split, never=0.0)),
+        "half of it": identities.entry(partial(split, never=0.5)),
+        "the printed series": identities.entry(partial(split, printed_series=True)),
+    }
+    return Joint(
+        {
+            "identity": identities.sharp_identity(identities.entry(split), wrong),
+            "inequality": Within(0.0, np.inf, rounding=1e-12),
+        }
+    )
+
+
+def least_surplus(sample: Sample) -> list[tuple[str, float]]:
+    """The least eigenvalue of A_t'H A_t - H^(1/2) (I - P'(PP')^-1 P)^2 H^(1/2), and minus that of twice the latter."""
+    found = []
+    for number in range(identities.CASES):
+        for time in identities.TIMES:
+            rest = split_series(sample, number, np.inf)
+            surplus = identities.left_of(sample, number, time) - rest
+            found.append((f"case {number}, t = {time:g}", float(np.linalg.eigvalsh(surplus)[0])))
+    return found
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "lem:bias_upper_bound/argument", "lem:bias_upper_bound", 2600, "the series of the bias without its first term",
+        "A_t'H A_t = H W'(W H W')^-1 M_t (W H W')^-1 W H, as the proof has it: the term a = b = 0, which is H, is "
+        "replaced by its part that W reaches.",
+        PRINTED_SERIES, ("W of rank M", DECAYED, LEARNED, *SMALL),
+        left_entries,
+        lambda sample: identities.sharp_identity(
+            identities.entry(partial(split_series, sample, never=0.0)), {}),
+        corrected_by="lem:bias_upper_bound/first-term", family="random-identities", role="argument",
+    ),
+    Claim(
+        "lem:bias_upper_bound/first-term", "lem:bias_upper_bound", 2600, "the series of the bias with its first term",
+        "A_t'H A_t is the printed product plus H - H W'(W H W')^-1 W H, what W never learns.",
+        SERIES, ("W of rank M", DECAYED, LEARNED, *SMALL),
+        left_entries, lambda sample: split_statement(sample).parts["identity"],
+        derive=derivations.lost_term_derivation, family="random-identities", role="corrected",
+    ),
+    Claim(
+        "lm:matrix_analysis", "lm:matrix_analysis", 2783, "what W does not reach is a lower bound",
+        "A_t'H A_t = H^(1/2) [(I - Pi) + Pi exp(-2 t P'P) Pi] H^(1/2) >= H^(1/2) (I - Pi)^2 H^(1/2), P = W H^(1/2) and "
+        "Pi the projection on its rows.",
+        NOT_REACHED,
+        ("W of rank M", DECAYED, "R = H^(1/2), E = exp(-t P'P), P = W R, Pi the projection on the rows of P",
+         *SMALL),
+        lambda sample: {"identity": left_entries(sample), "inequality": least_surplus(sample)},
+        split_statement, derive=derivations.matrix_analysis_derivation,
+        family="random-identities",
+    ),
+)  # fmt: skip

@@ -1,0 +1,123 @@
+"""thm: fsl-random and thm: fsl-hard-regime: the law with random features; a fixed target is one with random signs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from sympy import Rational, Trace
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Sharp
+from fsl_num.paper.random_features import formulas, laws
+from fsl_num.paper.random_features.formulas import HATS, LEFT, H, S, e, floor_value, kernel, law, leaky, square, u
+from fsl_num.paper.random_features.identities import CASES, COLUMNS, ROUNDING, TIMES, Point, Table, case, forgetting
+from fsl_num.paper.random_features.risks import rays
+from fsl_num.paper.random_features.statements import Law, OverDraws
+from fsl_sym.proof import at_most, equals
+from fsl_sym.random_features import sign_derivation
+from fsl_sym.symbols import M, beta, s, t, z
+
+HARD: Final = law(M ** (-s * beta), (1 + t) ** -s, (1 + t - z) ** (1 / beta - 2), (1 + z) ** -s)
+PRINTED_LAW: Final = law(M ** (-s * beta), e(t), kernel(t - z), e(z))
+LAW: Final = law(floor_value, leaky(t), kernel(t - z), leaky(z))
+FLOOR_POWER = "s in M^(-s beta)"
+SIGNAL_POWER = "s in (1+t)^-s"
+KERNEL_POWER = "2 - 1/beta"
+STEEP = {"edge": ((Rational(3, 4), Rational(4)),)}
+_X, _Y = square("X"), square("Y")
+SIGNS: Final = equals(Trace((_X * S * u).T * H * (_X * S * u)), Trace((_Y * u).T * H * (_Y * u)))
+"""The risk that X leaves of S u, and Y of u."""
+
+
+def hard(sample: Sample) -> Law:
+    """M^(-s beta) + (1+t)^-s + the integral of (1+t-z)^-(2-1/beta) [(1+z)^-s + sigma^2] gamma."""
+    _, beta = sample.point
+
+    def law(exponents: laws.Exponents, logs: laws.Logs) -> Any:
+        kernel = logs["power"] - (exponents[KERNEL_POWER] - (2.0 - 1.0 / beta)) * logs["t"]
+        return laws.total(-exponents[FLOOR_POWER] * beta * logs["M"], -exponents[SIGNAL_POWER] * logs["t"], kernel)
+
+    return law
+
+
+def hard_exponents(sample: Sample) -> dict[str, float]:
+    """The three exponents of the hard regime."""
+    s, beta = sample.point
+    return {FLOOR_POWER: s, SIGNAL_POWER: s, KERNEL_POWER: 2.0 - 1.0 / beta}
+
+
+def sign_risks(sample: Sample) -> Table:
+    """theta'S A_t'H A_t S theta with W, for signs S."""
+    return _signed(sample, on_target=True)
+
+
+def sign_claim(sample: Sample, *, flipped: bool = True) -> Callable[[Point], float]:
+    """theta'A_t'H A_t theta with W S; without the signs where not ``flipped``."""
+    table = dict(_signed(sample, on_target=False, flipped=flipped))
+    return lambda point: table[point]
+
+
+def _signed(sample: Sample, *, on_target: bool, flipped: bool = True) -> Table:
+    found: Table = []
+    signs = np.array([1.0, -1.0, -1.0, 1.0, -1.0]) if flipped else np.ones(COLUMNS)
+    for number in range(CASES):
+        projection, eigenvalues, theta = case(sample, number)
+        matrix, target = (projection, signs * theta) if on_target else (projection * signs, theta)
+        for time in TIMES:
+            decayed = forgetting(matrix, eigenvalues, time) @ target
+            found.append(((number, time), float(eigenvalues @ decayed**2)))
+    return found
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "thm: fsl-hard-regime/random-features", "thm: fsl-hard-regime", 491,
+        "the hard regime, with random features",
+        "For s <= 1 - 1/beta the excess risk with random features is of the order of M^(-s beta) + (1+t)^-s + the "
+        "integral of (1+t-z)^-(2-1/beta) [(1+z)^-s + sigma^2] gamma, before and after t = M^beta.",
+        HARD, (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1 - 1 / beta), *formulas.RANDOM, *formulas.TRAINING),
+        rays, lambda sample: OverDraws(hard(sample), hard_exponents(sample), finite_size=laws.finite_size(sample)),
+        regimes=("edge", "hard"),
+        depends=("lem: random_eigen/corrected", "prop:volterra-random/corrected"), family="random-risks",
+        probability=formulas.RISKS, extra_points=STEEP,
+    ),
+    Claim(
+        "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, s in (0, 1]",
+        "For 0 < s <= 1 the excess risk is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) [e^(z) + "
+        "sigma^2] gamma, e^ and K^ with the eigenvalues of W H W'. It fails at s = 1, where a log M is missing.",
+        PRINTED_LAW,
+        (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
+         *formulas.TRAINING),
+        laws.risks_to_one, partial(laws.printed_law, "functional"),
+        depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
+        probability=formulas.RISKS, extra_points=formulas.AT_ONE,
+    ),
+    Claim(
+        "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, every s > 0",
+        "For every s > 0 the excess risk is of the order of F + e~(t) + the integral of K^(t-z) [e~(z) + sigma^2] "
+        "gamma, where e~ has theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2, and F = kappa sum_j lambda_j "
+        "theta_j^2/(lambda_j + kappa), of the order of M^-beta min(s,1), M^-beta log M at s = 1. For s < 1 this is the "
+        "paper's law.",
+        LAW, (formulas.SPECTRUM, formulas.TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
+        rays,
+        partial(laws.corrected_law, "functional with leak"),
+        partial(laws.corrected_law_mutants, "functional with leak"),
+        depends=("prop:volterra-random/corrected",), family="random-risks", role="corrected",
+        probability=formulas.RISKS,
+        extra_points=formulas.STEEPER,
+    ),
+    Claim(
+        "thm: fsl-random/signs", "thm: fsl-random", 628, "a fixed target is one with random signs",
+        "The risk of the target S theta under W is that of theta under W S, for every S = diag(+-1): over W with "
+        "symmetric columns, a fixed target and one with random signs have risks that are equal in law.",
+        SIGNS,
+        (formulas.SPECTRUM, formulas.TARGET, "X is A_t of W and Y is A_t of W S", "S = diag(+-1)", "any W, H diagonal"),
+        sign_risks,
+        lambda sample: Sharp(sign_claim(sample), lambda point: ROUNDING, {
+            "the signs left out": sign_claim(sample, flipped=False)}),
+        derive=sign_derivation, family="random-identities", role="own",
+    ),
+)  # fmt: skip

@@ -1,0 +1,197 @@
+"""lem:T_estimate: the two quadratic forms of the proof, and the inverse with the first columns split off."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any, Final
+
+import numpy as np
+from sympy import Identity, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Sharp
+from fsl_num.paper.model.formulas import symmetric
+from fsl_num.paper.model.statements import FailureRate
+from fsl_num.paper.random_features.draws import features
+from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SMALL, SPECTRUM, SPLIT, most, mu
+from fsl_num.paper.random_features.identities import CASES, ROWS, Table, case, entry, sharp_identity
+from fsl_num.paper.random_features.laws import Exponents, Logs
+from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
+from fsl_num.paper.random_features.tail_eigenvalues import RUNS, SIZES, generators, tail_ratio
+from fsl_num.simulate.random_features import random_projection
+from fsl_num.validation import Array
+from fsl_sym import random_features as derivations
+from fsl_sym.proof import AllOf, Formula, Hypothesis, at_most, equals, less
+from fsl_sym.random_features import (
+    COLUMNS,
+    HEAD,
+    HEAD_INVERSE,
+    MIDDLE,
+    MIDDLE_INVERSE,
+    ORDER,
+    REST,
+    REST_INVERSE,
+    SIZE,
+    WHOLE_INVERSE,
+)
+from fsl_sym.symbols import M, t
+
+COLUMN_EIGENVALUE: Final = Symbol("mu_M", nonnegative=True)
+_first, _second, _norm, _rest = (Symbol(name, positive=True) for name in ("T_1", "T_2", "u_0", "u_1"))
+TWO_FORMS: Final = AllOf(
+    (
+        at_most(_first, most * _norm**2 / t * (mu(M / 2, SPLIT) / mu(M, SPLIT)) ** 2),
+        at_most(_second, _rest**2),
+    )
+)
+SPAN = 1 / 2
+"""T_1 is measured at t = (M/2)^beta, where the first M/3 columns have just been learned."""
+
+
+def _split_off() -> tuple[Formula, tuple[Hypothesis, ...]]:
+    """(WHW')^-1 W_0:k H_0:k = A_k^-1 W_0:k (H_0:k^-1 + W_0:k'A_k^-1 W_0:k)^-1."""
+    one, small = Identity(SIZE), Identity(ORDER)
+    given = (
+        equals(REST * REST_INVERSE, one),
+        equals(HEAD * HEAD_INVERSE, small),
+        equals(MIDDLE * MIDDLE_INVERSE, small),
+        equals(COLUMNS.T * REST_INVERSE * COLUMNS, MIDDLE - HEAD_INVERSE),
+        equals(WHOLE_INVERSE * REST, one - WHOLE_INVERSE * COLUMNS * HEAD * COLUMNS.T),
+    )
+    shapes = symmetric(REST, REST_INVERSE, HEAD, HEAD_INVERSE, MIDDLE, MIDDLE_INVERSE)
+    return equals(WHOLE_INVERSE * COLUMNS * HEAD, REST_INVERSE * COLUMNS * MIDDLE_INVERSE), (*given, *shapes)
+
+
+FIRST_COLUMNS: Final = _split_off()
+
+
+@lru_cache(maxsize=64)
+def column_bounds(sample: Sample, share: float = 1 / 3) -> dict[str, Any]:
+    """The largest T_1 t/|u|^2, and the largest T_2/|u|_H^2, over all targets, with the ratio of A_k, k = M ``share``.
+
+    T_1 and T_2 are quadratic forms of the first k and of the other coordinates of the target: the largest value over
+    all targets is a norm. ``first`` is T_1 at t = (M/2)^beta, ``failures`` how many draws (M, failures, draws) have a
+    T_1 t/(|u|^2 ratio^2) above all the draws at M = 12, and ``second`` pairs (name, norm of T_2) at three times.
+    """
+    _, beta = sample.point
+    values: list[Array] = []
+    logs: dict[str, list[Any]] = {"t": [], "ratio": []}
+    second: list[tuple[str, float]] = []
+    for place, size in enumerate(SIZES):
+        count = round(share * size)
+        eigenvalues, _ = features(1.0, beta, size)
+        time = (SPAN * size) ** beta
+        found = []
+        for generator in generators(sample.seed, size, RUNS[sample.effort][place], 12):
+            weighted = random_projection(size, eigenvalues.size, generator) * np.sqrt(eigenvalues)
+            _, singular, rows = np.linalg.svd(weighted, full_matrices=False)
+            head = (rows / singular[:, None])[:, :count] * np.sqrt(eigenvalues[:count])
+            shrunk = np.exp(-time * singular**2)[:, None]
+            norm = np.linalg.norm(shrunk * singular[:, None] * head, 2) ** 2
+            found.append((np.log(norm), np.log(tail_ratio(weighted, count))))
+            if place < 2:
+                for when in (0.0, 1.0, time):
+                    rest = np.exp(-when * singular**2)[:, None] * rows[:, count:]
+                    second.append((f"M = {size}, t = {when:.3g}", float(np.linalg.norm(rest, 2)) ** 2))
+        table = np.array(found)
+        values.append(table[:, 0])
+        logs["t"].append(np.log(time))
+        logs["ratio"].append(table[:, 1])
+    ray = DrawnRay("T_1", SIZES, tuple(values), {name: tuple(parts) for name, parts in logs.items()})
+    scaled = [part + time - 2.0 * ratio for part, time, ratio in zip(values, logs["t"], logs["ratio"], strict=True)]
+    above = float(scaled[0].max())
+    failures = [(size, int((part > above).sum()), part.size) for size, part in zip(SIZES[1:], scaled[1:], strict=True)]
+    return {"first": [ray], "failures": failures, "second": second}
+
+
+def column_ratio_rounding(sample: Sample) -> list[tuple[str, float]]:
+    """mu_M/mu_1 of W_0:k H_0:k W_0:k' as printed, k = M/3: what the printed bound divides by."""
+    _, beta = sample.point
+    found = []
+    for size in SIZES[:2]:
+        root = np.sqrt(features(1.0, beta, size)[0])[: size // 3]
+        generator = next(generators(sample.seed, size, 1, 13))
+        head = random_projection(size, 4 * size, generator)[:, : root.size] * root
+        own = np.linalg.svd(head, compute_uv=False)
+        full = np.zeros(size)
+        full[: own.size] = own**2
+        found.append((f"M = {size}", float(full[-1] / full[0])))
+    return found
+
+
+def first_columns(sample: Sample) -> Table:
+    """(W H W')^-1 W_0:k H_0:k for k = 1, 2."""
+    found: Table = []
+    for number in range(CASES):
+        projection, eigenvalues, _ = case(sample, number)
+        gram = (projection * eigenvalues) @ projection.T
+        for count in (1, 2):
+            value = np.linalg.solve(gram, projection[:, :count] * eigenvalues[:count])
+            found += [((number, count, i, j), float(value[i, j])) for i in range(ROWS) for j in range(count)]
+    return found
+
+
+def split_columns(sample: Sample, number: int, count: int, *, inverse: float = 1.0, tail: bool = True) -> Array:
+    """A_k^-1 W_0:k [H_0:k^-1 + W_0:k'A_k^-1 W_0:k]^-1; ``inverse`` scales H^-1, A_k has all of W if not ``tail``."""
+    projection, eigenvalues, _ = case(sample, number)
+    first = projection[:, :count]
+    start = count if tail else 0
+    rest = (projection[:, start:] * eigenvalues[start:]) @ projection[:, start:].T
+    solved = np.linalg.solve(rest, first)
+    middle = inverse * np.diag(1.0 / eigenvalues[:count]) + first.T @ solved
+    return np.asarray(np.linalg.solve(middle.T, solved.T).T)
+
+
+def _columns(power: float, exponents: Exponents, logs: Logs) -> Any:
+    return power * logs["t"] + 2.0 * logs["ratio"]
+
+
+def _two_forms(sample: Sample) -> Joint:
+    first = OverDraws(partial(_columns, -1.0), {}, "upper", {"t^(-5/4)": partial(_columns, -1.25)}, finite_size=EDGES)
+    return Joint({"first": first, "failures": FailureRate(RATE), "second": Within(0.0, 1.0, attained=0.99)})
+
+
+def _first_columns_law(sample: Sample) -> Sharp:
+    columns = partial(split_columns, sample)
+    wrong = {
+        "without H^-1": entry(partial(columns, inverse=0.0)),
+        "A_k with the first columns": entry(partial(columns, tail=False)),
+    }
+    return sharp_identity(entry(columns), wrong)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "lem:T_estimate", "lem:T_estimate", 2855, "the quadratic form of the first k coordinates, as printed",
+        "T_1 <= c |u_0:k|^2/t (mu_{M/2}/mu_M)^2 with the eigenvalues of W_0:k H_0:k W_0:k', k <= M/3. Both are 0: the "
+        "matrix has rank k, and the bound says nothing.",
+        less(0, COLUMN_EIGENVALUE),
+        (SPECTRUM, *RANDOM, "mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'", "k = M/3"),
+        column_ratio_rounding, lambda sample: Within(1e-6, np.inf),
+        corrected_by="lem:T_estimate/corrected", family="random-columns",
+        probability="certain: the rank is k for every W",
+    ),
+    Claim(
+        "lem:T_estimate/corrected", "lem:T_estimate", 2855, "the two quadratic forms, with the tail of W",
+        "T_1 <= c |u_0:k|^2/t (mu_{M/2}(A_k)/mu_M(A_k))^2 and T_2 <= |u_k:oo|_H^2 (for every W) for k = M/3. The "
+        "largest constant c over the draws falls with M.",
+        TWO_FORMS,
+        (SPECTRUM, *RANDOM, MU_TAIL, "u_0 and u_1 are |u_0:k| and |u_k:oo|_H", "k = M/3", "the worst target",
+         "t = (M/2)^beta"),
+        column_bounds, _two_forms,
+        depends=("lem:eig_ratio/corrected",), family="random-columns", role="corrected",
+        probability="probability at least 1 - exp(-Omega(M)) for T_1, certain for T_2; 150, 120, 120, 140 draws "
+        "of W at M = 12, 24, 48, 96: above the largest at M = 12 later ones lie with a probability shown, at 99.9 %, "
+        "to be at most exp(-0.03 M)",
+    ),
+    Claim(
+        "lem:T_estimate/first-columns", "lem:T_estimate", 2884, "the inverse with the first k columns split off",
+        "(W H W')^-1 W_0:k H_0:k = A_k^-1 W_0:k [H_0:k^-1 + W_0:k'A_k^-1 W_0:k]^-1; the first line of the display has "
+        "a factor W_0:k too many.",
+        FIRST_COLUMNS[0],
+        ("A_k invertible", "(WHW')^{-1} inverts W H W' = A_k + U C U', U = W_0:k, C = H_0:k, D = C^-1 + U'A_k^-1 U",
+         *FIRST_COLUMNS[1], *SMALL),
+        first_columns, _first_columns_law, derive=derivations.woodbury_derivation,
+        family="random-identities", role="argument",
+    ),
+)  # fmt: skip

@@ -1,0 +1,128 @@
+"""prop:volterra-random: the Volterra equation of random features, and what they leave of the target at every time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Statement
+from fsl_num.paper.random_features import forcing, formulas, laws
+from fsl_num.paper.random_features.formulas import (
+    EASIER,
+    HATS,
+    LEFT,
+    LEFT_DRAWN,
+    RANDOM,
+    RATE,
+    SPECTRUM,
+    TARGET,
+    bias,
+    e,
+    floor_value,
+    kernel,
+    law,
+    leaky,
+    returned,
+    risk,
+)
+from fsl_num.paper.random_features.risks import rays
+from fsl_num.paper.random_features.statements import Between, Law, OverDraws, RareFailures
+from fsl_sym.proof import at_most, same_order
+from fsl_sym.symbols import M, beta, s, t, z
+
+PRINTED_VOLTERRA: Final = law(M ** (-s * beta), e(t), kernel(t - z), risk(z))
+VOLTERRA: Final = law(floor_value, leaky(t), kernel(t - z), risk(z))
+RECURSION: Final = law(0, bias(t), returned(t - z), risk(z))
+FORCING: Final = same_order(bias(t), floor_value + leaky(t))
+EARLY = {"t = 1": 0.1}
+"""At t = 1 the floor and the turned eigenvectors are terms of the relative order M^-(s beta) and 1/M."""
+
+
+def _history(*parts: str) -> Law:
+    return lambda exponents, logs: laws.total(*(logs[name] for name in parts))
+
+
+def _recursion(sample: Sample) -> Between:
+    wrong = {
+        "nothing is left of the target": _history("volterra"),
+        "no noise returns": _history("left"),
+        "twice the noise": _history("left", "volterra", "volterra"),
+    }
+    return Between(_history("left", "volterra"), 1.0, 2.0, wrong)
+
+
+def _left(sample: Sample) -> dict[str, Any]:
+    s, beta = sample.point
+    return {"equivalence": forcing.rays(sample), "failures": forcing.fixed_grid(s, beta, sample.seed)}
+
+
+def _left_law(sample: Sample, **options: Any) -> Joint:
+    exponents = laws.corrected_exponents(sample, share=True)
+    law = laws.corrected(sample, **options)
+    return Joint(
+        {
+            "equivalence": OverDraws(law, exponents, slack=EARLY),
+            "failures": RareFailures(laws.corrected(sample), exponents, RATE),
+        }
+    )
+
+
+def _left_mutants(sample: Sample) -> dict[str, Statement]:
+    s, beta = sample.point
+    found: dict[str, Statement] = {
+        "entries of variance 1": _left_law(sample, signal="unit signal"),
+    }
+    if abs(1.0 + beta * (s - 1.0)) > 0.5:  # near s = 1 - 1/beta all coordinates are alike
+        found["the target in reverse order"] = _left_law(sample, signal="reversed signal")
+    if s > 1.0:
+        found["no leak"] = _left_law(sample, with_leak=False)
+        found["the floor of the first M features"] = _left_law(sample, floor="top")
+    return found
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, s in (0, 1]",
+        "For 0 < s <= 1 E[E_t] is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) gamma (E[E_z] + "
+        "sigma^2). It fails at s = 1.",
+        PRINTED_VOLTERRA,
+        (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
+         *formulas.TRAINING),
+        laws.risks_to_one, partial(laws.printed_law, "volterra"),
+        depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
+        corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.RISKS,
+        extra_points=formulas.AT_ONE,
+    ),
+    Claim(
+        "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
+        "For every s > 0 the same with F + e~(t), of thm: fsl-random/corrected, for M^(-s beta) + e^(t).",
+        VOLTERRA, (formulas.SPECTRUM, formulas.TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
+        rays, partial(laws.corrected_law, "volterra"),
+        partial(laws.corrected_law_mutants, "volterra"), depends=("prop:volterra-random/forcing",),
+        family="random-risks",
+        role="corrected", probability=formulas.RISKS, extra_points=formulas.STEEPER,
+    ),
+    Claim(
+        "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, every s > 0",
+        "u_0'A_t'H A_t u_0 is of the order of F + sum_j mu_j (theta_j^2 + (1/M) sum_{i<=j} theta_i^2) exp(-2 mu_j t) "
+        "at every t, for the fixed target: mode j of W H W' sees a share 1/M of all coordinates before it.",
+        FORCING,
+        (SPECTRUM, TARGET, LEFT, "b(t) is u_0'A_t'HA_t u_0", "s > 0", *RANDOM,
+         "failures for s > 1: t >= (M/2)^beta"),
+        _left, _left_law, _left_mutants,
+        depends=("lem: random_eigen/corrected",), family="random-left", role="own",
+        extra_points=EASIER, probability=LEFT_DRAWN,
+    ),
+    Claim(
+        "appendix:proof_random/recursion", "appendix:proof_random", 2945, "the risk by its own history",
+        "E[E_t] is of the order of u_0'A_t'H A_t u_0 + the integral of tr(S A'H A S) gamma (E[E_z] + sigma^2), for "
+        "every W: for normal features twice the excess risk is between 1 and 2 times this with 2E for E.",
+        RECURSION,
+        (formulas.SPECTRUM, formulas.TARGET, "b(t) is u_0'A_t'HA_t u_0, G(t) is tr(S A_t'HA_t S)", "s > 0",
+         *formulas.RANDOM, *formulas.TRAINING),
+        rays, _recursion,
+        depends=("lem:trace_analysis_appendix",), family="random-risks",
+        probability="certain: constants 1 and 2 for every W; tested for all draws of thm: fsl-random",
+    ),
+)  # fmt: skip

@@ -1,0 +1,53 @@
+"""thm:geometric: the scaling law of exponential decay."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Ray
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.scaling_laws.laws import BY_PARTS, NOISE, STABLE, decay_law, derivations
+from fsl_num.paper.scaling_laws.training import SILENT, Training, decay_rays, risk_ray, volterra_risk
+from fsl_sym.proof import at_least, at_most
+from fsl_sym.symbols import T, a, b
+
+GEOMETRIC = decay_law(T)
+
+
+@lru_cache(maxsize=64)
+def exponential_rays(sample: Sample) -> tuple[Ray, ...]:
+    """Exponential decay: every term decides in turn; the crossover T = M^beta, b near a and T = 1 included."""
+    return decay_rays(sample, lambda decay: 0.0, {})
+
+
+@lru_cache(maxsize=64)
+def short_decay_rays(sample: Sample) -> tuple[Ray, ...]:
+    """Exponential decay at intrinsic times from 1 down to 1e-12, by the Volterra equation; the noise is negligible."""
+    times = np.linspace(0.0, 12.0, 7)
+    runs = [Training(100.0, 0.0, 10**-u, 1e-3, batch=10**SILENT) for u in times]
+    return (risk_ray("T tends to 0", times, runs, sample, volterra_risk),)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "thm:geometric", "thm:geometric", 944, "the scaling law of exponential decay",
+        "For T >= 1 the excess risk is of the order M^-(s beta) + T^-s + sigma^2 (b + (a-b) min{M, T^(1/beta)}/T)/B. "
+        + BY_PARTS,
+        GEOMETRIC,
+        (MODEL, at_least(T, 1), at_most(b, a), NOISE, STABLE), exponential_rays,
+        derive=lambda: derivations("exp-decay"),
+        depends=("eqn: fsl-simplified", "lemma: N-exp-decay", "exp-decay/I1", "exp-decay/I2"), family="geometric",
+    ),
+    Claim(
+        "thm:geometric/restated", "thm:geometric", 3283, "the law of exponential decay as restated, without T >~ 1",
+        "The restatement in the appendix asks nothing of T. As T tends to 0 the risk tends to a constant and T^-s to "
+        "infinity.",
+        GEOMETRIC,
+        (MODEL, at_most(b, a), NOISE, STABLE),
+        lambda sample: [*exponential_rays(sample), *short_decay_rays(sample)],
+        corrected_by="thm:geometric", family="geometric",
+    ),
+)  # fmt: skip

@@ -1,0 +1,174 @@
+"""I2 of exponential decay: the noise of a rate that falls linearly from 1 to 0."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sympy import Expr, Integer, Integral, Min, Rational, exp, gamma, oo, uppergamma
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import Point, number, sharp, smooth_sum_error
+from fsl_num.claims.statements import Ray, Sharp
+from fsl_num.functional import integrate_graded
+from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, I2, LONGEST, QUADRATURE, crossing_rays, quadrature
+from fsl_num.spectrum import forgetting_kernel
+from fsl_num.validation import Array
+from fsl_sym.harmonic_sums import expansion_derivation
+from fsl_sym.integrals.exponential_decay import i2_finite, i2_sum, remaining
+from fsl_sym.integrals.orders import i2_order
+from fsl_sym.proof import Derivation, Formula, at_least, equals, same_order, within
+from fsl_sym.symbols import M, T, beta, z
+
+BOUNDING = Integral(remaining(T * z**-beta), (z, 0, oo)) / (4 * T)
+MELLIN = Integral((1 - (1 + z) * exp(-z)) * z ** (-1 - 1 / beta), (z, 0, oo))
+"""The integral that bounds I2, and the one that it becomes after u = 2 T x^-beta."""
+
+
+def linear_integral(time: float, beta: float, size: float) -> float:
+    """I2 = int_0^T K_M(r) r/T dr: the noise of a rate that falls linearly from 1 to 0."""
+    return integrate_graded(lambda r: np.asarray(forgetting_kernel(r, beta, size) * r / time), time).value
+
+
+def linear_rays(sample: Sample) -> list[Ray]:
+    """I2 on both sides of T = M^beta and at it, and for M alone at a time when all features are learned."""
+    beta = sample.point[1]
+    rays = crossing_rays(sample, lambda time, size: linear_integral(time, beta, size))
+    late = math.exp(LONGEST)
+    sizes = np.unique(np.floor(np.geomspace(1.0, late ** (1.0 / (1.5 * beta)), 9)))
+    values = np.log([linear_integral(late, beta, float(size)) for size in sizes])
+    alone = Ray("M alone, T = 1e20", np.log(sizes), {"M": np.log(sizes), "t": np.full(sizes.size, LONGEST)}, values)
+    return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in (*rays, alone)]
+
+
+def infinite_linear(sample: Sample) -> list[tuple[Any, Any]]:
+    """I2 for M infinite, at times with T^(1/beta) = 100 and 10^4: the next term is then 1e-3 and 1e-5 of it."""
+    beta = sample.point[1]
+    times = [float(round(10.0 ** (power * beta))) for power in (2, 4)]
+    return [({"T": time}, linear_integral(time, beta, math.inf)) for time in times]
+
+
+def crossing_linear(sample: Sample) -> list[tuple[Any, Any]]:
+    """I2 around T = M^beta for large M."""
+    beta = sample.point[1]
+    pairs = [(size, multiple * float(size) ** beta) for size in (10**4, 10**6) for multiple in (0.02, 1.0, 20.0)]
+    return [({"M": size, "T": time}, linear_integral(time, beta, size)) for size, time in pairs]
+
+
+def bounding_integral(sample: Sample) -> list[tuple[Any, Any]]:
+    """(1/(4 T)) int_0^infinity g(2 T x^-beta) dx, g(u) = 1 - exp(-u) - u exp(-u), up to 1e9 T^(1/beta).
+
+    Beyond, g <= u^2/2 leaves less than (1e9)^(1 - 2 beta) T^(1/beta), 1e-15 of it for beta >= 4/3.
+    """
+    from scipy.special import gammainc
+
+    beta = sample.point[1]
+    found = []
+    for time in (1.0, 1e6):
+
+        def integrand(x: Array, time: float = time) -> Array:
+            with np.errstate(divide="ignore"):
+                return np.asarray(gammainc(2.0, 2.0 * time * x**-beta))  # 1 - (1 + u) exp(-u)
+
+        found.append(({"T": time}, integrate_graded(integrand, 1e9 * time ** (1 / beta)).value / (4 * time)))
+    return found
+
+
+def _infinite_linear(sample: Sample) -> Sharp:
+    right, next_term = I2().expression, 1 / (8 * T)
+    leading = right + next_term
+    wrong = {
+        "next term dropped": leading,
+        "next term with the other sign": leading + next_term,
+        "-1/(4 T)": right - next_term,
+        "2^(1/beta) dropped": leading * 2 ** (-1 / beta) - next_term,
+        "Gamma argument off by 1/2": leading * gamma(Rational(5, 2) - 1 / beta) / gamma(2 - 1 / beta) - next_term,
+    }
+
+    def allowed(point: Point) -> float:
+        time = float(point["T"])
+        rest = sum(smooth_sum_error(0.0, time, sample.point[1], order) for order in (0.0, 1.0)) / (4 * time)
+        return QUADRATURE + rest / float(number(right, {"beta": sample.beta, **point}))
+
+    return sharp(right, {"beta": sample.beta}, allowed, wrong, scale="T")
+
+
+def _crossing(sample: Sample) -> Sharp:
+    form = i2_finite()
+    parameters = {"beta": sample.beta}
+
+    def allowed(point: Point) -> float:
+        values = {**parameters, **point}
+        return QUADRATURE + float(number(form.error, values) / number(form.approximation, values))
+
+    wrong = {
+        "M infinite": I2().expression,
+        "M/(4 T) throughout": M / (4 * T),
+        "the crossover at 2 M^beta": form.approximation.subs(M, M * 2 ** (1 / beta)),
+        "Gamma argument off by 1/2": form.approximation.replace(
+            uppergamma, lambda order, start: uppergamma(order + Rational(1, 2), start)
+        ),
+    }
+    return sharp(form.approximation, parameters, allowed, wrong)
+
+
+def _bounding(sample: Sample, factor: Expr) -> Sharp:
+    # int_0^infinity (1 - exp(-u) - u exp(-u)) u^(-1 - 1/beta) du = beta Gamma(2 - 1/beta), by parts
+    value = factor * 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * beta * gamma(2 - 1 / beta)
+    wrong = {"twice": 2 * value, "Gamma(1 - 1/beta)": value * gamma(1 - 1 / beta) / gamma(2 - 1 / beta)}
+    wrong |= {"without 1/beta": value / factor} if factor != 1 else {}
+    return sharp(value, {"beta": sample.beta}, quadrature, wrong, scale="T")
+
+
+def _infinite_linear_derivation() -> Derivation:
+    return expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo))
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "exp-decay/I2", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order min{M, T^(1/beta)}/T",
+        "I2 is of the order min{M, T^(1/beta)}/T for all M and T >= 1, on both sides of T = M^beta and at it.",
+        same_order(i2_sum(), Min(M, T ** (1 / beta)) / T), (CAPACITY, at_least(M, 1), at_least(T, 1)),
+        linear_rays, derive=i2_order,
+    ),
+    Claim(
+        "exp-decay/I2-sharp", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 with its next term",
+        "For M infinite I2 = 2^(1/beta-2) Gamma(2-1/beta) T^(1/beta-1) - 1/(8T), with an exponentially small rest.",
+        Formula(
+            i2_sum(size=oo), "expands",
+            2 ** (1 / beta - 2) * gamma(2 - 1 / beta) * T ** (1 / beta - 1) - 1 / (8 * T), T, oo,
+        ), (CAPACITY, "M infinite"),
+        infinite_linear, _infinite_linear, derive=_infinite_linear_derivation,
+        role="own",
+    ),
+    Claim(
+        "exp-decay/I2-crossover", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 around T = M^beta",
+        "4 T I2 is within 1 of M Phi, Phi(x) = 1 - (1+2x) exp(-2x) + (2x)^(1/beta) Gamma(2-1/beta, 2x) at "
+        "x = T/M^beta.",
+        within(
+            4 * T * i2_sum(),
+            M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta), 1,
+        ), (CAPACITY, "T > 0, any M"),
+        crossing_linear, _crossing, derive=lambda: i2_finite().derivation,
+        role="stronger", strengthens="exp-decay/I2",
+    ),
+    Claim(
+        "exp-decay/I2/printed-integral", "sub:proof_for_the_exponential_decay_lrs", 3268,
+        "the bounding integral as printed",
+        "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/4 int q(u) du.",
+        equals(BOUNDING, 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * MELLIN),
+        (CAPACITY, "T > 0"), bounding_integral, lambda sample: _bounding(sample, Integer(1)),
+        corrected_by="exp-decay/I2/integral",
+        role="argument",
+    ),
+    Claim(
+        "exp-decay/I2/integral", "sub:proof_for_the_exponential_decay_lrs", 3268, "the bounding integral, corrected",
+        "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/(4 beta) int q(u) du: the factor "
+        "1/beta comes from dx.",
+        equals(BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN),
+        (CAPACITY, "T > 0"), bounding_integral, lambda sample: _bounding(sample, 1 / beta),
+        role="corrected",
+    ),
+)  # fmt: skip

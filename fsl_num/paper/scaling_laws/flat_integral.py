@@ -1,0 +1,100 @@
+"""I1 of exponential decay: the noise of a rate of 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sympy import Rational, gamma, oo, zeta
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import Point, sharp, smooth_sum_error
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
+from fsl_num.functional import integrate_graded
+from fsl_num.paper.kernel.rays import decades
+from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, I1, QUADRATURE, crossing_rays
+from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral
+from fsl_num.validation import Array
+from fsl_sym.harmonic_sums import expansion_derivation
+from fsl_sym.integrals.exponential_decay import i1_finite, i1_sum
+from fsl_sym.proof import AllOf, Formula, same_order
+from fsl_sym.symbols import M, T, beta
+
+Logs = Mapping[str, Array]
+
+
+def flat_integral(time: float, beta: float, size: float) -> float:
+    """I1 = int_0^T K_M(r) dr: the noise of a rate of 1, r the remaining time."""
+    return integrate_graded(lambda r: np.asarray(forgetting_kernel(r, beta, size)), time).value
+
+
+def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
+    """I1 itself, and what is missing to tr(H)/2: features beyond M, and noise that is not yet forgotten."""
+    beta = sample.point[1]
+
+    def rest(time: float, size: float) -> float:
+        unseen = exponential_sum(beta, 0.0, beta, start=int(size) + 1)
+        return 0.5 * float(unseen) + float(kernel_integral(time, math.inf, beta, size))
+
+    return {
+        "I1": crossing_rays(sample, lambda time, size: flat_integral(time, beta, size)),
+        "rest": crossing_rays(sample, rest, decades(1.0)),
+    }
+
+
+def infinite_flat(sample: Sample) -> list[tuple[Any, Any]]:
+    """I1 for M infinite."""
+    return [({"T": time}, flat_integral(time, sample.point[1], math.inf)) for time in (1e4, 1e8)]
+
+
+def _flat_law(power: Mapping[str, float], logs: Logs) -> Array:
+    return power["T"] * logs["t"] + power["M"] * logs["M"]
+
+
+def _rest_law(power: Mapping[str, float], logs: Logs) -> Array:
+    return np.asarray(np.logaddexp(power["T"] * logs["t"], power["M"] * logs["M"]))
+
+
+def _flat(sample: Sample) -> Joint:
+    capacity = sample.point[1]
+    rest = {"T": 1.0 / capacity - 1.0, "M": 1.0 - capacity}
+    return Joint({"I1": Equivalent(_flat_law, {"T": 0.0, "M": 0.0}), "rest": Equivalent(_rest_law, rest)})
+
+
+def _infinite_flat(sample: Sample) -> Sharp:
+    second = gamma(1 - 1 / beta) / (2 * beta) * (2 * T) ** (1 / beta - 1)
+    right = I1().expression
+    wrong = {
+        "tr(H) for its half": right + zeta(beta) / 2,
+        "next term dropped": right + second,
+        "next term with the other sign": right + 2 * second,
+        "Gamma argument off by 1/2": right + second * (1 - gamma(Rational(3, 2) - 1 / beta) / gamma(1 - 1 / beta)),
+    }
+
+    def allowed(point: Point) -> float:
+        # I1 is at least half its limit, tr(H)/2 >= 1/2.
+        return QUADRATURE + 2.0 * smooth_sum_error(sample.point[1], point["T"], sample.point[1])
+
+    return sharp(right, {"beta": sample.beta}, allowed, wrong)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "exp-decay/I1", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 tends to a constant",
+        "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta).",
+        AllOf((same_order(i1_sum(), 1), same_order(zeta(beta) / 2 - i1_sum(), T ** (1 / beta - 1) + M ** (1 - beta)))),
+        (CAPACITY, "T and M tend to infinity"), flat_rays, _flat, derive=lambda: i1_finite().derivation,
+    ),
+    Claim(
+        "exp-decay/I1-sharp", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 with its next term",
+        "For M infinite I1 = tr(H)/2 - Gamma(1-1/beta)/(2 beta) (2T)^(1/beta-1), with an exponentially small rest.",
+        Formula(
+            i1_sum(size=oo), "expands",
+            zeta(beta) / 2 - 2 ** (1 / beta - 2) * T ** (1 / beta - 1) * gamma(1 - 1 / beta) / beta, T, oo,
+        ), (CAPACITY, "M infinite"), infinite_flat, _infinite_flat,
+        derive=lambda: expansion_derivation("I1", "I1 for M infinite", I1(), "exp-decay/I1", i1_sum(size=oo)),
+        role="own",
+    ),
+)  # fmt: skip

@@ -1,0 +1,52 @@
+"""thm: wsd: the scaling law of a stable phase followed by exponential decay."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Ray
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.scaling_laws.laws import BY_PARTS, NOISE, STABLE, decay_law, derivations
+from fsl_num.paper.scaling_laws.training import LONGEST, SILENT, Training, decay_rays, even_grid, whole
+from fsl_sym.proof import at_least, at_most, equals
+from fsl_sym.symbols import T1, T2, T, a, b
+
+WSD = decay_law(T2)
+
+
+@lru_cache(maxsize=64)
+def stable_decay_rays(sample: Sample) -> tuple[Ray, ...]:
+    """A stable phase first: the same, with T_1 >> T_2 and T_1 << T_2, and T_2 = 1."""
+    beta = sample.point[1]
+    grid, model = even_grid(LONGEST / 1.4, sample), even_grid(LONGEST / (1.5 * beta), sample)
+    more = {
+        "T_1 decides": (
+            grid, [Training(whole(5.6 * u / beta), 10 ** (1.4 * u), 10**u, 1e-3, 10**SILENT) for u in grid],
+        ),
+        "noise, T_1 = T_2^1.4, M large": (
+            grid, [Training(whole(2 * u / beta), 10 ** (1.4 * u), 10**u, 1e-200, noise=10**SILENT) for u in grid],
+        ),
+        "noise, T_1 = M^(2 beta) > T_2 = M^(3 beta/2)": (
+            model, [Training(m, m ** (2 * beta), m ** (1.5 * beta), 1e-200, noise=10**SILENT)
+                    for m in map(whole, model)],
+        ),
+        "noise, T_2 = 1, T_1 grows": (grid, [Training(1e6, 10**u, 1.0, 1e-3, noise=10**SILENT) for u in grid]),
+    }  # fmt: skip
+    return decay_rays(sample, lambda decay: decay**0.6, more)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "thm: wsd", "thm: wsd", 1023, "the scaling law of a stable phase followed by exponential decay",
+        "For T_1, T_2 >= 1 the excess risk is of the order M^-(s beta) + (T_1+T_2)^-s + "
+        "sigma^2 (b + (a-b) min{M, T_2^(1/beta)}/T_2)/B. " + BY_PARTS,
+        WSD,
+        (MODEL, equals(T, T1 + T2), at_least(T1, 1), at_least(T2, 1), at_most(b, a), NOISE, STABLE),
+        stable_decay_rays,
+        mutants=lambda sample: {"T_1 + T_2 for T_2 in the noise": order_statement(decay_law(T), sample)},
+        derive=lambda: derivations("wsd"),
+        depends=("eqn: fsl-simplified", "lem: wsd-stable-noise", "thm:geometric"), family="wsd",
+    ),
+)  # fmt: skip

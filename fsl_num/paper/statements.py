@@ -1,0 +1,71 @@
+"""Statements about numbers that several sections make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from fsl_num.claims.records import Judgement
+from fsl_num.claims.statements import WithoutExponents
+
+Bounds = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Ranges(WithoutExponents):
+    """Named numbers lie in ranges, ends included."""
+
+    ranges: Bounds
+    wrong: Mapping[str, Bounds] = field(default_factory=dict)
+
+    def judge(self, measured: Sequence[tuple[str, float]]) -> Judgement:
+        """Every number whose name ends with the name of a range; one that is out fails."""
+        out, said, compared = [], [], 0
+        for name, value in measured:
+            for ending, (low, high) in self.ranges.items():
+                if name.endswith(ending):
+                    compared += 1
+                    said.append(f"{name} {value:.3g}")
+                    if not low <= value <= high:
+                        out.append(f"{name} is {value:.3g}, outside [{low:g}, {high:g}]")
+        if not compared:
+            raise ValueError("no number measured bears a name of the statement: nothing can be judged")
+        return Judgement(not out, float(len(out)) + 0.5, None, None, "; ".join(out or said))
+
+    def mutants(self) -> Mapping[str, Ranges]:
+        """The wrong ranges given."""
+        return {name: replace(self, ranges=ranges) for name, ranges in self.wrong.items()}
+
+
+@dataclass(frozen=True)
+class Between(WithoutExponents):
+    """Every measured number lies between its bounds, within a relative ``slack`` that the measurement itself needs.
+
+    ``bounds``: name -> (low, high); ``wrong``: names of mutants and their bounds. A measurement is a sequence of
+    (name, place, value).
+    """
+
+    bounds: Bounds
+    slack: float
+    wrong: Mapping[str, Bounds] = field(default_factory=dict)
+
+    def judge(self, measured: Sequence[tuple[str, str, float]]) -> Judgement:
+        """The worst number speaks; ValueError where there is none or one is not finite."""
+        worst, detail, values = -math.inf, "", []
+        for name, place, value in measured:
+            low, high = self.bounds[name]
+            if not math.isfinite(value):
+                raise ValueError(f"{name} at {place} is {value}: nothing can be judged")
+            over = max(value / high - 1.0, low / value - 1.0 if low > 0.0 else -1.0)
+            values.append(value)
+            if over > worst:
+                worst, detail = over, f"{name} = {value:.6g} at {place}, bounds [{low:.6g}, {high:.6g}]"
+        if not values:
+            raise ValueError("no number was measured: nothing can be judged")
+        excess = max(worst / self.slack, 0.0)
+        return Judgement(worst <= self.slack, excess, (min(values), max(values)), None, detail)
+
+    def mutants(self) -> Mapping[str, Between]:
+        """The wrong bounds given."""
+        return {name: replace(self, bounds={**self.bounds, **bounds}) for name, bounds in self.wrong.items()}
