@@ -102,7 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
     forms.printed_claim(
         "thm:geometric/data-unique", "sub:proof_for_the_exponential_decay_lrs", 957,
         "Exponential decay, data-optimal: the printed peak rate is the only optimal one", ("exp-decay", "data"),
-        _geometric_data_easy, _geometric_data_hard, corrected_by="thm:geometric/data-derived",
+        _geometric_data_easy, _geometric_data_hard, corrected_by="thm:geometric/data-derived", role="argument",
     ),
     forms.derived_claim(
         "thm:geometric/data-derived", "thm:geometric", 957, "Exponential decay, data-optimal, derived",

@@ -78,7 +78,7 @@ def peak_rate_statement(sample: Sample) -> Joint:
 
 
 def printed_peak_rate(sample: Sample) -> Joint:
-    """As printed: gamma_opt must fall with C, so that a rate of order 1 costs more and more, at either capacity.
+    """One optimal rate: gamma_opt must fall with C, so that a rate of order 1 costs more and more, at either capacity.
 
     By how much is not printed: as much as a rate that is too small by the same factor.
     """
@@ -95,12 +95,14 @@ def printed_peak_rate(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: effect-lrs/peak-rate-and-capacity", "sec: effect-lrs", 1005,
-        "gamma_opt falls with C and with a smaller beta, as printed",
-        "Exponential decay, easy, compute: the optimal peak rate falls with C and is smaller for a higher capacity. A "
-        "rate of order 1 is as good, at every C and every capacity.",
+        "the law up to constants has one optimal peak rate, which falls with C and with a smaller beta",
+        "Exponential decay, easy, compute: by the law up to constants rates above the printed order cost more and "
+        "more. By it a rate of order 1 is as good, at every C and every capacity; the functional itself is least at the "
+        "printed order.",
         PEAK_PRINTED, ONE_TASK,
         peak_rate_costs, printed_peak_rate, regimes=("easy",),
         corrected_by="sec: effect-lrs/smallest-peak-rate-and-capacity", family="capacity-peak-rates",
+        role="argument",
     ),
     Claim(
         "sec: effect-lrs/smallest-peak-rate-and-capacity", "sec: effect-lrs", 1005,
