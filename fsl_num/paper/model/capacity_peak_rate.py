@@ -97,8 +97,8 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: effect-lrs/peak-rate-and-capacity", "sec: effect-lrs", 1005,
         "the law up to constants has one optimal peak rate, which falls with C and with a smaller beta",
         "Exponential decay, easy, compute: by the law up to constants rates above the printed order cost more and "
-        "more. By it a rate of order 1 is as good, at every C and every capacity; the functional itself is least at the "
-        "printed order.",
+        "more. By it a rate of order 1 is as good, at every C and every capacity; the functional itself is least at the"
+        " printed order.",
         PEAK_PRINTED, ONE_TASK,
         peak_rate_costs, printed_peak_rate, regimes=("easy",),
         corrected_by="sec: effect-lrs/smallest-peak-rate-and-capacity", family="capacity-peak-rates",
