@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from fsl_num.cli.inputs import InputError, real_number, refused
+from fsl_num.cli.inputs import STANDARD, InputError, real_number, refused
 from fsl_num.cli.options import REAL, Arguments, Names, Option, Read, whole
+from fsl_num.writing import identity
 
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
@@ -43,9 +44,13 @@ def read_files(arguments: Arguments, paths: Sequence[str]) -> list[LossCurve]:
     if len(sizes) not in (1, len(paths)):
         raise InputError(f"--model-size needs one number, or one for each of the {len(paths)} files, not {len(sizes)}")
     sizes = sizes * len(paths) if len(sizes) == 1 else sizes
-    doubled = sorted({path for path in paths if list(paths).count(path) > 1})
+    if "" in paths:
+        raise InputError("a file has an empty name: is a variable of the shell empty?")
+    with refused(OSError):
+        files = [path if path == STANDARD else identity(path) or path for path in paths]
+    doubled = [path for path, file in zip(paths, files, strict=True) if files.count(file) > 1]
     if doubled:
-        raise InputError(f"{doubled[0]!r} is named twice; each file counts once, for training or for prediction")
+        raise InputError(f"{doubled[-1]!r} is named twice; each file counts once, for training or for prediction")
     if arguments.smooth is not None and arguments.smooth % 2 == 0:
         raise InputError(f"--smooth must be odd, so that the window has a middle row, not {arguments.smooth}")
     columns = _columns(arguments.columns)
@@ -82,7 +87,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
     while min(map(len, parts)) > shared + 1 and len({each[shared] for each in parts}) == 1:
         shared += 1
     names = [PurePath(*each[shared:]).as_posix() for each in parts]
-    bare = [str(PurePath(name).with_suffix("").as_posix()) for name in names]
+    bare = [PurePath(name).with_suffix("").as_posix() if PurePath(name).name else name for name in names]
     return bare if len(set(bare)) == len(bare) else names
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from fsl_num.cli.executors import check_executor, executor_at
-from fsl_num.cli.inputs import InputError, model_size, refused
+from fsl_num.cli.inputs import STANDARD, InputError, model_size, refused
 from fsl_num.cli.options import (
     Arguments,
     Command,
@@ -18,7 +18,7 @@ from fsl_num.cli.options import (
     schedule_options,
     whole,
 )
-from fsl_num.cli.output import PICTURES, check_targets, model_title, show, show_json, unwritable, write_picture
+from fsl_num.cli.output import PICTURES, Outputs, model_title, show_json
 from fsl_num.cli.rates import named_parameters
 
 if TYPE_CHECKING:
@@ -35,7 +35,10 @@ def run(arguments: Arguments) -> int:
     """Check everything, run, print and write."""
     _check_method(arguments)
     parameters = {name: value for name, value in named_parameters(arguments).items() if name != "batch_size"}
-    check_targets({"--out": arguments.out, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint})
+    if arguments.checkpoint == STANDARD:
+        raise InputError("--checkpoint needs the name of a file, for it is read again")
+    files = {"--out": arguments.out, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint}
+    outputs = Outputs(files, json=arguments.json)
     with refused(RuntimeError, OSError):
         from fsl_num.schedules import step_rates
 
@@ -44,17 +47,12 @@ def run(arguments: Arguments) -> int:
         curve = _curve(arguments, problem, rates)
     from fsl_num.report import losses as report
 
+    outputs.write("--out", curve.as_csv)
+    outputs.draw("--plot", lambda: report.risk_figure(curve, _title(arguments, curve)))
     if arguments.json:
         show_json(curve.as_dict())
     else:
-        show(*report.risk_text(curve), width=100)
-    if arguments.out is not None:
-        try:
-            curve.to_csv(arguments.out)
-        except OSError as error:
-            raise unwritable("--out", arguments.out, error) from error
-    if arguments.plot is not None:
-        write_picture("--plot", arguments.plot, report.risk_figure(curve, _title(arguments, curve)))
+        outputs.show(*report.risk_text(curve), width=100)
     return 0
 
 

@@ -12,6 +12,7 @@ import csv
 import gzip
 import json
 import lzma
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -63,7 +64,7 @@ def read_curve(
 
     Args:
         path: a CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), or JSON
-            lines with one record a line; as it is or compressed with gzip, bzip2 or xz.
+            lines with one record a line; as it is or compressed with gzip, bzip2 or xz. "-" is standard input.
         columns: which column is what, {"step": ..., "lr": ..., "loss": ..., "batch_size": ..., "tokens": ...}, by name
             or by position from 0; those not said are found by their names. A file without a header needs positions.
         loss_unit: "nats", "bits" or "perplexity"; "auto": by the name of the column.
@@ -172,12 +173,11 @@ def _bytes_of(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise CurveError(f"{path} is a directory; give the file of one run")
-        with path.open("rb") as file:
-            start = file.read(16)
+        with _opened(path) as file:
+            start = file.peek(16)[:16]  # what is read from a pipe cannot be read again
             for mark, kind in _FOREIGN.items():
                 if start.startswith(mark):
                     raise CurveError(f"{path} is {kind}")
-            file.seek(0)
             reader: Any = file
             for mark, opened in _COMPRESSED.items():
                 if start.startswith(mark):
@@ -194,6 +194,15 @@ def _bytes_of(path: Path) -> bytes:
     if len(content) > LARGEST:
         raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
     return content
+
+
+def _opened(path: Path) -> Any:
+    """The file, or standard input for "-"."""
+    if str(path) != "-":
+        return path.open("rb")
+    if sys.stdin is None:
+        raise OSError(9, "standard input is closed")
+    return sys.stdin.buffer
 
 
 def _read(reader: Any) -> bytes:

@@ -63,12 +63,15 @@ class RiskCurve(Result):
         columns = (self.step.tolist(), self.excess_risk.tolist(), self.standard_error.tolist())
         return [(repr(a), repr(b), repr(c)) for a, b, c in zip(*columns, strict=True)]
 
+    def as_csv(self) -> str:
+        """Return the columns step, excess_risk and standard_error as CSV."""
+        return "\n".join(["step,excess_risk,standard_error", *(",".join(row) for row in self._rows())]) + "\n"
+
     def to_csv(self, path: Any) -> None:
-        """Write the columns step, excess_risk and standard_error, whole or not at all (OSError where it cannot be)."""
+        """Write :meth:`as_csv` to ``path``, whole or not at all (OSError where it cannot be)."""
         from fsl_num.writing import write_atomically
 
-        lines = ["step,excess_risk,standard_error", *(",".join(row) for row in self._rows())]
-        write_atomically(path, "\n".join(lines) + "\n")
+        write_atomically(path, self.as_csv())
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the excess risk against the step on logarithmic axes, with two standard errors; return the axes."""

@@ -56,7 +56,7 @@ def simulate_sgd(
 
     Raises ValueError or TypeError where an argument does not fit (a checkpoint of other arguments included),
     OverflowError where training diverges, OSError where a checkpoint cannot be written from the beginning, and
-    :class:`~fsl_num.simulate.runs_workers.LostWorkersError` where workers are lost again and again.
+    :class:`~fsl_num.workers.LostWorkersError` where workers are lost again and again.
 
     >>> from fsl_num.model import Model
     >>> problem = Regression(Model(s=0.5, beta=2.0, size=3, noise=0.1))

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -371,8 +372,15 @@ def test_table_agrees_with_exponents(capsys):
     assert output_of(capsys, "table", "--format", "latex").startswith(r"\begin{tabular}")
 
 
-def test_the_module_runs_as_the_command():
-    assert fsl_num.__main__.main is main
+def test_the_module_runs_as_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["fsl", "table"])
+    assert fsl_num.__main__.main() == 0 and "wsd" in capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "fsl_num.cli", SimpleNamespace(main=interrupted))
+    assert fsl_num.__main__.main() == 130 and capsys.readouterr().err == "fsl: interrupted\n"
+
+
+def interrupted():
+    raise KeyboardInterrupt
 
 
 def test_colours_are_for_terminals(capsys):

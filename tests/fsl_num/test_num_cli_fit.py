@@ -164,7 +164,7 @@ REFUSED = {
     "warmup": (["fit", "{runs}/wsd.csv", "--warmup", "5000"], "no row lies after the warmup"),
     "target": (["fit", "{runs}/wsd.csv", "--save", "{runs}/no/fit.json"], "--save cannot write"),
     "picture": (["fit", "{runs}/wsd.csv", "--plot", "{runs}/fit.csv"], "must name a file that ends in"),
-    "one file for two": (["fit", "{runs}/wsd.csv", "--plot", "a.png", "--save", "a.png"], "different files"),
+    "one file for two": (["fit", "{runs}/wsd.csv", "--plot", "a.png", "--save", "a.png"], "which --save writes"),
     "weight": (["fit", "{runs}/wsd.csv", "--horizon-weight", "-1"], "at least 0"),
     "no fit": (["predict", "--fit", "{runs}/none.json", "--schedule", "wsd"], "cannot read"),
     "not a fit": (["predict", "--fit", "{runs}/wsd.csv", "--schedule-file", "{runs}/wsd.csv"], "no saved fit"),
