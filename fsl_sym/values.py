@@ -12,7 +12,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final, TypeVar
 
-from sympy import Basic, Float, Rational, sympify
+from sympy import Basic, Float, Rational, nan, sympify, zoo
 
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)|[+-]?\d+/\d*[1-9]\d*")
 
@@ -54,14 +54,14 @@ def as_expression(value: Any) -> Any:
     Traceback (most recent call last):
     TypeError: '1/M' is text: write it with the sympy symbols themselves; only an exact number such as "1/2" is read
     """
-    if isinstance(value, Basic):
+    if isinstance(value, Basic) and value not in (nan, zoo):
         return value
     if isinstance(value, str):
         if not _NUMBER.fullmatch(value.strip()):
             hint = 'only an exact number such as "1/2" is read'
             raise TypeError(f"{value!r} is text: write it with the sympy symbols themselves; {hint}")
         return exact(value)
-    if isinstance(value, numbers.Number):
+    if isinstance(value, numbers.Number) and value == value:  # nan does not equal itself
         return sympify(value, strict=True)
     raise TypeError(f"{value!r} is no expression: give one made of sympy symbols, or a number")
 

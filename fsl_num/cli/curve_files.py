@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ def curve_options() -> list[Option]:
         ("--warmup-shape", {"type": shapes, "default": "linear", "help": "(default: linear, from 0)"}),
         ("--between", {"type": between, "default": "auto", "help": "the rate between two rows (default: auto)"}),
         ("--columns", {"metavar": "step=A,loss=B", "help": pairs}),
+        ("--tokens-per-step", {"type": REAL, "help": "the steps are tokens, so many of which make an update"}),
         ("--loss-unit", {"type": units, "default": "auto", "help": "(default: by the name of the column)"}),
         ("--drop-missing", {"is_flag": True, "help": "leave out the rows in which a column is empty"}),
         ("--smooth", {"type": whole(1, "ROWS"), "help": "centred median of so many rows (odd)"}),
@@ -63,6 +65,7 @@ def read_files(arguments: Arguments, paths: Sequence[str]) -> list[LossCurve]:
                 loss_unit=arguments.loss_unit,
                 drop_missing=arguments.drop_missing,
                 batch_size=None if arguments.batch_size is None else float(arguments.batch_size),
+                tokens_per_step=None if arguments.tokens_per_step is None else float(arguments.tokens_per_step),
                 warmup=arguments.warmup,
                 warmup_shape=arguments.warmup_shape,
                 between=arguments.between,
@@ -100,5 +103,5 @@ def _columns(text: str | None) -> dict[str, Any] | None:
         role, equals, name = part.partition("=")
         if not equals or not role.strip() or not name.strip():
             raise InputError(f"--columns takes pairs such as step=A,lr=B,loss=C, but {part!r} is none")
-        roles[role.strip()] = int(name) if name.strip().isascii() and name.strip().isdigit() else name.strip()
+        roles[role.strip()] = int(name) if re.fullmatch(r"\s*\d{1,9}\s*", name, re.ASCII) else name.strip()
     return roles

@@ -103,8 +103,10 @@ def _curves(arguments: Arguments) -> tuple[list[LossCurve], list[LossCurve]]:
 
 def _level(arguments: Arguments) -> float:
     level = float(arguments.level)
-    if not 0.0 < level < 1.0:
-        raise InputError(f"--level must be above 0 and below 1, not {level:g}: 0.9 covers nine losses of ten")
+    if not 0.0 < level <= 0.99:
+        raise InputError(
+            f"--level must be above 0 and at most 0.99, not {level:g}: the rows held out of a fit carry no more"
+        )
     return level
 
 

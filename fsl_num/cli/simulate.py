@@ -20,13 +20,15 @@ from fsl_num.cli.options import (
 )
 from fsl_num.cli.output import PICTURES, Outputs, model_title, show_json
 from fsl_num.cli.rates import named_parameters
+from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
+from fsl_num.validation import MOST_BYTES
 
 if TYPE_CHECKING:
     from fsl_num.simulate.curve import RiskCurve
     from fsl_num.simulate.regression import Regression
 
-MOST_STEPS: Final = 10**8
-"""Each step takes some 60 bytes while the recursion runs."""
+MOST_STEPS: Final = MOST_BYTES // BYTES_OF_A_STEP
+"""Every step is kept in memory."""
 
 _DRAWN = 200  # points of a picture
 

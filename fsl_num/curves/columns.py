@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.validation import Array
+from fsl_num.validation import Array, positive
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "step": ("step", "steps", "globalstep", "trainstep", "trainingstep", "iteration", "iterations", "iter", "iters",
@@ -68,6 +68,7 @@ def curve_of(
     drop_missing: bool = False,
     schedule: Any = None,
     batch_size: Any = None,
+    tokens_per_step: Any = None,
     **known: Any,
 ) -> LossCurve:
     """Return the loss curve in a table; see :func:`curve_from` and :func:`~fsl_num.curves.reading.read_curve`.
@@ -87,6 +88,8 @@ def curve_of(
         if not whole.any():
             raise CurveError(f"{table.name}: every row lacks a value in one of {', '.join(chosen.values())}")
         values, rows = {role: column[whole] for role, column in values.items()}, rows[whole]
+    if tokens_per_step is not None:
+        values["step"] = np.round(values["step"] / positive("tokens_per_step", tokens_per_step))
     loss = _in_nats(values["loss"], chosen["loss"], loss_unit, rows)
     if schedule is None:
         _check_swapped(values["lr"], loss, chosen)
@@ -177,13 +180,26 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
                 )
             text = text.replace(",", ".")
         try:
-            values[index] = float(text)
-        except ValueError:
+            values[index] = number_of(text)
+        except (ValueError, OverflowError):
             raise CurveError(
                 f"column {name!r} holds {text[:40]!r}, which is not a number; repair the cell or drop the row",
                 table.rows[index],
             ) from None
     return values
+
+
+def number_of(cell: Any) -> float:
+    """Return the number that a cell is or spells, as other programs spell it: no 1_0, no digits of other scripts.
+
+    Raises ValueError for other text, TypeError for what is neither text nor a number.
+
+    >>> number_of(" 2.50e1 "), number_of(3)
+    (25.0, 3.0)
+    """
+    if isinstance(cell, str) and not (cell.isascii() and "_" not in cell):
+        raise ValueError(f"{cell!r} is not a number")
+    return float(cell)
 
 
 def _as_table(table: Any) -> Table:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.curves.plan import Plan, Steps, as_plan
-from fsl_num.curves.rates import BETWEEN, WARMUP_SHAPES, rates_of_rows
+from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows
 from fsl_num.results import Result
 from fsl_num.validation import Array, positive, whole_size
 
@@ -74,6 +74,7 @@ class LossCurve(Result):
         loss = _column("loss", self.loss, rows, loss.size)
         _first(loss <= 0.0, rows, "loss must be positive, got {}; drop the row, or undo the logarithm", loss)
         _first(step < 0, rows, "step must be at least 0, got {}", step)
+        _first(step > 2.0**53, rows, f"step {{}} is beyond 2^53: {MEANT_TOKENS}", step)
         _first(step != np.floor(step), rows, "step must be a whole number of updates, got {}", step)
         falls = np.concatenate([[False], np.diff(step) <= 0.0])
         _first(falls, rows, "step {} does not come after the one before it: sort the rows and drop duplicates", step)
@@ -132,9 +133,12 @@ class LossCurve(Result):
             )
         last = int(steps[-1])
         if self.schedule is None:
-            rates = rates_of_rows(
-                self.step, self.lr, warmup=self.warmup, warmup_shape=self.warmup_shape, between=self.between
-            )
+            try:
+                rates = rates_of_rows(
+                    self.step, self.lr, warmup=self.warmup, warmup_shape=self.warmup_shape, between=self.between
+                )
+            except ValueError as error:
+                raise CurveError(f"{self.name}: {error}", int(self.rows[-1])) from error
         else:
             whole = as_plan(self.schedule, warmup=self.warmup)
             if whole.rates.size < last:

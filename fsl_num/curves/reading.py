@@ -12,6 +12,8 @@ import csv
 import gzip
 import json
 import lzma
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,14 +22,18 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final
 
-from fsl_num.curves.columns import Table, curve_of
+from fsl_num.curves.columns import Table, curve_of, number_of
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.gathered import Gathered
 
 LARGEST: Final = 2**30
 """Bytes of text, after decompression, that are read at most: about thirty million rows."""
 
+MOST_EXPANDED: Final = 200
+"""Times its size to which a compressed file may unfold; numbers that differ unfold to ten."""
+
 _BLOCK: Final = 2**22  # bytes read at once
+LONGEST: Final = 2**17  # characters of a line, and so of a cell: what the reader of CSV takes
 PIECE: Final = 2**20  # characters that are cut into lines at once
 ROWS: Final = 20_000  # rows whose cells are held as text at once
 
@@ -58,6 +64,7 @@ def read_curve(
     drop_missing: bool = False,
     schedule: Any = None,
     batch_size: Any = None,
+    tokens_per_step: Any = None,
     **known: Any,
 ) -> LossCurve:
     """Return the loss curve in a file with the columns step, lr and loss, and perhaps batch size or tokens.
@@ -72,6 +79,7 @@ def read_curve(
             than another), instead of refusing them.
         schedule: the learning rate of every update in place of a column, see :class:`~fsl_num.curves.curve.LossCurve`.
         batch_size: one number in place of a column.
+        tokens_per_step: where the column of the step counts tokens, how many of them make an update.
         known: warmup, warmup_shape, between, model_size, name and smoothing of the curve.
 
     Returns:
@@ -95,6 +103,7 @@ def read_curve(
             drop_missing=drop_missing,
             schedule=schedule,
             batch_size=batch_size,
+            tokens_per_step=tokens_per_step,
             **known,
         )
     except CurveError as error:
@@ -178,11 +187,8 @@ def _bytes_of(path: Path) -> bytes:
             for mark, kind in _FOREIGN.items():
                 if start.startswith(mark):
                     raise CurveError(f"{path} is {kind}")
-            reader: Any = file
-            for mark, opened in _COMPRESSED.items():
-                if start.startswith(mark):
-                    reader = opened(file)
-            content = _read(reader)
+            opened = [kind for mark, kind in _COMPRESSED.items() if start.startswith(mark)]
+            content = _read(path, opened[0](file), _size(file)) if opened else _read(path, file)
     except FileNotFoundError as error:
         near = get_close_matches(path.name, [each.name for each in _siblings(path)], 3, 0.6)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -191,8 +197,6 @@ def _bytes_of(path: Path) -> bytes:
         raise CurveError(f"{path} is compressed and damaged or cut short ({error}); fetch it again") from error
     except OSError as error:
         raise CurveError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
-    if len(content) > LARGEST:
-        raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
     return content
 
 
@@ -205,13 +209,23 @@ def _opened(path: Path) -> Any:
     return sys.stdin.buffer
 
 
-def _read(reader: Any) -> bytes:
-    """The content, or a little more than LARGEST of it; one call for all would reserve that much beforehand."""
+def _size(file: Any) -> float:
+    """The bytes of a file; infinity of a pipe."""
+    status = os.fstat(file.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else float("inf")
+
+
+def _read(path: Path, reader: Any, compressed: float = float("inf")) -> bytes:
+    """The content, block by block: one call for all would reserve as much as the file may hold beforehand."""
     blocks: list[bytes] = []
     size = 0
-    while size <= LARGEST and (block := reader.read(_BLOCK)):
+    while block := reader.read(_BLOCK):
         blocks.append(block)
         size += len(block)
+        if size > LARGEST:
+            raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
+        if size > max(MOST_EXPANDED * compressed, 4 * _BLOCK):
+            raise CurveError(f"{path} unfolds to more than {MOST_EXPANDED} times its size, as no log of numbers does")
     return b"".join(blocks)
 
 
@@ -224,6 +238,7 @@ def _siblings(path: Path) -> Sequence[Path]:
 
 def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], header: bool) -> Table:
     begin = list(islice(lines, 50))
+    _check_lengths(path, begin)
     delimiter = _delimiter(path, [line for _, line in begin])
     lines = chain(begin, lines)
     first = next(lines)
@@ -267,6 +282,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
 def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list[list[str]]:
     """The cells of lines, without the spaces around them."""
     texts = [" ".join(line.split()) if delimiter == " " else line for _, line in lines]
+    _check_lengths(path, lines)
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(texts, delimiter=delimiter, strict=True)]
     except csv.Error as error:
@@ -274,6 +290,12 @@ def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list
     if len(rows) != len(lines):
         raise CurveError(f"{path}: a quoted cell runs over several lines; a cell must stay on its line")
     return rows
+
+
+def _check_lengths(path: Path, lines: Sequence[tuple[int, str]]) -> None:
+    number, longest = max(lines, key=lambda line: len(line[1]), default=(0, ""))
+    if len(longest) > LONGEST:
+        raise CurveError(f"{path}: a line of {len(longest):,} characters; no row of a log is so long", number)
 
 
 def _delimiter(path: Path, lines: Sequence[str]) -> str:
@@ -299,7 +321,7 @@ def _cells(line: str, delimiter: str) -> int:
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell.replace(",", "."))
+        number_of(cell.replace(",", "."))
     except ValueError:
         return False
     return True
@@ -321,8 +343,8 @@ def _table_of_records(path: Path, name: str, lines: Iterator[tuple[int, str]], *
 def _list_of_records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, Any]]]:
     try:
         whole = json.loads("\n".join(line for _, line in lines))
-    except json.JSONDecodeError as error:
-        raise CurveError(f"{path}: begins like a JSON list but is none ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise CurveError(f"{path}: begins like a JSON list of records but is none ({error})") from error
     yield list(enumerate(whole, 1))
 
 
@@ -332,6 +354,6 @@ def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tupl
         for number, line in part:
             try:
                 records.append((number, json.loads(line)))
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 raise CurveError(f"{path}: not a JSON record ({error}); the line may be cut short", number) from error
         yield records

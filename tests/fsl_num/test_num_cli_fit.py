@@ -159,7 +159,7 @@ REFUSED = {
     "sizes": (["fit", "{runs}/wsd.csv", "--model-size", "1e6", "2e6"], "one for each of the 1 files"),
     "pairs": (["fit", "{runs}/wsd.csv", "--columns", "loss"], "takes pairs"),
     "roles": (["fit", "{runs}/wsd.csv", "--columns", "los=loss"], "columns may name"),
-    "level": (["fit", "{runs}/wsd.csv", "--level", "1"], "above 0 and below 1"),
+    "level": (["fit", "{runs}/wsd.csv", "--level", "1"], "above 0 and at most 0.99"),
     "law": (["fit", "{runs}/wsd.csv", "--law", "newton"], "'newton' is none of auto, fsl"),
     "warmup": (["fit", "{runs}/wsd.csv", "--warmup", "5000"], "no row lies after the warmup"),
     "target": (["fit", "{runs}/wsd.csv", "--save", "{runs}/no/fit.json"], "--save cannot write"),

@@ -143,7 +143,7 @@ def test_a_picture_records_by_itself(tmp_path, capsys):
         ([*EXACT, "--peak-lr", "-0.1"], "peak must be positive"),
         ([*EXACT, "--peak-lr", "3", "--steps", "1000"], "training diverges"),
         ([*EXACT, "--steps", "1e3"], "whole number of at least 1"),
-        ([*EXACT, "--steps", "1000000000"], "--steps must be at most 100,000,000"),
+        ([*EXACT, "--steps", "1000000000"], "--steps must be at most 67,108,864"),
         ([*EXACT, "--record", "51"], "more than the 50 steps"),
         ([*EXACT, "--record", "0"], "whole number of at least 1"),
         ([*EXACT, "--beta", "1"], "beta must lie in (1, inf)"),
