@@ -54,14 +54,16 @@ def as_expression(value: Any) -> Any:
     Traceback (most recent call last):
     TypeError: '1/M' is text: write it with the sympy symbols themselves; only an exact number such as "1/2" is read
     """
-    if isinstance(value, Basic) and value not in (nan, zoo):
+    if value is nan or value is zoo or (isinstance(value, float) and value != value):
+        raise TypeError(f"{value!r} is no number: look for a 0/0 upstream")
+    if isinstance(value, Basic):
         return value
     if isinstance(value, str):
         if not _NUMBER.fullmatch(value.strip()):
             hint = 'only an exact number such as "1/2" is read'
             raise TypeError(f"{value!r} is text: write it with the sympy symbols themselves; {hint}")
         return exact(value)
-    if isinstance(value, numbers.Number) and value == value:  # nan does not equal itself
+    if isinstance(value, numbers.Number):
         return sympify(value, strict=True)
     raise TypeError(f"{value!r} is no expression: give one made of sympy symbols, or a number")
 

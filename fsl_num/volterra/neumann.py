@@ -106,6 +106,8 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     >>> series.contraction < problem.stability * 2
     True
     """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if problem.closure != "volterra":
         raise ValueError(f"the Neumann series is that of the closure 'volterra', got {problem.closure!r}")
     problem.require_stable()

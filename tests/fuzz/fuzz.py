@@ -2,8 +2,8 @@
 
     python tests/fuzz/fuzz.py --commands 5000 --calls 5000 --seed 0 --table tests/fuzz/OUTCOMES.md
 
-runs them in this process, and in worker processes (``--jobs``) where they may be many. Everything is drawn from the seed:
-``--only N`` repeats one case and shows what it prints. The exit status is 1 where an outcome is a defect.
+runs them in processes (``--jobs``). Everything is drawn from the seed: ``--only command:17`` repeats one case and shows
+what it prints. The exit status is 1 where an outcome is a defect.
 
 A case is a defect if a library's traceback or a fault of the program comes out (exit status 3 included), a number that
 is not finite with status 0, a Python warning, more than one line of complaint, more than ten seconds of work, or more
@@ -24,7 +24,6 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from fuzz_commands import COMMANDS, write_files  # noqa: E402
 
 from fsl_num.cli import main  # noqa: E402
 from fsl_num.validation import MOST_BYTES  # noqa: E402
+from fsl_num.workers import Processes  # noqa: E402
 
 LONGEST = 10.0  # seconds of processor time of one case
 GIVEN_UP = 60  # seconds after which a case is ended
@@ -129,10 +129,10 @@ def run_batch(kind, numbers, seed):
         before = os.getcwd()
         os.chdir(folder)
         os.environ["FSL_CACHE"] = str(Path(folder) / "cache")
-        sys.stdin = io.TextIOWrapper(io.BytesIO(b""))
         try:
             for number in numbers:
                 write_files(Path(folder))
+                sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"")))
                 name, text, run = case(kind, number, seed)
                 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
                 begun, wall = time.process_time(), time.monotonic()
@@ -163,7 +163,7 @@ def run(kind, count, seed, jobs):
         for batch in batches:
             yield from run_batch(kind, batch, seed)
         return
-    with ProcessPoolExecutor(jobs, max_tasks_per_child=4) as pool:
+    with Processes(jobs) as pool:
         for future in [pool.submit(run_batch, kind, batch, seed) for batch in batches]:
             yield from future.result()
 
@@ -174,9 +174,9 @@ def table(results, seed, seconds):
     lines = [
         "# What was tried at random, and what came of it",
         "",
-        f"Written by `python tests/fuzz/fuzz.py` (seed {seed}, {seconds:.0f} s). A command that is answered may say that a"
-        " claim fails; one that is refused gets one sentence and exit status 2, a call a ValueError or a TypeError. All"
-        " other columns are defects.",
+        f"Written by `python tests/fuzz/fuzz.py` (seed {seed}, {seconds:.0f} s). A command that is answered may say"
+        " that a claim fails; one that is refused gets one sentence and exit status 2, a call a ValueError or a"
+        " TypeError. All other columns are defects.",
     ]
     for kind, title in (("command", "Commands"), ("call", "Calls")):
         counts = Counter((name, outcome) for each, _, name, _, outcome, *_ in results if each == kind)

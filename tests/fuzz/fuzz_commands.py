@@ -4,29 +4,111 @@ import gzip
 import json
 
 NUMBERS = ["1/2", "1", "2", "3/2", "0.3", "4", "1e-3", "0.1", "10"]
-ODD_NUMBERS = ["0", "-1", "1e-320", "1e-30", "1e30", "1e300", "1e308", "1e400", "nan", "inf", "-0", "1/0", "1/3", "", " ",
-               "1_0", "１", "0x10", "1e999", "9" * 40, "9" * 5000, "0." + "3" * 60, "1e-999", "1000", "120", "400",
-               "__import__('os')", "$(id)", "1,5", "1e99"]  # fmt: skip
+ODD_NUMBERS = [
+    "0",
+    "-1",
+    "1e-320",
+    "1e-30",
+    "1e30",
+    "1e300",
+    "1e308",
+    "1e400",
+    "nan",
+    "inf",
+    "-0",
+    "1/0",
+    "1/3",
+    "",
+    " ",
+    "1_0",
+    "１",
+    "0x10",
+    "1e999",
+    "9" * 40,
+    "9" * 5000,
+    "0." + "3" * 60,
+    "1e-999",
+    "1000",
+    "120",
+    "400",
+    "__import__('os')",
+    "$(id)",
+    "1,5",
+    "1e99",
+]
 COUNTS = ["1", "2", "3", "10", "16", "100", "1000"]
 ODD_COUNTS = ["0", "-1", "1.5", "1e3", "10000000000", "99999999999999999", "999999999999999999999", "", "one", "１"]
-SCHEDULES = ["constant", "exp-decay", "wsd", "power-decay", "linear", "cosine", "1-sqrt", "inverse-sqrt", "multi-step",
-             "8-1-1", "cyclic"]  # fmt: skip
+SCHEDULES = [
+    "constant",
+    "exp-decay",
+    "wsd",
+    "power-decay",
+    "linear",
+    "cosine",
+    "1-sqrt",
+    "inverse-sqrt",
+    "multi-step",
+    "8-1-1",
+    "cyclic",
+]
 NAMES = ["", "-", "nope", "WSD", "wsd-like", "\x1b[31m", "a b", "$x$", "..", "/", "thm: wsd"]
-FILES = ["run.csv", "gz.csv.gz", "bomb.gz", "tokens.csv", "huge_cell.csv", "nested.json", "records.jsonl", "empty.csv",
-         "binary.bin", "_run.csv", "$run$.csv", "nan.csv", "underscore.csv", "one.csv", "dup.csv", "missing.csv", "/", "",
-         ".", "fit.json", "fit_bad.json", "fit_nan.json", "rates.txt", "times.txt", "bad_rates.txt", "-", "long.json",
-         "reverse.csv"]  # fmt: skip
-OUTPUTS = ["out.csv", "out.png", "out.svg", "out.json", "/dev/null", "run.csv", "./run.csv", "nowhere/x.png", ".", "", "-",
-           "fit.json", "out.doc", "link.png", "n" * 300 + ".png", "a\x00b"]  # fmt: skip
+FILES = [
+    "run.csv",
+    "gz.csv.gz",
+    "bomb.gz",
+    "tokens.csv",
+    "huge_cell.csv",
+    "nested.json",
+    "records.jsonl",
+    "empty.csv",
+    "binary.bin",
+    "_run.csv",
+    "$run$.csv",
+    "nan.csv",
+    "underscore.csv",
+    "one.csv",
+    "dup.csv",
+    "missing.csv",
+    "/",
+    "",
+    ".",
+    "fit.json",
+    "fit_bad.json",
+    "fit_nan.json",
+    "rates.txt",
+    "times.txt",
+    "bad_rates.txt",
+    "-",
+    "long.json",
+    "reverse.csv",
+]
+OUTPUTS = [
+    "out.csv",
+    "out.png",
+    "out.svg",
+    "out.json",
+    "/dev/null",
+    "run.csv",
+    "./run.csv",
+    "nowhere/x.png",
+    ".",
+    "",
+    "-",
+    "fit.json",
+    "out.doc",
+    "link.png",
+    "n" * 300 + ".png",
+    "a\x00b",
+]
 LAWS = ["momentum", "fsl", "fsl-simplified", "multi-power", "chinchilla", "auto", "none"]
 CLAIMS = ["approximation-error", "thm: wsd", "ass:fsl", "lemma:ke-power", "nope", "WSD"]
 
 
-def number(draw, odd=0.12):
+def number(draw, odd=0.04):
     return draw.choice(ODD_NUMBERS if draw.random() < odd else NUMBERS)
 
 
-def count(draw, odd=0.12):
+def count(draw, odd=0.04):
     return draw.choice(ODD_COUNTS if draw.random() < odd else COUNTS)
 
 
@@ -97,10 +179,14 @@ def simulate(draw):
 
 def reading(draw):
     words = maybe(draw, 0.2, "--warmup", count(draw)) + maybe(draw, 0.1, "--smooth", count(draw))
-    words += maybe(draw, 0.1, "--columns", draw.choice(["step=0,lr=1,loss=2", "step=" + "9" * 5000, "loss=loss", "x", "="]))
+    words += maybe(
+        draw, 0.1, "--columns", draw.choice(["step=0,lr=1,loss=2", "step=" + "9" * 5000, "loss=loss", "x", "="])
+    )
     words += maybe(draw, 0.1, "--first-step", count(draw)) + maybe(draw, 0.1, "--last-step", count(draw))
     words += maybe(draw, 0.1, "--tokens-per-step", number(draw)) + maybe(draw, 0.1, "--model-size", number(draw))
-    words += maybe(draw, 0.1, "--between", draw.choice(["auto", "hold", "straight", "x"])) + maybe(draw, 0.1, "--drop-missing")
+    words += maybe(draw, 0.1, "--between", draw.choice(["auto", "hold", "straight", "x"])) + maybe(
+        draw, 0.1, "--drop-missing"
+    )
     words += maybe(draw, 0.1, "--loss-unit", draw.choice(["nats", "bits", "perplexity", "x"]))
     words += maybe(draw, 0.1, "--batch-size", number(draw)) + maybe(draw, 0.1, "--horizon-weight", number(draw))
     words += maybe(draw, 0.1, "--max-rows", count(draw)) + maybe(draw, 0.1, "--level", number(draw, 0.5))
@@ -117,7 +203,14 @@ def fit(draw):
 
 def compare(draw):
     words = ["compare", draw.choice(["run.csv", *FILES]), "--predict", draw.choice(["_run.csv", *FILES])]
-    return [*words, "--laws", "momentum", *maybe(draw, 0.1, draw.choice(LAWS)), *reading(draw), *maybe(draw, 0.3, "--json")]
+    return [
+        *words,
+        "--laws",
+        "momentum",
+        *maybe(draw, 0.1, draw.choice(LAWS)),
+        *reading(draw),
+        *maybe(draw, 0.3, "--json"),
+    ]
 
 
 def predict(draw):
@@ -148,9 +241,11 @@ def show(draw):
 
 
 def verify(draw):
-    words = ["verify", draw.choice(["approximation-error", "ass:fsl", *NAMES[2:]])]
+    words = ["verify", draw.choice(["approximation-error", "ass:fsl", *NAMES[2:-1]])]
     words += maybe(draw, 0.3, "--profile", draw.choice(["quick", "x"])) + maybe(draw, 0.3, "--seed", count(draw, 0.4))
-    words += maybe(draw, 0.4, "--at", draw.choice(["1/2,4", "1/3,3/2", "0.5,4", "x", "1,1", ",", "1/0,2", "9" * 999 + ",2"]))
+    words += maybe(
+        draw, 0.4, "--at", draw.choice(["1/2,4", "1/3,3/2", "0.5,4", "x", "1,1", ",", "1/0,2", "9" * 999 + ",2"])
+    )
     words += maybe(draw, 0.1, "--executor", draw.choice(["threads", "dask://localhost:1", "dask://", "x"]))
     words += maybe(draw, 0.2, "--cache", draw.choice(["cache", "run.csv", "", "/dev/null"]))
     return [*words, "--jobs", "1", *outputs(draw, "--json", "--html")]
@@ -158,15 +253,37 @@ def verify(draw):
 
 def anything(draw):
     """Words of all commands, in no order."""
-    pool = ["solve", "fit", "predict", "list", "--json", "--help", "-h", "--", "-", "--version", "--no-color", "--x", "--s=1",
-            "--steps=1e9", "table", "--format", "latex", "figure", "ladder", "--out", "x.png", *NAMES, *ODD_NUMBERS[:12]]  # fmt: skip
+    pool = [
+        "solve",
+        "fit",
+        "predict",
+        "list",
+        "--json",
+        "--help",
+        "-h",
+        "--",
+        "-",
+        "--version",
+        "--no-color",
+        "--x",
+        "--s=1",
+        "--steps=1e9",
+        "table",
+        "--format",
+        "latex",
+        "figure",
+        "ladder",
+        "--out",
+        "x.png",
+        *NAMES,
+        *ODD_NUMBERS[:12],
+    ]
     words = draw.choices(pool, k=draw.randint(0, 5))
     return ["list"] if "figure" in words and "ladder" in words else words
 
 
 COMMANDS = {
-    each.__name__: each
-    for each in (solve, simulate, fit, compare, predict, exponents, errata, show, verify, anything)
+    each.__name__: each for each in (solve, simulate, fit, compare, predict, exponents, errata, show, verify, anything)
 }
 """Name -> what draws a command line of it. What takes minutes whatever is typed (figures, all claims) is left out."""
 
@@ -175,8 +292,8 @@ _TOKENS = "step,lr,loss\n" + "".join(f"{52428800 * k},0.001,{2 + 3 * k**-0.3!r}\
 
 
 def _fit():
-    from fsl_num.curves.fit import fit
     from fsl_num.curves.curve import LossCurve
+    from fsl_num.curves.fit import fit
 
     steps = range(10, 1000, 10)
     losses = [2 + 3 * (k / 10) ** -0.3 for k in steps]
@@ -192,18 +309,36 @@ def write_files(folder):
         saved = _fit()
         damaged = json.loads(saved)
         damaged["parameters"] = {name: "x" for name in damaged["parameters"]}
-        _made.update({
-            "run.csv": _LOG, "_run.csv": _LOG, "$run$.csv": _LOG, "tokens.csv": _TOKENS, "empty.csv": "",
-            "gz.csv.gz": gzip.compress(_LOG.encode()), "bomb.gz": gzip.compress(b"step,lr,loss\n" + b"0" * 2**26),
-            "huge_cell.csv": "step,lr,loss\n1,0.1," + "9" * 200_000 + "\n", "nested.json": "[" * 100_000,
-            "records.jsonl": "".join(json.dumps({"step": k, "lr": 0.1, "loss": 2 + 1 / k}) + "\n" for k in range(1, 50)),
-            "binary.bin": bytes(range(256)), "nan.csv": "step,lr,loss\n1,0.1,nan\n2,0.1,inf\n",
-            "underscore.csv": "step,lr,loss\n1_0,0.1,2.0\n20,0.1,1.9\n", "one.csv": "step,lr,loss\n5,0.1,2.0\n",
-            "dup.csv": "step,lr,loss\n5,0.1,2.0\n5,0.1,2.0\n", "fit.json": saved, "fit_bad.json": json.dumps(damaged),
-            "fit_nan.json": saved.replace('"reach": ', '"reach": 1e999, "x": '), "rates.txt": "0.1\n0.2\n0.1\n",
-            "times.txt": "0.1\n0.2\n", "bad_rates.txt": "0.1\n1e400\n", "long.json": '[{"step": ' + "9" * 5000 + "}]",
-            "reverse.csv": "step,lr,loss\n9,0.1,2.0\n5,0.1,2.0\n", "bad.npz": b"PK\x03\x04 nothing",
-        })  # fmt: skip
+        _made.update(
+            {
+                "run.csv": _LOG,
+                "_run.csv": _LOG,
+                "$run$.csv": _LOG,
+                "tokens.csv": _TOKENS,
+                "empty.csv": "",
+                "gz.csv.gz": gzip.compress(_LOG.encode()),
+                "bomb.gz": gzip.compress(b"step,lr,loss\n" + b"0" * 2**26),
+                "huge_cell.csv": "step,lr,loss\n1,0.1," + "9" * 200_000 + "\n",
+                "nested.json": "[" * 100_000,
+                "records.jsonl": "".join(
+                    json.dumps({"step": k, "lr": 0.1, "loss": 2 + 1 / k}) + "\n" for k in range(1, 50)
+                ),
+                "binary.bin": bytes(range(256)),
+                "nan.csv": "step,lr,loss\n1,0.1,nan\n2,0.1,inf\n",
+                "underscore.csv": "step,lr,loss\n1_0,0.1,2.0\n20,0.1,1.9\n",
+                "one.csv": "step,lr,loss\n5,0.1,2.0\n",
+                "dup.csv": "step,lr,loss\n5,0.1,2.0\n5,0.1,2.0\n",
+                "fit.json": saved,
+                "fit_bad.json": json.dumps(damaged),
+                "fit_nan.json": saved.replace('"reach": ', '"reach": 1e999, "x": '),
+                "rates.txt": "0.1\n0.2\n0.1\n",
+                "times.txt": "0.1\n0.2\n",
+                "bad_rates.txt": "0.1\n1e400\n",
+                "long.json": '[{"step": ' + "9" * 5000 + "}]",
+                "reverse.csv": "step,lr,loss\n9,0.1,2.0\n5,0.1,2.0\n",
+                "bad.npz": b"PK\x03\x04 nothing",
+            }
+        )
     for name, content in _made.items():
         place = folder / name
         data = content if isinstance(content, bytes) else content.encode("utf-8")
