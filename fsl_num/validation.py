@@ -100,6 +100,8 @@ def times(name: str, value: Any, *, upper: float = math.inf) -> tuple[Array, boo
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
     given = np.asarray(value)
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
     if given.dtype.kind not in "fiuO":
         raise TypeError(f"{name} must be a real number or an array of them, got dtype {given.dtype}")
     try:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -58,6 +59,25 @@ COMMANDS: Final = MappingProxyType(
 )
 """Name of a command -> its module, and what it does."""
 
+_TASK: Final = "--s 1/2 --beta 2 --model-size 100 --noise 1 --schedule wsd --peak-lr 0.1 --steps 1000"
+COMMAND_EXAMPLES: Final = MappingProxyType(
+    {
+        "verify": '"thm: wsd" --json report.json',
+        "list": "--labels",
+        "show": '"thm: wsd" --no-verdict',
+        "errata": "hard-regime-any-noise",
+        "exponents": "--schedule exp-decay --budget data --s 1/2 --beta 4",
+        "table": "--format markdown",
+        "solve": f"{_TASK} --csv risk.csv",
+        "simulate": f"{_TASK} --exact --record 100",
+        "figure": "ladder --quick --out ladder.png",
+        "fit": "run.csv --warmup 200 --save fit.json --plot fit.png",
+        "predict": "--fit fit.json --schedule wsd --peak-lr 0.003 --steps 16000 --warmup 200",
+        "compare": "run.csv --predict other.csv --laws fsl multi-power",
+    }
+)
+"""Name of a command -> what to type behind it, as its help shows."""
+
 EXAMPLES: Final = (
     ("You have a theory: the optimal exponents of a schedule, derived", "fsl exponents --schedule wsd --budget data"),
     ("You want to verify: a theorem of the paper, derived and measured", 'fsl verify "thm: wsd"'),
@@ -83,6 +103,7 @@ class Commands(click.Group):
             ctx.fail(f"there is no command {cmd_name!r}: choose {' or '.join(near)}")
         module = import_module(f"fsl_num.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.COMMANDS[cmd_name]
+        command.epilog = f"fsl {cmd_name} {COMMAND_EXAMPLES[cmd_name]}".rstrip()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -145,7 +166,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     """The status of the command that was typed."""
-    root = Commands("fsl", help="Functional scaling laws: derived, measured and judged.")
+    numbered = click.version_option(_version(), message="fsl %(version)s")
+    root = numbered(Commands("fsl", help="Functional scaling laws: derived, measured and judged."))
     try:
         with root.make_context("fsl", words or ["--help"], help_option_names=["-h", "--help"]) as context:
             status: int = root.invoke(context)
@@ -156,6 +178,13 @@ def _run(words: list[str]) -> int:
         where = getattr(error, "ctx", None)
         more = f" (see {where.command_path} --help)" if where is not None else ""
         raise InputError(one_line(error.format_message()) + more) from error
+
+
+def _version() -> str:
+    try:
+        return version("functional-scaling-laws")
+    except PackageNotFoundError:  # a clone that is used without being installed
+        return "of a clone that is not installed"
 
 
 class Terminated(KeyboardInterrupt):

@@ -39,7 +39,7 @@ def run(arguments: Arguments) -> int:
     parameters = {name: value for name, value in named_parameters(arguments).items() if name != "batch_size"}
     if arguments.checkpoint == STANDARD:
         raise InputError("--checkpoint needs the name of a file, for it is read again")
-    files = {"--out": arguments.out, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint}
+    files = {"--csv": arguments.csv, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint}
     outputs = Outputs(files, json=arguments.json)
     with refused(RuntimeError, OSError):
         from fsl_num.schedules import step_rates
@@ -49,7 +49,7 @@ def run(arguments: Arguments) -> int:
         curve = _curve(arguments, problem, rates)
     from fsl_num.report import losses as report
 
-    outputs.write("--out", curve.as_csv)
+    outputs.write("--csv", curve.as_csv)
     outputs.draw("--plot", lambda: report.risk_figure(curve, _title(arguments, curve)))
     if arguments.json:
         show_json(curve.as_dict())
@@ -136,7 +136,7 @@ COMMANDS = {
                    section=_HOW),
             Option("--record", type=whole(1, "EVERY"), help="record after every so many steps (default: start and end "
                    "only, with --plot about 200 points)"),
-            Option("--out", metavar="FILE", help="also write step, excess_risk and standard_error as CSV"),
+            Option("--csv", former="--out", metavar="FILE", help="also write step, excess_risk and its standard_error"),
             Option("--plot", metavar="FILE", help=f"also draw the risk ({', '.join(PICTURES)})"),
             json_option(),
         ],

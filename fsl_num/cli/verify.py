@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from fsl_num.claims.cache import Cache
     from fsl_num.claims.records import Outcome
 
+_FARTHEST: Final = 1000
 _PACKAGES: Final = ("functional-scaling-laws", "numpy", "scipy", "sympy", "mpmath")
 
 
@@ -63,9 +66,13 @@ def run(arguments: Arguments) -> int:
     checked = {record.claim_id for record in records}
     check_claims(errata(), [claim.id for claim in registry.all_claims()])
     mistakes = tuple(each for each in errata() if not arguments.ids or checked & set(each.depends))
+    now = datetime.now(UTC)
+    used = versions()
     content = {
         "profile": profile,
         "seed": arguments.seed,
+        "date": now.isoformat(timespec="seconds"),
+        "versions": used,
         "passed": passed,
         "from_cache": 0 if cache is None else cache.hits,
         "outcomes": [record.to_json() for record in records],
@@ -74,8 +81,7 @@ def run(arguments: Arguments) -> int:
     if arguments.html is not None:
         from fsl_num.report.html import page
 
-        now = datetime.now(UTC)
-        made = {"profile": profile, "seed": arguments.seed, "date": f"{now.day} {now:%B %Y}", "versions": versions()}
+        made = {"profile": profile, "seed": arguments.seed, "date": f"{now.day} {now:%B %Y}", "versions": used}
         outputs.write("--html", lambda: page(records, mistakes, **made))
     outputs.write("--json", lambda: as_json(content) + "\n")
     from fsl_num.report.verification import records_table, verification
@@ -90,7 +96,7 @@ def run(arguments: Arguments) -> int:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of what measures and derives; a package that is not installed is left out.
+    """The versions of Python and of what measures and derives, and the commit; what is not installed is left out.
 
     >>> list(versions())[0]
     'Python'
@@ -99,7 +105,21 @@ def versions() -> dict[str, str]:
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):  # the checkout itself, where it is used without being installed
             numbers[name] = version(name)
+    if commit := _commit():
+        numbers["commit"] = commit
     return numbers
+
+
+def _commit() -> str | None:
+    """The commit of the clone that these sources stand in; None where there is none."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip() or None
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def _point(typed: str | None, ids: Sequence[str]) -> tuple[Fraction, Fraction] | None:
@@ -116,6 +136,8 @@ def _point(typed: str | None, ids: Sequence[str]) -> tuple[Fraction, Fraction] |
         raise InputError(f"--at needs a point S,BETA, as in --at 1/2,4, not {typed!r}")
     point = parameter_point(s, beta)
     assert point is not None
+    if max(point) > _FARTHEST:
+        raise InputError(f"--at: s and beta must be at most {_FARTHEST:,}, beyond which a measurement has no digits")
     for claim_id in ids:
         try:
             sample_at(claim(claim_id), *point)
@@ -166,7 +188,8 @@ COMMANDS = {
             Option("--executor", metavar="WHERE", help="processes (the default), or dask://HOST:PORT"),
             Option("--cache", metavar="DIR", help="keep results there (default: the place for caches)",
                    choice="cache"),
-            flag("--no-cache", "check everything anew and keep nothing", choice="cache"),
+            flag("--no-cache", "check everything anew and keep nothing: whoever can write the cache can forge verdicts",
+                 choice="cache"),
             Option("--seed", type=whole(0), default=0, help="seed of every draw (default: 0)"),
             Option("--at", metavar="S,BETA", help="judge the claims named at this one point, as in --at 1/2,4"),
         ],

@@ -254,6 +254,8 @@ class LossCurve(Result):
 
 def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single: bool = False) -> Array:
     """Return a column as finite floats; ``rows`` None: without checks of the values."""
+    if np.ma.is_masked(given):
+        raise CurveError(f"{name} holds masked numbers: leave their rows out, or fill them")
     array = np.asarray(given)
     if single:
         array = np.atleast_1d(array)

@@ -4,8 +4,10 @@ import json
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from types import SimpleNamespace
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,7 +134,8 @@ def test_verify_of_nothing_does_not_pass(run, capsys):
 def test_verify_writes_only_json_to_stdout(run, capsys):
     assert main(["verify", ONE, TWO, "--json", "-", "--jobs", "1"]) == 0
     content = json.loads(capsys.readouterr().out)
-    assert set(content) == {"outcomes", "errata", "profile", "seed", "passed", "from_cache"}
+    assert set(content) == {"outcomes", "errata", "profile", "seed", "passed", "from_cache", "date", "versions"}
+    assert content["versions"]["numpy"] == numpy.__version__ and content["date"].startswith("20")
     assert [one["claim_id"] for one in content["outcomes"]] == [ONE, TWO]
     assert content["outcomes"][0]["mutants_refuted"] == 2
     assert content["passed"] is True
@@ -160,6 +163,22 @@ def test_a_changed_verdict_is_named_in_the_next_run(run, capsys, tmp_path):
     run.outcome[TWO] = record(TWO, Verdict.VACUOUS, passes=False)
     assert main(words) == 1
     assert f"{TWO}: SUPPORTED before, VACUOUS, FAILED now" in capsys.readouterr().out
+
+
+def test_the_version_and_near_names(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("fsl ")
+    assert main(["show", "WSD"]) == 2
+    assert "did you mean thm: wsd or " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_ends_with_an_example_that_can_be_read(name, capsys):
+    assert main([name, "--help"]) == 0
+    title, line = capsys.readouterr().out.rstrip().splitlines()[-2:]
+    assert title == "Example:" and line.startswith(f"  fsl {name}")
+    module = import_module(f"fsl_num.cli.{COMMANDS[name][0]}")
+    module.COMMANDS[name].make_context(f"fsl {name}", shlex.split(line)[2:])
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------

@@ -2,19 +2,23 @@
 
 import gzip
 import json
+import math
 import time
 
+import numpy as np
 import pytest
+import sympy
 from typed import answer, refusal
 
-from fsl_num import validation
+from fsl_num import Discrete, LossCurve, Model, Problem, Regression, simulate_sgd, solve, validation
 from fsl_num.cli import main
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.reading import read_curve
-from fsl_num.model import Model
 from fsl_num.schedules import schedule, step_rates
-from fsl_num.volterra import Problem, solve
+from fsl_num.spectrum import signal
 from fsl_num.volterra.neumann import neumann_series
+from fsl_sym import Order
+from fsl_sym.domain import decide
 
 ROWS = range(1, 100)
 FIT = ["--law", "momentum", "--no-intervals", "--starts", "1"]
@@ -162,3 +166,62 @@ def test_a_task_however_easy_has_a_finite_risk(difficulty, capsys):
     words = [*SOLVE, "--s", difficulty, "--model-size", "16", "--gamma", "0.1", "--time", "10"]
     (risk,) = answer(words, capsys)["excess_risk"]
     assert 0.01 < float(risk) < 0.1  # the label noise alone: half of gamma int K, with K(0) below 1.1
+
+
+HIDDEN = np.ma.array([0.1, 0.2], mask=[False, True])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: signal(HIDDEN, 0.5, 2.0),
+        lambda: Discrete(rates=HIDDEN, batch_sizes=1.0),
+        lambda: LossCurve([1, 2], HIDDEN, lr=[0.1, 0.1]),
+    ],
+    ids=["times", "rates", "losses"],
+)
+def test_masked_numbers_are_not_read_as_if_they_were_there(call):
+    with pytest.raises(ValueError, match="masked numbers"):
+        call()
+
+
+@pytest.mark.parametrize("value", [math.nan, np.float64("nan"), sympy.nan, sympy.zoo, {}, set()])
+def test_what_is_no_number_is_no_exponent(value):
+    with pytest.raises(TypeError):
+        Order(value)
+
+
+@pytest.mark.parametrize("regime", [None, "easy", 3])
+def test_a_relation_that_is_true_is_still_decided_over_a_regime(regime):
+    with pytest.raises(TypeError, match="regime must be a Regime"):
+        decide(True, regime)
+
+
+def broken(path, **changed):
+    with np.load(path) as stored:
+        content = {name: stored[name] for name in stored.files}
+    np.savez(path, **(content | changed))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"identity": np.array("[]")},
+        {"identity": np.array("3")},
+        {"merged": np.array([-5, -3])},
+        {"merged": np.array([10**6, 20])},
+        {"mean": np.full(2, np.nan)},
+        {"mean": np.array(["a", "b"])},
+        {"mean": np.zeros(1)},
+    ],
+    ids=["list", "number", "negative counts", "more than there are", "nan", "text", "too short"],
+)
+def test_a_damaged_checkpoint_is_refused(changed, tmp_path):
+    def simulate():
+        problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=1.0))
+        return simulate_sgd(problem, [0.1] * 9, runs=20, seed=1, checkpoint=tmp_path / "runs.npz")
+
+    simulate()
+    broken(tmp_path / "runs.npz", **changed)
+    with pytest.raises(ValueError, match="is no checkpoint of a simulation, or damaged"):
+        simulate()

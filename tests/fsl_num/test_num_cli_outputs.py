@@ -126,7 +126,7 @@ def test_outputs_go_through_pipes_and_devices(here):
         [*SOLVE, "--csv", "written"],
         ["fit", "run.csv", *FIT, "--save", "written"],
         ["verify", "approximation-error", "--jobs", "1", "--json", "written"],
-        ["simulate", *SOLVE[1:11], "--peak-lr", ".1", "--steps", "9", "--exact", "--out", "written"],
+        ["simulate", *SOLVE[1:11], "--peak-lr", ".1", "--steps", "9", "--exact", "--csv", "written"],
     ],
     ids=lambda words: words[0],
 )

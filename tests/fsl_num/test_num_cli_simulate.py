@@ -105,7 +105,7 @@ def test_a_checkpoint_is_kept_and_taken_up(tmp_path, capsys):
 
 def test_table_csv_and_picture(tmp_path, capsys):
     table, picture = tmp_path / "risk.csv", tmp_path / "risk.svg"
-    assert main([*EXACT, "--record", "1", "--out", str(table), "--plot", str(picture)]) == 0
+    assert main([*EXACT, "--record", "1", "--csv", str(table), "--plot", str(picture)]) == 0
     shown = capsys.readouterr().out
     assert "24 of 51 recorded steps shown" in shown and "method exact" in shown
     head, *rows = table.read_text(encoding="utf-8").splitlines()
@@ -153,9 +153,9 @@ def test_a_picture_records_by_itself(tmp_path, capsys):
         ([*EXACT, "--batch-size", "0"], "whole number of at least 1"),
         ([*EXACT, "--family", "cauchy"], "unknown family of features 'cauchy'"),
         ([*EXACT, "--schedule", "step"], "is none of constant"),
-        ([*EXACT, "--out", "nowhere/a.csv"], "--out cannot write to"),
+        ([*EXACT, "--csv", "nowhere/a.csv"], "--csv cannot write to"),
         ([*EXACT, "--plot", "a.doc"], "--plot must name a file that ends in"),
-        ([*EXACT, "--out", "a.png", "--plot", "a.png"], "which --out writes"),
+        ([*EXACT, "--csv", "a.png", "--plot", "a.png"], "which --csv writes"),
     ],
 )
 def test_what_cannot_be_run_is_refused_in_one_sentence(arguments, text, capsys, tmp_path, monkeypatch):

@@ -81,28 +81,30 @@ SCHEDULES = [
 ]
 
 
-def number(draw, odd=0.1):
-    return draw.choice(ODD if draw.random() < odd else FINE)
+def number(draw, times=1.0):
+    return draw.choice(ODD if draw.random() < times * draw.oddness else FINE)
 
 
 def small(draw):
-    return draw.choice([0.1, 0.01, 0.2, 0.05]) if draw.random() < 0.9 else draw.choice(ODD)
+    return draw.choice([0.1, 0.01, 0.2, 0.05]) if draw.random() > draw.oddness else draw.choice(ODD)
 
 
 def size(draw):
-    return draw.choice(SIZES) if draw.random() < 0.9 else draw.choice(ODD)
+    return draw.choice(SIZES) if draw.random() > draw.oddness else draw.choice(ODD)
 
 
 def steps(draw):
-    return draw.choice([1, 2, 5, 20, 100]) if draw.random() < 0.9 else draw.choice([*ODD, 10**10, 10**17, 10**30])
+    return (
+        draw.choice([1, 2, 5, 20, 100]) if draw.random() > draw.oddness else draw.choice([*ODD, 10**10, 10**17, 10**30])
+    )
 
 
 def moments(draw):
-    return draw.choice(TIMES) if draw.random() < 0.85 else draw.choice(ODD_TIMES)
+    return draw.choice(TIMES) if draw.random() > draw.oddness else draw.choice(ODD_TIMES)
 
 
 def array(draw, least=0.05):
-    if draw.random() < 0.15:
+    if draw.random() < draw.oddness:
         return draw.choice([*ODD, *ODD_TIMES])
     return [least + 0.1 * draw.random() for _ in range(draw.randint(1, 12))]
 
@@ -123,7 +125,7 @@ def some(draw, share, **named):
 def model_of(draw):
     return {
         "s": number(draw),
-        "beta": draw.choice([2.0, 1.5, 4.0]) if draw.random() < 0.8 else number(draw, 0.7),
+        "beta": draw.choice([2.0, 1.5, 4.0]) if draw.random() > draw.oddness else number(draw, 2.0),
         "size": size(draw),
         "noise": number(draw),
     }
@@ -142,13 +144,13 @@ def named_schedule(draw):
         timescale=number(draw),
         milestones=array(draw),
     )
-    name = draw.choice(SCHEDULES) if draw.random() < 0.95 else draw.choice(ODD)
+    name = draw.choice(SCHEDULES) if draw.random() > draw.oddness else draw.choice(ODD)
     return (name,), {"peak": small(draw), "steps": steps(draw), **more}
 
 
 def built(draw):
     """A problem, or now and then something that is none."""
-    if draw.random() < 0.05:
+    if draw.random() < draw.oddness:
         return draw.choice(ODD)
     made = fsl_num.Model(
         s=draw.choice([0.5, 1.0, 2.0]), beta=draw.choice([1.5, 2.0, 4.0]), size=draw.choice(SIZES), noise=1.0
@@ -211,9 +213,15 @@ def call_neumann(draw):
 
 def call_functional_scaling_law(draw):
     model = (
-        fsl_num.Model(s=0.5, beta=2.0, size=draw.choice([4, 100]), noise=1.0) if draw.random() < 0.9 else number(draw)
+        fsl_num.Model(s=0.5, beta=2.0, size=draw.choice([4, 100]), noise=1.0)
+        if draw.random() > draw.oddness
+        else number(draw)
     )
-    plan = fsl_num.schedule(draw.choice(SCHEDULES), peak=0.1, steps=50) if draw.random() < 0.9 else draw.choice(ODD)
+    plan = (
+        fsl_num.schedule(draw.choice(SCHEDULES), peak=0.1, steps=50)
+        if draw.random() > draw.oddness
+        else draw.choice(ODD)
+    )
     return described(
         "functional_scaling_law", fsl_num.functional_scaling_law, model, plan, **some(draw, 0.2, t=moments(draw))
     )
@@ -234,9 +242,9 @@ def call_simulate(draw):
         problem = fsl_num.Regression(fsl_num.Model(s=0.5, beta=2.0, size=4, noise=1.0))
         return fsl_num.simulate_sgd(problem, rates, **more).excess_risk.tolist()
 
-    more = {"runs": draw.choice([2, 3, 10]) if draw.random() < 0.8 else steps(draw)}
+    more = {"runs": draw.choice([2, 3, 10]) if draw.random() > draw.oddness else steps(draw)}
     more |= {"seed": draw.choice([0, 1, 7])} | some(
-        draw, 0.2, seed=number(draw, 0.5), every=steps(draw), dtype=draw.choice(["float32", "x", None])
+        draw, 0.2, seed=number(draw, 2.0), every=steps(draw), dtype=draw.choice(["float32", "x", None])
     )
     return described("simulate_sgd", make, array(draw), **more)
 
@@ -270,31 +278,39 @@ def call_law(draw):
 
 
 def call_regime_of(draw):
-    return described("regime_of", fsl_sym.regime_of, number(draw, 0.5), number(draw, 0.5))
+    return described("regime_of", fsl_sym.regime_of, number(draw, 2.0), number(draw, 2.0))
 
 
 def call_order(draw):
-    return described("Order", fsl_sym.Order, number(draw, 0.6), number(draw, 0.6))
+    return described("Order", fsl_sym.Order, number(draw, 2.0), number(draw, 2.0))
 
 
 def call_allocation(draw):
     def make(schedule, budget, s, beta):
         return fsl_sym.optimal_allocation(schedule, budget).at(s=s, beta=beta)
 
-    schedule, budget = draw.choice(["wsd", "constant", "exp-decay", "x"]), draw.choice(["data", "compute", "x"])
+    schedule, budget = draw.choice(["wsd", "constant", "exp-decay"]), draw.choice(["data", "compute"])
     exact = [Fraction(1, 2), 4, "1/2", "3", *ODD]
-    return described("optimal_allocation.at", make, schedule, budget, draw.choice(exact), draw.choice(exact))
+    return described(
+        "optimal_allocation.at",
+        make,
+        schedule,
+        budget,
+        *(draw.choice(exact[: None if draw.random() < 2 * draw.oddness else 4]) for _ in range(2)),
+    )
 
 
 def call_from_json(draw):
     text = draw.choice(["", "{}", "[" * 10_000, "null", '{"format": 1}', "1e999", "9" * 5000, "NaN", "\ud800"])
     return described(
-        "FitResult.from_json", fsl_num.FitResult.from_json, text if draw.random() < 0.8 else draw.choice(ODD)
+        "FitResult.from_json", fsl_num.FitResult.from_json, text if draw.random() > draw.oddness else draw.choice(ODD)
     )
 
 
 def call_growth(draw):
-    return described("growth_exponents", fsl_num.growth_exponents, array(draw), array(draw))
+    logs = array(draw)
+    values = [each**2 for each in logs] if isinstance(logs, list) and draw.random() > draw.oddness else array(draw)
+    return described("growth_exponents", fsl_num.growth_exponents, logs, values)
 
 
 CALLS = {name.removeprefix("call_"): made for name, made in globals().items() if name.startswith("call_")}

@@ -100,16 +100,34 @@ OUTPUTS = [
     "n" * 300 + ".png",
     "a\x00b",
 ]
+LOGS = ["run.csv", "_run.csv", "$run$.csv", "gz.csv.gz", "records.jsonl"]
+PLAIN_OUTPUTS = {
+    "--csv": ["out.csv", "/dev/null", "-"],
+    "--json": ["out.json", "-"],
+    "--html": ["out.html"],
+    "--save": ["out.json", "-"],
+    "--plot": ["out.png", "out.svg", "-"],
+    "--checkpoint": ["new.npz"],
+}
 LAWS = ["momentum", "fsl", "fsl-simplified", "multi-power", "chinchilla", "auto", "none"]
-CLAIMS = ["approximation-error", "thm: wsd", "ass:fsl", "lemma:ke-power", "nope", "WSD"]
+CLAIMS = ["approximation-error", "thm: wsd", "ass:fsl", "lemma:ke-power"]
 
 
-def number(draw, odd=0.04):
-    return draw.choice(ODD_NUMBERS if draw.random() < odd else NUMBERS)
+def pick(draw, fine, odd, times=1.0):
+    """One of the fine values, or with the oddness of the case (``times`` more often) one of the odd ones."""
+    return draw.choice(odd if draw.random() < times * draw.oddness else fine)
 
 
-def count(draw, odd=0.04):
-    return draw.choice(ODD_COUNTS if draw.random() < odd else COUNTS)
+def number(draw, times=1.0):
+    return pick(draw, NUMBERS, ODD_NUMBERS, times)
+
+
+def count(draw, times=1.0):
+    return pick(draw, COUNTS, ODD_COUNTS, times)
+
+
+def log_file(draw):
+    return pick(draw, LOGS, FILES, 2.0)
 
 
 def maybe(draw, share, *words):
@@ -117,15 +135,15 @@ def maybe(draw, share, *words):
 
 
 def model(draw):
-    size = draw.choice(["1", "4", "16", "100", "inf"]) if draw.random() < 0.85 else count(draw, 0.7)
+    size = pick(draw, ["1", "4", "16", "100", "inf"], ODD_COUNTS)
     words = {"--s": number(draw), "--beta": draw.choice(["2", "3/2", "4"]) if draw.random() < 0.8 else number(draw)}
     words |= {"--model-size": size, "--noise": number(draw)}
-    return [word for name, value in words.items() if draw.random() > 0.02 for word in (name, value)]
+    return [word for name, value in words.items() if draw.random() > 0.1 * draw.oddness for word in (name, value)]
 
 
 def schedule(draw, steps=None):
-    name = draw.choice(SCHEDULES) if draw.random() < 0.95 else draw.choice(NAMES)
-    peak = draw.choice(["0.1", "0.01", "0.3", "1/4"]) if draw.random() < 0.85 else number(draw, 0.7)
+    name = pick(draw, SCHEDULES, NAMES)
+    peak = pick(draw, ["0.1", "0.01", "0.3", "1/4"], ODD_NUMBERS)
     words = ["--schedule", name, "--peak-lr", peak, "--steps", steps or count(draw)]
     extra = {
         "wsd": ["--decay-fraction", "--final-lr"],
@@ -136,16 +154,18 @@ def schedule(draw, steps=None):
     }.get(name, [])
     for option in [*extra, "--warmup", "--floor-lr", *maybe(draw, 0.05, "--power", "--cycles")]:
         if draw.random() < 0.25:
-            words += [option, count(draw) if option in ("--warmup", "--cycles") else number(draw, 0.3)]
+            words += [option, count(draw) if option in ("--warmup", "--cycles") else number(draw, 3.0)]
     if name == "cyclic":
-        words += maybe(draw, 0.5, "--cycles", count(draw, 0.3))
+        words += maybe(draw, 0.5, "--cycles", count(draw, 3.0))
     if name == "multi-step":
         words += maybe(draw, 0.3, "--milestones", number(draw), number(draw))
     return words
 
 
 def outputs(draw, *options):
-    return [word for option in options for word in maybe(draw, 0.12, option, draw.choice(OUTPUTS))]
+    return [
+        word for option in options for word in maybe(draw, 0.12, option, pick(draw, PLAIN_OUTPUTS[option], OUTPUTS))
+    ]
 
 
 def solve(draw):
@@ -156,25 +176,25 @@ def solve(draw):
     elif kind < 0.85:
         words += schedule(draw)
     else:
-        words += ["--schedule-file", draw.choice(["rates.txt", *FILES])]
-    words += maybe(draw, 0.1, "--times", draw.choice(["times.txt", *FILES]))
-    words += maybe(draw, 0.1, "--closure", draw.choice(["volterra", "gaussian", "none"]))
-    words += maybe(draw, 0.12, "--digits", draw.choice(["15", "20", "30", "5", "100000", "1e3", "0"]))
-    words += maybe(draw, 0.1, "--method", draw.choice(["secular", "panels", "discrete", "constant", "laplace", "x"]))
+        words += ["--schedule-file", pick(draw, ["rates.txt"], FILES)]
+    words += maybe(draw, 0.1, "--times", pick(draw, ["times.txt"], FILES))
+    words += maybe(draw, 0.1, "--closure", pick(draw, ["volterra", "gaussian"], NAMES))
+    words += maybe(draw, 0.12, "--digits", pick(draw, ["15", "20", "30"], ["5", "100000", "1e3", "0"]))
+    words += maybe(draw, 0.1, "--method", pick(draw, ["secular", "panels", "discrete", "constant", "laplace"], NAMES))
     words += maybe(draw, 0.1, "--allow-unstable")
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--csv", "--plot")]
 
 
 def simulate(draw):
-    steps = draw.choice(["1", "5", "50", "300"]) if draw.random() < 0.9 else draw.choice(ODD_COUNTS)
+    steps = pick(draw, ["1", "5", "50", "300"], ODD_COUNTS)
     words = ["simulate", *model(draw), *schedule(draw, steps)]
-    words += ["--exact"] if draw.random() < 0.6 else ["--runs", draw.choice(["2", "5", "20", *ODD_COUNTS])]
-    words += maybe(draw, 0.1, "--sde", draw.choice(["physical", "intrinsic", "x"]))
+    words += ["--exact"] if draw.random() < 0.6 else ["--runs", pick(draw, ["2", "5", "20"], ODD_COUNTS)]
+    words += maybe(draw, 0.1, "--sde", pick(draw, ["physical", "intrinsic"], NAMES))
     words += maybe(draw, 0.2, "--batch-size", count(draw)) + maybe(draw, 0.1, "--features", count(draw))
-    words += maybe(draw, 0.15, "--family", draw.choice(["gaussian", "rademacher", "uniform", "trigonometric", "", "x"]))
+    words += maybe(draw, 0.15, "--family", pick(draw, ["gaussian", "rademacher", "uniform", "trigonometric"], NAMES))
     words += maybe(draw, 0.2, "--record", count(draw)) + maybe(draw, 0.1, "--seed", count(draw))
-    words += maybe(draw, 0.15, "--checkpoint", draw.choice(["new.npz", "bad.npz", *OUTPUTS]))
-    return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--out", "--plot")]
+    words += maybe(draw, 0.15, "--checkpoint", pick(draw, ["new.npz"], ["bad.npz", *OUTPUTS]))
+    return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--csv", "--plot")]
 
 
 def reading(draw):
@@ -184,25 +204,25 @@ def reading(draw):
     )
     words += maybe(draw, 0.1, "--first-step", count(draw)) + maybe(draw, 0.1, "--last-step", count(draw))
     words += maybe(draw, 0.1, "--tokens-per-step", number(draw)) + maybe(draw, 0.1, "--model-size", number(draw))
-    words += maybe(draw, 0.1, "--between", draw.choice(["auto", "hold", "straight", "x"])) + maybe(
+    words += maybe(draw, 0.1, "--between", pick(draw, ["auto", "hold", "straight"], NAMES)) + maybe(
         draw, 0.1, "--drop-missing"
     )
-    words += maybe(draw, 0.1, "--loss-unit", draw.choice(["nats", "bits", "perplexity", "x"]))
+    words += maybe(draw, 0.1, "--loss-unit", pick(draw, ["nats", "bits"], NAMES))
     words += maybe(draw, 0.1, "--batch-size", number(draw)) + maybe(draw, 0.1, "--horizon-weight", number(draw))
-    words += maybe(draw, 0.1, "--max-rows", count(draw)) + maybe(draw, 0.1, "--level", number(draw, 0.5))
-    return words + ["--no-intervals", "--starts", draw.choice(["1", "1", "2", "0", "99999999999"])]
+    words += maybe(draw, 0.1, "--max-rows", count(draw)) + maybe(draw, 0.1, "--level", number(draw, 3.0))
+    return words + ["--no-intervals", "--starts", pick(draw, ["1", "2"], ODD_COUNTS)]
 
 
 def fit(draw):
     names = draw.sample(FILES, draw.choice([1, 1, 2]))
     files = ["run.csv"] if draw.random() < 0.4 else names
-    words = ["fit", *files, "--law", draw.choice(LAWS if draw.random() < 0.3 else ["momentum"]), *reading(draw)]
+    words = ["fit", *files, "--law", pick(draw, ["momentum"], LAWS, 2.0), *reading(draw)]
     words += maybe(draw, 0.2, "--predict", draw.choice(FILES))
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--save", "--plot")]
 
 
 def compare(draw):
-    words = ["compare", draw.choice(["run.csv", *FILES]), "--predict", draw.choice(["_run.csv", *FILES])]
+    words = ["compare", log_file(draw), "--predict", log_file(draw)]
     return [
         *words,
         "--laws",
@@ -214,40 +234,40 @@ def compare(draw):
 
 
 def predict(draw):
-    saved = draw.choice(["fit.json", "fit.json", "fit.json", "fit_bad.json", "fit_nan.json", *FILES])
-    steps = draw.choice(["900", "1000", "500"]) if draw.random() < 0.7 else count(draw)
+    saved = pick(draw, ["fit.json"], ["fit_bad.json", "fit_nan.json", *FILES])
+    steps = pick(draw, ["900", "1000", "500"], [*COUNTS, *ODD_COUNTS])
     words = ["predict", "--fit", saved]
-    words += schedule(draw, steps) if draw.random() < 0.85 else ["--schedule-file", draw.choice(["rates.txt", *FILES])]
-    words += maybe(draw, 0.2, "--record", count(draw)) + maybe(draw, 0.2, "--level", number(draw, 0.5))
+    words += schedule(draw, steps) if draw.random() < 0.85 else ["--schedule-file", pick(draw, ["rates.txt"], FILES)]
+    words += maybe(draw, 0.2, "--record", count(draw)) + maybe(draw, 0.2, "--level", number(draw, 3.0))
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--csv", "--plot")]
 
 
 def exponents(draw):
-    words = ["exponents", "--schedule", draw.choice(["constant", "exp-decay", "wsd", *NAMES])]
-    words += ["--budget", draw.choice(["data", "compute", "time"])]
-    words += maybe(draw, 0.6, "--s", number(draw, 0.4)) + maybe(draw, 0.6, "--beta", number(draw, 0.4))
+    words = ["exponents", "--schedule", pick(draw, ["constant", "exp-decay", "wsd"], NAMES)]
+    words += ["--budget", pick(draw, ["data", "compute"], NAMES)]
+    words += maybe(draw, 0.6, "--s", number(draw, 3.0)) + maybe(draw, 0.6, "--beta", number(draw, 3.0))
     return words + maybe(draw, 0.3, draw.choice(["--json", "--latex", "--derive"]))
 
 
 def errata(draw):
     words = ["errata", *maybe(draw, 0.3, draw.choice(NAMES))]
-    words += maybe(draw, 0.3, "--kind", draw.choice(["typo", "tipo", *NAMES]))
-    words += maybe(draw, 0.3, "--label", draw.choice(["thm: wsd", *NAMES]))
-    return words + maybe(draw, 0.3, draw.choice(["--json", "--markdown", "--latex"]))
+    words += maybe(draw, 0.3, "--kind", pick(draw, ["typo", "inconsistency"], NAMES))
+    words += maybe(draw, 0.3, "--label", pick(draw, ["thm: wsd"], NAMES))
+    return words + maybe(draw, 0.3, draw.choice(["--json", "--markdown"]))
 
 
 def show(draw):
-    return ["show", draw.choice(CLAIMS + NAMES), "--no-verdict", *maybe(draw, 0.3, "--json")]
+    return ["show", pick(draw, CLAIMS, NAMES), "--no-verdict", *maybe(draw, 0.3, "--json")]
 
 
 def verify(draw):
-    words = ["verify", draw.choice(["approximation-error", "ass:fsl", *NAMES[2:-1]])]
-    words += maybe(draw, 0.3, "--profile", draw.choice(["quick", "x"])) + maybe(draw, 0.3, "--seed", count(draw, 0.4))
+    words = ["verify", pick(draw, ["approximation-error", "ass:fsl"], NAMES[2:-1])]
+    words += maybe(draw, 0.3, "--profile", pick(draw, ["quick"], NAMES)) + maybe(draw, 0.3, "--seed", count(draw, 3.0))
     words += maybe(
         draw, 0.4, "--at", draw.choice(["1/2,4", "1/3,3/2", "0.5,4", "x", "1,1", ",", "1/0,2", "9" * 999 + ",2"])
     )
     words += maybe(draw, 0.1, "--executor", draw.choice(["threads", "dask://localhost:1", "dask://", "x"]))
-    words += maybe(draw, 0.2, "--cache", draw.choice(["cache", "run.csv", "", "/dev/null"]))
+    words += maybe(draw, 0.2, "--cache", pick(draw, ["cache"], ["run.csv", "", "/dev/null"]))
     return [*words, "--jobs", "1", *outputs(draw, "--json", "--html")]
 
 
