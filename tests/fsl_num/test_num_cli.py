@@ -4,7 +4,6 @@ import json
 import shlex
 import subprocess
 import sys
-from importlib import import_module
 from types import SimpleNamespace
 
 import numpy
@@ -163,22 +162,6 @@ def test_a_changed_verdict_is_named_in_the_next_run(run, capsys, tmp_path):
     run.outcome[TWO] = record(TWO, Verdict.VACUOUS, passes=False)
     assert main(words) == 1
     assert f"{TWO}: SUPPORTED before, VACUOUS, FAILED now" in capsys.readouterr().out
-
-
-def test_the_version_and_near_names(capsys):
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("fsl ")
-    assert main(["show", "WSD"]) == 2
-    assert "did you mean thm: wsd or " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_ends_with_an_example_that_can_be_read(name, capsys):
-    assert main([name, "--help"]) == 0
-    title, line = capsys.readouterr().out.rstrip().splitlines()[-2:]
-    assert title == "Example:" and line.startswith(f"  fsl {name}")
-    module = import_module(f"fsl_num.cli.{COMMANDS[name][0]}")
-    module.COMMANDS[name].make_context(f"fsl {name}", shlex.split(line)[2:])
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------

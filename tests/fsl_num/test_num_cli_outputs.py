@@ -2,16 +2,18 @@
 
 import json
 import os
+import shlex
 import signal
 import stat
 import subprocess
 import sys
 import time
+from importlib import import_module
 
 import pytest
 from typed import refusal
 
-from fsl_num.cli import STATUSES, main
+from fsl_num.cli import COMMANDS, STATUSES, main
 from fsl_num.cli.streams import printable
 
 ROOT = os.getcwd()
@@ -233,6 +235,22 @@ def test_help_tells_the_exit_statuses(capsys):
     assert main(["--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert all(f"{status} {text}" in shown for status, text in STATUSES.items())
+
+
+def test_the_version_and_near_names(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("fsl ")
+    assert main(["show", "WSD"]) == 2
+    assert "did you mean thm: wsd or " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_ends_with_an_example_that_can_be_read(name, capsys):
+    assert main([name, "--help"]) == 0
+    title, line = capsys.readouterr().out.rstrip().splitlines()[-2:]
+    assert title == "Example:" and line.startswith(f"  fsl {name}")
+    module = import_module(f"fsl_num.cli.{COMMANDS[name][0]}")
+    module.COMMANDS[name].make_context(f"fsl {name}", shlex.split(line)[2:])
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------
