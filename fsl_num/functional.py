@@ -130,7 +130,7 @@ def noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -
     >>> abs(found.value - 0.5 * kernel_integral(0.0, 1000.0, 2.0)) <= found.error
     True
     """
-    tolerance = _tolerance(rtol)
+    tolerance = _checked(model, schedule, rtol)
 
     def integrand(remaining: Array) -> Array:
         rate = schedule.gamma_before_end(remaining) * schedule.batch_size
@@ -151,7 +151,7 @@ def batch_noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e
     >>> batch_noise_functional(model, Constant(peak=0.1, steps=100.0)).value > 0
     True
     """
-    tolerance = _tolerance(rtol)
+    tolerance = _checked(model, schedule, rtol)
     total = schedule.total_intrinsic_time
 
     def late(remaining: Array) -> Array:
@@ -178,6 +178,7 @@ def scaling_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10)
     >>> law.total > law.label_noise > 0
     True
     """
+    _checked(model, schedule, rtol)
     total = schedule.total_intrinsic_time
     injected = noise_functional(model, schedule, rtol=rtol)
     scale = 0.5 * model.noise / schedule.batch_size
@@ -201,7 +202,11 @@ def functional_scaling_law(model: Model, schedule: Schedule, *, rtol: float = 1e
     return replace(simple, batch_noise=0.5 * batch.value, error=simple.error + 0.5 * batch.error)
 
 
-def _tolerance(rtol: Any) -> float:
+def _checked(model: Any, schedule: Any, rtol: Any) -> float:
+    """The tolerance; a TypeError where there is no model or no schedule."""
+    for name, value, kind in (("model", model, Model), ("schedule", schedule, Schedule)):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}")
     number = positive("rtol", rtol)
     if not 1e-13 <= number < 1.0:
         raise ValueError(f"rtol must lie in [1e-13, 1) (the kernel itself is accurate to 1e-14), got {rtol!r}")

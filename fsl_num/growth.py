@@ -52,7 +52,10 @@ def growth_exponents(log_budgets: Any, log_values: Any, *, power: float | None =
     >>> round(fit.power, 9), round(fit.log_power, 6)
     (-0.5, 2.0)
     """
-    logs, values = np.asarray(log_budgets, dtype=np.float64), np.asarray(log_values, dtype=np.float64)
+    try:
+        logs, values = np.asarray(log_budgets, dtype=np.float64), np.asarray(log_values, dtype=np.float64)
+    except OverflowError as error:
+        raise ValueError("log_budgets and log_values must be below 1.8e308: they are used as floats") from error
     if logs.ndim != 1 or logs.shape != values.shape:
         raise ValueError(f"log_budgets and log_values must be lists of one length, got {logs.shape} and {values.shape}")
     if not (np.isfinite(logs).all() and np.isfinite(values).all() and (logs > 0).all()):

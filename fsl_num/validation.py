@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+
+MOST_BYTES: Final = 2**32
+"""The bound on what one call may allocate for what its arguments ask of it, in bytes: 4 GiB."""
+
+
+def affordable(what: str, count: float, bytes_each: int, instead: str) -> None:
+    """Refuse ``count`` things that take ``bytes_each`` bytes while they are worked on, if they pass :data:`MOST_BYTES`.
+
+    ``what`` they are, and what to do ``instead``. Raises ValueError.
+
+    >>> affordable("steps", 1e10, 64, "take fewer")
+    Traceback (most recent call last):
+    ValueError: 10,000,000,000 steps take 596 GiB of memory, and one call may take 4: take fewer
+    """
+    if count * bytes_each > MOST_BYTES:
+        shown = f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
+        size = count * bytes_each / 2**30
+        raise ValueError(
+            f"{shown} {what} take {size:.3g} GiB of memory, and one call may take {MOST_BYTES // 2**30}: {instead}"
+        )
 
 
 def real_number(name: str, value: Any) -> float:
@@ -80,6 +100,8 @@ def times(name: str, value: Any, *, upper: float = math.inf) -> tuple[Array, boo
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
     given = np.asarray(value)
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
     if given.dtype.kind not in "fiuO":
         raise TypeError(f"{name} must be a real number or an array of them, got dtype {given.dtype}")
     try:

@@ -247,6 +247,8 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
     (True, False, True)
     """
     relation = as_expression(relation)
+    if not isinstance(regime, Regime):
+        raise TypeError(f"regime must be a Regime such as EASY, got {type(regime).__name__}")
     if relation in (True, False):
         return bool(relation)
     if not isinstance(relation, Relational) or relation.has(Float):

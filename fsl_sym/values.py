@@ -12,7 +12,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final, TypeVar
 
-from sympy import Basic, Float, Rational, sympify
+from sympy import Basic, Float, Rational, nan, sympify, zoo
 
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)|[+-]?\d+/\d*[1-9]\d*")
 
@@ -54,6 +54,8 @@ def as_expression(value: Any) -> Any:
     Traceback (most recent call last):
     TypeError: '1/M' is text: write it with the sympy symbols themselves; only an exact number such as "1/2" is read
     """
+    if value is nan or value is zoo or (isinstance(value, float) and value != value):
+        raise TypeError(f"{value!r} is no number: look for a 0/0 upstream")
     if isinstance(value, Basic):
         return value
     if isinstance(value, str):

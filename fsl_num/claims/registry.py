@@ -87,7 +87,9 @@ def claim(claim_id: str) -> Claim:
     for each in all_claims():
         if _spaceless(each.id) == wanted:
             return each
-    near = get_close_matches(claim_id, [each.id for each in all_claims()], 3, 0.4)
+    ids = [each.id for each in all_claims()]
+    holding = sorted((name for name in ids if wanted.lower() in _spaceless(name).lower()), key=len) if wanted else []
+    near = holding[:3] or get_close_matches(claim_id, ids, 3, 0.4)
     hint = f": did you mean {' or '.join(near)}?" if near else ": `fsl list` shows them all"
     raise ValueError(f"there is no claim {claim_id!r}{hint}")
 

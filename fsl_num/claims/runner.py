@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import replace
+from typing import Final
 
 from fsl_num.claims.cache import Cache
 from fsl_num.claims.records import Outcome, Verdict
 from fsl_num.claims.registry import all_claims
 from fsl_num.claims.registry import claim as claim_of
 from fsl_num.claims.verification import PAPER_POINT, RESOLUTIONS, SAMPLES, samples_of, verify
+from fsl_num.workers import LostWorkersError
 
 __all__ = ["PAPER_POINT", "RESOLUTIONS", "SAMPLES", "verify", "verify_all", "samples_of"]
+
+
+LOST: Final = "its worker was lost again and again, killed perhaps for want of memory: try fewer processes"
+"""The message of a claim of which nothing is known for that reason."""
 
 
 def verify_all(
@@ -29,7 +35,7 @@ def verify_all(
 
     A claim that is refuted passes when the claim that corrects it passes. Any other is at most as strong as the weakest
     claim on which it depends, and UNKNOWN where one of these does not pass. What comes out depends on the profile and
-    the seed alone, not on the executor nor on the order.
+    the seed alone, not on the executor nor on the order; a claim whose worker was lost is UNKNOWN (:data:`LOST`).
 
     Args:
         ids: of the claims; all by default.
@@ -70,12 +76,22 @@ def _checked(
             yield from _verify_ids([each], profile, seed, cache)
         return
     families = longest_first(_families(missing), profile, cache)
-    futures = [executor.submit(_verify_ids, family, profile, seed, cache) for family in families]
+    futures = {executor.submit(_verify_ids, family, profile, seed, cache): family for family in families}
     for future in as_completed(futures):
-        for outcome in future.result():
+        try:
+            outcomes = future.result()
+        except (LostWorkersError, BrokenExecutor):
+            yield from map(_lost, futures[future])
+            continue
+        for outcome in outcomes:
             if cache is not None:  # a worker on another machine could not keep it there
                 cache.put(claim_of(outcome.claim_id), profile, seed, outcome)
             yield outcome
+
+
+def _lost(claim_id: str) -> Outcome:
+    claim = claim_of(claim_id)
+    return Outcome(claim.id, claim.title, Verdict.UNKNOWN, False, (), (), 0.0, message=LOST)
 
 
 def _verify_ids(ids: Sequence[str], profile: str, seed: int, cache: Cache | None = None) -> list[Outcome]:

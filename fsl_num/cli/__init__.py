@@ -1,21 +1,45 @@
-"""The ``fsl`` command: one file a subcommand, imported when it is asked for.
-
-Exit status: 0 all is well, 1 a claim did not pass, 2 what was typed cannot be used (one sentence on standard error).
-"""
+"""The ``fsl`` command: one file a subcommand, imported when it is asked for."""
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 import click
 
 from fsl_num.cli.inputs import InputError, one_line
+from fsl_num.cli.streams import OutputError, complain, discard_output, emit
+from fsl_num.workers import LostWorkersError
+
+STATUSES: Final = MappingProxyType(
+    {
+        0: "all is well",
+        1: "a claim did not pass (of compare: no law could be fitted)",
+        2: "what was typed, or a file that was named, cannot be used",
+        3: "a fault: of the program, of a worker, or too little memory",
+        4: "the output was closed by its reader, or there was no room for it",
+        130: "interrupted (143: by SIGTERM)",
+    }
+)
+"""Exit status -> what it says. With 2 to 4 one sentence on standard error says more."""
+
+TRACEBACK: Final = "FSL_TRACEBACK"
+"""The variable of the environment with which a fault shows its whole traceback."""
+
+_UNWRITTEN: Final = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EDQUOT)
 
 COMMANDS: Final = MappingProxyType(
     {
@@ -34,6 +58,25 @@ COMMANDS: Final = MappingProxyType(
     }
 )
 """Name of a command -> its module, and what it does."""
+
+_TASK: Final = "--s 1/2 --beta 2 --model-size 100 --noise 1 --schedule wsd --peak-lr 0.1 --steps 1000"
+COMMAND_EXAMPLES: Final = MappingProxyType(
+    {
+        "verify": '"thm: wsd" --json report.json',
+        "list": "--labels",
+        "show": '"thm: wsd" --no-verdict',
+        "errata": "hard-regime-any-noise",
+        "exponents": "--schedule exp-decay --budget data --s 1/2 --beta 4",
+        "table": "--format markdown",
+        "solve": f"{_TASK} --csv risk.csv",
+        "simulate": f"{_TASK} --exact --record 100",
+        "figure": "ladder --quick --out ladder.png",
+        "fit": "run.csv --warmup 200 --save fit.json --plot fit.png",
+        "predict": "--fit fit.json --schedule wsd --peak-lr 0.003 --steps 16000 --warmup 200",
+        "compare": "run.csv --predict other.csv --laws fsl multi-power",
+    }
+)
+"""Name of a command -> what to type behind it, as its help shows."""
 
 EXAMPLES: Final = (
     ("You have a theory: the optimal exponents of a schedule, derived", "fsl exponents --schedule wsd --budget data"),
@@ -60,6 +103,7 @@ class Commands(click.Group):
             ctx.fail(f"there is no command {cmd_name!r}: choose {' or '.join(near)}")
         module = import_module(f"fsl_num.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.COMMANDS[cmd_name]
+        command.epilog = f"fsl {cmd_name} {COMMAND_EXAMPLES[cmd_name]}".rstrip()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -72,11 +116,13 @@ class Commands(click.Group):
         with formatter.section("Examples"):
             for what, line in EXAMPLES:
                 formatter.write(f"  {what}:\n    {line}\n")
+        with formatter.section("Exit status"):
+            formatter.write_dl([(str(status), text) for status, text in STATUSES.items()])
         formatter.write("\nfsl COMMAND --help says more about one of them.\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the ``fsl`` command and return its exit status.
+    """Run the ``fsl`` command and return its exit status, one of :data:`STATUSES`.
 
     Parameters
     ----------
@@ -94,25 +140,88 @@ def main(argv: Sequence[str] | None = None) -> int:
     2
     """
     words = sys.argv[1:] if argv is None else list(argv)
-    root = Commands("fsl", help="Functional scaling laws: derived, measured and judged.")
+    try:
+        with _terminable(), warnings.catch_warnings():
+            warnings.showwarning = _one_warning
+            status = _run(words)
+            emit("")  # what click has written goes out, or is known not to
+            return status
+    except InputError as error:
+        complain(f"fsl: {one_line(error)}")
+        return 2
+    except (KeyboardInterrupt, click.Abort) as error:
+        complain(f"fsl: {error if isinstance(error, Terminated) else 'interrupted'}")
+        return 143 if isinstance(error, Terminated) else 130
+    except Exception as error:
+        if isinstance(error, OSError) and (isinstance(error, OutputError) or error.errno in _UNWRITTEN):
+            discard_output()
+            if str(error) and not isinstance(error, BrokenPipeError):
+                complain(f"fsl: {one_line(error.strerror or error)}")
+            return 4
+        if os.environ.get(TRACEBACK):
+            raise
+        complain(f"fsl: {_fault(error)}")
+        return 3
+
+
+def _run(words: list[str]) -> int:
+    """The status of the command that was typed."""
+    numbered = click.version_option(_version(), message="fsl %(version)s")
+    root = numbered(Commands("fsl", help="Functional scaling laws: derived, measured and judged."))
     try:
         with root.make_context("fsl", words or ["--help"], help_option_names=["-h", "--help"]) as context:
             status: int = root.invoke(context)
-        sys.stdout.flush()
         return status
     except click.exceptions.Exit as end:  # of --help
         return end.exit_code
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         more = f" (see {where.command_path} --help)" if where is not None else ""
-        print(f"fsl: {one_line(error.format_message())}{more}", file=sys.stderr)
-        return 2
-    except InputError as error:
-        print(f"fsl: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:  # the reader of our output left, as `head` does; keep Python from complaining at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (KeyboardInterrupt, click.Abort):
-        print("fsl: interrupted", file=sys.stderr)
-        return 130
+        raise InputError(one_line(error.format_message()) + more) from error
+
+
+def _version() -> str:
+    try:
+        return version("functional-scaling-laws")
+    except PackageNotFoundError:  # a clone that is used without being installed
+        return "of a clone that is not installed"
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was told to end (SIGTERM): what was begun is cleared away, as after Ctrl-C."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end the command as Ctrl-C does, so that no half-written file and no worker is left behind."""
+
+    def end(number: int, frame: object) -> None:
+        raise Terminated("terminated")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _one_warning(message: Warning | str, *where: object, **more: object) -> None:
+    complain(f"fsl: warning: {one_line(message)}")
+
+
+def _fault(error: Exception) -> str:
+    """One sentence on what should not have happened, with its place."""
+    if isinstance(error, MemoryError):
+        return f"there is not memory enough ({one_line(error) or 'no more is given'}); ask for less at once"
+    if isinstance(error, LostWorkersError):
+        return one_line(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [each for each in frames if "fsl_" in each.filename] or frames
+    place = f"{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else "an unknown place"
+    return (
+        f"a fault of the program, {type(error).__name__} in {place}: {one_line(error)[:200]}"
+        f" (please report it, with the traceback that {TRACEBACK}=1 shows)"
+    )

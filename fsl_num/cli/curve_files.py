@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path, PurePath
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fsl_num.cli.inputs import InputError, real_number, refused
+from fsl_num.cli.inputs import STANDARD, InputError, real_number, refused
 from fsl_num.cli.options import REAL, Arguments, Names, Option, Read, whole
 from fsl_num.cli.rates import rates_of_file
+from fsl_num.writing import identity
 
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
@@ -56,9 +58,13 @@ def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, L
     if len(sizes) not in (1, len(paths)):
         raise InputError(f"--model-size needs one number, or one for each of the {len(paths)} files, not {len(sizes)}")
     sizes = sizes * len(paths) if len(sizes) == 1 else sizes
-    doubled = sorted({path for path in paths if paths.count(path) > 1})
+    if "" in paths:
+        raise InputError("a file has an empty name: is a variable of the shell empty?")
+    with refused(OSError):
+        files = [path if path == STANDARD else identity(path) or path for path in paths]
+    doubled = [path for path, file in zip(paths, files, strict=True) if files.count(file) > 1]
     if doubled:
-        raise InputError(f"{doubled[0]!r} is named twice; each file counts once, for training or for prediction")
+        raise InputError(f"{doubled[-1]!r} is named twice; each file counts once, for training or for prediction")
     if arguments.smooth is not None and arguments.smooth % 2 == 0:
         raise InputError(f"--smooth must be odd, so that the window has a middle row, not {arguments.smooth}")
     options = _options(arguments)
@@ -129,6 +135,15 @@ def _parent(arguments: Arguments, options: LogOptions) -> tuple[tuple[str, LossC
         return (path, read_curve(_joined(path), **known)), int(step) if step else None
 
 
+def files_of(paths: Sequence[str]) -> list[str]:
+    """The files that are read for such paths, those of one run one by one.
+
+    >>> files_of(["a.csv", "loss.csv+lr.csv"])
+    ['a.csv', 'loss.csv', 'lr.csv']
+    """
+    return [file for path in paths for file in _joined(path)]
+
+
 def _joined(path: str) -> list[str]:
     """The files of one run, typed with + between them; a file whose own name holds one is itself."""
     return [path] if Path(path).exists() or "+" not in path else path.split("+")
@@ -145,7 +160,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
     while min(map(len, parts)) > shared + 1 and len({each[shared] for each in parts}) == 1:
         shared += 1
     names = [PurePath(*each[shared:]).as_posix() for each in parts]
-    bare = [str(PurePath(name).with_suffix("").as_posix()) for name in names]
+    bare = [PurePath(name).with_suffix("").as_posix() if PurePath(name).name else name for name in names]
     return bare if len(set(bare)) == len(bare) else names
 
 
@@ -158,5 +173,5 @@ def _columns(text: str | None) -> dict[str, Any] | None:
         role, equals, name = part.partition("=")
         if not equals or not role.strip() or not name.strip():
             raise InputError(f"--columns takes pairs such as step=A,lr=B,loss=C, but {part!r} is none")
-        roles[role.strip()] = int(name) if name.strip().isascii() and name.strip().isdigit() else name.strip()
+        roles[role.strip()] = int(name) if re.fullmatch(r"\s*\d{1,9}\s*", name, re.ASCII) else name.strip()
     return roles

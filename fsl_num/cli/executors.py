@@ -7,14 +7,18 @@ fsl_num.cli.inputs.InputError: --executor must be processes or dask://HOST:PORT,
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib import import_module
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from fsl_num.cli.inputs import InputError
+from fsl_num.workers import LostWorkersError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -50,19 +54,20 @@ def executor_at(where: str | None, jobs: int | None = None) -> Iterator[Executor
     if where is None:
         yield None
     elif where == "processes":
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
+        from fsl_num.workers import Processes
 
-        # Spawned, not forked: the same on every system, and no lock of a numerical library is copied while it is held.
-        pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
-        with _one_thread_each():
-            try:
-                yield pool
-            finally:
-                pool.shutdown(cancel_futures=True)  # when interrupted, what has not begun is not begun
+        with _one_thread_each(), Processes(jobs or cores()) as pool:
+            yield pool
     else:
-        with _cluster(where) as client, client.get_executor() as shared:
-            yield shared
+        client = _cluster(where)
+        shared = client.get_executor()
+        try:
+            with _watched(client, where):
+                yield shared
+        finally:
+            if client.status == "running":
+                shared.shutdown(wait=False)  # all is done by now, or nobody waits for it any more
+                client.close(timeout=2)
 
 
 @contextmanager
@@ -85,13 +90,45 @@ def _cluster(where: str) -> Any:
         dask: Any = import_module("distributed")
     except ImportError as error:
         raise InputError("--executor dask://HOST:PORT needs Dask: install the extra `dask`") from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in one sentence, here
     address = "tcp://" + where.removeprefix("dask://")
     try:
         # A client that finds nobody would go on waiting when the interpreter ends: ask whether anybody is there.
         _knock(where)
-        return dask.Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = dask.Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, OverflowError, ValueError) as error:
         raise InputError(f"--executor: no Dask scheduler answers at {address}") from error
+    if not client.scheduler_info()["workers"]:
+        client.close()
+        raise InputError(f"--executor: the Dask scheduler at {address} has no workers; start some")
+    return client
+
+
+@contextmanager
+def _watched(client: Any, where: str) -> Iterator[None]:
+    """Notice when the scheduler or the last worker is gone: the futures would wait for ever."""
+    over = Event()
+
+    def watch() -> None:
+        alone = 0.0
+        while not over.wait(1.0):
+            reached = client.status == "running" and client.scheduler_info()["workers"]
+            alone = 0.0 if reached else alone + 1.0
+            if alone >= _PATIENCE:
+                client.close(timeout=1)
+                return
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    except CancelledError as error:
+        raise LostWorkersError(
+            f"the Dask cluster at {where} was lost: its scheduler does not answer or has no workers any more"
+        ) from error
+    finally:
+        over.set()
+        watcher.join(2.0)
 
 
 def _knock(where: str) -> None:

@@ -10,7 +10,7 @@ import click
 
 from fsl_num.cli.inputs import InputError, refused
 from fsl_num.cli.options import Arguments, Command, Option, flag
-from fsl_num.cli.output import PICTURES, check_targets, show, show_json, write_picture
+from fsl_num.cli.output import PICTURES, Outputs, show_json
 from fsl_num.model import Model
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ def run(arguments: Arguments) -> int:
     if name not in _FIGURES:
         raise InputError(f"there is no figure {name!r}: choose {', '.join(_FIGURES)}")
     out = arguments.out if arguments.out is not None else f"{name}.png"
-    check_targets({"--out": out}, pictures=("--out",))
+    outputs = Outputs({"--out": out}, pictures=("--out",), json=arguments.json)
     with refused():
         figure, numbers, text = _FIGURES[name](arguments.quick)
-    write_picture("--out", out, figure)
+    outputs.draw("--out", lambda: figure)
     if arguments.json:
         show_json({"figure": name, "file": out, **numbers})
     else:
-        show(*text, f"\nwritten to {out}")
+        outputs.show(*text, f"\nwritten to {out}")
     return 0
 
 

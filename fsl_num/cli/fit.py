@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fsl_num.cli.curve_files import curve_options, read_files
-from fsl_num.cli.inputs import InputError, one_line, real_number, refused
+from fsl_num.cli.curve_files import curve_options, files_of, read_files
+from fsl_num.cli.inputs import InputError, one_line, real_number, refused, text_of
 from fsl_num.cli.options import (
     REAL,
     Arguments,
@@ -25,7 +24,7 @@ from fsl_num.cli.options import (
     schedule_options,
     whole,
 )
-from fsl_num.cli.output import PICTURES, check_targets, show, show_json, write_content, write_picture
+from fsl_num.cli.output import PICTURES, Outputs, progress_bar, show, show_json
 from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_two_rates, refuse_unused
 
 if TYPE_CHECKING:
@@ -37,7 +36,8 @@ if TYPE_CHECKING:
 
 def run_fit(arguments: Arguments) -> int:
     """Check, read, fit, predict, print, write."""
-    check_targets({"--save": arguments.save, "--plot": arguments.plot})
+    files = {"TRAIN": files_of(arguments.train), "--predict": files_of(arguments.predict)}
+    outputs = Outputs({"--save": arguments.save, "--plot": arguments.plot}, inputs=files, json=arguments.json)
     level = _level(arguments)
     fitted, predicted = read_files(arguments, arguments.train, arguments.predict)
     train, test = list(fitted.values()), list(predicted.values())
@@ -48,37 +48,33 @@ def run_fit(arguments: Arguments) -> int:
         with _progress("part") as progress:
             result = fit(train, arguments.law, progress=progress, **_settings(arguments))
         scores = result.scores(test, level) if test else {}
-        figure = result.plot(test or None, level)[0].figure if arguments.plot is not None else None
+        outputs.write("--save", lambda: result.to_json() + "\n")
+        outputs.draw("--plot", lambda: result.plot(test or None, level)[0].figure)
         if arguments.json:
             own = {} if result.law.final_only else result.scores()
             named = (_by_path(fitted, own), _by_path(predicted, scores))
             show_json(report.fit_json(result, *named))
         else:
-            show(*report.fit_text(result, scores, level))
-    if arguments.save is not None:
-        write_content("--save", arguments.save, result.to_json() + "\n")
-    if figure is not None:
-        write_picture("--plot", arguments.plot, figure)
+            outputs.show(*report.fit_text(result, scores, level))
     return 0
 
 
 def run_predict(arguments: Arguments) -> int:
     """Read the fit, build the schedule, predict, print, write."""
-    check_targets({"--csv": arguments.csv, "--plot": arguments.plot})
+    files = {"--fit": [arguments.fit], "--schedule-file": [arguments.schedule_file]}
+    outputs = Outputs({"--csv": arguments.csv, "--plot": arguments.plot}, inputs=files, json=arguments.json)
     level = _level(arguments)
     result = _saved(arguments.fit)
     from fsl_num.report import fits as report
 
     with refused():
         prediction = result.predict(_plan(arguments), level if result.measured is not None else None)
+    outputs.write("--csv", lambda: report.prediction_csv(prediction))
+    outputs.draw("--plot", lambda: report.prediction_figure(result, prediction))
     if arguments.json:
         show_json(report.prediction_json(result, prediction))
     else:
-        show(*report.prediction_text(result, prediction))
-    if arguments.csv is not None:
-        write_content("--csv", arguments.csv, report.prediction_csv(prediction))
-    if arguments.plot is not None:
-        write_picture("--plot", arguments.plot, report.prediction_figure(result, prediction))
+        outputs.show(*report.prediction_text(result, prediction))
     return 0
 
 
@@ -103,8 +99,10 @@ def run_compare(arguments: Arguments) -> int:
 
 def _level(arguments: Arguments) -> float:
     level = float(arguments.level)
-    if not 0.0 < level < 1.0:
-        raise InputError(f"--level must be above 0 and below 1, not {level:g}: 0.9 covers nine losses of ten")
+    if not 0.0 < level <= 0.99:
+        raise InputError(
+            f"--level must be above 0 and at most 0.99, not {level:g}: the rows held out of a fit carry no more"
+        )
     return level
 
 
@@ -115,10 +113,8 @@ def _by_path(curves: Mapping[str, LossCurve], scores: Mapping[str, Score]) -> di
 
 @contextmanager
 def _progress(unit: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar for what takes seconds; none where nobody sits at a terminal."""
-    from tqdm import tqdm
-
-    with tqdm(desc="fitting", unit=unit, file=sys.stderr, leave=False, dynamic_ncols=True, disable=None) as bar:
+    """A bar for what takes seconds."""
+    with progress_bar("fitting", unit) as bar:
 
         def update(done: int, whole: int) -> None:
             bar.total, bar.n = whole, done
@@ -145,10 +141,9 @@ def _settings(arguments: Arguments) -> dict[str, Any]:
 def _saved(path: str) -> FitResult:
     from fsl_num.curves.result import FitResult
 
+    text = text_of(path, "--fit")
     try:
-        return FitResult.from_json(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--fit cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error
+        return FitResult.from_json(text)
     except ValueError as error:
         raise InputError(f"--fit {path!r}: {one_line(error)}") from error
 

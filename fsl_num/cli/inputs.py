@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fractions import Fraction
 from math import isinf
+from pathlib import Path
+from typing import Final
+
+from fsl_num.workers import LostWorkersError
+
+STANDARD: Final = "-"
+"""The path that stands for standard input where something is read and for standard output where it is written."""
+
+_LONGEST: Final = 2**28
+"""Bytes of a file of numbers, or of a fit, that are read at most: ten million rows."""
 
 _RATIONAL = re.compile(r"[+-]?\d{1,999}(?:/\d{1,999})?", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:\d{1,999}\.?\d{0,999}|\.\d{1,999})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
 class InputError(ValueError):
@@ -33,12 +44,29 @@ def refused(*also: type[Exception]) -> Iterator[None]:
     """
     try:
         yield
-    except InputError:
+    except (InputError, LostWorkersError):
         raise
     except Exception as error:
         if not isinstance(error, (ValueError, TypeError, ArithmeticError, ImportError, *also)):
             raise
         raise InputError(one_line(error)) from error
+
+
+def text_of(path: str, option: str) -> str:
+    """The text of a file, of "-" that of standard input; an InputError where it cannot be read."""
+    try:
+        if path == STANDARD:
+            if sys.stdin is None:
+                raise OSError(9, "standard input is closed")
+            content = sys.stdin.buffer.read(_LONGEST + 1)
+        else:
+            with Path(path).open("rb") as file:
+                content = file.read(_LONGEST + 1)
+        if len(content) > _LONGEST:
+            raise OSError(27, f"it holds more than {_LONGEST // 2**20} MiB")
+        return content.decode("utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError: no text, or no path
+        raise InputError(f"{option} cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def known(typed: str, names: Iterable[str], what: str) -> str:

@@ -148,6 +148,11 @@ class Command(click.Command):
             with formatter.section(title or "Options"):
                 formatter.write_dl(lines)
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The example, on a line that can be copied."""
+        if self.epilog:
+            formatter.write(f"\nExample:\n  {self.epilog}\n")
+
 
 def _repeated(words: Sequence[str], several: set[str]) -> Iterator[str]:
     """``--x a b`` as ``--x a --x b`` for the options in ``several``.

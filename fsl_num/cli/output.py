@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import stat
 import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from fsl_num.cli.inputs import InputError
+from fsl_num.cli.inputs import STANDARD, InputError
+from fsl_num.cli.streams import OutputError, emit, emit_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,67 +32,152 @@ def show(*parts: Any, width: int = 120) -> None:
     from fsl_num.report.tables import rendered
 
     context = click.get_current_context(silent=True)
-    coloured = sys.stdout.isatty() and (context is None or context.color is not False)
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    coloured = terminal and (context is None or context.color is not False)
     columns = shutil.get_terminal_size((width, 24)).columns
-    print(rendered(*parts, width=columns, coloured=coloured))
+    emit_text(rendered(*parts, width=columns, coloured=coloured), coloured=coloured)
 
 
 def show_json(value: Any) -> None:
     """Print JSON-ready values."""
-    print(as_json(value))
+    text = as_json(value)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=2, allow_nan=False)
+    emit(text + "\n")
 
 
 def as_json(value: Any) -> str:
-    """JSON-ready values as text."""
+    """JSON-ready values as text; ValueError where one of them is no finite number."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def check_targets(targets: dict[str, str | None], pictures: tuple[str, ...] = ("--plot",)) -> None:
-    """Refuse any of {option: path} that could not be written, and two options that name one file."""
-    from fsl_num.writing import check_writable
+class Outputs:
+    """Where the results of one command go. All is checked before the work; files are written before all is printed.
 
-    given = {option: path for option, path in targets.items() if path is not None and path != "-"}
-    if len(set(given.values())) < len(given):
-        raise InputError(f"{', '.join(given)} must name different files")
-    for option, path in given.items():
-        if option in pictures and Path(path).suffix.lower() not in PICTURES:
-            raise InputError(f"{option} must name a file that ends in {', '.join(PICTURES)}, not {path!r}")
-        try:
-            check_writable(path)
-        except (OSError, ValueError) as error:
-            raise unwritable(option, path, error) from error
-        if option in pictures:
+    ``targets``: {option: path, or None where it was not given}; the path "-" is standard output, which then takes
+    nothing else. ``inputs``: {option: the paths that it reads}. ``pictures``: the options that name pictures.
+    ``json``: whether JSON is to be printed.
+
+    Raises InputError where a file cannot be written, or would replace what is read or another output.
+    """
+
+    def __init__(
+        self,
+        targets: Mapping[str, str | None],
+        *,
+        inputs: Mapping[str, Sequence[str | None]] | None = None,
+        pictures: tuple[str, ...] = ("--plot",),
+        json: bool = False,
+    ) -> None:
+        self._targets = {option: path for option, path in targets.items() if path is not None}
+        self._pictures = pictures
+        printed = [f"{option} {path}" for option, path in self._targets.items() if path == STANDARD]
+        self.silent = bool(printed)
+        if len(printed) + json > 1:
+            raise InputError(f"{' and '.join([*printed, *['--json'] * json])} both need standard output")
+        named = {option: path for option, path in self._targets.items() if path != STANDARD}
+        for option, path in named.items():
+            if option in pictures and Path(path).suffix.lower() not in PICTURES:
+                raise InputError(f"{option} must name a file that ends in {', '.join(PICTURES)}, not {path!r}")
+        for option in pictures:
+            if option in self._targets:
+                _require_matplotlib(option)
+        _check_files(named, inputs or {})
+
+    def write(self, option: str, content: Callable[[], str | bytes]) -> None:
+        """Write what ``content`` makes to where the option says, if it was given.
+
+        Raises OutputError where that fails although it was possible before the work, for want of room say.
+        """
+        path = self._targets.get(option)
+        if path == STANDARD:
+            emit(content())
+        elif path is not None:
+            from fsl_num.writing import write_atomically
+
+            made = content()
             try:
-                import matplotlib  # noqa: F401
-            except ImportError as error:
-                raise InputError(f"{option} needs matplotlib: install the extra `plot`") from error
+                write_atomically(path, made)
+            except OSError as error:
+                raise OutputError(f"{option} cannot write to {path!r}: {error.strerror or error}") from error
+
+    def draw(self, option: str, figure: Callable[[], Figure]) -> None:
+        """Write a picture, in the format that its name ends in (on standard output as PNG)."""
+
+        def content() -> bytes:
+            from io import BytesIO
+
+            stream, path = BytesIO(), self._targets[option]
+            # of letters in a name that the font lacks: no fault
+            with warnings.catch_warnings(action="ignore", category=UserWarning):
+                figure().savefig(stream, format="png" if path == STANDARD else Path(path).suffix[1:].lower())
+            return stream.getvalue()
+
+        self.write(option, content)
+
+    def show(self, *parts: Any, width: int = 120) -> None:
+        """Print as :func:`show` does, unless standard output was asked for by an option."""
+        if not self.silent:
+            show(*parts, width=width)
 
 
-def write_picture(option: str, path: str, figure: Figure) -> None:
-    """Write ``figure`` to ``path``, whole or not at all, in the format that its name ends in."""
-    from io import BytesIO
+def _check_files(named: Mapping[str, str], inputs: Mapping[str, Sequence[str | None]]) -> None:
+    from fsl_num.writing import check_writable, identity
 
-    stream = BytesIO()
-    figure.savefig(stream, format=Path(path).suffix[1:].lower())
-    write_content(option, path, stream.getvalue())
+    taken: dict[object, str] = {}
+    for option, paths in inputs.items():
+        for path in paths:
+            if path is not None and path != STANDARD:
+                with _unwritable(option, path, "read"):
+                    taken.setdefault(identity(path), f"{option} reads")
+    taken.setdefault(_file_of_standard_output(), "standard output goes to (give - in its place)")
+    taken.pop(None, None)
+    for option, path in named.items():
+        with _unwritable(option, path, "write to"):
+            check_writable(path)
+            same = identity(path)
+        if same in taken:
+            raise InputError(f"{option} would replace {path!r}, which {taken[same]}: give it another name")
+        if same is not None:
+            taken[same] = f"{option} writes"
 
 
-def write_content(option: str, path: str, content: str | bytes) -> None:
-    """Write text or bytes to ``path``, whole or not at all."""
-    from fsl_num.writing import write_atomically
-
+def _file_of_standard_output() -> object:
+    """The identity of the file that standard output was sent to; None where it is no file."""
     try:
-        write_atomically(path, content)
-    except OSError as error:
-        raise unwritable(option, path, error) from error
+        status = os.fstat(sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+@contextmanager
+def _unwritable(option: str, path: str, what: str) -> Iterator[None]:
+    """One sentence on a file that cannot be used."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise InputError(f"{option} cannot {what} {path!r}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _require_matplotlib(option: str) -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise InputError(f"{option} needs matplotlib: install the extra `plot`") from error
+
+
+def progress_bar(what: str, unit: str, total: int | None = None) -> Any:
+    """A live bar (of tqdm, for ``with``) on standard error, wiped at the end; none where nobody sits at a terminal."""
+    from tqdm import tqdm
+
+    nobody = None if sys.stderr is not None else True
+    return tqdm(desc=what, unit=unit, total=total, file=sys.stderr, leave=False, dynamic_ncols=True, disable=nobody)
 
 
 def model_title(arguments: Any) -> str:
     """Task and model as the title of a picture."""
     size = r"\infty" if arguments.model_size == float("inf") else f"{arguments.model_size}"
     return rf"$s$ = {arguments.s}, $\beta$ = {arguments.beta}, $M = {size}$, $\sigma^2$ = {arguments.noise}"
-
-
-def unwritable(option: str, path: str, error: Exception) -> InputError:
-    """One sentence on a file that cannot be written."""
-    return InputError(f"{option} cannot write to {path!r}: {getattr(error, 'strerror', None) or error}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from fsl_num.cli.inputs import InputError, nearest_double
+from fsl_num.cli.inputs import InputError, nearest_double, text_of
 from fsl_num.cli.options import Arguments
 
 _Number = TypeVar("_Number", float, Fraction)
@@ -69,12 +68,8 @@ def _as_floats(value: Any) -> Any:
 
 def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:
     """One number a row of a file, blank rows apart; a row that is none is refused with its number."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{option} cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error
     rows = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text_of(path, option).splitlines(), 1):
         if not line.strip():
             continue
         try:

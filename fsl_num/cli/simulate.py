@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from fsl_num.cli.executors import check_executor, executor_at
-from fsl_num.cli.inputs import InputError, model_size, refused
+from fsl_num.cli.inputs import STANDARD, InputError, model_size, refused
 from fsl_num.cli.options import (
     Arguments,
     Command,
@@ -18,15 +18,17 @@ from fsl_num.cli.options import (
     schedule_options,
     whole,
 )
-from fsl_num.cli.output import PICTURES, check_targets, model_title, show, show_json, unwritable, write_picture
+from fsl_num.cli.output import PICTURES, Outputs, model_title, show_json
 from fsl_num.cli.rates import named_parameters
+from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
+from fsl_num.validation import MOST_BYTES
 
 if TYPE_CHECKING:
     from fsl_num.simulate.curve import RiskCurve
     from fsl_num.simulate.regression import Regression
 
-MOST_STEPS: Final = 10**8
-"""Each step takes some 60 bytes while the recursion runs."""
+MOST_STEPS: Final = MOST_BYTES // BYTES_OF_A_STEP
+"""Every step is kept in memory."""
 
 _DRAWN = 200  # points of a picture
 
@@ -35,7 +37,10 @@ def run(arguments: Arguments) -> int:
     """Check everything, run, print and write."""
     _check_method(arguments)
     parameters = {name: value for name, value in named_parameters(arguments).items() if name != "batch_size"}
-    check_targets({"--out": arguments.out, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint})
+    if arguments.checkpoint == STANDARD:
+        raise InputError("--checkpoint needs the name of a file, for it is read again")
+    files = {"--csv": arguments.csv, "--plot": arguments.plot, "--checkpoint": arguments.checkpoint}
+    outputs = Outputs(files, json=arguments.json)
     with refused(RuntimeError, OSError):
         from fsl_num.schedules import step_rates
 
@@ -44,17 +49,12 @@ def run(arguments: Arguments) -> int:
         curve = _curve(arguments, problem, rates)
     from fsl_num.report import losses as report
 
+    outputs.write("--csv", lambda: curve.as_csv(rates))
+    outputs.draw("--plot", lambda: report.risk_figure(curve, _title(arguments, curve)))
     if arguments.json:
         show_json(curve.as_dict())
     else:
-        show(*report.risk_text(curve), width=100)
-    if arguments.out is not None:
-        try:
-            curve.to_csv(arguments.out, rates)
-        except OSError as error:
-            raise unwritable("--out", arguments.out, error) from error
-    if arguments.plot is not None:
-        write_picture("--plot", arguments.plot, report.risk_figure(curve, _title(arguments, curve)))
+        outputs.show(*report.risk_text(curve), width=100)
     return 0
 
 
@@ -136,8 +136,8 @@ COMMANDS = {
                    section=_HOW),
             Option("--record", type=whole(1, "EVERY"), help="record after every so many steps (default: start and end "
                    "only, with --plot about 200 points)"),
-            Option("--out", metavar="FILE", help="also write step, excess_risk, standard_error and lr as CSV, a log "
-                   "that `fsl fit` reads"),
+            Option("--csv", former="--out", metavar="FILE", help="also write step, excess_risk, its standard_error and "
+                   "lr: a log that `fsl fit` reads"),
             Option("--plot", metavar="FILE", help=f"also draw the risk ({', '.join(PICTURES)})"),
             json_option(),
         ],

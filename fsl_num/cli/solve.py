@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsl_num.cli.inputs import InputError, real_number, refused
 from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, flag, model_options, schedule_options, whole
-from fsl_num.cli.output import check_targets, model_title, show, show_json, unwritable, write_picture
+from fsl_num.cli.output import Outputs, model_title, show_json
 from fsl_num.cli.rates import (
     given_parameters,
     named_parameters,
@@ -29,7 +29,8 @@ def run(arguments: Arguments) -> int:
     """Check everything, solve, print and write."""
     from fsl_num.volterra import UnstableProblemError, solve
 
-    check_targets({"--csv": arguments.csv, "--plot": arguments.plot})
+    files = {"--times": [arguments.times], "--schedule-file": [arguments.schedule_file]}
+    outputs = Outputs({"--csv": arguments.csv, "--plot": arguments.plot}, inputs=files, json=arguments.json)
     times = _times(arguments)
     try:
         with refused():
@@ -48,18 +49,12 @@ def run(arguments: Arguments) -> int:
         ) from error
     from fsl_num.report import losses as report
 
+    outputs.write("--csv", solution.as_csv)
+    outputs.draw("--plot", lambda: report.loss_figure(problem, solution, _title(arguments), **stable))
     if arguments.json:
         show_json(report.loss_json(solution))
     else:
-        show(*report.loss_text(solution), width=100)
-    if arguments.csv is not None:
-        try:
-            solution.to_csv(arguments.csv)
-        except OSError as error:
-            raise unwritable("--csv", arguments.csv, error) from error
-    if arguments.plot is not None:
-        figure = report.loss_figure(problem, solution, _title(arguments), **stable)
-        write_picture("--plot", arguments.plot, figure)
+        outputs.show(*report.loss_text(solution), width=100)
     return 0
 
 
@@ -134,7 +129,9 @@ def _times(arguments: Arguments) -> list[Fraction] | None:
 
 
 def _title(arguments: Arguments) -> str:
-    rate = arguments.schedule or Path(arguments.schedule_file).name
+    from fsl_num.curves.pictures import as_drawn
+
+    rate = arguments.schedule or as_drawn(Path(arguments.schedule_file).name)
     if arguments.gamma is not None:
         rate += rf" $\gamma$ = {float(arguments.gamma):g}"
     closure = "" if arguments.closure == "volterra" else f", {arguments.closure} closure"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import platform
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -16,18 +17,19 @@ import click
 from fsl_num.cli.executors import check_executor, cores, executor_at
 from fsl_num.cli.inputs import InputError, parameter_point
 from fsl_num.cli.options import Arguments, Command, Names, Option, flag, whole
-from fsl_num.cli.output import as_json, check_targets, show, show_json, write_content
+from fsl_num.cli.output import Outputs, as_json, progress_bar
 
 if TYPE_CHECKING:
     from fsl_num.claims.cache import Cache
     from fsl_num.claims.records import Outcome
 
+_FARTHEST: Final = 1000
 _PACKAGES: Final = ("functional-scaling-laws", "numpy", "scipy", "sympy", "mpmath")
 
 
 def run(arguments: Arguments) -> int:
     """Verify, report, and return 0 if all passed, else 1."""
-    _check_targets(arguments)
+    outputs = Outputs({"--json": arguments.json, "--html": arguments.html}, pictures=())
     if arguments.cache == "":
         raise InputError("--cache needs the name of a folder")
     where = _place_of_work(arguments)
@@ -44,7 +46,14 @@ def run(arguments: Arguments) -> int:
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None
-    with executor_at(where, jobs) as executor, _progress(len(ids)) as progress:
+    with executor_at(where, jobs) as executor, progress_bar("verifying", "claim", len(ids)) as bar:
+
+        def progress(record: Outcome) -> None:
+            # A claim that the paper has wrong brings the claim that corrects it: there may be more than were named.
+            bar.total = max(bar.total or 0, bar.n + 1)
+            bar.set_postfix_str(f"{record.claim_id}: {record.verdict}")
+            bar.update()
+
         records = (
             tuple(runner.verify(registry.claim(each), profile, arguments.seed, at=[point]) for each in ids)
             if point
@@ -57,9 +66,13 @@ def run(arguments: Arguments) -> int:
     checked = {record.claim_id for record in records}
     check_claims(errata(), [claim.id for claim in registry.all_claims()])
     mistakes = tuple(each for each in errata() if not arguments.ids or checked & set(each.depends))
+    now = datetime.now(UTC)
+    used = versions()
     content = {
         "profile": profile,
         "seed": arguments.seed,
+        "date": now.isoformat(timespec="seconds"),
+        "versions": used,
         "passed": passed,
         "from_cache": 0 if cache is None else cache.hits,
         "outcomes": [record.to_json() for record in records],
@@ -68,25 +81,22 @@ def run(arguments: Arguments) -> int:
     if arguments.html is not None:
         from fsl_num.report.html import page
 
-        now = datetime.now(UTC)
-        made = {"profile": profile, "seed": arguments.seed, "date": f"{now.day} {now:%B %Y}", "versions": versions()}
-        write_content("--html", arguments.html, page(records, mistakes, **made))
-    if arguments.json == "-":
-        show_json(content)
-        return 0 if passed else 1
+        made = {"profile": profile, "seed": arguments.seed, "date": f"{now.day} {now:%B %Y}", "versions": used}
+        outputs.write("--html", lambda: page(records, mistakes, **made))
+    outputs.write("--json", lambda: as_json(content) + "\n")
     from fsl_num.report.verification import records_table, verification
 
     if records and (arguments.table or arguments.ids):
-        show(records_table(records), "")
+        outputs.show(records_table(records), "")
     known = {claim_id: record for claim_id, record in before.items() if record is not None}
-    show(*verification(records, mistakes, known, _notes(profile, records, cache), whole=not arguments.ids))
-    if arguments.json is not None:
-        write_content("--json", arguments.json, as_json(content) + "\n")
+    outputs.show(*verification(records, mistakes, known, _notes(profile, records, cache), whole=not arguments.ids))
+    if any(record.message == runner.LOST for record in records):
+        return 3
     return 0 if passed else 1
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of what measures and derives; a package that is not installed is left out.
+    """The versions of Python and of what measures and derives, and the commit; what is not installed is left out.
 
     >>> list(versions())[0]
     'Python'
@@ -95,7 +105,21 @@ def versions() -> dict[str, str]:
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):  # the checkout itself, where it is used without being installed
             numbers[name] = version(name)
+    if commit := _commit():
+        numbers["commit"] = commit
     return numbers
+
+
+def _commit() -> str | None:
+    """The commit of the clone that these sources stand in; None where there is none."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip() or None
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def _point(typed: str | None, ids: Sequence[str]) -> tuple[Fraction, Fraction] | None:
@@ -112,19 +136,14 @@ def _point(typed: str | None, ids: Sequence[str]) -> tuple[Fraction, Fraction] |
         raise InputError(f"--at needs a point S,BETA, as in --at 1/2,4, not {typed!r}")
     point = parameter_point(s, beta)
     assert point is not None
+    if max(point) > _FARTHEST:
+        raise InputError(f"--at: s and beta must be at most {_FARTHEST:,}, beyond which a measurement has no digits")
     for claim_id in ids:
         try:
             sample_at(claim(claim_id), *point)
         except ValueError as error:
             raise InputError(f"--at: {error}") from error
     return point
-
-
-def _check_targets(arguments: Arguments) -> None:
-    """Refuse a file that cannot be written before the work whose result is to be written."""
-    if arguments.html == "-":
-        raise InputError("--html needs the name of a file: - is for --json alone")
-    check_targets({"--json": arguments.json, "--html": arguments.html}, pictures=())
 
 
 def _place_of_work(arguments: Arguments) -> str | None:
@@ -153,22 +172,6 @@ def _notes(profile: str, records: Sequence[Outcome], cache: Cache | None) -> lis
     return notes
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[Outcome], None]]:
-    """A live bar on standard error; it moves with every claim that is checked and is wiped at the end."""
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit="claim", desc="verifying", file=sys.stderr, leave=False, dynamic_ncols=True) as bar:
-
-        def update(record: Outcome) -> None:
-            # A claim that the paper has wrong brings the claim that corrects it: there may be more than were named.
-            bar.total = max(bar.total or 0, bar.n + 1)
-            bar.set_postfix_str(f"{record.claim_id}: {record.verdict}")
-            bar.update()
-
-        yield update
-
-
 COMMANDS = {
     "verify": Command(
         "verify",
@@ -179,13 +182,14 @@ COMMANDS = {
                    help="how much to measure (default: quick)"),
             flag("--deep", "the same as --profile deep; for the night"),
             flag("--table", "also a row for each claim: constants, resolution, mutants, seconds (always with an ID)"),
-            Option("--json", metavar="PATH", help="also write the record as JSON; - writes only it, to stdout"),
+            Option("--json", metavar="PATH", help="also write the record as JSON (-: that alone, on standard output)"),
             Option("--html", metavar="PATH", help="also write the report as one web page that needs no network"),
             Option("--jobs", type=whole(1), help="processes to use (default: one a core)"),
             Option("--executor", metavar="WHERE", help="processes (the default), or dask://HOST:PORT"),
             Option("--cache", metavar="DIR", help="keep results there (default: the place for caches)",
                    choice="cache"),
-            flag("--no-cache", "check everything anew and keep nothing", choice="cache"),
+            flag("--no-cache", "check everything anew and keep nothing: whoever can write the cache can forge verdicts",
+                 choice="cache"),
             Option("--seed", type=whole(0), default=0, help="seed of every draw (default: 0)"),
             Option("--at", metavar="S,BETA", help="judge the claims named at this one point, as in --at 1/2,4"),
         ],

@@ -10,9 +10,13 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import io
 import json
 import lzma
 import math
+import os
+import stat
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,11 +29,17 @@ from fsl_num.curves.columns import meaning, plain
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.gathered import Gathered
 from fsl_num.curves.records import flat, tables_of
-from fsl_num.curves.tables import Table
+from fsl_num.curves.tables import Table, number_of
 from fsl_num.curves.text_logs import looks_printed, table_of_lines
 
 LARGEST: Final = 2**30
 """Bytes of text, after decompression, that are read at most: about thirty million rows."""
+
+MOST_EXPANDED: Final = 200
+"""Times its size to which a compressed file may unfold; numbers that differ unfold to ten."""
+
+LONGEST: Final = 2**17
+"""Characters of a line, and so of a cell, at most: what the reader of CSV takes."""
 
 _MILLISECONDS: Final = 1e11  # since 1970: an earlier time is no time of training
 _SCALARS: Final = ({"walltime", "step", "value"}, {"timestamp", "step", "value"}, {"step", "value"})
@@ -75,9 +85,10 @@ def read_tables(path: str | Path, *, header: bool = True, name: str | None = Non
     place = Path(path)
     bare = place.name.removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
     stem = name or Path(bare).stem or bare
-    if _starts(place, b"PAR1"):
-        return [_table_of_parquet(place, stem)]
-    text = _text_of(place)
+    content = _bytes_of(place)
+    if content.startswith(b"PAR1"):
+        return [_table_of_parquet(place, stem, content)]
+    text = _text_of(place, content)
     first = next(_lines(text), None)
     if first is None:
         raise CurveError(
@@ -110,7 +121,7 @@ def _scalar(tables: list[Table], stem: str) -> list[Table]:
     return named
 
 
-def _table_of_parquet(path: Path, stem: str) -> Table:
+def _table_of_parquet(path: Path, stem: str, content: bytes) -> Table:
     try:
         from pyarrow import parquet
     except ImportError as error:
@@ -119,11 +130,11 @@ def _table_of_parquet(path: Path, stem: str) -> Table:
             " as CSV"
         ) from error
     try:
-        described = parquet.ParquetFile(path).metadata
+        described = parquet.ParquetFile(io.BytesIO(content)).metadata
         size = sum(described.row_group(group).total_byte_size for group in range(described.num_row_groups))
         if size > LARGEST:
             raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB; keep every tenth row, or fewer")
-        columns = parquet.read_table(path).to_pydict()
+        columns = parquet.read_table(io.BytesIO(content)).to_pydict()
     except (OSError, ValueError) as error:
         raise CurveError(f"{path} begins like a Parquet file but is none, or is damaged ({error})") from error
     return Table(columns, range(1, described.num_rows + 1), stem)
@@ -141,8 +152,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         start = end
 
 
-def _text_of(path: Path) -> str:
-    content = _bytes_of(path)
+def _text_of(path: Path, content: bytes) -> str:
     for mark, encoding in _MARKS.items():
         if content.startswith(mark):
             try:
@@ -157,29 +167,17 @@ def _text_of(path: Path) -> str:
         return content.decode("latin-1")  # every byte has a meaning there; digits are the same in both
 
 
-def _starts(path: Path, mark: bytes) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(mark)) == mark
-    except OSError:
-        return False  # said where it is read
-
-
 def _bytes_of(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise CurveError(f"{path} is a directory; give the file of one run")
-        with path.open("rb") as file:
-            start = file.read(16)
+        with _opened(path) as file:
+            start = file.peek(16)[:16]  # what is read from a pipe cannot be read again
             for mark, kind in _FOREIGN.items():
                 if start.startswith(mark):
                     raise CurveError(f"{path} is {kind}")
-            file.seek(0)
-            reader: Any = file
-            for mark, opened in _COMPRESSED.items():
-                if start.startswith(mark):
-                    reader = opened(file)
-            content = _read(reader)
+            opened = [kind for mark, kind in _COMPRESSED.items() if start.startswith(mark)]
+            return _read(path, opened[0](file), _size(file)) if opened else _read(path, file)
     except FileNotFoundError as error:
         near = get_close_matches(path.name, [each.name for each in _siblings(path)], 3, 0.6)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -188,18 +186,34 @@ def _bytes_of(path: Path) -> bytes:
         raise CurveError(f"{path} is compressed and damaged or cut short ({error}); fetch it again") from error
     except OSError as error:
         raise CurveError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
-    if len(content) > LARGEST:
-        raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
-    return content
 
 
-def _read(reader: Any) -> bytes:
-    """The content, or a little more than LARGEST of it; one call for all would reserve that much beforehand."""
+def _opened(path: Path) -> Any:
+    """The file, or standard input for "-"."""
+    if str(path) != "-":
+        return path.open("rb")
+    if sys.stdin is None:
+        raise OSError(9, "standard input is closed")
+    return sys.stdin.buffer
+
+
+def _size(file: Any) -> float:
+    """The bytes of a file; infinity of a pipe."""
+    status = os.fstat(file.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else float("inf")
+
+
+def _read(path: Path, reader: Any, compressed: float = float("inf")) -> bytes:
+    """The content, block by block: one call for all would reserve as much as the file may hold beforehand."""
     blocks: list[bytes] = []
     size = 0
-    while size <= LARGEST and (block := reader.read(_BLOCK)):
+    while block := reader.read(_BLOCK):
         blocks.append(block)
         size += len(block)
+        if size > LARGEST:
+            raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
+        if size > max(MOST_EXPANDED * compressed, 4 * _BLOCK):
+            raise CurveError(f"{path} unfolds to more than {MOST_EXPANDED} times its size, as no log of numbers does")
     return b"".join(blocks)
 
 
@@ -212,6 +226,7 @@ def _siblings(path: Path) -> Sequence[Path]:
 
 def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], header: bool) -> Table:
     begin = list(islice(lines, 50))
+    _check_lengths(path, begin)
     delimiter = _delimiter(path, [line for _, line in begin])
     lines = chain(begin, lines)
     first = next(lines)
@@ -257,6 +272,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
 def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list[list[str]]:
     """The cells of lines, without the spaces around them."""
     texts = [" ".join(line.split()) if delimiter == " " else line for _, line in lines]
+    _check_lengths(path, lines)
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(texts, delimiter=delimiter, strict=True)]
     except csv.Error as error:
@@ -264,6 +280,12 @@ def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list
     if len(rows) != len(lines):
         raise CurveError(f"{path}: a quoted cell runs over several lines; a cell must stay on its line")
     return rows
+
+
+def _check_lengths(path: Path, lines: Sequence[tuple[int, str]]) -> None:
+    number, longest = max(lines, key=lambda line: len(line[1]), default=(0, ""))
+    if len(longest) > LONGEST:
+        raise CurveError(f"{path}: a line of {len(longest):,} characters; no row of a log is so long", number)
 
 
 def _delimiter(path: Path, lines: Sequence[str]) -> str:
@@ -293,7 +315,7 @@ def _is_number(cell: str) -> bool:
 
 def _number(cell: str) -> float:
     try:
-        return float(cell.replace(",", "."))
+        return number_of(cell.replace(",", "."))
     except ValueError:
         return math.nan
 
@@ -335,7 +357,7 @@ def _tables_of_json(path: Path, stem: str, text: str) -> list[Table]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        kind = "a JSON list" if text.lstrip().startswith("[") else "a JSON object"
+        kind = "a JSON list of records" if text.lstrip().startswith("[") else "a JSON object"
         raise CurveError(f"{path}: begins like {kind} but is none ({error})") from error
     tables = tables_of(value, stem)
     if not tables:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.curves.plan import Plan, Steps, as_plan
-from fsl_num.curves.rates import BETWEEN, WARMUP_SHAPES, rates_of_rows
+from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows
 from fsl_num.results import Result
 from fsl_num.validation import Array, positive, whole_size
 
@@ -75,6 +75,7 @@ class LossCurve(Result):
         loss = _column("loss", self.loss, rows, loss.size)
         _first(loss <= 0.0, rows, "loss must be positive, got {}; drop the row, or undo the logarithm", loss)
         _first(step < 0, rows, "step must be at least 0, got {}", step)
+        _first(step > 2.0**53, rows, f"step {{}} is beyond 2^53: {MEANT_TOKENS}", step)
         _first(step != np.floor(step), rows, "step must be a whole number of updates, got {}", step)
         falls = np.concatenate([[False], np.diff(step) <= 0.0])
         _first(
@@ -139,7 +140,10 @@ class LossCurve(Result):
             )
         last = int(steps[-1])
         if self.schedule is None:
-            rates = self.rates(self.warmup)
+            try:
+                rates = self.rates(self.warmup)
+            except ValueError as error:
+                raise CurveError(f"{self.name}: {error}", int(self.rows[-1])) from error
         else:
             whole = as_plan(self.schedule, warmup=self.warmup)
             if whole.rates.size < last:
@@ -293,6 +297,8 @@ class LossCurve(Result):
 
 def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single: bool = False) -> Array:
     """Return a column as finite floats; ``rows`` None: without checks of the values."""
+    if np.ma.is_masked(given):
+        raise CurveError(f"{name} holds masked numbers: leave their rows out, or fill them")
     array = np.asarray(given)
     if single:
         array = np.atleast_1d(array)

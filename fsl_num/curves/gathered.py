@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.curves.tables import Table
+from fsl_num.curves.tables import Table, number_of
 
 
 class Gathered:
@@ -87,6 +87,6 @@ def _packed(cells: Sequence[Any]) -> Any:
     if any(isinstance(cell, bool) for cell in cells):
         return list(cells)
     try:
-        return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+        return np.fromiter(map(number_of, cells), dtype=np.float64, count=len(cells))
     except (TypeError, ValueError, OverflowError):
         return list(cells)

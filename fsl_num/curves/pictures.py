@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
 
 
+def as_drawn(name: str) -> str:
+    """A name as a picture shows it: a dollar begins no formula there, and a first underscore does not hide it.
+
+    >>> as_drawn("$x"), as_drawn("_run"), as_drawn("run")
+    ('\\\\$x', ' _run', 'run')
+    """
+    shown = "".join(letter if letter.isprintable() else "?" for letter in name).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
+
+
 def new_axes(rows: int = 1) -> Any:
     """Return the axes of a new figure of its own, an array of them where ``rows`` > 1.
 
@@ -34,7 +44,7 @@ def draw_curve(curve: LossCurve, axes: Any = None) -> Any:
     True
     """
     axes = new_axes() if axes is None else axes
-    axes.plot(curve.step, curve.loss, ".", markersize=3, label=curve.name)
+    axes.plot(curve.step, curve.loss, ".", markersize=3, label=as_drawn(curve.name))
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
     axes.legend(loc="upper right")
@@ -59,7 +69,7 @@ def draw_fit(pairs: Any, axes: Any = None) -> Any:
         color = f"C{index % 10}"
         steps = curve.plan.recorded
         above.plot(steps, curve.observed, ".", markersize=3, color=color, alpha=0.5)
-        above.plot(steps, losses, color=color, linewidth=1, label=curve.name)
+        above.plot(steps, losses, color=color, linewidth=1, label=as_drawn(curve.name))
         below.plot(steps, curve.observed - losses, ".", markersize=2, color=color)
         if lower is not None:
             above.fill_between(steps, lower, upper, color=color, alpha=0.2, linewidth=0)

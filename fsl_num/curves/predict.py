@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _SPREAD_AT = 400  # steps at which the spread is computed; it is smooth in between
 _EVERY = 20_000  # steps at which the loss itself is computed; more of them are interpolated where that is seen to hold
 _RANGES = 5_000
+_SHORTEST = 1e-3  # of the intrinsic time of the longest curve fitted
 _NEGLIGIBLE = 1e-5  # relative: a tenth of the rounding of a loss written with four digits
 
 
@@ -73,7 +74,13 @@ class Prediction(Result):
 def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known: Any) -> Prediction:
     """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
     plan = as_plan(schedule, **known)
-    loss = _losses(result.law, plan, result.theta)
+    if plan.times[-1] < _SHORTEST * result.reach:
+        raise ValueError(
+            f"the schedule is too short for what the curves fitted show: its intrinsic time is {plan.times[-1]:.3g},"
+            f" less than {_SHORTEST:g} of theirs ({result.reach:.3g}); are its learning rates in their unit?"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        loss = _losses(result.law, plan, result.theta)
     if not (np.isfinite(loss).all() and (loss > 0.0).all()):
         raise ValueError(
             f"the law {result.law.name} gives no positive loss for this schedule: it is too far from the curves fitted"
@@ -86,7 +93,13 @@ def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known
         part = plan if few.size == plan.recorded.size else plan.at(plan.recorded[few])
         spread = measured.spread(result.law, part, result.theta, result.reach)
         half = measured.half_width(np.interp(plan.recorded, part.recorded, spread), level)
-        lower, upper = loss * np.exp(-half), loss * np.exp(half)
+        with np.errstate(over="ignore"):
+            lower, upper = loss * np.exp(-half), loss * np.exp(half)
+        if not (np.isfinite(upper).all() and (lower > 0.0).all()):
+            raise ValueError(
+                f"nothing is known of a schedule so far from the curves fitted (intrinsic time {plan.times[-1]:.3g},"
+                f" fitted up to {result.reach:.3g}): its interval has no bound"
+            )
     return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach)
 
 

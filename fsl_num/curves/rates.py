@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.curves.plan import Steps
-from fsl_num.validation import Array
+from fsl_num.validation import Array, affordable
 
 WARMUP_SHAPES: Final = ("linear", "cosine", "constant")
 """How the learning rate rises to its first recorded value: linearly from 0, as half a cosine, or at once."""
@@ -16,6 +16,8 @@ BETWEEN: Final = ("auto", "hold", "straight")
 """What the rate does between two rows: "hold" keeps that of the row before, "straight" goes straight to the next one,
 "auto" holds where the rate jumps and goes straight where it glides."""
 
+MEANT_TOKENS: Final = "if the steps are tokens, say how many make an update: tokens_per_step=N (--tokens-per-step N)"
+_BYTES_OF_AN_UPDATE = 96  # a dozen arrays of all updates at once
 _WARMUP = 0.1  # of the steps: a rise that takes longer is the schedule itself
 _JUMP = 0.1  # of the largest rate
 _NEIGHBOURS = 3.0  # a jump is so many times larger, for each update, than the change on either side of it
@@ -53,6 +55,7 @@ def rates_of_rows(
     [0.0, 0.1, 0.2, 0.30000000000000004, 0.4, 0.4]
     """
     total = max(int(step[-1]), 1)
+    affordable("updates up to the last step", total, _BYTES_OF_AN_UPDATE, MEANT_TOKENS)
     k = np.arange(total)
     row = np.clip(np.searchsorted(step, k, side="right") - 1, 0, step.size - 1)
     held = lr[row]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +24,7 @@ from fsl_num.curves.laws import (
 )
 from fsl_num.curves.search import Settings
 from fsl_num.curves.uncertainty import LEVELS, Uncertainty
+from fsl_num.validation import positive
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
@@ -74,37 +77,61 @@ def from_json(text: str) -> FitResult:
     from fsl_num.curves.result import FitResult
 
     try:
-        content = json.loads(text)
-    except ValueError as error:
+        content = json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"this is no saved fit: not JSON ({error})") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; write one with FitResult.to_json()")
-    try:
+    with _field("law"):
         law = _law(content["law"])
+    with _field("parameters"):
         values = law.vector(content["parameters"])
+    with _field("settings"):
+        settings = Settings(**content["settings"])
+    with _field("report"):
         report = content["report"]
-        measured = _uncertainty(content["uncertainty"], values.size)
-        return FitResult(
-            law,
-            tuple(values.tolist()),
-            (),
-            Settings(**content["settings"]),
-            float(content["objective"]),
-            Identifiability(
-                math.inf if report["condition"] is None else float(report["condition"]),
-                MappingProxyType({str(k): float(v) for k, v in report["weakest"].items()}),
-                tuple(report["on_bounds"]),
-                MappingProxyType({name: (float(a), float(b)) for name, (a, b) in report["intervals"].items()}),
-                tuple(report["sentences"]),
-                tuple(report.get("unidentified", report.get("untold", ()))),
-            ),
-            measured,
-            None,
-            tuple(content["notes"]),
-            float(content["reach"]),
+        identifiability = Identifiability(
+            math.inf if report["condition"] is None else float(report["condition"]),
+            MappingProxyType({str(k): float(v) for k, v in report["weakest"].items()}),
+            _texts(report["on_bounds"]),
+            MappingProxyType({name: (float(a), float(b)) for name, (a, b) in report["intervals"].items()}),
+            _texts(report["sentences"]),
+            _texts(report.get("unidentified", report.get("untold", ()))),
         )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this saved fit is damaged: {error!r}; save the fit again") from error
+        _ = [identifiability.intervals[name] for name in law.names]
+    with _field("uncertainty"):
+        measured = _uncertainty(content["uncertainty"], values.size)
+    with _field("notes"):
+        notes = _texts(content["notes"])
+    with _field("objective"):
+        objective = float(content["objective"])
+    with _field("reach"):
+        reach = positive("reach", content["reach"])
+    found = tuple(values.tolist())
+    return FitResult(law, found, (), settings, objective, identifiability, measured, None, notes, reach)
+
+
+@contextmanager
+def _field(name: str) -> Iterator[None]:
+    """Name the field of a saved fit that cannot be used."""
+    try:
+        yield
+    except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError) as error:
+        missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"this saved fit is damaged in its field {name!r}: {missing}; save the fit again") from error
+
+
+def _finite(text: str) -> float:
+    """A number of a saved fit: all of them are finite."""
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{text[:40]} is no finite number")
+    return number
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, (list, tuple)) or not all(isinstance(each, str) for each in values):
+        raise TypeError(f"texts are needed, not {str(values)[:40]}")
+    return tuple(values)
 
 
 def _written(law: Law) -> dict[str, Any]:
@@ -130,6 +157,6 @@ def _uncertainty(content: Any, size: int) -> Uncertainty | None:
     law = None if content.get("law") is None else _law(content["law"])
     size = size if law is None else len(law.names)
     if samples.ndim != 2 or samples.shape[1] != size or quantiles.shape != LEVELS.shape:
-        raise ValueError(f"this saved fit is damaged: samples of shape {samples.shape}, quantiles {quantiles.shape}")
+        raise ValueError(f"samples of shape {samples.shape}, quantiles {quantiles.shape}")
     scatter = float(content.get("scatter", 0.0))  # a fit saved before it was known has none
     return Uncertainty(samples, float(content["noise"]), quantiles, int(content["held_out"]), scatter, law)

@@ -114,12 +114,23 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
                 )
             text = text.replace(",", ".")
         try:
-            if "_" in text:
-                raise ValueError(text)
-            values[index] = float(text)
-        except ValueError:
+            values[index] = number_of(text)
+        except (ValueError, OverflowError):
             raise CurveError(
                 f"column {name!r} holds {text[:40]!r}, which is not a number; repair the cell or drop the row",
                 table.rows[index],
             ) from None
     return values
+
+
+def number_of(cell: Any) -> float:
+    """Return the number that a cell is or spells, as other programs spell it: no 1_0, no digits of other scripts.
+
+    Raises ValueError for other text, TypeError for what is neither text nor a number.
+
+    >>> number_of(" 2.50e1 "), number_of(3)
+    (25.0, 3.0)
+    """
+    if isinstance(cell, str) and not (cell.isascii() and "_" not in cell):
+        raise ValueError(f"{cell!r} is not a number")
+    return float(cell)

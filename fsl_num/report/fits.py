@@ -10,6 +10,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from fsl_num.curves.pictures import as_drawn
 from fsl_num.curves.score import COLUMNS, Score, mean_score
 from fsl_num.report.tables import table
 
@@ -139,7 +140,7 @@ def prediction_figure(result: FitResult, found: Prediction) -> Figure:
     axes.plot(found.step, found.loss, color="#1f5f8b", linewidth=1.6, label="predicted loss")
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
-    axes.set_title(f"{found.plan.name}: {result.law.title}, final loss {found.final:.4f}", fontsize=10)
+    axes.set_title(f"{as_drawn(found.plan.name)}: {result.law.title}, final loss {found.final:.4f}", fontsize=10)
     axes.legend(frameon=False)
     return figure
 

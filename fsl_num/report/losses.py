@@ -50,7 +50,7 @@ def risk_text(curve: RiskCurve) -> list[Any]:
     rows = [(str(curve.step[k]), f"{curve.excess_risk[k]:.10g}", f"{curve.standard_error[k]:.2g}") for k in shown]
     note = f"method {curve.method}" + (f": {curve.message}" if curve.message else "")
     if len(shown) < count:
-        note += f"; {len(shown)} of {count} recorded steps shown, --json and --out give all"
+        note += f"; {len(shown)} of {count} recorded steps shown, --json and --csv give all"
     return [table(("step", "excess risk", "standard error"), rows), "", Text(note)]
 
 

@@ -21,7 +21,7 @@ from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.multi_step import EightOneOne, MultiStep
 from fsl_num.schedules.power import PowerDecay
 from fsl_num.schedules.square_root import InverseSqrt, OneMinusSqrt
-from fsl_num.validation import Array, positive, whole_size
+from fsl_num.validation import Array, affordable, positive, whole_size
 
 SCHEDULES: Final[Mapping[str, type[Schedule]]] = MappingProxyType(
     {
@@ -39,6 +39,9 @@ SCHEDULES: Final[Mapping[str, type[Schedule]]] = MappingProxyType(
     }
 )
 """Name -> class."""
+
+BYTES_OF_A_STEP: Final = 64
+"""What a step takes in memory: its rate, and the sums over the steps that those who use it keep."""
 
 COMPOSED: Final = ("warmup", "floor")
 """Parameters that every name takes."""
@@ -182,6 +185,7 @@ def step_rates(given: Any, *, peak: Any = None, steps: Any = None, **parameters:
     """
     if steps is not None:
         steps = whole_size("steps", steps, infinite=False)
+        affordable("steps", steps, BYTES_OF_A_STEP, "take fewer steps, with a larger learning rate in each")
     if callable(given) and not isinstance(given, Schedule) and steps is not None and not set(parameters) - {"breaks"}:
         _refuse("a function", peak=peak)
         return values_of(given, np.arange(steps)).copy()  # no polynomials where the function itself is asked
@@ -189,6 +193,7 @@ def step_rates(given: Any, *, peak: Any = None, steps: Any = None, **parameters:
     if isinstance(plan, Discrete):
         return np.array(plan.rates)
     count = int(whole_size("steps", plan.steps, infinite=False))
+    affordable("steps", count, BYTES_OF_A_STEP, "take fewer steps, with a larger learning rate in each")
     return np.asarray(plan.learning_rate(np.arange(count, dtype=np.float64)))
 
 

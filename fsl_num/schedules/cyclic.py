@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from fsl_num.schedules.base import Schedule, final_rate
 from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.phases import Backwards, Phased
 from fsl_num.validation import whole_size
+
+MOST_CYCLES: Final = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,10 @@ class Cyclic(Phased):
         super().__post_init__()
         object.__setattr__(self, "final", final_rate(self.final, self.peak, zero=True))
         object.__setattr__(self, "cycles", int(whole_size("cycles", self.cycles, infinite=False)))
+        if self.cycles > MOST_CYCLES:
+            raise ValueError(
+                f"cycles must be at most {MOST_CYCLES:,}, got {self.cycles:,}: each wave is solved for itself"
+            )
 
     @cached_property
     def phases(self) -> tuple[Schedule, ...]:

@@ -23,6 +23,8 @@ def step_values(name: str, value: Any, *, zero: bool) -> Array:
     >>> step_values("rates", [0.1, 0.0], zero=True).tolist()
     [0.1, 0.0]
     """
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
     given = np.asarray(value)
     if given.ndim == 0 or given.dtype.kind not in "fiu":
         raise TypeError(f"{name} must be an array of real numbers, got {type(value).__name__} of dtype {given.dtype}")

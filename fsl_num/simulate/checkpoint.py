@@ -56,9 +56,12 @@ class Checkpoint:
         self._written = self._paused = 0.0
         self.error = ""
 
-    def load(self) -> Finished:
-        """Return what the file holds, or nothing finished; the file is written at once, so that trouble shows early."""
-        finished = self._read() if self.path.exists() else Finished()
+    def load(self, recorded: int | None = None, chunks: int | None = None) -> Finished:
+        """Return what the file holds (of so many ``recorded`` steps and ``chunks``), or nothing finished.
+
+        The file is written at once, so that trouble shows early.
+        """
+        finished = self._read(recorded, chunks) if self.path.exists() else Finished()
         try:
             self._write(finished)
         except OSError as error:
@@ -105,25 +108,18 @@ class Checkpoint:
         )
         write_atomically(self.path, buffer.getvalue())
 
-    def _read(self) -> Finished:
+    def _read(self, recorded: int | None, chunks: int | None) -> Finished:
         try:
-            with np.load(io.BytesIO(self.path.read_bytes()), allow_pickle=False) as stored:
-                content = {name: stored[name] for name in stored.files}
-            identity = json.loads(str(content["identity"]))
-            waiting = tuple(
-                (int(index), Moments(int(count), mean, squares))
-                for (index, count), mean, squares in zip(
-                    content["waiting"], content["waiting_mean"], content["waiting_squares"], strict=True
-                )
-            )
-            merged, count = (int(value) for value in content["merged"])
-            finished = Finished(merged, Moments(count, content["mean"], content["squares"]), waiting)
-        except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError) as error:
+            content = _arrays(self.path)
+            identity = {str(name): str(value) for name, value in json.loads(str(content["identity"])).items()}
+            names = sorted(identity.keys() | self._identity.keys())
+            other = [name for name in names if identity.get(name) != self._identity.get(name)]
+            finished = Finished() if other else _finished(content, recorded, chunks)
+        except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
-                f"{str(self.path)!r} is no checkpoint of a simulation; name a new file, or remove this one"
+                f"{str(self.path)!r} is no checkpoint of a simulation, or damaged ({error or type(error).__name__});"
+                " name a new file, or remove this one"
             ) from error
-        names = sorted(identity.keys() | self._identity.keys())
-        other = [name for name in names if identity.get(name) != self._identity.get(name)]
         if other:
             pairs = ", ".join(f"{name} ({identity.get(name)} there, {self._identity.get(name)} here)" for name in other)
             raise ValueError(
@@ -131,3 +127,43 @@ class Checkpoint:
                 " file, or remove this one to start afresh"
             )
         return finished
+
+
+def _finished(content: Mapping[str, Any], recorded: int | None, chunks: int | None) -> Finished:
+    """What the arrays of a file say, if it can be so."""
+    lists = (content[name] for name in ("waiting", "waiting_mean", "waiting_squares"))
+    waiting = tuple(
+        (_count(index), Moments(_count(count), _numbers(mean, recorded), _numbers(squares, recorded)))
+        for (index, count), mean, squares in zip(*lists, strict=True)
+    )
+    merged, count = (_count(value) for value in content["merged"])
+    size = recorded if count else None  # before the first chunk there are no moments
+    total = Moments(count, _numbers(content["mean"], size), _numbers(content["squares"], size))
+    last = max([merged - 1, *(index for index, _ in waiting)])
+    early = any(index < merged for index, _ in waiting)
+    if (merged == 0) != (count == 0) or early or (chunks is not None and last >= chunks):
+        raise ValueError("its counts do not fit together")
+    return Finished(merged, total, waiting)
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """The arrays of the file, none larger than it says of itself that it is."""
+    stored = io.BytesIO(path.read_bytes())
+    with zipfile.ZipFile(stored) as archive:
+        if sum(each.file_size for each in archive.infolist()) > 2 * len(stored.getvalue()):  # nothing is compressed
+            raise ValueError("it unfolds to more than it holds")
+    with np.load(stored, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def _count(value: Any) -> int:
+    if np.asarray(value).dtype.kind not in "iu" or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return int(value)
+
+
+def _numbers(values: Any, size: int | None) -> Any:
+    """The values, if they are finite numbers, and ``size`` of them."""
+    if values.dtype.kind != "f" or not np.isfinite(values).all() or (size is not None and values.shape != (size,)):
+        raise ValueError(f"an array of shape {values.shape} and type {values.dtype} holds no means")
+    return values

@@ -63,20 +63,23 @@ class RiskCurve(Result):
         columns = (self.step.tolist(), self.excess_risk.tolist(), self.standard_error.tolist())
         return [(repr(a), repr(b), repr(c)) for a, b, c in zip(*columns, strict=True)]
 
-    def to_csv(self, path: Any, rates: Any = None) -> None:
-        """Write the columns step, excess_risk and standard_error, whole or not at all (OSError where it cannot be).
+    def as_csv(self, rates: Any = None) -> str:
+        """Return the columns step, excess_risk and standard_error as CSV.
 
         ``rates``: the learning rate of every update; with it there is a column lr of those of the next updates (behind
-        the last one, of the last), so that the file is a training log.
+        the last one, of the last), so that the text is a training log.
         """
-        from fsl_num.writing import write_atomically
-
-        rows = self._rows()
-        lines = ["step,excess_risk,standard_error", *(",".join(row) for row in rows)]
+        lines = ["step,excess_risk,standard_error", *(",".join(row) for row in self._rows())]
         if rates is not None:
             following = np.asarray(rates)[np.minimum(self.step, len(rates) - 1)]
             lines = [f"{line},{lr}" for line, lr in zip(lines, ["lr", *map(repr, following.tolist())], strict=True)]
-        write_atomically(path, "\n".join(lines) + "\n")
+        return "\n".join(lines) + "\n"
+
+    def to_csv(self, path: Any, rates: Any = None) -> None:
+        """Write :meth:`as_csv` to ``path``, whole or not at all (OSError where it cannot be)."""
+        from fsl_num.writing import write_atomically
+
+        write_atomically(path, self.as_csv(rates))
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the excess risk against the step on logarithmic axes, with two standard errors; return the axes."""

@@ -56,7 +56,7 @@ def simulate_sgd(
 
     Raises ValueError or TypeError where an argument does not fit (a checkpoint of other arguments included),
     OverflowError where training diverges, OSError where a checkpoint cannot be written from the beginning, and
-    :class:`~fsl_num.simulate.runs_workers.LostWorkersError` where workers are lost again and again.
+    :class:`~fsl_num.workers.LostWorkersError` where workers are lost again and again.
 
     >>> from fsl_num.model import Model
     >>> problem = Regression(Model(s=0.5, beta=2.0, size=3, noise=0.1))
@@ -86,7 +86,7 @@ def simulate_sgd(
     finished = Finished()
     if checkpoint is not None:
         file = Checkpoint(checkpoint, _identity(job, root, sizes))
-        finished = file.load()
+        finished = file.load(job.wanted.size, len(sizes))
     resumed = finished.chunks
     workers = Workers(job, sizes, root, executor)
     missing = [chunk for chunk in range(len(sizes)) if not finished.has(chunk)]
@@ -114,10 +114,9 @@ def simulate_sgd(
 
 def _steps(rates: Any, batch_sizes: Any) -> tuple[Array, Any]:
     eta, given = steps_and_batches(rates, batch_sizes)
-    if (given != np.floor(given)).any() or given.max() > 2.0**53:
-        raise ValueError(
-            f"batch_sizes must be whole numbers to be sampled, got {given[given != np.floor(given)].tolist()[:1]}"
-        )
+    bad = (given != np.floor(given)) | (given > 2.0**53)
+    if bad.any():
+        raise ValueError(f"batch_sizes must be whole numbers up to 2^53 to be sampled, got {given[bad][0]!r}")
     return eta, given.astype(np.int64)
 
 

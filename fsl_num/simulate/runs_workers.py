@@ -11,17 +11,10 @@ import numpy as np
 
 from fsl_num.simulate.runs import Job, Moments, run_chunk, run_task
 from fsl_num.simulate.streams import child
+from fsl_num.workers import LostWorkersError
 
 _TRIES: Final = 3  # times that a chunk is sent out before it is given up, and pools that replace a broken one
 AHEAD: Final = 256  # chunks under way at once
-
-
-class LostWorkersError(RuntimeError):
-    """Workers were lost again and again while they computed the same chunk.
-
-    >>> str(LostWorkersError("three times"))
-    'three times'
-    """
 
 
 class Workers:

@@ -23,6 +23,7 @@ from fsl_num.validation import Array, times, whole_size
 from fsl_num.volterra.panels import collocation_points, halved, panel_ends, problem_modes, radau_rule
 from fsl_num.volterra.problem import Problem
 
+_MOST_TERMS = 1000
 _RATIO = 1.35
 _ROUNDING = 1e-12  # of a term, relative to the solution; measured against closed forms and 20 digits in the tests
 
@@ -95,9 +96,9 @@ def _apply(problem: Problem, ends: Array, remaining: Array, count: int) -> Array
 def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSeries:
     """Return the first ``terms`` >= 2 terms of the Neumann series at the times ``t`` in [0, horizon], sorted.
 
-    Any schedule, size and spectrum, closure "volterra", in float64. Raises ValueError for another closure, unstable
-    problems (:class:`~fsl_num.volterra.problem.UnstableProblemError`), gamma = 0 (there is no term to compare) and
-    times outside the range. Source: the operator T of equation labelled eqn: volterra-equation.
+    Any schedule, size and spectrum, closure "volterra", in float64; at most 1000 terms. Raises ValueError for another
+    closure, unstable problems (:class:`~fsl_num.volterra.problem.UnstableProblemError`), gamma = 0 (there is no term
+    to compare) and times outside the range. Source: the operator T of equation labelled eqn: volterra-equation.
 
     >>> from fsl_num.model import Model
     >>> problem = Problem(Model(s=0.5, beta=2.0, size=100, noise=1.0), gamma=0.1, horizon=1000.0)
@@ -105,12 +106,16 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     >>> series.contraction < problem.stability * 2
     True
     """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if problem.closure != "volterra":
         raise ValueError(f"the Neumann series is that of the closure 'volterra', got {problem.closure!r}")
     problem.require_stable()
     if not problem.peak_gamma > 0.0:
         raise ValueError("gamma must be positive somewhere: at gamma = 0 all terms of the series vanish")
     count = int(whole_size("terms", terms, infinite=False, least=2))
+    if count > _MOST_TERMS:
+        raise ValueError(f"terms must be at most {_MOST_TERMS}, got {count}: they fall like powers of the contraction")
     array, _ = times("t", t, upper=problem.end * (1 + 1e-12))
     wanted = np.unique(np.minimum(array.ravel(), problem.end))
     if wanted.size == 0:

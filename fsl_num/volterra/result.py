@@ -49,11 +49,15 @@ class Solution(Result):
             rows.append((repr(float(t)), shown, repr(float(error))))
         return tuple(rows)
 
+    def as_csv(self) -> str:
+        """Return the columns t, excess_risk and error as CSV."""
+        return "\n".join(["t,excess_risk,error", *(",".join(row) for row in self.texts())]) + "\n"
+
     def to_csv(self, path: Any) -> None:
-        """Write the columns t, excess_risk and error to ``path``, whole or not at all (OSError where it cannot be)."""
+        """Write :meth:`as_csv` to ``path``, whole or not at all (OSError where it cannot be)."""
         from fsl_num.writing import write_atomically
 
-        write_atomically(path, "\n".join(["t,excess_risk,error", *(",".join(row) for row in self.texts())]) + "\n")
+        write_atomically(path, self.as_csv())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the excess risk against t on logarithmic axes (matplotlib, imported here) and return the axes."""

@@ -16,6 +16,7 @@ from fsl_num.validation import Array, positive, times, whole_size
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.result import Solution
 
+MOST_DIGITS: Final = 1000
 _FLOAT_DIGITS = 20  # what a method with digits uses where floats are asked for: their rounding is then the error
 
 
@@ -152,6 +153,8 @@ def solve(
         raise ValueError(f"rtol must lie in [1e-13, 1), got {rtol!r}; for more digits use digits=")
     if digits is not None:
         digits = int(whole_size("digits", digits, infinite=False, least=15))
+        if digits > MOST_DIGITS:
+            raise ValueError(f"digits must be at most {MOST_DIGITS}, got {digits}: the time grows with their cube")
     reason = "as asked for"
     if method == "auto":
         method, reason = choose(problem, digits)

@@ -4,7 +4,9 @@ import json
 import shlex
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,7 +133,8 @@ def test_verify_of_nothing_does_not_pass(run, capsys):
 def test_verify_writes_only_json_to_stdout(run, capsys):
     assert main(["verify", ONE, TWO, "--json", "-", "--jobs", "1"]) == 0
     content = json.loads(capsys.readouterr().out)
-    assert set(content) == {"outcomes", "errata", "profile", "seed", "passed", "from_cache"}
+    assert set(content) == {"outcomes", "errata", "profile", "seed", "passed", "from_cache", "date", "versions"}
+    assert content["versions"]["numpy"] == numpy.__version__ and content["date"].startswith("20")
     assert [one["claim_id"] for one in content["outcomes"]] == [ONE, TWO]
     assert content["outcomes"][0]["mutants_refuted"] == 2
     assert content["passed"] is True
@@ -371,8 +374,15 @@ def test_table_agrees_with_exponents(capsys):
     assert output_of(capsys, "table", "--format", "latex").startswith(r"\begin{tabular}")
 
 
-def test_the_module_runs_as_the_command():
-    assert fsl_num.__main__.main is main
+def test_the_module_runs_as_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["fsl", "table"])
+    assert fsl_num.__main__.main() == 0 and "wsd" in capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "fsl_num.cli", SimpleNamespace(main=interrupted))
+    assert fsl_num.__main__.main() == 130 and capsys.readouterr().err == "fsl: interrupted\n"
+
+
+def interrupted():
+    raise KeyboardInterrupt
 
 
 def test_colours_are_for_terminals(capsys):

@@ -42,8 +42,8 @@ def idle(monkeypatch):
     [
         (["--html", "missing/report.html"], "--html cannot write to 'missing/report.html': No such file or directory"),
         (["--html", "."], "--html cannot write to '.': Is a directory"),
-        (["--html", "-"], "--html needs the name of a file"),
-        (["--html", "a", "--json", "a"], "--json, --html must name different files"),
+        (["--html", "-", "--json", "-"], "--json - and --html - both need standard output"),
+        (["--html", "a", "--json", "./a"], "--html would replace 'a', which --json writes"),
         (["--json", "missing/record.json"], "--json cannot write to 'missing/record.json'"),
     ],
 )

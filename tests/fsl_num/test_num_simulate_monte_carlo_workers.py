@@ -19,7 +19,7 @@ from fsl_num.simulate import runs_workers
 from fsl_num.simulate.families import Uniform
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.regression import Regression
-from fsl_num.simulate.runs_workers import LostWorkersError
+from fsl_num.workers import LostWorkersError
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBLEM = Regression(Model(s=0.5, beta=2.0, size=1100, noise=1.0))  # chunks of 16 runs
