@@ -24,9 +24,9 @@ def read_curve(path: Any, **options: Any) -> LossCurve:
 
     Args:
         path: a CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), JSON or
-            JSON lines, Parquet (needs pyarrow), or the lines that a trainer printed; as it is or compressed
             JSON lines, Parquet (needs pyarrow), or the lines that a trainer printed; as it is or compressed with gzip,
             bzip2 or xz; "-" is standard input. A folder, or a list of paths, is one run whose loss and rate stand in
+            several files.
         options: what the files do not say, see :class:`~fsl_num.curves.logs.LogOptions`: columns, loss_unit,
             drop_missing, restarts, tokens_per_step, schedule, batch_size, warmup, branch_of, model_size, name and more.
 
