@@ -205,8 +205,10 @@ def run_all(arguments):
     """Run what was asked for; the results and the seconds that they took."""
     begun = time.monotonic()
     results = []
-    for kind, count in (("command", arguments.commands), ("call", arguments.calls)):
+    for kind, count in (("call", arguments.calls), ("command", arguments.commands)):
         for result in run(kind, count, arguments.seed, arguments.jobs):
+            if time.monotonic() - begun > arguments.seconds:
+                break
             results.append((kind, *result))
             if result[3] in DEFECTS:
                 print(f"{kind} {result[0]}: {result[3]} ({result[5]:.1f} s): {result[2][:300]}", file=sys.stderr)
@@ -220,6 +222,7 @@ def parsed(words=None):
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=1e9, help="end then, and count what was done")
     parser.add_argument("--only", metavar="KIND:NUMBER", help="repeat one case, as command:17")
     parser.add_argument("--table", metavar="FILE", help="write the table of outcomes there (Markdown)")
     return parser.parse_args(words)
