@@ -29,7 +29,6 @@ COLOURS: Final = {
 """Distinct also for readers who do not see red and green."""
 
 
-
 def colour_of(name: str) -> str:
     """The colour of a schedule; of one that has none of its own, one of the others, always the same.
 

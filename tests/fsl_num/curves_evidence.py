@@ -2,8 +2,9 @@
 
     FSL_LOSS_CURVES=folder python tests/fsl_num/curves_evidence.py [sizes|laws|published|single]
 
-The folder holds one folder a model size, each with cosine_24000.csv, constant_24000.csv, wsdcon_9.csv (fitted) and the
-other curves (predicted), columns step, lr, loss, warmup of 2,160 updates not in the files.
+The folder holds 25M and 100M, each with cosine_24000.csv, constant_24000.csv, wsdcon_9.csv (fitted) and the other curves
+(predicted), columns step, lr, loss, warmup of 2,160 updates not in the files; and 124M, whose runs under two peak rates
+are fitted and predicted by the protocols P1 to P3 of its README.
 """
 
 import os
@@ -42,7 +43,35 @@ def curves(size):
 
 
 def sizes():
-    return sorted(path.name for path in folder().iterdir() if path.is_dir())
+    return sorted(PUBLISHED)
+
+
+def branches(first=2000):
+    """The runs of 124M from step ``first`` on: those that branch from a constant run have its rows before."""
+    rows = {
+        path.stem: np.loadtxt(path, delimiter=",", skiprows=1) for path in sorted((folder() / "124M").glob("*.csv"))
+    }
+    found = {}
+    for name, own in rows.items():
+        parent = rows[f"constant_peak_{name.split('_peak_')[1]}"]
+        whole = np.concatenate([parent[parent[:, 0] < own[0, 0]], own])
+        curve = LossCurve(whole[:, 0], whole[:, 2], lr=whole[:, 1], warmup=300, name=name)
+        found[name] = curve.between_steps(first, whole[-1, 0])
+    return found
+
+
+def protocols():
+    """The curves that each protocol fits, and those that it predicts, by its name."""
+    known = branches()
+    high, low = "_peak_0.001", "_peak_0.0005"
+    p1 = [f"constant{high}", f"linear_0.2{high}"]
+    p2 = [*p1, f"cosine_to_0{high}"]
+    p3 = [f"constant{low}", f"linear_0.2{low}", *p2]
+    found = {size: split(size) for size in sizes()}
+    for name, fitted, others in (("P1", p1, []), ("P2", p2, []), ("P3", p3, [f"linear_0.4{low}"])):
+        tests = [*others, *(each for each in known if each.endswith(high) and each not in fitted)]
+        found[name] = [known[each] for each in fitted], [known[each] for each in tests]
+    return found
 
 
 def split(size):
@@ -52,21 +81,17 @@ def split(size):
 
 
 def default_law():
-    for size in sizes():
-        training, tests = split(size)
+    """The table of the protocols under the default law."""
+    rows = {}
+    for name, (training, tests) in protocols().items():
         start = time.perf_counter()
         result = fit(training)
-        print(f"\n{size}: law {result.law.name}, {time.perf_counter() - start:.2f} s")
-        print(result.summary())
-        scores = result.scores(tests)
-        print(table({**scores, "mean of tests": mean_score(scores.values())}))
-        if size in PUBLISHED:
-            print("published Multi-Power Law: r2 mae rmse mean_rel worst_rel", *PUBLISHED[size])
+        rows[f"{name} ({time.perf_counter() - start:.2f} s)"] = mean_score(result.scores(tests).values())
+    print(table(rows))
 
 
 def laws():
-    for size in sizes():
-        training, tests = split(size)
+    for size, (training, tests) in protocols().items():
         rows = {}
         for name in LAWS:
             start = time.perf_counter()
@@ -92,7 +117,7 @@ def single():
             result = fit(curve)
             others = result.scores([other for key, other in known.items() if key != name])
             rows[f"{name}: {result.law.name}"] = mean_score(others.values())
-            widths = transfer(result.law, result.curves, result.theta, result.uncertainty)
+            widths = transfer(result.law, result.curves, result.theta, result.posterior)
             worst = max(one.worst_relative_error for one in others.values())
             warned = any("do not determine the final loss" in note for note in result.notes)
             told[name] = f"{worst:.4f} {max(widths.values()):.4f} {'warned' if warned else 'not warned'}"

@@ -54,8 +54,11 @@ def test_infinitely_many_features_are_exact(capsys):
         (["cyclic", "--final-lr", "0.05", "--cycles", "3"], "cyclic", {"final": 0.05, "cycles": 3}),
         (["8-1-1"], "8-1-1", {}),
         (["1-sqrt", "--warmup", "10", "--floor-lr", "0.01"], "1-sqrt", {"warmup": 10, "floor": 0.01}),
-        (["multi-step", "--milestones", "0.5", "--factors", "0.1"], "multi-step",
-         {"milestones": [0.5], "factors": [0.1]}),
+        (
+            ["multi-step", "--milestones", "0.5", "--factors", "0.1"],
+            "multi-step",
+            {"milestones": [0.5], "factors": [0.1]},
+        ),
     ],
 )
 def test_every_schedule_takes_its_parameters(options, name, parameters, capsys):

@@ -55,10 +55,7 @@ class Texts:
 
     def _linked(self, text: str) -> Markup:
         parts = self._names.split(text) if self.links else [text]
-        return Markup("").join(
-            self._code(part) if at % 2 else escape(part)
-            for at, part in enumerate(parts)
-        )
+        return Markup("").join(self._code(part) if at % 2 else escape(part) for at, part in enumerate(parts))
 
     @cached_property
     def _names(self) -> re.Pattern[str]:

@@ -172,9 +172,7 @@ def _discrete(mp: Any, plan: Discrete) -> tuple[Any, Callable[[Any, Any], Any], 
     return _stretches(mp, [(mp.mpf(rate), mp.mpf(rate) / mp.mpf(batch)) for rate, batch in steps if rate > 0.0])
 
 
-def _stretches(
-    mp: Any, steps: list[tuple[Any, Any]]
-) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
+def _stretches(mp: Any, steps: list[tuple[Any, Any]]) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
     """Return the same for (length, gamma) one after another; neighbours of one gamma are one stretch."""
     ends: list[Any] = []
     levels: list[Any] = []
