@@ -221,8 +221,8 @@ def fit_options() -> list[Option]:
     return [
         *curve_options(),
         Option("--starts", type=whole(1), default=3, help="(default: 3)", section=how),
-        Option("--early", type=REAL, default=0.05,
-               help="share of a run, in intrinsic time, whose rows weigh less (default: 0.05)", section=how),
+        Option("--early", type=REAL, default=0.07,
+               help="share of a run, in intrinsic time, whose rows weigh less (default: 0.07)", section=how),
         Option("--prior-width", type=REAL, default=1,
                help="widen what the theory expects of the parameters, times X (default: 1)", section=how),
         Option("--max-rows", type=whole(16), default=200, help="average longer runs to N (default: 200)", section=how),

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from fsl_num.curves.laws.base import Law
+from fsl_num.curves.laws.chart import Chart
 from fsl_num.curves.search import Found, Task
 from fsl_num.curves.sizes import sizes_of, unidentified, unidentified_words
 from fsl_num.curves.solve import descend
@@ -188,8 +189,8 @@ def _above(interval: tuple[float, float], bound: float) -> bool:
 def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
     """Return the least objective with the parameter ``name`` held at each of ``values``: its profile likelihood.
 
-    Neighbouring values start from each other's ends. Objectives are those of the robust fit; where it is flat the
-    curves do not identify the parameter.
+    Neighbouring values start from each other's ends. Objectives are those of the curves alone, whatever is expected of
+    the parameters; where the profile is flat the curves do not identify the parameter.
 
     >>> from fsl_num.curves.curve import LossCurve
     >>> from fsl_num.curves.laws import law
@@ -204,6 +205,7 @@ def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
     True
     """
     place = task.law.names.index(name)
+    chart = Chart(task.law.parameters, *task.law.bounds(task.plans))
     order = np.argsort(np.abs(values - theta[place]))
     reached: dict[int, Array] = {}
     found = np.empty(len(values))
@@ -211,6 +213,6 @@ def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
         near = min(reached, key=lambda each: abs(values[each] - values[index]), default=None)
         start = np.array(theta if near is None else reached[near])
         start[place] = values[index]
-        end = descend(task.bound, task.target, task.chart, start, fixed=[place])
+        end = descend(task.bound, task.target, chart, start, fixed=[place])
         reached[int(index)], found[index] = end.theta, end.objective
     return found

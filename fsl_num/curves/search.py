@@ -25,7 +25,7 @@ _SAME = 1.001  # objectives within a thousandth are the same minimum
 _NEAR = 1.5  # starts that end above this many times the best are not followed on the whole problem
 _FOLLOWED = 3
 _TURNS = 3
-_FADING = 2
+_FADING = 4
 _TURN_STEPS = 30
 _UNCORRELATED = 0.05
 _EXACT = 2e-5  # of log loss: by so much merging the steps moves the law
@@ -39,7 +39,7 @@ class Settings:
 
     ``loss``: "log-huber" (the paper's), "log-squares", "huber" or "squares". ``delta`` > 0: where the Huber function
     turns from square to straight, in its own residuals. ``early`` in [0, 1): rows before this share of the intrinsic
-    time of their curve weigh less, with its square: laws of late training err there, whatever their parameters.
+    time of their curve weigh less, with its fourth power: laws of late training err there, whatever their parameters.
     ``prior_width`` > 0: by how much to widen what is expected of the parameters (inf: expect nothing).
     ``starts``: how many starts, at most those of the law. ``max_rows``: longer curves are brought to so many rows, as
     ``reduce`` says: "average" over ranges of updates (:mod:`~fsl_num.curves.averages`), or "thin": rows picked evenly.
@@ -50,7 +50,7 @@ class Settings:
 
     loss: str = "log-huber"
     delta: float = 1e-3
-    early: float = 0.05
+    early: float = 0.07
     prior_width: float = 1.0
     starts: int = 3
     max_rows: int = 200
@@ -73,7 +73,7 @@ class Settings:
             raise ValueError(f"reduce must be one of {', '.join(REDUCTIONS)}, got {self.reduce!r}")
         positive("delta", self.delta)
         if not 0.0 <= positive("early", self.early, zero=True) < 1.0:
-            raise ValueError(f"early must lie in [0, 1), as in 0.05 for a twentieth, got {self.early!r}")
+            raise ValueError(f"early must lie in [0, 1), as in 0.07, got {self.early!r}")
         if self.prior_width != float("inf"):
             positive("prior_width", self.prior_width)
         for name, least in (("starts", 1), ("max_rows", 3)):

@@ -2,7 +2,7 @@
 
     FSL_LOSS_CURVES=folder python tests/fsl_num/curves_evidence.py [sizes|laws|published|single]
 
-The folder holds 25M and 100M, each with cosine_24000.csv, constant_24000.csv, wsdcon_9.csv (fitted) and the other curves
+The folder holds 25M and 100M, each with cosine_24000.csv, constant_24000.csv, wsdcon_9.csv (fitted) and the others
 (predicted), columns step, lr, loss, warmup of 2,160 updates not in the files; and 124M, whose runs under two peak rates
 are fitted and predicted by the protocols P1 to P3 of its README.
 """

@@ -41,7 +41,7 @@ def test_a_single_constant_run_is_no_basis_for_other_schedules():
     assert any("do not determine the final loss" in note for note in alone.notes)
     # a constant rate does not tell the exponent of the noise: it wanders over what is expected of it
     assert np.ptp(alone.posterior.samples[:, alone.law.names.index("p")]) > 0.5
-    widths = transfer(alone.law, alone.curves, alone.theta, alone.uncertainty)
+    widths = transfer(alone.law, alone.curves, alone.theta, alone.posterior)
     assert widths["constant"] < ENOUGH < 0.02 < widths["cosine"]
     truth = {kind: run(kind) for kind in ("cosine", "wsd")}
     assert all(alone.predict(curve).score(curve).coverage > 0.9 for curve in truth.values())
