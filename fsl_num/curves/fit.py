@@ -75,6 +75,16 @@ def fit(
         scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
         posterior = Posterior(draw(thinned, theta, residuals, seed), residuals, peaks, scatter)
     report = identifiability(whole, theta, found, theta[None] if posterior is None else posterior.samples)
+    shown = [
+        f"{name} {mean:.2g} +- {used.prior_width * width:.2g}"
+        for name, mean, width in zip(chosen.names, whole.chart.centre, whole.chart.width, strict=True)
+        if math.isfinite(used.prior_width * width)
+    ]
+    if shown:
+        notes.append(
+            f"Expected before any loss is seen: {', '.join(shown)} (of E in units of B; of logarithms: of p, s, gamma,"
+            " of c (1 + gamma) T and of the noise at the peak as a share of the loss, for B; prior_width widens it)."
+        )
     if not found.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")
     if posterior is not None and not chosen.final_only:

@@ -30,7 +30,7 @@ from fsl_num.validation import Array
 MISFIT: Final = 1e-7
 """What the law misses, as the variance of log loss by which each curve fitted is off as a whole, all its rows alike."""
 
-DISCREPANCY: Final = 5e-4
+DISCREPANCY: Final = 8e-4
 """The standard deviation of what the law misses on other curves beyond that, of log loss, within the intrinsic time of
 the curves fitted; beyond it, it grows in proportion."""
 
@@ -40,8 +40,9 @@ OTHER_PEAK: Final = 0.015
 OWN_NOISE: Final = 1.3
 """The noise of rows that were not fitted, in units of that of the residuals of the fit."""
 
-_DRAWS = 32
-_STEPS = 8  # of a descent that starts at the fit
+_DRAWS = 24
+_STEPS = 15  # of a descent that starts at the fit
+_SETTLED = 1e-2  # a share of the objective of a draw, which is of the order of one half a parameter
 _RANGE = 0.25  # of a parameter: its standard deviation where nothing is known
 
 
@@ -70,7 +71,7 @@ class Posterior:
 
     def parameters(self, law: Law, plan: Plan, theta: Array) -> Array:
         """Return the spread that the parameters leave at the recorded steps, of log loss."""
-        bound = law.bind([plan], "fit")
+        bound = law.bind([plan], "coarse")  # of a spread three digits are plenty
         centre = np.log(bound(theta)[0])
         moved = np.stack([np.log(np.maximum(bound(sample)[0], 1e-12)) for sample in self.samples]) - centre
         return np.asarray(np.sqrt((moved**2).mean(axis=0)))
@@ -112,7 +113,9 @@ def draw(fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count:
         noise = stream.normal(size=values.size) * spread / np.sqrt(np.maximum(weights, 1e-12 * weights.max()))
         again = Target(values * np.exp(noise), weights, "log-squares")
         pull = Pull(centre + width * moved, (spread / width) ** 2)
-        samples.append(descend(fitted.bound, again, fitted.chart, theta, _STEPS, pull=pull).theta)
+        samples.append(
+            descend(fitted.bound, again, fitted.chart, theta, _STEPS, pull=pull, settled_below=_SETTLED).theta
+        )
     return respread(fitted.law, np.array(samples), fitted.plans, stream)
 
 

@@ -124,10 +124,12 @@ def descend(
     iterations: int = _ITERATIONS,
     fixed: Sequence[int] = (),
     pull: Pull | None = None,
+    settled_below: float = _SETTLED,
 ) -> Minimum:
     """Return the minimum that Levenberg and Marquardt's method reaches from ``start``, within the bounds.
 
     ``fixed``: positions of coordinates that keep their value. ``pull``: its energy is part of the objective.
+    ``settled_below``: two steps in turn that make the objective fall by less than this share of it end the descent.
 
     >>> from fsl_num.curves.laws import law
     >>> from fsl_num.curves.plan import Plan
@@ -177,7 +179,7 @@ def descend(
         else:
             settled = True  # no step however short goes down
             break
-        quiet = quiet + 1 if fall <= _SETTLED * max(best, 1e-300) else 0
+        quiet = quiet + 1 if fall <= settled_below * max(best, 1e-300) else 0
         if quiet >= 2 or best < 1e-28 * target.observed.size:
             settled = True
             break
