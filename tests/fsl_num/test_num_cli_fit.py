@@ -151,6 +151,20 @@ def test_the_words_of_a_fit(runs, capsys):
     assert "fitted to 1 curve(s)" in text and "Fitted to one curve" in text and "8-1-1" in text
 
 
+def test_the_answer_of_a_fit_stands_first_and_its_parameters_on_request(runs, capsys):
+    words = ["fit", str(runs / "constant.csv"), str(runs / "8-1-1.csv"), "--warmup", "50", "--starts", "1"]
+    assert main([*words, "--predict", "wsd", str(runs / "cosine.csv")]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("wsd: final loss") and f"after {STEPS} steps, 90 % between" in first
+    assert rest[0].startswith("cosine: final loss") and rest[1].startswith("Of the same length and peak: constant")
+    assert any("The runs fitted determine it" in line for line in rest) and not any("tail of" in line for line in rest)
+    truth = law("fsl-simplified").predict(Plan(rates_of("wsd"), [STEPS], WARMUP), TRUTH)[0]
+    assert abs(float(first.split()[3]) / truth - 1) < 1e-3  # five times the noise of the losses fitted
+    assert main([*words, "--predict", "wsd", "--peak-lr", "0.04", "--verbose"]) == 0
+    text = capsys.readouterr().out
+    assert "peak rate is 4 times off" in text and "tail of the memory" in text
+
+
 REFUSED = {
     "no such file": (["fit", "{runs}/constant"], "did you mean constant.csv"),
     "a directory": (["fit", "{runs}"], "is a directory"),

@@ -13,13 +13,15 @@ pytestmark = pytest.mark.skipif(folder() is None, reason="FSL_LOSS_CURVES names 
 @pytest.mark.parametrize("size", sorted(PUBLISHED))
 def test_the_default_law_beats_the_published_multi_power_law(size):
     training, tests = split(size)
-    found = mean_score(fit(training).scores(tests).values())
+    result = fit(training)
+    found = mean_score(result.scores(tests).values())
     r2, mae, rmse, mean_relative, worst_relative = PUBLISHED[size]
     assert found.mae < mae
     assert found.rmse < rmse
     assert found.mean_relative_error < mean_relative
     assert found.worst_relative_error < worst_relative
-    assert 0.8 <= found.coverage <= 0.98
+    assert found.coverage >= 0.8  # of nominal 90 %, over six runs whose rows err together
+    assert max(result.predict(curve).half_width for curve in tests) < 0.005
 
 
 @pytest.mark.parametrize("size", sorted(PUBLISHED))
