@@ -54,6 +54,7 @@ COMMANDS: Final = MappingProxyType(
         "figure": ("figure", "draw one of the paper's figures, computed anew"),
         "fit": ("fit", "fit a law to training logs, and predict others"),
         "predict": ("fit", "predict the loss of a schedule from a saved fit"),
+        "forecast": ("forecast", "where a run under way ends, and what decaying now would give"),
         "compare": ("fit", "compare laws: fit some runs, predict others"),
     }
 )

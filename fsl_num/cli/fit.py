@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,32 +30,46 @@ from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file,
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.plan import Plan
+    from fsl_num.curves.predict import Prediction
     from fsl_num.curves.result import FitResult
     from fsl_num.curves.score import Score
 
 
 def run_fit(arguments: Arguments) -> int:
     """Check, read, fit, predict, print, write."""
-    files = {"TRAIN": files_of(arguments.train), "--predict": files_of(arguments.predict)}
-    outputs = Outputs({"--save": arguments.save, "--plot": arguments.plot}, inputs=files, json=arguments.json)
-    level = _level(arguments)
-    fitted, predicted = read_files(arguments, arguments.train, arguments.predict)
-    train, test = list(fitted.values()), list(predicted.values())
+    from fsl_num.schedules import SCHEDULES
+
+    named = [name for name in arguments.predict if name in SCHEDULES]
+    files = [name for name in arguments.predict if name not in SCHEDULES]
+    inputs = {"TRAIN": files_of(arguments.train), "--predict": files_of(files)}
+    outputs = Outputs({"--save": arguments.save, "--plot": arguments.plot}, inputs=inputs, json=arguments.json)
+    level = level_of(arguments)
     from fsl_num.curves.fit import fit
+    from fsl_num.curves.transfer import like_longest
     from fsl_num.report import fits as report
 
+    fitted, predicted = read_files(arguments, arguments.train, files)
+    train, test = list(fitted.values()), list(predicted.values())
     with refused():
-        with _progress("part") as progress:
-            result = fit(train, arguments.law, progress=progress, **_settings(arguments))
+        result = fit(train, arguments.law, **fit_settings(arguments))
         scores = result.scores(test, level) if test else {}
+        wanted = level if result.drawn is not None else None
+        asked = {name: like_longest(train, name, arguments.steps, _peak(arguments)) for name in named}
+        predictions = {name: result.predict(plan, wanted) for name, plan in asked.items()}
+        predictions |= {curve.name: result.predict(curve, wanted) for curve in test}
+        rivals: dict[str, Prediction] = {}
+        if predictions and not result.law.final_only:
+            for name in (each for each in _RIVALS if each not in named):
+                plan = like_longest(train, name, arguments.steps, _peak(arguments))
+                rivals[name] = result.predict(plan, wanted)
         outputs.write("--save", lambda: result.to_json() + "\n")
         outputs.draw("--plot", lambda: result.plot(test or None, level)[0].figure)
         if arguments.json:
             own = {} if result.law.final_only else result.scores()
-            named = (_by_path(fitted, own), _by_path(predicted, scores))
-            show_json(report.fit_json(result, *named))
+            tables = (_by_path(fitted, own), _by_path(predicted, scores))
+            show_json(report.fit_json(result, *tables, {name: predictions[name] for name in named}))
         else:
-            outputs.show(*report.fit_text(result, scores, level))
+            outputs.show(*report.fit_text(result, scores, level, predictions, rivals, arguments.verbose))
     return 0
 
 
@@ -63,12 +77,12 @@ def run_predict(arguments: Arguments) -> int:
     """Read the fit, build the schedule, predict, print, write."""
     files = {"--fit": [arguments.fit], "--schedule-file": [arguments.schedule_file]}
     outputs = Outputs({"--csv": arguments.csv, "--plot": arguments.plot}, inputs=files, json=arguments.json)
-    level = _level(arguments)
+    level = level_of(arguments)
     result = _saved(arguments.fit)
     from fsl_num.report import fits as report
 
     with refused():
-        prediction = result.predict(_plan(arguments), level if result.measured is not None else None)
+        prediction = result.predict(_plan(arguments), level if result.drawn is not None else None)
     outputs.write("--csv", lambda: report.prediction_csv(prediction))
     outputs.draw("--plot", lambda: report.prediction_figure(result, prediction))
     if arguments.json:
@@ -80,7 +94,7 @@ def run_predict(arguments: Arguments) -> int:
 
 def run_compare(arguments: Arguments) -> int:
     """Fit every law, score it on the runs to predict, print the table."""
-    level = _level(arguments)
+    level = level_of(arguments)
     fitted, predicted = read_files(arguments, arguments.train, arguments.predict)
     train, test = list(fitted.values()), list(predicted.values())
     from fsl_num.curves.compare import COMPARED, compare
@@ -88,7 +102,7 @@ def run_compare(arguments: Arguments) -> int:
 
     with refused(), _progress("law") as progress:
         laws = arguments.laws or COMPARED
-        result = compare(train, test, laws, level=level, progress=progress, **_settings(arguments))
+        result = compare(train, test, laws, level=level, progress=progress, **fit_settings(arguments))
     if arguments.json:
         paths = {curve.name: path for path, curve in predicted.items()}
         show_json(report.comparison_json(result, paths))
@@ -97,11 +111,16 @@ def run_compare(arguments: Arguments) -> int:
     return 0 if result.fits else 1
 
 
-def _level(arguments: Arguments) -> float:
+def _peak(arguments: Arguments) -> float | None:
+    return None if arguments.peak_lr is None else float(arguments.peak_lr)
+
+
+def level_of(arguments: Arguments) -> float:
+    """The nominal level of intervals that was typed."""
     level = float(arguments.level)
     if not 0.0 < level <= 0.99:
         raise InputError(
-            f"--level must be above 0 and at most 0.99, not {level:g}: the rows held out of a fit carry no more"
+            f"--level must be above 0 and at most 0.99, not {level:g}: the rows of a fit carry no more"
         )
     return level
 
@@ -123,16 +142,19 @@ def _progress(unit: str) -> Iterator[Callable[[int, int], None]]:
         yield update
 
 
-def _settings(arguments: Arguments) -> dict[str, Any]:
+def fit_settings(arguments: Arguments) -> dict[str, Any]:
     """How to fit, as the library takes it."""
-    weight = float(arguments.horizon_weight)
-    if weight < 0:
-        raise InputError(f"--horizon-weight must be at least 0, not {weight:g}")
+    early = float(arguments.early)
+    if not 0 <= early < 1:
+        raise InputError(f"--early must be at least 0 and below 1, not {early:g}")
+    if float(arguments.prior_width) <= 0:
+        raise InputError(f"--prior-width must be above 0, not {arguments.prior_width}: 1 is the usual one")
     return {
         "seed": arguments.seed,
         "intervals": not arguments.no_intervals,
         "starts": arguments.starts,
-        "horizon_weight": weight,
+        "early": early,
+        "prior_width": float(arguments.prior_width),
         "max_rows": arguments.max_rows,
         "reduce": "thin" if arguments.thin else "average",
     }
@@ -178,27 +200,31 @@ def _plan(arguments: Arguments) -> Plan:
     return Plan(rates, recorded, min(warmup, count), 1.0, size, name)
 
 
-def _level_option(section: str = "") -> Option:
+def level_option(section: str = "") -> Option:
+    """``--level``."""
     return Option("--level", type=Read("P", real_number), default=0.9, help="of the intervals (default: 0.9)",
                   section=section)  # fmt: skip
 
 
-def _fit_options() -> list[Option]:
+def fit_options() -> list[Option]:
+    """What is said of the files and of the fit."""
     how = "the fit"
     return [
         *curve_options(),
-        Option("--starts", type=whole(1), default=10, help="(default: 10)", section=how),
-        Option("--horizon-weight", type=REAL, default=0, help="weigh late rows (default: 0)", section=how),
-        Option(
-            "--max-rows", type=whole(16), default=1000, help="average longer runs to N (default: 1000)", section=how
-        ),
+        Option("--starts", type=whole(1), default=3, help="(default: 3)", section=how),
+        Option("--early", type=REAL, default=0.07,
+               help="share of a run, in intrinsic time, whose rows weigh less (default: 0.07)", section=how),
+        Option("--prior-width", type=REAL, default=1,
+               help="widen what the theory expects of the parameters, times X (default: 1)", section=how),
+        Option("--max-rows", type=whole(16), default=200, help="average longer runs to N (default: 200)", section=how),
         flag("--thin", "pick rows of longer runs evenly instead of averaging them", section=how),
         flag("--no-intervals", "do not measure how well predictions are known", section=how),
-        Option("--seed", type=whole(0), default=0, help="of the resampling (default: 0)", section=how),
-        _level_option(how),
-    ]
+        Option("--seed", type=whole(0), default=0, help="of the draws (default: 0)", section=how),
+        level_option(how),
+    ]  # fmt: skip
 
 
+_RIVALS = ("constant", "cosine", "wsd", "linear")
 _TRAIN = click.Argument(["train"], nargs=-1, required=True, metavar="TRAIN...")
 _LAWS = Names("fsl_num.curves.laws:LAWS", "auto")
 COMMANDS = {
@@ -207,15 +233,19 @@ COMMANDS = {
         run_fit,
         [
             _TRAIN,
-            Option("--law", type=_LAWS, default="auto", help="(default: auto, chosen by the runs alone)"),
-            Option("--predict", several=True, metavar="FILE...", help="runs to predict and to score"),
-            *_fit_options(),
+            Option("--law", type=_LAWS, default="auto", help="(default: auto, the functional law)"),
+            Option("--predict", several=True, metavar="NAME|FILE...",
+                   help="schedules, as long as the longest run, or runs: to predict and score"),
+            Option("--steps", type=whole(1), help="of the schedules predicted (default: of the longest run)"),
+            Option("--peak-lr", type=REAL, help="of the schedules predicted (default: of the longest run)"),
+            flag("--verbose", "the parameters too, and how well they are known"),
+            *fit_options(),
             Option("--save", metavar="FILE", help="write the fit as JSON, for `fsl predict --fit`"),
             Option("--plot", metavar="FILE", help=f"draw measured and predicted losses ({', '.join(PICTURES)})"),
             json_option(),
         ],
-        "Fit a law to the loss curves of one or more training runs (files TRAIN): how well its parameters are known, "
-        "what cannot be determined, and, with --predict, how well it predicts other runs.",
+        "Fit a law to the loss curves of one or more training runs (files TRAIN), and predict what other schedules "
+        "would give, or, where FILEs of --predict hold runs, how well these are predicted.",
     ),
     "predict": Command(
         "predict",
@@ -225,7 +255,7 @@ COMMANDS = {
             *schedule_options(required=False, steps=whole(1, "K"), file=True),
             Option("--model-size", type=Read("M", real_number), help="parameters, for laws with the model size"),
             Option("--record", type=whole(1, "EVERY"), help="every so many steps (default: ~200)"),
-            _level_option(),
+            level_option(),
             Option("--csv", metavar="FILE", help="also write step, lr, loss, lower and upper"),
             Option("--plot", metavar="FILE", help=f"also draw the prediction ({', '.join(PICTURES)})"),
             json_option(),
@@ -239,7 +269,7 @@ COMMANDS = {
             _TRAIN,
             Option("--predict", several=True, required=True, metavar="TEST...", help="files of the runs to predict"),
             Option("--laws", several=True, type=_LAWS, help="the laws to compare"),
-            *_fit_options(),
+            *fit_options(),
             json_option(),
         ],
         "Fit each law to the training runs (files TRAIN) and score it on the others, side by side.",

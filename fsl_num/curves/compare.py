@@ -12,7 +12,7 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.score import Score, mean_score, table
 
-COMPARED: Final = ("auto", "fsl", "fsl-convolution", "fsl-ansatz", "multi-power", "momentum")
+COMPARED: Final = ("auto", "fsl-ansatz", "multi-power", "momentum")
 """The laws that are compared unless others are named."""
 
 
@@ -57,9 +57,9 @@ def compare(
     training, tests
         The curves to fit, and those to predict.
     laws
-        Names of laws ("auto" is one: chosen by the training curves) or laws.
+        Names of laws ("auto" is one, the default law) or laws.
     intervals
-        Measure coverage too (seconds a law), of intervals of ``level``.
+        Measure coverage too, of intervals of ``level``.
     progress
         Called with how many of how many laws are done.
     **settings

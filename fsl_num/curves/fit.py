@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.identify import identifiability
+from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.laws import law as law_of
 from fsl_num.curves.laws.base import Law
+from fsl_num.curves.posterior import Posterior, draw
 from fsl_num.curves.result import FitResult
-from fsl_num.curves.search import Settings, search, task
-from fsl_num.curves.select import Selection, choose
+from fsl_num.curves.search import Residuals, Settings, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
-from fsl_num.curves.uncertainty import measure
-from fsl_num.validation import Array
 
 
 def fit(
@@ -26,18 +25,16 @@ def fit(
     *,
     seed: int = 0,
     intervals: bool = True,
-    progress: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> FitResult:
     """Return the fit of a law to one curve or to several at once.
 
     ``curves``: one :class:`~fsl_num.curves.curve.LossCurve` or a list; of several model sizes where the law has a term
-    for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": chosen from the curves alone
-    (:mod:`~fsl_num.curves.select`). ``intervals``: measure the uncertainty of predictions too (some seconds; without
-    it they have no intervals and the report on the parameters no ranges). ``seed``: of its resampling.
-    ``progress``: called with how many of how many parts are done, of the choice of a law ("auto"), then of the
-    measurement. Further arguments are those of :class:`~fsl_num.curves.search.Settings`: loss, delta, horizon_weight,
-    starts, max_rows, reduce. Curves of more rows than max_rows are averaged; the notes of the result say so.
+    for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": the functional law with all its
+    terms, with one for the model size where the curves have several. ``intervals``: draw parameters too; without, the
+    predictions have no intervals and the report on the parameters no ranges. ``seed``: of the draws. Further arguments
+    are those of :class:`~fsl_num.curves.search.Settings`. Curves of more rows than max_rows are averaged; the notes of
+    the result say so.
 
     Raises CurveError where the curves have fewer rows than the law parameters.
 
@@ -58,10 +55,8 @@ def fit(
         short = [used.reduced(curve) for curve in given]
         notes += _reduced_words(given, short)
         given = short
-    selection: Selection | None = None
     if law == "auto":
-        selection = choose(given, used, progress=progress)
-        law = selection.chosen
+        law = FunctionalLaw(signal_noise=True, sizes=len({curve.plan.model_size for curve in given} - {None}) > 1)
     chosen = law_of(law)
     whole, thinned = (task(chosen, given, used, coarse=coarse) for coarse in (False, True))
     rows = whole.target.observed.size
@@ -73,22 +68,27 @@ def fit(
         )
     found = search(whole, thinned, chosen.start_grid(whole.plans)[: used.starts])
     theta = found.best.theta
-    if selection is not None and _idle(chosen, theta):
-        # the same fit with a parameter less: what does not act is not reported as known to be 0
-        reason = f"{selection.reason}; its noise from the signal is 0, which leaves the law fsl"
-        less = fit(given, "fsl", seed=seed, intervals=intervals, progress=progress, **settings)
-        return replace(
-            less,
-            selection=replace(selection, chosen="fsl", reason=reason),
-            notes=tuple(dict.fromkeys([*notes, *less.notes])),
+    peaks = tuple(sorted({plan.peak for plan in whole.plans}))
+    posterior: Posterior | None = None
+    if intervals:
+        residuals = Residuals.of(whole, theta)
+        scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
+        posterior = Posterior(draw(thinned, theta, residuals, seed), residuals, peaks, scatter)
+    report = identifiability(whole, theta, found, theta[None] if posterior is None else posterior.samples)
+    shown = [
+        f"{name} {mean:.2g} +- {used.prior_width * width:.2g}"
+        for name, mean, width in zip(chosen.names, whole.chart.centre, whole.chart.width, strict=True)
+        if math.isfinite(used.prior_width * width)
+    ]
+    if shown:
+        notes.append(
+            f"Expected before any loss is seen: {', '.join(shown)} (of E in units of B; of logarithms: of p, s, gamma,"
+            " of c (1 + gamma) T and of the noise at the peak as a share of the loss, for B; prior_width widens it)."
         )
-    uncertainty = measure(chosen, given, theta, used, seed, progress) if intervals else None
-    samples = theta[None] if uncertainty is None else uncertainty.of(chosen)
-    report = identifiability(whole, theta, found, samples)
     if not found.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")
-    if uncertainty is not None and not chosen.final_only:
-        notes.append(transfer_words(transfer(chosen, given, theta, uncertainty)))
+    if posterior is not None and not chosen.final_only:
+        notes.append(transfer_words(transfer(chosen, given, theta, posterior)))
     if len(given) == 1 and not chosen.final_only:
         notes.append(
             "Fitted to one curve: the noise law and the signal are distinguished only where its learning rate both"
@@ -101,16 +101,10 @@ def fit(
         used,
         found.best.objective,
         report,
-        uncertainty,
-        selection,
+        posterior,
         tuple(notes),
         max(float(curve.plan.times[-1]) for curve in given),
     )
-
-
-def _idle(chosen: Law, theta: Array) -> bool:
-    """Whether the law has noise from the signal, and its fitted coefficient is 0."""
-    return chosen.name == "fsl-full" and theta[chosen.names.index("E")] <= 1e-9
 
 
 def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) -> list[str]:

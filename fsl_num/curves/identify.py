@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from fsl_num.curves.laws.base import Law
+from fsl_num.curves.laws.chart import Chart
 from fsl_num.curves.search import Found, Task
 from fsl_num.curves.sizes import sizes_of, unidentified, unidentified_words
 from fsl_num.curves.solve import descend
@@ -22,6 +23,13 @@ ILL: Final = 1e4
 
 _WIDE = math.log(3.0)  # a 90 % interval of a positive parameter wider than a factor of 9 is no knowledge of it
 _EDGE = 1e-6
+_AGAINST_THE_THEORY: Final = MappingProxyType(
+    {
+        "gamma": "gamma is 1 or more: a power law of the theory has gamma = 1 - 1/beta < 1, so that this memory is"
+        " closer to an exponential one and says nothing of beta.",
+        "p": "p is above 1, the value at small rates: at finite rates the noise grows faster than the rate.",
+    }
+)
 _SHARE = 0.05  # of the direction that the curves do not see: a parameter with more of it is not read
 
 
@@ -31,7 +39,7 @@ class Identifiability(Result):
 
     ``condition``: condition number of the weighted Jacobian with columns of norm 1, inf where parameters do not act at
     all. ``weakest``: the share of each parameter in the direction identified worst. ``on_bounds``: parameters at a
-    bound. ``intervals``: for each parameter the 5 % and 95 % points of the refits. ``sentences``: all that in words.
+    bound. ``intervals``: for each parameter the 5 % and 95 % points of the draws. ``sentences``: all that in words.
     ``unidentified``: parameters of the model size that too few sizes identify; the condition number leaves them out.
 
     >>> Identifiability(10.0, {}, (), {}, ("all said",)).sentences
@@ -52,12 +60,13 @@ class Identifiability(Result):
 
 
 def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> Identifiability:
-    """Return what is known of the parameters ``theta`` of a fit, from its Jacobian, its starts and its refits."""
+    """Return what is known of the parameters ``theta`` of a fit, from its Jacobian, its starts and draws of them."""
     names = task.law.names
     values, jacobian = task.bound(theta)
     weight = np.sqrt(task.target.influence(task.target.residual(values)))
-    slopes = jacobian * (weight * task.target.slope(values))[:, None] * task.chart.stretch(theta)
+    slopes = jacobian * (weight * task.target.slope(values))[:, None]
     u = task.chart.forward(theta)
+    slopes = slopes @ task.chart.slopes(u)
     width = np.maximum(1.0, np.abs(u))
     low = np.isfinite(task.chart.low) & (u - task.chart.low <= _EDGE * width)
     high = np.isfinite(task.chart.high) & (task.chart.high - u <= _EDGE * width)
@@ -101,9 +110,13 @@ def _words(
             said.append("Most starts end elsewhere: more starts, more curves or a simpler law would make it surer.")
         if found.agreed > 1 and found.scatter > 0.1 and not size_term:
             said.append("Starts with equally good ends have different parameters: the curves do not separate them.")
+    values = dict(zip(law.names, theta, strict=True))
     for name in on_bounds:
-        value = dict(zip(law.names, theta, strict=True))[name]
-        said.append(f"{name} is at its bound {value:.4g}: the curves do not determine it.")
+        if law.parameters[law.names.index(name)].linear and values[name] == 0.0:
+            said.append(f"{name} is at its bound 0: the curves show nothing of its term.")
+        else:
+            said.append(f"{name} is at its bound {values[name]:.4g}: the curves do not determine it.")
+    said += [words for name, words in _AGAINST_THE_THEORY.items() if name in values and _above(intervals[name], 1.0)]
     if condition > ILL:
         together = [name for name, share in sorted(weakest.items(), key=lambda each: -each[1]) if share > 0.3]
         said.append(
@@ -138,19 +151,18 @@ class TaskReading:
     sentence: str
 
 
-def read_task(law: Law, samples: Array, report: Identifiability, widening: float = 1.0) -> TaskReading:
-    """Return intervals of s and of beta = 1/(1 - gamma), and the learning regime, from the refits of a fit.
-
-    ``widening`` >= 1: how much wider than the refits say the intervals are made, for what the law misses.
-    """
+def read_task(law: Law, samples: Array | None, report: Identifiability) -> TaskReading:
+    """Return intervals of s and of beta = 1/(1 - gamma), and the learning regime, from draws of the parameters."""
     unknown = "cannot be identified from these curves"
     if "s" not in law.names or "gamma" not in law.names:
         return TaskReading(
             None, None, unknown, f"The law {law.name} has no exponents s and beta: the regime {unknown}."
         )
-    s, gamma = (_widened(samples[:, law.names.index(name)], widening) for name in ("s", "gamma"))
+    if samples is None:
+        return TaskReading(None, None, unknown, f"Without intervals the regime {unknown}.")
+    s, gamma = (tuple(np.quantile(samples[:, law.names.index(name)], [0.05, 0.95])) for name in ("s", "gamma"))
     vague = set(report.on_bounds)
-    if report.condition > ILL:  # refits near a minimum do not wander along what the curves do not see
+    if report.condition > ILL:  # draws near a minimum do not wander along what the curves do not see
         vague |= {name for name in law.names if report.weakest.get(name, 1.0) > _SHARE}
     s_range = None if "s" in vague or s[1] > 9.0 * s[0] else s
     beta_range = None
@@ -170,16 +182,15 @@ def read_task(law: Law, samples: Array, report: Identifiability, widening: float
     return TaskReading(s_range, beta_range, regime, "; ".join(parts) + ".")
 
 
-def _widened(values: Array, widening: float) -> tuple[float, float]:
-    low, middle, high = np.log(np.maximum(np.quantile(values, [0.05, 0.5, 0.95]), 1e-12))
-    return float(np.exp(middle + widening * (low - middle))), float(np.exp(middle + widening * (high - middle)))
+def _above(interval: tuple[float, float], bound: float) -> bool:
+    return interval[0] >= bound
 
 
 def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
     """Return the least objective with the parameter ``name`` held at each of ``values``: its profile likelihood.
 
-    Neighbouring values start from each other's ends. Objectives are those of the robust fit; where it is flat the
-    curves do not identify the parameter.
+    Neighbouring values start from each other's ends. Objectives are those of the curves alone, whatever is expected of
+    the parameters; where the profile is flat the curves do not identify the parameter.
 
     >>> from fsl_num.curves.curve import LossCurve
     >>> from fsl_num.curves.laws import law
@@ -194,6 +205,7 @@ def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
     True
     """
     place = task.law.names.index(name)
+    chart = Chart(task.law.parameters, *task.law.bounds(task.plans))
     order = np.argsort(np.abs(values - theta[place]))
     reached: dict[int, Array] = {}
     found = np.empty(len(values))
@@ -201,6 +213,6 @@ def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
         near = min(reached, key=lambda each: abs(values[each] - values[index]), default=None)
         start = np.array(theta if near is None else reached[near])
         start[place] = values[index]
-        end = descend(task.bound, task.target, task.chart, start, fixed=[place])
+        end = descend(task.bound, task.target, chart, start, fixed=[place])
         reached[int(index)], found[index] = end.theta, end.objective
     return found

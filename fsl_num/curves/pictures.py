@@ -80,3 +80,23 @@ def draw_fit(pairs: Any, axes: Any = None) -> Any:
     below.set_ylabel("measured - law")
     below.set_xlabel("step")
     return above, below
+
+
+def draw_forecast(curve: LossCurve, forecast: Any, axes: Any = None) -> Any:
+    """Draw a run under way and its endings with their intervals; return the axes.
+
+    >>> callable(draw_forecast)
+    True
+    """
+    axes = new_axes() if axes is None else axes
+    axes.plot(curve.step, curve.loss, ".", markersize=3, color="0.4", label=curve.name)
+    for index, (name, found) in enumerate(forecast.predictions.items()):
+        axes.plot(found.step, found.loss, color=f"C{index}", linewidth=1.4, label=f"{name}: {found.final:.4f}")
+        if found.lower is not None:
+            axes.fill_between(found.step, found.lower, found.upper, color=f"C{index}", alpha=0.15, linewidth=0)
+    low, high = float(curve.observed[-1]), float(curve.observed[curve.observed.size // 4])
+    axes.set_ylim(top=high + 0.1 * abs(high - low))
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    axes.legend(loc="upper right", fontsize="small")
+    return axes

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from fsl_num.curves.averages import ranges
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan, as_plan
+from fsl_num.curves.posterior import DISCREPANCY, MISFIT
 from fsl_num.curves.score import Score, score
+from fsl_num.curves.search import independent_rows
 from fsl_num.results import Result
 from fsl_num.validation import Array
 
 if TYPE_CHECKING:
+    from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.result import FitResult
 
 _SPREAD_AT = 400  # steps at which the spread is computed; it is smooth in between
 _EVERY = 20_000  # steps at which the loss itself is computed; more of them are interpolated where that is seen to hold
 _RANGES = 5_000
 _SHORTEST = 1e-3  # of the intrinsic time of the longest curve fitted
+_RECENT = 0.9
+_OTHER_PEAK = 1.25
+_BEYOND = 1.5
+ENOUGH: Final = 0.01
+"""Half-widths of 90 % intervals of final losses up to one per cent count as identified."""
+
 _NEGLIGIBLE = 1e-5  # relative: a tenth of the rounding of a loss written with four digits
 
 
@@ -29,7 +39,8 @@ class Prediction(Result):
     """Losses after ``step`` updates of ``plan``, with the interval [lower, upper] of nominal ``level``.
 
     ``lower``, ``upper`` and ``level`` are None where no interval was asked for. ``beyond``: how many times longer, in
-    intrinsic time, the plan is than the longest curve fitted.
+    intrinsic time, the plan is than the longest curve fitted. ``other_peak``: how many times larger or smaller its peak
+    rate is than all that were fitted, at least 1.
 
     >>> Prediction(Plan([0.1]), np.array([3.0]), None, None, None, 1.0).final
     3.0
@@ -41,6 +52,39 @@ class Prediction(Result):
     upper: Array | None
     level: float | None
     beyond: float
+    other_peak: float = 1.0
+
+    @property
+    def half_width(self) -> float:
+        """The relative half-width of the interval of the final loss; nan without one."""
+        return math.nan if self.upper is None else float(self.upper[-1] / self.loss[-1]) - 1.0
+
+    @property
+    def trust(self) -> str:
+        """In a sentence or more, how far to trust it: what of the schedule lies beyond the runs fitted."""
+        said = []
+        if self.half_width > ENOUGH:
+            said.append(
+                "The runs fitted do not determine the final loss under this schedule"
+                f" (+-{100 * self.half_width:.2g} %): fit another run whose learning rate does what this one does."
+            )
+        if self.other_peak > _OTHER_PEAK:
+            said.append(
+                f"Its peak rate is {self.other_peak:.2g} times off those of the runs fitted: a law fitted to one peak"
+                " says little of another. Fit a run at this peak."
+            )
+        if self.beyond > _BEYOND:
+            said.append(
+                f"It reaches {self.beyond:.2g} times the intrinsic time (sum of the learning rates) of the runs fitted:"
+                " nothing measured says that the law holds so far out."
+            )
+        if not said and self.upper is None:
+            return (
+                "It lies within the reach of the runs fitted; without an interval nothing says how well they tell it."
+            )
+        return (
+            " ".join(said) or "The runs fitted determine it: same peak, no longer than they are, and a narrow interval."
+        )
 
     @property
     def step(self) -> Any:
@@ -71,7 +115,9 @@ class Prediction(Result):
         return rows
 
 
-def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known: Any) -> Prediction:
+def predict(
+    result: FitResult, schedule: Any, level: float | None = 0.9, *, after: LossCurve | None = None, **known: Any
+) -> Prediction:
     """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
     plan = as_plan(schedule, **known)
     if plan.times[-1] < _SHORTEST * result.reach:
@@ -81,6 +127,10 @@ def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known
         )
     with np.errstate(over="ignore", invalid="ignore"):
         loss = _losses(result.law, plan, result.theta)
+    if after is not None:
+        loss = loss * np.exp(
+            _left_over(result, after) * np.minimum(after.plan.intrinsic_time[-1] / plan.intrinsic_time, 1)
+        )
     if not (np.isfinite(loss).all() and (loss > 0.0).all()):
         raise ValueError(
             f"the law {result.law.name} gives no positive loss for this schedule: it is too far from the curves fitted"
@@ -88,11 +138,11 @@ def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known
         )
     lower = upper = None
     if level is not None:
-        measured = result.uncertainty
+        posterior = result.posterior
         few = np.unique(np.round(np.linspace(0, plan.recorded.size - 1, _SPREAD_AT)).astype(int))
         part = plan if few.size == plan.recorded.size else plan.at(plan.recorded[few])
-        spread = measured.spread(result.law, part, result.theta, result.reach)
-        half = measured.half_width(np.interp(plan.recorded, part.recorded, spread), level)
+        spread = posterior.spread(result.law, part, result.theta, result.reach)
+        half = posterior.half_width(np.interp(plan.recorded, part.recorded, spread), level)
         with np.errstate(over="ignore"):
             lower, upper = loss * np.exp(-half), loss * np.exp(half)
         if not (np.isfinite(upper).all() and (lower > 0.0).all()):
@@ -100,7 +150,18 @@ def predict(result: FitResult, schedule: Any, level: float | None = 0.9, **known
                 f"nothing is known of a schedule so far from the curves fitted (intrinsic time {plan.times[-1]:.3g},"
                 f" fitted up to {result.reach:.3g}): its interval has no bound"
             )
-    return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach)
+    other = 1.0 if result.drawn is None else math.exp(result.drawn.other_peak(plan))
+    return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach, other)
+
+
+def _left_over(result: FitResult, run: LossCurve) -> float:
+    """What the last tenth of a run, in intrinsic time, lies off the law, of log loss: as far as it is no noise."""
+    time = run.plan.intrinsic_time
+    residual = np.log(run.observed) - np.log(result.law.bind([run.plan], "fit")(result.theta)[0])
+    last = residual[time >= _RECENT * time[-1]]
+    noise, missed = float(residual.var()), MISFIT + DISCREPANCY**2
+    rows = independent_rows(last - last.mean())
+    return float(last.mean()) * missed / (missed + noise / rows)
 
 
 def _losses(law: Law, plan: Plan, theta: Array) -> Array:

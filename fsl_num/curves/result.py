@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.identify import Identifiability, TaskReading, profile, read_task
 from fsl_num.curves.laws.base import Law
+from fsl_num.curves.posterior import Posterior
 from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
-from fsl_num.curves.uncertainty import Uncertainty
 from fsl_num.results import Result
 from fsl_num.validation import Array
-
-if TYPE_CHECKING:
-    from fsl_num.curves.select import Selection
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,9 +24,9 @@ class FitResult(Result):
     """A law fitted to curves.
 
     ``law``, ``values`` (the parameters in its order), ``curves`` (those fitted; empty for a fit read from JSON),
-    ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell of the parameters),
-    ``measured`` (the :class:`~fsl_num.curves.uncertainty.Uncertainty`, None where it was not asked for), ``selection``
-    (how the law was chosen, None where it was given), ``notes``, ``reach`` (intrinsic time of the longest curve).
+    ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell of the parameters), ``drawn``
+    (the :class:`~fsl_num.curves.posterior.Posterior`, None where it was not asked for), ``notes``, ``reach`` (intrinsic
+    time of the longest curve).
 
     >>> from fsl_num.curves.fit import fit
     >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
@@ -43,8 +40,7 @@ class FitResult(Result):
     settings: Settings
     objective: float
     report: Identifiability
-    measured: Uncertainty | None
-    selection: Selection | None
+    drawn: Posterior | None
     notes: tuple[str, ...]
     reach: float
 
@@ -63,34 +59,35 @@ class FitResult(Result):
         return dict(zip(self.law.names, self.values, strict=True))
 
     @property
-    def uncertainty(self) -> Uncertainty:
+    def posterior(self) -> Posterior:
         """What intervals are made of; ValueError where the fit was made without."""
-        if self.measured is None:
-            raise ValueError("this fit was made with intervals=False: predict(..., level=None), or fit again with them")
-        return self.measured
+        if self.drawn is None:
+            raise ValueError("this fit has no intervals: predict(..., level=None), or fit again with intervals=True")
+        return self.drawn
 
     @property
     def task(self) -> TaskReading:
         """s, beta and the learning regime with intervals, or that they are not identifiable."""
-        widening = 1.0 if self.measured is None else max(1.0, self.measured.factor(0.9) / 1.645)
-        samples = self.theta[None] if self.measured is None else self.measured.of(self.law)
-        if self.measured is None:
-            return read_task(self.law, np.tile(self.theta, (2, 1)) * [[0.01], [100.0]], self.report)
-        return read_task(self.law, samples, self.report, widening)
+        return read_task(self.law, None if self.drawn is None else self.drawn.samples, self.report)
 
-    def predict(self, schedule: Any, level: float | None = 0.9, **known: Any) -> Prediction:
+    def predict(
+        self, schedule: Any, level: float | None = 0.9, *, after: LossCurve | None = None, **known: Any
+    ) -> Prediction:
         """Return the predicted losses of a schedule, with intervals of nominal ``level`` (None: without).
+
+        ``after``: a run that goes on with this schedule; by how much its last losses lie off the law, those that follow
+        do too, less and less as intrinsic time passes.
 
         ``schedule``: a curve (its own rows are predicted), a Plan, a :class:`~fsl_num.schedules.Schedule`, or an array
         with the learning rate of every update, warmup included. ``known``: ``warmup``, ``model_size``, ``recorded``
         for the last two. Raises ValueError for a schedule so far off that no positive loss comes out.
         """
-        return predict(self, schedule, level, **known)
+        return predict(self, schedule, level, after=after, **known)
 
     def scores(self, curves: Any = None, level: float = 0.9) -> dict[str, Score]:
         """Return the score on each curve, by name; default: on those fitted."""
         given = self.curves if curves is None else ([curves] if isinstance(curves, LossCurve) else list(curves))
-        wanted = level if self.measured is not None else None
+        wanted = level if self.drawn is not None else None
         return {curve.name: self.predict(curve, wanted).score(curve) for curve in given}
 
     def profile(self, name: str, values: Any = None) -> tuple[Array, Array]:
@@ -113,22 +110,18 @@ class FitResult(Result):
         from fsl_num.curves.pictures import draw_fit
 
         given = self.curves if curves is None else ([curves] if isinstance(curves, LossCurve) else list(curves))
-        found = [self.predict(curve, level if self.measured is not None else None) for curve in given]
+        found = [self.predict(curve, level if self.drawn is not None else None) for curve in given]
         return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(given, found, strict=True)], axes)
 
     def summary(self) -> str:
         """Return the fit in words and numbers."""
         lines = [f"{self.law.title} ({self.law.name}), fitted to {len(self.curves) or 'unknown'} curve(s)"]
-        if self.selection is not None:
-            lines.append(f"chosen because {self.selection.reason}")
         lines.append("")
         for parameter, value in zip(self.law.parameters, self.values, strict=True):
             low, high = self.report.intervals[parameter.name]
-            span = f"  [{low:.4g}, {high:.4g}]" if self.measured is not None else ""
+            span = f"  [{low:.4g}, {high:.4g}]" if self.drawn is not None else ""
             lines.append(f"  {parameter.name:<7} {value:>11.5g}{span:<26} {parameter.meaning} ({parameter.unit})")
         lines += ["", *self.report.sentences, self.task.sentence, *self.notes]
-        if self.measured is not None and self.measured.held_out == 0 and not self.law.final_only:
-            lines.append("The curves are too short to calibrate the intervals: they are twice those of the refits.")
         if self.curves and not self.law.final_only:
             lines += ["", table(self.scores())]
         return "\n".join(lines)
@@ -145,7 +138,7 @@ class FitResult(Result):
         )
         items = "".join(f"<li>{html.escape(line)}</li>" for line in (*self.report.sentences, self.task.sentence))
         return (
-            f"<h4>{html.escape(self.law.title)}</h4><table><tr><th>parameter</th><th>value</th><th>90 % of refits</th>"
+            f"<h4>{html.escape(self.law.title)}</h4><table><tr><th>parameter</th><th>value</th><th>90 % of draws</th>"
             f"<th>meaning</th></tr>{rows}</table><ul>{items}</ul>"
         )
 

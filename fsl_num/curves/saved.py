@@ -22,15 +22,17 @@ from fsl_num.curves.laws import (
     MultiPowerLaw,
     PhysicalTimeLaw,
 )
-from fsl_num.curves.search import Settings
-from fsl_num.curves.uncertainty import LEVELS, Uncertainty
+from fsl_num.curves.posterior import Posterior
+from fsl_num.curves.search import Residuals, Settings
 from fsl_num.validation import positive
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
 
-FORMAT: Final = "functional scaling law fit, version 1"
+FORMAT: Final = "functional scaling law fit, version 2"
 """What the first entry of the file says."""
+
+_BEFORE: Final = "functional scaling law fit, version 1"
 
 _KINDS: Final = {
     kind.__name__: kind
@@ -40,16 +42,9 @@ _KINDS: Final = {
 
 def to_json(result: FitResult) -> str:
     """Return the fit as JSON text."""
-    measured = None
-    if result.measured is not None:
-        measured = {
-            "samples": result.measured.samples.tolist(),
-            "noise": result.measured.noise,
-            "quantiles": result.measured.quantiles.tolist(),
-            "held_out": result.measured.held_out,
-            "scatter": result.measured.scatter,
-            "law": None if result.measured.law is None else _written(result.measured.law),
-        }
+    drawn = None
+    if result.drawn is not None:
+        drawn = {**asdict(result.drawn), "samples": result.drawn.samples.tolist()}
     content = {
         "format": FORMAT,
         "law": _written(result.law),
@@ -64,7 +59,7 @@ def to_json(result: FitResult) -> str:
             "sentences": list(result.report.sentences),
             "unidentified": list(result.report.unidentified),
         },
-        "uncertainty": measured,
+        "posterior": drawn,
         "notes": list(result.notes),
         "reach": result.reach,
         "curves": [curve.name for curve in result.curves],
@@ -80,14 +75,15 @@ def from_json(text: str) -> FitResult:
         content = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"this is no saved fit: not JSON ({error})") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") not in (FORMAT, _BEFORE):
         raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; write one with FitResult.to_json()")
     with _field("law"):
         law = _law(content["law"])
     with _field("parameters"):
         values = law.vector(content["parameters"])
+    before = content["format"] == _BEFORE
     with _field("settings"):
-        settings = Settings(**content["settings"])
+        settings = Settings() if before else Settings(**content["settings"])
     with _field("report"):
         report = content["report"]
         identifiability = Identifiability(
@@ -99,16 +95,18 @@ def from_json(text: str) -> FitResult:
             _texts(report.get("unidentified", report.get("untold", ()))),
         )
         _ = [identifiability.intervals[name] for name in law.names]
-    with _field("uncertainty"):
-        measured = _uncertainty(content["uncertainty"], values.size)
+    with _field("posterior"):
+        drawn = None if before else _posterior(content["posterior"], values.size)
     with _field("notes"):
         notes = _texts(content["notes"])
+    if before:
+        notes += ("Saved by an earlier version, whose intervals are not read: fit again to have them.",)
     with _field("objective"):
         objective = float(content["objective"])
     with _field("reach"):
         reach = positive("reach", content["reach"])
     found = tuple(values.tolist())
-    return FitResult(law, found, (), settings, objective, identifiability, measured, None, notes, reach)
+    return FitResult(law, found, (), settings, objective, identifiability, drawn, notes, reach)
 
 
 @contextmanager
@@ -149,14 +147,12 @@ def _law(content: Any) -> Law:
     return kind(**content["options"])
 
 
-def _uncertainty(content: Any, size: int) -> Uncertainty | None:
+def _posterior(content: Any, size: int) -> Posterior | None:
     if content is None:
         return None
     samples = np.array(content["samples"], dtype=np.float64)
-    quantiles = np.array(content["quantiles"], dtype=np.float64)
-    law = None if content.get("law") is None else _law(content["law"])
-    size = size if law is None else len(law.names)
-    if samples.ndim != 2 or samples.shape[1] != size or quantiles.shape != LEVELS.shape:
-        raise ValueError(f"samples of shape {samples.shape}, quantiles {quantiles.shape}")
-    scatter = float(content.get("scatter", 0.0))  # a fit saved before it was known has none
-    return Uncertainty(samples, float(content["noise"]), quantiles, int(content["held_out"]), scatter, law)
+    if samples.ndim != 2 or samples.shape[1] != size or not np.isfinite(samples).all():
+        raise ValueError(f"samples of shape {samples.shape} for {size} parameters")
+    peaks = tuple(positive("peaks", each) for each in content["peaks"])
+    scatter = positive("scatter", content["scatter"], zero=True)
+    return Posterior(samples, Residuals(**content["residuals"]), peaks, scatter)

@@ -10,8 +10,10 @@ import numpy as np
 
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws.base import Bound, Law
+from fsl_num.curves.laws.chart import Chart
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.solve import LOSSES, Chart, Minimum, Target, descend, linear_start
+from fsl_num.curves.score import residual_spread
+from fsl_num.curves.solve import LOSSES, Minimum, Pull, Target, descend, linear_start
 from fsl_num.validation import Array, positive
 
 REDUCTIONS: Final = ("average", "thin")
@@ -22,6 +24,13 @@ _COARSE_STEPS = 60
 _SAME = 1.001  # objectives within a thousandth are the same minimum
 _NEAR = 1.5  # starts that end above this many times the best are not followed on the whole problem
 _FOLLOWED = 3
+_TURNS = 3
+_FADING = 4
+_TURN_STEPS = 30
+_UNCORRELATED = 0.05
+_EXACT = 2e-5  # of log loss: by so much merging the steps moves the law
+GUESS: Final = 1e-5
+"""The dispersion before any residual is known: errors of a thousandth that ten rows share."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,9 @@ class Settings:
     """How a law is fitted.
 
     ``loss``: "log-huber" (the paper's), "log-squares", "huber" or "squares". ``delta`` > 0: where the Huber function
-    turns from square to straight, in its own residuals. ``horizon_weight`` >= 0: rows weigh (step/last step)^this.
+    turns from square to straight, in its own residuals. ``early`` in [0, 1): rows before this share of the intrinsic
+    time of their curve weigh less, with its fourth power: laws of late training err there, whatever their parameters.
+    ``prior_width`` > 0: by how much to widen what is expected of the parameters (inf: expect nothing).
     ``starts``: how many starts, at most those of the law. ``max_rows``: longer curves are brought to so many rows, as
     ``reduce`` says: "average" over ranges of updates (:mod:`~fsl_num.curves.averages`), or "thin": rows picked evenly.
 
@@ -39,9 +50,10 @@ class Settings:
 
     loss: str = "log-huber"
     delta: float = 1e-3
-    horizon_weight: float = 0.0
-    starts: int = 10
-    max_rows: int = 1000
+    early: float = 0.07
+    prior_width: float = 1.0
+    starts: int = 3
+    max_rows: int = 200
     reduce: str = "average"
 
     def reduced(self, curve: LossCurve) -> LossCurve:
@@ -60,7 +72,10 @@ class Settings:
         if self.reduce not in REDUCTIONS:
             raise ValueError(f"reduce must be one of {', '.join(REDUCTIONS)}, got {self.reduce!r}")
         positive("delta", self.delta)
-        positive("horizon_weight", self.horizon_weight, zero=True)
+        if not 0.0 <= positive("early", self.early, zero=True) < 1.0:
+            raise ValueError(f"early must lie in [0, 1), as in 0.07, got {self.early!r}")
+        if self.prior_width != float("inf"):
+            positive("prior_width", self.prior_width)
         for name, least in (("starts", 1), ("max_rows", 3)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
@@ -77,6 +92,14 @@ class Task:
     bound: Bound
     target: Target
     chart: Chart
+    widening: float = 1.0
+
+    def pull(self, dispersion: float) -> Pull:
+        """Return what is expected of the coordinates, in units of the objective.
+
+        ``dispersion``: the variance of a row's residual, times how many rows say as much as one independent row.
+        """
+        return Pull(self.chart.centre, dispersion / (self.widening * self.chart.width) ** 2)
 
 
 def last_row(curve: LossCurve) -> LossCurve:
@@ -99,15 +122,20 @@ def task(law: Law, curves: Sequence[LossCurve], settings: Settings, *, coarse: b
     rows = min(_ROWS, settings.max_rows) if coarse else settings.max_rows
     used = tuple(last_row(curve) if law.final_only else curve.thinned(rows) for curve in curves)
     plans = tuple(curve.plan for curve in used)
-    weights = [
-        (plan.recorded / plan.recorded[-1]) ** settings.horizon_weight * _shares(curve)
-        for curve, plan in zip(used, plans, strict=True)
-    ]
+    weights = [_shares(curve) * _lateness(curve.plan, settings.early) for curve in used]
     target = Target(
         np.concatenate([curve.observed for curve in used]), np.concatenate(weights), settings.loss, settings.delta
     )
-    chart = Chart(law, *law.bounds([curve.plan for curve in curves]))
-    return Task(law, used, plans, law.bind(plans, "coarse" if coarse else "fit"), target, chart)
+    level = float(np.median([curve.observed[-1] for curve in curves]))
+    chart = law.chart([curve.plan for curve in curves], level)
+    return Task(law, used, plans, law.bind(plans, "coarse" if coarse else "fit"), target, chart, settings.prior_width)
+
+
+def _lateness(plan: Plan, early: float) -> Array:
+    """The weights of rows by their intrinsic time, see Settings."""
+    if early == 0.0:
+        return np.ones(plan.recorded.size)
+    return np.asarray(np.minimum(1.0, plan.intrinsic_time / (early * plan.times[-1])) ** _FADING)
 
 
 def _shares(curve: LossCurve) -> Array:
@@ -141,7 +169,9 @@ def search(whole: Task, thinned: Task, starts: Any) -> Found:
     ends: list[Minimum] = []
     for start in np.atleast_2d(starts):
         full = start if start.size == len(whole.law.parameters) else linear_start(thinned.bound, start, thinned.target)
-        ends.append(descend(thinned.bound, thinned.target, thinned.chart, full, _COARSE_STEPS))
+        ends.append(
+            descend(thinned.bound, thinned.target, thinned.chart, full, _COARSE_STEPS, pull=thinned.pull(GUESS))
+        )
     ends.sort(key=lambda end: end.objective)
     floor = max(ends[0].objective, 1e-300)
     same = [end for end in ends if end.objective <= _SAME * floor]
@@ -150,22 +180,66 @@ def search(whole: Task, thinned: Task, starts: Any) -> Found:
     for end in ends[1:]:
         if len(followed) < _FOLLOWED and _SAME * followed[-1].objective < end.objective <= _NEAR * floor:
             followed.append(end)
-    minima = [descend(whole.bound, whole.target, whole.chart, end.theta) for end in followed]
+    minima = [settle(whole, end.theta) for end in followed]
     best = min(minima, key=lambda end: end.objective)
     objectives = tuple(end.objective for end in ends)
     return Found(best, len(ends), len(same), objectives, float(np.ptp(charts, axis=0).max()))
 
 
-def quick_fit(law: Law, curves: Sequence[LossCurve], settings: Settings, starts: Array | None = None) -> Array:
-    """Return the best parameters alone, from some starts (default: the first two of the law).
+def settle(whole: Task, start: Array) -> Minimum:
+    """Return the minimum near ``start``; what is expected weighs against the residuals of the fit itself.
 
-    >>> from fsl_num.curves.laws import law
-    >>> plan = Plan([0.1] * 40 + [0.01] * 40)
-    >>> loss = law("momentum").predict(plan, [2.0, 0.5, 0.3, 0.5, 0.8])
-    >>> curve = LossCurve(plan.recorded, loss, schedule=plan)
-    >>> quick_fit(law("momentum"), [curve], Settings()).round(4).tolist()
-    [2.0, 0.5, 0.3, 0.5, 0.8]
+    How much these residuals say depends on the fit, and the fit on it: in turns, until neither moves.
     """
-    whole, thinned = (task(law, curves, settings, coarse=coarse) for coarse in (False, True))
-    grid = law.start_grid(whole.plans)[: min(2, settings.starts)] if starts is None else starts
-    return search(whole, thinned, grid).best.theta
+    found = descend(whole.bound, whole.target, whole.chart, start, _TURN_STEPS, pull=whole.pull(GUESS))
+    if np.isinf(whole.chart.width).all():
+        return found
+    for _ in range(_TURNS):
+        spread = Residuals.of(whole, found.theta).dispersion
+        found = descend(whole.bound, whole.target, whole.chart, found.theta, _TURN_STEPS, pull=whole.pull(spread))
+    return found
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """What the residuals of a fit say: the ``noise`` of a row (of log loss), and how many rows are independent.
+
+    >>> Residuals(1e-3, 50.0, 200).dispersion
+    4e-06
+    """
+
+    noise: float
+    effective: float
+    rows: int
+    curves: int = 1
+
+    @property
+    def dispersion(self) -> float:
+        """The variance of a residual, times how many rows say as much as one independent row."""
+        return self.noise**2 * self.rows / self.effective
+
+    @staticmethod
+    def of(task: Task, theta: Array) -> Residuals:
+        """Return what the residuals of a law with the parameters ``theta`` say, curve by curve."""
+        values = task.bound(theta)[0]
+        residual = (np.log(task.target.observed) - np.log(np.maximum(values, 1e-300))) * np.sqrt(task.target.weights)
+        ends = np.cumsum([plan.recorded.size for plan in task.plans])[:-1]
+        effective = sum(independent_rows(part) for part in np.split(residual, ends))
+        return Residuals(max(residual_spread(residual), _EXACT), effective, residual.size, len(task.plans))
+
+
+def independent_rows(residual: Array) -> float:
+    """Return how many independent residuals say as much as these, from the sum of their autocorrelations.
+
+    >>> independent_rows(np.ones(50)) < 2 < 25 < independent_rows(np.resize([1.0, -1.0, -1.0, 1.0], 50))
+    True
+    """
+    power, total = float(residual @ residual), 1.0
+    if power == 0.0:
+        return float(residual.size)
+    for lag in range(1, residual.size // 2):
+        correlation = float(residual[lag:] @ residual[:-lag]) / power
+        if correlation <= _UNCORRELATED:
+            break
+        total += 2.0 * correlation
+    return max(residual.size / total, 1.0)

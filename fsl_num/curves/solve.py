@@ -12,7 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from fsl_num.curves.laws.base import Bound, Law
+from fsl_num.curves.laws.base import Bound
+from fsl_num.curves.laws.chart import Chart
 from fsl_num.validation import Array
 
 LOSSES: Final = ("log-huber", "log-squares", "huber", "squares")
@@ -63,43 +64,6 @@ class Target:
         return np.asarray(self.weights * np.minimum(1.0, self.delta / np.maximum(np.abs(residual), _TINY)))
 
 
-class Chart:
-    """Coordinates in which a fit moves: logarithms where a parameter says so, with its bounds.
-
-    >>> from fsl_num.curves.laws import law
-    >>> from fsl_num.curves.plan import Plan
-    >>> momentum = law("momentum")
-    >>> chart = Chart(momentum, *momentum.bounds([Plan([0.1] * 9)]))
-    >>> chart.back(chart.forward(np.array([2.0, 0.5, 1.0, 0.5, 0.99]))).round(12).tolist()
-    [2.0, 0.5, 1.0, 0.5, 0.99]
-    """
-
-    def __init__(self, law: Law, low: Array, high: Array) -> None:
-        self.scales = [parameter.scale for parameter in law.parameters]
-        self.logs = np.array([scale == "log" for scale in self.scales])
-        self.gaps = np.array([scale == "gap" for scale in self.scales])
-        ends = np.stack([self.forward(low), self.forward(high)])
-        self.low, self.high = ends.min(axis=0), ends.max(axis=0)
-
-    def forward(self, theta: Array) -> Array:
-        """Return the coordinates of parameters."""
-        u = np.array(theta, dtype=np.float64)
-        u[self.logs] = np.log(np.maximum(u[self.logs], 1e-300))
-        u[self.gaps] = np.log(np.maximum(1.0 - u[self.gaps], 1e-300))
-        return u
-
-    def back(self, u: Array) -> Array:
-        """Return the parameters at coordinates."""
-        theta = np.array(u)
-        theta[self.logs] = np.exp(u[self.logs])
-        theta[self.gaps] = 1.0 - np.exp(u[self.gaps])
-        return theta
-
-    def stretch(self, theta: Array) -> Array:
-        """Return d parameter/d coordinate."""
-        return np.where(self.logs, theta, np.where(self.gaps, theta - 1.0, 1.0))
-
-
 @dataclass(frozen=True, eq=False)
 class Minimum:
     """Where one descent ended: parameters, objective, steps taken, and whether it settled."""
@@ -138,7 +102,7 @@ def linear_start(bound: Bound, nonlinear: Array, target: Target) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """Springs that hold parameters, in the coordinates of a chart: strength (u - centre)^2/2 is added to the objective.
+    """What is expected of coordinates: strength (u - centre)^2/2 is added to the objective.
 
     >>> Pull(np.array([1.0]), np.array([2.0])).energy(np.array([3.0]))
     4.0
@@ -160,16 +124,18 @@ def descend(
     iterations: int = _ITERATIONS,
     fixed: Sequence[int] = (),
     pull: Pull | None = None,
+    settled_below: float = _SETTLED,
 ) -> Minimum:
     """Return the minimum that Levenberg and Marquardt's method reaches from ``start``, within the bounds.
 
-    ``fixed``: positions of parameters that keep their value. ``pull``: springs, whose energy the objective includes.
+    ``fixed``: positions of coordinates that keep their value. ``pull``: its energy is part of the objective.
+    ``settled_below``: two steps in turn that make the objective fall by less than this share of it end the descent.
 
     >>> from fsl_num.curves.laws import law
     >>> from fsl_num.curves.plan import Plan
     >>> plan = Plan([0.1] * 30 + [0.01] * 30)
     >>> momentum = law("momentum")
-    >>> bound, chart = momentum.bind([plan]), Chart(momentum, *momentum.bounds([plan]))
+    >>> bound, chart = momentum.bind([plan]), momentum.chart([plan])
     >>> seen = bound(np.array([2.0, 0.5, 0.3, 0.5, 0.8]))[0]
     >>> found = descend(bound, Target(seen, np.ones(60)), chart, np.array([1.0, 1.0, 1.0, 0.3, 0.7]))
     >>> found.theta.round(6).tolist(), found.settled
@@ -177,9 +143,9 @@ def descend(
     """
     u = np.clip(chart.forward(start), chart.low, chart.high)
     values, jacobian = bound(chart.back(u))
-    springs = Pull(u, np.zeros(u.size)) if pull is None else pull
-    best = target.objective(values) + springs.energy(u)
-    # springs make the directions that the curves do not see safe to go along at once; damping would hold them back
+    expected = Pull(u, np.zeros(u.size)) if pull is None else pull
+    best = target.objective(values) + expected.energy(u)
+    # a pull makes the directions that the curves do not see safe to go along at once; damping would hold them back
     damping, settled, quiet, taken = (1e-3 if pull is None else 1e-9), False, 0, 0
     moving = np.ones(u.size, dtype=bool)
     moving[list(fixed)] = False
@@ -187,9 +153,9 @@ def descend(
         taken += 1
         residual = target.residual(values)
         weight = target.influence(residual)
-        slopes = jacobian * target.slope(values)[:, None] * chart.stretch(chart.back(u))
-        gradient = slopes.T @ (weight * residual) + springs.strength * (u - springs.centre)
-        matrix = (slopes * weight[:, None]).T @ slopes + np.diag(springs.strength)
+        slopes = (jacobian * target.slope(values)[:, None]) @ chart.slopes(u)
+        gradient = slopes.T @ (weight * residual) + expected.strength * (u - expected.centre)
+        matrix = (slopes * weight[:, None]).T @ slopes + np.diag(expected.strength)
         stuck = ((u <= chart.low) & (gradient > 0.0)) | ((u >= chart.high) & (gradient < 0.0))
         free = moving & ~stuck
         if not free.any() or not np.isfinite(matrix).all():
@@ -203,7 +169,7 @@ def descend(
             move[free] = -np.linalg.solve(inner + damping * np.diag(diagonal), gradient[free])
             trial = np.clip(u + np.clip(move, -3.0 * (1 + np.abs(u)), 3.0 * (1 + np.abs(u))), chart.low, chart.high)
             new_values, new_jacobian = bound(chart.back(trial))
-            objective = target.objective(new_values) + springs.energy(trial)
+            objective = target.objective(new_values) + expected.energy(trial)
             if np.isfinite(objective) and objective <= best:
                 fall = best - objective
                 u, values, jacobian, best = trial, new_values, new_jacobian, objective
@@ -213,7 +179,7 @@ def descend(
         else:
             settled = True  # no step however short goes down
             break
-        quiet = quiet + 1 if fall <= _SETTLED * max(best, 1e-300) else 0
+        quiet = quiet + 1 if fall <= settled_below * max(best, 1e-300) else 0
         if quiet >= 2 or best < 1e-28 * target.observed.size:
             settled = True
             break

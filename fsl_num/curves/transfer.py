@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.uncertainty import Uncertainty
+from fsl_num.curves.posterior import Posterior
+from fsl_num.curves.predict import ENOUGH
+from fsl_num.schedules import step_rates
 from fsl_num.validation import Array
 
-ENOUGH: Final = 0.01
-"""Half-widths of 90 % intervals of final losses up to one per cent count as identified."""
+_ROWS = 200
 
 
 def usual_plans(curves: Sequence[LossCurve]) -> dict[str, Plan]:
@@ -44,12 +44,26 @@ def usual_plans(curves: Sequence[LossCurve]) -> dict[str, Plan]:
     }
 
 
-def transfer(law: Law, curves: Sequence[LossCurve], theta: Array, measured: Uncertainty) -> dict[str, float]:
+def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = None, peak: float | None = None) -> Plan:
+    """Return the named schedule with the length, peak and warmup of the longest curve, or with those given.
+
+    >>> like_longest([LossCurve([50, 100], [3.0, 2.0], lr=[0.1, 0.1])], "linear", steps=4).rates.round(3).tolist()
+    [0.1, 0.075, 0.05, 0.025]
+    """
+    longest = max((curve.plan for curve in curves), key=lambda plan: float(plan.times[-1]))
+    size, rate = longest.rates.size if steps is None else steps, longest.peak if peak is None else peak
+    warmup = min(longest.warmup, size - 1)
+    rates = step_rates(name, peak=rate, steps=size, **({"warmup": warmup} if warmup else {}))
+    recorded = np.unique(np.linspace(warmup + 1, size, min(_ROWS, size - warmup)).astype(np.int64))
+    return Plan(rates, recorded, warmup, 1.0, longest.model_size, name)
+
+
+def transfer(law: Law, curves: Sequence[LossCurve], theta: Array, posterior: Posterior) -> dict[str, float]:
     """Return, for each usual schedule, the relative half-width of the 90 % interval of the final loss."""
     reach = max(float(curve.plan.times[-1]) for curve in curves)
-    factor = measured.factor(0.9)
     return {
-        name: factor * float(measured.spread(law, plan, theta, reach)[-1]) for name, plan in usual_plans(curves).items()
+        name: float(posterior.half_width(posterior.spread(law, plan, theta, reach), 0.9)[-1])
+        for name, plan in usual_plans(curves).items()
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,20 +19,81 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fsl_num.curves.compare import Comparison
+    from fsl_num.curves.forecast import Forecast
     from fsl_num.curves.predict import Prediction
     from fsl_num.curves.result import FitResult
 
 _ROWS = 20  # rows of a prediction shown on a terminal
 
 
-def fit_text(result: FitResult, scores: Mapping[str, Score], level: float) -> list[Any]:
-    """The fit in words and numbers, and how well it predicts other runs."""
-    # tables stay as they are, and sentences are wrapped
-    parts: list[Any] = [line if "  " in line or not line else Text(line) for line in result.summary().splitlines()]
+def fit_text(
+    result: FitResult,
+    scores: Mapping[str, Score],
+    level: float,
+    predictions: Mapping[str, Prediction],
+    rivals: Mapping[str, Prediction],
+    verbose: bool,
+) -> list[Any]:
+    """The answer first: predicted final losses, what the rivals would give, how far to trust it; then the rest."""
+    parts: list[Any] = [final_line(name, found) for name, found in predictions.items()]
+    if rivals:
+        shown = ", ".join(f"{name} {found.final:.4f}" for name, found in rivals.items())
+        parts.append(Text(f"Of the same length and peak: {shown}"))
+    parts += trust_lines(predictions)
     if scores:
-        shown = dict(scores) | ({"mean": mean_score(scores.values())} if len(scores) > 1 else {})
-        parts += ["", f"Predicted, with intervals of {100 * level:g} %:", score_table(shown)]
+        shown_scores = dict(scores) | ({"mean": mean_score(scores.values())} if len(scores) > 1 else {})
+        parts += ["", f"Predicted, with intervals of {100 * level:g} %:", score_table(shown_scores)]
+    if verbose or not predictions:
+        # tables stay as they are, and sentences are wrapped
+        lines = result.summary().splitlines()
+        parts += ["", *(line if "  " in line or not line else Text(line) for line in lines)]
+    elif result.notes or result.report.on_bounds:
+        parts.append(Text("What the runs determine of the law, and what not: --verbose"))
     return parts
+
+
+def final_line(name: str, found: Prediction) -> Text:
+    """The predicted final loss of one schedule or run, with its interval."""
+    text = f"{name}: final loss {found.final:.4f} after {int(found.step[-1])} steps"
+    if found.lower is not None and found.upper is not None and found.level is not None:
+        text += f", {100 * found.level:g} % between {found.lower[-1]:.4f} and {found.upper[-1]:.4f}"
+    return Text(text)
+
+
+def trust_lines(predictions: Mapping[str, Prediction]) -> list[Text]:
+    """How far to trust the predictions, each sentence once, with the names that it holds for."""
+    named: dict[str, list[str]] = {}
+    for name, found in predictions.items():
+        named.setdefault(found.trust, []).append(name)
+    return [Text(f"{', '.join(names)}: {trust}") for trust, names in named.items()]
+
+
+def forecast_text(forecast: Forecast, target: float | None) -> list[Any]:
+    """Where a run ends, what decaying now would give, when it reaches a loss, and whether it is on track."""
+    parts: list[Any] = [final_line(name, found) for name, found in forecast.predictions.items()]
+    if target is not None:
+        reached = {name: step for name, step in forecast.reaches(target).items() if step is not None}
+        shown = ", ".join(f"{name} at step {step}" for name, step in reached.items()) or "under none of these"
+        parts.append(Text(f"A loss of {target:g} is reached: {shown}"))
+    if math.isfinite(forecast.surprise):
+        state = "on track" if forecast.surprise <= 1.0 else "off track"
+        parts.append(
+            Text(
+                f"The run is {state} at step {forecast.last}: its last quarter lies {forecast.surprise:.2g} half-widths"
+                " of the interval from what the rows before predict."
+            )
+        )
+    return [*parts, *trust_lines(forecast.predictions)]
+
+
+def forecast_json(forecast: Forecast, target: float | None) -> dict[str, Any]:
+    """The forecast as JSON-ready values."""
+    return {
+        "last": forecast.last,
+        "surprise": _finite(forecast.surprise),
+        "endings": {name: prediction_json(forecast.fitted, found) for name, found in forecast.predictions.items()},
+        "reaches": None if target is None else forecast.reaches(target),
+    }
 
 
 def score_table(scores: Mapping[str, Score]) -> Table:
@@ -44,17 +106,21 @@ def score_table(scores: Mapping[str, Score]) -> Table:
     return table(headings, rows, right=range(1, len(headings)))
 
 
-def fit_json(result: FitResult, fitted: Mapping[str, Score], predicted: Mapping[str, Score]) -> dict[str, Any]:
+def fit_json(
+    result: FitResult,
+    fitted: Mapping[str, Score],
+    predicted: Mapping[str, Score],
+    schedules: Mapping[str, Prediction] = MappingProxyType({}),
+) -> dict[str, Any]:
     """The fit as JSON-ready values: law, parameters with intervals, what can be determined, scores by file."""
     task = result.task
     return {
         "law": result.law.name,
         "title": result.law.title,
         "formula": result.law.formula,
-        "chosen": None if result.selection is None else result.selection.reason,
         "parameters": result.parameters,
         "intervals": {name: [_finite(each) for each in pair] for name, pair in result.report.intervals.items()}
-        if result.measured is not None
+        if result.drawn is not None
         else None,
         "condition": _finite(result.report.condition),
         "on_bounds": list(result.report.on_bounds),
@@ -63,6 +129,7 @@ def fit_json(result: FitResult, fitted: Mapping[str, Score], predicted: Mapping[
         "notes": list(result.notes),
         "train": {name: score_json(each) for name, each in fitted.items()},
         "predictions": {name: score_json(each) for name, each in predicted.items()},
+        "schedules": {name: prediction_json(result, each) for name, each in schedules.items()},
     }
 
 
@@ -72,7 +139,7 @@ def score_json(score: Score) -> dict[str, Any]:
 
 
 def prediction_text(result: FitResult, found: Prediction) -> list[Any]:
-    """A table of at most some twenty steps, the final loss with its interval, and how far it reaches."""
+    """The final loss with its interval, how far to trust it, and a table of at most some twenty steps."""
     count = found.step.size
     shown = np.unique(np.linspace(0, count - 1, min(count, _ROWS)).round().astype(int))
     rates = found.plan.rates[found.step - 1]
@@ -85,15 +152,8 @@ def prediction_text(result: FitResult, found: Prediction) -> list[Any]:
     last = f"final loss {found.final:.5f}"
     if lower is not None and upper is not None and found.level is not None:
         last += f", {100 * found.level:g} % of such losses within [{lower[-1]:.5f}, {upper[-1]:.5f}]"
-    parts = [table(headings, rows, right=range(5)), "", Text(f"{result.law.title} ({result.law.name}): {last}")]
-    if found.beyond > 1.5:
-        parts.append(
-            Text(
-                f"The schedule reaches {found.beyond:.2g} times the intrinsic time (sum of the learning rates) of the "
-                "runs fitted: nothing measured says that the law holds so far out."
-            )
-        )
-    return parts
+    head = Text(f"{result.law.title} ({result.law.name}): {last}")
+    return [head, Text(found.trust), "", table(headings, rows, right=range(5))]
 
 
 def prediction_json(result: FitResult, found: Prediction) -> dict[str, Any]:
@@ -109,6 +169,7 @@ def prediction_json(result: FitResult, found: Prediction) -> dict[str, Any]:
         "level": found.level,
         "final": found.final,
         "beyond": _finite(found.beyond),
+        "trust": found.trust,
     }
 
 

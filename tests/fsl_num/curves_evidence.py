@@ -1,9 +1,10 @@
 """The tables of scores on real loss curves, from the folder that FSL_LOSS_CURVES names.
 
-    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_evidence.py [sizes|laws|published|single]
+    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_evidence.py [sizes|laws|published|single|intervals]
 
-The folder holds one folder a model size, each with cosine_24000.csv, constant_24000.csv, wsdcon_9.csv (fitted) and the
-other curves (predicted), columns step, lr, loss, warmup of 2,160 updates not in the files.
+The folder holds 25M and 100M, each with cosine_24000.csv, constant_24000.csv, wsdcon_9.csv (fitted) and the others
+(predicted), columns step, lr, loss, warmup of 2,160 updates not in the files; and 124M, whose runs under two peak rates
+are fitted and predicted by the protocols P1 to P3 of its README.
 """
 
 import os
@@ -42,7 +43,35 @@ def curves(size):
 
 
 def sizes():
-    return sorted(path.name for path in folder().iterdir() if path.is_dir())
+    return sorted(PUBLISHED)
+
+
+def branches(first=2000):
+    """The runs of 124M from step ``first`` on: those that branch from a constant run have its rows before."""
+    rows = {
+        path.stem: np.loadtxt(path, delimiter=",", skiprows=1) for path in sorted((folder() / "124M").glob("*.csv"))
+    }
+    found = {}
+    for name, own in rows.items():
+        parent = rows[f"constant_peak_{name.split('_peak_')[1]}"]
+        whole = np.concatenate([parent[parent[:, 0] < own[0, 0]], own])
+        curve = LossCurve(whole[:, 0], whole[:, 2], lr=whole[:, 1], warmup=300, name=name)
+        found[name] = curve.between_steps(first, whole[-1, 0])
+    return found
+
+
+def protocols():
+    """The curves that each protocol fits, and those that it predicts, by its name."""
+    known = branches()
+    high, low = "_peak_0.001", "_peak_0.0005"
+    p1 = [f"constant{high}", f"linear_0.2{high}"]
+    p2 = [*p1, f"cosine_to_0{high}"]
+    p3 = [f"constant{low}", f"linear_0.2{low}", *p2]
+    found = {size: split(size) for size in sizes()}
+    for name, fitted, others in (("P1", p1, []), ("P2", p2, []), ("P3", p3, [f"linear_0.4{low}"])):
+        tests = [*others, *(each for each in known if each.endswith(high) and each not in fitted)]
+        found[name] = [known[each] for each in fitted], [known[each] for each in tests]
+    return found
 
 
 def split(size):
@@ -52,21 +81,17 @@ def split(size):
 
 
 def default_law():
-    for size in sizes():
-        training, tests = split(size)
+    """The table of the protocols under the default law."""
+    rows = {}
+    for name, (training, tests) in protocols().items():
         start = time.perf_counter()
         result = fit(training)
-        print(f"\n{size}: law {result.law.name}, {time.perf_counter() - start:.2f} s")
-        print(result.summary())
-        scores = result.scores(tests)
-        print(table({**scores, "mean of tests": mean_score(scores.values())}))
-        if size in PUBLISHED:
-            print("published Multi-Power Law: r2 mae rmse mean_rel worst_rel", *PUBLISHED[size])
+        rows[f"{name} ({time.perf_counter() - start:.2f} s)"] = mean_score(result.scores(tests).values())
+    print(table(rows))
 
 
 def laws():
-    for size in sizes():
-        training, tests = split(size)
+    for size, (training, tests) in protocols().items():
         rows = {}
         for name in LAWS:
             start = time.perf_counter()
@@ -83,6 +108,89 @@ def published():
         compare_published(size, *split(size), PUBLISHED[size])
 
 
+LEVEL = 0.9
+SETS = (
+    ("constant_24000", "cosine_24000"), ("constant_24000", "wsd_20000_24000"), TRAINING, ("wsd_20000_24000",),
+    ("cosine_24000",), ("constant_24000",), ("wsdcon_9",),
+)  # fmt: skip
+BRANCHED = (
+    ("constant", "linear_0.2"), ("constant", "cosine_to_0"), ("constant", "linear_0.2", "cosine_to_0"),
+    ("linear_0.2",), ("cosine_to_0",), ("constant",), ("linear_0.9",),
+)  # fmt: skip
+
+
+def families():
+    """Family -> the pairs of what is fitted and what is predicted."""
+    found = {}
+    for size in sizes():
+        known = curves(size)
+        found[size] = [([known[n] for n in names], [c for n, c in known.items() if n not in names]) for names in SETS]
+    known = branches()
+    for peak in ("_peak_0.001", "_peak_0.0005"):
+        own = {name.removesuffix(peak): curve for name, curve in known.items() if name.endswith(peak)}
+        found[f"124M{peak}"] = [
+            ([own[n] for n in names], [c for n, c in own.items() if n not in names]) for names in BRANCHED
+        ]
+    return found
+
+
+def conformal(training, result):
+    """The half-width, of log loss, that splits of the training runs give: fitted to 70 % of each, tried on the rest."""
+    cuts = [int(np.quantile(curve.step, 0.7)) for curve in training]
+    first = fit([curve.between_steps(0, cut) for curve, cut in zip(training, cuts, strict=True)], intervals=False)
+    rest = [curve.between_steps(cut + 1, curve.step[-1]) for curve, cut in zip(training, cuts, strict=True)]
+    errors = np.concatenate([np.log(first.predict(curve, None).loss / curve.observed) for curve in rest])
+    return lambda curve: np.full(
+        curve.observed.size, np.quantile(np.abs(errors), min(1.0, LEVEL * (1 + 1 / errors.size)))
+    )
+
+
+def bootstrap(training, result, refits=12, blocks=8):
+    """The half-width, of log loss, from refits to the fitted losses with residuals resampled in blocks."""
+    stream = np.random.default_rng(0)
+    residuals = [np.log(curve.observed / result.predict(curve, None).loss) for curve in training]
+    drawn = []
+    for _ in range(refits):
+        again = []
+        for curve, residual in zip(training, residuals, strict=True):
+            length = -(-residual.size // blocks)
+            starts = stream.integers(0, residual.size, blocks)
+            index = ((starts[:, None] + np.arange(length)).ravel() % residual.size)[: residual.size]
+            used = curve.keep(curve.used)
+            again.append(used.replaced(used.step, result.predict(curve, None).loss * np.exp(residual[index])))
+        drawn.append(fit(again, intervals=False, starts=1))
+    noise = np.std(np.concatenate(residuals))
+
+    def width(curve):
+        centre = result.predict(curve, None).loss
+        moved = np.stack([np.log(each.predict(curve, None).loss / centre) for each in drawn])
+        return 1.645 * np.sqrt((moved**2).mean(axis=0) + noise**2)
+
+    return width
+
+
+def intervals():
+    """Coverage and interval score (of log loss, in thousandths) of nominal 90 %, each run counting once."""
+    for family, pairs in families().items():
+        rows = {"drawn": [], "split conformal": [], "block bootstrap": []}
+        for training, tests in pairs:
+            result = fit(training)
+            widths = {
+                "drawn": lambda curve, result=result: np.log(result.predict(curve).upper / result.predict(curve).loss),
+                "split conformal": conformal(training, result),
+                "block bootstrap": bootstrap(training, result),
+            }
+            for name, width in widths.items():
+                for curve in tests:
+                    error = np.abs(np.log(result.predict(curve, None).loss / curve.observed))
+                    half = width(curve)
+                    missed = np.maximum(error - half, 0.0)
+                    rows[name].append(((error <= half).mean(), 1e3 * (2 * half + 2 / (1 - LEVEL) * missed).mean()))
+        for name, found in rows.items():
+            coverage, score = np.mean(found, axis=0)
+            print(f"{family:<18}{name:<18}coverage {coverage:.3f}  interval score {score:.2f}", flush=True)
+
+
 def single():
     """Each curve alone: what it predicts of all the others of its size, and whether the fit warns that it may not."""
     for size in sizes():
@@ -92,7 +200,7 @@ def single():
             result = fit(curve)
             others = result.scores([other for key, other in known.items() if key != name])
             rows[f"{name}: {result.law.name}"] = mean_score(others.values())
-            widths = transfer(result.law, result.curves, result.theta, result.uncertainty)
+            widths = transfer(result.law, result.curves, result.theta, result.posterior)
             worst = max(one.worst_relative_error for one in others.values())
             warned = any("do not determine the final loss" in note for note in result.notes)
             told[name] = f"{worst:.4f} {max(widths.values()):.4f} {'warned' if warned else 'not warned'}"
@@ -105,6 +213,7 @@ def single():
 if __name__ == "__main__":
     if folder() is None:
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
-    wanted = sys.argv[1:] or ["sizes", "laws", "published", "single"]
+    wanted = sys.argv[1:] or ["sizes", "laws", "published", "single", "intervals"]
+    modes = {"sizes": default_law, "laws": laws, "published": published, "single": single, "intervals": intervals}
     for one in wanted:
-        {"sizes": default_law, "laws": laws, "published": published, "single": single}[one]()
+        modes[one]()

@@ -180,6 +180,22 @@ def test_the_words_of_a_fit(runs, capsys):
     assert main(words) == 0
     text = capsys.readouterr().out
     assert "fitted to 1 curve(s)" in text and "Fitted to one curve" in text and "8-1-1" in text
+
+
+def test_the_answer_of_a_fit_stands_first_and_its_parameters_on_request(runs, capsys):
+    words = ["fit", str(runs / "constant.csv"), str(runs / "8-1-1.csv"), "--warmup", "50", "--starts", "1"]
+    assert main([*words, "--predict", "wsd", str(runs / "cosine.csv")]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("wsd: final loss") and f"after {STEPS} steps, 90 % between" in first
+    assert rest[0].startswith("cosine: final loss") and rest[1].startswith("Of the same length and peak: constant")
+    assert any("The runs fitted determine it" in line for line in rest) and not any("tail of" in line for line in rest)
+    truth = law("fsl-simplified").predict(Plan(rates_of("wsd"), [STEPS], WARMUP), TRUTH)[0]
+    assert abs(float(first.split()[3]) / truth - 1) < 1e-3  # five times the noise of the losses fitted
+    assert main([*words, "--predict", "wsd", "--peak-lr", "0.04", "--verbose"]) == 0
+    text = capsys.readouterr().out
+    assert "peak rate is 4 times off" in text and "tail of the memory" in text
+
+
 REFUSED = {
     "no such file": (["fit", "{runs}/constant"], "did you mean constant.csv"),
     "a file twice": (["fit", "{runs}/wsd.csv", "--predict", "{runs}/wsd.csv"], "named twice"),
@@ -193,7 +209,8 @@ REFUSED = {
     "target": (["fit", "{runs}/wsd.csv", "--save", "{runs}/no/fit.json"], "--save cannot write"),
     "picture": (["fit", "{runs}/wsd.csv", "--plot", "{runs}/fit.csv"], "must name a file that ends in"),
     "one file for two": (["fit", "{runs}/wsd.csv", "--plot", "a.png", "--save", "a.png"], "which --save writes"),
-    "weight": (["fit", "{runs}/wsd.csv", "--horizon-weight", "-1"], "at least 0"),
+    "early": (["fit", "{runs}/wsd.csv", "--early", "1"], "at least 0 and below 1"),
+    "width": (["fit", "{runs}/wsd.csv", "--prior-width", "0"], "above 0"),
     "no fit": (["predict", "--fit", "{runs}/none.json", "--schedule", "wsd"], "cannot read"),
     "not a fit": (["predict", "--fit", "{runs}/wsd.csv", "--schedule-file", "{runs}/wsd.csv"], "no saved fit"),
     "both": (["predict", "--fit", "{runs}/fit.json", "--schedule", "wsd", "--schedule-file", "x"], "exactly one"),

@@ -41,6 +41,17 @@ def test_a_broken_curve_is_refused_with_its_row(change, told, row):
     assert caught.value.row == row
 
 
+def test_a_linear_warmup_rises_from_zero_to_the_first_rate():
+    """40 rows every 10 updates begin after a warmup of 100: half of its rates are missing from a constant one."""
+    step = np.arange(100, 500, 10)
+    curve = LossCurve(step, np.full(40, 3.0), lr=np.full(40, 0.2), warmup=100)
+    assert curve.plan.rates[:100].tolist() == pytest.approx([0.2 * k / 100 for k in range(100)])
+    held = LossCurve(step, np.full(40, 3.0), lr=np.full(40, 0.2), warmup=100, warmup_shape="constant")
+    # the intrinsic time of the warmup: 0.2 (0 + 1 + .. + 99)/100 and 0.2 times 100
+    assert curve.plan.intrinsic_time[0] == pytest.approx(9.9)
+    assert held.plan.intrinsic_time[0] == pytest.approx(20.0)
+
+
 def test_errors_name_the_rows_as_the_file_counts_them():
     with pytest.raises(CurveError, match="row 7: loss"):
         LossCurve(STEP, [4.0, 3.5, -1.0, 3.1], lr=RATE, rows=[3, 5, 7, 9])

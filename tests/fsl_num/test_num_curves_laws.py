@@ -169,17 +169,28 @@ def test_an_unknown_law_and_a_missing_size_are_refused():
         law("fsl-sizes").predict([0.1], GIVEN["fsl-sizes"])
 
 
-def test_a_wider_law_contains_the_simpler_ones():
-    wide = law("fsl-full")
-    for name in ("fsl", "fsl-simplified", "fsl-convolution", "fsl-full"):
-        chosen = law(name)
-        assert chosen.wider() == wide
-        theta = chosen.vector(GIVEN[name])
-        lifted = wide.lifted(chosen, theta)
-        for plan in PLANS:
-            assert wide.predict(plan, lifted) == pytest.approx(chosen.predict(plan, theta), rel=1e-14)
-    with pytest.raises(ValueError, match="does not contain"):
-        wide.lifted(law("fsl-sizes"), np.ones(9))
-    with pytest.raises(ValueError, match="does not contain"):
-        law("momentum").lifted(wide, np.ones(8))
-    assert law("momentum").wider() == law("momentum")
+def test_the_coordinates_of_the_functional_law_are_smooth_and_turn_back():
+    stream = np.random.default_rng(0)
+    plan = Plan([1e-3] * 200, np.arange(20, 201, 20))
+    for name in ("fsl", "fsl-full", "fsl-simplified", "fsl-sizes"):
+        chart = law(name).chart([plan], 3.0)
+        u = np.clip(stream.normal(size=chart.low.size), chart.low + 0.1, chart.high - 0.1)
+        theta = chart.back(u)
+        assert chart.forward(theta) == pytest.approx(u, rel=1e-9, abs=1e-9)
+        moved = [(chart.back(u + step) - chart.back(u - step)) / 2e-6 for step in 1e-6 * np.eye(u.size)]
+        assert chart.slopes(u) == pytest.approx(np.transpose(moved), rel=1e-5, abs=1e-5)  # central differences: 1e-9
+
+
+@pytest.mark.parametrize(("gamma", "kept"), [(20.0, lambda t: -np.expm1(-t)), (1e-3, lambda t: np.log1p(50 * t))])
+def test_the_memory_reaches_from_an_exponential_to_a_logarithm(gamma, kept):
+    """At the ends of gamma, the noise left of a rate that falls to 0: its shape, whatever its size."""
+    plan = Plan([0.01] * 100 + [0.0] + [0.001] * 500, np.arange(101, 602, 20))
+    held = {"L0": 1.0, "A": 0.0, "s": 1.0, "p": 2.0, "gamma": gamma}
+    c = 1.0 / gamma if gamma > 1 else 50.0
+    loss = law("fsl").predict(plan, {**held, "B": 1.0 if gamma > 1 else 1.0 / gamma, "c": c}) - 1.0
+    time = plan.intrinsic_time
+    high = kept(time) - kept(time - plan.times[100])
+    low = kept(time - plan.times[101])
+    expected = 100.0 * high + low
+    # (1 + t/20)^-20 is exp(-t) to 1.4 %, (1 - (1 + x)^-g)/g is log(1 + x) to g log(1 + x)/2 < 0.2 %
+    assert loss / loss[0] == pytest.approx(expected / expected[0], rel=0.03)

@@ -38,3 +38,17 @@ def test_a_damaged_fit_is_refused(spoil, told):
     text = fit(run("cosine"), "momentum", starts=1, intervals=False).to_json()
     with pytest.raises(ValueError, match=told):
         FitResult.from_json(spoil(text))
+
+
+def test_a_fit_saved_before_is_read_without_its_intervals():
+    found = fit(run("cosine"), "momentum", starts=1, intervals=False)
+    content = json.loads(found.to_json())
+    del content["posterior"]
+    settings = {"loss": "log-huber", "delta": 0.001, "horizon_weight": 0.0, "starts": 10, "max_rows": 1000}
+    before = {"format": "functional scaling law fit, version 1", "settings": settings, "uncertainty": {"samples": []}}
+    again = FitResult.from_json(json.dumps({**content, **before}))
+    assert again.parameters == found.parameters
+    assert again.predict(run("wsd"), None).final == found.predict(run("wsd"), None).final
+    assert any("earlier version" in note for note in again.notes)
+    with pytest.raises(ValueError, match="no intervals"):
+        again.predict(run("wsd"))

@@ -103,7 +103,7 @@ def test_the_examples_of_two_sizes_are_fitted_at_once_and_what_they_cannot_tell_
         ]  # fmt: skip
 
     found = fit(runs(["constant", "8-1-1"]), starts=2, intervals=False)
-    assert found.law.name == "fsl-sizes"
+    assert found.law.sizes
     assert "L0, D and beta cannot be identified from two sizes" in " ".join(found.report.sentences)
     scores = found.scores(runs(["wsd", "cosine"]))
     # a common exponent and noise law for both sizes: measured 0.7 % in the mean, of losses that vary by 20 %
@@ -118,7 +118,7 @@ def test_real_curves_of_two_sizes_are_fitted_at_once():
         training += [replace(each, model_size=count, name=f"{size} {each.name}") for each in known]
         tests += [replace(each, model_size=count, name=f"{size} {each.name}") for each in unseen]
     found = fit(training, starts=2)
-    assert found.law.name == "fsl-sizes"
+    assert found.law.sizes
     assert "cannot be identified from two sizes" in " ".join(found.report.sentences)
     scores = found.scores(tests).values()
     # two sizes share s, A, B and the memory, which costs a factor of two against fits of each size alone

@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
-from curves_runs import NOISY, run
+from curves_runs import NOISY, PEAK, run
 
 from fsl_num.curves.compare import compare
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.solve import Chart, Pull, Target, descend
+from fsl_num.curves.posterior import Posterior
+from fsl_num.curves.search import Residuals
+from fsl_num.curves.solve import Pull, Target, descend
 from fsl_num.curves.transfer import ENOUGH, transfer, transfer_words, usual_plans
-from fsl_num.curves.uncertainty import LEVELS, Uncertainty
+
+RESIDUALS = Residuals(1e-4, 50.0, 150)
 
 
 def test_the_usual_schedules_have_the_length_and_peak_of_the_longest_curve():
@@ -26,21 +29,19 @@ def test_what_is_not_told_of_other_schedules_is_said():
     theta = chosen.vector({"L0": 2.6, "A": 0.4, "B": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7})
     samples = np.tile(theta, (4, 1))
     samples[:, 6] = [0.1, 0.5, 0.9, 1.5]  # the exponent of the noise is not known: a low rate is not told
-    widths = transfer(chosen, NOISY, theta, Uncertainty(samples, 1e-4, 2.0 * LEVELS, 9))
+    widths = transfer(chosen, NOISY, theta, Posterior(samples, RESIDUALS, (PEAK,)))
     assert widths["cosine"] > ENOUGH > widths["constant"]
     assert "do not determine" in transfer_words(widths) and "cosine" in transfer_words(widths)
-    sure = transfer(chosen, NOISY, theta, Uncertainty(theta[None], 1e-4, 2.0 * LEVELS, 9))
+    sure = transfer(chosen, NOISY, theta, Posterior(theta[None], RESIDUALS, (PEAK,)))
     assert transfer_words(sure).startswith("The curves tell")
 
 
 def test_a_single_constant_run_is_no_basis_for_other_schedules():
-    alone = fit(run("constant", noise=5e-4), "fsl-simplified", starts=1)
+    alone = fit(run("constant", noise=5e-4), starts=1)
     assert any("do not determine the final loss" in note for note in alone.notes)
-    # the law of the noise, which a constant rate does not tell, is taken for granted by the simple form only
-    assert alone.uncertainty.law.name == "fsl-full"
-    assert np.ptp(alone.uncertainty.samples[:, alone.uncertainty.law.names.index("p")]) > 0.5
-    assert alone.uncertainty.of(alone.law).shape[1] == len(alone.law.names)
-    widths = transfer(alone.law, alone.curves, alone.theta, alone.uncertainty)
+    # a constant rate does not tell the exponent of the noise: it wanders over what is expected of it
+    assert np.ptp(alone.posterior.samples[:, alone.law.names.index("p")]) > 0.5
+    widths = transfer(alone.law, alone.curves, alone.theta, alone.posterior)
     assert widths["constant"] < ENOUGH < 0.02 < widths["cosine"]
     truth = {kind: run(kind) for kind in ("cosine", "wsd")}
     assert all(alone.predict(curve).score(curve).coverage > 0.9 for curve in truth.values())
@@ -49,7 +50,7 @@ def test_a_single_constant_run_is_no_basis_for_other_schedules():
 def test_springs_hold_what_the_curves_do_not_tell():
     chosen, plan = law("momentum"), Plan([0.1] * 60, np.arange(5, 61))
     seen = chosen.predict(plan, [2.0, 0.5, 0.3, 0.5, 0.8])  # a constant rate: neither C nor the decay acts
-    bound, chart = chosen.bind([plan]), Chart(chosen, *chosen.bounds([plan]))
+    bound, chart = chosen.bind([plan]), chosen.chart([plan])
     start = np.array([1.0, 1.0, 0.1, 0.3, 0.7])
     centre = chart.forward(np.array([5.0, 3.0, 0.7, 2.0, 0.95]))
     weak = descend(bound, Target(seen, np.ones(seen.size)), chart, start, pull=Pull(centre, np.full(5, 1e-12)))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fsl_num.curves.laws.chart import Chart
 from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.validation import Array, real_number
 
@@ -104,18 +105,9 @@ class Law(ABC):
             np.array([parameter.upper for parameter in self.parameters]),
         )
 
-    def wider(self) -> Law:
-        """Return the widest law of the family: what this one assumes is free there. Default: the law itself."""
-        return self
-
-    def lifted(self, law: Law, theta: Array) -> Array:
-        """Return the parameters of this law with which it equals ``law``, one that it contains, with ``theta``.
-
-        Raises ValueError where it has parameters of which ``law`` says nothing.
-        """
-        if law.names != self.names:
-            raise ValueError(f"the law {self.name!r} does not contain the law {law.name!r}")
-        return theta
+    def chart(self, plans: Sequence[Plan], level: float = 1.0) -> Chart:
+        """Return the coordinates in which a fit to these plans moves; ``level``: a loss of theirs."""
+        return Chart(self.parameters, *self.bounds(plans))
 
     @property
     def size_term(self) -> tuple[str, ...]:

@@ -19,13 +19,15 @@ size enters as D M^-(s beta).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar, Final
 
 import numpy as np
 
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear, power
+from fsl_num.curves.laws.chart import Chart
 from fsl_num.curves.laws.memory import Memory, changes, mode_rates, power_memory
 from fsl_num.curves.laws.shared import (
     FASTEST,
@@ -39,7 +41,9 @@ from fsl_num.curves.laws.shared import (
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
-AMPLITUDE = Parameter("p", "p", "1", "how the noise grows with the learning rate; 1 in the paper", 0.05, 2.5)
+AMPLITUDE = Parameter(
+    "p", "p", "1", "how the noise grows with the learning rate; 1 in the paper", 0.05, 2.5, scale="log"
+)
 
 
 @dataclass(frozen=True)
@@ -97,22 +101,6 @@ class FunctionalLaw(Law):
             found.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
         return tuple(found)
 
-    def wider(self) -> Law:
-        """The law with a free amplitude and noise from the signal: the simpler forms set p = 1 and E = 0."""
-        return replace(self, free_amplitude=True, signal_noise=True)
-
-    def lifted(self, law: Law, theta: Array) -> Array:
-        """The parameters of a simpler form in this one: p = 1 and E = 0 where it has none.
-
-        >>> simple, full = FunctionalLaw(free_amplitude=False), FunctionalLaw(signal_noise=True)
-        >>> full.lifted(simple, np.array([2.0, 0.4, 0.3, 0.5, 60.0, 0.6])).tolist()
-        [2.0, 0.4, 0.3, 0.0, 0.5, 60.0, 0.6, 1.0]
-        """
-        known = {"p": 1.0, "E": 0.0, **dict(zip(law.names, theta, strict=True))}
-        if not isinstance(law, FunctionalLaw) or set(known) - {"p", "E"} - set(self.names):
-            raise ValueError(f"the law {self.name!r} does not contain the law {law.name!r}")
-        return np.array([known[name] for name in self.names])
-
     @property
     def size_term(self) -> tuple[str, ...]:
         """L0, its coefficient and its exponent."""
@@ -121,6 +109,10 @@ class FunctionalLaw(Law):
     def bounds(self, plans: Sequence[Plan]) -> tuple[Array, Array]:
         """The bounds of the parameters; those of c from the length of the plans and their largest rate."""
         return memory_bounds(self.parameters, plans)
+
+    def chart(self, plans: Sequence[Plan], level: float = 1.0) -> Chart:
+        """The coordinates in which the theory's expectations are independent: :data:`EXPECTED`."""
+        return NoiseChart(self, plans, level)
 
     def start_grid(self, plans: Sequence[Plan]) -> Array:
         """Ten starts: three memory times and shapes, three exponents of the signal."""
@@ -154,6 +146,102 @@ class FunctionalLaw(Law):
             return x, slopes
 
         return Bound(columns, count)
+
+
+EXPECTED: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
+    {
+        "p": (0.0, 0.3),
+        "E": (0.0, 0.3),
+        "s": (float(np.log(0.5)), 0.7),
+        "gamma": (float(np.log(0.5)), 0.8),
+        "c": (float(np.log(150.0)), 2.0),
+        "B": (float(np.log(0.05)), 1.0),
+    }
+)
+"""Mean and standard deviation that are expected of the coordinates of :class:`NoiseChart`.
+
+The means are those of the theory where it has one: p = 1, gamma = 1 - 1/beta about 1/2. The widths were chosen over
+families of training runs; where curves determine a coordinate they do not matter.
+"""
+
+_SHARES = (-14.0, 3.0)  # of the logarithm of the noise over the loss: from a millionth to twenty times
+_MOST_SIGNAL = 1e3  # of E/B
+
+
+class NoiseChart(Chart):
+    """Coordinates of the functional law that curves determine one by one.
+
+    In the place of B stands the logarithm of the noise that the largest rate leaves after the longest of the plans, as
+    a share of ``level``: it stays finite where the memory becomes logarithmic (gamma to 0, B to infinity). In the place
+    of c stands the logarithm of c (1 + gamma) T: it stays finite where the memory becomes exponential (gamma to
+    infinity, c to 0). In the place of E stands E/B.
+
+    >>> law = FunctionalLaw(signal_noise=True)
+    >>> chart = law.chart([Plan([0.1] * 9)], 3.0)
+    >>> theta = np.array([2.0, 0.5, 0.1, 0.02, 0.5, 30.0, 0.6, 0.8])
+    >>> chart.back(chart.forward(theta)).round(12).tolist() == theta.tolist()
+    True
+    """
+
+    def __init__(self, law: FunctionalLaw, plans: Sequence[Plan], level: float) -> None:
+        super().__init__(law.parameters, *law.bounds(plans))
+        place = {name: index for index, name in enumerate(law.names)}
+        self.noise, self.speed, self.gamma = place["B"], place["c"], place["gamma"]
+        self.signal, self.power = place.get("E"), place.get("p")
+        self.longest = max(float(plan.times[-1]) for plan in plans)
+        self.log_peak = float(np.log(max(plan.peak for plan in plans) / law.reference_rate))
+        self.level = level
+        self.low[self.speed] += np.log(self.longest)
+        self.high[self.speed] += np.log(self.longest) + np.log1p(law.parameters[self.gamma].upper)
+        self.low[self.noise], self.high[self.noise] = _SHARES
+        if self.signal is not None:
+            self.high[self.signal] = _MOST_SIGNAL
+        for name, (mean, deviation) in EXPECTED.items():
+            if name in place:
+                self.centre[place[name]], self.width[place[name]] = mean, deviation
+
+    def _remembered(self, speed: float, gamma: float) -> tuple[float, float, float]:
+        """1 - (1 + cT)^-gamma and its derivatives by c and gamma."""
+        base = float(np.log1p(speed * self.longest))
+        lost = float(np.exp(-gamma * base))
+        return -float(np.expm1(-gamma * base)), gamma * self.longest * lost / (1 + speed * self.longest), base * lost
+
+    def forward(self, theta: Array) -> Array:
+        """Return the coordinates of parameters."""
+        u = super().forward(theta)
+        power = self.log_peak * (1.0 if self.power is None else theta[self.power])
+        kept = self._remembered(theta[self.speed], theta[self.gamma])[0]
+        u[self.noise] = np.log(max(theta[self.noise] * kept / self.level, 1e-300)) + power
+        u[self.speed] += np.log1p(theta[self.gamma]) + np.log(self.longest)
+        if self.signal is not None:
+            u[self.signal] = min(theta[self.signal] / max(theta[self.noise], 1e-300), self.high[self.signal])
+        return u
+
+    def back(self, u: Array) -> Array:
+        """Return the parameters at coordinates."""
+        theta = super().back(u)
+        theta[self.speed] /= self.longest * (1.0 + theta[self.gamma])
+        power = self.log_peak * (1.0 if self.power is None else theta[self.power])
+        kept = self._remembered(theta[self.speed], theta[self.gamma])[0]
+        theta[self.noise] = self.level * np.exp(u[self.noise] - power) / kept
+        if self.signal is not None:
+            theta[self.signal] = u[self.signal] * theta[self.noise]
+        return theta
+
+    def slopes(self, u: Array) -> Array:
+        """Return d parameter/d coordinate, shape (parameters, coordinates)."""
+        theta, found = self.back(u), super().slopes(u)
+        c, gamma, noise = theta[self.speed], theta[self.gamma], theta[self.noise]
+        kept, by_speed, by_gamma = self._remembered(c, gamma)
+        found[self.speed, self.speed], found[self.speed, self.gamma] = c, -c * gamma / (1.0 + gamma)
+        found[self.noise] = -noise / kept * (by_speed * found[self.speed] + by_gamma * found[self.gamma])
+        found[self.noise, self.noise] = noise
+        if self.power is not None:
+            found[self.noise, self.power] = -noise * self.log_peak * theta[self.power]
+        if self.signal is not None:
+            found[self.signal] = u[self.signal] * found[self.noise]
+            found[self.signal, self.signal] = noise
+        return found
 
 
 class _Part:

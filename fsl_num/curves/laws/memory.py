@@ -33,7 +33,7 @@ DETAILS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 _JUMP = 0.01  # of the peak: a larger change is a jump
 _WIDTH = 32  # groups in one row of the table
 _TABLE = 4_000_000  # numbers kept, 32 MB
-_SPACING = 0.4  # of log mu: the trapezoidal rule errs by |Gamma(g + 2 pi i/h)|/Gamma(g), below 1e-6 for g <= 5
+_SPACING = 0.25  # of log mu: the trapezoidal rule errs by |Gamma(g + 2 pi i/h)|/Gamma(g), below 2e-6 for g <= 20
 _SLOWEST = 1e-6  # in units of 1/T: what is left out below it is a millionth of the memory
 _LAST = 36.0  # exp(-36) of the average lies above
 
@@ -107,7 +107,7 @@ def mode_rates(plans: Any, fastest: float) -> Array:
     """Return the rates mu that stand for every memory with c up to ``fastest`` over the length of the plans.
 
     >>> mode_rates([Plan([0.1] * 10)], 100.0).size
-    57
+    90
     """
     longest = max(float(plan.times[-1]) for plan in plans)
     low, high = np.log(_SLOWEST / longest), np.log(_LAST * fastest)

@@ -22,7 +22,7 @@ SIGNAL_EXPONENT: Final = Parameter(
 SPEED: Final = Parameter(
     "c", "c", "1/intrinsic time", "how fast noise begins to be forgotten", 0.0, np.inf, scale="log"
 )
-GAMMA: Final = Parameter("gamma", r"\gamma", "1", "tail of the memory, 1 - 1/beta", 0.02, 5.0, scale="log")
+GAMMA: Final = Parameter("gamma", r"\gamma", "1", "tail of the memory, 1 - 1/beta", 0.001, 20.0, scale="log")
 
 
 def memory_bounds(parameters: Sequence[Parameter], plans: Sequence[Plan], speed: str = "c") -> tuple[Array, Array]:

@@ -1,0 +1,116 @@
+"""A run under way: where it ends, when it reaches a loss, what decaying now would give, whether it is on track."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.curves.curve import CurveError, LossCurve
+from fsl_num.curves.fit import fit
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.predict import Prediction
+from fsl_num.curves.result import FitResult
+from fsl_num.results import Result
+from fsl_num.schedules import step_rates
+from fsl_num.validation import whole_size
+
+ENDINGS: Final = ("hold", "decay now", "decay late")
+"""How the rest of the run may go: the last rate held, a linear decay to 0 from now on, and one over the last fifth of
+the run."""
+
+_LATE = 0.2
+_HIDDEN = 0.75  # of the rows after warmup are fitted to see whether the rest was as expected
+_ROWS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast(Result):
+    """The predictions of a run's end by the name of its ending, the one asked for first.
+
+    ``fitted``: the fit to the run so far and to the others. ``last``: the last step of the run. ``surprise``: the error
+    of what the first three quarters of the run predict of its last rows, in half-widths of the 90 % interval; above 1
+    it is off track, nan where the run is too short to tell.
+    """
+
+    fitted: FitResult
+    predictions: Mapping[str, Prediction]
+    last: int
+    surprise: float
+
+    @property
+    def main(self) -> Prediction:
+        """The ending that was asked for."""
+        return next(iter(self.predictions.values()))
+
+    def reaches(self, target: float) -> dict[str, int | None]:
+        """Return for each ending the first predicted step with a loss of at most ``target``, or None."""
+        found: dict[str, int | None] = {}
+        for name, prediction in self.predictions.items():
+            low = np.flatnonzero(prediction.loss <= target)
+            found[name] = int(prediction.step[low[0]]) if low.size else None
+        return found
+
+
+def continued(run: Plan, steps: int, ending: str) -> Plan:
+    """Return the plan of a run with its rates so far and an ``ending`` up to ``steps`` updates.
+
+    ``ending``: one of :data:`ENDINGS`, or a named schedule without parameters, which then stands for the whole run.
+
+    >>> continued(Plan([0.1, 0.1]), 4, "decay now").rates.round(3).tolist()
+    [0.1, 0.1, 0.1, 0.05]
+    """
+    done = run.rates.size
+    total = int(whole_size("steps", steps, infinite=False))
+    if total <= done:
+        raise ValueError(f"the run has {done} updates already: forecast to more than that, not to {total}")
+    k, last = np.arange(done, total), float(run.rates[-1])
+    if ending in ENDINGS:
+        begin = {"hold": total, "decay now": done, "decay late": max(done, int(total * (1 - _LATE)))}[ending]
+        rest = last * np.minimum(1.0, (total - k) / max(total - begin, 1))
+    else:
+        rest = step_rates(ending, peak=run.peak, steps=total, warmup=min(run.warmup, total - 1))[done:]
+    recorded = np.unique(np.linspace(done, total, min(_ROWS, total - done + 1)).astype(np.int64))
+    batches = np.broadcast_to(run.batch_sizes, run.rates.shape)
+    batches = np.concatenate([batches, np.full(total - done, batches[-1])])
+    return Plan(np.concatenate([run.rates, rest]), recorded, run.warmup, batches, run.model_size, ending)
+
+
+def forecast(
+    run: LossCurve, steps: int, ending: str = "hold", others: Sequence[LossCurve] = (), **settings: Any
+) -> Forecast:
+    """Return the :class:`Forecast` of a run to ``steps`` updates.
+
+    ``ending``: how it is meant to go on, see :func:`continued`; the others of :data:`ENDINGS` come along. ``others``:
+    runs that are fitted too, which tell what a falling rate does. ``settings``: those of
+    :func:`fsl_num.curves.fit.fit`. Every prediction is conditioned on the last losses of the run. Raises ValueError
+    where the run is longer already.
+
+    >>> from fsl_num.curves.laws import law
+    >>> plan = Plan([0.01] * 400, range(20, 401, 5))
+    >>> loss = law("momentum").predict(plan, [2.0, 0.3, 0.5, 0.5, 0.95])
+    >>> found = forecast(LossCurve(plan.recorded, loss, schedule=plan), 800)
+    >>> list(found.predictions), bool(found.main.final < loss[-1])
+    (['hold', 'decay now', 'decay late'], True)
+    """
+    endings = list(dict.fromkeys([ending, *ENDINGS]))
+    plans = {name: continued(run.plan, steps, name) for name in endings}
+    fitted = fit([run, *others], **settings)
+    predictions = {name: fitted.predict(plan, after=run) for name, plan in plans.items()}
+    return Forecast(fitted, predictions, int(run.plan.recorded[-1]), _surprise(run, others, settings))
+
+
+def _surprise(run: LossCurve, others: Sequence[LossCurve], settings: Mapping[str, Any]) -> float:
+    steps = run.plan.recorded
+    cut = int(np.quantile(steps, _HIDDEN))
+    try:
+        before = fit([run.between_steps(0, cut), *others], **settings)
+    except CurveError:  # too few rows for the law
+        return float("nan")
+    found = before.predict(run.between_steps(cut + 1, int(steps[-1])))
+    if found.upper is None:
+        return float("nan")
+    error = np.log(run.between_steps(cut + 1, int(steps[-1])).observed / found.loss)
+    return float(np.median(np.abs(error) / np.log(found.upper / found.loss)))

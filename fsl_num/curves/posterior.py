@@ -1,0 +1,144 @@
+r"""What the curves leave open: draws of the parameters, and what the law itself may miss.
+
+The spread of a prediction at one row is, in units of log loss,
+
+    spread^2 = parameters^2 + discrepancy^2 + noise^2.
+
+The parameters are drawn from their posterior: the law is fitted again to its own losses with noise added and to
+expectations that are drawn as well (randomise, then optimise), which is exact for a linear law and follows a bent one.
+The noise that is added has the size and the autocorrelation of the residuals. Parameters of which neither the curves
+nor the theory say anything wander over their range: the prediction of a schedule that needs them is then wide.
+
+No law is exact. The discrepancy is what fits to some runs of a family err on its other runs beyond the parameters; its
+size was measured over families of runs, each time without the family that it was scored on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from fsl_num.curves.laws.base import Law
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.search import Residuals, Task
+from fsl_num.curves.sizes import respread
+from fsl_num.curves.solve import Pull, Target, descend
+from fsl_num.validation import Array
+
+MISFIT: Final = 1e-7
+"""What the law misses, as the variance of log loss by which each curve fitted is off as a whole, all its rows alike."""
+
+DISCREPANCY: Final = 8e-4
+"""The standard deviation of what the law misses on other curves beyond that, of log loss, within the intrinsic time of
+the curves fitted; beyond it, it grows in proportion."""
+
+OTHER_PEAK: Final = 0.015
+"""The same for a peak rate e times larger or smaller than all peaks fitted, of log loss; in proportion to the log."""
+
+OWN_NOISE: Final = 1.3
+"""The noise of rows that were not fitted, in units of that of the residuals of the fit."""
+
+_DRAWS = 24
+_STEPS = 15  # of a descent that starts at the fit
+_SETTLED = 1e-2  # a share of the objective of a draw, which is of the order of one half a parameter
+_RANGE = 0.25  # of a parameter: its standard deviation where nothing is known
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What intervals are made of.
+
+    ``samples``: parameters, shape (draws, parameters). ``residuals``: what those of the fit say. ``peaks``: the peak
+    rates of the curves fitted. ``scatter``: where the rows fitted are averages, the spread of single rows about them,
+    of log loss; else 0.
+    """
+
+    samples: Array
+    residuals: Residuals
+    peaks: tuple[float, ...]
+    scatter: float = 0.0
+
+    def other_peak(self, plan: Plan) -> float:
+        """Return |log(peak of the plan/nearest peak fitted)|, 0 for a peak between those fitted.
+
+        >>> round(Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (0.1, 0.2)).other_peak(Plan([0.4])), 3)
+        0.693
+        """
+        peak = plan.peak
+        return max(float(np.log(peak / max(self.peaks))), float(np.log(min(self.peaks) / peak)), 0.0)
+
+    def parameters(self, law: Law, plan: Plan, theta: Array) -> Array:
+        """Return the spread that the parameters leave at the recorded steps, of log loss."""
+        bound = law.bind([plan], "coarse")  # of a spread three digits are plenty
+        centre = np.log(bound(theta)[0])
+        moved = np.stack([np.log(np.maximum(bound(sample)[0], 1e-12)) for sample in self.samples]) - centre
+        return np.asarray(np.sqrt((moved**2).mean(axis=0)))
+
+    def spread(self, law: Law, plan: Plan, theta: Array, reach: float) -> Array:
+        """Return the standard deviation of the law's error at the recorded steps, without the noise of single rows."""
+        missed = DISCREPANCY * np.maximum(plan.intrinsic_time / reach, 1.0)
+        other = OTHER_PEAK * self.other_peak(plan)
+        return np.asarray(np.sqrt(self.parameters(law, plan, theta) ** 2 + missed**2 + other**2))
+
+    def half_width(self, spread: Array, level: float) -> Array:
+        """Return the half-width of an interval of ``level`` for single rows, of log loss, from :meth:`spread`.
+
+        >>> given = Posterior(np.zeros((1, 1)), Residuals(1e-9, 9, 9), (0.1,))
+        >>> given.half_width(np.array([0.1]), 0.9).round(3).tolist()
+        [0.164]
+        """
+        from scipy.special import ndtri
+
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must lie in (0, 1), as in 0.9 for 90 %, got {level!r}")
+        whole = np.sqrt(spread**2 + (OWN_NOISE * self.residuals.noise) ** 2 + self.scatter**2)
+        return np.asarray(float(ndtri(0.5 + 0.5 * level)) * whole)
+
+
+def draw(fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count: int = _DRAWS) -> Array:
+    """Return draws of the parameters, shape (count, parameters), deterministic for given arguments.
+
+    ``fitted``: the law bound to few rows, of which as much is known as the ``residuals`` of the fit to all of them say.
+    """
+    stream = np.random.default_rng(seed)
+    values = fitted.bound(theta)[0]
+    weights = fitted.target.influence(np.log(fitted.target.observed) - np.log(values))
+    # of one unit of weight, so that all rows together say as much as the independent ones among the residuals
+    spread = np.sqrt((residuals.dispersion / residuals.rows + MISFIT / residuals.curves) * weights.sum())
+    centre, width = fitted.chart.forward(theta), _widths(fitted, theta)
+    samples = []
+    for moved in _directions(count, theta.size, stream):
+        noise = stream.normal(size=values.size) * spread / np.sqrt(np.maximum(weights, 1e-12 * weights.max()))
+        again = Target(values * np.exp(noise), weights, "log-squares")
+        pull = Pull(centre + width * moved, (spread / width) ** 2)
+        samples.append(
+            descend(fitted.bound, again, fitted.chart, theta, _STEPS, pull=pull, settled_below=_SETTLED).theta
+        )
+    return respread(fitted.law, np.array(samples), fitted.plans, stream)
+
+
+def _widths(fitted: Task, theta: Array) -> Array:
+    """How far each coordinate may be off where the curves say nothing: as expected, else a quarter of its range.
+
+    The range of a linear parameter is that over which its term grows from nothing to the whole loss. What moves nothing
+    is left where it is.
+    """
+    x = fitted.bound.columns(theta[fitted.law.linear_count :])[0]
+    span, size = fitted.chart.high - fitted.chart.low, np.abs(x).max(axis=0)
+    span[: size.size] = np.where(size > 0.0, fitted.target.observed.max() / np.maximum(size, 1e-300), 1e-6)
+    expected = fitted.widening * fitted.chart.width
+    return np.where(np.isfinite(expected), expected, _RANGE * span)
+
+
+def _directions(count: int, size: int, stream: np.random.Generator) -> Array:
+    """Return vectors of ``size`` normal numbers, orthogonal in each group of ``size`` of them.
+
+    So a few of them already reach into every direction as far as many independent ones would on average.
+    """
+    frames = []
+    for _ in range(-(-count // size)):
+        frame, upper = np.linalg.qr(stream.normal(size=(size, size)))
+        frames.append(frame * np.sign(np.diag(upper)) * np.sqrt(size))
+    return np.concatenate(frames)[:count]
