@@ -74,6 +74,7 @@ COMMAND_EXAMPLES: Final = MappingProxyType(
         "figure": "ladder --quick --out ladder.png",
         "fit": "run.csv --warmup 200 --save fit.json --plot fit.png",
         "predict": "--fit fit.json --schedule wsd --peak-lr 0.003 --steps 16000 --warmup 200",
+        "forecast": "run.csv --to 50000 --target 2.9 --plot forecast.png",
         "compare": "run.csv --predict other.csv --laws fsl multi-power",
     }
 )
