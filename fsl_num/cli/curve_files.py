@@ -150,18 +150,21 @@ def _joined(path: str) -> list[str]:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """The paths without the folder that all share, and without their endings where names stay apart.
+    """The ends of paths, as short as keeps them apart, and without their endings where that does.
 
-    >>> short_names(["runs/25M/cosine.csv", "runs/100M/cosine.csv"])
-    ['25M/cosine', '100M/cosine']
+    >>> short_names(["runs/25M/cosine.csv", "runs/100M/cosine.csv"]), short_names(["a/run.csv", "b/other.csv"])
+    (['25M/cosine', '100M/cosine'], ['run', 'other'])
     """
     parts = [PurePath(path).parts for path in paths]
-    shared = 0
-    while min(map(len, parts)) > shared + 1 and len({each[shared] for each in parts}) == 1:
-        shared += 1
-    names = [PurePath(*each[shared:]).as_posix() for each in parts]
-    bare = [PurePath(name).with_suffix("").as_posix() if PurePath(name).name else name for name in names]
-    return bare if len(set(bare)) == len(bare) else names
+    longest = max(map(len, parts))
+    names = list(paths)
+    for count in range(1, longest + 1):
+        last = [PurePath(*each[-count:]).as_posix() for each in parts]
+        bare = [PurePath(name).with_suffix("").as_posix() if PurePath(name).name else name for name in last]
+        for names in (bare, last):
+            if len(set(names)) == len(names):
+                return names
+    return names
 
 
 def _columns(text: str | None) -> dict[str, Any] | None:
