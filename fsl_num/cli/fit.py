@@ -24,7 +24,7 @@ from fsl_num.cli.options import (
     schedule_options,
     whole,
 )
-from fsl_num.cli.output import PICTURES, Outputs, progress_bar, show, show_json
+from fsl_num.cli.output import PICTURES, Outputs, progress_bar, show_json
 from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_two_rates, refuse_unused
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ def run_predict(arguments: Arguments) -> int:
 
 
 def run_compare(arguments: Arguments) -> int:
-    """Fit every law, score it on the runs to predict, print the table."""
+    """Fit every law, score it on the runs to predict, draw, print the table."""
+    inputs = {"TRAIN": files_of(arguments.train), "--predict": files_of(arguments.predict)}
+    outputs = Outputs({"--plot": arguments.plot}, inputs=inputs, json=arguments.json)
     level = level_of(arguments)
     fitted, predicted = read_files(arguments, arguments.train, arguments.predict)
     train, test = list(fitted.values()), list(predicted.values())
@@ -103,11 +105,13 @@ def run_compare(arguments: Arguments) -> int:
     with refused(), _progress("law") as progress:
         laws = arguments.laws or COMPARED
         result = compare(train, test, laws, level=level, progress=progress, **fit_settings(arguments))
+    if result.fits:
+        outputs.draw("--plot", lambda: result.plot().figure)
     if arguments.json:
         paths = {curve.name: path for path, curve in predicted.items()}
         show_json(report.comparison_json(result, paths))
     else:
-        show(*report.comparison_text(result, [curve.name for curve in test], level))
+        outputs.show(*report.comparison_text(result, [curve.name for curve in test], level))
     return 0 if result.fits else 1
 
 
@@ -270,6 +274,7 @@ COMMANDS = {
             Option("--predict", several=True, required=True, metavar="TEST...", help="files of the runs to predict"),
             Option("--laws", several=True, type=_LAWS, help="the laws to compare"),
             *fit_options(),
+            Option("--plot", metavar="FILE", help=f"draw the errors run by run ({', '.join(PICTURES)})"),
             json_option(),
         ],
         "Fit each law to the training runs (files TRAIN) and score it on the others, side by side.",

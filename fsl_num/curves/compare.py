@@ -35,6 +35,16 @@ class Comparison:
         """The mean score of each law over the test curves."""
         return {name: mean_score(scores.values()) for name, scores in self.scores.items()}
 
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the root mean square error of every law on every run; return the axes (needs matplotlib).
+
+        >>> callable(Comparison.plot)
+        True
+        """
+        from fsl_num.curves.pictures import draw_comparison
+
+        return draw_comparison(self, axes)
+
     def table(self) -> str:
         """Return the mean scores as a table in plain text, one law a line."""
         return table(self.means)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from fsl_num.curves.compare import Comparison
     from fsl_num.curves.curve import LossCurve
 
 
@@ -89,7 +90,7 @@ def draw_forecast(curve: LossCurve, forecast: Any, axes: Any = None) -> Any:
     True
     """
     axes = new_axes() if axes is None else axes
-    axes.plot(curve.step, curve.loss, ".", markersize=3, color="0.4", label=curve.name)
+    axes.plot(curve.step, curve.loss, ".", markersize=3, color="0.4", label=as_drawn(curve.name))
     for index, (name, found) in enumerate(forecast.predictions.items()):
         axes.plot(found.step, found.loss, color=f"C{index}", linewidth=1.4, label=f"{name}: {found.final:.4f}")
         if found.lower is not None:
@@ -99,4 +100,28 @@ def draw_forecast(curve: LossCurve, forecast: Any, axes: Any = None) -> Any:
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
     axes.legend(loc="upper right", fontsize="small")
+    return axes
+
+
+def draw_comparison(comparison: Comparison, axes: Any = None) -> Any:
+    """Draw the root mean square error of every law on every run, and its mean as a line; return the axes.
+
+    >>> callable(draw_comparison)
+    True
+    """
+    axes = new_axes() if axes is None else axes
+    means = sorted(comparison.means.items(), key=lambda pair: pair[1].rmse)
+    for index, (law, mean) in enumerate(means):
+        errors = {run: score.rmse for run, score in comparison.scores[law].items()}
+        places = [place + 0.8 * (index + 0.5) / len(means) - 0.4 for place in range(len(errors))]
+        label = f"{law}: {mean.rmse:.2g}"
+        axes.plot(list(errors.values()), places, "o", markersize=4, color=f"C{index}", label=label)
+        axes.axvline(mean.rmse, color=f"C{index}", linewidth=0.8, alpha=0.6)
+    runs = list(next(iter(comparison.scores.values()), {}))
+    axes.set_yticks(range(len(runs)), [as_drawn(run) for run in runs])
+    axes.set_ylim(len(runs) - 0.5, -0.5)
+    axes.set_xscale("log")
+    axes.set_xlabel("root mean square error of the predicted loss")
+    axes.grid(axis="x", which="both", linewidth=0.3)
+    axes.legend(fontsize="small")
     return axes

@@ -142,8 +142,10 @@ def test_laws_are_compared(runs, capsys):
     words = ["compare", str(runs / "constant.csv"), str(runs / "8-1-1.csv"), "--predict", str(runs / "wsd.csv"),
              str(runs / "cosine.csv"), "--warmup", "50", "--laws", "fsl-simplified", "momentum", "chinchilla",
              "--no-intervals", "--starts", "3"]  # fmt: skip
-    assert main([*words, "--json"]) == 0
+    assert main([*words, "--json", "--plot", str(runs / "laws.svg")]) == 0
     found = {row["law"]: row for row in json.loads(capsys.readouterr().out)["laws"]}
+    drawn = (runs / "laws.svg").read_text()
+    assert all(f"<!-- {law}: {row['mean']['rmse']:.2g} -->" in drawn for law, row in found.items() if row["mean"])
     # the law that made the runs predicts them best, and without sizes there is no law of sizes
     assert found["fsl-simplified"]["mean"]["rmse"] < found["momentum"]["mean"]["rmse"]
     assert found["chinchilla"]["mean"] is None and "model size" in found["chinchilla"]["reason"]
