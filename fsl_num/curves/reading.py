@@ -157,7 +157,7 @@ def _located(paths: Sequence[Any]) -> Iterator[None]:
 
 def _logs_in(folder: Path) -> dict[str, list[Table]]:
     """The tables of the files of a folder that hold a loss or a learning rate, by the names of the files."""
-    files = list(islice((each for each in sorted(folder.rglob("*")) if each.is_file()), MOST_FILES + 1))
+    files = sorted(islice((each for each in folder.rglob("*") if each.is_file()), MOST_FILES + 1))
     if len(files) > MOST_FILES:
         raise CurveError(f"{folder}: a folder of more than {MOST_FILES} files; give those of the runs")
     logs = {}

@@ -33,10 +33,16 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+def interruptible():
+    """Let SIGINT interrupt: a shell has processes in the background ignore it, and their children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def process(words, **more):
     environment = os.environ | {"PYTHONPATH": ROOT} | more.pop("env", {})
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
-    return subprocess.Popen([sys.executable, "-m", "fsl_num", *words], text=True, env=environment, **pipes)
+    command = [sys.executable, "-m", "fsl_num", *words]
+    return subprocess.Popen(command, text=True, env=environment, preexec_fn=interruptible, **pipes)
 
 
 def ended(words, **more):
@@ -62,8 +68,8 @@ def ended(words, **more):
         ([*SOLVE, "--csv", "-", "--plot", "-"], "both need standard output"),
         (["fit", "run.csv", "link", *FIT], "'link' is named twice"),
         (["fit", "", *FIT], "a file has an empty name"),
-        (["fit", "/", *FIT], "is a directory"),
-        (["fit", "/", "run.csv", *FIT], "is a directory"),
+        (["fit", "/", *FIT], "a folder of more than 1000 files"),
+        (["fit", "/", "run.csv", *FIT], "a folder of more than 1000 files"),
     ],
     ids=lambda value: " ".join(value[-4:]) if isinstance(value, list) else "",
 )

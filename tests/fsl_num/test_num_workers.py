@@ -99,7 +99,12 @@ def test_busy_processes_end_with_their_maker(number, tmp_path):
     (tmp_path / "parent.py").write_text(PARENT, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "parent.py")]
     environment = os.environ | {"PYTHONPATH": os.getcwd()}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+
+    def interruptible():  # what a shell runs in the background ignores SIGINT, and its children inherit that
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(command, env=environment, preexec_fn=interruptible, **pipes) as run:
         workers = [int(word) for word in run.stdout.readline().split()]
         assert workers and all(map(lives, workers))
         run.send_signal(getattr(signal, number))

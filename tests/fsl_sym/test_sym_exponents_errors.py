@@ -68,13 +68,16 @@ def test_a_float_as_a_range_is_refused():
         (M ** -sqrt(2) + 1 / D, r"the exponent -sqrt\(2\) is not a rational function"),
         (b / M + 1 / D, "the coefficient b is not known to be positive.*declare the symbol positive"),
         (oo * M, "the coefficient oo is not known to be positive"),
-        (nan, "the coefficient nan is not known to be positive"),
         (I * M + D, "the coefficient I is not known to be positive"),
         (0, "the coefficient 0 is not known to be positive"),
     ],
 )
 def test_a_law_without_growth_order_is_refused(loss, text):
     refused(ValueError, text, loss, (M, D, r) if loss != 0 and r in getattr(loss, "free_symbols", ()) else (M, D))
+
+
+def test_what_is_no_number_is_no_law():
+    refused(TypeError, "nan is no number", nan, (M, D))
 
 
 def test_a_sum_under_a_power_of_unknown_sign_is_refused():
