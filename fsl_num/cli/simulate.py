@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         show_json(curve.as_dict())
     else:
-        outputs.show(*report.risk_text(curve), width=100)
+        outputs.show(*report.risk_text(curve))
     return 0
 
 

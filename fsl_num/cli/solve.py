@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         show_json(report.loss_json(solution))
     else:
-        outputs.show(*report.loss_text(solution), width=100)
+        outputs.show(*report.loss_text(solution))
     return 0
 
 

@@ -121,7 +121,7 @@ DAMAGE = {
     "reach": lambda saved: saved.update(reach=10**400),
     "objective": lambda saved: saved.pop("objective"),
     "notes": lambda saved: saved.update(notes="text"),
-    "uncertainty": lambda saved: saved.update(uncertainty={"samples": [["x"]]}),
+    "posterior": lambda saved: saved.update(posterior={"samples": [["x"]]}),
 }
 
 

@@ -56,14 +56,14 @@ def ended(words, **more):
         (["fit", "run.csv", *FIT, "--save", "link"], "which TRAIN reads"),
         (["fit", "run.csv", *FIT, "--save", "hard"], "which TRAIN reads"),
         (["fit", "run.csv", *FIT, "--save", "same.png", "--plot", "./same.png"], "which --save writes"),
-        (["verify", "approximation-error", "--json", "a.out", "--html", "./a.out"], "which --json writes"),
+        (["verify", "approximation-error", "--report", "a.out", "--html", "./a.out"], "which --report writes"),
         ([*SOLVE[:-2], "--times", "times", "--csv", "times"], "which --times reads"),
         ([*SOLVE, "--csv", "-", "--json"], "--csv - and --json both need standard output"),
         ([*SOLVE, "--csv", "-", "--plot", "-"], "both need standard output"),
         (["fit", "run.csv", "link", *FIT], "'link' is named twice"),
         (["fit", "", *FIT], "a file has an empty name"),
-        (["fit", "/", *FIT], "is a directory"),
-        (["fit", "/", "run.csv", *FIT], "is a directory"),
+        (["fit", "/", *FIT], "a folder of more than"),
+        (["fit", "/", "run.csv", *FIT], "a folder of more than"),
     ],
     ids=lambda value: " ".join(value[-4:]) if isinstance(value, list) else "",
 )
@@ -127,7 +127,7 @@ def test_outputs_go_through_pipes_and_devices(here):
     [
         [*SOLVE, "--csv", "written"],
         ["fit", "run.csv", *FIT, "--save", "written"],
-        ["verify", "approximation-error", "--jobs", "1", "--json", "written"],
+        ["verify", "approximation-error", "--jobs", "1", "--report", "written"],
         ["simulate", *SOLVE[1:11], "--peak-lr", ".1", "--steps", "9", "--exact", "--csv", "written"],
     ],
     ids=lambda words: words[0],
@@ -200,7 +200,7 @@ def lives(pid):
     ("number", "status", "said"), [("SIGTERM", 143, "fsl: terminated\n"), ("SIGINT", 130, "fsl: interrupted\n")]
 )
 def test_a_signal_ends_the_command_and_its_workers_with_one_line(number, status, said, here):
-    command = ["verify", "--jobs", "2", "--no-cache", "--json", "report.json"]
+    command = ["verify", "--jobs", "2", "--no-cache", "--report", "report.json"]
     with process(command, start_new_session=True) as run:
         deadline = time.monotonic() + 60
         while len(children(run.pid)) < 3 and time.monotonic() < deadline:  # two workers and the tracker of resources

@@ -103,7 +103,7 @@ OUTPUTS = [
 LOGS = ["run.csv", "_run.csv", "$run$.csv", "gz.csv.gz", "records.jsonl"]
 PLAIN_OUTPUTS = {
     "--csv": ["out.csv", "/dev/null", "-"],
-    "--json": ["out.json", "-"],
+    "--report": ["out.json", "-"],
     "--html": ["out.html"],
     "--save": ["out.json", "-"],
     "--plot": ["out.png", "out.svg", "-"],
@@ -268,7 +268,7 @@ def verify(draw):
     )
     words += maybe(draw, 0.1, "--executor", draw.choice(["threads", "dask://localhost:1", "dask://", "x"]))
     words += maybe(draw, 0.2, "--cache", pick(draw, ["cache"], ["run.csv", "", "/dev/null"]))
-    return [*words, "--jobs", "1", *outputs(draw, "--json", "--html")]
+    return [*words, "--jobs", "1", *maybe(draw, 0.1, "--json"), *outputs(draw, "--report", "--html")]
 
 
 def anything(draw):
