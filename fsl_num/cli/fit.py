@@ -24,7 +24,7 @@ from fsl_num.cli.options import (
     schedule_options,
     whole,
 )
-from fsl_num.cli.output import PICTURES, Outputs, progress_bar, show, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, progress_bar, show, show_json
 from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_two_rates, refuse_unused
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ COMMANDS = {
             flag("--verbose", "the parameters too, and how well they are known"),
             *fit_options(),
             Option("--save", metavar="FILE", help="write the fit as JSON, for `fsl predict --fit`"),
-            Option("--plot", metavar="FILE", help=f"draw measured and predicted losses ({', '.join(PICTURES)})"),
+            Option("--plot", metavar="FILE", help=f"draw measured and predicted losses {PICTURE_HELP}"),
             json_option(),
         ],
         "Fit a law to the loss curves of one or more training runs (files TRAIN), and predict what other schedules "
@@ -255,7 +255,7 @@ COMMANDS = {
             Option("--record", type=whole(1, "EVERY"), help="every so many steps (default: ~200)"),
             level_option(),
             Option("--csv", metavar="FILE", help="also write step, lr, loss, lower and upper"),
-            Option("--plot", metavar="FILE", help=f"also draw the prediction ({', '.join(PICTURES)})"),
+            Option("--plot", metavar="FILE", help=f"also draw the prediction {PICTURE_HELP}"),
             json_option(),
         ],
         "The loss of an unseen learning-rate schedule, with its interval, from a fit saved by `fsl fit`.",

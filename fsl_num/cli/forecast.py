@@ -13,7 +13,7 @@ from fsl_num.cli.curve_files import files_of, read_files
 from fsl_num.cli.fit import fit_options, fit_settings, level_of
 from fsl_num.cli.inputs import InputError, one_line, refused
 from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, ScheduleNames, flag, json_option, whole
-from fsl_num.cli.output import PICTURES, Outputs, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
 from fsl_num.cli.streams import complain
 
 _SECONDS = 1.0  # between two looks at a file
@@ -99,7 +99,7 @@ COMMANDS = {
             Option("--others", several=True, metavar="FILE...", help="other runs, which tell what a falling rate does"),
             Option("--target", type=REAL, help="a loss: when is it reached?"),
             flag("--watch", "again whenever the file has grown, until interrupted"),
-            Option("--plot", metavar="FILE", help=f"draw the run and its endings ({', '.join(PICTURES)})"),
+            Option("--plot", metavar="FILE", help=f"draw the run and its endings {PICTURE_HELP}"),
             *fit_options(),
             json_option(),
         ],

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURES: Final = (".png", ".svg", ".pdf")
+PICTURE_HELP: Final = f"({', '.join(PICTURES)}; needs the extra plot)"
 
 
 def terminal_width() -> int:

@@ -72,6 +72,7 @@ def test_every_command_has_help_and_json(name, capsys):
     shown = capsys.readouterr().out
     assert main([name, "-h"]) == 0 and capsys.readouterr().out == shown
     assert shown.startswith(f"Usage: fsl {name}") and "--json" in shown and "--no-color" in shown
+    assert ("--plot" in shown) == ("extra plot" in " ".join(shown.split())) or name == "figure"
 
 
 def test_a_command_that_is_nearly_one_is_named(capsys):
