@@ -4,6 +4,7 @@ No profile has a deadline: the machines are slow and shared, and a slow example 
 """
 
 import os
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -39,6 +40,22 @@ def examples(number):
     more as other property tests do."""
     usual = settings.get_profile("dev").max_examples
     return settings(max_examples=max(1, number * settings.default.max_examples // usual))
+
+
+class OfOneClaim:
+    """Reads only the test files that know the claims: all others take half a minute to read, and none tests a claim."""
+
+    def pytest_ignore_collect(self, collection_path):
+        of_claims = collection_path.is_dir() or (
+            collection_path.name.startswith("test_") and "claims.registry" in collection_path.read_text("utf-8")
+        )
+        return None if of_claims else True
+
+
+def pytest_configure(config):
+    """``-k thm:wsd``, the id of a claim without its spaces, runs in seconds."""
+    if re.fullmatch(r"[a-z]+:[\w:/-]+", config.option.keyword):
+        config.pluginmanager.register(OfOneClaim())
 
 
 @pytest.fixture(scope="session", autouse=True)

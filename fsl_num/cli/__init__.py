@@ -21,6 +21,7 @@ from typing import Final
 import click
 
 from fsl_num.cli.inputs import InputError, one_line
+from fsl_num.cli.output import terminal_width
 from fsl_num.cli.streams import OutputError, complain, discard_output, emit
 from fsl_num.workers import LostWorkersError
 
@@ -63,7 +64,7 @@ COMMANDS: Final = MappingProxyType(
 _TASK: Final = "--s 1/2 --beta 2 --model-size 100 --noise 1 --schedule wsd --peak-lr 0.1 --steps 1000"
 COMMAND_EXAMPLES: Final = MappingProxyType(
     {
-        "verify": '"thm: wsd" --json report.json',
+        "verify": '"thm: wsd" --report report.json',
         "list": "--labels",
         "show": '"thm: wsd" --no-verdict',
         "errata": "hard-regime-any-noise",
@@ -74,7 +75,7 @@ COMMAND_EXAMPLES: Final = MappingProxyType(
         "figure": "ladder --quick --out ladder.png",
         "fit": "run.csv --warmup 200 --save fit.json --plot fit.png",
         "predict": "--fit fit.json --schedule wsd --peak-lr 0.003 --steps 16000 --warmup 200",
-        "forecast": "run.csv --to 50000 --target 2.9 --plot forecast.png",
+        "forecast": "run.csv --warmup 200 --to 16000 --target 2.5",
         "compare": "run.csv --predict other.csv --laws fsl multi-power",
     }
 )
@@ -171,7 +172,8 @@ def _run(words: list[str]) -> int:
     numbered = click.version_option(_version(), message="fsl %(version)s")
     root = numbered(Commands("fsl", help="Functional scaling laws: derived, measured and judged."))
     try:
-        with root.make_context("fsl", words or ["--help"], help_option_names=["-h", "--help"]) as context:
+        shown = {"help_option_names": ["-h", "--help"], "terminal_width": terminal_width()}
+        with root.make_context("fsl", words or ["--help"], None, **shown) as context:
             status: int = root.invoke(context)
         return status
     except click.exceptions.Exit as end:  # of --help

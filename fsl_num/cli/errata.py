@@ -29,9 +29,9 @@ def run(arguments: Arguments) -> int:
     elif arguments.latex:
         show(report.latex(chosen).rstrip("\n"))
     elif arguments.id is not None and chosen:
-        show(*map(report.card, chosen), width=80)
+        show(*map(report.card, chosen))
     else:
-        show(*report.ledger(chosen), width=80)
+        show(*report.ledger(chosen))
     return 0
 
 

@@ -10,7 +10,7 @@ import click
 
 from fsl_num.cli.inputs import InputError, refused
 from fsl_num.cli.options import Arguments, Command, Option, flag
-from fsl_num.cli.output import PICTURES, Outputs, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
 from fsl_num.model import Model
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ COMMANDS = {
         run,
         [
             click.Argument(["name"], metavar="NAME"),
-            Option("--out", metavar="FILE", help=f"ends in {', '.join(PICTURES)} (default: NAME.png here)"),
+            Option("--out", metavar="FILE", help=f"a file {PICTURE_HELP}; default: NAME.png here"),
             flag("--quick", "small sizes, in seconds: a preview"),
             flag("--json", "print the numbers behind the picture as JSON"),
         ],

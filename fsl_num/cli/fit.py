@@ -24,7 +24,7 @@ from fsl_num.cli.options import (
     schedule_options,
     whole,
 )
-from fsl_num.cli.output import PICTURES, Outputs, progress_bar, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, progress_bar, show_json
 from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_two_rates, refuse_unused
 
 if TYPE_CHECKING:
@@ -123,9 +123,7 @@ def level_of(arguments: Arguments) -> float:
     """The nominal level of intervals that was typed."""
     level = float(arguments.level)
     if not 0.0 < level <= 0.99:
-        raise InputError(
-            f"--level must be above 0 and at most 0.99, not {level:g}: the rows of a fit carry no more"
-        )
+        raise InputError(f"--level must be above 0 and at most 0.99, not {level:g}: the rows of a fit carry no more")
     return level
 
 
@@ -245,7 +243,7 @@ COMMANDS = {
             flag("--verbose", "the parameters too, and how well they are known"),
             *fit_options(),
             Option("--save", metavar="FILE", help="write the fit as JSON, for `fsl predict --fit`"),
-            Option("--plot", metavar="FILE", help=f"draw measured and predicted losses ({', '.join(PICTURES)})"),
+            Option("--plot", metavar="FILE", help=f"draw measured and predicted losses {PICTURE_HELP}"),
             json_option(),
         ],
         "Fit a law to the loss curves of one or more training runs (files TRAIN), and predict what other schedules "
@@ -261,7 +259,7 @@ COMMANDS = {
             Option("--record", type=whole(1, "EVERY"), help="every so many steps (default: ~200)"),
             level_option(),
             Option("--csv", metavar="FILE", help="also write step, lr, loss, lower and upper"),
-            Option("--plot", metavar="FILE", help=f"also draw the prediction ({', '.join(PICTURES)})"),
+            Option("--plot", metavar="FILE", help=f"also draw the prediction {PICTURE_HELP}"),
             json_option(),
         ],
         "The loss of an unseen learning-rate schedule, with its interval, from a fit saved by `fsl fit`.",
@@ -274,7 +272,7 @@ COMMANDS = {
             Option("--predict", several=True, required=True, metavar="TEST...", help="files of the runs to predict"),
             Option("--laws", several=True, type=_LAWS, help="the laws to compare"),
             *fit_options(),
-            Option("--plot", metavar="FILE", help=f"draw the errors run by run ({', '.join(PICTURES)})"),
+            Option("--plot", metavar="FILE", help=f"draw the errors run by run {PICTURE_HELP}"),
             json_option(),
         ],
         "Fit each law to the training runs (files TRAIN) and score it on the others, side by side.",

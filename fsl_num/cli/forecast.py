@@ -5,36 +5,50 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from fsl_num.cli.curve_files import files_of, read_files
-from fsl_num.cli.fit import fit_options, fit_settings
-from fsl_num.cli.inputs import InputError, refused
+from fsl_num.cli.fit import fit_options, fit_settings, level_of
+from fsl_num.cli.inputs import InputError, one_line, refused
 from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, ScheduleNames, flag, json_option, whole
-from fsl_num.cli.output import PICTURES, Outputs, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
+from fsl_num.cli.streams import complain
 
-_SECONDS = 10.0  # between two looks at a file
+_SECONDS = 1.0  # between two looks at a file
 
 
 def run_forecast(arguments: Arguments) -> int:
     """Read, forecast, print, draw; again whenever the file has grown."""
     inputs = {"RUN": files_of([arguments.run]), "--others": files_of(arguments.others)}
+    outputs = Outputs({"--plot": arguments.plot}, inputs=inputs, json=arguments.json)
     if arguments.watch and arguments.json:
         raise InputError("--watch writes one forecast after the other: it does not go with --json")
-    while True:
-        outputs = Outputs({"--plot": arguments.plot}, inputs=inputs, json=arguments.json)
-        sizes = _sizes(inputs["RUN"])
-        _once(arguments, outputs)
-        if not arguments.watch:
-            return 0
-        while _sizes(inputs["RUN"]) == sizes:
+    if arguments.watch and -1 in (sizes := _sizes(inputs["RUN"])):
+        nothing = inputs["RUN"][sizes.index(-1)]
+        raise InputError(f"--watch looks at a file that grows, and {nothing!r} is none")
+    _once(arguments, outputs)
+    while arguments.watch:
+        while (now := _sizes(inputs["RUN"])) == sizes:
             time.sleep(_SECONDS)
+        sizes = now
+        try:
+            _once(arguments, outputs)
+        except InputError as error:  # half a row is written, or the file is being replaced: that passes
+            complain(f"fsl: {one_line(error)} (looking again when the file changes)")
+    return 0
 
 
 def _sizes(files: Sequence[str]) -> list[int]:
-    """The bytes of the files of the run, 0 where there is none yet."""
-    return [os.path.getsize(file) if os.path.isfile(file) else 0 for file in files]
+    """The bytes of the files of the run, -1 where there is no file."""
+    found = []
+    for file in files:
+        try:
+            found.append(os.path.getsize(file) if os.path.isfile(file) else -1)
+        except OSError:  # it vanished in between
+            found.append(-1)
+    return found
 
 
 def _once(arguments: Arguments, outputs: Outputs) -> None:
@@ -42,18 +56,26 @@ def _once(arguments: Arguments, outputs: Outputs) -> None:
     if len(runs) != 1:
         raise InputError(f"{arguments.run!r} holds {len(runs)} runs; a forecast is of one")
     (curve,) = runs.values()
-    target = None if arguments.target is None else float(arguments.target)
+    target = _target(arguments.target)
     from fsl_num.curves.forecast import forecast
     from fsl_num.curves.pictures import draw_forecast
     from fsl_num.report import fits as report
 
+    settings = fit_settings(arguments) | {"level": level_of(arguments)}
     with refused():
-        found = forecast(curve, arguments.to, arguments.schedule, list(others.values()), **fit_settings(arguments))
+        found = forecast(curve, arguments.to, arguments.schedule, list(others.values()), **settings)
     outputs.draw("--plot", lambda: draw_forecast(curve, found).figure)
     if arguments.json:
         show_json(report.forecast_json(found, target))
     else:
         outputs.show(*report.forecast_text(found, target))
+
+
+def _target(typed: Any) -> float | None:
+    """The loss to be reached, a positive number."""
+    if typed is not None and not 0.0 < float(typed) < float("inf"):
+        raise InputError(f"--target is a loss, so it must be positive and finite, not {float(typed):g}")
+    return None if typed is None else float(typed)
 
 
 class _Endings(ScheduleNames):
@@ -77,7 +99,7 @@ COMMANDS = {
             Option("--others", several=True, metavar="FILE...", help="other runs, which tell what a falling rate does"),
             Option("--target", type=REAL, help="a loss: when is it reached?"),
             flag("--watch", "again whenever the file has grown, until interrupted"),
-            Option("--plot", metavar="FILE", help=f"draw the run and its endings ({', '.join(PICTURES)})"),
+            Option("--plot", metavar="FILE", help=f"draw the run and its endings {PICTURE_HELP}"),
             *fit_options(),
             json_option(),
         ],

@@ -22,10 +22,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURES: Final = (".png", ".svg", ".pdf")
+PICTURE_HELP: Final = f"({', '.join(PICTURES)}; needs the extra plot)"
 
 
-def show(*parts: Any, width: int = 120) -> None:
-    """Print texts as they are and tables as wide as the terminal (``width`` where there is none).
+def terminal_width() -> int:
+    """Columns of what is printed: those of the terminal (or the variable ``COLUMNS``), 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def show(*parts: Any) -> None:
+    """Print texts as they are and tables as wide as the terminal.
 
     Colours are for terminals alone, and not with ``--no-color`` or the variable ``NO_COLOR``.
     """
@@ -34,8 +40,7 @@ def show(*parts: Any, width: int = 120) -> None:
     context = click.get_current_context(silent=True)
     terminal = sys.stdout is not None and sys.stdout.isatty()
     coloured = terminal and (context is None or context.color is not False)
-    columns = shutil.get_terminal_size((width, 24)).columns
-    emit_text(rendered(*parts, width=columns, coloured=coloured), coloured=coloured)
+    emit_text(rendered(*parts, width=terminal_width(), coloured=coloured), coloured=coloured)
 
 
 def show_json(value: Any) -> None:
@@ -117,10 +122,10 @@ class Outputs:
 
         self.write(option, content)
 
-    def show(self, *parts: Any, width: int = 120) -> None:
+    def show(self, *parts: Any) -> None:
         """Print as :func:`show` does, unless standard output was asked for by an option."""
         if not self.silent:
-            show(*parts, width=width)
+            show(*parts)
 
 
 def _check_files(named: Mapping[str, str], inputs: Mapping[str, Sequence[str | None]]) -> None:

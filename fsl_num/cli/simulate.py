@@ -18,7 +18,7 @@ from fsl_num.cli.options import (
     schedule_options,
     whole,
 )
-from fsl_num.cli.output import PICTURES, Outputs, model_title, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, model_title, show_json
 from fsl_num.cli.rates import named_parameters
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import MOST_BYTES
@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         show_json(curve.as_dict())
     else:
-        outputs.show(*report.risk_text(curve), width=100)
+        outputs.show(*report.risk_text(curve))
     return 0
 
 
@@ -138,7 +138,7 @@ COMMANDS = {
                    "only, with --plot about 200 points)"),
             Option("--csv", former="--out", metavar="FILE", help="also write step, excess_risk, its standard_error and "
                    "lr: a log that `fsl fit` reads"),
-            Option("--plot", metavar="FILE", help=f"also draw the risk ({', '.join(PICTURES)})"),
+            Option("--plot", metavar="FILE", help=f"also draw the risk {PICTURE_HELP}"),
             json_option(),
         ],
         "The excess risk E = (1/2)||W'v - theta*||_H^2 of one-pass SGD on power-law kernel regression with the first M "

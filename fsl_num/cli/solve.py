@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsl_num.cli.inputs import InputError, real_number, refused
 from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, flag, model_options, schedule_options, whole
-from fsl_num.cli.output import Outputs, model_title, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, model_title, show_json
 from fsl_num.cli.rates import (
     given_parameters,
     named_parameters,
@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         show_json(report.loss_json(solution))
     else:
-        outputs.show(*report.loss_text(solution), width=100)
+        outputs.show(*report.loss_text(solution))
     return 0
 
 
@@ -158,7 +158,7 @@ COMMANDS = {
             flag("--allow-unstable", "also solve where the loss grows without bound"),
             flag("--json", "as JSON, numbers as text at full precision"),
             Option("--csv", metavar="FILE", help="also write the columns t, excess_risk and error"),
-            Option("--plot", metavar="FILE", help="also draw the excess risk (.png, .svg or .pdf)"),
+            Option("--plot", metavar="FILE", help=f"also draw the excess risk {PICTURE_HELP}"),
         ],
         "The excess risk at intrinsic times, the integrals of the learning rate. Numbers are integers, "
         "fractions p/q or decimals; with --digits s, beta, noise, gamma and times are used as typed, and the "

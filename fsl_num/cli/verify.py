@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from fsl_num.cli.executors import check_executor, cores, executor_at
-from fsl_num.cli.inputs import InputError, parameter_point
-from fsl_num.cli.options import Arguments, Command, Names, Option, flag, whole
-from fsl_num.cli.output import Outputs, as_json, progress_bar
+from fsl_num.cli.inputs import STANDARD, InputError, parameter_point
+from fsl_num.cli.options import Arguments, Command, Names, Option, flag, json_option, whole
+from fsl_num.cli.output import Outputs, as_json, progress_bar, show_json
 
 if TYPE_CHECKING:
     from fsl_num.claims.cache import Cache
@@ -29,15 +29,14 @@ _PACKAGES: Final = ("functional-scaling-laws", "numpy", "scipy", "sympy", "mpmat
 
 def run(arguments: Arguments) -> int:
     """Verify, report, and return 0 if all passed, else 1."""
-    outputs = Outputs({"--json": arguments.json, "--html": arguments.html}, pictures=())
+    outputs = Outputs({"--report": arguments.report, "--html": arguments.html}, pictures=(), json=arguments.json)
     if arguments.cache == "":
         raise InputError("--cache needs the name of a folder")
     where = _place_of_work(arguments)
     from fsl_num.claims import registry, runner
     from fsl_num.claims.errata import check_claims, errata
-    from fsl_num.cli.claims import known_claim
 
-    ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
+    ids = tuple(_id_of(claim_id, arguments) for claim_id in dict.fromkeys(arguments.ids))
     point = _point(arguments.at, ids)
     ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.all_claims())
     profile = "deep" if arguments.deep else arguments.profile
@@ -83,16 +82,32 @@ def run(arguments: Arguments) -> int:
 
         made = {"profile": profile, "seed": arguments.seed, "date": f"{now.day} {now:%B %Y}", "versions": used}
         outputs.write("--html", lambda: page(records, mistakes, **made))
-    outputs.write("--json", lambda: as_json(content) + "\n")
-    from fsl_num.report.verification import records_table, verification
+    outputs.write("--report", lambda: as_json(content) + "\n")
+    if arguments.json:
+        show_json(content)
+    else:
+        from fsl_num.report.verification import records_table, verification
 
-    if records and (arguments.table or arguments.ids):
-        outputs.show(records_table(records), "")
-    known = {claim_id: record for claim_id, record in before.items() if record is not None}
-    outputs.show(*verification(records, mistakes, known, _notes(profile, records, cache), whole=not arguments.ids))
+        if records and (arguments.table or arguments.ids):
+            outputs.show(records_table(records), "")
+        known = {claim_id: record for claim_id, record in before.items() if record is not None}
+        outputs.show(*verification(records, mistakes, known, _notes(profile, records, cache), whole=not arguments.ids))
     if any(record.message == runner.LOST for record in records):
         return 3
     return 0 if passed else 1
+
+
+def _id_of(typed: str, arguments: Arguments) -> str:
+    """The id of the claim that was typed; a file there is what --json once took."""
+    from fsl_num.cli.claims import known_claim
+
+    try:
+        return known_claim(typed).id
+    except InputError as error:
+        if arguments.json and (typed == STANDARD or Path(typed).suffix):
+            here = f"--json takes no file: alone it prints, and --report {typed} writes the same to {typed!r}"
+            raise InputError(here) from error
+        raise
 
 
 def versions() -> dict[str, str]:
@@ -182,8 +197,9 @@ COMMANDS = {
                    help="how much to measure (default: quick)"),
             flag("--deep", "the same as --profile deep; for the night"),
             flag("--table", "also a row for each claim: constants, resolution, mutants, seconds (always with an ID)"),
-            Option("--json", metavar="PATH", help="also write the record as JSON (-: that alone, on standard output)"),
-            Option("--html", metavar="PATH", help="also write the report as one web page that needs no network"),
+            json_option(),
+            Option("--report", metavar="FILE", help="also write what --json prints to a file (-: as --json)"),
+            Option("--html", metavar="FILE", help="also write the report as one web page that needs no network"),
             Option("--jobs", type=whole(1), help="processes to use (default: one a core)"),
             Option("--executor", metavar="WHERE", help="processes (the default), or dask://HOST:PORT"),
             Option("--cache", metavar="DIR", help="keep results there (default: the place for caches)",

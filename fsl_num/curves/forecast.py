@@ -15,7 +15,8 @@ from fsl_num.curves.predict import Prediction
 from fsl_num.curves.result import FitResult
 from fsl_num.results import Result
 from fsl_num.schedules import step_rates
-from fsl_num.validation import whole_size
+from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
+from fsl_num.validation import affordable, whole_size
 
 ENDINGS: Final = ("hold", "decay now", "decay late")
 """How the rest of the run may go: the last rate held, a linear decay to 0 from now on, and one over the last fifth of
@@ -66,6 +67,8 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
     total = int(whole_size("steps", steps, infinite=False))
     if total <= done:
         raise ValueError(f"the run has {done} updates already: forecast to more than that, not to {total}")
+    all_endings = (1 + len(ENDINGS)) * BYTES_OF_A_STEP
+    affordable("steps", total, all_endings, "forecast to fewer")
     k, last = np.arange(done, total), float(run.rates[-1])
     if ending in ENDINGS:
         begin = {"hold": total, "decay now": done, "decay late": max(done, int(total * (1 - _LATE)))}[ending]
@@ -79,14 +82,21 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
 
 
 def forecast(
-    run: LossCurve, steps: int, ending: str = "hold", others: Sequence[LossCurve] = (), **settings: Any
+    run: LossCurve,
+    steps: int,
+    ending: str = "hold",
+    others: Sequence[LossCurve] = (),
+    *,
+    level: float = 0.9,
+    **settings: Any,
 ) -> Forecast:
     """Return the :class:`Forecast` of a run to ``steps`` updates.
 
     ``ending``: how it is meant to go on, see :func:`continued`; the others of :data:`ENDINGS` come along. ``others``:
-    runs that are fitted too, which tell what a falling rate does. ``settings``: those of
-    :func:`fsl_num.curves.fit.fit`. Every prediction is conditioned on the last losses of the run. Raises ValueError
-    where the run is longer already.
+    runs that are fitted too, which tell what a falling rate does. ``level``: nominal, of the intervals. ``settings``:
+    those of :func:`fsl_num.curves.fit.fit`; with ``intervals=False`` there are no intervals and no ``surprise`` (nan).
+    Every prediction is conditioned on the last losses of the run.
+    Raises ValueError where the run is longer already.
 
     >>> from fsl_num.curves.laws import law
     >>> plan = Plan([0.01] * 400, range(20, 401, 5))
@@ -98,7 +108,8 @@ def forecast(
     endings = list(dict.fromkeys([ending, *ENDINGS]))
     plans = {name: continued(run.plan, steps, name) for name in endings}
     fitted = fit([run, *others], **settings)
-    predictions = {name: fitted.predict(plan, after=run) for name, plan in plans.items()}
+    wanted = level if fitted.drawn is not None else None
+    predictions = {name: fitted.predict(plan, wanted, after=run) for name, plan in plans.items()}
     return Forecast(fitted, predictions, int(run.plan.recorded[-1]), _surprise(run, others, settings))
 
 
@@ -109,8 +120,9 @@ def _surprise(run: LossCurve, others: Sequence[LossCurve], settings: Mapping[str
         before = fit([run.between_steps(0, cut), *others], **settings)
     except CurveError:  # too few rows for the law
         return float("nan")
-    found = before.predict(run.between_steps(cut + 1, int(steps[-1])))
-    if found.upper is None:
+    if before.drawn is None:
         return float("nan")
+    found = before.predict(run.between_steps(cut + 1, int(steps[-1])))
+    assert found.upper is not None
     error = np.log(run.between_steps(cut + 1, int(steps[-1])).observed / found.loss)
     return float(np.median(np.abs(error) / np.log(found.upper / found.loss)))

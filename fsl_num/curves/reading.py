@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -157,7 +158,8 @@ def _located(paths: Sequence[Any]) -> Iterator[None]:
 
 def _logs_in(folder: Path) -> dict[str, list[Table]]:
     """The tables of the files of a folder that hold a loss or a learning rate, by the names of the files."""
-    files = sorted(islice((each for each in folder.rglob("*") if each.is_file()), MOST_FILES + 1))
+    every = (Path(inside, name) for inside, _, names in os.walk(folder) for name in names)
+    files = sorted(islice((each for each in every if each.is_file()), MOST_FILES + 1))
     if len(files) > MOST_FILES:
         raise CurveError(f"{folder}: a folder of more than {MOST_FILES} files; give those of the runs")
     logs = {}

@@ -328,7 +328,7 @@ def _started(command, environment):
 
 
 def test_two_processes_share_a_folder_and_know_each_others_keys(tmp_path):
-    command = [sys.executable, "-m", "fsl_num", "verify", *IDS, "--jobs", "1", "--cache", str(tmp_path), "--json", "-"]
+    command = [sys.executable, "-m", "fsl_num", "verify", *IDS, "--jobs", "1", "--cache", str(tmp_path), "--json"]
     both = [_started(command, {**os.environ, "PYTHONHASHSEED": seed}) for seed in ("1", "2")]
     told = [json.loads(each.communicate()[0]) for each in both]
     assert [each.returncode for each in both] == [0, 0]

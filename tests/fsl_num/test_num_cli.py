@@ -72,6 +72,7 @@ def test_every_command_has_help_and_json(name, capsys):
     shown = capsys.readouterr().out
     assert main([name, "-h"]) == 0 and capsys.readouterr().out == shown
     assert shown.startswith(f"Usage: fsl {name}") and "--json" in shown and "--no-color" in shown
+    assert ("--plot" in shown) == ("extra plot" in " ".join(shown.split())) or name == "figure"
 
 
 def test_a_command_that_is_nearly_one_is_named(capsys):
@@ -131,8 +132,12 @@ def test_verify_of_nothing_does_not_pass(run, capsys):
 
 
 def test_verify_writes_only_json_to_stdout(run, capsys):
-    assert main(["verify", ONE, TWO, "--json", "-", "--jobs", "1"]) == 0
-    content = json.loads(capsys.readouterr().out)
+    printed = []
+    for words in (["--json"], ["--report", "-"]):
+        assert main(["verify", ONE, TWO, *words, "--jobs", "1"]) == 0
+        printed.append(capsys.readouterr().out)
+    content, again = map(json.loads, printed)
+    assert content | {"date": ""} == again | {"date": ""}
     assert set(content) == {"outcomes", "errata", "profile", "seed", "passed", "from_cache", "date", "versions"}
     assert content["versions"]["numpy"] == numpy.__version__ and content["date"].startswith("20")
     assert [one["claim_id"] for one in content["outcomes"]] == [ONE, TWO]
@@ -144,7 +149,7 @@ def test_verify_writes_only_json_to_stdout(run, capsys):
 def test_verify_writes_json_to_a_file_and_leaves_nothing_beside_it(run, capsys, tmp_path):
     run.outcome[TWO] = record(TWO, Verdict.REFUTED, passes=False)
     target = tmp_path / "report.json"
-    assert main(["verify", ONE, TWO, "--json", str(target), "--jobs", "1"]) == 1
+    assert main(["verify", ONE, TWO, "--report", str(target), "--jobs", "1"]) == 1
     assert json.loads(target.read_text(encoding="utf-8"))["passed"] is False
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
     assert ONE in capsys.readouterr().out
@@ -183,9 +188,14 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
         (["verify", "--seed", "-1"], "--seed"),
         (["verify", "--seed", "1.5"], "1.5"),
         (["verify", "thm: wds"], "did you mean"),
-        (["verify", "--json", "no-such-folder/report.json"], "no-such-folder"),
-        (["verify", "--json", "."], "directory"),
-        (["verify", "--json", ""], "--json"),
+        (["verify", "--report", "no-such-folder/report.json"], "no-such-folder"),
+        (["verify", "--report", "."], "directory"),
+        (["verify", "--report", ""], "--report"),
+        (
+            ["verify", ONE, "--json", "report.json"],
+            "--json takes no file: alone it prints, and --report report.json writes the same",
+        ),
+        (["verify", "--json", "-"], "--json takes no file: alone it prints"),
         (["show", "thm: wds"], "did you mean"),
         (["table", "--format", "html"], "html"),
         (["exponents", "--schedule", "cosine", "--budget", "data"], "cosine"),

@@ -141,6 +141,46 @@ def test_numbers_of_a_fit_are_finite(number, here, capsys):
     assert "is no finite number" in refusal(["predict", "--fit", "fit.json", "--schedule", "wsd"], capsys)
 
 
+# ---- a run under way -------------------------------------------------------------------------------------------------
+
+FORECAST = ["--no-intervals", "--starts", "1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run.csv", "--to", "990"], "has 990 updates already"),
+        (["run.csv", "--to", "10000000000"], "GiB of memory"),
+        (["run.csv", "--to", "999999999999999999"], "GiB of memory"),
+        (["tokens.csv", "--to", "99999999999"], "--tokens-per-step"),
+        (["short.csv", "--to", "100"], "1 row"),
+        (["run.csv", "--to", "2000", "--target", "-1"], "--target is a loss"),
+        (["run.csv", "--to", "2000", "--schedule", "decay"], "is none of hold, decay now"),
+        (["run.csv", "--to", "2000", "--others", "./run.csv"], "named twice"),
+        (["run.csv", "--to", "2000", "--watch", "--json"], "--watch writes one forecast after the other"),
+        (["-", "--to", "2000", "--watch"], "--watch looks at a file that grows, and '-' is none"),
+        (["missing.csv", "--to", "2000", "--watch"], "--watch looks at a file that grows, and 'missing.csv' is none"),
+        ([".", "--to", "2000", "--watch"], "--watch looks at a file that grows, and '.' is none"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_forecast_of_what_cannot_be_is_refused(words, said, here, capsys):
+    (here / "tokens.csv").write_text(log(width=10**8), encoding="utf-8")
+    (here / "short.csv").write_text("step,lr,loss\n9,0.1,2.0\n", encoding="utf-8")
+    assert said in refusal(["forecast", *words, *FORECAST], capsys)
+
+
+def test_a_forecast_reads_standard_input(here, capsys, monkeypatch):
+    words = ["--to", "2000", *FORECAST]
+    from_file = answer(["forecast", "run.csv", *words], capsys)
+    with open("run.csv", encoding="utf-8") as log_of_run:
+        monkeypatch.setattr("sys.stdin", log_of_run)
+        assert (
+            answer(["forecast", "-", *words], capsys)["endings"]["hold"]["final"]
+            == from_file["endings"]["hold"]["final"]
+        )
+
+
 # ---- nonsense --------------------------------------------------------------------------------------------------------
 
 

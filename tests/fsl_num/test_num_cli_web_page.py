@@ -42,9 +42,9 @@ def idle(monkeypatch):
     [
         (["--html", "missing/report.html"], "--html cannot write to 'missing/report.html': No such file or directory"),
         (["--html", "."], "--html cannot write to '.': Is a directory"),
-        (["--html", "-", "--json", "-"], "--json - and --html - both need standard output"),
-        (["--html", "a", "--json", "./a"], "--html would replace 'a', which --json writes"),
-        (["--json", "missing/record.json"], "--json cannot write to 'missing/record.json'"),
+        (["--html", "-", "--json"], "--html - and --json both need standard output"),
+        (["--html", "a", "--report", "./a"], "--html would replace 'a', which --report writes"),
+        (["--report", "missing/record.json"], "--report cannot write to 'missing/record.json'"),
     ],
 )
 def test_a_target_that_cannot_be_written_is_refused_before_any_work(words, reason, idle, tmp_path, monkeypatch, capsys):

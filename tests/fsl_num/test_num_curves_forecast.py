@@ -87,5 +87,8 @@ def test_the_command_says_the_end_first(tmp_path, capsys, under_way):
     assert main([*words, "--json"]) == 0
     read = json.loads(capsys.readouterr().out)
     assert list(read["endings"]) == list(ENDINGS) and read["last"] == DONE
+    assert main([*words, "--json", "--level", "0.5"]) == 0
+    narrow = json.loads(capsys.readouterr().out)["endings"]["hold"]
+    assert narrow["upper"][-1] < read["endings"]["hold"]["upper"][-1]
     assert "1500 updates already" in refusal([*words[:3], "900", *words[4:]], capsys)
     assert "does not go with --json" in refusal([*words, "--watch", "--json"], capsys)

@@ -27,7 +27,7 @@ def ids():
 
 def verify(ids, *words):
     """Run fsl verify in a process of its own; its status, its JSON and its standard error."""
-    command = [sys.executable, "-m", "fsl_num", "verify", *ids, "--json", "-", *words]
+    command = [sys.executable, "-m", "fsl_num", "verify", *ids, "--json", *words]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return result.returncode, json.loads(result.stdout), result.stderr
 
@@ -95,7 +95,7 @@ def test_processes_use_one_thread_each_unless_told_otherwise(monkeypatch):
 
 
 def test_one_point_is_judged_alone(capsys):
-    assert main(["verify", "approximation-error", "--at", "1/3,3/2", "--json", "-"]) == 0
+    assert main(["verify", "approximation-error", "--at", "1/3,3/2", "--json"]) == 0
     (outcome,) = json.loads(capsys.readouterr().out)["outcomes"]
     (regime,) = outcome["regimes"]
     assert [(point["s"], point["beta"]) for point in regime["points"]] == [("1/3", "3/2")]

@@ -37,6 +37,7 @@ from fsl_num.validation import MOST_BYTES  # noqa: E402
 from fsl_num.workers import Processes  # noqa: E402
 
 LONGEST = 10.0  # seconds of processor time of one case
+NOTES = (" now", " turned into nats")  # lines that say what was made of what was typed, and complain of nothing
 GIVEN_UP = 60  # seconds after which a case is ended
 BATCH = 100  # cases of one process: files that they damage do not reach the others
 
@@ -82,7 +83,7 @@ def outcome_of_command(words):
     if "warning: " in said:
         return "warning of Python", said
     if status == 2:
-        one = said.startswith("fsl: ") and len([line for line in said.splitlines() if not line.endswith(" now")]) == 1
+        one = said.startswith("fsl: ") and len([line for line in said.splitlines() if not line.endswith(NOTES)]) == 1
         return (REFUSED, said) if one and not shown else ("more than one sentence", said + shown)
     if no_finite_number(shown) and not any(name in words for name in ("list", "show", "errata", "-h", "--help")):
         return "no finite number, and no word of it", shown

@@ -103,7 +103,7 @@ OUTPUTS = [
 LOGS = ["run.csv", "_run.csv", "$run$.csv", "gz.csv.gz", "records.jsonl"]
 PLAIN_OUTPUTS = {
     "--csv": ["out.csv", "/dev/null", "-"],
-    "--json": ["out.json", "-"],
+    "--report": ["out.json", "-"],
     "--html": ["out.html"],
     "--save": ["out.json", "-"],
     "--plot": ["out.png", "out.svg", "-"],
@@ -242,6 +242,15 @@ def predict(draw):
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--csv", "--plot")]
 
 
+def forecast(draw):
+    steps = pick(draw, ["2000", "1500", "3000"], [*COUNTS, *ODD_COUNTS])
+    words = ["forecast", log_file(draw), "--to", steps, *reading(draw)]
+    words += maybe(draw, 0.3, "--schedule", pick(draw, ["hold", "decay now", *SCHEDULES], NAMES))
+    words += maybe(draw, 0.2, "--others", log_file(draw)) + maybe(draw, 0.3, "--target", number(draw, 3.0))
+    words += maybe(draw, draw.oddness, "--watch", "--json")  # alone it would go on until it is interrupted
+    return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--plot")]
+
+
 def exponents(draw):
     words = ["exponents", "--schedule", pick(draw, ["constant", "exp-decay", "wsd"], NAMES)]
     words += ["--budget", pick(draw, ["data", "compute"], NAMES)]
@@ -268,7 +277,7 @@ def verify(draw):
     )
     words += maybe(draw, 0.1, "--executor", draw.choice(["threads", "dask://localhost:1", "dask://", "x"]))
     words += maybe(draw, 0.2, "--cache", pick(draw, ["cache"], ["run.csv", "", "/dev/null"]))
-    return [*words, "--jobs", "1", *outputs(draw, "--json", "--html")]
+    return [*words, "--jobs", "1", *maybe(draw, 0.1, "--json"), *outputs(draw, "--report", "--html")]
 
 
 def anything(draw):
@@ -303,7 +312,8 @@ def anything(draw):
 
 
 COMMANDS = {
-    each.__name__: each for each in (solve, simulate, fit, compare, predict, exponents, errata, show, verify, anything)
+    each.__name__: each
+    for each in (solve, simulate, fit, compare, predict, forecast, exponents, errata, show, verify, anything)
 }
 """Name -> what draws a command line of it. What takes minutes whatever is typed (figures, all claims) is left out."""
 
