@@ -96,4 +96,4 @@ def test_the_extras_named_exist():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(re.findall(r"\.\[(\w+)\]", README)) <= set(project["optional-dependencies"])
-    assert project["scripts"] == {"fsl": "fsl_num.cli:main"}
+    assert project["scripts"] == {"fsl": "fsl_num.__main__:main"}
