@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import zip_longest
+from pathlib import PurePath
 from types import SimpleNamespace
 from typing import Any
 
@@ -88,14 +90,23 @@ class Option(click.Option):
     """An option that may stand in a ``section`` of the help, take ``several`` words, or exclude others of a ``choice``.
 
     Of the options with the same ``choice`` at most one may be given. ``former``: how it was spelled once; that still
-    works, with a hint.
+    works, with a hint. ``file``: of a flag that took a file once, the option that takes it now; a file typed behind the
+    flag is still written, with a hint.
     """
 
     def __init__(
-        self, *names: str, section: str = "", several: bool = False, choice: str = "", former: str = "", **more: Any
+        self,
+        *names: str,
+        section: str = "",
+        several: bool = False,
+        choice: str = "",
+        former: str = "",
+        file: str = "",
+        **more: Any,
     ) -> None:
         super().__init__(names, multiple=several, **more)
         self.former = former
+        self.file = file
         self.section = section
         self.several = several
         self.choice = choice
@@ -126,6 +137,7 @@ class Command(click.Command):
         args = [
             now + word[len(word.partition("=")[0]) :] if now else word for now, word in zip(spelled, args, strict=True)
         ]
+        args = list(_with_files(args, {name: each.file for each in options if each.file for name in each.opts}))
         rest = super().parse_args(ctx, list(_repeated(args, several)))
         given: dict[str, str] = {}
         for each in self.params:
@@ -152,6 +164,16 @@ class Command(click.Command):
         """The example, on a line that can be copied."""
         if self.epilog:
             formatter.write(f"\nExample:\n  {self.epilog}\n")
+
+
+def _with_files(args: Sequence[str], files: Mapping[str, str]) -> Iterator[str]:
+    """The words, a flag with a file behind it as the option that takes files now."""
+    for word, following in zip_longest(args, args[1:], fillvalue=""):
+        if word in files and (following == "-" or PurePath(following).suffix):
+            click.echo(f"fsl: {word} takes no file now: {files[word]} {following}", err=True)
+            yield files[word]
+        else:
+            yield word
 
 
 def _repeated(words: Sequence[str], several: set[str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from fsl_num.cli.executors import check_executor, cores, executor_at
-from fsl_num.cli.inputs import STANDARD, InputError, parameter_point
+from fsl_num.cli.inputs import InputError, parameter_point
 from fsl_num.cli.options import Arguments, Command, Names, Option, flag, json_option, whole
 from fsl_num.cli.output import Outputs, as_json, progress_bar, show_json
 
@@ -35,8 +35,9 @@ def run(arguments: Arguments) -> int:
     where = _place_of_work(arguments)
     from fsl_num.claims import registry, runner
     from fsl_num.claims.errata import check_claims, errata
+    from fsl_num.cli.claims import known_claim
 
-    ids = tuple(_id_of(claim_id, arguments) for claim_id in dict.fromkeys(arguments.ids))
+    ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
     point = _point(arguments.at, ids)
     ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.all_claims())
     profile = "deep" if arguments.deep else arguments.profile
@@ -95,19 +96,6 @@ def run(arguments: Arguments) -> int:
     if any(record.message == runner.LOST for record in records):
         return 3
     return 0 if passed else 1
-
-
-def _id_of(typed: str, arguments: Arguments) -> str:
-    """The id of the claim that was typed; a file there is what --json once took."""
-    from fsl_num.cli.claims import known_claim
-
-    try:
-        return known_claim(typed).id
-    except InputError as error:
-        if arguments.json and (typed == STANDARD or Path(typed).suffix):
-            here = f"--json takes no file: alone it prints, and --report {typed} writes the same to {typed!r}"
-            raise InputError(here) from error
-        raise
 
 
 def versions() -> dict[str, str]:
@@ -197,7 +185,7 @@ COMMANDS = {
                    help="how much to measure (default: quick)"),
             flag("--deep", "the same as --profile deep; for the night"),
             flag("--table", "also a row for each claim: constants, resolution, mutants, seconds (always with an ID)"),
-            json_option(),
+            json_option(file="--report"),
             Option("--report", metavar="FILE", help="also write what --json prints to a file (-: as --json)"),
             Option("--html", metavar="FILE", help="also write the report as one web page that needs no network"),
             Option("--jobs", type=whole(1), help="processes to use (default: one a core)"),

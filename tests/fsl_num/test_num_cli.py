@@ -191,11 +191,6 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
         (["verify", "--report", "no-such-folder/report.json"], "no-such-folder"),
         (["verify", "--report", "."], "directory"),
         (["verify", "--report", ""], "--report"),
-        (
-            ["verify", ONE, "--json", "report.json"],
-            "--json takes no file: alone it prints, and --report report.json writes the same",
-        ),
-        (["verify", "--json", "-"], "--json takes no file: alone it prints"),
         (["show", "thm: wds"], "did you mean"),
         (["table", "--format", "html"], "html"),
         (["exponents", "--schedule", "cosine", "--budget", "data"], "cosine"),

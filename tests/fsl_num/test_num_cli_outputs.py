@@ -296,3 +296,11 @@ def test_any_name_of_a_file_can_be_drawn_and_shown(name, here, capsys, recwarn):
     (here / f"rates{name}").write_text("0.1\n0.2\n", encoding="utf-8")
     assert main([*SOLVE[:9], "--schedule-file", f"rates{name}", "--plot", "q.svg"]) == 0
     assert stat.S_ISREG((here / "q.svg").stat().st_mode) and not capsys.readouterr().err
+
+
+def test_a_file_behind_json_is_still_written_with_a_hint(tmp_path, capsys):
+    target = tmp_path / "report.json"
+    assert main(["verify", "approximation-error", "--json", str(target), "--no-cache"]) == 0
+    said = capsys.readouterr()
+    assert said.err.startswith(f"fsl: --json takes no file now: --report {target}") and "verdict" in said.out
+    assert json.loads(target.read_text())["outcomes"][0]["claim_id"] == "approximation-error"
