@@ -124,6 +124,7 @@ MUTATIONS = [
 ]  # fmt: skip
 NAMES = [f"{mutation.__name__}{at}" if mutation.__name__ == "mutation" else mutation.__name__
          for at, mutation in enumerate(MUTATIONS)]  # fmt: skip
+HARMLESS = (windows, byte_order_mark, compressed)
 WRITTEN = {name: shape for name, shape in SHAPES.items() if name != "wandb_parquet"}
 
 
@@ -143,6 +144,7 @@ def test_a_damaged_log_is_read_right_or_refused(shape, mutation, tmp_path):
     try:
         curve = read_curves(said.paths, **said.options)[0]
     except CurveError as error:
+        assert mutation not in HARMLESS, "the same numbers, written in another way, are read"
         assert str(tmp_path) in str(error)
         return
     assert_right(curve, said)
