@@ -147,7 +147,7 @@ def test_files_are_written_although_nobody_reads_standard_output(words, here):
 
 
 @posix
-def heard(stream, beginning):
+def line_of(stream, beginning):
     """The next line of a stream that begins so."""
     return next(line for line in stream if line.startswith(beginning))
 
@@ -157,14 +157,14 @@ def test_a_run_is_watched_until_it_is_interrupted(here):
     words = ["forecast", "run.csv", "--to", "2000", "--watch", "--no-intervals", "--starts", "1"]
     with process(words) as run:
         try:
-            first = heard(run.stdout, "hold: final loss")
+            first = line_of(run.stdout, "hold: final loss")
             with open("run.csv", "a", encoding="utf-8") as log:
                 log.write("1000,0.001,2.5\n1010,0.001,2.5\n")
-            assert heard(run.stdout, "hold: final loss") != first
+            assert line_of(run.stdout, "hold: final loss") != first
             os.rename("run.csv", "moved.csv")
-            assert "looking again when the file changes" in heard(run.stderr, "fsl: ")
+            assert "looking again when the file changes" in line_of(run.stderr, "fsl: ")
             os.rename("moved.csv", "run.csv")
-            heard(run.stdout, "hold: final loss")
+            line_of(run.stdout, "hold: final loss")
             run.send_signal(signal.SIGINT)
             assert (run.wait(timeout=60), run.stderr.read()) == (130, "fsl: interrupted\n")
         finally:

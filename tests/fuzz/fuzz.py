@@ -92,7 +92,7 @@ def outcome_of_command(words):
 
 def outcome_of_call(call):
     """The kind of outcome of a call of the Python interface: refusals are ValueError and TypeError with a text."""
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             value = call()
@@ -102,8 +102,8 @@ def outcome_of_call(call):
             if "training diverges" in str(error):  # an OverflowError that says what to do
                 return REFUSED, str(error)
             return "fault or traceback", f"{type(error).__name__}: {error}"
-    if heard:
-        return "warning of Python", str(heard[0].message)
+    if caught:
+        return "warning of Python", str(caught[0].message)
     text = repr(value)
     return ("no finite number, and no word of it", text) if "nan" in text else (ANSWERED, text)
 

@@ -9,7 +9,7 @@ import sympy
 
 import fsl_num
 import fsl_sym
-from fsl_num import spectrum
+from fsl_num import schedules, spectrum
 from fsl_num.curves.laws import law
 from fsl_num.volterra import solve
 from fsl_num.volterra.neumann import neumann_series
@@ -66,19 +66,7 @@ ODD_TIMES = [
     np.array(["x"]),
     1e-320,
 ]
-SCHEDULES = [
-    "constant",
-    "exp-decay",
-    "wsd",
-    "power-decay",
-    "linear",
-    "cosine",
-    "1-sqrt",
-    "inverse-sqrt",
-    "multi-step",
-    "8-1-1",
-    "cyclic",
-]
+SCHEDULES = list(schedules.SCHEDULES)
 
 
 def number(draw, times=1.0):

@@ -3,6 +3,8 @@
 import gzip
 import json
 
+from fsl_num import schedules
+
 NUMBERS = ["1/2", "1", "2", "3/2", "0.3", "4", "1e-3", "0.1", "10"]
 ODD_NUMBERS = [
     "0",
@@ -38,19 +40,7 @@ ODD_NUMBERS = [
 ]
 COUNTS = ["1", "2", "3", "10", "16", "100", "1000"]
 ODD_COUNTS = ["0", "-1", "1.5", "1e3", "10000000000", "99999999999999999", "999999999999999999999", "", "one", "１"]
-SCHEDULES = [
-    "constant",
-    "exp-decay",
-    "wsd",
-    "power-decay",
-    "linear",
-    "cosine",
-    "1-sqrt",
-    "inverse-sqrt",
-    "multi-step",
-    "8-1-1",
-    "cyclic",
-]
+SCHEDULES = list(schedules.SCHEDULES)
 NAMES = ["", "-", "nope", "WSD", "wsd-like", "\x1b[31m", "a b", "$x$", "..", "/", "thm: wsd"]
 FILES = [
     "run.csv",

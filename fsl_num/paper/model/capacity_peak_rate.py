@@ -9,18 +9,17 @@ from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, growth
-from fsl_num.paper.model.formulas import ALPHA, best_peak, spent
+from fsl_num.paper.model.formulas import best_peak, falling_peak
 from fsl_num.paper.model.tuned_laws import ONE_TASK, budgets_of, least_risk, richer
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.capacity_comparison import peak_rate_derivation
 from fsl_sym.order import Order
 from fsl_sym.proof import AllOf, same_order
-from fsl_sym.symbols import C, beta
+from fsl_sym.symbols import C
 
-_falling = spent ** (-(1 + ALPHA - beta) / (2 + ALPHA))
-PEAK_PRINTED: Final = same_order(best_peak(C), _falling)
+PEAK_PRINTED: Final = same_order(best_peak(C), falling_peak)
 _smallest, _largest = Symbol("gamma_min", positive=True), Symbol("gamma_max", positive=True)
-PEAK_RANGE: Final = AllOf((same_order(_smallest, _falling), same_order(_largest, 1)))
+PEAK_RANGE: Final = AllOf((same_order(_smallest, falling_peak), same_order(_largest, 1)))
 EXPONENTIAL = ("exp-decay", "compute")
 
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, growth
-from fsl_num.paper.model.formulas import ALPHA, best_peak, spent
+from fsl_num.paper.model.formulas import best_peak, falling_peak
 from fsl_num.validation import Array
 from fsl_sym.proof import same_order
-from fsl_sym.symbols import C, beta
+from fsl_sym.symbols import C
 
-MINIMISER: Final = same_order(best_peak(C), spent ** (-(1 + ALPHA - beta) / (2 + ALPHA)))
+MINIMISER: Final = same_order(best_peak(C), falling_peak)
 
 SIZES: Final = np.geomspace(30.0, 3000.0, 9)
 """About these are the best model sizes: the budget is their power 2 + s beta."""
