@@ -1,8 +1,53 @@
-"""The places of the paper that make claims or could, in order: label, first and last line, kind, covering claims."""
+"""The places of the paper that make claims or could, in order: label, first and last line, kind, covering claims.
+
+And its sections: the line of the heading, the number, and a title in our words.
+"""
 
 from __future__ import annotations
 
-from fsl_num.claims.labels import Place
+from fsl_num.claims.labels import Place, Section
+
+SECTIONS = (
+    Section(92, "", "Abstract"),
+    Section(110, "1", "Introduction"),
+    Section(155, "1.1", "The contribution"),
+    Section(233, "1.2", "Related work"),
+    Section(250, "1.3", "Notation"),
+    Section(265, "2", "Power-law kernel regression"),
+    Section(312, "2.1", "Capacity and difficulty"),
+    Section(382, "3", "One-pass SGD and its equation in intrinsic time"),
+    Section(465, "4", "The functional scaling laws"),
+    Section(480, "4.1", "The hard regime"),
+    Section(523, "4.2", "The first M features"),
+    Section(619, "4.3", "Random features"),
+    Section(645, "4.4", "Steps of the proof"),
+    Section(873, "5", "Learning-rate schedules"),
+    Section(928, "5.1", "The constant schedule"),
+    Section(936, "5.2", "Exponential decay"),
+    Section(1011, "5.3", "Warmup, stable phase, decay"),
+    Section(1071, "6", "Experiments"),
+    Section(1074, "6.1", "Kernel regression"),
+    Section(1091, "6.2", "Language models"),
+    Section(1127, "7", "Conclusion"),
+    Section(1161, "A", "Miscellanea"),
+    Section(1164, "A.1", "Fits to loss curves of language models"),
+    Section(1201, "A.2", "Schedules in use"),
+    Section(1214, "A.3", "Connections to kernel regression"),
+    Section(1324, "A.4", "The stochastic differential equation"),
+    Section(1356, "B", "Details of the experiments"),
+    Section(1361, "B.1", "Kernel regression"),
+    Section(1439, "B.2", "Language models"),
+    Section(1743, "C", "Proofs for section 4"),
+    Section(1746, "C.1", "The Volterra equation of the loss"),
+    Section(1947, "C.2", "Power-law decay of signal and kernel"),
+    Section(2047, "C.3", "Proofs for the first M features"),
+    Section(2449, "C.4", "Proofs for random features"),
+    Section(2977, "D", "Proofs for section 5"),
+    Section(2988, "D.1", "Proofs for the constant schedule"),
+    Section(3101, "D.2", "Proofs for exponential decay"),
+    Section(3484, "D.3", "Proofs for warmup, stable phase, decay"),
+    Section(3807, "E", "Auxiliary lemmas"),
+)
 
 PLACES = (
     Place("eqn: scaling-law", 116, 118, "formula"),

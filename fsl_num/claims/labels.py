@@ -48,6 +48,32 @@ class Place:
             raise ValueError(f"{self.label}: {self.kind!r} in lines {self.line} to {self.last} is no place of {KINDS}")
 
 
+@dataclass(frozen=True)
+class Section:
+    """A section of the paper: the line of its heading, its number ("" of the abstract), its name here."""
+
+    line: int
+    number: str
+    title: str
+
+    def __str__(self) -> str:
+        return f"section {self.number}" if self.number else "the abstract"
+
+
+def section_of(line: int) -> Section:
+    """The innermost section in which a line of the paper stands; ValueError for one before the abstract.
+
+    >>> section_of(1022).number, section_of(3000).title
+    ('5.3', 'Proofs for the constant schedule')
+    """
+    from fsl_num.claims.label_table import SECTIONS
+
+    around = [each for each in SECTIONS if each.line <= line]
+    if not around:
+        raise ValueError(f"line {line} stands before the first section, which begins in line {SECTIONS[0].line}")
+    return around[-1]
+
+
 def account() -> tuple[Place, ...]:
     """Every place, in the order of the paper."""
     from fsl_num.claims.label_table import PLACES

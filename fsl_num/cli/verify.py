@@ -80,9 +80,12 @@ def run(arguments: Arguments) -> int:
     }
     if arguments.html is not None:
         from fsl_num.report.html import page
+        from fsl_num.report.table import paired
+        from fsl_sym.allocation import table
 
         made = {"profile": profile, "seed": arguments.seed, "date": f"{now.day} {now:%B %Y}", "versions": used}
-        outputs.write("--html", lambda: page(records, mistakes, **made))
+        optima = None if arguments.ids else paired(table())
+        outputs.write("--html", lambda: page(records, mistakes, optima=optima, **made))
     outputs.write("--report", lambda: as_json(content) + "\n")
     if arguments.json:
         show_json(content)

@@ -51,7 +51,7 @@ def long_table(rows: Sequence[Row]) -> Table:
     return table(("schedule", "budget", "regime", "condition", "excess risk"), cells)
 
 
-def _paired(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def paired(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The paper's layout: the two budgets side by side, and its schedules and regimes below each other."""
     cells: list[tuple[str, ...]] = [
         (data.schedule, f"{regime.name}: ${latex(regime.condition)}$", _risk(data, regime), _risk(compute, other))
@@ -75,8 +75,8 @@ def _same_regime(left: AllocationRegime, right: AllocationRegime) -> bool:
 FORMATS: Final[Mapping[str, Callable[[Sequence[Row]], Any]]] = MappingProxyType(
     {
         "text": long_table,
-        "markdown": lambda rows: markdown_table(*_paired(rows)),
-        "latex": lambda rows: latex_table(*_paired(rows)),
+        "markdown": lambda rows: markdown_table(*paired(rows)),
+        "latex": lambda rows: latex_table(*paired(rows)),
     }
 )
 """Name of a format -> what makes the table in it."""

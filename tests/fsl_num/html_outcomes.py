@@ -25,7 +25,7 @@ def claim(number, **changes):
         "id": f"thm: claim/{number}", "label": "thm: claim", "line": 100 + number,
         "title": f"the claim number {number}",
         "text": "e_M(t) is of the order t^-(2-1/beta) for t <= M^beta", "stated": r"e_M(t) \asymp t^{-(2-1/\beta)}",
-        "hypotheses": ("s > 0", "beta > 1"), "measure": len, "statement": len, "mutants": dict, "role": role,
+        "hypotheses": ("s > 0", "beta > 1"), "measure": regime, "statement": len, "mutants": dict, "role": role,
         "strengthens": "thm: claim/0" if role == "stronger" else None,
     }  # fmt: skip
     return Claim(**(fields | changes))
@@ -56,7 +56,7 @@ def record(claim_id, verdict=Verdict.SUPPORTED, passes=True, **changes):
 
 def erratum(number, **changes):
     fields = {
-        "id": f"erratum-{number}", "label": "thm: claim", "line": 10 + number, "kind": "typo", "as_printed": "D^-1",
+        "id": f"erratum-{number}", "label": "thm: claim", "line": 110 + number, "kind": "typo", "as_printed": "D^-1",
         "corrected": "D^-2", "evidence": "see thm: claim/1 and erratum-0", "depends": ("thm: claim/1",),
     }  # fmt: skip
     return Erratum(**(fields | changes))

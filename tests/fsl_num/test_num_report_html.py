@@ -48,7 +48,7 @@ def test_ids_are_unique_and_links_lead_somewhere():
 def test_no_link_stands_in_a_link():
     assert [node.text for node in read().find("a") if list(node.find("a"))] == []
     (article,) = read().find("article", id="claim-thm-claim-9")
-    assert [node.text for node in next(article.find("h3")).find("a")] == ["thm: claim/1"]
+    assert [node.text for node in next(article.find("h4")).find("a")] == ["thm: claim/1"]
     assert "What thm: claim/1 leaves" in next(read().find("section", id="summary")).text
 
 
@@ -102,6 +102,31 @@ def test_the_verdict_is_never_said_by_colour_alone():
     for badge in (node for node in read().find("span") if "badge" in node.attributes.get("class", "")):
         mark, word = badge.text.split()
         assert marks[word] == mark
+
+
+def test_the_claims_stand_in_the_order_and_sections_of_the_paper():
+    headings = [node.text for node in read().find("h3", class_="section")]
+    assert headings == ["Abstract", "1 Introduction"]
+    lines = [int(re.search(r"line (\d+)", article.text)[1]) for article in read().find("article", class_=None)]
+    assert lines == sorted(lines)
+
+
+def test_every_wrong_version_says_where_and_by_how_much_it_was_rejected():
+    article = next(node for node in read().find("article") if "thm: claim/3" in codes(node))
+    reasons = [each.text for each in next(article.find("dl", class_="mutants")).find("dd")]
+    assert len(reasons) == 2  # one a version: the same in every regime
+    assert "easy, edge, hard: drift 0.001" in reasons
+
+
+def test_derivations_are_shown_step_by_step():
+    from fsl_num.claims.registry import claim as registered
+    from html_outcomes import record
+
+    shown = page([record("thm: wsd")], [], profile="quick", seed=0, claims=[registered("thm: wsd")])
+    chains = list(Reader(shown).root.find("div", class_="chain"))
+    assert len(chains) == len(registered("thm: wsd").derivations())
+    assert "by The stable phase; The decay phase" in chains[0].text
+    assert not list(chains[0].find("div", class_="chain"))  # lemmas are named here, and shown on pages of their own
 
 
 def test_links_of_claims_go_both_ways():
@@ -185,9 +210,8 @@ def style_sheet():
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_the_colours_of_the_style_sheet_have_contrast(scheme):
-    sheets = re.findall(r":root\s*\{(\s*--.*?)\}", style_sheet(), re.DOTALL)
-    assert "prefers-color-scheme: dark" in style_sheet().partition(sheets[0])[2].partition(sheets[1])[0]
-    colours = dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6});", sheets[scheme]))
+    pairs = re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", style_sheet())
+    colours = {name: values[scheme] for name, *values in pairs}
     texts = ("ink", "soft", "link", "proved", "enclosed", "supported", "refuted", "unknown", "vacuous")
     for name in texts:
         for ground in ("paper", "raised"):

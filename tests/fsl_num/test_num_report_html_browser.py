@@ -144,6 +144,30 @@ def test_the_filter_chooses_by_verdict_role_and_words(fresh):
     assert shown(fresh) == 15
 
 
+def test_the_search_puts_titles_first_and_needs_no_exact_phrase(fresh):
+    def best(words):
+        fresh.evaluate(
+            f"(n => {{ n.value = {words!r}; n.dispatchEvent(new Event('input', {{bubbles: true}})); }})"
+            "(document.getElementById('filter').elements.words)"
+        )
+        return fresh.evaluate("[...document.querySelectorAll('#ranked li')].map(n => n.textContent).join('|')").split(
+            "|"
+        )
+
+    assert best("12 claim")[0] == "The claim number 12"
+    assert best("12 theorem")[0] == "The claim number 12"  # one of the words stands in the title, the other nowhere
+    assert best("") == [""]
+
+
+def test_the_graph_shows_what_rests_on_a_claim(fresh):
+    def far(event):
+        fresh.evaluate(f"document.querySelector('.graph a').dispatchEvent(new PointerEvent({event!r}))")
+        return fresh.evaluate("document.querySelectorAll('.graph .far').length")
+
+    assert far("pointerenter") > 0
+    assert far("pointerleave") == 0
+
+
 def test_the_page_is_whole_without_scripts(fresh, url):
     fresh.send("Emulation.setScriptExecutionDisabled", value=True)
     try:

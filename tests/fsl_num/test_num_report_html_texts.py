@@ -54,7 +54,7 @@ def test_any_text_stays_well_formed(text):
 
 
 def test_names_are_linked_whole_and_not_in_formulas_or_other_code():
-    text = Texts({"thm:x": "one", "thm:x/y": "two"})
+    text = Texts({"thm:x": "#one", "thm:x/y": "#two"})
     root = Reader(text("thm:x, thm:x/y, thm:x/z, athm:x, `f(thm:x)` and `thm:x` of $thm:x$.")).root
     assert [(node.text, node.attributes["href"]) for node in root.find("a")] == [
         ("thm:x", "#one"),

@@ -42,7 +42,7 @@ class Layout:
 
 
 def graph(claims: Sequence[Claim]) -> dict[str, Any]:
-    """Boxes and arrows for the template: ``nodes`` maps an id to its corner, ``edges`` are pairs (kind, path)."""
+    """Boxes and arrows for the template: ``nodes`` maps an id to its corner, ``edges`` are (kind, path, from, to)."""
     known = {claim.id for claim in claims}
     links = [(other, claim.id, "") for claim in claims for other in claim.depends]
     links += [(claim.id, claim.corrected_by, "corrects") for claim in claims if claim.corrected_by]
@@ -54,7 +54,7 @@ def graph(claims: Sequence[Claim]) -> dict[str, Any]:
         "height": round(2 * _MARGIN + layout.rows * (BOX[1] + _DOWN)),
         "box": BOX,
         "nodes": {name: at.corner for name, at in layout.nodes.items()},
-        "edges": [(kind, _path(layout, (source, target))) for source, target, kind in links],
+        "edges": [(kind, _path(layout, (source, target)), source, target) for source, target, kind in links],
     }
 
 

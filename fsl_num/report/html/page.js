@@ -1,20 +1,45 @@
-// Filters the claims of the report; without this script every claim is shown and the form stays hidden.
+// Filters and ranks the claims of the report, and shows what rests on what; without it every claim is shown.
 (() => {
   'use strict';
   const form = document.getElementById('filter');
   const claims = [...document.querySelectorAll('article[data-verdict]')];
   if (!form || !claims.length) return;
   const count = document.getElementById('shown');
-  const texts = claims.map(claim => claim.textContent.toLowerCase());
+  const ranked = document.getElementById('ranked');
+  const headings = [...document.querySelectorAll('h3.section')];
+  // A word counts most in the title or the name, then where the claim stands, then anywhere.
+  const places = claim => ['.title', '.where', null].map(
+    place => (place ? claim.querySelector(place) : claim).textContent.toLowerCase());
+  const texts = claims.map(places);
+  const score = (parts, words) => words.reduce((sum, word) => {
+    const at = parts.findIndex(part => part.includes(word));
+    return sum + (at < 0 ? 0 : [9, 4, 1][at]);
+  }, 0);
+  const MOST = 8;
   const apply = () => {
     const {verdict, role, words} = form.elements;
-    const wanted = words.value.toLowerCase().split(/\s+/);
-    claims.forEach((claim, at) => {
-      claim.hidden = !((!verdict.value || claim.dataset.verdict === verdict.value)
-        && (!role.value || claim.dataset.role === role.value)
-        && wanted.every(word => texts[at].includes(word)));
+    const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const allowed = claims.map(claim => (!verdict.value || claim.dataset.verdict === verdict.value)
+      && (!role.value || claim.dataset.role === role.value));
+    const all = texts.map((parts, at) => allowed[at] && wanted.every(word => parts[2].includes(word)));
+    const any = texts.map((parts, at) => allowed[at] && wanted.some(word => parts[2].includes(word)));
+    const found = all.includes(true) ? all : any;
+    claims.forEach((claim, at) => { claim.hidden = !found[at]; });
+    headings.forEach(heading => {
+      let next = heading.nextElementSibling;
+      while (next && next.tagName === 'ARTICLE' && next.hidden) next = next.nextElementSibling;
+      heading.hidden = !next || next.tagName !== 'ARTICLE';
     });
-    count.textContent = `${claims.filter(claim => !claim.hidden).length} of ${claims.length} claims shown`;
+    count.textContent = `${found.filter(Boolean).length} of ${claims.length} claims shown`;
+    const best = claims.map((claim, at) => [score(texts[at], wanted), at])
+      .filter(([points, at]) => points && found[at]).sort((one, other) => other[0] - one[0] || one[1] - other[1]);
+    ranked.replaceChildren(...best.slice(0, MOST).map(([, at]) => {
+      const item = document.createElement('li'), link = document.createElement('a');
+      link.href = `#${claims[at].id}`;
+      link.textContent = claims[at].querySelector('.title > :first-child').textContent;
+      item.append(link);
+      return item;
+    }));
   };
   form.hidden = false;
   form.addEventListener('input', apply);
@@ -29,4 +54,24 @@
     }
   });
   apply();
+  // The graph: what a claim rests on and what rests on it stay, the others step back.
+  const edges = [...document.querySelectorAll('.edge[data-from]')];
+  const nodes = [...document.querySelectorAll('.graph a')];
+  const name = node => node.getAttribute('href').slice(1);
+  const reached = (start, from, to) => {
+    const found = new Set([start]);
+    for (const each of found) edges.forEach(edge => { if (edge.dataset[from] === each) found.add(edge.dataset[to]); });
+    return found;
+  };
+  const show = start => {
+    const after = start ? reached(start, 'from', 'to') : null, before = start ? reached(start, 'to', 'from') : null;
+    nodes.forEach(node => node.classList.toggle('far', !!start && !after.has(name(node)) && !before.has(name(node))));
+    edges.forEach(edge => edge.classList.toggle('far', !!start
+      && !(after.has(edge.dataset.from) && after.has(edge.dataset.to))
+      && !(before.has(edge.dataset.from) && before.has(edge.dataset.to))));
+  };
+  nodes.forEach(node => {
+    ['pointerenter', 'focus'].forEach(kind => node.addEventListener(kind, () => show(name(node))));
+    ['pointerleave', 'blur'].forEach(kind => node.addEventListener(kind, () => show(null)));
+  });
 })();

@@ -22,9 +22,9 @@ _NOT_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Texts:
-    """Sets texts; ``links`` maps names (ids of claims and errata) to their anchors, to be linked in texts and as code.
+    """Sets texts; ``links`` maps names (ids of claims and errata) to their addresses, to be linked in texts and as code.
 
-    >>> print(Texts({"thm: x": "claim-x"})("$s$ < 1 by thm: x, `code`"))
+    >>> print(Texts({"thm: x": "#claim-x"})("$s$ < 1 by thm: x, `code`"))
     <math><mrow><mi>s</mi></mrow></math> &lt; 1 by <a href="#claim-x"><code>thm: x</code></a>, <code>code</code>
     """
 
@@ -51,7 +51,7 @@ class Texts:
 
     def _code(self, text: str) -> Markup:
         code = Markup("<code>{}</code>").format(text)
-        return Markup('<a href="#{}">{}</a>').format(self.links[text], code) if text in self.links else code
+        return Markup('<a href="{}">{}</a>').format(self.links[text], code) if text in self.links else code
 
     def _linked(self, text: str) -> Markup:
         parts = self._names.split(text) if self.links else [text]

@@ -1,0 +1,151 @@
+"""What MkDocs does not do by itself: pages made of claims, formulas as MathML, figures drawn, links checked.
+
+Every claim is verified (what the cache knows is not checked again), so that the site shows what this commit says.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
+FIGURE = re.compile(r"<!-- figure: (?P<name>[\w-]+) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
+"""A block of code of the gallery that leaves its figure, or axes of it, under the name ``figure``."""
+
+_SHIM = "https://unpkg.com/iframe-worker/shim"
+"""What the theme would load from a network where the site is opened from a folder."""
+
+_formulas: dict[str, str] = {}
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages of theorems, errata and sources, the style of the cards, the list of changes, and the figures."""
+    made = {f"theorems/{name}": text for name, text in _theorems().items()}
+    made["changes.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    made["style.css"] = _style()
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    gallery = files.get_file_from_path("gallery.md")
+    for figure in FIGURE.finditer(gallery.content_string if gallery else ""):
+        files.append(File.generated(config, f"figures/{figure['name']}.svg", content=_drawn(figure["code"])))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put a mark in the place of every formula, so that Markdown leaves it alone, and show the figures."""
+    from fsl_num.report.mathml import display, inline
+
+    def marked(formula: re.Match[str]) -> str:
+        mark = f"formula{len(_formulas)}mark"
+        _formulas[mark] = str(display(formula[1].strip()) if formula[1] else inline(formula[2]))
+        return f"\n\n{mark}\n\n" if formula[1] else mark
+
+    parts = CODE.split(FIGURE.sub(_shown, markdown))
+    return "".join(part if at % 2 else FORMULA.sub(marked, part) for at, part in enumerate(parts))
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Put the formulas in."""
+    html = re.sub(r"<p>(formula\d+mark)</p>", lambda found: f'<div class="cards">{_formulas[found[1]]}</div>', html)
+    return re.sub(r"formula\d+mark", lambda found: _formulas[found[0]], html)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Take the search's help for pages opened from a folder from the site itself."""
+    return output.replace(_SHIM, f"{page.url.count('/') * '../'}search-from-a-folder.js")
+
+
+def on_post_build(config: Any) -> None:
+    """Raise ValueError where a link of the site leads nowhere."""
+    (Path(config["site_dir"]) / "404.html").unlink(missing_ok=True)  # for a server, and with addresses of its own
+    broken = sorted(set(broken_links(Path(config["site_dir"]))))
+    if broken:
+        raise ValueError("these links lead nowhere:\n  " + "\n  ".join(broken))
+
+
+def broken_links(site: Path) -> Iterator[str]:
+    """The links between pages of a folder that lead to no file or no element, and those to a network for loading."""
+    pages = {path.resolve(): _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    for path, page in pages.items():
+        for link, loaded in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                if loaded and parts.scheme != "data":
+                    yield f"{path.name} loads {link} from a network"
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.exists():
+                yield f"{path.name}: {link}"
+            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
+                yield f"{path.name}: {link} (no such element)"
+
+
+class _Page(HTMLParser):
+    """The ids of a page, and its links with whether they are loaded with it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: set[str] = {"__top"}
+        self.links: list[tuple[str, bool]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.ids |= {value for key in ("id", "name") if (value := given.get(key))}
+        if link := given.get("src"):
+            self.links.append((link, True))
+        if link := given.get("href"):
+            self.links.append((link, tag == "link" and given.get("rel") == "stylesheet"))
+
+
+def _theorems() -> dict[str, str]:
+    from fsl_num.claims.cache import Cache, default_folder
+    from fsl_num.claims.errata import errata
+    from fsl_num.claims.registry import all_claims
+    from fsl_num.claims.runner import verify_all
+    from fsl_num.cli.executors import cores, executor_at
+    from fsl_num.report.html.site import pages
+    from fsl_sym.allocation import table
+
+    ids = tuple(claim.id for claim in all_claims())
+    with executor_at("processes", cores()) as executor:
+        records = verify_all(ids, profile="quick", seed=0, executor=executor, cache=Cache(default_folder()))
+    return pages(records, errata(), all_claims(), table())
+
+
+def _style() -> str:
+    folder = ROOT / "fsl_num" / "report" / "html"
+    colours, cards = ((folder / name).read_text(encoding="utf-8") for name in ("colours.css", "cards.css"))
+    own = (ROOT / "docs" / "site.css").read_text(encoding="utf-8")
+    return f"{colours}\n.cards {{\n{cards}\n}}\n{own}"
+
+
+def _shown(figure: re.Match[str]) -> str:
+    name = figure["name"]
+    return f"![{name.replace('-', ' ')}](figures/{name}.svg){{.figure}}\n\n```python\n{figure['code']}```"
+
+
+def _drawn(code: str) -> str:
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    names: dict[str, Any] = {}
+    exec(code, names)
+    figure = names["figure"]
+    out = io.StringIO()
+    with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "figures"}):
+        getattr(figure, "figure", figure).savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close("all")
+    return out.getvalue()

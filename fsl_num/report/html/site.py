@@ -1,0 +1,191 @@
+"""The pages of the documentation that are made of claims: one a theorem, the errata, Table 1, and the sources.
+
+They are Markdown with the cards of the report inside, all in one folder, so that a link is the name of a file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import PurePath
+
+from fsl_num.claims.claim import Claim
+from fsl_num.claims.labels import account, covering_claims, section_of
+from fsl_num.claims.records import Erratum, Outcome
+from fsl_num.claims.sources import HOME
+from fsl_num.report.errata import counts
+from fsl_num.report.html.cards import environment, where
+from fsl_num.report.html.graph import graph
+from fsl_num.report.html.texts import anchors
+from fsl_num.report.places import Place, places
+from fsl_num.report.table import Row, paired
+
+Card = Callable[..., str]
+
+INDEX, OPTIMA, ERRATA = "index.md", "table-1.md", "errata.md"
+_CARDS = """{% from "cards.html.j2" import article, erratum_article, allocations, graph_figure, badge %}
+<div class="cards" markdown="0">
+{% if kind == "claim" %}{{ article(claims[it], by_id[it], "h2") }}{% endif %}
+{% if kind == "erratum" %}{{ erratum_article(it) }}{% endif %}
+{% if kind == "optima" %}{{ allocations(it) }}{% endif %}
+{% if kind == "graph" %}{{ graph_figure(it) }}{% endif %}
+</div>"""
+
+
+def pages(
+    records: Sequence[Outcome], errata: Sequence[Erratum], claims: Sequence[Claim], optima: Sequence[Row]
+) -> dict[str, str]:
+    """The text of every page by the name of its file.
+
+    Parameters
+    ----------
+    records
+        The verdict of every claim.
+    errata
+        The mistakes of the paper, in the order in which they are shown.
+    claims
+        The claims, in any order.
+    optima
+        The allocations of Table 1.
+
+    Raises
+    ------
+    KeyError
+        A claim has no record.
+
+    Examples
+    --------
+    >>> list(pages([], [], [], []))
+    ['index.md', 'table-1.md', 'errata.md']
+    """
+    claims = sorted(claims, key=lambda claim: claim.line)
+    theorems = _by_label(claims)
+    file_of = {each.id: name for name, members in theorems.items() for each in members}
+    file_of |= {erratum.id: ERRATA for erratum in errata}
+    made = environment(
+        records, errata, claims, lambda name, anchor: f"{_html(file_of[name])}#{anchor}", _source_link, lemmas=True
+    )
+    template = made.from_string(_CARDS)
+
+    def card(kind: str, it: object) -> str:
+        lines = template.render(kind=kind, it=it).splitlines()
+        return "\n".join(line for line in lines if line.strip())  # a blank line would end the HTML in Markdown
+
+    verdicts = {record.claim_id: record for record in records}
+    written = {INDEX: "\n\n".join(_index(theorems, verdicts))}
+    written |= {name: "\n\n".join(_theorem(members, claims, errata, card)) for name, members in theorems.items()}
+    written[OPTIMA] = (
+        "# Table 1, derived\n\nThe order of the least excess risk under a budget of data $D$ or of compute $C$, by "
+        "schedule and regime. `fsl table` prints it, `fsl exponents --derive` shows how it comes about.\n\n"
+        + card("optima", paired(optima))
+    )
+    written[ERRATA] = "\n\n".join(
+        [
+            "# What the paper has wrong",
+            f"{_capital(counts(errata))}, the gravest first. `fsl errata` lists them, `fsl errata LINE` finds them by "
+            "the line of the paper's source, `fsl errata --latex` writes them as a paper to send.",
+            *(card("erratum", each) for each in errata),
+        ]
+    )
+    return written | dict(_sources(claims))
+
+
+def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence[Erratum], card: Card) -> Iterator[str]:
+    """All that is known of one place of the paper."""
+    ids = {each.id for each in members}
+    first = members[0]
+    yield f"---\ntitle: {json.dumps(_capital(first.title))}\n---"
+    yield f"# {_capital(where(first.label, first.line))}: `{first.label}`"
+    for each in members:
+        yield card("claim", each.id)
+    mistakes = [each for each in errata if each.label == first.label or ids & {*each.depends}]
+    if mistakes:
+        yield "## What the paper has wrong here"
+        yield "\n".join(
+            f"- [{each.id}]({ERRATA}#erratum-{each.id}): {each.kind}; with it falls {each.falls}" for each in mistakes
+        )
+    around = _around(members, claims)
+    if len(around) > len(members):
+        yield "## What rests on what"
+        yield card("graph", graph(around))
+
+
+def _index(theorems: Mapping[str, Sequence[Claim]], verdicts: Mapping[str, Outcome]) -> Iterator[str]:
+    yield "# The theorems"
+    yield "Every place of the paper that makes a claim, in its order: what it says, and what became of it."
+    firsts = [(name, members[0]) for name, members in theorems.items()]
+    for section, places_in_it in groupby(firsts, key=lambda first: section_of(first[1].line)):
+        yield f"## {section.number} {section.title}".replace("##  ", "## ")
+        rows = [
+            f"| [{_title(claim)}]({name}) | {verdicts[claim.id].verdict} |"
+            for name, _ in places_in_it
+            for claim in theorems[name]
+        ]
+        yield "\n".join(["| claim | verdict |", "| --- | --- |", *rows])
+    claims = [claim for members in theorems.values() for claim in members]
+    excused = [place for place in account() if place.excuse and not covering_claims(place, claims, account())]
+    yield "## What no claim can check"
+    rows = [f"| `{place.label}`, line {place.line} | {_in_cell(place.excuse)} |" for place in excused]
+    yield "\n".join(["| place | why |", "| --- | --- |", *rows])
+
+
+def _sources(claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
+    """A page for every file in which something of a claim is written, with a link for each line."""
+    files = sorted({place["file"] for claim in claims for place in places(claim).values() if place and place["line"]})
+    for name in files:
+        if (path := HOME / name).is_file():
+            code = path.read_text(encoding="utf-8")
+            yield (
+                _source_file(name),
+                f"---\nsearch:\n  exclude: true\n---\n\n# `{name}`\n\n"
+                f'``````python linenums="1"\n{code.rstrip()}\n``````\n',
+            )
+
+
+def _source_file(name: str) -> str:
+    return f"source-{'-'.join(PurePath(name).with_suffix('').parts)}.md"
+
+
+def _source_link(place: Place) -> str:
+    """Line anchors are those of Pygments as the documentation sets it: one code block a page, number 0."""
+    return f"{_html(_source_file(place['file']))}#__codelineno-0-{place['line']}"
+
+
+def _by_label(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
+    """The claims of each place of the paper by the file of its page: what is printed, corrected and stronger."""
+    by_label: dict[str, list[Claim]] = {}
+    for claim in claims:
+        by_label.setdefault(claim.label, []).append(claim)
+    names = anchors("at", by_label)
+    return {f"{names[label].removeprefix('at-')}.md": members for label, members in by_label.items()}
+
+
+def _around(members: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:
+    """These claims, what they rest on, and what rests on them."""
+    ids = {each.id for each in members}
+    named = {other for each in members for other in (*each.depends, each.corrected_by, each.strengthens)}
+    return [
+        each for each in claims if each.id in ids | named or ids & {*each.depends, each.corrected_by, each.strengthens}
+    ]
+
+
+def _title(claim: Claim) -> str:
+    return _in_cell(_capital(claim.title))
+
+
+def _in_cell(text: str) -> str:
+    """Text that neither ends a cell of a table nor is taken for Markdown.
+
+    >>> _in_cell("a_b | c")
+    'a\\\\_b \\\\| c'
+    """
+    return "".join(f"\\{sign}" if sign in "|_*<[" else sign for sign in text)
+
+
+def _html(name: str) -> str:
+    return f"{name.removesuffix('.md')}.html"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
