@@ -119,8 +119,9 @@ def test_every_wrong_version_says_where_and_by_how_much_it_was_rejected():
 
 
 def test_derivations_are_shown_step_by_step():
-    from fsl_num.claims.registry import claim as registered
     from html_outcomes import record
+
+    from fsl_num.claims.registry import claim as registered
 
     shown = page([record("thm: wsd")], [], profile="quick", seed=0, claims=[registered("thm: wsd")])
     chains = list(Reader(shown).root.find("div", class_="chain"))

@@ -22,7 +22,7 @@ _NOT_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Texts:
-    """Sets texts; ``links`` maps names (ids of claims and errata) to their addresses, to be linked in texts and as code.
+    """Sets texts; ``links`` maps names (ids of claims and errata) to addresses, to be linked in texts and as code.
 
     >>> print(Texts({"thm: x": "#claim-x"})("$s$ < 1 by thm: x, `code`"))
     <math><mrow><mi>s</mi></mrow></math> &lt; 1 by <a href="#claim-x"><code>thm: x</code></a>, <code>code</code>

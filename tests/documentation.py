@@ -1,0 +1,95 @@
+"""The commands of the documentation with their output: read, run, compared, and written anew.
+
+``python tests/documentation.py`` writes the output of every command into its block.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import tempfile
+from pathlib import Path
+
+from fsl_num.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])")
+WIDTH = "100"
+
+
+def commands(block):
+    """The commands of a block, each with the output that stands below it; a command may go on after a backslash."""
+    found = []
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append([line[2:], ""])
+        elif found and found[-1][0].endswith("\\\n"):
+            found[-1][0] += line
+        else:
+            found[-1][1] += line
+    return found
+
+
+def run(command):
+    """What a command prints, as on a terminal of a hundred columns; AssertionError where it fails."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        status = main(shlex.split(command.replace("\\\n", " "))[1:])
+    assert status == 0, f"{command}: exit status {status}"
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+@contextlib.contextmanager
+def workplace():
+    """A folder that has the examples of the clone, and the width at which the output was written."""
+    before, width = Path.cwd(), os.environ.get("COLUMNS")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+        os.chdir(folder)
+        os.environ["COLUMNS"] = WIDTH
+        try:
+            yield
+        finally:
+            os.chdir(before)
+            os.environ.pop("COLUMNS") if width is None else os.environ.update(COLUMNS=width)
+
+
+def same(written, printed, within=2e-3):
+    """Whether two outputs have the same words, and numbers that differ by at most ``within`` of their size.
+
+    Times and folders are written as ``...``, which stands for anything. Numbers differ in their last digits between
+    machines; draws of an interval in the third.
+    """
+    blanks = "".join(".*?" if part == "..." else re.escape(NUMBER.sub("#", part)) for part in _parts(written))
+    if not re.fullmatch(blanks, NUMBER.sub("#", printed), re.DOTALL):
+        return False
+    if "..." in written:
+        return True
+    pairs = zip(NUMBER.findall(written), NUMBER.findall(printed), strict=True)
+    return all(abs(float(one) - float(other)) <= within * abs(float(one)) + 1e-12 for one, other in pairs)
+
+
+def _parts(text):
+    return re.split(r"(\.\.\.)", text)
+
+
+def rewritten(page):
+    """The text of a page with the output of every command as it is now."""
+
+    def block(found):
+        text = ""
+        for command, written in commands(found[1]):
+            printed = run(command)
+            text += f"$ {command}" + (written if written and same(written, printed) else printed)
+        return f"```console\n{text}```"
+
+    with workplace():
+        return BLOCK.sub(block, page.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        each.write_text(rewritten(each), encoding="utf-8")
