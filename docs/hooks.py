@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from mkdocs.structure.files import File, Files
-
 ROOT = Path(__file__).resolve().parents[1]
 CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
@@ -27,8 +25,10 @@ _SHIM = "https://unpkg.com/iframe-worker/shim"
 _formulas: dict[str, str] = {}
 
 
-def on_files(files: Files, config: Any) -> Files:
+def on_files(files: Any, config: Any) -> Any:
     """Add the pages of theorems, errata and sources, the style of the cards, the list of changes, and the figures."""
+    from mkdocs.structure.files import File
+
     made = {f"theorems/{name}": text for name, text in _theorems().items()}
     made["changes.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     made["style.css"] = _style()
@@ -36,7 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, name, content=text))
     gallery = files.get_file_from_path("gallery.md")
     for figure in FIGURE.finditer(gallery.content_string if gallery else ""):
-        files.append(File.generated(config, f"figures/{figure['name']}.svg", content=_drawn(figure["code"])))
+        files.append(File.generated(config, f"figures/{figure['name']}.svg", content=drawn(figure["code"])))
     return files
 
 
@@ -135,7 +135,8 @@ def _shown(figure: re.Match[str]) -> str:
     return f"![{name.replace('-', ' ')}](figures/{name}.svg){{.figure}}\n\n```python\n{figure['code']}```"
 
 
-def _drawn(code: str) -> str:
+def drawn(code: str) -> str:
+    """The figure that code leaves under the name ``figure``, as SVG."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -145,7 +146,7 @@ def _drawn(code: str) -> str:
     exec(code, names)
     figure = names["figure"]
     out = io.StringIO()
-    with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "figures"}):
+    with plt.rc_context({"svg.hashsalt": "figures"}):
         getattr(figure, "figure", figure).savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
     plt.close("all")
     return out.getvalue()

@@ -1,11 +1,13 @@
 """The account of the paper: who verifies what, and that it is the account of the source wherever that is at hand."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
 from tex_labels import labels, places
 
+from fsl_num.claims.label_table import SECTIONS
 from fsl_num.claims.labels import Place, account, covering_claims, open_places, orphans
 from fsl_num.cli import main
 
@@ -112,3 +114,17 @@ def test_the_account_is_listed(capsys, monkeypatch):
     (corollary,) = [one for one in told if one["label"] == "cor: contraction"]
     assert corollary["kind"] == "corollary" and "cor: contraction" in corollary["claims"]
     assert corollary["not_checkable"] is None
+
+
+def test_the_sections_are_those_of_the_source(paper):
+    """Lines and numbers, counted as LaTeX does; the titles are ours."""
+    found, counts, appendix = [], [0, 0], False
+    for line, text in enumerate(paper.splitlines(), start=1):
+        appendix, counts = (True, [0, 0]) if text.startswith(r"\appendix") else (appendix, counts)
+        if text.startswith(r"\begin{abstract}"):
+            found.append((line, ""))
+        elif heading := re.match(r"\\(sub)?section\{", text):
+            counts = [counts[0], counts[1] + 1] if heading[1] else [counts[0] + 1, 0]
+            first = chr(64 + counts[0]) if appendix else str(counts[0])
+            found.append((line, f"{first}.{counts[1]}" if heading[1] else first))
+    assert [(each.line, each.number) for each in SECTIONS] == found

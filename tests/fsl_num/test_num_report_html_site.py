@@ -1,0 +1,79 @@
+"""The pages of the documentation made of claims: each claim has its place, each link its target, no text breaks out."""
+
+import re
+from functools import cache
+
+from html_outcomes import record, runner
+from html_reading import Reader
+
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import claim
+from fsl_num.report.html.site import pages
+from fsl_sym.allocation import table
+
+
+@cache
+def written():
+    claims, records, errata = runner(12)
+    return pages(records, errata, claims, table())
+
+
+@cache
+def real():
+    claims = [claim("lem: half-scale"), claim("thm: wsd")]
+    return pages([record(each.id, Verdict.PROVED) for each in claims], [], claims, [])
+
+
+CARDS = re.compile(r'^<div class="cards".*?</div>(?=\n\n|\Z)', re.MULTILINE | re.DOTALL)
+"""HTML in Markdown ends where a blank line follows."""
+
+
+def cards(text):
+    """The HTML inside a page of Markdown; it is well formed only if no blank line cuts it."""
+    return [Reader(part).root for part in CARDS.findall(text)]
+
+
+def ids(text):
+    return {node.attributes["id"] for card in cards(text) for node in card.find() if "id" in node.attributes}
+
+
+def test_the_claims_of_one_label_share_a_page():
+    names = [name for name in written() if not name.startswith("source-")]
+    assert names == ["index.md", "thm-claim.md", "table-1.md", "errata.md"]
+    articles = [node for card in cards(written()["thm-claim.md"]) for node in card.find("article")]
+    claims, records, errata = runner(12)
+    assert [node.attributes["data-verdict"] for node in articles] == [each.verdict for each in records]
+    assert len([node for card in cards(written()["errata.md"]) for node in card.find("article")]) == len(errata)
+
+
+def test_every_link_between_pages_leads_to_an_element():
+    for texts in (written(), real()):
+        for text in texts.values():
+            for card in cards(text):
+                for node in card.find("a"):
+                    name, _, anchor = node.attributes["href"].partition("#")
+                    target = texts[f"{name.removesuffix('.html')}.md"]
+                    if name.startswith("source-"):
+                        assert int(anchor.removeprefix("__codelineno-0-")) <= len(target.splitlines())
+                    else:
+                        assert anchor in ids(target)
+
+
+def test_lemmas_stand_under_the_steps_that_use_them():
+    (first, *_) = [chain for card in cards(real()["thm-wsd.md"]) for chain in card.find("div", class_="chain")]
+    assert [node.text for node in first.find("summary")][0] == "by The stable phase; The decay phase"
+    assert list(first.find("div", class_="chain"))
+
+
+def test_a_source_page_holds_the_line_of_the_measurement():
+    text = real()["lem-half-scale.md"]
+    name, line = re.search(r'Measurement: <a href="(source-[\w-]+)\.html#__codelineno-0-(\d+)"', text).groups()
+    code = real()[f"{name}.md"].partition('linenums="1"\n')[2].splitlines()
+    assert re.search(r"\bdef\b|\blambda\b", code[int(line) - 1])
+
+
+def test_an_index_in_the_order_of_the_paper_with_a_verdict_each():
+    index = real()["index.md"]
+    assert index.index("## 4.4 Steps of the proof") < index.index("## 5.3 Warmup, stable phase, decay")
+    assert index.count("| PROVED |") == 2
+    assert "## What no claim can check" in index

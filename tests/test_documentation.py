@@ -1,0 +1,89 @@
+"""The documentation says only what is true: its commands print what stands below them, its code runs."""
+
+import doctest
+import importlib
+import re
+import sys
+
+import pytest
+from documentation import BLOCK, PAGES, ROOT, commands, run, same, workplace
+
+import fsl_num
+import fsl_sym
+
+sys.path.insert(0, str(ROOT / "docs"))
+hooks = importlib.import_module("hooks")
+
+TEXTS = {page.relative_to(ROOT / "docs").as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
+FIGURES = {figure["name"]: figure["code"] for figure in hooks.FIGURE.finditer(TEXTS["gallery.md"])}
+
+
+@pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if BLOCK.search(text)])
+def test_commands_print_what_stands_below_them(page):
+    with workplace():
+        for block in BLOCK.findall(TEXTS[page]):
+            for command, written in commands(block):
+                printed = run(command)
+                assert same(written, printed), f"{command}\nprints now (python tests/documentation.py):\n{printed}"
+
+
+def test_another_number_or_word_is_another_output():
+    assert same("loss 1.8212 in ... s\n", "loss 1.8212 in 3.25 s\n")
+    assert same("loss 1.8212, file.py:12\n", "loss 1.8214, file.py:97\n")
+    for other in ("loss 1.8312, file.py:12\n", "risk 1.8212, file.py:12\n", "loss 1.8212, file.py:12 7\n"):
+        assert not same("loss 1.8212, file.py:12\n", other)
+
+
+@pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if ">>> " in text])
+def test_the_examples_run(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    result = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
+    assert result.attempted >= 2
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_drawn(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert hooks.drawn(FIGURES[name]).count("<path") > 10
+
+
+def test_the_gallery_has_a_dozen_figures_and_no_other_code():
+    assert len(FIGURES) >= 11
+    assert TEXTS["gallery.md"].count("```python") == len(FIGURES)
+
+
+def test_commands_that_are_not_run_here_stand_in_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for text in TEXTS.values():
+        for block in re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            for line in block.splitlines():
+                assert line in readme, line
+
+
+def test_every_formula_is_typeset():
+    from fsl_num.report.mathml import display, inline
+
+    for name, text in TEXTS.items():
+        prose = "".join(hooks.CODE.split(text)[::2])
+        for formula in hooks.FORMULA.finditer(prose):
+            shown = display(formula[1]) if formula[1] else inline(formula[2])
+            assert "formula source" not in shown and "<code" not in shown, (name, formula[0])
+
+
+def test_every_public_name_is_documented_once():
+    listed = [name for text in TEXTS.values() for name in re.findall(r"^::: (\S+)$", text, re.MULTILINE)]
+    public = [f"{package.__name__}.{name}" for package in (fsl_sym, fsl_num) for name in package.__all__]
+    assert sorted(listed) == sorted(public)
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    (tmp_path / "a.html").write_text('<p id="x"></p><a href="b.html#y">b</a><a href="#z">z</a><a href="c.html">c</a>')
+    (tmp_path / "b.html").write_text(
+        '<p id="y"></p><a href="a.html#x">a</a><script src="https://b.example/c.js"></script>'
+    )
+    assert sorted(hooks.broken_links(tmp_path)) == [
+        "a.html: #z (no such element)",
+        "a.html: c.html",
+        "b.html loads https://b.example/c.js from a network",
+    ]
