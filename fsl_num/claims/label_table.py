@@ -22,7 +22,7 @@ SECTIONS = (
     Section(619, "4.3", "Random features"),
     Section(645, "4.4", "Steps of the proof"),
     Section(873, "5", "Learning-rate schedules"),
-    Section(928, "5.1", "The constant schedule"),
+    Section(898, "5.1", "The constant schedule"),
     Section(936, "5.2", "Exponential decay"),
     Section(1011, "5.3", "Warmup, stable phase, decay"),
     Section(1071, "6", "Experiments"),
