@@ -97,3 +97,14 @@ def test_the_extras_named_exist():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(re.findall(r"\.\[(\w+)\]", README)) <= set(project["optional-dependencies"])
     assert project["scripts"] == {"fsl": "fsl_num.__main__:main"}
+
+
+def test_the_hosted_check_is_the_script_and_knows_the_supported_versions():
+    import tomllib
+
+    hosted = (ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8")
+    assert re.findall(r"^ *- run: (.*)$", hosted, re.MULTILINE) == ["bash .ci/run"]
+    assert "secrets" not in hosted
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = re.search(r'python: \["([\d.]+)"', hosted)[1]
+    assert project["requires-python"] == f">={oldest}"
