@@ -1,0 +1,35 @@
+"""``fsl explore``: one web page that answers at once when the task, the run or the schedule is moved."""
+
+from __future__ import annotations
+
+from fsl_num.cli.options import Arguments, Command, Option, json_option
+from fsl_num.cli.output import Outputs, show_json
+
+
+def run(arguments: Arguments) -> int:
+    """Write the page and say where it is."""
+    outputs = Outputs({"--html": arguments.html}, pictures=(), json=arguments.json)
+    from fsl_num.report.explorer import page
+    from fsl_sym.allocation import table
+
+    rows = table()
+    outputs.write("--html", lambda: page(rows))
+    if arguments.json:
+        show_json({"html": arguments.html, "schedules": [data.schedule for data, _ in rows]})
+    else:
+        outputs.show(f"Open {arguments.html} in a browser: it needs no network.")
+    return 0
+
+
+COMMANDS = {
+    "explore": Command(
+        "explore",
+        run,
+        [
+            Option("--html", metavar="FILE", required=True, help="where to write the page"),
+            json_option(),
+        ],
+        "One web page: move difficulty, capacity, size, noise, steps, peak and schedule; exponents, losses and the "
+        "best schedule follow at once.",
+    )
+}  # fmt: skip

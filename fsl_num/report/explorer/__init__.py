@@ -1,0 +1,87 @@
+"""The explorer: one web page that answers at once when difficulty, capacity, size, noise, budget or schedule is moved.
+
+Exponents come from the derived allocations; losses are computed in the page by a small solver (``solver.js``), whose
+numbers the tests hold against this package. The page needs no network.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from sympy import Expr, jscode
+
+from fsl_num.report.allocations import LABELS
+from fsl_num.report.mathml import inline
+from fsl_num.report.table import Row
+from fsl_sym.allocation import Allocation
+from fsl_sym.order import OrderRange
+
+__all__ = ["page"]
+
+SHOWN = ("excess_risk", "peak_lr", "model_size", "decay_fraction", "batch_size")
+"""The quantities of an optimum that the page shows."""
+
+
+def page(optima: Sequence[Row]) -> str:
+    """The explorer as one HTML document that loads nothing.
+
+    Parameters
+    ----------
+    optima
+        The allocations of each schedule under a data and a compute budget, as :func:`fsl_sym.table` gives them.
+
+    Examples
+    --------
+    >>> page([]).startswith("<!DOCTYPE html>")
+    True
+    """
+    environment = Environment(
+        loader=PackageLoader("fsl_num.report.explorer", "."), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    folders = {"own": files("fsl_num.report.explorer"), "cards": files("fsl_num.report.html")}
+
+    def text(folder: str, name: str) -> Markup:
+        return Markup(folders[folder].joinpath(name).read_text(encoding="utf-8"))
+
+    table = [_allocation(each) for row in optima for each in row]
+    document = environment.get_template("explorer.html.j2").render(
+        style=text("cards", "colours.css") + text("own", "explorer.css"),
+        solver=text("own", "solver.js"), script=text("own", "explorer.js"),
+        table=Markup(json.dumps(table).replace("</", "<\\/")),
+    )  # fmt: skip
+    return f"{document.strip()}\n"
+
+
+def _allocation(allocation: Allocation) -> dict[str, object]:
+    """An allocation as the script reads it: for each regime the formulas, and their exponents as JavaScript."""
+    return {
+        "schedule": allocation.schedule,
+        "budget": allocation.budget,
+        "regimes": {
+            regime.name: [
+                {
+                    "name": LABELS[name][0],
+                    "formula": _formula(regime.quantities[name], allocation.base),
+                    "lower": _exponents(regime.quantities[name].lower),
+                    "upper": _exponents(regime.quantities[name].upper),
+                }
+                for name in SHOWN
+                if name in regime.quantities
+            ]
+            for regime in allocation.regimes
+        },
+    }
+
+
+def _formula(orders: OrderRange, base: Expr) -> str:
+    return str(inline(orders.as_latex(base)))
+
+
+def _exponents(order: object) -> list[str] | None:
+    """Power and log power as JavaScript in s and beta; None where there is no bound."""
+    return None if order is None else [jscode(getattr(order, name)) for name in ("power", "log_power")]

@@ -1,0 +1,105 @@
+// Controls, table and figures of the explorer.
+(() => {
+  'use strict';
+  const form = document.getElementById('controls');
+  const table = JSON.parse(document.getElementById('table').textContent);
+  const COLOURS = {'constant': '--soft', 'exp-decay': '--unknown', 'wsd': '--supported', 'cosine': '--link',
+    'linear': '--vacuous', '1-sqrt': '--enclosed', 'best': '--refuted'};
+  const LOGARITHMIC = ['size', 'noise', 'steps', 'peak'];
+  const short = value => Number(value.toPrecision(3)).toLocaleString('en', {maximumSignificantDigits: 3, notation: Math.abs(value) >= 1e5 || value && Math.abs(value) < 1e-3 ? 'scientific' : 'standard'});
+  for (const name of Object.keys(solver.shapes)) form.elements.schedule.append(new Option(name, name, name === 'wsd', name === 'wsd'));
+
+  function values() {
+    const found = {};
+    for (const name of ['s', 'beta', ...LOGARITHMIC]) {
+      const typed = Number(form.elements[name].value);
+      found[name] = LOGARITHMIC.includes(name) ? 10 ** typed : typed;
+    }
+    found.size = Math.round(found.size);
+    found.steps = Math.round(found.steps);
+    return {...found, schedule: form.elements.schedule.value, budget: form.elements.budget.value};
+  }
+
+  // A formula in s and beta; the formulas come from the page itself.
+  const evaluate = (code, s, beta) => Function('s', 'beta', `return ${code}`)(s, beta);
+  const order = (exponents, base, s, beta) => {
+    if (!exponents) return null;
+    const [power, log] = exponents.map(code => Number(evaluate(code, s, beta).toFixed(3)));
+    return [power ? `${base}^${power}` : '', log ? `(log ${base})^${log}` : ''].filter(Boolean).join(' ') || '1';
+  };
+
+  function exponents({s, beta, schedule, budget}) {
+    const edge = 1 - 1 / beta, regime = Math.abs(s - edge) < 1e-9 ? 'edge' : s > edge ? 'easy' : 'hard';
+    document.getElementById('regime').textContent =
+      `${{easy: 'An easy task', edge: 'On the edge', hard: 'A hard task'}[regime]}: s = ${s} ${regime === 'easy' ? '>' : regime === 'edge' ? '=' : '<'} 1 − 1/β = ${short(edge)}`;
+    const found = table.find(each => each.schedule === schedule && each.budget === budget);
+    const base = budget === 'data' ? 'D' : 'C';
+    document.getElementById('exponents').innerHTML = (found ? found.regimes[regime] : []).map(row => {
+      const low = order(row.lower, base, s, beta), high = order(row.upper, base, s, beta);
+      const here = low === high ? low : low && high ? `${low} to ${high}` : low ? `at least ${low}` : `at most ${high}`;
+      return `<tr><th scope="row">${row.name}</th><td>${row.formula}</td><td>${here}</td></tr>`;
+    }).join('');
+    const none = document.getElementById('no-exponents');
+    none.hidden = !!found;
+    none.textContent = `The table has ${[...new Set(table.map(each => each.schedule))].join(', ')}.`;
+  }
+
+  // A figure: curves as {name, x, y, style} on logarithmic or linear axes.
+  function draw(id, curves, {logX, logY, left = 54, bottom = 34}) {
+    const svg = document.getElementById(id), [, , width, height] = svg.getAttribute('viewBox').split(' ').map(Number);
+    const points = curves.flatMap(curve => curve.x.map((x, k) => [x, curve.y[k]])).filter(([x, y]) => (!logX || x > 0) && (!logY || y > 0));
+    const scale = (at, log, start, end) => {
+      const given = points.map(point => log ? Math.log10(point[at]) : point[at]);
+      const low = log ? given.reduce((a, b) => Math.min(a, b)) : 0, high = given.reduce((a, b) => Math.max(a, b)) || 1;
+      return {low, high, log, to: value => start + ((log ? Math.log10(value) : value) - low) / (high - low || 1) * (end - start)};
+    };
+    const x = scale(0, logX, left, width - 12), y = scale(1, logY, height - bottom, 10);
+    const ticks = axis => {
+      const span = axis.high - axis.low, size = axis.log && span >= 2 ? Math.ceil(span / 6) : 10 ** Math.floor(Math.log10(span / 2));
+      const marks = [];
+      for (let mark = Math.ceil(axis.low / size) * size; mark <= axis.high + 1e-9; mark += size) marks.push(mark);
+      return marks.filter((_, k) => marks.length < 8 || k % Math.ceil(marks.length / 7) === 0).map(mark => axis.log ? 10 ** mark : mark);
+    };
+    const path = curve => curve.x.map((value, k) => [value, curve.y[k]]).filter(([a, b]) => (!logX || a > 0) && (!logY || b > 0))
+      .map(([a, b], k) => `${k ? 'L' : 'M'}${x.to(a).toFixed(1)} ${y.to(b).toFixed(1)}`).join('');
+    svg.innerHTML = `<path class="axis" d="M${left} 10V${height - bottom}H${width - 12}"></path>`
+      + ticks(x).map(mark => `<text x="${Math.min(x.to(mark), width - 26)}" y="${height - bottom + 16}" text-anchor="middle">${short(mark)}</text>`).join('')
+      + ticks(y).map(mark => `<text x="${left - 6}" y="${y.to(mark) + 4}" text-anchor="end">${short(mark)}</text>`).join('')
+      + `<text x="${width - 12}" y="${height - 4}" text-anchor="end">step</text>`
+      + curves.map(curve => `<path class="curve ${curve.style}" stroke="var(${COLOURS[curve.name]})" d="${path(curve)}"></path>`).join('');
+  }
+
+  function show(search) {
+    const model = values(), {schedule, peak, steps} = model;
+    for (const name of ['s', 'beta', ...LOGARITHMIC]) document.getElementById(`${name}-value`).textContent = short(model[name]);
+    exponents(model);
+    const named = Object.keys(solver.shapes).map(name => ({name, plan: solver.plan(name, peak, steps)}));
+    const best = search && solver.best(model, peak, steps);
+    const all = [...named.filter(each => each.name !== schedule), ...search ? [{name: 'best', plan: best}] : [], named.find(each => each.name === schedule)]
+      .map(each => ({...each, risk: solver.risks(model, each.plan)}));
+    const chosen = all[all.length - 1], final = each => each.risk[each.risk.length - 1];
+    const law = solver.risks(model, chosen.plan, 'functional');
+    const curve = (each, y, style) => ({name: each.name, x: each.plan.marks, y, style});
+    draw('risk', [...all.map(each => curve(each, each.risk, each === chosen ? '' : 'other')), curve(chosen, law, 'dashed')], {logX: true, logY: true});
+    const stairs = ({plan: {marks, rates}, name}, style) => ({name, style, x: rates.flatMap((_, k) => [marks[k], marks[k + 1]]), y: rates.flatMap(rate => [rate, rate])});
+    draw('rates', all.map(each => stairs(each, each === chosen || each.name === 'best' ? '' : 'other')), {});
+    document.getElementById('risk-key').innerHTML = all.map(each =>
+      `<li><i style="border-color:var(${COLOURS[each.name]})"></i>${each.name} ${short(final(each))}</li>`).reverse().join('');
+    const said = `After ${short(steps)} steps: ${schedule} ${short(final(chosen))}; functional law ${short(law[law.length - 1])}`;
+    document.getElementById('risk-said').textContent =
+      search ? `${said}; best schedule ${short(final(all[all.length - 2]))}.` : `${said}.`;
+    if (!search) return;
+    const falls = best.marks[best.rates.findIndex((_, k) => best.rates.slice(k).every(rate => rate < 0.99 * peak))];
+    document.getElementById('rates-said').textContent = falls === undefined
+      ? 'The best schedule stays at the peak.' : `The best schedule leaves the peak for good after ${short(100 * falls / steps)} % of the steps.`;
+  }
+
+  // Losses at once, the search for the best schedule when the hand rests.
+  let waiting = 0, resting = 0;
+  form.addEventListener('input', () => {
+    cancelAnimationFrame(waiting); clearTimeout(resting);
+    waiting = requestAnimationFrame(() => show(false));
+    resting = setTimeout(() => show(true), 200);
+  });
+  show(true);
+})();

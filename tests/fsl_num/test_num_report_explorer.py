@@ -1,0 +1,125 @@
+"""The explorer: alone in the world, and its small solver against the package, in a real browser where there is one."""
+
+import json
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from html_browser import CHROMIUM, Browser
+from html_reading import Reader
+
+from fsl_num import Discrete, Model, Problem, functional_scaling_law, solve
+from fsl_num.cli import main
+from fsl_num.report.explorer import page
+from fsl_sym.allocation import optimal_allocation, table
+
+browser_only = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+POINTS = [(0.5, 2.0, 1000, 1.0, 10_000, 0.2), (1.0, 2.0, 100, 0.1, 1000, 0.1), (0.3, 3.0, 30, 10.0, 300, 0.05)]
+WITHIN = 0.01
+"""The page claims a per cent."""
+
+
+@cache
+def written():
+    return page(table())
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    target = tmp_path_factory.mktemp("explorer") / "explorer.html"
+    target.write_text(written(), encoding="utf-8")
+    with Browser() as opened:
+        opened.open(target.as_uri())
+        yield opened
+
+
+def test_the_page_is_alone_in_the_world():
+    root = Reader(re.sub(r"<script.*?</script>", "", written(), flags=re.DOTALL)).root
+    for node in root.find():
+        assert node.attributes.get("href", "data:,") == "data:,"
+        assert "src" not in node.attributes
+    assert not re.search(r"https?://|fetch\(|XMLHttp|import\(", written().replace("http://www.w3.org/1998", ""))
+    names = {node.attributes["name"] for tag in ("input", "select") for node in root.find(tag)}
+    assert names == {"s", "beta", "size", "noise", "steps", "peak", "schedule", "budget"}
+    labels = [label for label in root.find("label") if label.text.strip()]
+    assert len(labels) == len(names)  # every control says what it is
+
+
+def test_the_table_holds_the_exponents_of_the_package():
+    held = json.loads(re.search(r'id="table">(.*?)</script>', written(), re.DOTALL)[1])
+    assert {(each["schedule"], each["budget"]) for each in held} == {
+        (schedule, budget) for schedule in ("constant", "exp-decay", "wsd") for budget in ("data", "compute")
+    }
+    for each in held:
+        risk = optimal_allocation(each["schedule"], each["budget"]).at(s="2/5", beta="5/2").quantities["excess_risk"]
+        (row,) = [row for row in each["regimes"]["hard"] if row["name"] == "excess risk"]
+        power, log_power = (eval(code, {"s": 0.4, "beta": 2.5, "Math": None}) for code in row["lower"])
+        assert (power, log_power) == pytest.approx((float(risk.lower.power), float(risk.lower.log_power)))
+
+
+@browser_only
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("law", ["volterra", "functional"])
+def test_the_losses_are_those_of_the_package(browser, point, law):
+    s, beta, size, noise, steps, peak = point
+    model = json.dumps({"s": s, "beta": beta, "size": size, "noise": noise})
+    for name in ("wsd", "cosine"):
+        plan = browser.evaluate(f"JSON.stringify(solver.plan({name!r}, {peak}, {steps}))")
+        marks, rates = json.loads(plan)["marks"], json.loads(plan)["rates"]
+        risks = json.loads(browser.evaluate(f"JSON.stringify(solver.risks({model}, {plan}, {law!r}))"))
+        gamma = Discrete(rates=np.repeat(rates, np.diff(marks)))
+        package = Model(s=s, beta=beta, size=size, noise=noise)
+        for at in (len(marks) // 2, len(marks) - 1):
+            if law == "volterra":
+                time = gamma.intrinsic_time(marks[at])
+                true = float(solve(Problem(package, gamma=gamma), [time]).excess_risk[0])
+            else:
+                true = functional_scaling_law(package, Discrete(rates=gamma.rates[: marks[at]])).total
+            assert risks[at] == pytest.approx(true, rel=WITHIN), (name, marks[at])
+
+
+@browser_only
+@pytest.mark.parametrize("point", POINTS)
+def test_the_best_schedule_is_better_than_the_named_ones(browser, point):
+    s, beta, size, noise, steps, peak = point
+    model = json.dumps({"s": s, "beta": beta, "size": size, "noise": noise})
+    best = json.loads(browser.evaluate(f"JSON.stringify(solver.best({model}, {peak}, {steps}))"))
+    rates = np.repeat(best["rates"], np.diff(best["marks"]))
+    assert rates.min() >= 0 and rates.max() <= peak
+    package = Model(s=s, beta=beta, size=size, noise=noise)
+    own = functional_scaling_law(package, Discrete(rates=rates)).total
+    assert best["risk"] == pytest.approx(own, rel=2 * WITHIN)  # the search takes fewer modes
+    for name in ("constant", "exp-decay", "wsd", "cosine", "linear", "1-sqrt"):
+        plan = f"solver.plan({name!r}, {peak}, {steps})"
+        risks = json.loads(browser.evaluate(f"JSON.stringify(solver.risks({model}, {plan}, 'functional'))"))
+        assert own <= risks[-1] * (1 + 2 * WITHIN), name
+
+
+@browser_only
+def test_what_is_moved_is_followed(browser):
+    def move(name, value):
+        browser.evaluate(
+            f"(n => {{ n.value = {value!r}; n.dispatchEvent(new Event('input', {{bubbles: true}})); }})"
+            f"(document.getElementById('controls').elements.{name});"
+            "new Promise(done => setTimeout(done, 1500))"
+        )
+        return {
+            each: browser.evaluate(f"document.getElementById({each!r}).textContent") for each in ("regime", "risk-said")
+        }
+
+    assert move("s", "0.2")["regime"].startswith("A hard task: s = 0.2")
+    before = move("s", "2")
+    assert before["regime"].startswith("An easy task: s = 2")
+    after = move("schedule", "cosine")
+    assert "cosine" in after["risk-said"] and after["risk-said"] != before["risk-said"]
+    assert browser.evaluate("document.querySelectorAll('#risk .curve').length") == 8
+    assert not [event for event in browser.events if event.get("method") == "Runtime.exceptionThrown"]
+
+
+def test_the_command_writes_the_page(tmp_path, capsys):
+    target = tmp_path / "explorer.html"
+    assert main(["explore", "--html", str(target), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["schedules"] == ["constant", "exp-decay", "wsd"]
+    assert target.read_text(encoding="utf-8") == written()
+    assert main(["explore"]) == 2
