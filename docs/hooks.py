@@ -29,9 +29,13 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the pages of theorems, errata and sources, the style of the cards, the list of changes, and the figures."""
     from mkdocs.structure.files import File
 
+    from fsl_num.report import explorer
+    from fsl_sym.allocation import table
+
     made = {f"theorems/{name}": text for name, text in _theorems().items()}
     made["changes.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     made["style.css"] = _style()
+    made["explorer.html"] = explorer.page(table())
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     gallery = files.get_file_from_path("gallery.md")
