@@ -129,7 +129,7 @@ def predict(
         loss = _losses(result.law, plan, result.theta)
     if after is not None:
         loss = loss * np.exp(
-            _left_over(result, after) * np.minimum(after.plan.intrinsic_time[-1] / plan.intrinsic_time, 1)
+            left_over(result, after) * np.minimum(after.plan.intrinsic_time[-1] / plan.intrinsic_time, 1)
         )
     if not (np.isfinite(loss).all() and (loss > 0.0).all()):
         raise ValueError(
@@ -154,7 +154,7 @@ def predict(
     return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach, other)
 
 
-def _left_over(result: FitResult, run: LossCurve) -> float:
+def left_over(result: FitResult, run: LossCurve) -> float:
     """What the last tenth of a run, in intrinsic time, lies off the law, of log loss: as far as it is no noise."""
     time = run.plan.intrinsic_time
     residual = np.log(run.observed) - np.log(result.law.bind([run.plan], "fit")(result.theta)[0])

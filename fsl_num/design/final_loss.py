@@ -24,7 +24,9 @@ from fsl_num.validation import Array
 _LEAST = 1e-30  # a rate of 0 has no power below 0
 
 
-def final_loss(law: Law, theta: Array, before: Array, warmup: int, model_size: float | None = None) -> Objective:
+def final_loss(
+    law: Law, theta: Array, before: Array, warmup: int, model_size: float | None = None, lengths: Array | None = None
+) -> Objective:
     """Return the loss after the last of some blocks of steps, and its gradient by their rates.
 
     Parameters
@@ -37,6 +39,8 @@ def final_loss(law: Law, theta: Array, before: Array, warmup: int, model_size: f
         How many of them are warmup; at most their number.
     model_size
         Number of parameters, for laws with a term for it.
+    lengths
+        How many steps each rate of ``before`` stands for; one by default.
 
     Returns
     -------
@@ -57,26 +61,37 @@ def final_loss(law: Law, theta: Array, before: Array, warmup: int, model_size: f
             " laws (fsl...), fsl-ansatz, multi-power and momentum: fit one of them"
         )
     values = dict(zip(law.names, theta.tolist(), strict=True))
-    constant = values["L0"]
-    if law.size_term:
-        _, coefficient, exponent = law.size_term
-        size = float(size_column([Plan([1.0], model_size=model_size, name="design")])[0])
-        constant += values[coefficient] * size ** -(values["s"] * values[exponent])
+    constant = constant_loss(law, theta, model_size)
     signal, exponent_of_time = (values[name] for name in _SIGNAL[type(law)])
-    known, first = np.ones(before.size), before.size
+    known, first = np.ones(before.size) if lengths is None else lengths, before.size
     part = _PARTS[type(law)](law, values, warmup)
 
     def loss(rates: Array, steps: Array) -> tuple[float, Array]:
-        every, lengths = np.concatenate([before, rates]), np.concatenate([known, steps])
-        ends = np.cumsum(every * lengths)
-        left = np.concatenate([np.cumsum((every * lengths)[::-1])[::-1], [0.0]])
-        value, by_rate, by_left, by_end = part(every, lengths, left, ends)
+        every, widths = np.concatenate([before, rates]), np.concatenate([known, steps])
+        ends = np.cumsum(every * widths)
+        left = np.concatenate([np.cumsum((every * widths)[::-1])[::-1], [0.0]])
+        value, by_rate, by_left, by_end = part(every, widths, left, ends)
         power = signal * ends[-1] ** -exponent_of_time
         by_left[0] -= exponent_of_time * power / ends[-1]
-        gradient = by_rate + lengths * (np.cumsum(by_left) + np.cumsum(by_end[::-1])[::-1])
+        gradient = by_rate + widths * (np.cumsum(by_left) + np.cumsum(by_end[::-1])[::-1])
         return float(constant + power + value), gradient[first:]
 
     return loss
+
+
+def constant_loss(law: Law, theta: Array, model_size: float | None = None) -> float:
+    """Return what no learning rate changes: L0, and the term of the model size where the law has one.
+
+    >>> from fsl_num.curves.laws import law
+    >>> constant_loss(law("momentum"), np.array([2.0, 0.5, 1.0, 0.5, 0.5]))
+    2.0
+    """
+    values = dict(zip(law.names, theta.tolist(), strict=True))
+    if not law.size_term:
+        return values["L0"]
+    _, coefficient, exponent = law.size_term
+    size = float(size_column([Plan([1.0], model_size=model_size, name="the design")])[0])
+    return values["L0"] + values[coefficient] * size ** -(values["s"] * values[exponent])
 
 
 _Part = Callable[[Array, Array, Array, Array], tuple[float, Array, Array, Array]]

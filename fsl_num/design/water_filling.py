@@ -132,6 +132,8 @@ class _Water:
 
         if excess(np.log(least)) >= 0.0:
             return least
+        if excess(np.log(most)) <= 0.0:
+            return float(most)
         return float(np.exp(brentq(excess, np.log(least), np.log(most), xtol=1e-14, rtol=1e-14)))
 
     def bound(self, first: float, last: float) -> float:
@@ -218,7 +220,8 @@ def water_filling(
     Parameters
     ----------
     law, theta
-        A functional law and its parameters in order; the term of the model size is left out of the losses.
+        A functional law and its parameters in order; what no rate changes, L0 and the term of the model size, is left
+        out of the losses.
     before, warmup
         Rates of the steps before, one each, and how many of them are warmup.
     steps
@@ -239,7 +242,7 @@ def water_filling(
     water = _Water(law, values, before, warmup, steps, low, high, falling)
     longest = steps * high
     if values["B"] == values.get("E", 0.0) == 0.0:  # no noise: nothing is gained by a smaller rate
-        loss = values["L0"] + water.past(longest)
+        loss = water.past(longest)
         return Filling(np.full(steps, high), loss, loss)
     shortest = max(steps * low, _SHORTEST * longest)
     tried = np.geomspace(shortest, longest, _SCAN)
@@ -257,4 +260,4 @@ def water_filling(
     # rounding of differences near the bounds
     rates = np.where(rates > high * (1.0 - 1e-9), high, rates)
     rates = np.minimum.accumulate(rates) if falling else rates
-    return Filling(rates, values["L0"] + loss, values["L0"] + bound)
+    return Filling(rates, loss, bound)
