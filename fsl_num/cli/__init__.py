@@ -56,6 +56,7 @@ COMMANDS: Final = MappingProxyType(
         "fit": ("fit", "fit a law to training logs, and predict others"),
         "predict": ("fit", "predict the loss of a schedule from a saved fit"),
         "forecast": ("forecast", "where a run under way ends, and what decaying now would give"),
+        "design": ("design", "the schedule with the least predicted final loss"),
         "compare": ("fit", "compare laws: fit some runs, predict others"),
     }
 )
@@ -76,6 +77,7 @@ COMMAND_EXAMPLES: Final = MappingProxyType(
         "fit": "run.csv --warmup 200 --save fit.json --plot fit.png",
         "predict": "--fit fit.json --schedule wsd --peak-lr 0.003 --steps 16000 --warmup 200",
         "forecast": "run.csv --warmup 200 --to 16000 --target 2.5",
+        "design": "--fit fit.json --steps 16000 --warmup 200 --out schedule.csv --plot design.png",
         "compare": "run.csv --predict other.csv --laws fsl multi-power",
     }
 )
