@@ -12,7 +12,6 @@ from fsl_num.design.families import best_member, family_rates, step_blocks
 from fsl_num.design.final_loss import constant_loss, final_loss
 from fsl_num.design.newton import linear_gap, newton
 from fsl_num.design.objectives import Objective
-from fsl_num.design.optimise import best_falling_rates, best_rates
 from fsl_num.design.water_filling import water_filling
 from fsl_num.validation import Array
 
@@ -82,7 +81,8 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
                 rates = newton(law, theta, past.rates, objective, rates, floor, peak, together)
         bound = filled.bound + constant_loss(law, theta, past.model_size)
     else:
-        rates, starts, agreed = _from_starts(objective, steps, floor, peak, falling)
+        least = 0.5 * constant_loss(law, theta, past.model_size)
+        rates, starts, agreed = _from_starts(objective, steps, floor, peak, falling, least)
     loss, gradient = objective(rates, ones)
     residual = linear_gap(rates, gradient, floor, peak, falling)
     if isinstance(law, MomentumLaw):
@@ -91,35 +91,55 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     return Optimum(rates, loss, residual, gap, starts, agreed)
 
 
+def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: float, family: str) -> float:
+    """Return the loss of :func:`optimum`, of a functional law without certificate and without the last digits."""
+    if not isinstance(law, FunctionalLaw) or family not in SHAPES:
+        return optimum(law, theta, past, steps, floor, peak, family).loss
+    falling = family == "non-increasing"
+    filled = water_filling(law, theta, past.rates, past.warmup, steps, floor, peak, falling, certify=False)
+    return filled.loss + constant_loss(law, theta, past.model_size)
+
+
 def _from_starts(
-    objective: Objective, steps: int, floor: float, peak: float, falling: bool
+    objective: Objective, steps: int, floor: float, peak: float, falling: bool, least: float
 ) -> tuple[Array, int, int]:
-    """The best rates from several starts on blocks of steps, how many starts there were, and how many ended there."""
+    """The best rates from several starts on blocks of steps, how many starts there were, and how many ended there.
+
+    Raises ValueError where a search reaches losses below ``least``.
+    """
+    from scipy.optimize import minimize
+
     first, lengths = step_blocks(steps, _BLOCKS)
     lowest = max(floor / peak, _LOWEST)
+    span = 1.0 - lowest
 
-    def scaled(shares: Array, widths: Array) -> tuple[float, Array]:
-        value, gradient = objective(shares * peak, widths)
-        return value, gradient * peak
+    def at(point: Array) -> tuple[float, Array]:
+        """Of the logarithms of what lies above the lowest; where rates must fall, of the falls of these."""
+        above = span * np.exp(-np.cumsum(point) if falling else -point)
+        value, gradient = objective(peak * (lowest + above), lengths)
+        by_log = -gradient * peak * above
+        return value, np.cumsum(by_log[::-1])[::-1] if falling else by_log
 
     members = [("linear", (0.2, 0.0)), ("linear", (1.0, 0.0)), ("cosine", (0.1,)), ("1-sqrt", (0.5, 0.0)),
                ("linear", (1.0, 1.0))]  # fmt: skip
     ends = []
     for name, given in members:
-        member = family_rates(name, given, steps, floor, peak) / peak
-        start = np.clip(np.add.reduceat(member, first) / lengths, lowest, 1.0)
-        if falling:
-            ends.append(best_falling_rates(scaled, lengths, start, floor=lowest))
-        else:
-            ends.append(best_rates(scaled, lengths, start=start, floor=lowest, polish=False))
-    best = min(ends, key=lambda end: end.loss)
-    agreed = sum(end.loss <= best.loss + _SAME for end in ends)
-    stairs = np.clip(np.repeat(best.rates, lengths.astype(int)) * peak, floor, peak)
-    middle = first + 0.5 * (lengths - 1.0)
-    smooth = np.clip(np.interp(np.arange(steps), middle, best.rates) * peak, floor, peak)
-    candidates = [stairs, smooth]
+        shares = np.add.reduceat(family_rates(name, given, steps, floor, peak), first) / lengths / peak
+        logs = -np.log(np.clip((shares - lowest) / span, 1e-6, 1.0))
+        start = np.maximum(np.diff(logs, prepend=0.0), 0.0) if falling else logs
+        found = minimize(at, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 30.0)] * start.size,
+                         options={"maxiter": 500, "maxfun": 1000, "ftol": 1e-14, "maxcor": 20})  # fmt: skip
+        if found.fun < least:
+            raise ValueError(
+                f"under this law rates of this kind reach losses below {least:.4g}, half of its L0: it credits drops"
+                " more than it charges the rises between them, without end; ask for non-increasing rates or a family"
+            )
+        ends.append(found)
+    best = min(ends, key=lambda end: end.fun)
+    agreed = sum(end.fun <= best.fun + _SAME for end in ends)
+    shares = lowest + span * np.exp(-np.cumsum(best.x) if falling else -best.x)
+    stairs = np.repeat(shares, lengths.astype(int)) * peak
+    smooth = np.interp(np.arange(steps), first + 0.5 * (lengths - 1.0), shares) * peak
+    candidates = [np.clip(each, floor, peak) for each in (stairs, smooth, np.where(stairs > 2.0 * lowest * peak, stairs, floor))]
     candidates += [best_member(name, objective, steps, floor, peak)[0] for name in ("wsd", "multi-step")]
-    if falling:
-        candidates = [np.minimum.accumulate(each) for each in candidates]
     return min(candidates, key=lambda rates: objective(rates, np.ones(steps))[0]), len(ends), agreed
-

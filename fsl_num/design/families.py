@@ -14,6 +14,7 @@ from fsl_num.design.objectives import Objective
 from fsl_num.validation import Array
 
 _EVALUATIONS: Final = 160
+_BLOCKS: Final = 400
 _SAME: Final = 0.02  # of the peak: a decay so near to a shape is called by its name
 
 
@@ -116,34 +117,35 @@ def family_rates(name: str, given: tuple[float, ...], steps: int, floor: float, 
 def best_member(name: str, objective: Objective, steps: int, floor: float, peak: float) -> tuple[Array, dict[str, float]]:
     """Return the rates of the best member of a family, and its parameters by name, ``final`` as a rate.
 
-    All of a table of members are tried, on blocks of steps, and from the two best a simplex descends (Nelder and Mead)
-    over all steps: what is found is no worse than any of the table.
+    All of a table of members are tried on blocks of steps, and from the two best a simplex descends (Nelder and Mead);
+    the best of these under the law of all steps is returned.
     """
     from scipy.optimize import minimize
 
     family, ones = FAMILIES[name], np.ones(steps)
     low, high = np.array(list(family.ranges.values())).T
 
-    def loss(given: Any) -> float:
-        return objective(family_rates(name, tuple(np.clip(given, low, high)), steps, floor, peak), ones)[0]
+    def member(given: Any) -> Array:
+        return family_rates(name, tuple(np.clip(given, low, high)), steps, floor, peak)
 
-    starts, lengths = step_blocks(steps)
+    starts, lengths = step_blocks(steps, _BLOCKS)
 
-    def rough(given: tuple[float, ...]) -> float:
-        return objective(np.add.reduceat(family_rates(name, given, steps, floor, peak), starts) / lengths, lengths)[0]
+    def rough(given: Any) -> float:
+        return objective(np.add.reduceat(member(given), starts) / lengths, lengths)[0]
 
     ranked = sorted(family.tried, key=rough)[:2]
-    best, least = ranked[0], loss(ranked[0])
+    ends = list(ranked)
     for start in ranked:
         corners = np.array([start, *np.where(np.eye(low.size, dtype=bool), _moved(np.array(start), low, high), start)])
-        found = minimize(loss, start, method="Nelder-Mead", bounds=list(zip(low, high, strict=True)),
-                         options={"maxfev": _EVALUATIONS, "xatol": 1e-5, "fatol": 1e-10, "initial_simplex": corners})
-        if found.fun < least:
-            best, least = tuple(found.x), float(found.fun)
+        found = minimize(rough, start, method="Nelder-Mead", bounds=list(zip(low, high, strict=True)),
+                         options={"maxfev": _EVALUATIONS, "xatol": 1e-5, "fatol": 1e-10, "initial_simplex": corners}
+                         )  # fmt: skip
+        ends.append(tuple(np.clip(found.x, low, high)))
+    best = min(ends, key=lambda each: objective(member(each), ones)[0])
     parameters = {each: float(value) for each, value in zip(family.ranges, best, strict=True)}
     if "final" in parameters:
         parameters["final"] = max(parameters["final"] * peak, floor)
-    return family_rates(name, best, steps, floor, peak), parameters  # fmt: skip
+    return member(best), parameters
 
 
 def _moved(start: Array, low: Array, high: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import left_over
 from fsl_num.curves.result import FitResult
-from fsl_num.design.best import SHAPES, Optimum, Past, optimum
+from fsl_num.design.best import SHAPES, Optimum, Past, least_loss, optimum
 from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
@@ -18,7 +19,7 @@ from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import Array, affordable, positive, real_number, whole_size
 
 _LOWER: Final = 0.1  # of the largest peak fitted: the least one that is tried where the peak is free
-_TRIED: Final = 9
+_TRIED: Final = 6
 _BOUND: Final = 1.0 - 1e-6
 
 
@@ -103,11 +104,11 @@ def design_schedule(
             return Past(done.rates, done.warmup, model_size if model_size is not None else done.model_size)
         return Past(top * np.arange(rising) / max(rising, 1), rising, model_size)
 
-    def best(top: float) -> Optimum:
-        return optimum(fit.law, fit.theta, past(top), total - past(top).rates.size, lowest, top, shape)
+    def best(top: float, search: Any) -> Any:
+        return search(fit.law, fit.theta, past(top), total - past(top).rates.size, lowest, top, shape)
 
-    top = most if least == most else _best_peak(best, least, most)
-    found = best(top)
+    top = most if least == most else _best_peak(lambda each: best(each, least_loss), least, most)
+    found: Optimum = best(top, optimum)
     regret = None
     if over_draws:
         found, regret = best_over_draws(fit, past(top), found, lowest, top, shape)
@@ -172,16 +173,16 @@ def _range_of_peak(peak: Any, done: Plan | None, fitted: tuple[float, ...], shap
     return (min(min(fitted), _LOWER * max(fitted)) if peak == "free" else max(fitted)), max(fitted)
 
 
-def _best_peak(best: Any, least: float, most: float) -> float:
+def _best_peak(best: Callable[[float], float], least: float, most: float) -> float:
     """The peak in [least, most] with the least loss: some are tried, and a golden section refines the best."""
     from scipy.optimize import minimize_scalar
 
     tried = np.geomspace(least, most, _TRIED)
-    losses = [best(float(each)).loss for each in tried]
+    losses = [best(float(each)) for each in tried]
     place = int(np.argmin(losses))
     around = np.log([tried[max(place - 1, 0)], tried[min(place + 1, _TRIED - 1)]])
-    found: Any = minimize_scalar(lambda x: best(float(np.exp(x))).loss, bounds=around, method="bounded",
-                                 options={"xatol": 1e-3})  # fmt: skip
+    found: Any = minimize_scalar(lambda x: best(float(np.exp(x))), bounds=around, method="bounded",
+                                 options={"xatol": 1e-3, "maxiter": 10})  # fmt: skip
     return float(np.exp(found.x)) if found.fun < losses[place] else float(tried[place])
 
 
@@ -198,10 +199,11 @@ def _notes(
     if floor > 0.0 and (share := float(np.mean(found.rates <= floor / _BOUND))) > 0.0:
         said.append(f"The floor {floor:g} binds in {100 * share:.2g} % of the steps designed.")
     lowest = _lowest_fitted(fit)
-    if lowest is not None and found.rates.min() < 0.5 * lowest:
+    if lowest is not None and (share := float(np.mean(found.rates < 0.5 * lowest))) > 0.01:
         said.append(
-            f"It goes down to {found.rates.min():.2g}, below all rates fitted after warmup (from {lowest:.2g}): that"
-            " part rests on the formula of the law alone; a floor there keeps to what was measured."
+            f"In {100 * share:.2g} % of the steps designed its rate, down to {found.rates.min():.2g}, is below all that"
+            f" were fitted after warmup (from {lowest:.2g}): they rest on the formula of the law alone; a floor keeps to"
+            " what was measured."
         )
     if fitted and (top > fitted[-1] / _BOUND or top < fitted[0] * _BOUND):
         said.append(f"No run was fitted at the peak {top:g} (fitted: {', '.join(f'{each:g}' for each in fitted)}).")

@@ -213,8 +213,9 @@ def never_rising(values: Array, weights: Array) -> Array:
 
 
 def water_filling(
-    law: FunctionalLaw, theta: Array, before: Array, warmup: int, steps: int, low: float, high: float, falling: bool
-) -> Filling:
+    law: FunctionalLaw, theta: Array, before: Array, warmup: int, steps: int, low: float, high: float, falling: bool,
+    *, certify: bool = True,
+) -> Filling:  # fmt: skip
     """Return the best rates in [low, high] for ``steps`` steps that follow the steps ``before``.
 
     Parameters
@@ -230,6 +231,8 @@ def water_filling(
         Bounds of their rates, 0 <= low < high.
     falling
         Whether rates must never rise.
+    certify
+        Whether to look for the bound; it is -inf otherwise.
 
     >>> from fsl_num.curves.laws import law
     >>> best = water_filling(law("fsl"), np.array([2, 0.7, 0.3, 0.5, 20, 0.9, 0.7]), np.array([]), 0, 9000, 0, 1e-3, True)
@@ -253,7 +256,7 @@ def water_filling(
                                    options={"xatol": 1e-9 * longest})  # fmt: skip
     horizon = float(refined.x) if refined.fun < losses[place] else float(tried[place])
     loss, nodes, spent = water.fill(horizon, 4 * _CELLS)
-    bound = water.bound_everywhere(shortest, longest, loss)
+    bound = water.bound_everywhere(shortest, longest, loss) if certify else -np.inf
     gone = np.append(0.0, np.cumsum(spent * np.diff(nodes)))
     left = np.interp(np.arange(steps + 1), gone * (steps / gone[-1]), nodes)
     rates = np.clip(np.diff(left)[::-1], low, high)
