@@ -78,7 +78,7 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
         rates = filled.rates
         for together in (True, falling):  # rates that do not rise are a start for those that may
             if not together or (np.diff(rates) <= 0.0).all():
-                rates = newton(law, theta, past.rates, objective, rates, floor, peak, together)
+                rates = newton(law, theta, past.rates, past.warmup, objective, rates, floor, peak, together)
         bound = filled.bound + constant_loss(law, theta, past.model_size)
     else:
         least = 0.5 * constant_loss(law, theta, past.model_size)

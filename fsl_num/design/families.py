@@ -189,6 +189,10 @@ def shape_words(rates: Array) -> tuple[float, str]:
     def error(shape: Array) -> float:
         return float(np.sqrt(np.mean((end + (first - end) * shape - last) ** 2)))
 
+    whole = 0.5 * (1.0 + np.cos(np.pi * np.arange(rates.size) / rates.size))
+    least = float(rates[-1] / peak)
+    if np.sqrt(np.mean((least + (1.0 - least) * whole - rates / peak) ** 2)) < 0.25 * _SAME:
+        return stable / rates.size, "cosine"
     named = {
         "cosine": 0.5 * (1.0 + np.cos(np.pi * gone)),
         "1-sqrt": 1.0 - np.sqrt(gone),

@@ -37,8 +37,8 @@ def linear_gap(rates: Array, gradient: Array, low: float, high: float, falling: 
 
 
 def newton(
-    law: FunctionalLaw, theta: Array, before: Array, objective: Objective, rates: Array, low: float, high: float,
-    falling: bool,
+    law: FunctionalLaw, theta: Array, before: Array, warmup: int, objective: Objective, rates: Array, low: float,
+    high: float, falling: bool,
 ) -> Array:  # fmt: skip
     """Return rates near ``rates``, a point close to a minimum, where the conditions of Kuhn and Tucker hold closely.
 
@@ -52,7 +52,7 @@ def newton(
         base, slope = rates, gradient
         held = _held(rates, gradient, low, high, falling)
         for _ in range(_PINNINGS):  # what Newton's step takes over a bound stays at it, and the others move anew
-            move = _move(law, theta, before, base, slope, held, falling)
+            move = _move(law, theta, before, warmup, base, slope, held, falling)
             over = (base + move >= high) & ~held, (base + move <= low) & ~held
             if not (over[0] | over[1]).any():
                 break
@@ -87,8 +87,9 @@ def _held(rates: Array, gradient: Array, low: float, high: float, falling: bool)
 
 
 def _move(
-    law: FunctionalLaw, theta: Array, before: Array, rates: Array, gradient: Array, held: Any, falling: bool
-) -> Array:
+    law: FunctionalLaw, theta: Array, before: Array, warmup: int, rates: Array, gradient: Array, held: Any,
+    falling: bool,
+) -> Array:  # fmt: skip
     """Newton's step for the steps that are not ``held``."""
     from scipy.linalg import solve_banded
 
@@ -109,7 +110,7 @@ def _move(
     share = np.where(held, 0.0, 1.0 / np.maximum(size[cell], 1))
     late = np.where(held, 0.0, place) * share
     later = late + share
-    part = _second_derivatives(law, theta, before, rates)
+    part = _second_derivatives(law, theta, before, warmup, rates)
 
     def total(weights: Array) -> Array:
         return np.bincount(cell, weights, minlength=count + 1)
@@ -136,7 +137,7 @@ def _move(
 
 
 def _second_derivatives(
-    law: FunctionalLaw, theta: Array, before: Array, rates: Array
+    law: FunctionalLaw, theta: Array, before: Array, warmup: int, rates: Array
 ) -> tuple[Array, Array, Array, Array, Array, float]:
     """Of the noise of each step by the times left at its start a and end b and by all of it S, and of the rest by S."""
     values = dict(zip(law.names, theta.tolist(), strict=True))
@@ -166,7 +167,9 @@ def _second_derivatives(
     a_s, b_s = level_1 * with_a, -level_1 * with_b - level_2 * amount * gone
     total = passed + left[0]
     s_s = float((level_2 * amount) @ gone) + values["A"] * s * (s + 1.0) * total ** (-s - 2.0)
-    if before.size:  # their noise as if B alone made it: it is mostly forgotten, and steers the step only
+    if before.size:
         earlier = kernels(left[0] + np.append(np.cumsum(before[::-1])[::-1], 0.0))[2]
-        s_s += values["B"] * float((before / law.reference_rate) ** p @ (earlier[:-1] - earlier[1:]) * -1.0)
+        ends = np.maximum(np.cumsum(before), before[: max(warmup, 1)].sum())
+        level = values["B"] + (unlearnt * ends**-s if unlearnt else 0.0)
+        s_s -= float(((before / law.reference_rate) ** p * level) @ np.diff(earlier))
     return aa, ab, bb, a_s, b_s, s_s
