@@ -90,7 +90,7 @@ COMMANDS = {
             json_option(),
             *curve_options(),
         ],
-        "The learning-rate schedule with the least final loss that a fit predicts, beside the usual schedules; for a run "
-        "under way (--log) when and how to decay. --warmup without --log is that of the design.",
+        "The learning-rate schedule with the least final loss that a fit predicts, beside the usual schedules; for a "
+        "run under way (--log) when and how to decay. --warmup without --log is that of the design.",
     ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The search for the best rates of all steps under one law: certified for the functional laws, from many starts else."""
+"""The best rates of all steps under one law: certified for the functional laws, from several starts for others."""
 
 from __future__ import annotations
 
@@ -140,6 +140,8 @@ def _from_starts(
     shares = lowest + span * np.exp(-np.cumsum(best.x) if falling else -best.x)
     stairs = np.repeat(shares, lengths.astype(int)) * peak
     smooth = np.interp(np.arange(steps), first + 0.5 * (lengths - 1.0), shares) * peak
-    candidates = [np.clip(each, floor, peak) for each in (stairs, smooth, np.where(stairs > 2.0 * lowest * peak, stairs, floor))]
+    candidates = [
+        np.clip(each, floor, peak) for each in (stairs, smooth, np.where(stairs > 2.0 * lowest * peak, stairs, floor))
+    ]
     candidates += [best_member(name, objective, steps, floor, peak)[0] for name in ("wsd", "multi-step")]
     return min(candidates, key=lambda rates: objective(rates, np.ones(steps))[0]), len(ends), agreed

@@ -1,4 +1,4 @@
-"""A designed schedule: its rates, what is predicted of it, how it compares with the usual ones, and what certifies it."""
+"""A designed schedule: its rates, what is predicted of it, how it compares with the usual ones, what certifies it."""
 
 from __future__ import annotations
 
@@ -226,7 +226,9 @@ class Design(Result):
             )
         other = self.second_law
         if other is None:
-            said.append("No second law was asked: a second fit (second=, --second-fit) would show an exploit of this one.")
+            said.append(
+                "No second law was asked: a second fit (second=, --second-fit) would show an exploit of this one."
+            )
         elif other.better:
             said.append(
                 f"Exploit? The law {other.name}, fitted to the same runs, prefers {', '.join(other.better)} to the"

@@ -15,9 +15,9 @@ from fsl_num.validation import Array
 MISSED: Final = 3e-3
 """What a law misses beyond its parameters of one of two schedules that share nothing, of log loss.
 
-Chosen by the coverage of differences between the final losses of the runs of one model of 124M parameters (ten schedules,
-two peaks, fits to two or three of them): nominal 90 % covered 87 to 100 % but for fits to a constant and a cosine run,
-which do not determine the memory (42 to 98 %). Other families may differ.
+Chosen by the coverage of differences between the final losses of the runs of one model of 124M parameters (ten
+schedules, two peaks, fits to two or three of them): nominal 90 % covered 87 to 100 % but for fits to a constant and a
+cosine run, which do not determine the memory (42 and 96 %). Other families may differ.
 """
 
 _BLOCKS: Final = 100

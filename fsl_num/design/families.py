@@ -1,4 +1,4 @@
-"""Families of schedules with a few parameters: their best member under a law, the usual baselines, and which is near."""
+"""Families of schedules with a few parameters: the best member under a law, the usual baselines, names of shapes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
         "1-sqrt": Family(
             {"decay_fraction": _FRACTION, "final": _FINAL},
             tuple(product(_FRACTIONS, (0.0, 0.1))),
-            lambda gone, given, steps: 1.0 - (1.0 - given[1]) * np.sqrt(np.maximum(gone - 1.0 + given[0], 0.0) / given[0]),
+            lambda gone, given, steps: (
+                1.0 - (1.0 - given[1]) * np.sqrt(np.maximum(gone - 1.0 + given[0], 0.0) / given[0])
+            ),
         ),
         "inverse-sqrt": Family(
             {"timescale": (1e-4, 100.0)},
@@ -114,7 +116,9 @@ def family_rates(name: str, given: tuple[float, ...], steps: int, floor: float, 
     return np.clip(peak * FAMILIES[name].shape(np.arange(steps) / steps, given, steps), floor, peak)
 
 
-def best_member(name: str, objective: Objective, steps: int, floor: float, peak: float) -> tuple[Array, dict[str, float]]:
+def best_member(
+    name: str, objective: Objective, steps: int, floor: float, peak: float
+) -> tuple[Array, dict[str, float]]:
     """Return the rates of the best member of a family, and its parameters by name, ``final`` as a rate.
 
     All of a table of members are tried on blocks of steps, and from the two best a simplex descends (Nelder and Mead);

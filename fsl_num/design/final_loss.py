@@ -88,10 +88,10 @@ def constant_loss(law: Law, theta: Array, model_size: float | None = None) -> fl
     """
     values = dict(zip(law.names, theta.tolist(), strict=True))
     if not law.size_term:
-        return values["L0"]
+        return float(values["L0"])
     _, coefficient, exponent = law.size_term
     size = float(size_column([Plan([1.0], model_size=model_size, name="the design")])[0])
-    return values["L0"] + values[coefficient] * size ** -(values["s"] * values[exponent])
+    return float(values["L0"] + values[coefficient] * size ** -(values["s"] * values[exponent]))
 
 
 _Part = Callable[[Array, Array, Array, Array], tuple[float, Array, Array, Array]]

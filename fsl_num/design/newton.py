@@ -113,7 +113,7 @@ def _move(
     part = _second_derivatives(law, theta, before, warmup, rates)
 
     def total(weights: Array) -> Array:
-        return np.bincount(cell, weights, minlength=count + 1)
+        return np.bincount(cell, weights, minlength=count + 1).astype(np.float64)
 
     aa, ab, bb, a_s, b_s, s_s = part
     first = total(aa * (1 - late) ** 2 + 2 * ab * (1 - late) * (1 - later) + bb * (1 - later) ** 2)

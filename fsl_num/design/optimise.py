@@ -69,9 +69,7 @@ def blocks(steps: float, per_decade: int, shortest: float = 1.0) -> Array:
     return np.asarray(np.diff(np.concatenate([[0.0], left]))[::-1])
 
 
-def best_rates(
-    objective: Objective, steps: Array, *, start: Array | None = None, floor: float = LOWEST, polish: bool = True
-) -> BestSchedule:
+def best_rates(objective: Objective, steps: Array, *, start: Array | None = None) -> BestSchedule:
     """The best rates in (0, 1] without any other constraint: they may rise.
 
     Parameters
@@ -82,10 +80,6 @@ def best_rates(
         Steps of the blocks in time order, all positive, as :func:`blocks` gives them.
     start
         Rates at which the search begins; one half throughout unless given.
-    floor
-        The least rate, positive.
-    polish
-        Go on by Newton's method.
 
     A quasi-Newton method with bounds, in the logarithms of the rates, finds which rates stay at 1, Newton's method
     moves the others until nothing is gained: the last rates are worth little and a quasi-Newton method leaves them
@@ -108,14 +102,14 @@ def best_rates(
         return math.log(value), gradient * rates / value
 
     rough = minimize(
-        at, logs, jac=True, method="L-BFGS-B", bounds=[(math.log(floor), 0.0)] * steps.size,
+        at, logs, jac=True, method="L-BFGS-B", bounds=[(math.log(LOWEST), 0.0)] * steps.size,
         options={"maxiter": 10 * MOST, "maxfun": 20 * MOST, "ftol": 1e-13, "gtol": 1e-9, "maxcor": 30},
     )  # fmt: skip
     logs = rough.x
     value, gradient = at(logs)
     shift = 1e-5
-    for _ in range(MOST if polish else 0):
-        free = np.flatnonzero(~((logs >= 0.0) & (gradient <= 0.0) | (logs <= math.log(floor)) & (gradient >= 0.0)))
+    for _ in range(MOST):
+        free = np.flatnonzero(~((logs >= 0.0) & (gradient <= 0.0)))
         if np.abs(gradient[free]).max(initial=0.0) <= AT_REST:
             break
         moved = [(at(logs + shift * e)[1] - at(logs - shift * e)[1]) / (2 * shift) for e in np.eye(steps.size)[free]]
@@ -125,7 +119,7 @@ def best_rates(
         step = np.zeros_like(logs)
         step[free] = np.clip(-axes @ ((axes.T @ gradient[free]) / curvature), -2.0, 2.0)
         for halving in range(40):
-            trial = np.clip(logs + 0.5**halving * step, math.log(floor), 0.0)
+            trial = np.clip(logs + 0.5**halving * step, math.log(LOWEST), 0.0)
             new_value, new_gradient = at(trial)
             if new_value < value:
                 break

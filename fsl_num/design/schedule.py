@@ -16,7 +16,7 @@ from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
-from fsl_num.validation import Array, affordable, positive, real_number, whole_size
+from fsl_num.validation import Array, affordable, positive, whole_size
 
 _LOWER: Final = 0.1  # of the largest peak fitted: the least one that is tried where the peak is free
 _TRIED: Final = 6
@@ -76,7 +76,8 @@ def design_schedule(
     Design
         The rates, what is predicted of them, the baselines with their regret, and what certifies the optimum.
 
-    Raises ValueError for a request that no schedule meets, with the bound that it breaks. Source: eqn: FSL-optimization.
+    Raises ValueError for a request that no schedule meets, with the bound that it breaks. Source: eqn:
+    FSL-optimization.
 
     >>> from fsl_num.curves.laws import law
     >>> from fsl_num.curves.fit import fit
@@ -157,8 +158,8 @@ def _range_of_peak(peak: Any, done: Plan | None, fitted: tuple[float, ...], shap
         given = positive("peak", peak)
         if done is not None and shape != "free" and given > done.rates[-1] * (1.0 + 1e-9):
             raise ValueError(
-                f"the last rate of the run is {done.rates[-1]:g}: rates that never rise cannot reach the peak {given:g};"
-                " leave the peak out, or ask for free rates"
+                f"the last rate of the run is {done.rates[-1]:g}: rates that never rise cannot reach the peak"
+                f" {given:g}; leave the peak out, or ask for free rates"
             )
         return given, given
     if peak not in (None, "free"):
@@ -180,7 +181,7 @@ def _best_peak(best: Callable[[float], float], least: float, most: float) -> flo
     tried = np.geomspace(least, most, _TRIED)
     losses = [best(float(each)) for each in tried]
     place = int(np.argmin(losses))
-    around = np.log([tried[max(place - 1, 0)], tried[min(place + 1, _TRIED - 1)]])
+    around = (float(np.log(tried[max(place - 1, 0)])), float(np.log(tried[min(place + 1, _TRIED - 1)])))
     found: Any = minimize_scalar(lambda x: best(float(np.exp(x))), bounds=around, method="bounded",
                                  options={"xatol": 1e-3, "maxiter": 10})  # fmt: skip
     return float(np.exp(found.x)) if found.fun < losses[place] else float(tried[place])
@@ -201,9 +202,9 @@ def _notes(
     lowest = _lowest_fitted(fit)
     if lowest is not None and (share := float(np.mean(found.rates < 0.5 * lowest))) > 0.01:
         said.append(
-            f"In {100 * share:.2g} % of the steps designed its rate, down to {found.rates.min():.2g}, is below all that"
-            f" were fitted after warmup (from {lowest:.2g}): they rest on the formula of the law alone; a floor keeps to"
-            " what was measured."
+            f"In {100 * share:.2g} % of the steps designed its rate, down to {found.rates.min():.2g}, is below all"
+            f" that were fitted after warmup (from {lowest:.2g}): they rest on the formula of the law alone; a floor"
+            " keeps to what was measured."
         )
     if fitted and (top > fitted[-1] / _BOUND or top < fitted[0] * _BOUND):
         said.append(f"No run was fitted at the peak {top:g} (fitted: {', '.join(f'{each:g}' for each in fitted)}).")

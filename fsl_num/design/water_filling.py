@@ -18,7 +18,6 @@ at any time, so that the bound holds for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -78,12 +77,12 @@ class _Water:
     def past(self, horizon: float) -> float:
         """The signal, and the noise of the steps before, ``horizon`` later; both fall with it, ever more slowly."""
         noise = float(self.level @ np.diff(self._held(horizon + self.earlier)))
-        return self.values["A"] * (self.passed + horizon) ** -self.s + noise
+        return noise + float(self.values["A"] * (self.passed + horizon) ** -self.s)
 
     def past_slope(self, horizon: float) -> float:
         """The derivative of :meth:`past`."""
         noise = -float(self.level @ np.diff(self._kernel(horizon + self.earlier)))
-        return noise - self.s * self.values["A"] * (self.passed + horizon) ** (-self.s - 1.0)
+        return noise - float(self.s * self.values["A"] * (self.passed + horizon) ** (-self.s - 1.0))
 
     def cells(self, horizon: float, cells: int = _CELLS) -> Array:
         """Times left at the ends of cells, close at the end and, where the signal makes noise, at the start."""
@@ -131,7 +130,7 @@ class _Water:
             return float(self._filled(density, float(np.exp(log_height))) @ width) - steps
 
         if excess(np.log(least)) >= 0.0:
-            return least
+            return float(least)
         if excess(np.log(most)) <= 0.0:
             return float(most)
         return float(np.exp(brentq(excess, np.log(least), np.log(most), xtol=1e-14, rtol=1e-14)))
@@ -158,7 +157,7 @@ class _Water:
 
         def dual(k: Array) -> Array:
             spent = self._filled((self.p * k) ** (1.0 / (1.0 + self.p)), height)
-            return k * spent**-self.p + price * spent
+            return np.asarray(k * spent**-self.p + price * spent)
 
         share = np.clip((noise - below) / np.maximum(above - below, 1e-300), 0.0, 1.0)
         inside = float((share * dual(above) + (1.0 - share) * dual(below)) @ width) - price * self.steps
@@ -166,7 +165,7 @@ class _Water:
         middle, half = 0.5 * (first + last), 0.5 * (last - first)
         least = float(dual(self._kernel(np.array([last])) * self.unit * beyond[1])[0])
         slope = self.past_slope(middle) + least
-        return inside + least * half + self.past(middle) - abs(slope) * half
+        return float(inside + least * half + self.past(middle) - abs(slope) * half)
 
     def bound_everywhere(self, low: float, high: float, found: float) -> float:
         """What no schedule goes below: intervals of the intrinsic time are halved, the lowest bound first."""
@@ -235,7 +234,8 @@ def water_filling(
         Whether to look for the bound; it is -inf otherwise.
 
     >>> from fsl_num.curves.laws import law
-    >>> best = water_filling(law("fsl"), np.array([2, 0.7, 0.3, 0.5, 20, 0.9, 0.7]), np.array([]), 0, 9000, 0, 1e-3, True)
+    >>> theta = np.array([2, 0.7, 0.3, 0.5, 20, 0.9, 0.7])
+    >>> best = water_filling(law("fsl"), theta, np.array([]), 0, 9000, 0, 1e-3, True)
     >>> bool(best.rates[0] == 1e-3 and best.rates[-1] < 1e-4), bool(0 <= best.loss - best.bound < 1e-5)
     (True, True)
     """

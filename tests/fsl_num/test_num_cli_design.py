@@ -48,7 +48,9 @@ def test_a_design_as_json_and_in_files(here, capsys):
     assert abs(found["kkt_residual"]) < 1e-9 and 0.0 <= found["gap"] < 1e-4
     assert found["second_law"] == "multi-power" and found["second_law_loss"] > 0.0
     for each in found["baselines"].values():
-        assert each["regret"] == pytest.approx(each["loss"] - found["predicted_loss"], abs=1e-12) and each["regret"] > 0.0
+        assert (
+            each["regret"] == pytest.approx(each["loss"] - found["predicted_loss"], abs=1e-12) and each["regret"] > 0.0
+        )
     table = np.loadtxt("schedule.csv", delimiter=",", skiprows=1)
     assert table[:, 0].tolist() == list(range(STEPS)) and table[-1, 1] == found["final_lr"]
     assert (here / "design.png").read_bytes().startswith(b"\x89PNG")

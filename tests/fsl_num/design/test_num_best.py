@@ -18,8 +18,9 @@ PEAK = 1e-3
 THETA = {"L0": 2.7, "A": 0.7, "B": 0.3, "E": 0.05, "s": 0.5, "c": 20.0, "gamma": 0.9, "p": 0.7}
 parameters = st.fixed_dictionaries(
     {
-        "L0": st.just(2.7), "A": st.floats(0.05, 1.0), "B": st.floats(0.03, 0.5), "E": st.sampled_from([0.0, 0.05, 0.5]),
-        "s": st.floats(0.2, 1.2), "c": st.floats(1.0, 200.0), "gamma": st.floats(0.3, 3.0), "p": st.floats(0.3, 1.6),
+        "L0": st.just(2.7), "A": st.floats(0.05, 1.0), "B": st.floats(0.03, 0.5),
+        "E": st.sampled_from([0.0, 0.05, 0.5]), "s": st.floats(0.2, 1.2), "c": st.floats(1.0, 200.0),
+        "gamma": st.floats(0.3, 3.0), "p": st.floats(0.3, 1.6),
     }
 )  # fmt: skip
 
@@ -160,7 +161,9 @@ def test_other_laws_say_how_many_starts_agree(name, theta):
 
 def test_a_law_that_free_rates_exploit_is_refused():
     with pytest.raises(ValueError, match="half of its L0"):
-        optimum(law("multi-power"), np.array([2.7, 0.7, 4000.0, 0.5, 2.0, 0.9, 0.4]), past(1000), 950, 0.0, PEAK, "free")
+        optimum(
+            law("multi-power"), np.array([2.7, 0.7, 4000.0, 0.5, 2.0, 0.9, 0.4]), past(1000), 950, 0.0, PEAK, "free"
+        )
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -199,5 +202,7 @@ def test_noise_that_is_nothing_keeps_the_peak():
     theta = vector({**THETA, "B": 0.0, "E": 0.0})
     assert (water_filling(law("fsl-full"), theta, np.array([]), 0, 50, 0.0, PEAK, True).rates == PEAK).all()
     found = least_loss(law("fsl-full"), theta, past(100), 95, 0.0, PEAK, "free")
-    assert abs(found - final_loss(law("fsl-full"), theta, past(100).rates, 5)(np.full(95, PEAK), np.ones(95))[0]) < 1e-12
+    assert (
+        abs(found - final_loss(law("fsl-full"), theta, past(100).rates, 5)(np.full(95, PEAK), np.ones(95))[0]) < 1e-12
+    )
     assert linear_gap(np.ones(3), -np.ones(3), 0.0, 1.0, True) == 0.0
