@@ -12,6 +12,44 @@ from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
 
 
 def run_design(arguments: Arguments) -> int:
+    """The design from a fit, or in the theory."""
+    theory = {name: getattr(arguments, name) for name in ("s", "beta", "noise", "data")}
+    given = [name for name, value in theory.items() if value is not None]
+    if (arguments.fit is None) == (not given):
+        raise InputError("a design needs either --fit, or the theory by --s, --beta, --noise and --data")
+    if arguments.fit is not None:
+        if arguments.steps is None:
+            raise InputError("--fit needs --steps, the updates of the schedule")
+        return _from_fit(arguments)
+    missing = [f"--{name}" for name in theory if name not in given]
+    if missing:
+        raise InputError(f"the theory needs {' and '.join(missing)} too")
+    return _in_theory(arguments)
+
+
+def _in_theory(arguments: Arguments) -> int:
+    """The best schedule of a model under a data budget."""
+    outputs = Outputs({"--out": arguments.out}, json=arguments.json)
+    from fsl_num.design.theory import design_for_model
+    from fsl_num.model import Model
+    from fsl_num.report import designs as report
+
+    size = next((float(each) for each in arguments.model_size), float("inf"))
+    with refused():
+        model = Model(float(arguments.s), float(arguments.beta), size, float(arguments.noise))
+        bound = None if arguments.gamma is None else float(arguments.gamma)
+        design = design_for_model(
+            model, float(arguments.data), gamma=bound, falling=arguments.family == "non-increasing"
+        )
+    outputs.write("--out", lambda: report.theory_csv(design))
+    if arguments.json:
+        show_json(design.as_dict())
+    else:
+        outputs.show(*report.theory_text(design))
+    return 0
+
+
+def _from_fit(arguments: Arguments) -> int:
     """Read the fit and the run under way, design, print, write."""
     log = [] if arguments.log is None else files_of([arguments.log])
     inputs = {"--fit": [arguments.fit], "--second-fit": [arguments.second_fit], "--log": log}
@@ -67,13 +105,26 @@ def _peak(text: str) -> Any:
     return text if text == "free" else real_number(text)
 
 
+def _theory_options() -> list[Option]:
+    """A model and a budget in the place of a fit."""
+    section = "in the theory, in the place of --fit (--model-size: inf by default)"
+    options: list[tuple[str, str]] = [
+        ("--s", "relative task difficulty s > 0"),
+        ("--beta", "capacity exponent beta > 1"),
+        ("--noise", "variance sigma^2 of the labels"),
+        ("--data", "samples in all"),
+        ("--gamma", "the largest learning rate over batch size (default: 1/tr(H), half of what is stable)"),
+    ]
+    return [Option(name, type=REAL, help=text, section=section) for name, text in options]
+
+
 COMMANDS = {
     "design": Command(
         "design",
         run_design,
         [
-            Option("--fit", required=True, metavar="FIT.json", help="a fit written by `fsl fit --save`"),
-            Option("--steps", type=whole(1, "K"), required=True, help="updates in all, warmup and those done included"),
+            Option("--fit", metavar="FIT.json", help="a fit written by `fsl fit --save`"),
+            Option("--steps", type=whole(1, "K"), help="updates in all, warmup and those done included"),
             Option("--peak-lr", type=Read("X|free", _peak),
                    help="the largest rate (default: the largest peak fitted, of a run its own)"),
             Option("--family", type=Names("fsl_num.design.families:FAMILIES", "non-increasing", "free"),
@@ -88,6 +139,7 @@ COMMANDS = {
             Option("--out", metavar="FILE", help="write the schedule: step, lr"),
             Option("--plot", metavar="FILE", help=f"draw schedule, baselines and predicted losses {PICTURE_HELP}"),
             json_option(),
+            *_theory_options(),
             *curve_options(),
         ],
         "The learning-rate schedule with the least final loss that a fit predicts, beside the usual schedules; for a "

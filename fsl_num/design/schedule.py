@@ -85,8 +85,8 @@ def design_schedule(
     >>> loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8])
     >>> fitted = fit(LossCurve(range(20, 401, 5), loss[19::5], schedule=plan), "fsl-simplified", intervals=False)
     >>> found = design_schedule(fitted, 1000)
-    >>> found.peak, bool(found.rates[-1] < 0.002), min(found.baselines, key=lambda name: found.baselines[name].regret)
-    (0.01, True, 'wsd, 20 % 1-sqrt')
+    >>> found.peak, bool(found.rates[-1] < 0.002), all(each.regret > 0.0 for each in found.baselines.values())
+    (0.01, True, True)
     """
     total = int(whole_size("steps", steps, infinite=False))
     affordable("steps", total, 4 * BYTES_OF_A_STEP, "design for fewer")

@@ -29,7 +29,7 @@ from fsl_num.validation import Array
 _CELLS: Final = 1000
 _SCAN: Final = 40  # intrinsic times tried before the best is refined
 _HALVINGS: Final = 150
-_CLOSE: Final = 3e-6  # nats: a bound this near ends the halving
+_CLOSE: Final = 3e-6  # nats: a bound this near is enough
 _MERGED: Final = 400  # groups of the steps before
 _SHORTEST: Final = 1e-3  # of the longest intrinsic time
 
@@ -44,7 +44,7 @@ class Filling:
     bound: float
 
 
-class _Water:
+class Water:
     """A functional law after the steps ``before``, over ``steps`` more with rates in [low, high]."""
 
     def __init__(
@@ -167,8 +167,11 @@ class _Water:
         slope = self.past_slope(middle) + least
         return float(inside + least * half + self.past(middle) - abs(slope) * half)
 
-    def bound_everywhere(self, low: float, high: float, found: float) -> float:
-        """What no schedule goes below: intervals of the intrinsic time are halved, the lowest bound first."""
+    def bound_everywhere(self, low: float, high: float, found: float, close: float) -> float:
+        """What no schedule goes below: intervals of the intrinsic time are halved, the lowest bound first.
+
+        A bound within ``close`` of the loss ``found`` is enough.
+        """
         from heapq import heapify, heappop, heappush
 
         ends = np.unique(np.geomspace(low, high, 17))
@@ -178,7 +181,7 @@ class _Water:
         heapify(open_ones)
         for _ in range(_HALVINGS):
             least, a, b = open_ones[0]
-            if least >= found - _CLOSE or a == b:
+            if least >= found - close or a == b:
                 break
             heappop(open_ones)
             middle = 0.5 * (a + b)
@@ -239,24 +242,12 @@ def water_filling(
     >>> bool(best.rates[0] == 1e-3 and best.rates[-1] < 1e-4), bool(0 <= best.loss - best.bound < 1e-5)
     (True, True)
     """
-    from scipy.optimize import minimize_scalar
-
     values = dict(zip(law.names, theta.tolist(), strict=True))
-    water = _Water(law, values, before, warmup, steps, low, high, falling)
-    longest = steps * high
+    water = Water(law, values, before, warmup, steps, low, high, falling)
     if values["B"] == values.get("E", 0.0) == 0.0:  # no noise: nothing is gained by a smaller rate
-        loss = water.past(longest)
+        loss = water.past(steps * high)
         return Filling(np.full(steps, high), loss, loss)
-    shortest = max(steps * low, _SHORTEST * longest)
-    tried = np.geomspace(shortest, longest, _SCAN)
-    losses = np.array([water.fill(each)[0] for each in tried])
-    place = int(losses.argmin())
-    around = tried[max(place - 1, 0)], tried[min(place + 1, _SCAN - 1)]
-    refined: Any = minimize_scalar(lambda each: water.fill(each)[0], bounds=around, method="bounded",
-                                   options={"xatol": 1e-9 * longest})  # fmt: skip
-    horizon = float(refined.x) if refined.fun < losses[place] else float(tried[place])
-    loss, nodes, spent = water.fill(horizon, 4 * _CELLS)
-    bound = water.bound_everywhere(shortest, longest, loss) if certify else -np.inf
+    loss, nodes, spent, bound = filled(water, _SHORTEST, _CLOSE if certify else None)
     gone = np.append(0.0, np.cumsum(spent * np.diff(nodes)))
     left = np.interp(np.arange(steps + 1), gone * (steps / gone[-1]), nodes)
     rates = np.clip(np.diff(left)[::-1], low, high)
@@ -264,3 +255,29 @@ def water_filling(
     rates = np.where(rates > high * (1.0 - 1e-9), high, rates)
     rates = np.minimum.accumulate(rates) if falling else rates
     return Filling(rates, loss, bound)
+
+
+def filled(
+    water: Water, least: float, close: float | None, relative: bool = False
+) -> tuple[float, Array, Array, float]:
+    """Return the least loss, the times left at the ends of cells, the steps per time in each, and the bound.
+
+    Horizons are searched from ``least`` times the longest on; a bound is sought that lies ``close`` to the loss, or,
+    where ``relative``, to that share of it. With None there is none, and -inf is returned.
+    """
+    from scipy.optimize import minimize_scalar
+
+    longest = water.steps * water.high
+    shortest = max(water.steps * water.low, least * longest)
+    tried = np.geomspace(shortest, longest, _SCAN)
+    losses = np.array([water.fill(each)[0] for each in tried])
+    place = int(losses.argmin())
+    around = np.log(tried[max(place - 1, 0)]), np.log(tried[min(place + 1, _SCAN - 1)])
+    refined: Any = minimize_scalar(
+        lambda each: water.fill(float(np.exp(each)))[0], bounds=around, method="bounded", options={"xatol": 1e-9}
+    )
+    horizon = float(np.exp(refined.x)) if refined.fun < losses[place] else float(tried[place])
+    loss, nodes, spent = water.fill(horizon, 4 * _CELLS)
+    if close is None:
+        return loss, nodes, spent, -np.inf
+    return loss, nodes, spent, water.bound_everywhere(shortest, longest, loss, close * (loss if relative else 1.0))

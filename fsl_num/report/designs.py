@@ -10,6 +10,7 @@ from fsl_num.report.tables import table
 
 if TYPE_CHECKING:
     from fsl_num.design.design import Design
+    from fsl_num.design.theory import TheoryDesign
 
 
 def design_text(design: Design) -> list[Any]:
@@ -39,3 +40,26 @@ def design_text(design: Design) -> list[Any]:
 def design_csv(design: Design) -> str:
     """The schedule as CSV: step (from 0) and lr, one row an update."""
     return "\n".join(["step,lr", *(f"{step},{rate!r}" for step, rate in enumerate(design.rates.tolist()))]) + "\n"
+
+
+def theory_text(design: TheoryDesign) -> list[Any]:
+    """The schedule of a model in sentences, and what the usual shapes reach at their best peaks."""
+    found = design.as_dict()
+    share = f"{100 * found['stable_fraction']:.3g} % of them near the peak gamma {design.peak:.4g}"
+    shape = "" if found["decay_shape"] == "constant" else f", then {found['decay_shape']} to {found['final_gamma']:.3g}"
+    bound = (
+        "the largest allowed" if design.peak > 0.999 * design.allowed else f"at most {design.allowed:.4g} is allowed"
+    )
+    rows = [(name, f"{each:.4g}", f"{each / design.excess_risk:.3f}") for name, each in design.baselines.items()]
+    return [
+        Text(f"{design.data:g} samples: {share} ({bound}){shape}; horizon {design.horizon:.4g}"),
+        Text(f"excess risk {design.excess_risk:.5g}, at most {design.gap:.1g} above that of any other schedule"),
+        "",
+        table(("instead, at its best peak", "excess risk", "times"), rows, right=[1, 2]),
+    ]
+
+
+def theory_csv(design: TheoryDesign) -> str:
+    """Blocks of samples at one gamma each, in time order."""
+    rows = zip(design.samples.tolist(), design.gammas.tolist(), strict=True)
+    return "\n".join(["samples,gamma", *(f"{count!r},{gamma!r}" for count, gamma in rows)]) + "\n"

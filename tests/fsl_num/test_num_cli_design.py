@@ -112,3 +112,33 @@ def test_a_fit_without_draws_has_no_intervals(here, capsys):
     assert "give a peak" in refusal(words, capsys)
     found = answer([*words, "--peak-lr", str(PEAK)], capsys)
     assert found["interval"] is None and json.dumps(found).count('"interval": null') == 1 + len(found["baselines"])
+
+
+THEORY = ["design", "--s", "1/2", "--beta", "2", "--noise", "1"]
+
+
+def test_a_design_in_the_theory(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    found = answer([*THEORY, "--data", "1e6", "--out", "gamma.csv"], capsys)
+    assert found["decay_shape"].startswith("power 2.") and all(
+        each["ratio"] > 1.0 for each in found["baselines"].values()
+    )
+    table = np.loadtxt("gamma.csv", delimiter=",", skiprows=1)
+    assert table[:, 0].sum() == pytest.approx(1e6) and table[:, 1].max() == found["peak_gamma"]
+    assert main([*THEORY, "--data", "1e6", "--model-size", "100"]) == 0
+    assert "the largest allowed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["design"], "either --fit, or the theory"),
+        ([*THEORY], "the theory needs --data too"),
+        ([*THEORY, "--data", "1e6", "--fit", "fit.json"], "either --fit, or the theory"),
+        ([*THEORY, "--data", "1e6", "--gamma", "2"], "below 2/tr(H) = 1.21585"),
+        (["design", "--fit", "fit.json"], "--fit needs --steps"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_half_a_request_is_refused(words, said, here, capsys):
+    assert said in refusal(words, capsys)

@@ -1,4 +1,4 @@
-"""Designs for real runs, where FSL_LOSS_CURVES names their folder: the decay fraction chosen, its measured regret, gains.
+"""Designs for real runs, where FSL_LOSS_CURVES names their folder: the decay fraction, its measured regret, gains.
 
 The runs to fit are chosen by what they do to the rate, not by what came out: one that keeps it (constant), one that
 drops it late and fast (linear over the last 20 %), one whose rate falls throughout (cosine to 0).
