@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _SPREAD_AT = 400  # steps at which the spread is computed; it is smooth in between
 _EVERY = 20_000  # steps at which the loss itself is computed; more of them are interpolated where that is seen to hold
 _RANGES = 5_000
-_SHORTEST = 1e-3  # of the intrinsic time of the longest curve fitted
+SHORTEST: Final = 1e-3
+"""Of the intrinsic time of the longest curve fitted: what a schedule must have for anything to be said of it."""
+
 _RECENT = 0.9
 _OTHER_PEAK = 1.25
 _BEYOND = 1.5
@@ -120,10 +122,10 @@ def predict(
 ) -> Prediction:
     """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
     plan = as_plan(schedule, **known)
-    if plan.times[-1] < _SHORTEST * result.reach:
+    if plan.times[-1] < SHORTEST * result.reach:
         raise ValueError(
             f"the schedule is too short for what the curves fitted show: its intrinsic time is {plan.times[-1]:.3g},"
-            f" less than {_SHORTEST:g} of theirs ({result.reach:.3g}); are its learning rates in their unit?"
+            f" less than {SHORTEST:g} of theirs ({result.reach:.3g}); are its learning rates in their unit?"
         )
     with np.errstate(over="ignore", invalid="ignore"):
         loss = _losses(result.law, plan, result.theta)

@@ -234,7 +234,16 @@ class Design(Result):
                 f"Exploit? The law {other.name}, fitted to the same runs, prefers {', '.join(other.better)} to the"
                 " design: it may rest on a defect of its own law."
             )
-        return (*said, *self.notes)
+        return (*said, *self.notes, self._trust)
+
+    @property
+    def _trust(self) -> str:
+        """How far the runs fitted determine its final loss."""
+        low, high = (None, None) if self.interval is None else (np.array([each]) for each in self.interval)
+        drawn = self.fit.drawn
+        other = 1.0 if drawn is None else math.exp(drawn.other_peak(self.plan))
+        beyond = float(self.plan.times[-1]) / self.fit.reach
+        return Prediction(self.plan, np.array([self.loss]), low, high, self.level, beyond, other).trust
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.predict import left_over
+from fsl_num.curves.predict import SHORTEST, left_over
 from fsl_num.curves.result import FitResult
 from fsl_num.design.best import SHAPES, Optimum, Past, least_loss, optimum
 from fsl_num.design.design import Design
@@ -117,6 +117,11 @@ def design_schedule(
         np.concatenate([past(top).rates, found.rates]), [total], past(top).warmup, positive("batch_size", batch_size),
         past(top).model_size, "design",
     )  # fmt: skip
+    if plan.times[-1] < SHORTEST * fit.reach:
+        raise ValueError(
+            f"steps must be more than {total}: their intrinsic time, {plan.times[-1]:.3g} at most, is less than"
+            f" {SHORTEST:g} of that of the runs fitted ({fit.reach:.3g}), which say nothing of it"
+        )
     off = (0.0, 1.0)
     if isinstance(run, LossCurve):
         off = left_over(fit, run), float(run.plan.times[-1])

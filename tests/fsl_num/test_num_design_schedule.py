@@ -143,6 +143,7 @@ def test_a_design_as_json_as_html_and_as_a_picture():
     ("asked", "said"),
     [
         ({"steps": 0}, "at least 1, got 0"),
+        ({"steps": 1}, "steps must be more than 1: their intrinsic time"),
         ({"floor": 2 * PEAK}, "floor must be below the peak, 0.001"),
         ({"warmup": STEPS}, "warmup must be less than the steps, 1500"),
         ({"peak": -1.0}, "peak must be positive"),
