@@ -92,6 +92,7 @@ OUTPUTS = [
 ]
 LOGS = ["run.csv", "_run.csv", "$run$.csv", "gz.csv.gz", "records.jsonl"]
 PLAIN_OUTPUTS = {
+    "--out": ["schedule.csv", "-"],
     "--csv": ["out.csv", "/dev/null", "-"],
     "--report": ["out.json", "-"],
     "--html": ["out.html"],
