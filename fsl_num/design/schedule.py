@@ -175,7 +175,7 @@ def _range_of_peak(peak: Any, done: Plan | None, fitted: tuple[float, ...], shap
             raise ValueError("the last rate of the run is 0, and rates that never rise stay there: ask for free rates")
         return top, top
     if not fitted:
-        raise ValueError("this fit does not know the peaks of its runs: give a peak")
+        raise ValueError("this fit does not know the peaks of its runs: give a peak (--peak-lr)")
     return (min(min(fitted), _LOWER * max(fitted)) if peak == "free" else max(fitted)), max(fitted)
 
 

@@ -246,7 +246,7 @@ def design(draw):
     saved = pick(draw, ["fit.json"], ["fit_bad.json", "fit_nan.json", *FILES])
     words = ["design", "--fit", saved, "--steps", pick(draw, ["900", "2000"], [*COUNTS, *ODD_COUNTS])]
     words += maybe(draw, 0.4, "--family", pick(draw, ["free", "wsd", "linear", "cosine"], NAMES))
-    words += maybe(draw, 0.4, "--peak-lr", pick(draw, ["0.001", "free"], ODD_NUMBERS))
+    words += maybe(draw, 0.9, "--peak-lr", pick(draw, ["0.001", "0.002"], ["free", *ODD_NUMBERS]))
     words += maybe(draw, 0.3, "--min-lr", number(draw, 3.0)) + maybe(draw, 0.3, "--warmup", count(draw))
     words += maybe(draw, 0.2, "--log", log_file(draw)) + maybe(draw, 0.2, "--from-step", count(draw))
     words += maybe(draw, 0.2, "--second-fit", pick(draw, ["fit.json"], FILES)) + maybe(draw, 0.2, "--over-draws")
