@@ -14,6 +14,9 @@ from fsl_num.curves.plan import Plan as Plan
 from fsl_num.curves.reading import read_curve as read_curve
 from fsl_num.curves.reading import read_curves as read_curves
 from fsl_num.curves.result import FitResult as FitResult
+from fsl_num.design.design import Design as Design
+from fsl_num.design.schedule import design_schedule as design_schedule
+from fsl_num.design.theory import design_for_model as design_for_model
 from fsl_num.experiments.final_loss import final_losses as final_losses
 from fsl_num.experiments.loss_dynamics import loss_dynamics as loss_dynamics
 from fsl_num.functional import batch_noise_functional as batch_noise_functional

@@ -56,6 +56,7 @@ COMMANDS: Final = MappingProxyType(
         "fit": ("fit", "fit a law to training logs, and predict others"),
         "predict": ("fit", "predict the loss of a schedule from a saved fit"),
         "forecast": ("forecast", "where a run under way ends, and what decaying now would give"),
+        "design": ("design", "the schedule with the least predicted final loss"),
         "explore": ("explore", "write a web page on which to move everything"),
         "compare": ("fit", "compare laws: fit some runs, predict others"),
     }
@@ -77,6 +78,7 @@ COMMAND_EXAMPLES: Final = MappingProxyType(
         "fit": "run.csv --warmup 200 --save fit.json --plot fit.png",
         "predict": "--fit fit.json --schedule wsd --peak-lr 0.003 --steps 16000 --warmup 200",
         "forecast": "run.csv --warmup 200 --to 16000 --target 2.5",
+        "design": "--fit fit.json --steps 16000 --warmup 200 --out schedule.csv --plot design.png",
         "explore": "--html explorer.html",
         "compare": "run.csv --predict other.csv --laws fsl multi-power",
     }

@@ -78,7 +78,7 @@ def run_predict(arguments: Arguments) -> int:
     files = {"--fit": [arguments.fit], "--schedule-file": [arguments.schedule_file]}
     outputs = Outputs({"--csv": arguments.csv, "--plot": arguments.plot}, inputs=files, json=arguments.json)
     level = level_of(arguments)
-    result = _saved(arguments.fit)
+    result = saved_fit(arguments.fit)
     from fsl_num.report import fits as report
 
     with refused():
@@ -162,14 +162,15 @@ def fit_settings(arguments: Arguments) -> dict[str, Any]:
     }
 
 
-def _saved(path: str) -> FitResult:
+def saved_fit(path: str, option: str = "--fit") -> FitResult:
+    """The fit of a file; an InputError that names the option where it is none."""
     from fsl_num.curves.result import FitResult
 
-    text = text_of(path, "--fit")
+    text = text_of(path, option)
     try:
         return FitResult.from_json(text)
     except ValueError as error:
-        raise InputError(f"--fit {path!r}: {one_line(error)}") from error
+        raise InputError(f"{option} {path!r}: {one_line(error)}") from error
 
 
 def _plan(arguments: Arguments) -> Plan:

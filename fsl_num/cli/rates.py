@@ -66,14 +66,22 @@ def _as_floats(value: Any) -> Any:
     return value if isinstance(value, int) else float(value)
 
 
-def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:
-    """One number a row of a file, blank rows apart; a row that is none is refused with its number."""
-    rows = []
+def numbers_of_file(
+    path: str, option: str, what: str, read: Callable[[str], _Number], header: str = ""
+) -> list[_Number]:
+    """One number a row of a file, blank rows apart; a row that is none is refused with its number.
+
+    ``header``: a first row with which the numbers are the last of each row.
+    """
+    rows, last = [], False
     for number, line in enumerate(text_of(path, option).splitlines(), 1):
         if not line.strip():
             continue
+        if header and number == 1 and line.strip() == header:
+            last = True
+            continue
         try:
-            rows.append(read(line))
+            rows.append(read(line.rpartition(",")[2] if last else line))
         except InputError as error:
             raise InputError(f"{option}: row {number} of {path!r} should hold {what}, but it {error}") from error
     if not rows:
@@ -83,7 +91,7 @@ def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Nu
 
 def rates_of_file(path: str, option: str = "--schedule-file") -> list[float]:
     """The learning rates of such an option, one a row, none negative and not all 0."""
-    rates = numbers_of_file(path, option, "a learning rate", nearest_double)
+    rates = numbers_of_file(path, option, "a learning rate", nearest_double, header="step,lr")
     if (least := min(rates)) < 0:
         raise InputError(f"{option}: row {rates.index(least) + 1} holds {least!r}, but none may be negative")
     if max(rates) == 0.0:

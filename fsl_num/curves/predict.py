@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _SPREAD_AT = 400  # steps at which the spread is computed; it is smooth in between
 _EVERY = 20_000  # steps at which the loss itself is computed; more of them are interpolated where that is seen to hold
 _RANGES = 5_000
-_SHORTEST = 1e-3  # of the intrinsic time of the longest curve fitted
+SHORTEST: Final = 1e-3
+"""Of the intrinsic time of the longest curve fitted: what a schedule must have for anything to be said of it."""
+
 _RECENT = 0.9
 _OTHER_PEAK = 1.25
 _BEYOND = 1.5
@@ -120,16 +122,16 @@ def predict(
 ) -> Prediction:
     """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
     plan = as_plan(schedule, **known)
-    if plan.times[-1] < _SHORTEST * result.reach:
+    if plan.times[-1] < SHORTEST * result.reach:
         raise ValueError(
             f"the schedule is too short for what the curves fitted show: its intrinsic time is {plan.times[-1]:.3g},"
-            f" less than {_SHORTEST:g} of theirs ({result.reach:.3g}); are its learning rates in their unit?"
+            f" less than {SHORTEST:g} of theirs ({result.reach:.3g}); are its learning rates in their unit?"
         )
     with np.errstate(over="ignore", invalid="ignore"):
         loss = _losses(result.law, plan, result.theta)
     if after is not None:
         loss = loss * np.exp(
-            _left_over(result, after) * np.minimum(after.plan.intrinsic_time[-1] / plan.intrinsic_time, 1)
+            left_over(result, after) * np.minimum(after.plan.intrinsic_time[-1] / plan.intrinsic_time, 1)
         )
     if not (np.isfinite(loss).all() and (loss > 0.0).all()):
         raise ValueError(
@@ -154,7 +156,7 @@ def predict(
     return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach, other)
 
 
-def _left_over(result: FitResult, run: LossCurve) -> float:
+def left_over(result: FitResult, run: LossCurve) -> float:
     """What the last tenth of a run, in intrinsic time, lies off the law, of log loss: as far as it is no noise."""
     time = run.plan.intrinsic_time
     residual = np.log(run.observed) - np.log(result.law.bind([run.plan], "fit")(result.theta)[0])

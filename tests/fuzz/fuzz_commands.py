@@ -92,6 +92,7 @@ OUTPUTS = [
 ]
 LOGS = ["run.csv", "_run.csv", "$run$.csv", "gz.csv.gz", "records.jsonl"]
 PLAIN_OUTPUTS = {
+    "--out": ["schedule.csv", "-"],
     "--csv": ["out.csv", "/dev/null", "-"],
     "--report": ["out.json", "-"],
     "--html": ["out.html"],
@@ -241,6 +242,17 @@ def forecast(draw):
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--plot")]
 
 
+def design(draw):
+    saved = pick(draw, ["fit.json"], ["fit_bad.json", "fit_nan.json", *FILES])
+    words = ["design", "--fit", saved, "--steps", pick(draw, ["900", "2000"], [*COUNTS, *ODD_COUNTS])]
+    words += maybe(draw, 0.4, "--family", pick(draw, ["free", "wsd", "linear", "cosine"], NAMES))
+    words += maybe(draw, 0.9, "--peak-lr", pick(draw, ["0.001", "0.002"], ["free", *ODD_NUMBERS]))
+    words += maybe(draw, 0.3, "--min-lr", number(draw, 3.0)) + maybe(draw, 0.3, "--warmup", count(draw))
+    words += maybe(draw, 0.2, "--log", log_file(draw)) + maybe(draw, 0.2, "--from-step", count(draw))
+    words += maybe(draw, 0.2, "--second-fit", pick(draw, ["fit.json"], FILES)) + maybe(draw, 0.2, "--over-draws")
+    return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--out", "--plot")]
+
+
 def exponents(draw):
     words = ["exponents", "--schedule", pick(draw, ["constant", "exp-decay", "wsd"], NAMES)]
     words += ["--budget", pick(draw, ["data", "compute"], NAMES)]
@@ -303,7 +315,7 @@ def anything(draw):
 
 COMMANDS = {
     each.__name__: each
-    for each in (solve, simulate, fit, compare, predict, forecast, exponents, errata, show, verify, anything)
+    for each in (solve, simulate, fit, compare, predict, forecast, design, exponents, errata, show, verify, anything)
 }
 """Name -> what draws a command line of it. What takes minutes whatever is typed (figures, all claims) is left out."""
 

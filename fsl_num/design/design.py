@@ -1,0 +1,306 @@
+"""A designed schedule: its rates, what is predicted of it, how it compares with the usual ones, what certifies it."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.curves.fit import fit as fit_law
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.predict import Prediction, predict
+from fsl_num.curves.result import FitResult
+from fsl_num.design.best import Optimum, Past
+from fsl_num.design.draws import half_width_of_difference, losses_of_draws
+from fsl_num.design.families import BASELINES, family_rates, shape_words
+from fsl_num.results import Result
+from fsl_num.validation import Array
+
+_SHOWN: Final = 200  # recorded steps of a picture
+_EXPLOIT: Final = 1e-4  # nats: so much worse than a baseline under the second law is worth a word
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline(Result):
+    """A usual schedule beside a design: its ``rates`` of all steps, final ``loss``, and ``regret``, by how much that lies
+    above the design's; ``interval`` of the regret, None without draws.
+
+    >>> Baseline(np.ones(3), 2.5, 0.1, (0.05, 0.15)).distinct
+    True
+    """  # noqa: E501
+
+    rates: Array
+    loss: float
+    regret: float
+    interval: tuple[float, float] | None
+
+    @property
+    def distinct(self) -> bool | None:
+        """Whether the fit can tell the two schedules apart: the interval of the regret leaves out 0."""
+        return None if self.interval is None else not self.interval[0] <= 0.0 <= self.interval[1]
+
+
+@dataclass(frozen=True, eq=False)
+class SecondLaw(Result):
+    """What another law, fitted to the same runs, predicts: the ``loss`` of the design, and those of the ``baselines``.
+
+    >>> SecondLaw("multi-power", 2.5, {"cosine": 2.4}).better
+    ('cosine',)
+    """
+
+    name: str
+    loss: float
+    baselines: Mapping[str, float]
+
+    @property
+    def better(self) -> tuple[str, ...]:
+        """The baselines that this law prefers to the design: the design may exploit a defect of its own law."""
+        return tuple(name for name, loss in self.baselines.items() if loss < self.loss - _EXPLOIT)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Design(Result):
+    """A schedule of least predicted final loss, as :func:`~fsl_num.design.schedule.design_schedule` finds it.
+
+    ``plan``: the whole schedule. ``done``: how many of its steps were fixed. ``allowed``: the largest rate allowed,
+    ``floor`` the least. ``found``: the optimum with its certificates. ``conditioned``: by how much the last losses of
+    the run under way lie off the law, of log loss, and its intrinsic time. ``second``: the law, or fit, of
+    :attr:`second_law`. ``regret_of_fit``: where the mean over the draws was made least, by how much the optimum of the
+    best fit is above it in that mean. ``notes``: which bounds bind, and what is outside of what was fitted.
+
+    >>> callable(Design.to_json)
+    True
+    """
+
+    fit: FitResult
+    plan: Plan
+    done: int
+    allowed: float
+    floor: float
+    family: str
+    found: Optimum
+    level: float
+    conditioned: tuple[float, float]
+    second: FitResult | str | None
+    regret_of_fit: float | None
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Design({self.steps} steps, peak {self.peak:.4g}, {self.decay_shape}, final loss {self.loss:.4f})"
+
+    @property
+    def rates(self) -> Array:
+        """The rate of every update, eta_0 .. eta_{K-1}."""
+        return np.asarray(self.plan.rates)
+
+    @property
+    def steps(self) -> int:
+        """The number of updates in all."""
+        return int(self.rates.size)
+
+    @property
+    def peak(self) -> float:
+        """The largest rate."""
+        return self.plan.peak
+
+    @property
+    def final(self) -> float:
+        """The last rate."""
+        return float(self.rates[-1])
+
+    @cached_property
+    def _shape(self) -> tuple[float, str]:
+        return shape_words(self.rates[self.plan.warmup :])
+
+    @property
+    def stable_fraction(self) -> float:
+        """The share of the steps after warmup before the rate falls below 99 % of its peak for good."""
+        return self._shape[0]
+
+    @property
+    def decay_shape(self) -> str:
+        """The shape of what follows, by the nearest name: "linear", "cosine", "power 1.8", ..."""
+        return self._shape[1]
+
+    @property
+    def loss(self) -> float:
+        """The predicted final loss."""
+        return self._conditioned(self.found.loss, self.plan)
+
+    @property
+    def kkt_residual(self) -> float:
+        """How much the loss could still fall if it were linear, in nats; nan for the member of a family."""
+        return self.found.kkt_residual
+
+    def _conditioned(self, loss: float, plan: Plan) -> float:
+        off, time = self.conditioned
+        return loss * math.exp(off * min(time / float(plan.times[-1]), 1.0))
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the final loss, as measured on one row; None for a fit without draws."""
+        if self.fit.drawn is None:
+            return None
+        spread = self.fit.drawn.spread(self.fit.law, self.plan, self.fit.theta, self.fit.reach)
+        half = float(self.fit.drawn.half_width(spread, self.level)[-1])
+        return self.loss * math.exp(-half), self.loss * math.exp(half)
+
+    @property
+    def _past(self) -> Past:
+        return Past(self.rates[: self.done], self.plan.warmup, self.plan.model_size)
+
+    @cached_property
+    def baselines(self) -> Mapping[str, Baseline]:
+        """The usual schedules of the same steps, past and largest rate, floor kept, by name."""
+        past, law = self._past, self.fit.law
+        objective, designed = past.objective(law, self.fit.theta), self.rates[self.done :]
+        draws = None if self.fit.drawn is None else self.fit.drawn.samples
+        ours = None if draws is None else losses_of_draws(law, draws, past, designed)
+        found = {}
+        for name, (family, given) in BASELINES.items():
+            rest = family_rates(family, given, designed.size, self.floor, self.allowed)
+            plan = Plan(np.append(past.rates, rest), [self.steps], self.plan.warmup, name=name)
+            loss = self._conditioned(objective(rest, np.ones(rest.size))[0], plan)
+            interval, regret = None, loss - self.loss
+            if draws is not None and ours is not None:
+                difference = losses_of_draws(law, draws, past, rest) - ours
+                half = half_width_of_difference(difference, regret, loss, rest, designed, self.level)
+                interval = regret - half, regret + half
+            found[name] = Baseline(plan.rates, loss, regret, interval)
+        return found
+
+    @cached_property
+    def second_law(self) -> SecondLaw | None:
+        """The design and the baselines under a second law; None where there is none, or no curves to fit it to.
+
+        A name stands for a fit of that law to the same curves, made when this is first asked for.
+        """
+        other = self.second
+        if isinstance(other, str):
+            if not self.fit.curves:
+                return None
+            name = other if other != self.fit.law.name else "fsl-full"
+            other = fit_law(self.fit.curves, name, intervals=False)
+        if other is None:
+            return None
+        losses = {"": self._under(other, self.rates)}
+        losses |= {name: self._under(other, each.rates) for name, each in self.baselines.items()}
+        return SecondLaw(other.law.name, losses.pop(""), losses)
+
+    def _under(self, other: FitResult, rates: Array) -> float:
+        past = self._past.objective(other.law, other.theta)
+        return past(rates[self.done :], np.ones(self.steps - self.done))[0]
+
+    def predict(self, rates: Array | None = None) -> Prediction:
+        """Return the predicted losses along the design, or along other ``rates`` for all steps, with their interval."""
+        first = max(self.plan.warmup, 1, self.steps // _SHOWN)
+        recorded = np.unique(np.linspace(first, self.steps, _SHOWN).astype(np.int64))
+        plan = Plan(self.rates if rates is None else rates, recorded, self.plan.warmup, 1.0, self.plan.model_size)
+        found = predict(self.fit, plan, None if self.fit.drawn is None else self.level)
+        factor = np.exp(self.conditioned[0] * np.minimum(self.conditioned[1] / plan.intrinsic_time, 1.0))
+        lower, upper = (None if each is None else each * factor for each in (found.lower, found.upper))
+        return Prediction(plan, found.loss * factor, lower, upper, found.level, found.beyond, found.other_peak)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What certifies the optimum, what the fit cannot tell, what a second law says, and the notes."""
+        found, said = self.found, []
+        if found.gap is not None:
+            said.append(f"No schedule allowed has a predicted loss more than {found.gap:.1g} below it (lower bound).")
+        near = [name for name, each in self.baselines.items() if each.distinct is False]
+        if near:
+            said.append(
+                f"The fit cannot tell it from {', '.join(near)}: the intervals of the differences hold 0. A run under"
+                " one of the two would decide."
+            )
+        if self.regret_of_fit is not None:
+            said.append(
+                f"Best in the mean over the draws of the fit; the optimum of the best fit is {self.regret_of_fit:.2g}"
+                " worse there."
+            )
+        other = self.second_law
+        if other is None:
+            said.append(
+                "No second law was asked: a second fit (second=, --second-fit) would show an exploit of this one."
+            )
+        elif other.better:
+            said.append(
+                f"Exploit? The law {other.name}, fitted to the same runs, prefers {', '.join(other.better)} to the"
+                " design: it may rest on a defect of its own law."
+            )
+        return (*said, *self.notes, self._trust)
+
+    @property
+    def _trust(self) -> str:
+        """How far the runs fitted determine its final loss."""
+        low, high = (None, None) if self.interval is None else (np.array([each]) for each in self.interval)
+        drawn = self.fit.drawn
+        other = 1.0 if drawn is None else math.exp(drawn.other_peak(self.plan))
+        beyond = float(self.plan.times[-1]) / self.fit.reach
+        return Prediction(self.plan, np.array([self.loss]), low, high, self.level, beyond, other).trust
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the design as JSON-ready values."""
+        found, other = self.found, self.second_law
+        baselines = {
+            name: {
+                "loss": each.loss, "regret": each.regret,
+                "interval": None if each.interval is None else list(each.interval), "distinct": each.distinct,
+            }
+            for name, each in self.baselines.items()
+        }  # fmt: skip
+        return {
+            "steps": self.steps,
+            "peak_lr": self.peak,
+            "final_lr": self.final,
+            "stable_fraction": self.stable_fraction,
+            "decay_shape": self.decay_shape,
+            "predicted_loss": self.loss,
+            "interval": None if self.interval is None else list(self.interval),
+            "baselines": baselines,
+            "kkt_residual": None if math.isnan(found.kkt_residual) else found.kkt_residual,
+            "second_law_loss": None if other is None else other.loss,
+            "second_law": None if other is None else other.name,
+            "exploit": None if other is None else list(other.better),
+            "gap": found.gap,
+            "family": self.family,
+            "parameters": found.parameters,
+            "law": self.fit.law.name,
+            "level": self.level,
+            "notes": list(self.sentences),
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`as_dict` as JSON text."""
+        return json.dumps(self.as_dict(), indent=1, allow_nan=False)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the schedule, the baselines and the predicted losses with intervals; return both axes.
+
+        ``ax``: two axes, one above the other, or None for a new figure (needs matplotlib).
+        """
+        from fsl_num.design.pictures import draw_design
+
+        return draw_design(self, ax)
+
+    def _repr_html_(self) -> str:
+        def span(pair: tuple[float, float] | None) -> str:
+            return "" if pair is None else f"{pair[0]:.4f} .. {pair[1]:.4f}"
+
+        rows = [f"<tr><td>design</td><td>{self.loss:.4f}</td><td></td><td>{span(self.interval)}</td></tr>"]
+        rows += [
+            f"<tr><td>{html.escape(name)}</td><td>{each.loss:.4f}</td><td>{each.regret:+.4f}</td>"
+            f"<td>{span(each.interval)}</td></tr>"
+            for name, each in self.baselines.items()
+        ]
+        items = "".join(f"<li>{html.escape(line)}</li>" for line in self.sentences)
+        return (
+            f"<h4>{html.escape(repr(self))}</h4><table><tr><th>schedule</th><th>final loss</th><th>regret</th>"
+            f"<th>interval (of the regret)</th></tr>{''.join(rows)}</table><ul>{items}</ul>"
+        )

@@ -1,0 +1,192 @@
+r"""The final loss of a fitted law as a function of the learning rates still to be chosen, with its gradient by adjoint.
+
+Only the last step is asked for, so that no memory is carried: with R the intrinsic time left after a step, each law is
+one sum over the steps. Rates act through themselves, through the times left (of all steps before) and through the times
+passed (of all steps after), so that the gradient takes two running sums: O(K) for K steps, of every law.
+
+Rates may stand for blocks of steps at one rate each. That is exact but for the noise of the signal not yet learnt,
+which is taken at the end of a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.curves.laws import AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
+from fsl_num.curves.laws.shared import size_column
+from fsl_num.curves.plan import Plan
+from fsl_num.design.objectives import Objective
+from fsl_num.validation import Array
+
+_LEAST = 1e-30  # a rate of 0 has no power below 0
+
+
+def final_loss(
+    law: Law, theta: Array, before: Array, warmup: int, model_size: float | None = None, lengths: Array | None = None
+) -> Objective:
+    """Return the loss after the last of some blocks of steps, and its gradient by their rates.
+
+    Parameters
+    ----------
+    law, theta
+        A functional law, ansatz, Multi-Power or momentum law, and its parameters in order.
+    before
+        The rates of the steps before the blocks, one each: warmup, or a run under way. May be empty.
+    warmup
+        How many of them are warmup; at most their number.
+    model_size
+        Number of parameters, for laws with a term for it.
+    lengths
+        How many steps each rate of ``before`` stands for; one by default.
+
+    Returns
+    -------
+    Objective
+        (rates, steps), arrays of one length in time order, to (loss, gradient by the rates).
+
+    Raises ValueError for another law, or a model size that is missing. Source: the law's own formula.
+
+    >>> from fsl_num.curves.laws import law
+    >>> momentum, theta = law("momentum"), np.array([2.0, 0.5, 1.0, 0.5, 0.5])
+    >>> found = final_loss(momentum, theta, np.array([]), 0)(np.array([0.1, 0.05]), np.array([2.0, 2.0]))[0]
+    >>> bool(abs(found - momentum.predict([0.1, 0.1, 0.05, 0.05], theta)[-1]) < 1e-12)
+    True
+    """
+    if type(law) not in _PARTS:
+        raise ValueError(
+            f"the law {law.name!r} has no gradient by the learning rates; the laws that have one are the functional"
+            " laws (fsl...), fsl-ansatz, multi-power and momentum: fit one of them"
+        )
+    values = dict(zip(law.names, theta.tolist(), strict=True))
+    constant = constant_loss(law, theta, model_size)
+    signal, exponent_of_time = (values[name] for name in _SIGNAL[type(law)])
+    known, first = np.ones(before.size) if lengths is None else lengths, before.size
+    part = _PARTS[type(law)](law, values, warmup)
+
+    def loss(rates: Array, steps: Array) -> tuple[float, Array]:
+        every, widths = np.concatenate([before, rates]), np.concatenate([known, steps])
+        ends = np.cumsum(every * widths)
+        left = np.concatenate([np.cumsum((every * widths)[::-1])[::-1], [0.0]])
+        value, by_rate, by_left, by_end = part(every, widths, left, ends)
+        power = signal * ends[-1] ** -exponent_of_time
+        by_left[0] -= exponent_of_time * power / ends[-1]
+        gradient = by_rate + widths * (np.cumsum(by_left) + np.cumsum(by_end[::-1])[::-1])
+        return float(constant + power + value), gradient[first:]
+
+    return loss
+
+
+def constant_loss(law: Law, theta: Array, model_size: float | None = None) -> float:
+    """Return what no learning rate changes: L0, and the term of the model size where the law has one.
+
+    >>> from fsl_num.curves.laws import law
+    >>> constant_loss(law("momentum"), np.array([2.0, 0.5, 1.0, 0.5, 0.5]))
+    2.0
+    """
+    values = dict(zip(law.names, theta.tolist(), strict=True))
+    if not law.size_term:
+        return float(values["L0"])
+    _, coefficient, exponent = law.size_term
+    size = float(size_column([Plan([1.0], model_size=model_size, name="the design")])[0])
+    return float(values["L0"] + values[coefficient] * size ** -(values["s"] * values[exponent]))
+
+
+_Part = Callable[[Array, Array, Array, Array], tuple[float, Array, Array, Array]]
+"""(rates, lengths, times left at starts and the end, times at ends) -> value, derivatives by rates, times left at the
+starts, times at the ends; the signal apart."""
+
+
+def _functional(law: Any, values: dict[str, float], warmup: int) -> _Part:
+    """B sum (eta_i/eta_ref)^p (G(R_i) - G(R_{i+1})), and with E the same times T(i+1)^-s, from the end of warmup on."""
+    noise, unlearnt, s, p = values["B"], values.get("E", 0.0), values["s"], values.get("p", 1.0)
+    c, gamma = values["c"], values["gamma"]
+
+    def part(rates: Array, lengths: Array, left: Array, ends: Array) -> tuple[float, Array, Array, Array]:
+        held = np.exp(-gamma * np.log1p(c * left))
+        gone = np.diff(held)  # G(R_i) - G(R_{i+1})
+        near = c * left[:-1] < 1e-3  # near the end as a difference of what is forgotten, which keeps its digits
+        gone[near] = -np.diff(-np.expm1(-gamma * np.log1p(c * left[np.append(near, True)])))
+        share = np.maximum(rates / law.reference_rate, 0.0) ** p
+        start = ends[min(max(warmup, 1), rates.size) - 1]
+        signal = unlearnt * np.maximum(ends, start) ** -s if unlearnt else np.zeros(rates.size)
+        level = share * (noise + signal)
+        kernel = c * gamma * held[:-1] / (1.0 + c * left[:-1])
+        by_left = kernel * np.diff(level, prepend=0.0)
+        by_rate = p * level * gone / np.maximum(rates, _LEAST)
+        by_end = np.where(ends >= start, -s * signal / np.maximum(ends, start), 0.0) * share * gone
+        return float(level @ gone), by_rate, by_left, by_end
+
+    return part
+
+
+def _of_changes(
+    kernel: Callable[[Array, Array, Array, Array], tuple[Array, Array, Array, Array]], sources: int
+) -> _Part:
+    """Return sum (eta_i - eta_{i-1}) f of the changes from block ``sources`` on, for f and its derivatives.
+
+    ``kernel``: (rates, lengths, times left, times passed at the starts) -> f, df/drate, df/dleft, df/dpassed.
+    """
+
+    def part(rates: Array, lengths: Array, left: Array, ends: Array) -> tuple[float, Array, Array, Array]:
+        change = np.diff(rates, prepend=0.0)
+        change[:sources] = 0.0
+        value, by_rate, by_left, by_start = kernel(rates, lengths, left[:-1], np.append(0.0, ends[:-1]))
+        counted = np.where(np.arange(rates.size) >= sources, value, 0.0)
+        direct = change * by_rate + counted - np.append(counted[1:], 0.0)
+        return float(change @ value), direct, change * by_left, np.append((change * by_start)[1:], 0.0)
+
+    return part
+
+
+def _ansatz(law: Any, values: dict[str, float], warmup: int) -> _Part:
+    c, gamma, s = values["c4"], values["gamma"], values["s"]
+
+    def kernel(rates: Array, lengths: Array, left: Array, start: Array) -> tuple[Array, Array, Array, Array]:
+        kept = (1.0 + c * left) ** -gamma
+        signal = values["c2"] * np.maximum(start, _LEAST) ** -s * (start > 0.0)
+        level = values["c23"] + signal
+        by_start = -s * signal / np.maximum(start, _LEAST) * (1.0 - kept)
+        return level * (1.0 - kept), np.zeros_like(rates), level * gamma * c * kept / (1.0 + c * left), by_start
+
+    return _of_changes(kernel, warmup + 1)
+
+
+def _multi_power(law: Any, values: dict[str, float], warmup: int) -> _Part:
+    strength, k1, k2 = values["C"], values["kappa1"], values["kappa2"]
+
+    def kernel(rates: Array, lengths: Array, left: Array, start: Array) -> tuple[Array, Array, Array, Array]:
+        rate = np.maximum(rates, _LEAST)
+        speed = values["C1"] * rate**-k1
+        kept = (1.0 + speed * left) ** -k2
+        slope = strength * k2 * kept / (1.0 + speed * left)
+        return strength * (1.0 - kept), -slope * left * k1 * speed / rate, slope * speed, np.zeros_like(rates)
+
+    return _of_changes(kernel, 0 if law.warmup_sources else warmup + 1)
+
+
+def _momentum(law: Any, values: dict[str, float], warmup: int) -> _Part:
+    decay = values["decay"]
+
+    def kernel(rates: Array, lengths: Array, left: Array, start: Array) -> tuple[Array, Array, Array, Array]:
+        age = np.cumsum(lengths[::-1])[::-1]
+        zero = np.zeros_like(rates)
+        return values["C"] * -np.expm1(age * np.log(decay)) / (1.0 - decay), zero, zero, zero
+
+    return _of_changes(kernel, warmup + 1)
+
+
+_PARTS: Final[dict[type, Callable[[Any, dict[str, float], int], _Part]]] = {
+    FunctionalLaw: _functional,
+    AnsatzLaw: _ansatz,
+    MultiPowerLaw: _multi_power,
+    MomentumLaw: _momentum,
+}
+_SIGNAL: Final[dict[type, tuple[str, str]]] = {
+    FunctionalLaw: ("A", "s"),
+    AnsatzLaw: ("c1", "s"),
+    MultiPowerLaw: ("A", "kappa"),
+    MomentumLaw: ("A", "kappa"),
+}

@@ -1,0 +1,231 @@
+"""The schedule to train with next, from a fit: what is asked, and the search for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.predict import SHORTEST, left_over
+from fsl_num.curves.result import FitResult
+from fsl_num.design.best import SHAPES, Optimum, Past, least_loss, optimum
+from fsl_num.design.design import Design
+from fsl_num.design.draws import best_over_draws
+from fsl_num.design.families import FAMILIES
+from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
+from fsl_num.validation import Array, affordable, positive, whole_size
+
+_LOWER: Final = 0.1  # of the largest peak fitted: the least one that is tried where the peak is free
+_TRIED: Final = 6
+_BOUND: Final = 1.0 - 1e-6
+
+
+def design_schedule(
+    fit: FitResult,
+    steps: int,
+    *,
+    peak: Any = None,
+    family: str | None = None,
+    floor: float = 0.0,
+    warmup: int | None = None,
+    run: LossCurve | Plan | None = None,
+    from_step: int | None = None,
+    batch_size: float = 1.0,
+    model_size: float | None = None,
+    level: float = 0.9,
+    over_draws: bool = False,
+    second: FitResult | str | None = "multi-power",
+) -> Design:
+    """Return the schedule of ``steps`` updates whose final loss a fitted law predicts to be least.
+
+    Parameters
+    ----------
+    fit
+        A fit of a functional law, the ansatz, the Multi-Power or the momentum law.
+    steps
+        Updates in all, warmup and those already done included.
+    peak
+        The largest rate. Default: the largest peak fitted; of a run under way its own (the last rate where rates must
+        not rise). "free": the best one between a tenth of the largest peak fitted, or the smallest, and the largest.
+    family
+        "non-increasing" (the default: after warmup rates never rise), "free", or a name of
+        :data:`~fsl_num.design.families.FAMILIES`. Laws are fitted to runs after warmup and say little of low rates
+        early, which free rates may exploit.
+    floor
+        The least rate after warmup, 0 or more; the baselines keep to it too.
+    warmup
+        Updates in which the rate rises linearly from 0 to the peak. Default 0; a run under way has its own.
+    run, from_step
+        A run under way and the update from which its schedule is still open (default: its last row). The steps before
+        are fixed; predictions are conditioned on its last losses, as in :func:`~fsl_num.curves.forecast.forecast`.
+    batch_size, model_size
+        Of the plan of the design; the model size for laws with a term for it.
+    level
+        Nominal level of the intervals.
+    over_draws
+        Make least the mean over the parameter draws of the fit, in the place of the loss of the best fit.
+    second
+        Another fit, or a law to be fitted to the same curves, under which the design is scored (when that is asked
+        for); a fit read from a file holds no curves to fit to.
+
+    Returns
+    -------
+    Design
+        The rates, what is predicted of them, the baselines with their regret, and what certifies the optimum.
+
+    Raises ValueError for a request that no schedule meets, with the bound that it breaks. Source: eqn:
+    FSL-optimization.
+
+    >>> from fsl_num.curves.laws import law
+    >>> from fsl_num.curves.fit import fit
+    >>> plan = [0.01] * 300 + [0.002] * 100
+    >>> loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8])
+    >>> fitted = fit(LossCurve(range(20, 401, 5), loss[19::5], schedule=plan), "fsl-simplified", intervals=False)
+    >>> found = design_schedule(fitted, 1000)
+    >>> found.peak, bool(found.rates[-1] < 0.002), all(each.regret > 0.0 for each in found.baselines.values())
+    (0.01, True, True)
+    """
+    total = int(whole_size("steps", steps, infinite=False))
+    affordable("steps", total, 4 * BYTES_OF_A_STEP, "design for fewer")
+    shape = "non-increasing" if family is None else family
+    if shape not in SHAPES and shape not in FAMILIES:
+        raise ValueError(f"there is no family {family!r}; choose {', '.join((*SHAPES, *FAMILIES))}")
+    lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
+    fitted = _peaks(fit)
+    least, most = _range_of_peak(peak, done, fitted, shape)
+    if lowest >= least:
+        raise ValueError(f"floor must be below the peak, {least:g}, got {lowest!r}: a rate lies between the two")
+    rising = 0 if done is not None else int(warmup or 0)
+
+    def past(top: float) -> Past:
+        if done is not None:
+            return Past(done.rates, done.warmup, model_size if model_size is not None else done.model_size)
+        return Past(top * np.arange(rising) / max(rising, 1), rising, model_size)
+
+    def best(top: float, search: Any) -> Any:
+        return search(fit.law, fit.theta, past(top), total - past(top).rates.size, lowest, top, shape)
+
+    top = most if least == most else _best_peak(lambda each: best(each, least_loss), least, most)
+    found: Optimum = best(top, optimum)
+    regret = None
+    if over_draws:
+        found, regret = best_over_draws(fit, past(top), found, lowest, top, shape)
+    plan = Plan(
+        np.concatenate([past(top).rates, found.rates]), [total], past(top).warmup, positive("batch_size", batch_size),
+        past(top).model_size, "design",
+    )  # fmt: skip
+    if plan.times[-1] < SHORTEST * fit.reach:
+        raise ValueError(
+            f"steps must be more than {total}: their intrinsic time, {plan.times[-1]:.3g} at most, is less than"
+            f" {SHORTEST:g} of that of the runs fitted ({fit.reach:.3g}), which say nothing of it"
+        )
+    off = (0.0, 1.0)
+    if isinstance(run, LossCurve):
+        off = left_over(fit, run), float(run.plan.times[-1])
+    notes = _notes(found, fitted, lowest, top, (least, most), fit)
+    return Design(fit, plan, past(top).rates.size, top, lowest, shape, found, level, off, second, regret, notes)
+
+
+def _done(run: LossCurve | Plan | None, from_step: int | None, warmup: int | None, total: int) -> Plan | None:
+    """The steps that are fixed, None of a fresh run."""
+    rising = 0 if warmup is None else int(whole_size("warmup", warmup, infinite=False, least=0))
+    if run is None:
+        if from_step is not None:
+            raise ValueError("from_step says from where a run goes on: give the run too (run=, --log)")
+        if rising >= total:
+            raise ValueError(f"warmup must be less than the steps, {total}, got {rising}: none is left to design")
+        return None
+    plan = run if isinstance(run, Plan) else run.plan
+    if warmup is not None and rising != plan.warmup:
+        raise ValueError(f"the run under way had a warmup of {plan.warmup} updates: give no other, got {rising}")
+    done = plan.rates.size if from_step is None else int(whole_size("from_step", from_step, infinite=False))
+    if done > plan.rates.size:
+        raise ValueError(f"from_step must be at most the {plan.rates.size} updates of the run, got {done}")
+    if done < max(plan.warmup, 1):
+        raise ValueError(f"from_step must lie after the warmup of {plan.warmup} updates, got {done}")
+    if total <= done:
+        raise ValueError(f"steps must exceed the {done} updates that are done, got {total}: none is left to design")
+    return plan.first(done, [done])
+
+
+def _peaks(fit: FitResult) -> tuple[float, ...]:
+    """The peak rates of the runs fitted, as far as the fit knows them."""
+    known = {curve.plan.peak for curve in fit.curves} | set(() if fit.drawn is None else fit.drawn.peaks)
+    return tuple(sorted(known))
+
+
+def _range_of_peak(peak: Any, done: Plan | None, fitted: tuple[float, ...], shape: str) -> tuple[float, float]:
+    """The least and the largest peak that are tried, the same where it is given."""
+    if peak is not None and not isinstance(peak, str):
+        given = positive("peak", peak)
+        if done is not None and shape != "free" and given > done.rates[-1] * (1.0 + 1e-9):
+            raise ValueError(
+                f"the last rate of the run is {done.rates[-1]:g}: rates that never rise cannot reach the peak"
+                f" {given:g}; leave the peak out, or ask for free rates"
+            )
+        return given, given
+    if peak not in (None, "free"):
+        raise ValueError(f"peak must be a rate or 'free', got {peak!r}")
+    if done is not None:
+        top = done.peak if shape == "free" else float(done.rates[-1])
+        if top == 0.0:
+            raise ValueError("the last rate of the run is 0, and rates that never rise stay there: ask for free rates")
+        return top, top
+    if not fitted:
+        raise ValueError("this fit does not know the peaks of its runs: give a peak (--peak-lr)")
+    return (min(min(fitted), _LOWER * max(fitted)) if peak == "free" else max(fitted)), max(fitted)
+
+
+def _best_peak(best: Callable[[float], float], least: float, most: float) -> float:
+    """The peak in [least, most] with the least loss: some are tried, and a golden section refines the best."""
+    from scipy.optimize import minimize_scalar
+
+    tried = np.geomspace(least, most, _TRIED)
+    losses = [best(float(each)) for each in tried]
+    place = int(np.argmin(losses))
+    around = (float(np.log(tried[max(place - 1, 0)])), float(np.log(tried[min(place + 1, _TRIED - 1)])))
+    found: Any = minimize_scalar(lambda x: best(float(np.exp(x))), bounds=around, method="bounded",
+                                 options={"xatol": 1e-3, "maxiter": 10})  # fmt: skip
+    return float(np.exp(found.x)) if found.fun < losses[place] else float(tried[place])
+
+
+def _notes(
+    found: Optimum, fitted: tuple[float, ...], floor: float, top: float, tried: tuple[float, float], fit: FitResult
+) -> tuple[str, ...]:
+    """Which bounds bind, and what of the design lies outside the rates that were fitted."""
+    said = []
+    least, most = tried
+    if least < most and top >= most * _BOUND:
+        said.append(f"The best peak is the largest that was fitted, {most:g}: fit a run at a larger one to go on.")
+    if least < most and top <= least / _BOUND:
+        said.append(f"The best peak is the least that was tried, {least:g}.")
+    if floor > 0.0 and (share := float(np.mean(found.rates <= floor / _BOUND))) > 0.0:
+        said.append(f"The floor {floor:g} binds in {100 * share:.2g} % of the steps designed.")
+    lowest = _lowest_fitted(fit)
+    if lowest is not None and (share := float(np.mean(found.rates < 0.5 * lowest))) > 0.01:
+        said.append(
+            f"In {100 * share:.2g} % of the steps designed its rate, down to {found.rates.min():.2g}, is below all"
+            f" that were fitted after warmup (from {lowest:.2g}): they rest on the formula of the law alone; a floor"
+            " keeps to what was measured."
+        )
+    if fitted and (top > fitted[-1] / _BOUND or top < fitted[0] * _BOUND):
+        said.append(f"No run was fitted at the peak {top:g} (fitted: {', '.join(f'{each:g}' for each in fitted)}).")
+    if found.starts > 1:
+        said.append(
+            f"{found.agreed} of {found.starts} starts end within 1e-8 of the least loss found: under this law nothing"
+            " proves that no other schedule is better."
+        )
+    return tuple(said)
+
+
+def _lowest_fitted(fit: FitResult) -> float | None:
+    """The least positive rate after warmup of the runs fitted, None where they are not at hand."""
+    found = [rates[rates > 0.0].min() for curve in fit.curves if (rates := _after_warmup(curve)).any()]
+    return float(min(found)) if found else None
+
+
+def _after_warmup(curve: LossCurve) -> Array:
+    return np.asarray(curve.plan.rates[curve.plan.warmup :])

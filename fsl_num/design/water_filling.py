@@ -1,0 +1,283 @@
+r"""The best schedule of the functional laws over all rates between two bounds, with a lower bound on every other one.
+
+In time the problem is not convex. In intrinsic time it nearly is: with w(R) = 1/eta the steps spent where the intrinsic
+time R is left, the noise at the end is
+
+    int_0^S k(R) (eta_ref w)^-p dR,   k(R) = K(R) (B + E e(T_0 + S - R)),   int_0^S w dR = the steps,
+
+convex in w for given S, with bounds on w, and one linear constraint; rates that never rise are w that never rises in R,
+a convex cone. So for every S the dual in the one multiplier gives the optimum: w is k^(1/(1+p)), cut at the bounds, of
+one height (water filling); for rates that never rise k is first replaced by the slope of the least concave majorant of
+its integral. S is one number, over which the whole range is searched.
+
+Over S nothing is convex in general, and nothing has to be: the signal falls with S and what is spent on [0, S_1] is
+spent on [0, S_2] too, so that a dual value bounds the loss from below on a whole interval [S_1, S_2]. Intervals are
+halved until no bound lies far below the schedule found. A schedule of whole steps is among those with rates that change
+at any time, so that the bound holds for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.curves.laws import FunctionalLaw
+from fsl_num.validation import Array
+
+_CELLS: Final = 1000
+_SCAN: Final = 40  # intrinsic times tried before the best is refined
+_HALVINGS: Final = 150
+_CLOSE: Final = 3e-6  # nats: a bound this near is enough
+_MERGED: Final = 400  # groups of the steps before
+_SHORTEST: Final = 1e-3  # of the longest intrinsic time
+
+
+@dataclass(frozen=True, eq=False)
+class Filling:
+    """The best rates of every step, the least loss of rates that may change at any time, and a ``bound`` that no
+    schedule goes below."""
+
+    rates: Array
+    loss: float
+    bound: float
+
+
+class Water:
+    """A functional law after the steps ``before``, over ``steps`` more with rates in [low, high]."""
+
+    def __init__(
+        self, law: FunctionalLaw, values: dict[str, float], before: Array, warmup: int, steps: int,
+        low: float, high: float, falling: bool,
+    ) -> None:  # fmt: skip
+        self.c, self.gamma, self.s, self.p = values["c"], values["gamma"], values["s"], values.get("p", 1.0)
+        self.values, self.unit, self.steps, self.falling = values, law.reference_rate**-self.p, steps, falling
+        self.low, self.high = low, high
+        self.passed = float(before.sum())
+        self.warm = float(before[: max(warmup, 1)].sum())
+        # times left and noise of the steps before, merged: neighbours are forgotten alike
+        signal = np.maximum(np.cumsum(before), self.warm) if before.size else before
+        unlearnt = values.get("E", 0.0)
+        with np.errstate(divide="ignore"):
+            level = values["B"] + (unlearnt * signal**-self.s if unlearnt else 0.0)
+        level = before ** (1.0 + self.p) * self.unit * level  # of a unit of intrinsic time, times its length
+        cuts = np.unique(before.size - np.geomspace(1, before.size + 1, _MERGED).astype(int) + 1)
+        left = np.append(np.cumsum(before[::-1])[::-1], 0.0)
+        length = np.maximum(-np.diff(left[cuts]), 1e-300)
+        self.earlier = left[cuts]
+        self.level = np.diff(np.append(0.0, np.cumsum(level))[cuts]) / length
+
+    def _held(self, left: Array) -> Array:
+        return np.asarray((1.0 + self.c * left) ** -self.gamma)
+
+    def _kernel(self, left: Array) -> Array:
+        return np.asarray(self.c * self.gamma * (1.0 + self.c * left) ** (-1.0 - self.gamma))
+
+    def past(self, horizon: float) -> float:
+        """The signal, and the noise of the steps before, ``horizon`` later; both fall with it, ever more slowly."""
+        noise = float(self.level @ np.diff(self._held(horizon + self.earlier)))
+        return noise + float(self.values["A"] * (self.passed + horizon) ** -self.s)
+
+    def past_slope(self, horizon: float) -> float:
+        """The derivative of :meth:`past`."""
+        noise = -float(self.level @ np.diff(self._kernel(horizon + self.earlier)))
+        return noise - float(self.s * self.values["A"] * (self.passed + horizon) ** (-self.s - 1.0))
+
+    def cells(self, horizon: float, cells: int = _CELLS) -> Array:
+        """Times left at the ends of cells, close at the end and, where the signal makes noise, at the start."""
+        least = min(1.0 / self.c, horizon / self.steps, 0.1 * horizon) * 1e-3
+        nodes = np.geomspace(least, horizon, cells)
+        if self.values.get("E", 0.0):
+            first = min(1e-3 * max(self.passed, self.high), 0.1 * horizon)
+            nodes = np.append(nodes[nodes < 0.5 * horizon], horizon - np.geomspace(first, 0.5 * horizon, cells // 3))
+            nodes = np.append(np.sort(nodes), horizon)
+        return np.append(0.0, nodes)
+
+    def kernel(self, nodes: Array, after: Array) -> tuple[Array, Array]:
+        """The means of K over the cells, and the noise B + E e at intrinsic times ``after`` the start of all."""
+        unlearnt = self.values.get("E", 0.0)
+        mean = -np.diff(self._held(nodes)) / np.diff(nodes)
+        level = self.values["B"] + (unlearnt * np.maximum(after, self.warm) ** -self.s if unlearnt else 0.0)
+        return mean * self.unit, np.broadcast_to(np.asarray(level), mean.shape)
+
+    def fill(self, horizon: float, cells: int = _CELLS) -> tuple[float, Array, Array]:
+        """The least loss for one horizon, the ends of cells, and the steps per intrinsic time in each."""
+        nodes = self.cells(horizon, cells)
+        width = np.diff(nodes)
+        middle = 0.5 * (nodes[1:] + nodes[:-1])
+        mean, level = self.kernel(nodes, self.passed + horizon - middle + 0.5 * self.high)  # at the end of a step
+        noise = mean * level
+        if self.falling:
+            noise = never_rising(noise, width)
+        density = (self.p * noise) ** (1.0 / (1.0 + self.p))
+        spent = self._filled(density, self._height(density, width, self.steps))
+        return self.past(horizon) + float((noise * width) @ spent**-self.p), nodes, spent
+
+    def _filled(self, density: Array, height: float) -> Array:
+        return np.clip(density * height, 1.0 / self.high, 1.0 / self.low if self.low else np.inf)
+
+    def _height(self, density: Array, width: Array, steps: float) -> float:
+        """The height at which so many steps are spent; the nearest where the bounds allow no height."""
+        from scipy.optimize import brentq
+
+        least = 1.0 / (self.high * density.max())
+        most = max(2.0 / (density.min() * self.low), 2.0 * steps / (density @ width)) if self.low else np.inf
+        if not np.isfinite(most):
+            most = max(2.0 * steps / float(density @ width), 2.0 * least)
+
+        def excess(log_height: float) -> float:
+            return float(self._filled(density, float(np.exp(log_height))) @ width) - steps
+
+        if excess(np.log(least)) >= 0.0:
+            return float(least)
+        if excess(np.log(most)) <= 0.0:
+            return float(most)
+        return float(np.exp(brentq(excess, np.log(least), np.log(most), xtol=1e-14, rtol=1e-14)))
+
+    def bound(self, first: float, last: float) -> float:
+        """What no schedule whose steps take an intrinsic time S in [first, last] goes below.
+
+        For one price of a step the dual adds up over the times left. In each cell it is concave in k, so that it is
+        least where all of k lies at the two ends of its range; e is taken as late as it can be. Beyond ``first`` it
+        grows with S at least as fast as its least density there, and the signal and the noise of the past are convex
+        in S: above their tangent in the middle.
+        """
+        nodes = self.cells(first)
+        width = np.diff(nodes)
+        mean, level = self.kernel(nodes, self.passed + last - nodes[:-1] + self.high)
+        noise, ends = mean * level, self._kernel(nodes) * self.unit
+        above, below = ends[:-1] * level, ends[1:] * level
+        if self.falling:
+            pooled = never_rising(noise, width)
+            joined = np.abs(pooled - noise) > 1e-12 * noise
+            noise, above, below = pooled, np.where(joined, pooled, above), np.where(joined, pooled, below)
+        height = self._height((self.p * noise) ** (1.0 / (1.0 + self.p)), width, self.steps)
+        price = height ** -(1.0 + self.p)
+
+        def dual(k: Array) -> Array:
+            spent = self._filled((self.p * k) ** (1.0 / (1.0 + self.p)), height)
+            return np.asarray(k * spent**-self.p + price * spent)
+
+        share = np.clip((noise - below) / np.maximum(above - below, 1e-300), 0.0, 1.0)
+        inside = float((share * dual(above) + (1.0 - share) * dual(below)) @ width) - price * self.steps
+        beyond = self.kernel(np.array([last * (1 - 1e-9), last]), np.array([self.passed + last - first + self.high]))
+        middle, half = 0.5 * (first + last), 0.5 * (last - first)
+        least = float(dual(self._kernel(np.array([last])) * self.unit * beyond[1])[0])
+        slope = self.past_slope(middle) + least
+        return float(inside + least * half + self.past(middle) - abs(slope) * half)
+
+    def bound_everywhere(self, low: float, high: float, found: float, close: float) -> float:
+        """What no schedule goes below: intervals of the intrinsic time are halved, the lowest bound first.
+
+        A bound within ``close`` of the loss ``found`` is enough.
+        """
+        from heapq import heapify, heappop, heappush
+
+        ends = np.unique(np.geomspace(low, high, 17))
+        open_ones = [(self.bound(a, b), a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        if not self.low:  # less than the shortest intrinsic time tried: the signal alone
+            open_ones.append((self.past(low), low, low))
+        heapify(open_ones)
+        for _ in range(_HALVINGS):
+            least, a, b = open_ones[0]
+            if least >= found - close or a == b:
+                break
+            heappop(open_ones)
+            middle = 0.5 * (a + b)
+            heappush(open_ones, (self.bound(a, middle), a, middle))
+            heappush(open_ones, (self.bound(middle, b), middle, b))
+        return min(open_ones[0][0], found)
+
+
+def never_rising(values: Array, weights: Array) -> Array:
+    """Return the sequence nearest to ``values`` among those that never rise: neighbours that do are averaged.
+
+    >>> never_rising(np.array([3.0, 1.0, 2.0]), np.ones(3)).tolist()
+    [3.0, 1.5, 1.5]
+    """
+    highest_after = np.maximum.accumulate(values[::-1])[::-1]
+    rising = np.flatnonzero(values < highest_after)
+    if not rising.size:
+        return values
+    first = int(rising[0])
+    means, masses, counts = values[:first].tolist(), weights[:first].tolist(), [1] * first
+    for value, weight in zip(values[first:].tolist(), weights[first:].tolist(), strict=True):
+        mean, mass, count = value, weight, 1
+        while means and means[-1] < mean:
+            total = masses[-1] + mass
+            mean = (means.pop() * masses.pop() + mean * mass) / total
+            mass, count = total, count + counts.pop()
+        means.append(mean)
+        masses.append(mass)
+        counts.append(count)
+    return np.repeat(means, counts)
+
+
+def water_filling(
+    law: FunctionalLaw, theta: Array, before: Array, warmup: int, steps: int, low: float, high: float, falling: bool,
+    *, certify: bool = True,
+) -> Filling:  # fmt: skip
+    """Return the best rates in [low, high] for ``steps`` steps that follow the steps ``before``.
+
+    Parameters
+    ----------
+    law, theta
+        A functional law and its parameters in order; what no rate changes, L0 and the term of the model size, is left
+        out of the losses.
+    before, warmup
+        Rates of the steps before, one each, and how many of them are warmup.
+    steps
+        How many follow, at least 1.
+    low, high
+        Bounds of their rates, 0 <= low < high.
+    falling
+        Whether rates must never rise.
+    certify
+        Whether to look for the bound; it is -inf otherwise.
+
+    >>> from fsl_num.curves.laws import law
+    >>> theta = np.array([2, 0.7, 0.3, 0.5, 20, 0.9, 0.7])
+    >>> best = water_filling(law("fsl"), theta, np.array([]), 0, 9000, 0, 1e-3, True)
+    >>> bool(best.rates[0] == 1e-3 and best.rates[-1] < 1e-4), bool(0 <= best.loss - best.bound < 1e-5)
+    (True, True)
+    """
+    values = dict(zip(law.names, theta.tolist(), strict=True))
+    water = Water(law, values, before, warmup, steps, low, high, falling)
+    if values["B"] == values.get("E", 0.0) == 0.0:  # no noise: nothing is gained by a smaller rate
+        loss = water.past(steps * high)
+        return Filling(np.full(steps, high), loss, loss)
+    loss, nodes, spent, bound = filled(water, _SHORTEST, _CLOSE if certify else None)
+    gone = np.append(0.0, np.cumsum(spent * np.diff(nodes)))
+    left = np.interp(np.arange(steps + 1), gone * (steps / gone[-1]), nodes)
+    rates = np.clip(np.diff(left)[::-1], low, high)
+    # rounding of differences near the bounds
+    rates = np.where(rates > high * (1.0 - 1e-9), high, rates)
+    rates = np.minimum.accumulate(rates) if falling else rates
+    return Filling(rates, loss, bound)
+
+
+def filled(
+    water: Water, least: float, close: float | None, relative: bool = False
+) -> tuple[float, Array, Array, float]:
+    """Return the least loss, the times left at the ends of cells, the steps per time in each, and the bound.
+
+    Horizons are searched from ``least`` times the longest on; a bound is sought that lies ``close`` to the loss, or,
+    where ``relative``, to that share of it. With None there is none, and -inf is returned.
+    """
+    from scipy.optimize import minimize_scalar
+
+    longest = water.steps * water.high
+    shortest = max(water.steps * water.low, least * longest)
+    tried = np.geomspace(shortest, longest, _SCAN)
+    losses = np.array([water.fill(each)[0] for each in tried])
+    place = int(losses.argmin())
+    around = np.log(tried[max(place - 1, 0)]), np.log(tried[min(place + 1, _SCAN - 1)])
+    refined: Any = minimize_scalar(
+        lambda each: water.fill(float(np.exp(each)))[0], bounds=around, method="bounded", options={"xatol": 1e-9}
+    )
+    horizon = float(np.exp(refined.x)) if refined.fun < losses[place] else float(tried[place])
+    loss, nodes, spent = water.fill(horizon, 4 * _CELLS)
+    if close is None:
+        return loss, nodes, spent, -np.inf
+    return loss, nodes, spent, water.bound_everywhere(shortest, longest, loss, close * (loss if relative else 1.0))

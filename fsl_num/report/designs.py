@@ -1,0 +1,65 @@
+"""Designed schedules as text and as CSV."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from fsl_num.report.tables import table
+
+if TYPE_CHECKING:
+    from fsl_num.design.design import Design
+    from fsl_num.design.theory import TheoryDesign
+
+
+def design_text(design: Design) -> list[Any]:
+    """The schedule in a sentence, its predicted loss, the baselines with their regret, and what is certain of it."""
+    share = f"{100 * design.stable_fraction:.3g} % of the steps near its peak {design.peak:.4g}"
+    shape = "" if design.decay_shape == "constant" else f", then {design.decay_shape} down to {design.final:.3g}"
+    head = f"{design.steps} steps: {share}{shape}"
+    last = f"predicted final loss {design.loss:.4f}"
+    if design.interval is not None:
+        last += f", {100 * design.level:g} % between {design.interval[0]:.4f} and {design.interval[1]:.4f}"
+    parameters = ", ".join(f"{name} {value:.4g}" for name, value in (design.found.parameters or {}).items())
+    other = design.second_law
+    headings = ["instead", "loss", "regret"]
+    headings += [f"{100 * design.level:g} % of the regret"] if design.interval is not None else []
+    headings += [other.name] if other is not None else []
+    rows = []
+    for name, each in design.baselines.items():
+        span = [] if each.interval is None else [f"{each.interval[0]:+.4f} .. {each.interval[1]:+.4f}"]
+        second = [] if other is None else [f"{other.baselines[name] - other.loss:+.4f}"]
+        rows.append([name, f"{each.loss:.4f}", f"{each.regret:+.4f}", *span, *second])
+    found = [Text(head), Text(last)]
+    found += [Text(f"of the family {design.family}: {parameters}")] if parameters else []
+    certain = [Text(line) for line in design.sentences]
+    return [*found, "", table(headings, rows, right=range(1, len(headings))), "", *certain]
+
+
+def design_csv(design: Design) -> str:
+    """The schedule as CSV: step (from 0) and lr, one row an update."""
+    return "\n".join(["step,lr", *(f"{step},{rate!r}" for step, rate in enumerate(design.rates.tolist()))]) + "\n"
+
+
+def theory_text(design: TheoryDesign) -> list[Any]:
+    """The schedule of a model in sentences, and what the usual shapes reach at their best peaks."""
+    found = design.as_dict()
+    share = f"{100 * found['stable_fraction']:.3g} % of them near the peak gamma {design.peak:.4g}"
+    shape = "" if found["decay_shape"] == "constant" else f", then {found['decay_shape']} to {found['final_gamma']:.3g}"
+    bound = (
+        "the largest allowed" if design.peak > 0.999 * design.allowed else f"at most {design.allowed:.4g} is allowed"
+    )
+    rows = [(name, f"{each:.4g}", f"{each / design.excess_risk:.3f}") for name, each in design.baselines.items()]
+    return [
+        Text(f"{design.data:g} samples: {share} ({bound}){shape}; horizon {design.horizon:.4g}"),
+        Text(f"excess risk {design.excess_risk:.5g}, at most {design.gap:.1g} above that of any other schedule"),
+        "",
+        table(("instead, at its best peak", "excess risk", "times"), rows, right=[1, 2]),
+    ]
+
+
+def theory_csv(design: TheoryDesign) -> str:
+    """Blocks of samples at one gamma each, in time order."""
+    rows = zip(design.samples.tolist(), design.gammas.tolist(), strict=True)
+    return "\n".join(["samples,gamma", *(f"{count!r},{gamma!r}" for count, gamma in rows)]) + "\n"

@@ -1,0 +1,208 @@
+"""Optimal schedules of fitted laws: certificates that an independent checker accepts, from any start."""
+
+import numpy as np
+import pytest
+from conftest import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from fsl_num.curves.laws import law
+from fsl_num.design.best import Past, least_loss, optimum
+from fsl_num.design.families import BASELINES, FAMILIES, best_member, family_rates, shape_words, step_blocks
+from fsl_num.design.final_loss import final_loss
+from fsl_num.design.newton import linear_gap, newton
+from fsl_num.design.water_filling import never_rising, water_filling
+
+PEAK = 1e-3
+THETA = {"L0": 2.7, "A": 0.7, "B": 0.3, "E": 0.05, "s": 0.5, "c": 20.0, "gamma": 0.9, "p": 0.7}
+parameters = st.fixed_dictionaries(
+    {
+        "L0": st.just(2.7), "A": st.floats(0.05, 1.0), "B": st.floats(0.03, 0.5),
+        "E": st.sampled_from([0.0, 0.05, 0.5]), "s": st.floats(0.2, 1.2), "c": st.floats(1.0, 200.0),
+        "gamma": st.floats(0.3, 3.0), "p": st.floats(0.3, 1.6),
+    }
+)  # fmt: skip
+
+
+def vector(values):
+    return np.array([values[name] for name in law("fsl-full").names])
+
+
+def past(steps, warmup=None):
+    warmup = steps // 20 if warmup is None else warmup
+    return Past(PEAK * np.arange(warmup) / max(warmup, 1), warmup)
+
+
+def accepted(rates, gradient, low, high, falling, tolerance):
+    """Ten lines that know no optimiser: bounds, order, and no schedule allowed that the gradient calls better."""
+    inside = (rates >= low).all() and (rates <= high).all()
+    ordered = not falling or (np.diff(rates) <= 0.0).all()
+    if falling:  # the extreme points are high for the first k steps and low after them
+        corners = [gradient @ np.where(np.arange(rates.size) < k, high, low) for k in range(rates.size + 1)]
+        better = gradient @ rates - min(corners)
+    else:
+        better = gradient @ rates - gradient @ np.where(gradient < 0.0, high, low)
+    return inside and ordered and better <= tolerance
+
+
+@pytest.mark.parametrize("falling", [True, False])
+@pytest.mark.parametrize("floor", [0.0, 5e-5])
+def test_the_conditions_of_kuhn_and_tucker_hold(falling, floor):
+    chosen, family = law("fsl-full"), "non-increasing" if falling else "free"
+    found = optimum(chosen, vector(THETA), past(1000), 950, floor, PEAK, family)
+    loss = past(1000).objective(chosen, vector(THETA))
+    gradient = loss(found.rates, np.ones(950))[1]
+    assert accepted(found.rates, gradient, floor, PEAK, falling, 1e-9)
+    assert abs(found.kkt_residual) < 1e-9
+    worse = np.where(np.arange(950) >= 800, np.maximum(0.9 * found.rates, floor), found.rates)
+    assert not accepted(worse, loss(worse, np.ones(950))[1], floor, PEAK, falling, 1e-9)
+
+
+@examples(15)
+@given(values=parameters, steps=st.integers(500, 2000))
+def test_one_price_of_a_step_proves_the_optimum(values, steps):
+    """Independent of the search: with one price for every step, no intrinsic time has a lower dual value.
+
+    For E = 0, past(S) + int_0^S min_w (K(R) B (r w)^-p + price w) dR - price steps bounds every schedule.
+    """
+    values = {**values, "E": 0.0}
+    found = optimum(law("fsl-full"), vector(values), Past(np.array([]), 0), steps, 0.0, PEAK, "free")
+    left = np.append(np.cumsum(found.rates[::-1])[::-1], 0.0)
+    free = np.flatnonzero(found.rates < 0.999 * PEAK)
+    if not free.size:
+        return  # the rate stays at its bound: there is no price to be read off
+    c, gamma, p = values["c"], values["gamma"], values["p"]
+    middle = 0.5 * (left[free] + left[free + 1])
+    kernel = values["B"] * 1000**p * c * gamma * (1 + c * middle) ** (-1 - gamma)
+    price = np.median(p * kernel * found.rates[free] ** (p + 1))
+    time = np.append(0.0, np.geomspace(1e-9, 1.0, 40_001) * steps * PEAK)
+    mean = values["B"] * 1000**p * -np.diff((1 + c * time) ** -gamma) / np.diff(time)
+    spent = np.maximum((p * mean / price) ** (1 / (1 + p)), 1 / PEAK)
+    dual = np.cumsum((mean * spent**-p + price * spent) * np.diff(time)) - price * steps
+    bound = values["L0"] + (dual + values["A"] * time[1:] ** -values["s"]).min()
+    # 40,000 cells in the dual, below 1e-5; whole steps in the place of rates that change at any time: of second order,
+    # (decay of the rate within a step)^2 of the noise, below 1e-4 from 500 steps on
+    assert bound - 1e-6 <= found.loss <= bound + 1e-4
+
+
+@examples(15)
+@given(values=parameters, steps=st.integers(50, 1500), falling=st.booleans(), seed=st.integers(0, 10**6))
+def test_no_schedule_lies_below_the_bound_nor_below_the_optimum(values, steps, falling, seed):
+    fixed = past(steps)
+    count = steps - fixed.warmup
+    found = optimum(law("fsl-full"), vector(values), fixed, count, 0.0, PEAK, "non-increasing" if falling else "free")
+    loss = fixed.objective(law("fsl-full"), vector(values))
+    draw = np.random.default_rng(seed)
+    rivals = [family_rates(family, given, count, 0.0, PEAK) for family, given in BASELINES.values()]
+    rivals += [family_rates(name, each, count, 0.0, PEAK) for name in FAMILIES for each in FAMILIES[name].tried[::7]]
+    rivals += [PEAK * np.sort(draw.random(count))[::-1] ** draw.integers(1, 5)]
+    rivals += [np.minimum(found.rates * np.exp(0.1 * draw.normal()), PEAK)]
+    least = min(loss(each, np.ones(count))[0] for each in rivals)
+    assert found.loss <= least + 1e-9  # Newton's method ends at 1e-12 nats of the linear gap
+    assert found.gap is not None and found.loss - found.gap <= least + 1e-9
+    assert found.rates.max() <= PEAK and (not falling or np.diff(found.rates).max() <= 0.0)
+
+
+@pytest.mark.parametrize("values", [THETA, {**THETA, "E": 0.0, "p": 1.0}, {**THETA, "gamma": 2.5, "p": 0.5, "c": 5.0}])
+def test_ten_starts_of_another_method_end_at_the_same_loss(values):
+    fixed = past(60)
+    found = optimum(law("fsl-full"), vector(values), fixed, 57, 0.0, PEAK, "free")
+    loss, draw = fixed.objective(law("fsl-full"), vector(values)), np.random.default_rng(3)
+
+    def at(logs):
+        value, gradient = loss(PEAK * np.exp(logs), np.ones(57))
+        return value, gradient * PEAK * np.exp(logs)
+
+    for _ in range(10):
+        start = np.log(draw.random(57) + 1e-3)
+        end = minimize(at, np.minimum(start, 0.0), jac=True, method="L-BFGS-B", bounds=[(-20.0, 0.0)] * 57,
+                       options={"maxiter": 5000, "maxfun": 10000, "ftol": 1e-16, "gtol": 1e-12})  # fmt: skip
+        assert abs(end.fun - found.loss) < 1e-8
+        near = np.clip(found.rates * np.exp(0.01 * draw.normal(size=57)), 0.0, PEAK)
+        again = newton(law("fsl-full"), vector(values), fixed.rates, fixed.warmup, loss, near, 0.0, PEAK, False)
+        assert loss(again, np.ones(57))[0] < found.loss + 1e-8
+
+
+@examples(10)
+@given(factor=st.floats(0.01, 100.0))
+def test_the_unit_of_the_rates_does_not_matter(factor):
+    """Rates in another unit: A and E take the s-th power, c the inverse, B what its reference rate asks for."""
+    scaled = {**THETA, "A": THETA["A"] * factor ** THETA["s"], "E": THETA["E"] * factor ** (THETA["s"] - THETA["p"])}
+    scaled |= {"B": THETA["B"] * factor ** -THETA["p"], "c": THETA["c"] / factor}
+    one = optimum(law("fsl-full"), vector(THETA), past(400), 380, 0.0, PEAK, "non-increasing")
+    fixed = Past(factor * past(400).rates, past(400).warmup)
+    other = optimum(law("fsl-full"), vector(scaled), fixed, 380, 0.0, factor * PEAK, "non-increasing")
+    assert abs(one.loss - other.loss) < 1e-9
+    assert np.abs(other.rates / factor - one.rates).max() < 1e-4 * PEAK  # the loss is flat: 1e-12 in it is 1e-6 here
+
+
+def test_the_momentum_law_is_convex_and_its_optimum_certified():
+    theta = np.array([2.7, 0.7, 0.5, 0.5, 0.99])
+    found = optimum(law("momentum"), theta, past(2000), 1900, 0.0, PEAK, "non-increasing")
+    gradient = past(2000).objective(law("momentum"), theta)(found.rates, np.ones(1900))[1]
+    assert found.gap == pytest.approx(max(found.kkt_residual, 0.0), abs=1e-14) and found.gap < 1e-4
+    assert accepted(found.rates, gradient, 0.0, PEAK, True, 1e-4)
+
+
+@pytest.mark.parametrize("name, theta", [
+    ("multi-power", [2.7, 0.7, 400.0, 0.5, 2.0, 0.5, 0.4]),
+    ("fsl-ansatz", [2.7, 0.7, 200.0, 1e-4, 0.5, 20.0, 0.9]),
+])  # fmt: skip
+def test_other_laws_say_how_many_starts_agree(name, theta):
+    theta = np.array(theta)
+    found = optimum(law(name), theta, past(1000), 950, 1e-5, PEAK, "non-increasing")
+    loss = past(1000).objective(law(name), theta)
+    assert found.gap is None and 1 <= found.agreed <= found.starts == 5
+    assert (np.diff(found.rates) <= 0.0).all() and found.rates.min() >= 1e-5
+    for family, given_ in BASELINES.values():
+        assert found.loss <= loss(family_rates(family, given_, 950, 1e-5, PEAK), np.ones(950))[0]
+
+
+def test_a_law_that_free_rates_exploit_is_refused():
+    with pytest.raises(ValueError, match="half of its L0"):
+        optimum(
+            law("multi-power"), np.array([2.7, 0.7, 4000.0, 0.5, 2.0, 0.9, 0.4]), past(1000), 950, 0.0, PEAK, "free"
+        )
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_best_member_is_no_worse_than_any_tried(name):
+    loss = past(1000).objective(law("fsl"), vector({**THETA, "E": 0.0})[[0, 1, 2, 4, 5, 6, 7]])
+    rates, found = best_member(name, loss, 950, 1e-5, PEAK)
+    least = loss(rates, np.ones(950))[0]
+    for each in FAMILIES[name].tried:
+        assert least <= loss(family_rates(name, each, 950, 1e-5, PEAK), np.ones(950))[0] + 1e-7  # blocks choose
+    assert set(found) == set(FAMILIES[name].ranges) and rates.min() >= 1e-5 and rates.max() <= PEAK
+
+
+def test_shapes_have_words():
+    gone = np.arange(2000) / 2000
+    assert shape_words(np.append(np.ones(2000), 1 - gone)) == (pytest.approx(0.505, abs=1e-3), "linear")
+    assert shape_words(np.append(np.ones(100), 1 - np.sqrt(gone)))[1] == "1-sqrt"
+    assert shape_words(0.55 + 0.45 * np.cos(np.pi * gone))[1] == "cosine"
+    assert shape_words(0.01**gone)[1] == "exponential"
+    assert shape_words((1 - gone) ** 3)[1] == "power 3"
+    assert step_blocks(10_000)[1].sum() == 10_000
+
+
+@examples(20)
+@given(values=st.lists(st.floats(0.0, 10.0), min_size=1, max_size=30), seed=st.integers(0, 10**6))
+def test_the_nearest_sequence_that_never_rises(values, seed):
+    weights = np.random.default_rng(seed).random(len(values)) + 0.1
+    given_ = np.array(values)
+    found = never_rising(given_, weights)
+    assert np.diff(found).max(initial=0.0) <= 1e-12
+    # the conditions of the projection on a cone: orthogonal to itself, and no falling sequence gains
+    assert abs((weights * (given_ - found)) @ found) < 1e-9 * (1.0 + weights.sum() * 100.0)
+    assert np.cumsum(weights * (given_ - found)).max() < 1e-9 * (1.0 + weights.sum() * 10.0)
+
+
+def test_noise_that_is_nothing_keeps_the_peak():
+    theta = vector({**THETA, "B": 0.0, "E": 0.0})
+    assert (water_filling(law("fsl-full"), theta, np.array([]), 0, 50, 0.0, PEAK, True).rates == PEAK).all()
+    found = least_loss(law("fsl-full"), theta, past(100), 95, 0.0, PEAK, "free")
+    assert (
+        abs(found - final_loss(law("fsl-full"), theta, past(100).rates, 5)(np.full(95, PEAK), np.ones(95))[0]) < 1e-12
+    )
+    assert linear_gap(np.ones(3), -np.ones(3), 0.0, 1.0, True) == 0.0

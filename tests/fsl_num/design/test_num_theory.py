@@ -1,0 +1,66 @@
+"""The best schedule of a model under a data budget: it rediscovers the exponents and the shape of the theory."""
+
+import numpy as np
+import pytest
+
+from fsl_num import Model, as_schedule, functional_scaling_law
+from fsl_num.design.theory import design_for_model
+
+
+def model(s, beta, size=float("inf"), noise=1.0):
+    return Model(s=s, beta=beta, size=size, noise=noise)
+
+
+def rates_of(design, steps):
+    """The gamma of every sample, from the blocks of the design."""
+    place = np.searchsorted(np.cumsum(design.samples), np.arange(steps) + 0.5)
+    return design.gammas[np.minimum(place, design.gammas.size - 1)]
+
+
+@pytest.mark.parametrize("size", [float("inf"), 50])
+def test_its_excess_risk_is_that_of_the_functional_law(size):
+    found = design_for_model(model(0.5, 2.0, size), 2000.0)
+    law = functional_scaling_law(model(0.5, 2.0, size), as_schedule(rates_of(found, 2000)))
+    assert found.excess_risk == pytest.approx(law.total, rel=1e-4)  # 1,500 points of K and e, blocks cut to samples
+    assert found.samples.sum() == pytest.approx(2000.0, rel=1e-9) and found.peak <= found.allowed
+
+
+@pytest.mark.parametrize("s, beta", [(0.3, 1.5), (0.5, 2.0), (1.2, 2.0), (1.0, 3.0)])
+def test_the_exponents_of_the_theory_are_found(s, beta):
+    """Hard: D^-s, the peak at its bound. Easy: D^(-s beta/(1 + s beta)), the peak falls. The decay: power 2 beta - 1"""
+    one, other = (design_for_model(model(s, beta), data) for data in (1e10, 1e12))
+    slope = np.log(other.excess_risk / one.excess_risk) / np.log(100.0)
+    expected = s if s <= 1.0 - 1.0 / beta else s * beta / (1.0 + s * beta)
+    assert abs(slope + expected) < 0.02
+    assert (other.peak < 0.9 * one.peak) == (s > 1.0 - 1.0 / beta)
+    left = np.cumsum(other.samples[::-1])[::-1] - other.samples / 2
+    stable = left[other.gammas > 0.9 * other.peak].min()  # free rates also rise early, while the signal makes noise
+    inside = (left < stable) & (other.gammas < 0.3 * other.peak) & (other.gammas > 1e-3 * other.peak)
+    # (1 + y/y_0)^q: the q at which the q-th root is most nearly straight in the samples left y
+
+    def bend(q):
+        root, y = (other.gammas[inside] / other.peak) ** (1.0 / q), left[inside] / stable
+        return np.abs(np.polyval(np.polyfit(y, root, 1), y) - root).max()
+
+    powers = np.linspace(0.5, 1.5, 101) * (2.0 * beta - 1.0)
+    assert abs(min(powers, key=bend) / (2.0 * beta - 1.0) - 1.0) < 0.06
+
+
+@pytest.mark.parametrize("data", [1e3, 1e6])
+def test_no_shape_is_better_and_the_bound_is_close(data):
+    for each in (model(0.4, 2.0), model(1.5, 1.5, noise=0.01), model(0.5, 2.0, 100)):
+        found = design_for_model(each, data)
+        assert 0.0 <= found.gap < 0.02 * found.excess_risk
+        assert min(found.baselines.values()) > found.excess_risk * (1.0 - 1e-6)
+        falling = design_for_model(each, data, falling=True)
+        assert np.diff(falling.gammas).max() <= 1e-12 * falling.peak
+        assert falling.excess_risk >= found.excess_risk * (1.0 - 1e-5)  # 8,000 cells against each other
+
+
+@pytest.mark.parametrize(
+    "asked, said",
+    [({"data": 0.5}, "at least 1 sample"), ({"data": 9.0, "gamma": 2.0}, "training becomes unstable")],
+)
+def test_what_cannot_be_trained_is_refused(asked, said):
+    with pytest.raises(ValueError, match=said):
+        design_for_model(model(0.5, 2.0), **asked)

@@ -1,0 +1,144 @@
+"""``fsl design``: from a saved fit to a schedule, its JSON, its files, and what it refuses."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from curves_runs import NOISY, PEAK, WARMUP, run
+from typed import answer, refusal
+
+from fsl_num.cli import main
+from fsl_num.curves.fit import fit
+
+STEPS = 1500
+
+
+@cache
+def fits():
+    """A fit with draws, and one of a second law without, as JSON."""
+    return fit(NOISY, "fsl").to_json(), fit(NOISY, "multi-power", intervals=False).to_json()
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with both fits, and the log of a run under way."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in zip(("fit.json", "second.json"), fits(), strict=True):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    curve = run("constant", noise=5e-4, size=900)
+    rows = zip(curve.step.tolist(), curve.plan.rates[curve.step - 1].tolist(), curve.loss.tolist(), strict=True)
+    (tmp_path / "run.csv").write_text(
+        "step,lr,loss\n" + "".join(f"{step},{PEAK},{loss!r}\n" for step, _, loss in rows), encoding="utf-8"
+    )
+    return tmp_path
+
+
+DESIGN = ["design", "--fit", "fit.json", "--steps", str(STEPS)]
+FRESH = [*DESIGN, "--warmup", str(WARMUP)]
+
+
+def test_a_design_as_json_and_in_files(here, capsys):
+    pytest.importorskip("matplotlib")
+    outputs = ["--out", "schedule.csv", "--plot", "design.png", "--second-fit", "second.json"]
+    found = answer([*FRESH, *outputs], capsys)
+    assert (found["steps"], found["peak_lr"]) == (STEPS, PEAK)
+    assert 0.0 < found["final_lr"] < 0.2 * PEAK and 0.0 < found["stable_fraction"] < 1.0
+    assert found["interval"][0] < found["predicted_loss"] < found["interval"][1]
+    assert abs(found["kkt_residual"]) < 1e-9 and 0.0 <= found["gap"] < 1e-4
+    assert found["second_law"] == "multi-power" and found["second_law_loss"] > 0.0
+    for each in found["baselines"].values():
+        assert (
+            each["regret"] == pytest.approx(each["loss"] - found["predicted_loss"], abs=1e-12) and each["regret"] > 0.0
+        )
+    table = np.loadtxt("schedule.csv", delimiter=",", skiprows=1)
+    assert table[:, 0].tolist() == list(range(STEPS)) and table[-1, 1] == found["final_lr"]
+    assert (here / "design.png").read_bytes().startswith(b"\x89PNG")
+    again = answer(["predict", "--fit", "fit.json", "--schedule-file", "schedule.csv", "--warmup", str(WARMUP)], capsys)
+    assert again["final"] == pytest.approx(found["predicted_loss"], abs=1e-6)  # memory by modes
+
+
+def test_the_answer_stands_first(here, capsys):
+    assert main(FRESH) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{STEPS} steps: ") and "predicted final loss" in shown.splitlines()[1]
+    assert "cosine to 10 %" in shown and "No second law was asked" in " ".join(shown.split())
+    assert main([*FRESH, "--family", "linear"]) == 0
+    assert "of the family linear: decay_fraction" in capsys.readouterr().out
+
+
+def test_a_run_under_way_goes_on(here, capsys):
+    words = ["--log", "run.csv", "--warmup", str(WARMUP), "--out", "schedule.csv"]
+    late = answer([*DESIGN, *words], capsys)
+    rates = np.loadtxt("schedule.csv", delimiter=",", skiprows=1)[:, 1]
+    assert (rates[WARMUP:875] == PEAK).all() and rates[-1] < 0.2 * PEAK
+    free = answer([*DESIGN, *words, "--from-step", "300", "--family", "free", "--peak-lr", str(PEAK)], capsys)
+    assert free["predicted_loss"] <= late["predicted_loss"] + 1e-9
+
+
+def test_floor_peak_and_draws(here, capsys):
+    floor = answer([*FRESH, "--min-lr", "2e-4"], capsys)
+    assert floor["final_lr"] == 2e-4 and any("binds" in note for note in floor["notes"])
+    peak = answer([*FRESH, "--peak-lr", "free"], capsys)
+    assert peak["predicted_loss"] <= answer(FRESH, capsys)["predicted_loss"] + 1e-9
+    assert "Best in the mean over the draws" in " ".join(answer([*FRESH, "--over-draws"], capsys)["notes"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--min-lr", "0.01"], "floor must be below the peak, 0.001"),
+        (["--warmup", "1500"], "warmup must be less than the steps, 1500"),
+        (["--steps", "0"], "at least 1"),
+        (["--steps", "99999999999"], "GiB of memory"),
+        (["--peak-lr", "high"], "must be a number"),
+        (["--family", "zigzag"], "is none of non-increasing, free, wsd"),
+        (["--from-step", "10"], "--log names the file of that run"),
+        (["--log", "run.csv", "--steps", "500"], "steps must exceed the"),
+        (["--fit", "run.csv"], "--fit 'run.csv': this is no saved fit"),
+        (["--second-fit", "missing.json"], "--second-fit cannot read 'missing.json'"),
+        (["--out", "fit.json"], "--out would replace 'fit.json'"),
+        (["--level", "1"], "--level must be above 0"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_no_schedule_meets_is_refused(words, said, here, capsys):
+    assert said in refusal([*DESIGN, *words], capsys)
+
+
+def test_a_fit_without_draws_has_no_intervals(here, capsys):
+    (here / "bare.json").write_text(fit(NOISY, "fsl", intervals=False).to_json(), encoding="utf-8")
+    words = ["design", "--fit", "bare.json", "--steps", str(STEPS)]
+    assert "give a peak" in refusal(words, capsys)
+    found = answer([*words, "--peak-lr", str(PEAK)], capsys)
+    assert found["interval"] is None and json.dumps(found).count('"interval": null') == 1 + len(found["baselines"])
+
+
+THEORY = ["design", "--s", "1/2", "--beta", "2", "--noise", "1"]
+
+
+def test_a_design_in_the_theory(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    found = answer([*THEORY, "--data", "1e6", "--out", "gamma.csv"], capsys)
+    assert found["decay_shape"].startswith("power 2.") and all(
+        each["ratio"] > 1.0 for each in found["baselines"].values()
+    )
+    table = np.loadtxt("gamma.csv", delimiter=",", skiprows=1)
+    assert table[:, 0].sum() == pytest.approx(1e6) and table[:, 1].max() == found["peak_gamma"]
+    assert main([*THEORY, "--data", "1e6", "--model-size", "100"]) == 0
+    assert "the largest allowed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["design"], "either --fit, or the theory"),
+        ([*THEORY], "the theory needs --data too"),
+        ([*THEORY, "--data", "1e6", "--fit", "fit.json"], "either --fit, or the theory"),
+        ([*THEORY, "--data", "1e6", "--gamma", "2"], "below 2/tr(H) = 1.21585"),
+        (["design", "--fit", "fit.json"], "--fit needs --steps"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_half_a_request_is_refused(words, said, here, capsys):
+    assert said in refusal(words, capsys)

@@ -1,0 +1,170 @@
+"""Designs from a fit: requests, results, baselines, draws, a second law, a run under way."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from conftest import examples
+from curves_runs import NOISY, PEAK, WARMUP, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsl_num.curves.fit import fit
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.result import FitResult
+from fsl_num.design.best import SHAPES, Past
+from fsl_num.design.design import Baseline, SecondLaw
+from fsl_num.design.draws import apart, half_width_of_difference, losses_of_draws
+from fsl_num.design.families import FAMILIES
+from fsl_num.design.schedule import design_schedule
+
+STEPS = 1500
+
+
+@cache
+def fitted(name="fsl", intervals=True):
+    return fit(NOISY, name, intervals=intervals)
+
+
+@cache
+def design(**asked):
+    return design_schedule(fitted(), STEPS, warmup=WARMUP, **asked)
+
+
+def test_a_design_is_a_whole_schedule_that_the_law_prefers():
+    found = design()
+    assert found.rates.size == found.steps == STEPS and found.peak == PEAK
+    assert found.rates[:WARMUP].tolist() == (PEAK * np.arange(WARMUP) / WARMUP).tolist()
+    assert np.diff(found.rates[WARMUP:]).max() <= 0.0 and found.final == found.rates[-1] > 0.0
+    # what it predicts is what the fit predicts, whose memory is carried by modes to 1e-6 of the noise
+    assert abs(found.loss - found.fit.predict(found.plan, None).final) < 1e-6
+    assert found.found.gap < 1e-4 and abs(found.kkt_residual) < 1e-9
+    assert all(each.regret > 0.0 for each in found.baselines.values())
+    assert found.baselines["constant"].distinct and found.interval[0] < found.loss < found.interval[1]
+    assert 0.0 < found.stable_fraction < 1.0 and found.decay_shape.startswith("power")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_family_is_below_the_rates_that_never_rise_nor_these_below_free_ones(family):
+    member, falling, free = (design(family=each) for each in (family, "non-increasing", "free"))
+    assert free.loss <= falling.loss + 1e-9 and falling.loss <= member.loss + 1e-9
+    assert set(member.found.parameters) == set(FAMILIES[family].ranges) and np.isnan(member.kkt_residual)
+
+
+@examples(12)
+@given(
+    floor=st.floats(0.0, 0.5), peak=st.floats(0.3, 3.0), warmup=st.integers(0, 300), steps=st.integers(400, 3000),
+    family=st.sampled_from([*SHAPES, "wsd", "cosine"]),
+)  # fmt: skip
+def test_bounds_are_kept_and_no_baseline_is_better(floor, peak, warmup, steps, family):
+    top = peak * PEAK
+    asked = {"floor": floor * top, "peak": top, "warmup": warmup, "family": family}
+    found = design_schedule(fitted(intervals=False), steps, **asked, second=None)
+    rest = found.rates[warmup:]
+    assert floor * top * (1 - 1e-12) <= rest.min() <= rest.max() <= top and found.interval is None
+    best = min(each.regret for each in found.baselines.values())
+    assert best >= -1e-9 or family in FAMILIES  # a member of a family may be worse than one of another
+    if family == "cosine":
+        assert min(found.baselines[name].regret for name in ("cosine to 0", "cosine to 10 %")) >= -1e-7
+    assert ("binds" in " ".join(found.notes)) == (floor > 0.0 and (rest <= floor * top * (1 + 1e-6)).any())
+
+
+def test_a_run_under_way_keeps_its_past_and_its_last_losses_count():
+    under_way = run("constant", noise=5e-4, size=900)
+    found = design_schedule(fitted(), STEPS, run=under_way)
+    done = under_way.plan.rates.size
+    assert found.done == done and (found.rates[:done] == under_way.plan.rates).all() and found.plan.warmup == WARMUP
+    higher = under_way.replaced(under_way.step, under_way.loss * 1.01)
+    lifted = design_schedule(fitted(), STEPS, run=higher)
+    assert (lifted.rates == found.rates).all() and 1.002 < lifted.loss / found.loss < 1.01
+    assert abs(lifted.loss / lifted.fit.predict(lifted.plan, None, after=higher).final - 1.0) < 1e-6
+    earlier = design_schedule(fitted(), STEPS, run=under_way, from_step=500)
+    assert earlier.done == 500 and earlier.found.loss <= found.found.loss + 1e-9  # more is open
+    fallen = Plan(np.append(under_way.plan.rates, np.full(100, 0.2 * PEAK)), None, WARMUP)
+    assert design_schedule(fitted(), STEPS, run=fallen).rates[fallen.rates.size :].max() <= 0.2 * PEAK
+    assert design_schedule(fitted(), STEPS, run=fallen, family="free").rates[fallen.rates.size :].max() > 0.2 * PEAK
+
+
+def test_a_free_peak_is_sought_among_those_fitted():
+    found = design_schedule(fitted(), 400, peak="free", warmup=20)
+    rivals = [design_schedule(fitted(), 400, peak=share * PEAK, warmup=20).loss for share in (0.2, 0.4, 0.7, 1.0)]
+    assert found.loss <= min(rivals) + 1e-6 and 0.1 * PEAK <= found.allowed <= PEAK
+    assert any("largest that was fitted" in note for note in found.notes) == (found.allowed > 0.999 * PEAK)
+    assert any("No run was fitted at the peak" in note for note in design_schedule(fitted(), 400, peak=5 * PEAK).notes)
+
+
+def test_the_best_over_the_draws_is_best_in_their_mean():
+    one, other = design(), design(over_draws=True)
+    samples = fitted().posterior.samples
+    past = Past(one.rates[:WARMUP], WARMUP)
+    of_one, of_other = (
+        losses_of_draws(fitted().law, samples, past, each.rates[WARMUP:]).mean() for each in (one, other)
+    )
+    assert other.regret_of_fit >= 0.0 and of_other <= of_one
+    assert abs(of_one - of_other - other.regret_of_fit) < 1e-12
+    assert other.loss >= one.loss - 1e-9  # under the best fit the other is the optimum
+    with pytest.raises(ValueError, match="no intervals"):
+        design_schedule(fitted(intervals=False), STEPS, over_draws=True)
+
+
+def test_intervals_of_differences():
+    same = np.ones(10)
+    assert apart(same, same) == 0.0 and apart(same, np.zeros(10) + 1e-9) > 0.99
+    assert half_width_of_difference(np.zeros(5), 0.0, 3.0, same, same, 0.9) == 0.0
+    assert half_width_of_difference(np.full(5, 0.1), 0.0, 3.0, same, same, 0.9) == pytest.approx(0.1645, abs=1e-4)
+    assert Baseline(same, 2.0, 0.1, (-0.1, 0.3)).distinct is False and Baseline(same, 2.0, 0.1, None).distinct is None
+
+
+def test_a_second_law_scores_the_design():
+    found = design()
+    other = found.second_law
+    assert other.name == "multi-power" and set(other.baselines) == set(found.baselines)
+    again = design_schedule(fitted(), STEPS, warmup=WARMUP, second=fitted("momentum", False)).second_law
+    assert again.name == "momentum"
+    assert abs(again.loss - fitted("momentum", False).predict(found.plan, None).final) < 1e-9
+    read = FitResult.from_json(fitted().to_json())
+    assert design_schedule(read, STEPS).second_law is None
+    assert SecondLaw("x", 2.0, {"a": 1.9, "b": 2.1}).better == ("a",)
+
+
+def test_a_design_as_json_as_html_and_as_a_picture():
+    found = json.loads(design().to_json())
+    assert {"steps", "peak_lr", "final_lr", "stable_fraction", "decay_shape", "predicted_loss", "interval", "baselines",
+            "kkt_residual", "second_law_loss"} <= set(found)  # fmt: skip
+    assert all({"loss", "regret"} <= set(each) for each in found["baselines"].values())
+    assert "<table>" in design()._repr_html_() and "cosine to 10 %" in design()._repr_html_()
+    above, below = design().plot()
+    assert len(above.lines) == len(below.lines) == 1 + len(found["baselines"])
+    assert above.lines[0].get_ydata().tolist() == design().rates.tolist()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"steps": 0}, "at least 1, got 0"),
+        ({"steps": 1}, "steps must be more than 1: their intrinsic time"),
+        ({"floor": 2 * PEAK}, "floor must be below the peak, 0.001"),
+        ({"warmup": STEPS}, "warmup must be less than the steps, 1500"),
+        ({"peak": -1.0}, "peak must be positive"),
+        ({"peak": "best"}, "a rate or 'free'"),
+        ({"family": "zigzag"}, "there is no family 'zigzag'; choose free, non-increasing"),
+        ({"from_step": 5}, "give the run too"),
+        ({"run": Plan([PEAK] * STEPS)}, "steps must exceed the 1500 updates that are done"),
+        ({"run": Plan([PEAK] * 100), "from_step": 200}, "at most the 100 updates"),
+        ({"run": Plan([PEAK] * 100), "warmup": 5}, "had a warmup of 0"),
+        ({"run": Plan([PEAK] * 100), "peak": 2 * PEAK}, "rates that never rise cannot reach"),
+        ({"run": Plan([PEAK] * 100 + [0.0])}, "the last rate of the run is 0"),
+        ({"family": "wsd", "over_draws": True}, "not of 'wsd'"),
+    ],
+)
+def test_what_no_schedule_meets_is_refused_with_the_bound(asked, said):
+    with pytest.raises(ValueError, match=said):
+        design_schedule(fitted(), **{"steps": STEPS, **asked})
+
+
+def test_a_fit_that_knows_no_peak_needs_one():
+    read = FitResult.from_json(fitted(intervals=False).to_json())
+    with pytest.raises(ValueError, match="give a peak"):
+        design_schedule(read, STEPS)
+    assert design_schedule(read, STEPS, peak=PEAK).peak == PEAK
