@@ -35,8 +35,6 @@ PRINTED_VOLTERRA: Final = law(M ** (-s * beta), e(t), kernel(t - z), risk(z))
 VOLTERRA: Final = law(floor_value, leaky(t), kernel(t - z), risk(z))
 RECURSION: Final = law(0, bias(t), returned(t - z), risk(z))
 FORCING: Final = same_order(bias(t), floor_value + leaky(t))
-EARLY = {"t = 1": 0.1}
-"""At t = 1 the floor and the turned eigenvectors are terms of the relative order M^-(s beta) and 1/M."""
 
 
 def _history(*parts: str) -> Law:
@@ -62,7 +60,7 @@ def _left_law(sample: Sample, **options: Any) -> Joint:
     law = laws.corrected(sample, **options)
     return Joint(
         {
-            "equivalence": OverDraws(law, exponents, slack=EARLY),
+            "equivalence": OverDraws(law, exponents, slack=forcing.EARLY),
             "failures": RareFailures(laws.corrected(sample), exponents, RATE),
         }
     )
