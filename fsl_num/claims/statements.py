@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -35,6 +36,9 @@ LOG_FACTOR = 0.5
 CONSTANTS = 1e6
 """Largest C/c of the constants of an equivalence, over all rays together. Beyond it "up to constants" says nothing: a
 term that is left out may be too small by exp(100) and keep the same power."""
+
+CONSTANT_MUTATION = 0.02
+"""By so much the constant of a sharp statement is wrong in its mutants, unless its remainder is larger everywhere."""
 
 CURVE_POINTS = 24
 """How many places of a ratio a record keeps, for its plot."""
@@ -246,13 +250,14 @@ class Sharp:
 
     ``claimed`` maps the exact points of the measurement to numbers (mpmath or float); ``remainder`` gives, point by
     point, the largest relative error that the next order of the expansion and the rounding allow. ``wrong`` are the
-    mutants: other claimed functions under the same remainders.
+    mutants: other claimed functions under the same remainders, beside the claimed one times 1 +- ``off``.
     """
 
     claimed: Callable[[Any], Any]
     remainder: Callable[[Any], float]
     wrong: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     perturbed: Callable[[str, float], Sequence[Callable[[Any], Any]]] | None = None
+    off: float = CONSTANT_MUTATION
 
     def judge(self, measured: Sequence[tuple[Any, Any]]) -> Judgement:
         """``measured`` is a sequence of (point, value)."""
@@ -270,8 +275,14 @@ class Sharp:
         return Judgement(worst <= 1, worst, (min(ratios), max(ratios)), None, note)
 
     def mutants(self) -> Mapping[str, Sharp]:
-        """The wrong functions given."""
-        return {name: replace(self, claimed=function) for name, function in self.wrong.items()}
+        """The wrong functions given, and the claimed one with a constant that is off."""
+        found = {name: replace(self, claimed=function) for name, function in self.wrong.items()}
+        for sign, words in ((1, "more"), (-1, "less")):
+            found[f"{self.off:.0%} {words}"] = replace(self, claimed=partial(self._scaled, 1.0 + sign * self.off))
+        return found
+
+    def _scaled(self, factor: float, point: Any) -> Any:
+        return factor * self.claimed(point)
 
     def neighbours(self, kind: str, size: float) -> Sequence[Sharp]:
         """The claimed function with its exponents of the kind moved."""

@@ -124,7 +124,7 @@ def _accuracy(at: str, sample: Sample) -> Sharp:
         whole = float(_named_rates(point[0], point[1]).sum())
         return float((1.0 + s * beta) * (1.0 + SCALE * whole) ** -(1.0 - 1.0 / beta))
 
-    return Sharp(ansatz_value(sample, at=at), left, wrong if at == "the end" else {})
+    return Sharp(ansatz_value(sample, at=at), left, wrong if at == "the end" else {}, off=0.1)
 
 
 CLAIMS: tuple[Claim, ...] = (

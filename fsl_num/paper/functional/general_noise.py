@@ -10,7 +10,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
-from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, window
+from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, window
 from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.rays import decades, joined_ray, the_signal
@@ -49,7 +49,7 @@ def _general_measured(sample: Sample) -> dict[str, Rays]:
     return {
         "window": window(sample),
         "from below": (*window(sample), *filter(late, everywhere(sample)), *balanced(sample)),
-        "from above": (*window(sample), *balanced(sample)),
+        "from above": (*window(sample), *balanced(sample), *loud(sample)),
     }
 
 
@@ -57,6 +57,7 @@ def _general_mutants(sample: Sample) -> dict[str, Statement]:
     parts = _general(sample).parts
     swapped = {
         "from below with K_infinity": ("from below", functional_law(sample, INFINITE, direction="lower")),
+        "from above of that order": ("from above", functional_law(sample, INFINITE)),
         "from above without label noise": ("from above", without(sample, "label_inf", INFINITE, "upper")),
         "window without the signal": ("window", without(sample, "e_inf", INFINITE)),
     }
@@ -94,9 +95,11 @@ CLAIMS: tuple[Claim, ...] = (
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
         "The risk is at most of the order M^-(s beta) + e_M(t) + int K_infinity (e_M + sigma^2) gamma, for all t.",
         risk_is(functional(MIXED_PAIR), "<~"),
-        (*GIVEN, "sigma >= 0", "all t > 0"), lambda sample: (*window(sample), *balanced(sample)),
+        (*GIVEN, "sigma >= 0", "all t > 0"),
+        lambda sample: (*window(sample), *balanced(sample), *loud(sample)),
         lambda sample: functional_law(sample, MIXED, direction="upper"),
-        lambda sample: {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
+        lambda sample: {"of that order": functional_law(sample, MIXED)}
+        | {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
         depends=("lemma:convolution-kernel",), family=FAMILY,
     ),
     Claim(

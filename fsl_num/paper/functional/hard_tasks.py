@@ -12,15 +12,12 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
-from fsl_num.paper.functional.rays import all_times, aside, balance, balanced
+from fsl_num.paper.functional.rays import EXCESS, all_times, aside, balance, balanced
 from fsl_num.paper.functional.runs import BEYOND, CLOSURES, Run, moderate_size, records, sizes
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula
 from fsl_sym.symbols import E, M, beta, s, sigma
 
-EXCESS = 1e12
-"""sigma^2 is at least this multiple of M^(beta-1-s beta) and of M^-beta, below which the signal's own noise decides
-(for s > 2 - 1/beta), and small enough for the finite model to have forgotten it."""
 HARD = ("edge", "hard")
 
 
