@@ -135,6 +135,7 @@ CLAIMS: tuple[Claim, ...] = (
         "and below 0 for an early drop.",
         PRINTED, HYPOTHESES, functionals, lambda sample: _accuracy("the drop", sample), regimes=("edge", "hard"),
         corrected_by="eqn: fsl-ansatz/accuracy/corrected", family="accuracy",
+        quoted=r"\left(c_4 + \frac{1}{T(i)^s}\right)",
     ),
     Claim(
         "eqn: fsl-ansatz/accuracy/corrected", "eqn: fsl-ansatz", 1518, "an ansatz that is near the functional",

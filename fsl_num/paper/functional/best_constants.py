@@ -193,7 +193,7 @@ def _parted(sample: Sample) -> Sample:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "best-constants", "ineq: inf_sum", 787, "the best constants between the risk and the law",
+        "best-constants", "ineq: inf_sum", 732, "the best constants between the risk and the law",
         "With law = delta_M + e_M + int K_M gamma (e_M + sigma^2): law <= 2 E <= A law for every schedule "
         "with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The lower "
         "constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
@@ -204,7 +204,7 @@ CLAIMS: tuple[Claim, ...] = (
         adversary, _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
     ),
     Claim(
-        "best-constants/limits", "ineq: inf_sum", 787, "the risk over the law at constant rates, to many digits",
+        "best-constants/limits", "ineq: inf_sum", 732, "the risk over the law at constant rates, to many digits",
         "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
         "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
         AllOf((tends(LABEL_RATIO(t), t, oo, 1 / (1 - C_MAX)),

@@ -78,6 +78,7 @@ CLAIMS: tuple[Claim, ...] = (
                replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta)))),
         (*GIVEN, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
+        quoted=r"There exists a $c>0$ such that for $0\leq t \leq c M^\beta$,  it holds that",
     ),
     Claim(
         "thm: fsl-general-noise/all-times", "thm: fsl-general-noise", 549, "the law with K_M: all t, all s, all noise",
@@ -101,15 +102,17 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"of that order": functional_law(sample, MIXED)}
         | {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
         depends=("lemma:convolution-kernel",), family=FAMILY,
+        quoted=r"\mathbb{E}[\mathcal{E}_t] \lesssim M^{-s\beta} + e_M(t)",
     ),
     Claim(
-        "eqn:fsl-intro", "eqn:fsl-intro", 135, "the law of the introduction, inside the window",
+        "eqn:fsl-intro", "eqn:fsl-intro", 165, "the law of the introduction, inside the window",
         "The conditions that the introduction leaves open can be t <= c M^beta, for every s and sigma (or, for all t, "
         "those of the corrected theorem on hard tasks).",
         risk_is(functional(POWERS)), (*GIVEN, "t <= 0.3 M^beta"), window,
         lambda sample: functional_law(sample, INFINITE),
         lambda sample: {f"without {term}": without(sample, term, INFINITE) for term in ("e_inf", "label_inf")},
         depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,
+        quoted="and under some conditions",
     ),
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",
@@ -117,5 +120,6 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(signal(CRITICAL * M**beta), M ** (-s * beta)),
         (MODEL, "c = 1/4, 1, 4"), _critical, depends=("lemma:ke-power/signal-window",),
         family="gaps",
+        quoted=r"we have $e_M(t_M) \!\asymp\! M^{-s\beta}$",
     ),
 )  # fmt: skip

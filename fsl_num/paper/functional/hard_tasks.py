@@ -78,6 +78,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, INFINITE),
         _infinite_mutants, regimes=HARD,
         corrected_by="thm: fsl-hard-regime/corrected", family=FAMILY,
+        quoted=r"$s\in (0,1-1/\beta]$ and any $\sigma \ge 0$, it holds for all $t\geq 0$",
     ),
     Claim(
         "thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime", 484, "hard tasks: as long as the noise is bounded",
@@ -97,6 +98,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: all_times(sample, 1.0, 0.0), lambda sample: functional_law(sample, INFINITE), _infinite_mutants,
         regimes=HARD,
         depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
+        quoted=r"\eqsim M^{-s\beta} + e(t) + \int_0^t \cK(t-z)[e(z)+\sigma^2]\gamma(z)\dd z",
     ),
     Claim(
         "thm: fsl-hard-regime/noise-limit", "thm: fsl-hard-regime", 484, "how the law with K_infinity fails",

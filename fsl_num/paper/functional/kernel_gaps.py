@@ -172,6 +172,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"0.05 below the true order":
                         power_of_size(signal_gap_order(sample) - 0.05, "upper", fixed=True)},
         family="gaps",
+        quoted=r"\lesssim M^{\max\{-s\beta, -2\beta+1\}}",
     ),
     Claim(
         "eq:Ke-gap/sharp", "eq:Ke-gap", 2348, "the true order of that gap",
@@ -210,6 +211,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, "s <= 1 - 1/beta as printed (s does not enter)", "gamma <= 1", "all t >= 0"),
         partial(noise_gap_rays, early=True),
         regimes=("edge", "hard"), family="gaps",
+        quoted=r"\gamma_\tau \dd \tau \lesssim M^{-\beta+1}",
     ),
     Claim(
         "eq:Ksigma-gap/sharp", "eq:Ksigma-gap", 2400, "the same in both directions, for every s",

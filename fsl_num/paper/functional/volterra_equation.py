@@ -77,5 +77,6 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((at_most(EQUATION / 2, RISK(t)), at_most(RISK(t), 2 * EQUATION))),
         (MODEL, "Gaussian features", "delta_M for M^-(s beta)", "M = 1, 30, 1000; gamma up to 0.999/tr(H)"),
         closure_ratios, _closure, depends=("approximation-error",),
+        quoted=r"\mathbb{E}[\mathcal{E}_t] \eqsim M^{-s\beta} + e_M(t) +",
     ),
 )  # fmt: skip

@@ -140,6 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         "delta_M is of the order M^-(s beta) as long as N - M is at least of the order of M.",
         same_order(Sum(j ** (-1 - s * beta), (j, M + 1, N)), M ** (-s * beta)), (MODEL, "N - M >= c M"),
         approximation_rays, derive=approximation_bounds,
+        quoted=r"\eqsim M^{-s\beta}, \text{ if } N - M \gtrsim M",
     ),
     Claim(
         "approximation-error/one-more", "approximation-error", 845, "without N - M >~ M the order is another",
@@ -159,6 +160,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"gap": gap_rays(sample), "consequence": completed_signal_rays(sample)},
         _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),
         depends=("approximation-error",),
+        quoted=r"e_\infty(t) - e_M(t) \lesssim M^{-s\beta}",
     ),
     Claim(
         "approximation-error/sharp", "approximation-error", 845, "the constant of the approximation error",

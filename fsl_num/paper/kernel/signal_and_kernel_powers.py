@@ -103,6 +103,7 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(signal(), t**-s), (MODEL, *WINDOW),
         lambda sample: window_rays(the_signal(sample), sample, sample.point[0]),
         derive=lambda: finite_signal().derivation,
+        quoted=r"e_M(t) \eqsim t^{-s}, \quad",
     ),
     Claim(
         "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
@@ -110,6 +111,7 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, *WINDOW),
         lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)),
         derive=lambda: finite_kernel().derivation,
+        quoted=r"t^{-(2-\frac{1}{\beta})}, \quad 1\lesssim t\lesssim M^{\beta}",
     ),
     Claim(
         "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "the signal is at most of the order t^-s at all times",
@@ -117,6 +119,7 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(signal(), t**-s), (MODEL, "t > 0, any M"),
         lambda sample: everywhere_rays(the_signal(sample), sample, sample.point[0]),
         derive=lambda: finite_signal().derivation,
+        quoted=r"e_M(t) \lesssim t^{-s}",
     ),
     Claim(
         "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "the kernel is at most t^-(2-1/beta) at all times",
@@ -124,6 +127,7 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0, any M"),
         lambda sample: everywhere_rays(the_kernel(sample), sample, kernel_power(sample)),
         derive=lambda: finite_kernel().derivation,
+        quoted=r"\mathcal{K}_M(t) \lesssim",
     ),
     Claim(
         "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers of 1 + t from t = 0 on",
@@ -131,6 +135,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((same_order(signal(size=oo), (1 + t) ** -s),
                same_order(forgetting_kernel(size=oo), (1 + t) ** (1 / beta - 2)))),
         (MODEL, "M infinite", "t >= 0"), _infinite_measured, _infinite,
+        quoted=r"$e_\infty(t) \eqsim e(t)$ and $\cK_\infty(t) \eqsim \cK(t)$ for $t \geq 0$",
     ),
     Claim(
         "lemma:ke-power/signal-sharp", "lemma:ke-power", 1953, "the constant of the signal",

@@ -157,6 +157,7 @@ CLAIMS: tuple[Claim, ...] = (
             alone_ray(half_scale(sample), 1e6, 0.0, -30.0),
         ],
         lambda sample: power_law(t=0.0), depends=("lemma:ke-power/kernel-window",),
+        quoted=r"It holds for any $t \lesssim M^{\beta}$ that  $\tfrac{\cK_M (t/2)}{\cK_M(t)} \simeq 1$",
     ),
     Claim(
         "lem: half-scale/beyond", "lem: half-scale", 739, "beyond the window the ratio grows exponentially",
@@ -173,6 +174,7 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(CONVOLUTION, forgetting_kernel()), (MODEL, at_most(t, M**beta)),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 1.0))),
         _convolution_bound, _attained, depends=("lem: half-scale", "lemma:convolution-kernel/mass"),
+        quoted=r"\mathcal{K}_M * \mathcal{K}_M(t) \leq C \mathcal{K}_M(t)",
     ),
     Claim(
         "lemma:convolution-kernel/attained", "lemma:convolution-kernel", 2129, "the bound is attained from t = 1 on",
@@ -189,6 +191,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, "t <= c M^beta"),
         lambda sample: convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),
         _convolution_bound, _attained, depends=("lem: half-scale",),
+        quoted=r"For any $t \lesssim M^{\beta}$, it holds $\cK_M*\cK_M(t)\lesssim\cK_M(t)$",
     ),
     Claim(
         "lemma:convolution-kernel/beyond", "lemma:convolution-kernel", 2129, "one feature: the bound fails beyond",

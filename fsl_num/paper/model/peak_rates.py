@@ -78,6 +78,7 @@ CLAIMS: tuple[Claim, ...] = (
          "D up to 1e52"),
         partial(final_risks, printed_peak), _final_risks,
         corrected_by="appendix:experiment_details/peak-rate-derived", family="peak-rates",
+        quoted=r"and \( r = 1 \) for exponential decay",
     ),
     Claim(
         "appendix:experiment_details/peak-rate-derived", "appendix:experiment_details", 1429,

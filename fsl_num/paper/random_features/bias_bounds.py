@@ -74,6 +74,7 @@ CLAIMS: tuple[Claim, ...] = (
         _left_to_one, _above, corrected_by="lem:bias_upper_bound/corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=BIASES_DRAWN, extra_points=AT_ONE,
+        quoted=r"for $0 < s\le 1$ we have",
     ),
     Claim(
         "lem:bias_upper_bound/corrected", "lem:bias_upper_bound", 2587, "what random features leave, from above, s < 1",
@@ -92,5 +93,6 @@ CLAIMS: tuple[Claim, ...] = (
         forcing.rays, _below, _below_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=BIASES_DRAWN, extra_points={"easy": ((Rational(6, 5), Rational(5)), (Rational(2), Rational(3)))},
+        quoted=r"\bA_t \bu_0 \gtrsim \max\{\widehat{e}_M(t)",
     ),
 )  # fmt: skip

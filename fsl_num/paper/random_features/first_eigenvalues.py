@@ -107,6 +107,7 @@ CLAIMS: tuple[Claim, ...] = (
          *RANDOM[1:]),
         partial(extreme_ratios, unit=True), _bounded, corrected_by="lem: random_eigen/corrected",
         family="random-eigenvalues", probability=DRAWN.format(rate="Omega(1)"),
+        quoted=r"it holds that $\widehat{\lambda}_j \eqsim \lambda_j \eqsim j^{-\beta}$ for any $j\in[M]$",
     ),
     Claim(
         "lem: random_eigen/corrected", "lem: random_eigen", 635, "random features with w_j ~ N(0, I_N/M)",

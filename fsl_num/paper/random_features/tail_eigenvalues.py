@@ -132,6 +132,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: OverDraws(_power, {}, "lower", finite_size=EDGES),
         corrected_by="lem: random_eigen/corrected", family="random-tails",
         probability="probability at least 1 - exp(-Omega(M)); 150, 120, 120, 140 draws at M = 12, 24, 48, 96",
+        quoted=r"c_1 \lambda_j \le \mu_j(\bW \bH \bW ^\top) \le c_2\lambda_j",
     ),
     Claim(
         "lem:eig_ratio", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, every k",
@@ -141,6 +142,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: [eigenvalue_ratios(sample)[SQUARE]],
         lambda sample: OverDraws(_power, {}, "upper", finite_size=EDGES),
         corrected_by="lem:eig_ratio/corrected", family="random-tails", probability=TAILS,
+        quoted=r"for all $k\ge 1$, the ratio between the $\frac{M}{2}$-th",
     ),
     Claim(
         "lem:eig_ratio/corrected", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, N - k >= 2M",

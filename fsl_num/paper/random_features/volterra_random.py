@@ -91,6 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
         corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.RISKS,
         extra_points=formulas.AT_ONE,
+        quoted=r"Suppose $0 < s \le 1$",
     ),
     Claim(
         "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
@@ -122,5 +123,6 @@ CLAIMS: tuple[Claim, ...] = (
         rays, _recursion,
         depends=("lem:trace_analysis_appendix",), family="random-risks",
         probability="certain: constants 1 and 2 for every W; tested for all draws of thm: fsl-random",
+        quoted=r"\EE[\cE_t] &\eqsim \bu_0^\top\bA_t^\top\bH\bA_t\bu_0",
     ),
 )  # fmt: skip
