@@ -137,7 +137,9 @@ def test_what_printed_claims_quote_are_words_of_the_paper(paper):
     lines = paper.splitlines()
     for each in all_claims():
         near = bare("\n".join(lines[max(0, each.line - NEAR - 1) : each.line + NEAR]))
-        assert bare(each.quoted) in near, f"{each.id} quotes {each.quoted!r}, which does not stand near line {each.line}"
+        assert bare(each.quoted) in near, (
+            f"{each.id} quotes {each.quoted!r}, which does not stand near line {each.line}"
+        )
 
 
 def test_a_printed_claim_must_quote():

@@ -1,4 +1,4 @@
-"""lem:bias_upper_bound and lem:bias_lower_bound: what training without noise leaves, from above and from below."""
+"""lem:bias_upper_bound, lem:bias_lower_bound, thm:const_lrs_law: what random features leave where no noise is heard."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fsl_num.paper.random_features import forcing
 from fsl_num.paper.random_features.formulas import AT_ONE, ENDPOINT, RANDOM, SPECTRUM, TARGET, bias, e
 from fsl_num.paper.random_features.laws import endpoint, total
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
-from fsl_sym.proof import AllOf, at_most, less, order_at_most
+from fsl_sym.proof import AllOf, at_most, less, order_at_most, same_order
 from fsl_sym.symbols import M, beta, s, t
 
 _floor = M ** (-s * beta)
@@ -61,6 +61,10 @@ def _below_mutants(sample: Sample) -> dict[str, Statement]:
     return {"of that order": replace(_below(sample), direction="both")} if sample.point[0] > 1.0 else {}
 
 
+def _restated(sample: Sample) -> OverDraws:
+    return _law(*sample.point, "both")
+
+
 def _left_to_one(sample: Sample) -> list[DrawnRay]:
     return forcing.rays(sample, s=endpoint(sample))
 
@@ -94,5 +98,17 @@ CLAIMS: tuple[Claim, ...] = (
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=BIASES_DRAWN, extra_points={"easy": ((Rational(6, 5), Rational(5)), (Rational(2), Rational(3)))},
         quoted=r"\bA_t \bu_0 \gtrsim \max\{\widehat{e}_M(t)",
+    ),
+    Claim(
+        "thm:const_lrs_law/random-features", "thm:const_lrs_law", 2997, "the restated laws, with random features",
+        "As restated, the laws of constant rates and of exponential decay hold for the random projection as well, for "
+        "every s: without noise what is left is of the order of M^-(s beta) + e^_M(t). For s > 1 it is M^-beta at the "
+        "end, M^-beta log M at s = 1.",
+        same_order(bias(t), _floor + e(t)), (SPECTRUM, TARGET, LETTERS, "every s > 0", "B so large that the noise "
+         "does not count", *RANDOM),
+        forcing.rays, _restated, corrected_by="prop:volterra-random/forcing",
+        depends=("lem: random_eigen/corrected",), family="random-left",
+        probability=BIASES_DRAWN, extra_points={"easy": ((Rational(3, 2), Rational(2)),)},
+        quoted="or for the random case with probability at least",
     ),
 )  # fmt: skip
