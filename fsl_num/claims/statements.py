@@ -33,9 +33,9 @@ SLOW_DRIFT = 0.15
 only 0.006 per unit of log(scale); here it drifts by 1, its square root (the mutants) by 1/2, whatever the length."""
 LOG_FACTOR = 0.5
 """Power of the logarithm by which mutants multiply or divide a power."""
-CONSTANTS = 1e6
-"""Largest C/c of the constants of an equivalence, over all rays together. Beyond it "up to constants" says nothing: a
-term that is left out may be too small by exp(100) and keep the same power."""
+CONSTANTS = 1e4
+"""Largest C/c of the constants of an equivalence, over all rays together, unless the claim says another. Beyond it "up
+to constants" says nothing: a term that is left out may be too small by exp(100) and keep the same power."""
 
 CONSTANT_MUTATION = 0.02
 """By so much the constant of a sharp statement is wrong in its mutants, unless its remainder is larger everywhere."""
@@ -119,7 +119,7 @@ class Equivalent:
     log log(scale) alone where ``logarithmic`` (rays then reach scales at which a log power shows). ``direction``
     "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
 
-    The constants c <= ratio <= C over all rays must have C/c <= :data:`CONSTANTS`. Not so for a bound, whose ratio may
+    The constants c <= ratio <= C over all rays must have C/c <= ``constants``. Not so for a bound, whose ratio may
     tend to 0 or to infinity (its one constant is bounded by the drift along each ray, and is reported), nor where
     ``logarithmic``: there constants are powers 1/s of those of the law.
     """
@@ -129,6 +129,7 @@ class Equivalent:
     log_exponents: frozenset[str] = frozenset()
     direction: Direction = "both"
     logarithmic: bool = False
+    constants: float = CONSTANTS
 
     def judge(self, measured: Sequence[Ray]) -> Judgement:
         """Constants, and the worst drift over the last half of all rays.
@@ -163,10 +164,12 @@ class Equivalent:
         excess = max(worst / limit, slowest / SLOW_DRIFT)
         if slowest / SLOW_DRIFT > max(worst / limit, 1):
             detail = f"drift {slowest:.2g} per log log on {slowest_name} (limit {SLOW_DRIFT:g})"
-        if self.direction == "both" and not self.logarithmic and high - low > excess * math.log(CONSTANTS):
-            excess = (high - low) / math.log(CONSTANTS)
+        if self.direction == "both" and not self.logarithmic and high - low > excess * math.log(self.constants):
+            excess = (high - low) / math.log(self.constants)
             if excess > 1:
-                detail = f"constants from {constants[0]:.2g} to {constants[1]:.2g} (their ratio at most {CONSTANTS:g})"
+                detail = (
+                    f"constants from {constants[0]:.2g} to {constants[1]:.2g} (their ratio at most {self.constants:g})"
+                )
         return Judgement(excess <= 1, excess, constants, worst, detail, curves)
 
     def drift(self, ray: Ray, values: Array) -> float:

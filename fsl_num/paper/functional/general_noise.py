@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from sympy import Ge, Le, Symbol
 
@@ -13,7 +14,7 @@ from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, droppe
 from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, window
 from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.kernel.rays import decades, joined_ray, the_signal
+from fsl_num.paper.kernel.rays import decades, joined_ray, the_signal, window_law
 from fsl_sym import best_constants
 from fsl_sym.proof import AllOf, Formula, same_order
 from fsl_sym.spectrum import signal
@@ -21,6 +22,7 @@ from fsl_sym.symbols import E, M, beta, s, t
 
 CRITICAL = Symbol("c", positive=True)
 """The critical time in units of M^beta."""
+AT_CRITICAL = same_order(signal(CRITICAL * M**beta), M ** (-s * beta))
 MIXED_PAIR = Pair("M", "infinity")
 MIXED = ("delta", "e", "label_inf", "batch_mixed")
 
@@ -117,8 +119,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",
         "e_M(c M^beta) is of the order M^-(s beta).",
-        same_order(signal(CRITICAL * M**beta), M ** (-s * beta)),
-        (MODEL, "c = 1/4, 1, 4"), _critical, depends=("lemma:ke-power/signal-window",),
+        AT_CRITICAL,
+        (MODEL, "c = 1/4, 1, 4"), _critical, partial(window_law, AT_CRITICAL),
+        depends=("lemma:ke-power/signal-window",),
         family="gaps",
         quoted=r"we have $e_M(t_M) \!\asymp\! M^{-s\beta}$",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from fsl_num.paper.kernel.rays import (
     monomial,
     the_kernel,
     the_signal,
+    window_law,
     window_rays,
 )
 from fsl_sym.harmonic_sums import expansion_derivation
@@ -32,6 +34,8 @@ from fsl_sym.symbols import M, beta, s, t
 
 FLOAT_SUM = 3e-14
 """Relative error of the sums in floats."""
+SIGNAL_ORDER = same_order(signal(), t**-s)
+KERNEL_ORDER = same_order(forgetting_kernel(), t ** (1 / beta - 2))
 WINDOW = (at_least(t, 1), at_most(t, M**beta), "tested up to 4 M^beta")
 
 
@@ -100,16 +104,16 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the signal falls like t^-s inside the window",
         "e_M(t) is of the order of t^-s for 1 <= t <= c M^beta, uniformly in M.",
-        same_order(signal(), t**-s), (MODEL, *WINDOW),
-        lambda sample: window_rays(the_signal(sample), sample, sample.point[0]),
+        SIGNAL_ORDER, (MODEL, *WINDOW),
+        lambda sample: window_rays(the_signal(sample), sample, sample.point[0]), partial(window_law, SIGNAL_ORDER),
         derive=lambda: finite_signal().derivation,
         quoted=r"e_M(t) \eqsim t^{-s}, \quad",
     ),
     Claim(
         "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
         "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= c M^beta, uniformly in M.",
-        same_order(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, *WINDOW),
-        lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)),
+        KERNEL_ORDER, (MODEL, *WINDOW),
+        lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)), partial(window_law, KERNEL_ORDER),
         derive=lambda: finite_kernel().derivation,
         quoted=r"t^{-(2-\frac{1}{\beta})}, \quad 1\lesssim t\lesssim M^{\beta}",
     ),
