@@ -45,6 +45,7 @@ def made_up(**changes):
         "hypotheses": ("s > 0, beta > 1",),
         "measure": along(1.0),
         "statement": claimed(1.0),
+        "quoted": "words of the paper",
     }
     return Claim(**{**settings, **changes})
 

@@ -71,7 +71,7 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
             ],
         }
         for key, measured in values.items():
-            found[key].append(Ray(name, log_t, {"t": log_t}, np.log(measured)))
+            found[key].append(Ray(name, log_t, {"t": log_t}, np.log(np.array(measured))))
         log_size = math.log(4.0) * np.arange(1.0, 9.0)
         tails = [float(energies[round(math.exp(each)) : FEATURES * round(math.exp(each))].sum()) for each in log_size]
         found["approximation error"].append(Ray(name, log_size, {"M": log_size}, np.log(tails)))
