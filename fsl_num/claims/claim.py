@@ -58,6 +58,8 @@ class Claim:
     ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails; ``role`` says where
     the claim comes from (:data:`Role`), ``strengthens`` which printed claim a stronger one implies. ``probability`` is
     for claims about random draws: what is asserted with which probability, the sample size, and the error of the test.
+    ``quoted`` are words of the paper, in its LaTeX, near that line: of a printed claim, those that it restates (those
+    that are false, where it is refuted); a claim of another role may have none.
     """
 
     id: str
@@ -79,6 +81,7 @@ class Claim:
     strengthens: str | None = None
     probability: str = ""
     extra_points: Mapping[str, tuple[tuple[Any, Any], ...]] = field(default_factory=dict)
+    quoted: str = ""
 
     def __post_init__(self) -> None:
         unknown = set(self.regimes) - set(ALL_REGIMES)
@@ -89,6 +92,8 @@ class Claim:
                 f"claim {self.id}: the role must be one of {get_args(Role)}, and a stronger claim (no other) "
                 f"says which claim it strengthens; not {self.role!r} with strengthens = {self.strengthens!r}"
             )
+        if self.role == "printed" and not self.quoted:
+            raise ValueError(f"claim {self.id} is printed in the paper: quote its words, or give it another role")
         orders = self.statement is None and [part.relation in ("~", "<~") for part in self._parts()]
         if self.statement is None and not (orders and all(orders)):
             raise ValueError(f"claim {self.id} needs a statement: numbers are made from formulas of orders alone")

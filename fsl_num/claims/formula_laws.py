@@ -156,7 +156,8 @@ def compiled(order: Expr, point: Mapping[Symbol, Any]) -> tuple[Law, dict[str, f
 def order_mutants(formula: Formula, sample: Any, *, logarithmic: bool = False, **values: Any) -> dict[str, Equivalent]:
     """Wrong versions of an order beside those with a moved exponent: a term or a branch of a minimum left out.
 
-    For a bound from above only what makes it stricter is wrong.
+    For a bound from above only what makes it stricter is wrong, and that the bound is attained everywhere: where this
+    is true the claim should be an equivalence.
 
     >>> from types import SimpleNamespace
     >>> from fsl_sym.proof import same_order
@@ -166,6 +167,9 @@ def order_mutants(formula: Formula, sample: Any, *, logarithmic: bool = False, *
     """
     upper = formula.relation == "<~"
     wrong = {}
+    if upper:
+        attained = Formula(formula.left, "~", formula.right)
+        wrong["of that order"] = order_statement(attained, sample, logarithmic=logarithmic, **values)
     for name, other in _shortened(formula.right, upper):
         shorter = Formula(formula.left, formula.relation, other)
         wrong[name] = order_statement(shorter, sample, logarithmic=logarithmic, **values)

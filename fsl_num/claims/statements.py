@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -32,9 +33,12 @@ SLOW_DRIFT = 0.15
 only 0.006 per unit of log(scale); here it drifts by 1, its square root (the mutants) by 1/2, whatever the length."""
 LOG_FACTOR = 0.5
 """Power of the logarithm by which mutants multiply or divide a power."""
-CONSTANTS = 1e6
-"""Largest C/c of the constants of an equivalence, over all rays together. Beyond it "up to constants" says nothing: a
-term that is left out may be too small by exp(100) and keep the same power."""
+CONSTANTS = 1e4
+"""Largest C/c of the constants of an equivalence, over all rays together, unless the claim says another. Beyond it "up
+to constants" says nothing: a term that is left out may be too small by exp(100) and keep the same power."""
+
+CONSTANT_MUTATION = 0.02
+"""By so much the constant of a sharp statement is wrong in its mutants, unless its remainder is larger everywhere."""
 
 CURVE_POINTS = 24
 """How many places of a ratio a record keeps, for its plot."""
@@ -115,7 +119,7 @@ class Equivalent:
     log log(scale) alone where ``logarithmic`` (rays then reach scales at which a log power shows). ``direction``
     "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
 
-    The constants c <= ratio <= C over all rays must have C/c <= :data:`CONSTANTS`. Not so for a bound, whose ratio may
+    The constants c <= ratio <= C over all rays must have C/c <= ``constants``. Not so for a bound, whose ratio may
     tend to 0 or to infinity (its one constant is bounded by the drift along each ray, and is reported), nor where
     ``logarithmic``: there constants are powers 1/s of those of the law.
     """
@@ -125,6 +129,7 @@ class Equivalent:
     log_exponents: frozenset[str] = frozenset()
     direction: Direction = "both"
     logarithmic: bool = False
+    constants: float = CONSTANTS
 
     def judge(self, measured: Sequence[Ray]) -> Judgement:
         """Constants, and the worst drift over the last half of all rays.
@@ -159,10 +164,12 @@ class Equivalent:
         excess = max(worst / limit, slowest / SLOW_DRIFT)
         if slowest / SLOW_DRIFT > max(worst / limit, 1):
             detail = f"drift {slowest:.2g} per log log on {slowest_name} (limit {SLOW_DRIFT:g})"
-        if self.direction == "both" and not self.logarithmic and high - low > excess * math.log(CONSTANTS):
-            excess = (high - low) / math.log(CONSTANTS)
+        if self.direction == "both" and not self.logarithmic and high - low > excess * math.log(self.constants):
+            excess = (high - low) / math.log(self.constants)
             if excess > 1:
-                detail = f"constants from {constants[0]:.2g} to {constants[1]:.2g} (their ratio at most {CONSTANTS:g})"
+                detail = (
+                    f"constants from {constants[0]:.2g} to {constants[1]:.2g} (their ratio at most {self.constants:g})"
+                )
         return Judgement(excess <= 1, excess, constants, worst, detail, curves)
 
     def drift(self, ray: Ray, values: Array) -> float:
@@ -246,13 +253,14 @@ class Sharp:
 
     ``claimed`` maps the exact points of the measurement to numbers (mpmath or float); ``remainder`` gives, point by
     point, the largest relative error that the next order of the expansion and the rounding allow. ``wrong`` are the
-    mutants: other claimed functions under the same remainders.
+    mutants: other claimed functions under the same remainders, beside the claimed one times 1 +- ``off``.
     """
 
     claimed: Callable[[Any], Any]
     remainder: Callable[[Any], float]
     wrong: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     perturbed: Callable[[str, float], Sequence[Callable[[Any], Any]]] | None = None
+    off: float = CONSTANT_MUTATION
 
     def judge(self, measured: Sequence[tuple[Any, Any]]) -> Judgement:
         """``measured`` is a sequence of (point, value)."""
@@ -270,8 +278,14 @@ class Sharp:
         return Judgement(worst <= 1, worst, (min(ratios), max(ratios)), None, note)
 
     def mutants(self) -> Mapping[str, Sharp]:
-        """The wrong functions given."""
-        return {name: replace(self, claimed=function) for name, function in self.wrong.items()}
+        """The wrong functions given, and the claimed one with a constant that is off."""
+        found = {name: replace(self, claimed=function) for name, function in self.wrong.items()}
+        for sign, words in ((1, "more"), (-1, "less")):
+            found[f"{self.off:.0%} {words}"] = replace(self, claimed=partial(self._scaled, 1.0 + sign * self.off))
+        return found
+
+    def _scaled(self, factor: float, point: Any) -> Any:
+        return factor * self.claimed(point)
 
     def neighbours(self, kind: str, size: float) -> Sequence[Sharp]:
         """The claimed function with its exponents of the kind moved."""

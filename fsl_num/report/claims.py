@@ -38,6 +38,7 @@ def card(claim: Claim, record: Outcome | None) -> Group:
     head = [
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
+        ("refuted words" if claim.corrected_by else "words printed", claim.quoted),
         ("claim", claim.wording),
         ("in signs", plain(f"${claim.latex}$")),
     ]
@@ -59,6 +60,7 @@ def card(claim: Claim, record: Outcome | None) -> Group:
 def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
     """Everything about one claim as JSON-ready values."""
     return summary_json(claim) | {
+        "quoted": claim.quoted or None,
         "text": claim.wording,
         "formula": str(claim.formula),
         "latex": claim.latex,

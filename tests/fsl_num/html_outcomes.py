@@ -26,6 +26,7 @@ def claim(number, **changes):
         "title": f"the claim number {number}",
         "text": "e_M(t) is of the order t^-(2-1/beta) for t <= M^beta", "stated": r"e_M(t) \asymp t^{-(2-1/\beta)}",
         "hypotheses": ("s > 0", "beta > 1"), "measure": regime, "statement": len, "mutants": dict, "role": role,
+        "quoted": "words of the paper",
         "strengthens": "thm: claim/0" if role == "stronger" else None,
     }  # fmt: skip
     return Claim(**(fields | changes))

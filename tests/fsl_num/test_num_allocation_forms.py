@@ -47,7 +47,7 @@ def test_a_ratio_must_vanish_to_be_better():
 def test_the_other_regimes_formula_is_a_mutant_only_where_it_differs():
     claim = printed_claim(
         "made", "made", 1, "made", ("constant", "data"), lambda s, b: {"excess_risk": point(-s)},
-        lambda s, b: {"excess_risk": point(1 / b - 1)},
+        lambda s, b: {"excess_risk": point(1 / b - 1)}, role="own",
     )  # fmt: skip
     assert claim.mutants(Sample("easy", Rational(1), Rational(2)))
     assert not claim.mutants(Sample("edge", Rational(1, 2), Rational(2)))

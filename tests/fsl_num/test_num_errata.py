@@ -1,6 +1,7 @@
 """The files of the errata: what is refused, with its place, and that what they quote are words of the paper."""
 
 import re
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -8,6 +9,7 @@ from tex_labels import labels
 
 from fsl_num.claims.errata import check_claims, errata, parse
 from fsl_num.claims.records import Erratum
+from fsl_num.claims.registry import all_claims
 
 FILE = "fsl_num/paper/model/errata/own.md"
 GOOD = """---
@@ -129,6 +131,22 @@ def test_what_is_quoted_are_words_of_the_paper(paper):
     for each in errata():
         near = bare("\n".join(lines[max(0, each.line - NEAR) : each.line + NEAR]))
         assert [words for words in quotations(each) if bare(words) not in near] == [], each.file
+
+
+def test_what_printed_claims_quote_are_words_of_the_paper(paper):
+    lines = paper.splitlines()
+    for each in all_claims():
+        near = bare("\n".join(lines[max(0, each.line - NEAR - 1) : each.line + NEAR]))
+        assert bare(each.quoted) in near, (
+            f"{each.id} quotes {each.quoted!r}, which does not stand near line {each.line}"
+        )
+
+
+def test_a_printed_claim_must_quote():
+    printed = next(each for each in all_claims() if each.role == "printed")
+    with pytest.raises(ValueError, match="quote its words"):
+        replace(printed, quoted="")
+    assert all(len(each.quoted) > 10 for each in all_claims() if each.role == "printed")
 
 
 def test_labels_are_those_of_the_paper(paper):

@@ -9,6 +9,7 @@ from scipy.special import gammainc
 
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
+from fsl_num.paper.random_features.forcing import mean_rays
 from fsl_num.schedules import ExponentialDecay
 from fsl_num.volterra import Problem, solve
 
@@ -44,3 +45,10 @@ def test_the_lost_time():
 def test_the_kernel_without_its_time():
     t = 3.0
     assert_said("volterra-kernel-time", f"{(1 - math.exp(-2 * t)) / 2:.4f}", f"{t * math.exp(-2 * t):.4f}")
+
+
+def test_what_random_features_leave_for_ever_at_three_halves():
+    *_, last = mean_rays(1.5, 2.0, 0, 0)
+    pairs = zip(last.sizes, last.values, strict=True)
+    shares = [f"{math.exp(values.mean()) * size**3.0:.0f}" for size, values in pairs]
+    assert_said("restated-laws-random-every-s", ", ".join(shares))

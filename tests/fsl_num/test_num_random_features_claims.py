@@ -50,7 +50,8 @@ def test_an_equivalence_over_draws_refuses_a_drift_its_mutants_and_other_laws():
     statement = OverDraws(power, {"M": -1.0}, wrong={"constant": lambda exponents, logs: 0.0 * logs["M"]})
     assert statement.judge([ray(-1.0, 0.01)]).holds
     assert not statement.judge([ray(-0.95, 0.01)]).holds
-    assert statement.mutants().keys() == {"M + 0.05", "M - 0.05", "constant"}
+    whole = {f"times M^{power}" for power in ("0.1", "-0.1", "0.3", "-0.3")}
+    assert statement.mutants().keys() == {"M + 0.05", "M - 0.05", "constant"} | whole
     assert not any(mutant.judge([ray(-1.0, 0.01)]).holds for mutant in statement.mutants().values())
     assert OverDraws(power, {"M": -1.0}, "upper").judge([ray(-2.0)]).holds
     assert not OverDraws(power, {"M": -1.0}, "lower").judge([ray(-2.0)]).holds

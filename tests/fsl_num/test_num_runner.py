@@ -45,6 +45,7 @@ def made_up(**changes):
         "hypotheses": ("s > 0, beta > 1",),
         "measure": along(1.0),
         "statement": claimed(1.0),
+        "quoted": "words of the paper",
     }
     return Claim(**{**settings, **changes})
 
@@ -119,9 +120,9 @@ def test_a_check_that_accepts_everything_is_vacuous():
 
 def test_a_check_without_mutants_is_vacuous():
     def statement(sample):
-        return Sharp(lambda x: x, lambda x: 1.0)
+        return Equivalent(lambda powers, logs: (1.0 + sample.point[0]) * logs["N"], {})
 
-    outcome = runner.verify(made_up(measure=lambda sample: [(1.0, 1.0)], statement=statement))
+    outcome = runner.verify(made_up(statement=statement))
     assert outcome.verdict is Verdict.VACUOUS
     assert "no mutant was made in easy" in outcome.message
 

@@ -183,7 +183,7 @@ def test_a_joint_statement_fails_with_any_part_and_mutates_each():
     assert failed.detail.startswith("limit: ")
     mutants = statement.mutants()
     assert "limit: 2 x" in mutants
-    assert len(mutants) == 5
+    assert len(mutants) == 7
     assert not any(mutant.judge(good).holds for mutant in mutants.values())
     assert len(statement.neighbours("power", 0.1)) == 2
 

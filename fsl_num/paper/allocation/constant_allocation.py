@@ -30,6 +30,7 @@ CLAIMS: tuple[Claim, ...] = (
     printed_claim(
         "eqn: data-optim-scaling-const-lrs", "eqn: data-optim-scaling-const-lrs", 916,
         "Constant schedule, data-optimal", ("constant", "data"), _constant_data, _constant_data,
+        quoted=r"\gamma_{\opt} \eqsim D^{-\frac{s}{s+1}}",
     ),
     derived_claim(
         "thm:chinchilla/data-derived", "thm:chinchilla", 916, "Constant schedule, data-optimal, derived",
@@ -38,6 +39,7 @@ CLAIMS: tuple[Claim, ...] = (
     printed_claim(
         "thm:chinchilla/compute", "sub:Proofs for The Constant LRS", 924, "Constant schedule, compute-optimal",
         ("constant", "compute"), _constant_compute, _constant_compute,
+        quoted=r"\gamma_{\opt} \eqsim C^{-\frac{s\beta}{1+(s+1)\beta}}",
     ),
     derived_claim(
         "thm:chinchilla/compute-derived", "thm:chinchilla", 924, "Constant schedule, compute-optimal, derived",

@@ -90,6 +90,7 @@ def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Orde
         lambda: Formula(D / M, "~", ratio(Sample("easy", s, beta)).as_expr(C), where=EASY.condition),
         forms.HYPOTHESES, _data_over_model, statement, regimes=("easy",), corrected_by=corrected_by,
         family=forms.family_of("exp-decay", "compute"), role="printed" if corrected_by else "corrected",
+        quoted=r"D_{\opt}/M_{\opt} \;\eqsim\; C^{\alpha/(2 + \alpha)}",
     )  # fmt: skip
 
 
@@ -98,6 +99,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:geometric/data", "sub:proof_for_the_exponential_decay_lrs", 957,
         "Exponential decay, data-optimal, with M = oo as printed", ("exp-decay", "data"), _geometric_data_easy,
         _geometric_data_hard, infinite_model=True,
+        quoted=r"\gamma_\opt \eqsim (D/\log D)^{-\frac{1+s\beta-\beta}{1+s\beta}}",
     ),
     forms.printed_claim(
         "thm:geometric/data-unique", "sub:proof_for_the_exponential_decay_lrs", 957,
@@ -112,11 +114,13 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:geometric/steps", "sub:proof_for_the_exponential_decay_lrs", 3386,
         "Exponential decay, data-optimal: log K is of the order of log D", ("exp-decay", "data"), _steps, _steps_hard,
         free_steps=True, infinite_model=True,
+        quoted=r"\tilde{D}^{\frac{\beta}{1+s\beta}}$, hence $\log K \eqsim \log D$",
     ),
     forms.printed_claim(
         "thm:geometric/compute", "sub:proof_for_the_exponential_decay_lrs", 973, "Exponential decay, compute-optimal",
         ("exp-decay", "compute"), geometric_compute_easy, _geometric_compute_hard,
         corrected_by="thm:geometric/compute-derived",
+        quoted=r"\gamma_{\opt} \eqsim (C/\log C)^{-\frac{1+s\beta-\beta}{2+s\beta}}",
     ),
     forms.derived_claim(
         "thm:geometric/compute-derived", "thm:geometric", 973, "Exponential decay, compute-optimal, derived",

@@ -121,6 +121,7 @@ def printed_claim(
     free_steps: bool = False,
     corrected_by: str | None = None,
     role: Role = "printed",
+    quoted: str = "",
 ) -> Claim:
     """A claim from two formulas, one for the easy and one for the hard regime, and which of them the edge belongs to.
 
@@ -147,7 +148,7 @@ def printed_claim(
         lambda: allocation_formula(problem, {regime: formulas[regime](s, beta) for regime in regimes}),
         (*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
         partial(measure, schedule, budget, infinite_model, free_steps), statement, mutants,
-        regimes=regimes, corrected_by=corrected_by, role=role,
+        regimes=regimes, corrected_by=corrected_by, role=role, quoted=quoted,
         family=family_of(schedule, budget, infinite_model=infinite_model, free_steps=free_steps),
     )  # fmt: skip
 
@@ -162,8 +163,10 @@ def derived_claim(
         quantities = optimal_allocation(*problem).regime(regime).quantities
         return {key: quantities[key].subs(values) for key in MEASURED if key in quantities}
 
-    claim = printed_claim(name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"))
-    return replace(claim, derive=lambda: optimal_allocation(*problem).derivations, role=role)
+    claim = printed_claim(
+        name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"), role=role
+    )
+    return replace(claim, derive=lambda: optimal_allocation(*problem).derivations)
 
 
 def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bool:

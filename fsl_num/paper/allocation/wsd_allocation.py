@@ -93,10 +93,12 @@ CLAIMS: tuple[Claim, ...] = (
     forms.printed_claim(
         "thm: wsd/data", "thm: wsd", 1033, "WSD, data-optimal, main text", ("wsd", "data"), _wsd_data_easy_main,
         _wsd_data_hard, infinite_model=True, corrected_by="thm: wsd/data-appendix",
+        quoted=r"D^{-\frac{1+s\beta-\beta}{1+s\beta}}(\log D)^{\frac{\beta-1}{1+s\beta}}",
     ),
     forms.printed_claim(
         "thm: wsd/data-appendix", "sub:proof_for_the_wsd_like_lrs", 3553, "WSD, data-optimal, appendix",
         ("wsd", "data"), _wsd_data_easy_appendix, _wsd_data_hard, infinite_model=True,
+        quoted=r"D)^{-\frac{\beta-1}{1+s\beta}}",
     ),
     forms.derived_claim(
         "thm: wsd/data-derived", "thm: wsd", 1033, "WSD, data-optimal, derived", ("wsd", "data"), "own",
@@ -110,6 +112,7 @@ CLAIMS: tuple[Claim, ...] = (
     forms.printed_claim(
         "thm: wsd/compute", "thm: wsd", 1042, "WSD, compute-optimal, main text", ("wsd", "compute"),
         _wsd_compute_easy_theorem, _wsd_compute_hard, corrected_by="thm: wsd/compute-derived",
+        quoted=r"\gamma_{\opt} \eqsim (C/\log C)^{-\frac{1+s\beta-\beta}{2+s\beta}}, r_{\opt}\eqsim 1",
     ),
     forms.printed_claim(
         "thm: wsd/compute-first-case", "sub:proof_for_the_wsd_like_lrs", 3723,
@@ -126,6 +129,7 @@ CLAIMS: tuple[Claim, ...] = (
         "WSD, compute-optimal: the edge belongs to the hard regime of the appendix theorem", ("wsd", "compute"),
         _wsd_compute_easy_theorem, _wsd_compute_hard, edge_is="hard", regimes=("edge",),
         corrected_by="thm: wsd/compute-derived",
+        quoted=r"When $s\leq 1-1/\beta$, the optimal scaling laws are",
     ),
     forms.derived_claim(
         "thm: wsd/compute-derived", "thm: wsd", 1042, "WSD, compute-optimal, derived", ("wsd", "compute"),
@@ -143,5 +147,6 @@ CLAIMS: tuple[Claim, ...] = (
         },
         statement=lambda sample: Joint({budget: _fraction(budget, sample) for budget in BUDGETS}), regimes=("hard",),
         family=forms.family_of("wsd", "data"),
+        quoted=r"as indicated by  $r_{\opt}\to 0$ as $D\to \infty$",
     ),
 )  # fmt: skip

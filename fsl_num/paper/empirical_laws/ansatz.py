@@ -124,6 +124,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T(i)))^-gamma), and the form with seven constants for one model size (1538), which renames them.",
         ANSATZ, (measurements.SCHEDULES, "s at most 2, gamma = 1 - 1/beta"),
         lambda sample: _ansatz_curves(min(sample.point[0], 2.0), sample.point[1]), _ansatz_statement, family="laws",
+        quoted=r"\left(1 - (1+c_5(T(k)-T(i)))^{-\gamma}\right)",
     ),
     Claim(
         "eqn: fsl-ansatz/nearly-multi-power", "eqn: fsl-ansatz", 240, "nearly equivalent to the Multi-Power Law",
@@ -136,5 +137,6 @@ CLAIMS: tuple[Claim, ...] = (
         _near_rays,
         lambda sample: order_statement(NEARLY_ALL, sample),
         derive=ansatz.multi_power_limit, family="laws",
+        quoted="nearly equivalent to the MPL formulation",
     ),
 )  # fmt: skip

@@ -124,7 +124,7 @@ def _accuracy(at: str, sample: Sample) -> Sharp:
         whole = float(_named_rates(point[0], point[1]).sum())
         return float((1.0 + s * beta) * (1.0 + SCALE * whole) ** -(1.0 - 1.0 / beta))
 
-    return Sharp(ansatz_value(sample, at=at), left, wrong if at == "the end" else {})
+    return Sharp(ansatz_value(sample, at=at), left, wrong if at == "the end" else {}, off=0.1)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -135,6 +135,7 @@ CLAIMS: tuple[Claim, ...] = (
         "and below 0 for an early drop.",
         PRINTED, HYPOTHESES, functionals, lambda sample: _accuracy("the drop", sample), regimes=("edge", "hard"),
         corrected_by="eqn: fsl-ansatz/accuracy/corrected", family="accuracy",
+        quoted=r"\left(c_4 + \frac{1}{T(i)^s}\right)",
     ),
     Claim(
         "eqn: fsl-ansatz/accuracy/corrected", "eqn: fsl-ansatz", 1518, "an ansatz that is near the functional",

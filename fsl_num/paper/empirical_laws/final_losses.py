@@ -68,13 +68,14 @@ def _chinchilla_statement(sample: Sample) -> Sharp:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "eqn: scaling-law", "eqn: scaling-law", 100, "final losses of the constant schedule",
+        "eqn: scaling-law", "eqn: scaling-law", 116, "final losses of the constant schedule",
         "L_0 + C_M M^-alpha_M + C_D D^-alpha_D: within the theory this is the final loss of the constant schedule at "
         "the data-optimal order of its rate, eta = D^(-s/(1+s)), with alpha_M = s beta and alpha_D = s/(1+s). "
         "Schedules that decay have other exponents, some with logarithms.",
         FINAL_LOSS, ("constant schedule, eta = D^(-s/(1+s))", "B = 1", "D up to 1e40"),
         _final_losses,
         family="final-losses",
+        quoted=r"L(M,D) = L_0 + C_M M^{-\alpha_M} + C_D D^{-\alpha_D}",
     ),
     Claim(
         f"{LABEL}/chinchilla", LABEL, 1169, "the Chinchilla law",
@@ -82,5 +83,6 @@ CLAIMS: tuple[Claim, ...] = (
         CHINCHILLA, ("three sizes and budgets",),
         _chinchilla,
         _chinchilla_statement, regimes=("easy",), family="laws",
+        quoted=r"L(M,D) = L_0 + A_1 M^{-\kappa_1}  + A_2 D^{-\kappa_2}",
     ),
 )  # fmt: skip

@@ -75,6 +75,7 @@ CLAIMS: tuple[Claim, ...] = (
         FIRST_RATE_PRINTED, (measurements.POWERS, measurements.NAMED),
         lambda sample: measurements.measured_at("signal at the end over steps", sample), _const_term,
         corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature",
+        quoted=r"\int_{0}^{k} \mathcal{K}(T(k)-T(u))(\sigma^2 + e(T(k))",
     ),
     Claim(
         "eq:numerical_const_term/corrected", "eq:numerical_const_term", 1457, "the noise of the first rate",
@@ -92,6 +93,7 @@ CLAIMS: tuple[Claim, ...] = (
         (measurements.POWERS, at_most(s, 1 - 1 / beta), at_least(T, 1), "sigma^2 from 0 to 1e3", "T from 1e2 to 1e40"),
         constant_noise_rays, regimes=("edge", "hard"),
         family="constant-noise",
+        quoted=r"\eqsim \varphi(0)(\sigma^2 + e(T(k)))",
     ),
     Claim(
         "eq:numerical_const_term/every-difficulty", "eq:numerical_const_term", 1467,

@@ -145,6 +145,7 @@ CLAIMS: tuple[Claim, ...] = (
         _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
         corrected_by=f"{LABEL}/kernel-integral/corrected",
         family="kernel-integral",
+        quoted=r"\frac{1}{(1+ct)^{2-1/\beta}}\dd t \dd u",
     ),
     Claim(
         f"{LABEL}/kernel-integral/corrected", LABEL, 1498, "the integral of the kernel",

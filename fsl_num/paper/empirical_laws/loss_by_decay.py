@@ -115,6 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
         PHYSICAL_TIME[0], (measurements.POWERS, measurements.NAMED, *PHYSICAL_TIME[1]),
         lambda sample: measurements.measured_at("noise over intrinsic time", sample), _physical_time,
         derive=ansatz.physical_time, family="ansatz-quadrature",
+        quoted=r"(e(T(u))+\sigma^2)\frac{h\varphi(u)^2}{b(u)}\dd u",
     ),
     Claim(
         "eq:numerical_LRD_form", "eq:numerical_LRD_form", 1471, "the loss as signal less the reduction by decay",
@@ -125,6 +126,7 @@ CLAIMS: tuple[Claim, ...] = (
          "T(k) from 12 to 120"),
         _loss, _loss_as_printed,
         corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature",
+        quoted=r"\cE_k \eqsim \frac{1}{T(k)^s}",
     ),
     Claim(
         "eq:numerical_LRD_form/corrected", "eq:numerical_LRD_form", 1471,

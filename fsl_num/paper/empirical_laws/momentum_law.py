@@ -92,6 +92,7 @@ CLAIMS: tuple[Claim, ...] = (
         "L_0 + A S_1^-kappa - C S_2 with S_2 its double sum.",
         MOMENTUM, (SCHEDULES, DROP, "lambda from 0.9 to 0.999"),
         lambda sample: _momentum(), _momentum_statement, regimes=("easy",), family="laws",
+        quoted=r"\cL_k(\bm{\eta}) &= L_0 + A S_1^{-\kappa} - C S_2",
     ),
     Claim(
         f"{LABEL}/momentum-drops", LABEL, 1182, "the Momentum Law is a reduction by decay",

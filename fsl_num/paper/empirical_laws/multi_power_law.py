@@ -147,6 +147,7 @@ CLAIMS: tuple[Claim, ...] = (
         _label_noise,
         lambda sample: Sharp(_multi_power(sample, since="the start"), lambda point: measurements.ONE_PASS),
         corrected_by=f"{LABEL}/multi-power/corrected", family="steps",
+        quoted=r"S_i := \sum_{j=1}^{i}\eta_{j}",
     ),
     Claim(
         f"{LABEL}/multi-power/corrected", LABEL, 1195, "the Multi-Power Law is the label noise of steps",

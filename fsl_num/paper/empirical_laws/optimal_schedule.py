@@ -120,6 +120,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fits give them, where c_3 is so large that the term T(i)^-s is not seen.",
         WSD_LIKE[0], (FIT, "c_3 = 1e7", NEVER_RISING, *WSD_LIKE[1]),
         lambda sample: fitted_shapes(1e7, "the drop"), _wsd_like, regimes=("easy",), family="optimum",
+        quoted=r"\quad \st\, \sum_{k=0}^{K-1} \delta_k \le \eta_0",
     ),
     Claim(
         "eqn: FSL-optimization/signal-at-the-drop", "eqn: FSL-optimization", 1583,

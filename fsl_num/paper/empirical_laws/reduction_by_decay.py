@@ -125,6 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
         REDUCTION[0], (measurements.POWERS, measurements.NAMED, *REDUCTION[1]),
         lambda sample: measurements.measured_at("reduction as defined", sample, _decaying()), _parts,
         derive=ansatz.reduction_by_parts, family="ansatz-quadrature",
+        quoted=r"(\sigma^2 + e(T(u))) \varphi(u) \int_{0}^{u} \varphi'(r)\dd r \dd u",
     ),
     Claim(
         f"{LABEL}/discretisation", LABEL, 1486, "the reduction by decay as a sum over the steps",
@@ -134,6 +135,7 @@ CLAIMS: tuple[Claim, ...] = (
         (measurements.POWERS, *DISCRETISED[1], "WSD, linear decay of the last fifth to a tenth", "T(k) = 200",
          "K from 512 to 65,536"),
         discretised_rays, family="discretisation",
+        quoted=r"\mathrm{LRD}(k) \approx \frac{1}{B} \sum_{i=1}^{k} (\eta_{i-1}-\eta_i)",
     ),
     Claim(
         f"{LABEL}/discretisation-exact", LABEL, 1486, "the reduction by decay of steps, exactly",

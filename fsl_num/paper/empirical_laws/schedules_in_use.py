@@ -91,6 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
         COSINE_PRINTED, ("rho = 0.1", "K from 2 to 33,907"),
         lambda sample: cosine("ends", turn=1.0), _ends, regimes=("easy",),
         corrected_by="sec:CLRS/cosine/corrected",
+        quoted=r"such that the minimum learning rate is $\eta_{\operatorname{max}}/10$",
     ),
     Claim(
         "sec:CLRS/cosine/corrected", "sec:CLRS", 1207, "the cosine schedule",
@@ -105,5 +106,6 @@ CLAIMS: tuple[Claim, ...] = (
         EIGHT_ONE_ONE, ("K = 10, 130 and 33,900",),
         _eight_one_one,
         _eight_one_one_statement, regimes=("easy",),
+        quoted=r"$\eta_{K_3}=\eta_{\max}/10$, and $K_1=0.8 K, K_2=0.9K$",
     ),
 )  # fmt: skip

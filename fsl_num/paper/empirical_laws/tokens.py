@@ -59,6 +59,7 @@ CLAIMS: tuple[Claim, ...] = (
         TOKENS[0], (*TOKENS[1], "2048 tokens a sequence"),
         lambda sample: [(("33,907 steps", 20e9), 33907.0 * BATCH * LENGTH)], _tokens_statement,
         regimes=("easy",), family="tokens",
+        quoted="over a total step of $K = 33907$",
     ),
     Claim(
         "fig:different-step-fit-lrs", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens, as printed",
@@ -66,6 +67,7 @@ CLAIMS: tuple[Claim, ...] = (
         token_steps(134000), ("one batch size for all", "B = 288, L = 2048"),
         lambda sample: _steps(134e3), _steps_statement, regimes=("easy",),
         corrected_by="fig:different-step-fit-lrs/corrected", family="tokens",
+        quoted="17k, 34k, 68k and 134k (corresponding to 10B, 20B, 40B and 80B tokens respectively)",
     ),
     Claim(
         "fig:different-step-fit-lrs/corrected", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens",

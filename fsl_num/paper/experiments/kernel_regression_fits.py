@@ -140,6 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
                                     lambda time: (1 + time) ** (1 / beta - 2)), RISK(k) / 10),
         (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(PRINTED_FIT), corrected_by=f"{LABEL}/fit/corrected",
         family="fits",
+        quoted="FSL indeed provides a close fit to the SGD",
     ),
     Claim(
         f"{LABEL}/fit/corrected", LABEL, 1375, "the fit of three constants with the model's own sums",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from sympy import Ge, Le, Symbol
 
@@ -10,10 +11,10 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
-from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, window
+from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, window
 from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.kernel.rays import decades, joined_ray, the_signal
+from fsl_num.paper.kernel.rays import decades, joined_ray, the_signal, window_law
 from fsl_sym import best_constants
 from fsl_sym.proof import AllOf, Formula, same_order
 from fsl_sym.spectrum import signal
@@ -21,6 +22,7 @@ from fsl_sym.symbols import E, M, beta, s, t
 
 CRITICAL = Symbol("c", positive=True)
 """The critical time in units of M^beta."""
+AT_CRITICAL = same_order(signal(CRITICAL * M**beta), M ** (-s * beta))
 MIXED_PAIR = Pair("M", "infinity")
 MIXED = ("delta", "e", "label_inf", "batch_mixed")
 
@@ -49,7 +51,7 @@ def _general_measured(sample: Sample) -> dict[str, Rays]:
     return {
         "window": window(sample),
         "from below": (*window(sample), *filter(late, everywhere(sample)), *balanced(sample)),
-        "from above": (*window(sample), *balanced(sample)),
+        "from above": (*window(sample), *balanced(sample), *loud(sample)),
     }
 
 
@@ -57,6 +59,7 @@ def _general_mutants(sample: Sample) -> dict[str, Statement]:
     parts = _general(sample).parts
     swapped = {
         "from below with K_infinity": ("from below", functional_law(sample, INFINITE, direction="lower")),
+        "from above of that order": ("from above", functional_law(sample, INFINITE)),
         "from above without label noise": ("from above", without(sample, "label_inf", INFINITE, "upper")),
         "window without the signal": ("window", without(sample, "e_inf", INFINITE)),
     }
@@ -77,6 +80,7 @@ CLAIMS: tuple[Claim, ...] = (
                replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta)))),
         (*GIVEN, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
+        quoted=r"There exists a $c>0$ such that for $0\leq t \leq c M^\beta$,  it holds that",
     ),
     Claim(
         "thm: fsl-general-noise/all-times", "thm: fsl-general-noise", 549, "the law with K_M: all t, all s, all noise",
@@ -94,25 +98,31 @@ CLAIMS: tuple[Claim, ...] = (
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
         "The risk is at most of the order M^-(s beta) + e_M(t) + int K_infinity (e_M + sigma^2) gamma, for all t.",
         risk_is(functional(MIXED_PAIR), "<~"),
-        (*GIVEN, "sigma >= 0", "all t > 0"), lambda sample: (*window(sample), *balanced(sample)),
+        (*GIVEN, "sigma >= 0", "all t > 0"),
+        lambda sample: (*window(sample), *balanced(sample), *loud(sample)),
         lambda sample: functional_law(sample, MIXED, direction="upper"),
-        lambda sample: {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
+        lambda sample: {"of that order": functional_law(sample, MIXED)}
+        | {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
         depends=("lemma:convolution-kernel",), family=FAMILY,
+        quoted=r"\mathbb{E}[\mathcal{E}_t] \lesssim M^{-s\beta} + e_M(t)",
     ),
     Claim(
-        "eqn:fsl-intro", "eqn:fsl-intro", 135, "the law of the introduction, inside the window",
+        "eqn:fsl-intro", "eqn:fsl-intro", 165, "the law of the introduction, inside the window",
         "The conditions that the introduction leaves open can be t <= c M^beta, for every s and sigma (or, for all t, "
         "those of the corrected theorem on hard tasks).",
         risk_is(functional(POWERS)), (*GIVEN, "t <= 0.3 M^beta"), window,
         lambda sample: functional_law(sample, INFINITE),
         lambda sample: {f"without {term}": without(sample, term, INFINITE) for term in ("e_inf", "label_inf")},
         depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,
+        quoted="and under some conditions",
     ),
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",
         "e_M(c M^beta) is of the order M^-(s beta).",
-        same_order(signal(CRITICAL * M**beta), M ** (-s * beta)),
-        (MODEL, "c = 1/4, 1, 4"), _critical, depends=("lemma:ke-power/signal-window",),
+        AT_CRITICAL,
+        (MODEL, "c = 1/4, 1, 4"), _critical, partial(window_law, AT_CRITICAL),
+        depends=("lemma:ke-power/signal-window",),
         family="gaps",
+        quoted=r"we have $e_M(t_M) \!\asymp\! M^{-s\beta}$",
     ),
 )  # fmt: skip

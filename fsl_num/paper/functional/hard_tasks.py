@@ -12,15 +12,12 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
-from fsl_num.paper.functional.rays import all_times, aside, balance, balanced
+from fsl_num.paper.functional.rays import EXCESS, all_times, aside, balance, balanced
 from fsl_num.paper.functional.runs import BEYOND, CLOSURES, Run, moderate_size, records, sizes
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula
 from fsl_sym.symbols import E, M, beta, s, sigma
 
-EXCESS = 1e12
-"""sigma^2 is at least this multiple of M^(beta-1-s beta) and of M^-beta, below which the signal's own noise decides
-(for s > 2 - 1/beta), and small enough for the finite model to have forgotten it."""
 HARD = ("edge", "hard")
 
 
@@ -81,6 +78,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, INFINITE),
         _infinite_mutants, regimes=HARD,
         corrected_by="thm: fsl-hard-regime/corrected", family=FAMILY,
+        quoted=r"$s\in (0,1-1/\beta]$ and any $\sigma \ge 0$, it holds for all $t\geq 0$",
     ),
     Claim(
         "thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime", 484, "hard tasks: as long as the noise is bounded",
@@ -100,6 +98,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: all_times(sample, 1.0, 0.0), lambda sample: functional_law(sample, INFINITE), _infinite_mutants,
         regimes=HARD,
         depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
+        quoted=r"\eqsim M^{-s\beta} + e(t) + \int_0^t \cK(t-z)[e(z)+\sigma^2]\gamma(z)\dd z",
     ),
     Claim(
         "thm: fsl-hard-regime/noise-limit", "thm: fsl-hard-regime", 484, "how the law with K_infinity fails",

@@ -73,6 +73,7 @@ CLAIMS: tuple[Claim, ...] = (
         risk_is(functional(MODEL_PAIR)), (*GIVEN, "sigma^2 from 1 to 1e60", "all t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
         depends=("prop:fsl-weak-upper-bound",), family=FAMILY,
+        quoted=r"Then, for any $s > 0$ and all $t \ge 0$",
     ),
     Claim(
         "thm:fsl-const-noise/any-noise", "thm:fsl-const-noise", 591, "the same for label noise as small as you like",
@@ -91,6 +92,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: silence(up_to_two(sample)),
         lambda sample: functional_law(up_to_two(sample), ("delta", "e", "batch"), kernel=False),
         lambda sample: dropped("delta", "e")(up_to_two(sample)), depends=("eq:Ke-gap",), family=FAMILY,
+        quoted=r"If $s \in [0, 2 - 1/\beta]$, then for all $t \ge 0$",
     ),
     Claim(
         "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607, "no label noise: the same for every s > 0",
@@ -121,6 +123,7 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(E, 1 + Sum(1 / j, (j, 1, M))),
         (MODEL_AT_ZERO, "s = 0, which the source condition excludes", "N = 2^M"), lambda sample: zero_rays(),
         lambda sample: _bounded("both"), regimes=("hard",), corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
+        quoted=r"$s \in [0, 2 - 1/\beta]$",
     ),
     Claim(
         "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611, "the risk at s = 0 grows with N",

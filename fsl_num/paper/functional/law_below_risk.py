@@ -171,7 +171,7 @@ def _law(by: Any, s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fra
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "best-constants/law-below", "ineq: inf_sum", 787, "the law is at most 2 E, with the constant 1",
+        "best-constants/law-below", "ineq: inf_sum", 732, "the law is at most 2 E, with the constant 1",
         "The functional scaling law, with delta_M for M^-(s beta), is at most twice the expected excess risk: the "
         "first two terms of a series of positive terms. Decided in rigorous balls, rates up to 0.9 of the limit of "
         "stability.",

@@ -124,12 +124,13 @@ def _steep(sample: Sample) -> Sample:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "ineq: inf_sum", "ineq: inf_sum", 787, "the solution as a series of powers of T",
+        "ineq: inf_sum", "ineq: inf_sum", 732, "the solution as a series of powers of T",
         "f is the sum of the series g + T g + T^2 g + ...; what the terms after T^n g add is at most c^(n+1)/(1-c) "
         "sup g, c = gamma_max tr(H)/2.",
         equals(LOSS(t), Sum(POWER(k, t), (k, 0, oo))),
         (MODEL, "gamma constant, c = 0.2", "t = 1000, M = 50", "2, 4 and 8 terms"),
         series, _series, derive=supersolutions,
+        quoted=r"f = (\cI - \cT)^{-1} g = g + \cT g + \cT^2 g + \cT^3 g + \cdots",
     ),
     Claim(
         "sec: proof_sketch/neumann", "sec: proof_sketch", 792, "higher powers of T against the first",

@@ -46,6 +46,8 @@ EVERYWHERE: Mapping[Path, tuple[Run, ...]] = {
 }  # fmt: skip
 LOUDEST = 1e6
 """Label noise of the rays with K_infinity, in units of the M^(beta-1-s beta) that keeps its share of the loss fixed."""
+EXCESS = 1e12
+"""Label noise far above what keeps its share of the loss, and small enough for the model to have forgotten it."""
 FAR = Path(1.0, 1e4)
 Rays = Sequence[Ray]
 
@@ -191,6 +193,16 @@ def decided(sample: Sample) -> bool:
     """Whether s > 2 - 1/beta by so much that the mini-batch noise of the signal outgrows the signal on the rays."""
     s, beta = sample.point
     return s > 2.0 - 1.0 / beta + 0.2
+
+
+@lru_cache(maxsize=64)
+def loud(sample: Sample) -> Rays:
+    """Far beyond the window after a burst of noise so loud that K_infinity, which remembers it, is M^(1/2) too large.
+
+    sigma^2 begins at 1e12 of M^(beta-1-s beta) and of M^-beta, below which the signal's own noise decides.
+    """
+    run = Run("burst then zero", EXCESS, 1.0, max(balance(sample), -sample.point[1]) + 0.5)
+    return tuple(model_rays(sample, BEYOND, [run], infinite=True))
 
 
 def all_rays(sample: Sample) -> Rays:

@@ -79,14 +79,18 @@ def _approximation(sample: Sample) -> Sharp:
 
 
 def gap_rays(sample: Sample) -> list[Ray]:
-    """e_infinity(t) - e_M(t), summed from M + 1 on, at t = 0 and at multiples of M^beta."""
+    """e_infinity(t) - e_M(t), summed from M + 1 on, at t = 0, at multiples of M^beta and at M^(2 beta)."""
     s, beta = sample.point
     end = math.log(10.0) * min(DECADES / beta, SMALLEST / (1 + s * beta))
-    sizes = whole_sizes(end, 24)
     rays = []
-    for multiple in (0.0, 0.1, 1.0, 10.0):
-        gaps = [exponential_sum(1 + s * beta, multiple * size**beta, beta, start=int(size) + 1) for size in sizes]
-        rays.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), {"M": np.log(sizes)}, np.log(gaps)))
+    for multiple, power in ((0.0, 1.0), (0.1, 1.0), (1.0, 1.0), (10.0, 1.0), (1.0, 2.0)):
+        sizes = whole_sizes(end / power, 24)
+        times = multiple * sizes ** (power * beta)
+        gaps = [
+            exponential_sum(1 + s * beta, time, beta, start=int(m) + 1) for time, m in zip(times, sizes, strict=True)
+        ]
+        name = f"t = {multiple:g} M^({power:g} beta)"
+        rays.append(Ray(name, np.log(sizes), {"M": np.log(sizes)}, np.log(gaps)))
     return rays
 
 
@@ -123,8 +127,11 @@ def _gap(sample: Sample) -> Joint:
 
 def _gap_mutants(sample: Sample) -> dict[str, Statement]:
     statement = _gap(sample)
-    dropped = Equivalent(_only_signal, {"M": 0.0})
-    return {"consequence without M^-(s beta)": Joint({**statement.parts, "consequence": dropped})}
+    wrong: dict[str, tuple[str, Statement]] = {
+        "consequence without M^-(s beta)": ("consequence", Equivalent(_only_signal, {"M": 0.0})),
+        "a gap of that order at every t": ("gap", power_law(M=-sample.point[0] * sample.point[1])),
+    }
+    return {name: Joint({**statement.parts, part: mutant}) for name, (part, mutant) in wrong.items()}
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -133,6 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         "delta_M is of the order M^-(s beta) as long as N - M is at least of the order of M.",
         same_order(Sum(j ** (-1 - s * beta), (j, M + 1, N)), M ** (-s * beta)), (MODEL, "N - M >= c M"),
         approximation_rays, derive=approximation_bounds,
+        quoted=r"\eqsim M^{-s\beta}, \text{ if } N - M \gtrsim M",
     ),
     Claim(
         "approximation-error/one-more", "approximation-error", 845, "without N - M >~ M the order is another",
@@ -152,6 +160,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"gap": gap_rays(sample), "consequence": completed_signal_rays(sample)},
         _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),
         depends=("approximation-error",),
+        quoted=r"e_\infty(t) - e_M(t) \lesssim M^{-s\beta}",
     ),
     Claim(
         "approximation-error/sharp", "approximation-error", 845, "the constant of the approximation error",

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.functional import integrate_graded
 from fsl_num.spectrum import forgetting_kernel, signal
 from fsl_num.validation import Array
+from fsl_sym.proof import Formula
 
 Quantity = Callable[[float, float], float]
 """(t, M) -> a positive number."""
@@ -66,6 +69,16 @@ def alone_ray(quantity: Quantity, size: float, start: float, end: float, count: 
     values = np.log([quantity(math.exp(each), size) for each in log_t])
     logs = {"t": log_t} if math.isinf(size) else {"t": log_t, "M": np.full(count, math.log(size))}
     return Ray(f"M = {size:g}, log t to {end:.0f}", np.abs(log_t - start) + 1.0, logs, values)
+
+
+WINDOW = 1e6
+"""Largest C/c of what is measured up to t = 4 M^beta: there the slowest mode has fallen by exp(-8), and the powers by
+4^-s and 4^-2 more than at M^beta; 9e4 was found at s = 1.1, beta = 5.9."""
+
+
+def window_law(formula: Formula, sample: Sample) -> Equivalent:
+    """The order that a formula says, with the constants that the window needs."""
+    return replace(order_statement(formula, sample), constants=WINDOW)
 
 
 def window_rays(quantity: Quantity, sample: Sample, power: float) -> list[Ray]:

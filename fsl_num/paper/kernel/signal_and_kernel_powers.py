@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from fsl_num.paper.kernel.rays import (
     monomial,
     the_kernel,
     the_signal,
+    window_law,
     window_rays,
 )
 from fsl_sym.harmonic_sums import expansion_derivation
@@ -32,6 +34,8 @@ from fsl_sym.symbols import M, beta, s, t
 
 FLOAT_SUM = 3e-14
 """Relative error of the sums in floats."""
+SIGNAL_ORDER = same_order(signal(), t**-s)
+KERNEL_ORDER = same_order(forgetting_kernel(), t ** (1 / beta - 2))
 WINDOW = (at_least(t, 1), at_most(t, M**beta), "tested up to 4 M^beta")
 
 
@@ -100,16 +104,18 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the signal falls like t^-s inside the window",
         "e_M(t) is of the order of t^-s for 1 <= t <= c M^beta, uniformly in M.",
-        same_order(signal(), t**-s), (MODEL, *WINDOW),
-        lambda sample: window_rays(the_signal(sample), sample, sample.point[0]),
+        SIGNAL_ORDER, (MODEL, *WINDOW),
+        lambda sample: window_rays(the_signal(sample), sample, sample.point[0]), partial(window_law, SIGNAL_ORDER),
         derive=lambda: finite_signal().derivation,
+        quoted=r"e_M(t) \eqsim t^{-s}, \quad",
     ),
     Claim(
         "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
         "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= c M^beta, uniformly in M.",
-        same_order(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, *WINDOW),
-        lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)),
+        KERNEL_ORDER, (MODEL, *WINDOW),
+        lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)), partial(window_law, KERNEL_ORDER),
         derive=lambda: finite_kernel().derivation,
+        quoted=r"t^{-(2-\frac{1}{\beta})}, \quad 1\lesssim t\lesssim M^{\beta}",
     ),
     Claim(
         "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "the signal is at most of the order t^-s at all times",
@@ -117,6 +123,7 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(signal(), t**-s), (MODEL, "t > 0, any M"),
         lambda sample: everywhere_rays(the_signal(sample), sample, sample.point[0]),
         derive=lambda: finite_signal().derivation,
+        quoted=r"e_M(t) \lesssim t^{-s}",
     ),
     Claim(
         "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "the kernel is at most t^-(2-1/beta) at all times",
@@ -124,6 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0, any M"),
         lambda sample: everywhere_rays(the_kernel(sample), sample, kernel_power(sample)),
         derive=lambda: finite_kernel().derivation,
+        quoted=r"\mathcal{K}_M(t) \lesssim",
     ),
     Claim(
         "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers of 1 + t from t = 0 on",
@@ -131,6 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((same_order(signal(size=oo), (1 + t) ** -s),
                same_order(forgetting_kernel(size=oo), (1 + t) ** (1 / beta - 2)))),
         (MODEL, "M infinite", "t >= 0"), _infinite_measured, _infinite,
+        quoted=r"$e_\infty(t) \eqsim e(t)$ and $\cK_\infty(t) \eqsim \cK(t)$ for $t \geq 0$",
     ),
     Claim(
         "lemma:ke-power/signal-sharp", "lemma:ke-power", 1953, "the constant of the signal",

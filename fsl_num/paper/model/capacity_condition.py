@@ -83,6 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N up to 1e299",
          "eigenvalues between 1/2 and 2 times j^-beta"), traces,
         trace_statement, derive=kernel_spaces.trace_derivation, family="spaces",
+        quoted=r"ensures $\tr(\bH) = \sum_{j=1}^N \lambda_j \le C$ for some constant $C$ independent of $N$",
     ),
     Claim(
         "subsec:source-capacity/basis", "subsec:source-capacity", 316,
@@ -92,6 +93,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((_ORTHONORMAL, equals(_distance, 0))), ("normal features", *_SYSTEM), standardised,
         table(partial(standardised_formula, basis=True), EXACT, {}),
         corrected_by="subsec:source-capacity/orthonormal", family="spaces",
+        quoted=r"forms an orthonormal basis of $L^2(\cD)$",
     ),
     Claim(
         "subsec:source-capacity/orthonormal", "subsec:source-capacity", 316,
@@ -110,5 +112,6 @@ CLAIMS: tuple[Claim, ...] = (
         richer_ratios,
         lambda sample: Interval(-np.inf, 1.0, 1e-12, attained=False),
         derive=kernel_spaces.richer_derivation, family="spaces",
+        quoted=r"A smaller $\beta$ implies a slower eigenvalue decay, meaning a richer hypothesis space",
     ),
 )  # fmt: skip

@@ -118,6 +118,7 @@ CLAIMS: tuple[Claim, ...] = (
         CAPACITY_PRINTED, (*ONE_TASK, *TWO),
         capacity_ratios, strictly_better, corrected_by="sec:intro/capacity-never-worse",
         family="capacities",
+        quoted="Higher-capacity models are consistently more efficient in both compute and data",
     ),
     Claim(
         "sec:intro/capacity-never-worse", "sec:intro", 184, "more capacity is never worse, and where it is better",
@@ -135,6 +136,7 @@ CLAIMS: tuple[Claim, ...] = (
         CONSTANT_RATE, ONE_TASK,
         partial(some_ratios, "constant"), partial(some_better, "constant"), derive=capacity_derivation,
         family="capacities",
+        quoted="enhances  compute efficiency",
     ),
     Claim(
         "sec: effect-lrs/easy-no-gain", "sec: effect-lrs", 1000, "easy, exponential decay: no gain from capacity",
@@ -143,6 +145,7 @@ CLAIMS: tuple[Claim, ...] = (
         EASY_DECAY, ONE_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(no_gain, "exp-decay, compute"),
         derive=capacity_derivation, regimes=("easy",), family="capacities",
+        quoted="increasing model capacity alone does not lead to asymptotic gains",
     ),
     Claim(
         "sec: effect-lrs/hard-gain", "sec: effect-lrs", 1009, "hard, exponential decay: a gain from capacity",
@@ -151,5 +154,6 @@ CLAIMS: tuple[Claim, ...] = (
         HARD_DECAY, ONE_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(some_better, "exp-decay, compute"),
         derive=capacity_derivation, regimes=("hard",), family="capacities",
+        quoted="become strictly more compute‐efficient",
     ),
 )  # fmt: skip

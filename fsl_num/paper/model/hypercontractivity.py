@@ -129,6 +129,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: fourth_moments("gaussian", sample),
         lambda sample: Bracket(1.0, 2.0, matrix_bound, attained=False),
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
+        quoted=r"\rho_{-}\,\tr(\bH\bA)\,\bA \;\preceq\;",
     ),
     Claim(
         "assumption: hypercontractivity/corrected", "assumption: hypercontractivity", 277,
@@ -158,5 +159,6 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"identity": fourth_moment_entries(sample),
                         "bounds": fourth_moments("gaussian", sample)},
         _fourth_moment, family="fourth-moments",
+        quoted=r"\tr(\bH \bA)\bH  \preceq",
     ),
 )  # fmt: skip

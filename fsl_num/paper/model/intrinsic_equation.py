@@ -138,6 +138,7 @@ CLAIMS: tuple[Claim, ...] = (
             "gamma/2 for gamma": {"gamma": 0.5}, "gamma^2 for gamma": {"gamma": STEP * PHI},
             "the sign of the drift": {"sign": 1.0}, "half the step": {"length": 0.5}}),
         derive=stochastic.intrinsic_scheme_derivation, family="gradients",
+        quoted=r"+ \sqrt{\gamma_t \bSigma(\bnu_t)} \dd \mathbf{B}_t",
     ),
     Claim(
         "eq:sde_u", "eq:sde_u", 1769, "the equation of the residual",
@@ -149,6 +150,7 @@ CLAIMS: tuple[Claim, ...] = (
             "HW'W for W'WH": {"swapped": True}, "the sign of the drift": {"sign": 1.0},
             "Sigma for its root": {"rooted": False}}),
         derive=stochastic.residual_derivation, depends=("eq:sde_raw",), family="gradients",
+        quoted=r"\bu_t \dd t + \sqrt{\gamma_t \bW ^\top",
     ),
     Claim(
         "eqn: sde-instrinc", "eqn: sde-instrinc", 456, "the change of time",
@@ -160,6 +162,7 @@ CLAIMS: tuple[Claim, ...] = (
             "t for T^-1(t) in gamma": {"own_time": False}, "gamma/2": {"factor": 0.5}, "h missing": {"step": 0.0},
             "phi^2 for phi": {"power": 2.0}, "b missing": {"size": 0.0}, "read at tau": {"clocked": False}}),
         derive=stochastic.change_of_clock_derivation, depends=("eqn: sde",), family="moments",
+        quoted=r"\dd \bnu_t = - \nabla \cR(\bnu_t)\dd t + \sqrt{\gamma(t)\,\bSigma(\bnu_t)}\dd \bB_t",
     ),
     Claim(
         "sec: effect-lrs/after-k-steps", "sec: effect-lrs", 890, "the risk after K steps, as printed",
@@ -168,5 +171,6 @@ CLAIMS: tuple[Claim, ...] = (
         (*SOLUTIONS, "E is the excess risk after K steps, R the mean risk of nu at an intrinsic time"),
         physical_risks, table(partial(intrinsic_risks, clocked=False), SOLVED, {}),
         corrected_by="eqn: sde-instrinc", family="moments",
+        quoted="denote the expected excess risk after $K$ training steps",
     ),
 )  # fmt: skip

@@ -106,6 +106,7 @@ CLAIMS: tuple[Claim, ...] = (
             "a_j^2/lambda_j^2": {"power": 2.0}, "a_j^2": {"power": 0.0}, "the roots of lambda_j": {"root": 0.5},
             "lambda_j^2 in the kernel": {"rank": 2.0}}),
         derive=kernel_spaces.kernel_derivation, family="spaces",
+        quoted=r"is called a \emph{positive semidefinite (PSD) kernel}",
     ),
     Claim(
         "appendix_rkhs/nesting", "appendix_rkhs", 1280, "the spaces are nested",
@@ -119,5 +120,6 @@ CLAIMS: tuple[Claim, ...] = (
          "the a_j are the coefficients of any function, q(r) is the squared norm of e_J in H^r"),
         lambda sample: {"ratios": nesting_ratios(sample), "order": orders_of_norms(sample)}, _nesting_statement,
         derive=kernel_spaces.nesting_derivation, family="spaces",
+        quoted=r"\mathcal{H}_K^{s_1} \subset \mathcal{H}_K^{s_2}",
     ),
 )  # fmt: skip

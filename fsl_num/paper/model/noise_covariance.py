@@ -116,6 +116,7 @@ CLAIMS: tuple[Claim, ...] = (
          "normal, uniform and sign features", "first and random features, N = 4"),
         lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "uniform", "rademacher")},
         _noise, _noise_mutants, depends=("assumption: hypercontractivity/corrected",), family="gradient-noise",
+        quoted=r"(2\rho_{-}\cE(\bv) + \sigma^2)\, \nabla^2 \cR(\bv)",
     ),
     Claim(
         "lemma: noise-covariance", "lemma: noise-covariance", 1816, "the noise structure, as the appendix restates it",
@@ -126,6 +127,7 @@ CLAIMS: tuple[Claim, ...] = (
                               for name in ("gaussian", "rademacher")}),
         depends=("assumption: hypercontractivity/corrected", "lemma: noise-covariance/formula"),
         family="gradient-noise",
+        quoted=r"(2\rho_{-}\cE(\bv) + \sigma^2)\, \bW\bH\bW^\top",
     ),
     Claim(
         "lemma: noise-covariance/formula", "lemma: noise-covariance", 1832, "the covariance of the gradient, exactly",
@@ -138,5 +140,6 @@ CLAIMS: tuple[Claim, ...] = (
             "without the labels' noise": {"label": 0.0}, "sigma for sigma^2": {"label": 1 / 0.7},
             "E for 2E": {"fourth": 0.5}}),
         derive=identities.noise_derivation, family="gradients",
+        quoted=r"the covariance matrix of the noise $\bxi:=\nabla \ell(\bz;\bv) - \nabla \cR(\bv)$ is given by",
     ),
 )  # fmt: skip

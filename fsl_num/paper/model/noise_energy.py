@@ -89,6 +89,7 @@ CLAIMS: tuple[Claim, ...] = (
         (*formulas.ANY, *formulas.MEANS, "normal and uniform features", "sigma = 0 and E = 0 included"),
         lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")}, _energy_statement,
         depends=("lemma: noise-covariance-main",), family="gradient-noise",
+        quoted=r"\cR(\bv)\,\bm{n}^\top \nabla^2 \cR(\bv)\bm{n}",
     ),
     Claim(
         "sec: proof_sketch/single-noise", "sec: proof_sketch", 688, "the variance of the noise of one coordinate",
@@ -98,5 +99,6 @@ CLAIMS: tuple[Claim, ...] = (
         table(row_formula, 1e-7, {
             "the diagonal of the root alone": {"diagonal": True}, "the square of Sigma_jj": {"power": 2.0}}),
         derive=stochastic.row_derivation, family="gradients",
+        quoted="the summation of white noises is equivalent to a single stochastic term",
     ),
 )  # fmt: skip

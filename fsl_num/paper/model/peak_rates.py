@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import partial
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Final
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
@@ -18,52 +19,89 @@ from fsl_num.paper.model.formulas import SPECTRUM, TARGET, best, best_peak, risk
 from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.proof import equals, same_order
+from fsl_sym.order import Order
+from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.symbols import D
 
 PEAK_RATE = Symbol("eta_max", positive=True)
 AT_PEAK: Final = same_order(risk_at(D), best(D))
 """The final risk with a peak rate, and the least one."""
-PRINTED_PEAK, DERIVED_PEAK = equals(PEAK_RATE, 1 / (20 * D)), equals(PEAK_RATE, best_peak(D) / 20)
+PRINTED_PEAK: Final = equals(PEAK_RATE, 1 / (20 * D))
+TUNED: Final = AllOf((AT_PEAK, same_order(PEAK_RATE, best_peak(D))))
 DECAYING = ("exp-decay", "wsd")
 BUDGETS = tuple(10.0**k for k in (16, 28, 40, 52))
 FINAL = "E(D) is the final risk with the peak rate eta_max, E_opt(D) the data-optimal order"
+SEARCHED = 0.1
+"""Of the logarithm of a peak rate, to which the least risk is searched: over 83 units of log D no drift can be seen."""
 
 
-def derived_peak(schedule: str, sample: Sample, budget: float) -> float:
-    """0.05 times the order of the smallest data-optimal peak rate."""
-    order = optimal_allocation(schedule, "data").at(sample.s, sample.beta).quantities["peak_lr"].lower
-    assert order is not None
-    return float(PEAK * budget ** float(order.power) * math.log(budget) ** float(order.log_power))
-
-
-def printed_peak(schedule: str, sample: Sample, budget: float) -> float:
+def printed_peak(schedule: str, budget: float) -> float:
     """0.05 D^-1, as the appendix prints it for the decaying schedules."""
     return float(PEAK * budget ** -PRINTED_POWERS[schedule])
 
 
-def final_risks(rule: Any, sample: Sample) -> Mapping[str, list[Ray]]:
-    """The functional scaling law at the end of training as the budget grows, under ``rule`` for the peak rate."""
+def experiment(sample: Sample) -> Regression:
+    """The setting of the scaling experiment, with M infinite and the sample's exponents."""
     s, beta = sample.point
-    problem = Regression(Model(s=s, beta=beta, size=math.inf, noise=9.0))
-    scale = np.log(np.array(BUDGETS))
+    return Regression(Model(s=s, beta=beta, size=math.inf, noise=9.0))
+
+
+def final_risks(sample: Sample) -> Mapping[str, list[Ray]]:
+    """The functional scaling law at the end of training as the budget grows, at the printed peak rate."""
+    problem = experiment(sample)
+    return {
+        name: [_along(name, [functional_risk(problem, name, printed_peak(name, budget), budget) for budget in BUDGETS])]
+        for name in DECAYING
+    }
+
+
+@lru_cache(maxsize=64)
+def tuned(sample: Sample) -> Mapping[str, list[Ray]]:
+    """The least of it over peak rates up to 0.05, and the rate at which it is least."""
+    problem = experiment(sample)
     found = {}
     for name in DECAYING:
-        values = [functional_risk(problem, name, rule(name, sample, budget), budget) for budget in BUDGETS]
-        found[name] = [Ray(name, scale, {"D": scale}, np.log(values))]
+        risks, rates = [], []
+        for budget in BUDGETS:
+            best = minimize_scalar(
+                lambda log_rate, name=name, budget=budget: math.log(
+                    functional_risk(problem, name, math.exp(log_rate), budget)
+                ),
+                bounds=(-math.log(budget), math.log(PEAK)),
+                method="bounded",
+                options={"xatol": SEARCHED},
+            )
+            risks.append(math.exp(best.fun))
+            rates.append(math.exp(best.x))
+        found[name], found[f"{name}, peak rate"] = [_along(name, risks)], [_along(f"{name}, peak rate", rates)]
     return found
+
+
+def _along(name: str, values: Sequence[float]) -> Ray:
+    scale = np.log(np.array(BUDGETS))
+    return Ray(name, scale, {"D": scale}, np.log(values))
 
 
 def _final(exponents: Mapping[str, float], logs: Mapping[str, Array], log_power: float = 0.0) -> Array:
     return exponents["D"] * logs["D"] + log_power * np.log(logs["D"])
 
 
+def _order(order: Order) -> Equivalent:
+    return Equivalent(partial(_final, log_power=float(order.log_power)), {"D": float(order.power)})
+
+
 def _final_risks(sample: Sample) -> Joint:
-    parts = {}
+    return Joint(
+        {name: _order(optimal_allocation(name, "data").at(sample.s, sample.beta).excess_risk) for name in DECAYING}
+    )
+
+
+def _tuned(sample: Sample) -> Joint:
+    parts = dict(_final_risks(sample).parts)
     for name in DECAYING:
-        order = optimal_allocation(name, "data").at(sample.s, sample.beta).excess_risk
-        law = partial(_final, log_power=float(order.log_power))
-        parts[name] = Equivalent(law, {"D": float(order.power)})
+        order = optimal_allocation(name, "data").at(sample.s, sample.beta).quantities["peak_lr"].lower
+        assert order is not None
+        parts[f"{name}, peak rate"] = _order(order)
     return Joint(parts)
 
 
@@ -76,18 +114,20 @@ CLAIMS: tuple[Claim, ...] = (
         AT_PEAK,
         (SPECTRUM, TARGET, PRINTED_PEAK, FINAL, "M infinite", "sigma = 3, B = 1", "final rate 1/D of the peak",
          "D up to 1e52"),
-        partial(final_risks, printed_peak), _final_risks,
+        final_risks, _final_risks,
         corrected_by="appendix:experiment_details/peak-rate-derived", family="peak-rates",
+        quoted=r"and \( r = 1 \) for exponential decay",
     ),
     Claim(
         "appendix:experiment_details/peak-rate-derived", "appendix:experiment_details", 1429,
-        "the derived peak rates reach the law",
-        "With 0.05 times the derived order of the data-optimal peak rate (in the hard regime, where the experiment is, "
-        "the constant 0.05) the final risk follows the data-optimal law, with its logarithms.",
-        AT_PEAK,
-        (SPECTRUM, TARGET, DERIVED_PEAK, FINAL, "M infinite", "sigma = 3, B = 1", "final rate 1/D of the peak",
-         "D up to 1e52"),
-        partial(final_risks, derived_peak), _final_risks, family="peak-rates",
+        "the best peak rates have the derived order and reach the law",
+        "At the peak rate of at most 0.05 at which the functional is least, as a search finds it, the final risk "
+        "follows the data-optimal law with its logarithms, and that rate has the derived data-optimal order (0.05 "
+        "itself in the hard regime, where the experiment is).",
+        TUNED,
+        (SPECTRUM, TARGET, "eta_max minimises E(D) over rates of at most 0.05", FINAL, "M infinite", "sigma = 3, B = 1",
+         "final rate 1/D of the peak", "D up to 1e52"),
+        tuned, _tuned, family="peak-rates",
         role="corrected",
     ),
 )  # fmt: skip

@@ -113,6 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
             "phi for phi^2 in the noise": {"rate": 1.0}, "h missing": {"step": 0.0}, "b missing": {"batch": 0.0},
             "the sign of the drift": {"sign": 1.0}, "phi twice in the drift": {"sign": -PHI}}),
         derive=stochastic.physical_scheme_derivation, family="gradients",
+        quoted=r"this iteration is well approximated by the It\^{o}-type  SDE",
     ),
     Claim(
         "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
@@ -121,6 +122,7 @@ CLAIMS: tuple[Claim, ...] = (
         weight_moments,
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
         family="gradients",
+        quoted=r"\dd t + \varphi(\tau) \sqrt{\frac{h}{b(\tau)} \Sigma(\bar{\bv}_\tau)}",
     ),
     Claim(
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",
@@ -129,6 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         (*ANY,  "learning rates that fall, eight steps"), grid_risks,
         table(partial(scheme_formula, shift=1), EXACT, {}),
         corrected_by="sub:the_sde_modeling/grid-corrected", family="moments",
+        quoted=r"\{t_k=\sum_{j=0}^{k}\eta_j\}_{k\in\NN}",
     ),
     Claim(
         "sub:the_sde_modeling/grid-corrected", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time",

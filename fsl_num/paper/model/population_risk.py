@@ -91,6 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
             "without the factor 1/2": {"half": 1.0}, "sigma^2 for sigma^2/2": {"label": 1.0},
             "the Euclidean norm": {"power": 0.0}, "without the labels' noise": {"label": 0.0}}),
         derive=identities.risk_derivation, family="gradients",
+        quoted=r"\tfrac{1}{2}\|\bW^\top\bv-\btheta^*\|_{\bH}^2 + \tfrac{\sigma^2}{2}",
     ),
     Claim(
         "eqn: pop-risk-top-M", "eqn: pop-risk-top-M", 679, "the risk of the first M features",
@@ -101,5 +102,6 @@ CLAIMS: tuple[Claim, ...] = (
             "the features beyond M dropped": {"tail": 0.0}, "the index shifted": {"shift": 1},
             "lambda_j^2": {"power": 2.0}, "half of the rest": {"tail": 0.5}}),
         derive=identities.top_risk_derivation, family="gradients",
+        quoted=r"2\cE(\bv)=\sum_{j=1}^M \lambda_j (v_j-\theta^*_j)^2+\sum_{j=M+1}^N \lambda_j |\theta_j^*|^2",
     ),
 )  # fmt: skip

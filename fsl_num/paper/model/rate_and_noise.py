@@ -82,6 +82,7 @@ CLAIMS: tuple[Claim, ...] = (
             "sum gamma lambda_j/2 < 1": {"twice": 1e6, "total": 2e-6}, "1 for 2": {"twice": 1.0},
             "1/2 for 1": {"total": 0.5}}),
         family="spaces",
+        quoted="for some sufficiently small constant $C > 0$",
     ),
     Claim(
         "assump: task-difficulty", "assump: task-difficulty", 876, "constant noise and batch size",
@@ -94,5 +95,6 @@ CLAIMS: tuple[Claim, ...] = (
         ),
         (CAPACITY, SOURCE, "K and e are K_M and e_M", "phi(z) = B gamma(z) is the learning rate at T^-1(z)",
          at_least(sigma**2, 1), "h = 1"), _noise_integrals, family="spaces",
+        quoted=r"Assume constant label noise $\sigma^2 \gtrsim 1$ and batch size",
     ),
 )  # fmt: skip

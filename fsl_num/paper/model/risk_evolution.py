@@ -167,6 +167,7 @@ CLAIMS: tuple[Claim, ...] = (
             "HW'W for W'WH": {"swapped": True}, "A H A' for A'HA": {"inside": False}, "E for 2E": {"half": 0.5},
             "gamma/2": {"noise": 0.5}, "the sign of the noise": {"noise": -1.0}}),
         derive=stochastic.evolution_derivation, depends=("eq:sde_u",), family="moments",
+        quoted=r"2\EE[\cE_t] = \bu_0^\top \bA^\top_t",
     ),
     Claim(
         "pro:evolution-pro", "pro:evolution-pro", 1862, "the evolution of the risk with one c_tau, as printed",
@@ -177,6 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         (*ANY, EVOLUTION_LETTERS[0], "normal features, the first M", "gamma = 1/2 up to t = 0.02, 0 after it"),
         burst_constants,
         lambda sample: OneFunction(), corrected_by="pro:evolution-pro/corrected", family="moments",
+        quoted=r"\gamma_\tau(c_\tau \EE[\cE_\tau]+ \sigma^2) \dd \tau",
     ),
     Claim(
         "pro:evolution-pro/corrected", "pro:evolution-pro", 1862, "the evolution of the risk with c of both times",

@@ -114,6 +114,7 @@ CLAIMS: tuple[Claim, ...] = (
             "W not turned": {"projection": "turned"}, "Q for Q'": {"projection": "turned back"},
             "theta* not turned": {"aim": "turned back"}}),
         derive=identities.rotation_derivation, family="gradients",
+        quoted="SGD is invariant under orthogonal rotations of the feature space",
     ),
     Claim(
         "ass:diagonal/first-coordinates", "ass:diagonal", 296, "rotations with W kept, as printed",
@@ -121,5 +122,6 @@ CLAIMS: tuple[Claim, ...] = (
         "not: the first M coordinates of rotated features are other features.",
         FIRST_KEPT, (*ANY, "Q'Q = I"), partial(rotated_paths, kept=True),
         table(diagonal_paths, EXACT, {}), corrected_by="ass:diagonal", family="gradients",
+        quoted="the analysis under this assumption is equivalent to the general case up to rotation",
     ),
 )  # fmt: skip

@@ -114,12 +114,14 @@ CLAIMS: tuple[Claim, ...] = (
         table(coefficient_formula, EXACT, {
             "lambda_j^s": {"power": 1.0}, "theta_j itself": {"shift": -0.5}, "j^-1": {"index": 1.0}}),
         derive=kernel_spaces.coefficient_derivation, family="spaces",
+        quoted=r"\sum_{j=1}^N j^{-(s\beta+1)/2}\;\widehat{\phi}_j",
     ),
     Claim(
         "appendix_rkhs/coefficients", "appendix_rkhs", 1314, "the coefficients of the target, as the appendix prints",
         "f* = sum_j a_j phi^_j with a_j = j^(-1/2) lambda_j^s.",
         equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (CAPACITY, SOURCE), coefficients,
         table(partial(coefficient_formula, power=1.0), EXACT, {}), corrected_by="ass:source", family="spaces",
+        quoted=r"\sum_{j=1}^N j^{-1/2}\lambda_j^{\,s}\, \widehat{\phi}_j",
     ),
     Claim(
         "ass:source/only-the-target", "ass:source", 366, "alpha depends on the target alone, as printed",
@@ -130,6 +132,7 @@ CLAIMS: tuple[Claim, ...] = (
          "one function in two orders of one orthonormal system"),
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
         corrected_by="ass:source/one-order", family="spaces",
+        quoted="depends only on the target function itself and is independent of the model spectrum",
     ),
     Claim(
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
@@ -151,6 +154,7 @@ CLAIMS: tuple[Claim, ...] = (
         (CAPACITY, SOURCE, "J up to 1e299", "delta = s/3"),
         source_sums, _source_statement, derive=kernel_spaces.source_derivation, depends=("ass:source",),
         family="spaces",
+        quoted=r"There exists some $s>0$ such that $f^* \in \mathcal{H}_K^s$",
     ),
     Claim(
         "appendix_rkhs/source-sum", "appendix_rkhs", 1320, "the sum of the source condition, as printed",
@@ -159,5 +163,6 @@ CLAIMS: tuple[Claim, ...] = (
         (CAPACITY, SOURCE, "delta = s/3"),
         lambda sample: source_sums(sample)["terms"], table(partial(source_terms, printed=True), EXACT, {}),
         corrected_by="assump:source-kernel", family="spaces",
+        quoted=r"= \sum_{j=1}^N j^{-1-\beta(s-\delta)}",
     ),
 )  # fmt: skip

@@ -23,6 +23,7 @@ ATTAINED = 1e-5
 """How close to its bound an extreme must be found: the search stops where an alternation gains less than 1e-13, and
 gains are squares of what is left."""
 MUTATION = 0.05
+TREND_MUTATION = 0.5
 CONFIDENCE = 0.999
 
 
@@ -97,8 +98,8 @@ class Bracket(WithoutExponents):
 class Trend(WithoutExponents):
     """A quantity grows like M^power along a ray, judged by the least-squares slope over all of its model sizes.
 
-    For draws at small sizes, where a slope is known only to within ``allowance``: what is random in the medians and
-    what the finite sizes leave. The mutants are two allowances away.
+    For draws at small sizes, where a slope is known only to within ``allowance``: what is random in the values and
+    what the finite sizes leave. The mutants are :data:`TREND_MUTATION` away, whatever the allowance.
     """
 
     power: float
@@ -115,11 +116,12 @@ class Trend(WithoutExponents):
         return Judgement(excess <= 1, excess, constants, None, f"drift {slope:.2g} (allowed {self.allowance:g})")
 
     def mutants(self) -> Mapping[str, Trend]:
-        """The power moved by two allowances, the way that matters."""
+        """The power moved, the way that matters."""
         steps = {"both": (1, -1), "upper": (-1,), "lower": (1,)}[self.direction]
-        size = 2 * self.allowance
         return {
-            f"power {'+' if step > 0 else '-'} {size:g}": replace(self, power=self.power + step * size)
+            f"power {'+' if step > 0 else '-'} {TREND_MUTATION}": replace(
+                self, power=self.power + step * TREND_MUTATION
+            )
             for step in steps
         }
 

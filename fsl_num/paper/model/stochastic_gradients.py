@@ -125,6 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
             "the sign of the mean": {"sign": -1.0}, "the sign of epsilon": {"label": -1.0},
             "H^2 for H": {"power": 2.0}, "twice the mean": {"sign": 2.0}}),
         derive=identities.gradient_derivation, family="gradients",
+        quoted=r"\frac{\eta_k}{B_k}\sum_{\bz\in S_k}\nabla_{\bv}\ell(\bz,\bv_{k})",
     ),
     Claim(
         "eqn: sgd2", "eqn: sgd2", 412, "the gradient noise of a batch",
@@ -136,5 +137,6 @@ CLAIMS: tuple[Claim, ...] = (
             "Sigma without 1/B": {"power": 0.0}, "Sigma/B^2": {"power": 2.0},
             "the second moment of the gradient": {"second": True}}),
         derive=identities.minibatch_derivation, family="gradients",
+        quoted=r"\EE[\bxi_k\bxi_k^\top] = \frac{1}{B_k}\bSigma(\bv_{k})",
     ),
 )  # fmt: skip

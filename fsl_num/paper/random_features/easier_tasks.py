@@ -121,6 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
         _against_top, _easier, _easier_mutants,
         depends=("prop:volterra-random/forcing",), family="random-left", probability=LEFT_DRAWN,
         extra_points=EASIER,
+        quoted="the behaviors of random and top feature may diverge",
     ),
     Claim(
         "thm: fsl-random/floor", "thm: fsl-random", 628, "what random features never learn, sharply",

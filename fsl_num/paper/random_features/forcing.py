@@ -22,6 +22,10 @@ PILOT_RUNS = (200, 120, 120, 120)
 """So many that no failure in them shows a probability below exp(-0.03 M)."""
 RAYS: Mapping[str, float] = {"t = 1": 0.0, "t = (M/8)^beta": 1 / 8, "t = (M/2)^beta": 1 / 2, "t = (2M)^beta": 2.0}
 END = "t = infinity"
+AT_START = 0.1
+EARLY = {"t = 1": AT_START}
+"""Slopes allowed at t = 1, where the floor and the turned eigenvectors are terms of the relative order M^-(s beta) and
+1/M: at s = 1/2, beta = 3/2 they leave 0.085 from M = 32 to 128, and -0.06 at s = 2, beta = 3."""
 
 
 def times_of(beta: float, size: int) -> Array:

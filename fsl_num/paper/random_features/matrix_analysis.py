@@ -113,5 +113,6 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"identity": left_entries(sample), "inequality": least_surplus(sample)},
         split_statement, derive=derivations.matrix_analysis_derivation,
         family="random-identities",
+        quoted=r"(\mathbf{I} - \bH ^{\frac{1}{2}} \bW ^\top (\bW \bH \bW ^\top)^{-1} \bW \bH ^{\frac{1}{2}})",
     ),
 )  # fmt: skip

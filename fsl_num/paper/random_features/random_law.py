@@ -83,6 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         regimes=("edge", "hard"),
         depends=("lem: random_eigen/corrected", "prop:volterra-random/corrected"), family="random-risks",
         probability=formulas.RISKS, extra_points=STEEP,
+        quoted=r"For the random-$M$ case, the same FSL holds with probability at least $1 - \exp\{-\Omega(M)\}$",
     ),
     Claim(
         "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, s in (0, 1]",
@@ -94,6 +95,7 @@ CLAIMS: tuple[Claim, ...] = (
         laws.risks_to_one, partial(laws.printed_law, "functional"),
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
         probability=formulas.RISKS, extra_points=formulas.AT_ONE,
+        quoted=r"and $s\in(0,1]$",
     ),
     Claim(
         "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, every s > 0",

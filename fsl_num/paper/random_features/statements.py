@@ -1,13 +1,14 @@
 """Statements about quantities of random features, one value a draw: equivalence in M, rare failures, bounds by numbers.
 
 >>> OverDraws(lambda exponents, logs: exponents["M"] * logs["M"], {"M": -1.0}).mutants().keys()
-dict_keys(['M + 0.05', 'M - 0.05'])"""
+dict_keys(['M + 0.05', 'M - 0.05', 'times M^0.1', 'times M^-0.1', 'times M^0.3', 'times M^-0.3'])"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ ERRORS = 3.0
 MUTATION = 0.05
 COARSEST = 4
 """Multiple of a mutation that must be refused wherever the draws do not resolve the mutation itself."""
+SHIFTS = (0.1, 0.3)
+"""Powers of M by which every law is also made wrong as a whole: the same ones however much slope a claim allows."""
 QUANTILE = 0.1
 """A fifth of the draws of the pilot size leave its bounds: a tenth on either side."""
 
@@ -58,6 +61,10 @@ class DrawnRay:
         return tuple(found)
 
 
+def _times_power(law: Law, power: float, exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
+    return law(exponents, logs) + power * logs["M"]
+
+
 def slope(sizes: Sequence[int], ratios: Sequence[Array]) -> tuple[float, float]:
     """The least-squares slope of the mean ratios against log M, and its standard error from the spread of the draws."""
     x = np.log(np.array(sizes, dtype=np.float64))
@@ -74,7 +81,7 @@ class OverDraws:
 
     Judged by the slope of the mean log ratio over the last three quarters of the model sizes, within ``finite_size``
     (on the rays named in ``slack``, within that) and :data:`ERRORS` of its standard errors. ``wrong`` are other laws
-    that the check must refuse.
+    that the check must refuse, ``shifts`` the powers of M by which the whole law is made wrong.
     """
 
     law: Law
@@ -83,6 +90,7 @@ class OverDraws:
     wrong: Mapping[str, Law] = field(default_factory=dict)
     finite_size: float = FINITE_SIZE
     slack: Mapping[str, float] = field(default_factory=dict)
+    shifts: tuple[float, ...] = SHIFTS
 
     def judge(self, measured: Sequence[DrawnRay]) -> Judgement:
         """Constants over all draws, and the worst slope against what is allowed for it."""
@@ -129,11 +137,18 @@ class OverDraws:
         return f"the slope differs by {difference:.2g} at most, and the draws resolve {2 * allowed:.2g}"
 
     def mutants(self) -> Mapping[str, OverDraws]:
-        """Every exponent off by 0.05, the way that a bound does not allow; and the other laws."""
+        """Every exponent off by 0.05, the whole law off by powers of M, the way that a bound does not allow; and the
+        other laws."""
+        signs = self._signs()
         found = {
             f"{name} {'+' if sign > 0 else '-'} {MUTATION}": self._moved(name, sign * MUTATION)
             for name in self.exponents
-            for sign in self._signs(name)
+            for sign in signs
+        }
+        found |= {
+            f"times M^{sign * size:g}": replace(self, law=partial(_times_power, self.law, sign * size))
+            for size in self.shifts
+            for sign in signs
         }
         return found | {name: replace(self, law=law) for name, law in self.wrong.items()}
 
@@ -141,9 +156,9 @@ class OverDraws:
         """Every exponent moved by ``size``."""
         if kind != "power":
             return ()
-        return [self._moved(name, sign * size) for name in self.exponents for sign in self._signs(name)]
+        return [self._moved(name, sign * size) for name in self.exponents for sign in self._signs()]
 
-    def _signs(self, name: str) -> tuple[int, ...]:
+    def _signs(self) -> tuple[int, ...]:
         # exponents are powers of M or of 1/kappa, which grow with M: a larger one makes the law larger
         return {"both": (1, -1), "upper": (-1,), "lower": (1,)}[self.direction]
 

@@ -116,6 +116,7 @@ CLAIMS: tuple[Claim, ...] = (
         noise_traces, _traces,
         derive=derivations.trace_derivation, family="random-identities",
         probability="certain: an identity for every W",
+        quoted=r"e^{-2(t-\tau)\hlambda_j} \hlambda_j^2",
     ),
     Claim(
         "lem:spd_matrix_trace", "lem:spd_matrix_trace", 3856, "a trace grows with its matrix",
@@ -126,5 +127,6 @@ CLAIMS: tuple[Claim, ...] = (
          "4 x 4, six triples"),
         trace_gaps, _trace_gap,
         derive=derivations.trace_order_derivation, family="random-identities",
+        quoted=r"\le \tr(\sqrt{\mathbf{Q}}\mathbf{U}\sqrt{\mathbf{Q}})",
     ),
 )  # fmt: skip

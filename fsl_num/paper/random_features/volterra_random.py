@@ -35,8 +35,6 @@ PRINTED_VOLTERRA: Final = law(M ** (-s * beta), e(t), kernel(t - z), risk(z))
 VOLTERRA: Final = law(floor_value, leaky(t), kernel(t - z), risk(z))
 RECURSION: Final = law(0, bias(t), returned(t - z), risk(z))
 FORCING: Final = same_order(bias(t), floor_value + leaky(t))
-EARLY = {"t = 1": 0.1}
-"""At t = 1 the floor and the turned eigenvectors are terms of the relative order M^-(s beta) and 1/M."""
 
 
 def _history(*parts: str) -> Law:
@@ -62,7 +60,7 @@ def _left_law(sample: Sample, **options: Any) -> Joint:
     law = laws.corrected(sample, **options)
     return Joint(
         {
-            "equivalence": OverDraws(law, exponents, slack=EARLY),
+            "equivalence": OverDraws(law, exponents, slack=forcing.EARLY),
             "failures": RareFailures(laws.corrected(sample), exponents, RATE),
         }
     )
@@ -93,6 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
         corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.RISKS,
         extra_points=formulas.AT_ONE,
+        quoted=r"Suppose $0 < s \le 1$",
     ),
     Claim(
         "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
@@ -124,5 +123,6 @@ CLAIMS: tuple[Claim, ...] = (
         rays, _recursion,
         depends=("lem:trace_analysis_appendix",), family="random-risks",
         probability="certain: constants 1 and 2 for every W; tested for all draws of thm: fsl-random",
+        quoted=r"\EE[\cE_t] &\eqsim \bu_0^\top\bA_t^\top\bH\bA_t\bu_0",
     ),
 )  # fmt: skip

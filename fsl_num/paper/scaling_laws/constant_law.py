@@ -77,6 +77,7 @@ CLAIMS: tuple[Claim, ...] = (
         CONSTANT,
         (MODEL, equals(T, a * K), at_least(T, 1), NOISE, STABLE), constant_rays,
         derive=lambda: derivations("constant"), depends=("eqn: fsl-simplified",), family="constant",
+        quoted=r"\cE_K \eqsim M^{-s\beta} +(\eta K)^{-s} + \frac{\eta}{B}\sigma^{2}",
     ),
     Claim(
         "thm:const_lrs_law", "thm:const_lrs_law", 2995, "the law of a constant rate as restated, without eta K >~ 1",
@@ -86,5 +87,6 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, equals(T, a * K), NOISE, STABLE),
         lambda sample: [*constant_rays(sample), *short_rays(sample)],
         corrected_by="thm:chinchilla", family="constant",
+        quoted=r"\EE [\cR_K] - \frac{\sigma^2}{2} \eqsim \frac{1}{(\eta K)^s}",
     ),
 )  # fmt: skip

@@ -40,6 +40,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, at_least(T, 1), at_most(b, a), NOISE, STABLE), exponential_rays,
         derive=lambda: derivations("exp-decay"),
         depends=("eqn: fsl-simplified", "lemma: N-exp-decay", "exp-decay/I1", "exp-decay/I2"), family="geometric",
+        quoted=r"\cE_K \eqsim  M^{-s\beta} + T^{-s} + \sigma^2",
     ),
     Claim(
         "thm:geometric/restated", "thm:geometric", 3283, "the law of exponential decay as restated, without T >~ 1",
@@ -49,5 +50,6 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, at_most(b, a), NOISE, STABLE),
         lambda sample: [*exponential_rays(sample), *short_decay_rays(sample)],
         corrected_by="thm:geometric", family="geometric",
+        quoted=r"\cE_K \eqsim M^{-s\beta} + T^{-s} + \frac{\sigma^2}{B}",
     ),
 )  # fmt: skip

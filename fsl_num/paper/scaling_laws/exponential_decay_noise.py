@@ -140,6 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With b = a/K, T = a (K-1)/log K.",
         CLOCK, ("0 < b < a", less(tau, K), less(t, TOTAL)), clock, _clock,
         derive=_clock_derivations,
+        quoted=r"\frac{a}{\zeta} \left(1-e^{-\zeta \tau}\right)",
     ),
     Claim(
         "lemma: N-exp-decay", "lemma: N-exp-decay", 3125, "the noise integral of exponential decay in closed form",
@@ -148,6 +149,7 @@ CLAIMS: tuple[Claim, ...] = (
         (CAPACITY, "0 < b < a", "T > 0 (T >= 1 is not needed)", "M finite"),
         decay_noise, _noise, derive=lambda: exponential_decay_noise().derivation,
         depends=("exp-decay/intrinsic-time",),
+        quoted=r"\int_{0}^T \cK_M(T-t)\gamma(t)\dd t = b I_1 + (a-b) I_2",
     ),
     Claim(
         "lemma: N-exp-decay/third-line", "lemma: N-exp-decay", 3148, "the third line of the proof, as printed",

@@ -132,6 +132,7 @@ CLAIMS: tuple[Claim, ...] = (
         "I2 is of the order min{M, T^(1/beta)}/T for all M and T >= 1, on both sides of T = M^beta and at it.",
         same_order(i2_sum(), Min(M, T ** (1 / beta)) / T), (CAPACITY, at_least(M, 1), at_least(T, 1)),
         linear_rays, derive=i2_order,
+        quoted=r"I_2 \eqsim \frac{\min(M,\,T^{1/\beta})}{T}",
     ),
     Claim(
         "exp-decay/I2-sharp", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 with its next term",

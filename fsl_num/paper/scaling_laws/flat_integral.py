@@ -86,6 +86,7 @@ CLAIMS: tuple[Claim, ...] = (
         "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta).",
         AllOf((same_order(i1_sum(), 1), same_order(zeta(beta) / 2 - i1_sum(), T ** (1 / beta - 1) + M ** (1 - beta)))),
         (CAPACITY, "T and M tend to infinity"), flat_rays, _flat, derive=lambda: i1_finite().derivation,
+        quoted=r"I_1 = C_\beta + o_{T,M}(1)",
     ),
     Claim(
         "exp-decay/I1-sharp", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 with its next term",

@@ -93,5 +93,6 @@ CLAIMS: tuple[Claim, ...] = (
          "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t", "t >= 1", NOISE, STABLE),
         tied_rays,
         depends=("approximation-error",), family="loss",
+        quoted=r"\eqsim M^{-s\beta} + e_M(t) + \frac{\sigma^2}{B}\int_0^t \cK_M(t-r)\varphi(T^{-1}(r))\dd r",
     ),
 )  # fmt: skip

@@ -48,5 +48,6 @@ CLAIMS: tuple[Claim, ...] = (
         mutants=lambda sample: {"T_1 + T_2 for T_2 in the noise": order_statement(decay_law(T), sample)},
         derive=lambda: derivations("wsd"),
         depends=("eqn: fsl-simplified", "lem: wsd-stable-noise", "thm:geometric"), family="wsd",
+        quoted=r"\cE_K \eqsim M^{-s\beta} + (T_1+T_2)^{-s} + \sigma^2",
     ),
 )  # fmt: skip

@@ -1,0 +1,94 @@
+"""ass:capacity and ass:source up to constants: eigenvalues c_j j^-beta and targets d_j j^-1 lambda_j^(s-1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from sympy import Function, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Joint, Ray
+from fsl_num.validation import Array
+from fsl_sym.proof import AllOf, at_least, same_order
+from fsl_sym.symbols import M, beta, s, t
+
+CONSTANTS: Final[Mapping[str, Callable[[Array, np.random.Generator], Array]]] = {
+    "alternating": lambda j, generator: 2.0 ** (1.0 - 2.0 * (j % 2.0)),
+    "log-periodic": lambda j, generator: 2.0 ** np.cos(math.pi * np.log2(j)),
+    "in dyadic blocks": lambda j, generator: 2.0 ** (1.0 - 2.0 * (np.floor(np.log2(j)) % 2.0)),
+    "random": lambda j, generator: 2.0 ** generator.uniform(-1.0, 1.0, j.size),
+}
+"""c_j and d_j between 1/2 and 2; the period of the second and third is 4, and rays take whole periods."""
+FEATURES = 16
+"""N/M, so that the tail beyond M holds two periods."""
+LARGEST = 4**8
+_signal, _kernel, _tail = Function("e", positive=True), Function("K", positive=True), Symbol("delta_M", positive=True)
+_noise = Function("N", positive=True)
+POWERS: Final = {
+    "signal": same_order(_signal(t), t**-s),
+    "kernel": same_order(_kernel(t), t ** (1 / beta - 2)),
+    "noise of a falling rate": same_order(_noise(t), t ** (1 / beta - 1)),
+    "approximation error": same_order(_tail, M ** (-s * beta)),
+}
+FREE = (
+    "lambda_j = c_j j^-beta, theta_j^2 = d_j j^-1 lambda_j^(s-1), c_j and d_j in [1/2, 2]: alternating, log-periodic, "
+    "constant in dyadic blocks, and random",
+    "N = 16 M",
+    "N(t) is the noise of a rate that falls linearly in intrinsic time, from 1 to 0 at t",
+)
+
+
+@lru_cache(maxsize=16)
+def features(name: str, s: float, beta: float, size: int, seed: int) -> tuple[Array, Array]:
+    """lambda_j and lambda_j theta_j^2 of ``size`` features, whose constants are of one kind."""
+    generator = np.random.default_rng([seed, 41])
+    index = np.arange(1.0, size + 1.0)
+    eigenvalues = CONSTANTS[name](index, generator) * index**-beta
+    return eigenvalues, CONSTANTS[name](index, generator) / index * eigenvalues**s
+
+
+@lru_cache(maxsize=64)
+def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
+    """e_M(t), K_M(t) and the noise of a falling rate along t up to (M/256)^beta for M = 4^10, and delta_M along M."""
+    s, beta = sample.point
+    found: dict[str, list[Ray]] = {name: [] for name in POWERS}
+    for name in CONSTANTS:
+        eigenvalues, energies = features(name, s, beta, FEATURES * LARGEST, sample.seed)
+        log_t = beta * math.log(4.0) * np.arange(0.0, 7.0)
+        left = [np.exp(-2.0 * math.exp(each) * eigenvalues) for each in log_t]
+        values = {
+            "signal": [each @ energies for each in left],
+            "kernel": [each @ eigenvalues**2 for each in left],
+            # int K(t - z) (1 - z/t) dz over [0, t], mode by mode
+            "noise of a falling rate": [
+                float((-np.expm1(-2.0 * time * eigenvalues) / (4.0 * time) - 0.5 * eigenvalues * each).sum())
+                for time, each in zip(np.exp(log_t), left, strict=True)
+            ],
+        }
+        for key, measured in values.items():
+            found[key].append(Ray(name, log_t, {"t": log_t}, np.log(np.array(measured))))
+        log_size = math.log(4.0) * np.arange(1.0, 9.0)
+        tails = [float(energies[round(math.exp(each)) : FEATURES * round(math.exp(each))].sum()) for each in log_size]
+        found["approximation error"].append(Ray(name, log_size, {"M": log_size}, np.log(tails)))
+    return found
+
+
+def _powers(sample: Sample) -> Joint:
+    return Joint({name: order_statement(formula, sample) for name, formula in POWERS.items()})
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "ass:capacity/powers-up-to-constants", "ass:capacity", 318, "the parts of the laws for spectra up to constants",
+        "For eigenvalues and targets that are powers only up to factors between 1/2 and 2 the signal, the kernel, the "
+        "noise of a falling rate and the approximation error have the same orders, of which the laws are made. Their "
+        "constants need not converge any more: they may go on oscillating with the logarithm of t or M.",
+        AllOf(tuple(POWERS.values())), (*FREE, at_least(t, 1), "t up to (M/256)^beta, in whole periods"),
+        power_rays, _powers, role="own",
+    ),
+)  # fmt: skip

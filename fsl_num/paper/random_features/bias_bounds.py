@@ -1,0 +1,114 @@
+"""lem:bias_upper_bound, lem:bias_lower_bound, thm:const_lrs_law: what random features leave where no noise is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from sympy import Rational
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Direction, Statement
+from fsl_num.paper.random_features import forcing
+from fsl_num.paper.random_features.formulas import AT_ONE, ENDPOINT, RANDOM, SPECTRUM, TARGET, bias, e
+from fsl_num.paper.random_features.laws import endpoint, total
+from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
+from fsl_sym.proof import AllOf, at_most, less, order_at_most, same_order
+from fsl_sym.symbols import M, beta, s, t
+
+_floor = M ** (-s * beta)
+BIAS_ABOVE: Final = order_at_most(bias(t), _floor + e(t))
+BIAS_BELOW: Final = AllOf((order_at_most(_floor, bias(t)), order_at_most(e(t), bias(t))))
+LETTERS = "b(t) is u_0'A_t'HA_t u_0, e(t) is e^_M(t) with the eigenvalues of W H W'"
+TIMES = "t = 1, (M/8)^beta, (M/2)^beta, (2M)^beta and infinity"
+BIASES_DRAWN = (
+    "with probability at least 1 - exp(-Omega(M)) over W; measured are means of logarithms over the signs of the "
+    f"target for 120, 100, 80, 48 draws of W at M = 16, 32, 64, 128, at {TIMES}; the slope in log M may be "
+    f"{FINITE_SIZE:g}, or {forcing.AT_START:g} at t = 1, and {ERRORS:g} of its standard errors the wrong way"
+)
+BELOW_ONE = {"hard": ((Rational(2, 3), Rational(6)),)}
+
+
+def _law(source: float, capacity: float, direction: Direction, **wrong: Law) -> OverDraws:
+    """M^(-s beta) + e(t), or the larger of the two: of one order. For s > 1 a larger floor is true as well."""
+    floor, power = "floor M^(-s beta)", -source * capacity
+
+    def law(exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
+        return total(exponents.get(floor, power) * logs["M"], logs["signal"])
+
+    return OverDraws(law, {floor: power} if source <= 1.0 else {}, direction, wrong, slack=forcing.EARLY)
+
+
+def _without_logarithm(law: Law, exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
+    return law(exponents, logs) - np.log(logs["M"])
+
+
+def _above(sample: Sample) -> OverDraws:
+    """From above; a bound smaller by log M is refused."""
+    stated = _law(endpoint(sample), sample.point[1], "upper")
+    return replace(stated, wrong={"over log M": partial(_without_logarithm, stated.law)})
+
+
+def _below(sample: Sample) -> OverDraws:
+    return _law(*sample.point, "lower")
+
+
+def _below_mutants(sample: Sample) -> dict[str, Statement]:
+    """That it is of that order is true for s < 1 (lem:bias_upper_bound) and false beyond."""
+    return {"of that order": replace(_below(sample), direction="both")} if sample.point[0] > 1.0 else {}
+
+
+def _restated(sample: Sample) -> OverDraws:
+    return _law(*sample.point, "both")
+
+
+def _left_to_one(sample: Sample) -> list[DrawnRay]:
+    return forcing.rays(sample, s=endpoint(sample))
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above, s in (0, 1]",
+        "u_0'A_t'H A_t u_0 <= C (M^-(s beta) + e^_M(t)) at every t for 0 < s <= 1. It fails at s = 1, where what is "
+        "left at the end is M^-beta log M.",
+        BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, at_most(s, 1), ENDPOINT, *RANDOM),
+        _left_to_one, _above, corrected_by="lem:bias_upper_bound/corrected",
+        depends=("lem: random_eigen/corrected",), family="random-left",
+        probability=BIASES_DRAWN, extra_points=AT_ONE,
+        quoted=r"for $0 < s\le 1$ we have",
+    ),
+    Claim(
+        "lem:bias_upper_bound/corrected", "lem:bias_upper_bound", 2587, "what random features leave, from above, s < 1",
+        "u_0'A_t'H A_t u_0 <= C (M^-(s beta) + e^_M(t)) at every t for s < 1; for every s with F + e~(t) for the "
+        "right side (prop:volterra-random/forcing).",
+        BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, less(s, 1), *RANDOM),
+        forcing.rays, _above, regimes=("edge", "hard"), role="corrected",
+        depends=("lem: random_eigen/corrected",), family="random-left",
+        probability=BIASES_DRAWN, extra_points=BELOW_ONE,
+    ),
+    Claim(
+        "lem:bias_lower_bound", "lem:bias_lower_bound", 2663, "what random features leave, from below",
+        "u_0'A_t'H A_t u_0 >= c max{M^-(s beta), e^_M(t)} at every t and for every s > 0. The paper's argument does "
+        "not show it.",
+        BIAS_BELOW, (SPECTRUM, TARGET, LETTERS, *RANDOM),
+        forcing.rays, _below, _below_mutants,
+        depends=("lem: random_eigen/corrected",), family="random-left",
+        probability=BIASES_DRAWN, extra_points={"easy": ((Rational(6, 5), Rational(5)), (Rational(2), Rational(3)))},
+        quoted=r"\bA_t \bu_0 \gtrsim \max\{\widehat{e}_M(t)",
+    ),
+    Claim(
+        "thm:const_lrs_law/random-features", "thm:const_lrs_law", 2997, "the restated laws, with random features",
+        "As restated, the laws of constant rates and of exponential decay hold for the random projection as well, for "
+        "every s: without noise what is left is of the order of M^-(s beta) + e^_M(t). For s > 1 it is M^-beta at the "
+        "end, M^-beta log M at s = 1.",
+        same_order(bias(t), _floor + e(t)), (SPECTRUM, TARGET, LETTERS, "every s > 0", "B so large that the noise "
+         "does not count", *RANDOM),
+        forcing.rays, _restated, corrected_by="prop:volterra-random/forcing",
+        depends=("lem: random_eigen/corrected",), family="random-left",
+        probability=BIASES_DRAWN, extra_points={"easy": ((Rational(3, 2), Rational(2)),)},
+        quoted="or for the random case with probability at least",
+    ),
+)  # fmt: skip
