@@ -205,7 +205,9 @@ def step_rates(given: Any, *, peak: Any = None, steps: Any = None, **parameters:
     plan = as_schedule(given, peak=peak, steps=steps, **parameters)
     if isinstance(plan, Discrete):
         return np.array(plan.rates)
-    count = int(whole_size("steps", plan.steps, infinite=False))
+    nearest = float(round(plan.steps))  # parts that were put together add up to the whole with rounding
+    together = nearest if abs(nearest - plan.steps) <= 1e-13 * nearest else plan.steps
+    count = int(whole_size("steps", together, infinite=False))
     affordable("steps", count, BYTES_OF_A_STEP, "take fewer steps, with a larger learning rate in each")
     return np.asarray(plan.learning_rate(np.arange(count, dtype=np.float64)))
 

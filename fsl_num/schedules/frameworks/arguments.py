@@ -118,8 +118,9 @@ def matches(framework: Framework, rates: Array, peak: float) -> Iterator[Match]:
     landmarks = _Landmarks.of(rates / peak)
     found = []
     for name, scheduler in framework.schedulers.items():
-        if not scheduler.roles and scheduler.arguments:
-            continue  # nothing to be guessed from rates
+        given = {*scheduler.roles, *scheduler.choices, *scheduler.fixed}
+        if any(each.default is each.empty and key not in given for key, each in scheduler.arguments.items()):
+            continue  # it needs what rates do not tell
         closest: Match | None = None
         for arguments in _candidates(framework, scheduler, landmarks, peak):
             match = _compared(framework, name, arguments, landmarks.shares, peak, closest)
@@ -155,9 +156,7 @@ def _candidates(
         except (ValueError, ZeroDivisionError):
             continue
         floor = (float(landmarks.shares[-1]) - fallen) / (1.0 - fallen) if fallen < 1.0 else 0.0
-        if -_CLOSE <= floor <= 1.0:
-            floor = tidy(floor * unit) if floor > _CLOSE else 0.0
-            yield {**arguments, name: min(floor, unit)}
+        yield {**arguments, name: min(tidy(floor * unit), unit) if floor > _CLOSE else 0.0}
 
 
 def _compared(
