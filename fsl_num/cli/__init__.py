@@ -57,6 +57,7 @@ COMMANDS: Final = MappingProxyType(
         "predict": ("fit", "predict the loss of a schedule from a saved fit"),
         "forecast": ("forecast", "where a run under way ends, and what decaying now would give"),
         "compare": ("fit", "compare laws: fit some runs, predict others"),
+        "schedule": ("schedule", "show a schedule step by step, or write it for a training framework"),
     }
 )
 """Name of a command -> its module, and what it does."""
@@ -77,6 +78,7 @@ COMMAND_EXAMPLES: Final = MappingProxyType(
         "predict": "--fit fit.json --schedule wsd --peak-lr 0.003 --steps 16000 --warmup 200",
         "forecast": "run.csv --warmup 200 --to 16000 --target 2.5",
         "compare": "run.csv --predict other.csv --laws fsl multi-power",
+        "schedule": "cosine --peak-lr 0.003 --steps 16000 --warmup 200 --export transformers",
     }
 )
 """Name of a command -> what to type behind it, as its help shows."""

@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
 def run_fit(arguments: Arguments) -> int:
     """Check, read, fit, predict, print, write."""
-    from fsl_num.schedules import SCHEDULES
+    from fsl_num.schedules import is_name
 
-    named = [name for name in arguments.predict if name in SCHEDULES]
-    files = [name for name in arguments.predict if name not in SCHEDULES]
+    with refused():
+        named = [name for name in arguments.predict if is_name(name)]
+    files = [name for name in arguments.predict if name not in named]
     inputs = {"TRAIN": files_of(arguments.train), "--predict": files_of(files)}
     outputs = Outputs({"--save": arguments.save, "--plot": arguments.plot}, inputs=inputs, json=arguments.json)
     level = level_of(arguments)
@@ -177,7 +178,8 @@ def _plan(arguments: Arguments) -> Plan:
     import numpy as np
 
     from fsl_num.curves.plan import Plan
-    from fsl_num.schedules import step_rates
+    from fsl_num.curves.rates import warmup_in
+    from fsl_num.schedules import parameters_of, step_rates
 
     warmup = arguments.warmup or 0
     refuse_two_rates(arguments)
@@ -192,6 +194,8 @@ def _plan(arguments: Arguments) -> Plan:
             raise InputError(f"--warmup {warmup} leaves none of the {arguments.steps} steps to the schedule")
         rates = step_rates(arguments.schedule, **named_parameters(arguments))
         name = arguments.schedule
+        if not parameters_of(name):  # a framework's own name says its warmup
+            warmup = warmup_in(rates)
     count = rates.size
     every = arguments.record or max(1, math.ceil(count / 200))
     if every > count:

@@ -74,6 +74,17 @@ def spelling(name: str) -> str | None:
     return known.get(bare(name))
 
 
+def is_name(text: str) -> bool:
+    """Whether a text names a schedule: one of the catalogue, or the scheduler of a framework.
+
+    Raises ValueError where it names a framework, but no scheduler of it.
+
+    >>> is_name("cosine"), is_name("hf:linear(num_warmup_steps=9)"), is_name("cosine.csv")
+    (True, True, False)
+    """
+    return text in SCHEDULES or called(text) is not None
+
+
 def parameters_of(name: str) -> tuple[str, ...]:
     """Return what the schedule called ``name`` takes besides peak and steps; raise ValueError for an unknown name.
 

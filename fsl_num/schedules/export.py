@@ -20,6 +20,8 @@ from fsl_num.validation import Array
 FUNCTIONS: Final = {"torch": "math", "optax": "jnp"}
 """Frameworks that take a function of the step, and what it is written for."""
 
+_NEAR: Final = 0.1  # of the peak: a scheduler that far off may be meant
+
 EXPORTS: Final = tuple(FRAMEWORKS)
 """The frameworks that :func:`export` writes for."""
 
@@ -120,12 +122,12 @@ def _plan(schedule: Any, rates: Array, **parameters: Any) -> Schedule:
 
 def _refusal(framework: str, closest: Match | None) -> str:
     said = f"{framework} has no scheduler with these rates"
+    instead = ""
     if closest is not None and np.isfinite(closest.off):
         name = written(framework, closest.name, closest.arguments)
         said += (
             f": the closest, {name}, is off by up to {closest.off:.2g} of the peak (update {closest.step}), where"
-            f" {EXACT:g} is asked for. Train with that one instead, giving this name for the schedule, or export to"
+            f" {EXACT:g} is asked for"
         )
-    else:
-        said += ": export to"
-    return f"{said} torch (a function for LambdaLR) or optax, which take every schedule"
+        instead = ", or name that one for the schedule and train with it" if closest.off <= _NEAR else ""
+    return f"{said}; export to torch (a function for LambdaLR) or optax, which take every schedule{instead}"

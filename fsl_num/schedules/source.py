@@ -14,6 +14,7 @@ from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.cosine import Cosine
 from fsl_num.schedules.discrete import running_sums
 from fsl_num.schedules.exponential import ExponentialDecay
+from fsl_num.schedules.frameworks.arguments import tidy
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.phases import Backwards, Part, Phased
 from fsl_num.schedules.power import PowerDecay
@@ -151,7 +152,7 @@ def source(plan: Schedule, rates: Array, library: str = "math", title: str = "")
     >>> [space["learning_rate"](step) for step in range(5)], space["multiplier"](1)
     ([0.5, 0.375, 0.25, 0.125, 0.125], 0.75)
     """
-    peak, steps = float(rates.max()), rates.size
+    peak, steps = tidy(float(rates.max())), rates.size
     pieces = closed_form(plan, library) if steps > 1 else [(0, number(peak))]
     imports, tables = ["import math" if library == "math" else "import jax.numpy as jnp"], ""
     if pieces is None:
@@ -169,7 +170,8 @@ def source(plan: Schedule, rates: Array, library: str = "math", title: str = "")
         where = ", ".join(f"step < {end}" for end in ends)
         what = "".join(f"        {text},\n" for _, text in pieces[:-1])
         last = pieces[-1][1]
-        body = f"    return jnp.select(\n        [{where}],\n        [\n{_indented(what)}        ],\n        {last},\n    )"
+        chosen = f"\n        [{where}],\n        [\n{_indented(what)}        ],\n        {last},\n    "
+        body = f"    return jnp.select({chosen})"
         body = body if ends else f"    return {last} + 0.0 * step"
     clip = "min(max(step, 0), STEPS - 1)" if library == "math" else "jnp.clip(step, 0, STEPS - 1)"
     head = _HEAD.format(

@@ -1,4 +1,4 @@
-"""Exports of schedules: equal at every step, or refused; what is written gives the same rates when it is run or read."""
+"""Exports of schedules: equal at every step, or refused; what is written gives the same rates, run or read."""
 
 import math
 import tomllib

@@ -261,7 +261,7 @@ def test_a_name_of_a_framework_is_taken_wherever_a_schedule_is_named():
         ("hf:linear(num_warmup_steps=[x for x in (1,)])", "no number and no text"),
         ("hf:linear(num_warmup_steps=)", "cannot be read"),
         ("hf:warmup_stable_decay(num_warmup_steps=6, num_decay_steps=6)", "within the 6 steps of the warmup"),
-        ("hf:warmup_stable_decay(num_warmup_steps=1, num_decay_steps=2, decay_type='sqrt')", "there is no decay 'sqrt'"),
+        ("hf:warmup_stable_decay(num_warmup_steps=1, num_decay_steps=2, decay_type='sqrt')", "no decay 'sqrt'"),
         ("hf:cosine_with_min_lr(num_warmup_steps=1, min_lr=5)", "between 0 and the peak"),
         ("olmo:WSD(warmup=2, decay=2)", "exactly one of decay and decay_fraction"),
         ("torch:SequentialLR(schedulers=[LinearLR()], milestones=[2])", "one scheduler more than milestones"),
@@ -294,7 +294,9 @@ def test_each_scheduler_has_roles_only_for_arguments_that_it_has():
     for framework in FRAMEWORKS.values():
         for name, scheduler in framework.schedulers.items():
             assert isinstance(scheduler, Scheduler)
-            assert set(scheduler.roles) | set(scheduler.choices) | set(scheduler.fixed) <= set(scheduler.arguments), name
+            assert set(scheduler.roles) | set(scheduler.choices) | set(scheduler.fixed) <= set(scheduler.arguments), (
+                name
+            )
 
 
 def test_a_decay_runs_from_all_to_nothing():

@@ -40,7 +40,13 @@ ODD_NUMBERS = [
 ]
 COUNTS = ["1", "2", "3", "10", "16", "100", "1000"]
 ODD_COUNTS = ["0", "-1", "1.5", "1e3", "10000000000", "99999999999999999", "999999999999999999999", "", "one", "１"]
-SCHEDULES = list(schedules.SCHEDULES)
+SCHEDULES = [
+    *schedules.SCHEDULES,
+    "hf:warmup_stable_decay(num_warmup_steps=2, num_decay_steps=3)",
+    "torch:CosineAnnealingLR(T_max=9)",
+    "olmo:WSD(warmup=1)",
+    "megatron:WSD(",
+]
 NAMES = ["", "-", "nope", "WSD", "wsd-like", "\x1b[31m", "a b", "$x$", "..", "/", "thm: wsd"]
 FILES = [
     "run.csv",
@@ -93,6 +99,7 @@ OUTPUTS = [
 LOGS = ["run.csv", "_run.csv", "$run$.csv", "gz.csv.gz", "records.jsonl"]
 PLAIN_OUTPUTS = {
     "--csv": ["out.csv", "/dev/null", "-"],
+    "--out": ["out.py", "-"],
     "--report": ["out.json", "-"],
     "--html": ["out.html"],
     "--save": ["out.json", "-"],
@@ -301,9 +308,31 @@ def anything(draw):
     return ["list"] if "figure" in words and "ladder" in words else words
 
 
+def show_schedule(draw):
+    words = schedule(draw)
+    named = words[1] if draw.random() < 0.8 else pick(draw, FILES, NAMES)
+    words = ["schedule", "--", named] if draw.random() < 0.1 else ["schedule", named, *words[2:]]
+    frameworks = ["torch", "optax", "transformers", "megatron", "torchtitan", "olmo", "nanotron", "maxtext"]
+    words += maybe(draw, 0.5, "--export", pick(draw, frameworks, NAMES))
+    return words + maybe(draw, 0.3, "--json") + outputs(draw, "--csv", "--plot", "--out")
+
+
 COMMANDS = {
     each.__name__: each
-    for each in (solve, simulate, fit, compare, predict, forecast, exponents, errata, show, verify, anything)
+    for each in (
+        solve,
+        simulate,
+        fit,
+        compare,
+        predict,
+        forecast,
+        show_schedule,
+        exponents,
+        errata,
+        show,
+        verify,
+        anything,
+    )
 }
 """Name -> what draws a command line of it. What takes minutes whatever is typed (figures, all claims) is left out."""
 

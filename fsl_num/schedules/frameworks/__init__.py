@@ -19,8 +19,8 @@ import numpy as np
 from fsl_num.schedules.frameworks.base import Framework, Scheduler
 from fsl_num.schedules.frameworks.maxtext import MAXTEXT
 from fsl_num.schedules.frameworks.megatron import MEGATRON
-from fsl_num.schedules.frameworks.nanotron import NANOTRON
 from fsl_num.schedules.frameworks.names import Call, read, written
+from fsl_num.schedules.frameworks.nanotron import NANOTRON
 from fsl_num.schedules.frameworks.olmo import OLMO
 from fsl_num.schedules.frameworks.optax import OPTAX
 from fsl_num.schedules.frameworks.torch import TORCH
@@ -42,9 +42,7 @@ FRAMEWORKS: Final[Mapping[str, Framework]] = MappingProxyType(
 )
 """Name -> framework."""
 
-_PREFIXES: Final = {
-    spelled: name for name, framework in FRAMEWORKS.items() for spelled in (name, *framework.aliases)
-}
+_PREFIXES: Final = {spelled: name for name, framework in FRAMEWORKS.items() for spelled in (name, *framework.aliases)}
 
 __all__ = ["FRAMEWORKS", "Call", "Framework", "Scheduler", "called", "from_framework", "read", "written"]
 

@@ -63,7 +63,7 @@ class _Landmarks:
         starts = sorted({self.last, self.last + 1, max(self.last - 1, 0), self.first})
         ends = {size - 1, size, size + 1, self.end, self.end + 1}
         decays = sorted({end - start for end in ends for start in starts if 0 < end - start <= size})
-        return {
+        known: dict[str, list[Any]] = {
             "warmup": warmups,
             "start": starts,
             "decay": [*decays, 0],
@@ -71,7 +71,8 @@ class _Landmarks:
             "decay share": [value for count in decays for value in _shares(count, size)],
             "power": [1.0, 2.0, 0.5, *self._power()],
             "timescale": self._timescale(),
-        }.get(role, [])
+        }
+        return known.get(role, [])
 
     def _power(self) -> list[float]:
         """The power of a decay to 0 at the end of the steps."""
@@ -146,7 +147,7 @@ def _candidates(
     size = landmarks.shares.size
     last = np.array([size - 1.0]) + framework.first_step
     for values in product(*tried):
-        arguments = dict(zip([*names, *scheduler.choices], values, strict=True)) | scheduler.fixed
+        arguments = dict(zip([*names, *scheduler.choices], values, strict=True)) | dict(scheduler.fixed)
         if not floors:
             yield arguments
             continue
@@ -168,7 +169,7 @@ def _compared(
     scheduler = framework.schedulers[name]
     for steps in (some, np.arange(size)):
         try:
-            found = scheduler.shares(steps + float(framework.first_step), size, peak, arguments)
+            found = scheduler.shares((steps + framework.first_step).astype(np.float64), size, peak, arguments)
         except (ValueError, ZeroDivisionError):
             return None
         apart = np.nan_to_num(np.abs(found - shares[steps]), nan=np.inf)

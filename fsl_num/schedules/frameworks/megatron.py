@@ -86,9 +86,7 @@ MEGATRON = Framework(
         "constant": Scheduler(_constant, {"lr_warmup_iters": "warmup"}),
         "linear": Scheduler(_annealed("linear"), _ROLES),
         "cosine": Scheduler(_annealed("cosine"), _ROLES),
-        "WSD": Scheduler(
-            _wsd, {**_ROLES, "lr_wsd_decay_iters": "decay"}, {"lr_wsd_decay_style": tuple(_WSD_DECAYS)}
-        ),
+        "WSD": Scheduler(_wsd, {**_ROLES, "lr_wsd_decay_iters": "decay"}, {"lr_wsd_decay_style": tuple(_WSD_DECAYS)}),
         "inverse-square-root": Scheduler(_inverse, _ROLES),
     },
     _write,

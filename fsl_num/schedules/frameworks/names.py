@@ -42,7 +42,9 @@ def read(text: str) -> Call:
     try:
         parsed = ast.parse("f" + (match[2] or "()"), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{text[:80]!r} cannot be read: {getattr(error, 'msg', error)}; write it {_EXAMPLE}") from error
+        raise ValueError(
+            f"{text[:80]!r} cannot be read: {getattr(error, 'msg', error)}; write it {_EXAMPLE}"
+        ) from error
     if not isinstance(parsed, ast.Call) or not isinstance(parsed.func, ast.Name):
         raise ValueError(f"{text[:80]!r} is more than one call; write it {_EXAMPLE}")
     return Call(match[1], _arguments(parsed, text))

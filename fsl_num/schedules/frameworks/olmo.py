@@ -101,7 +101,9 @@ def _power(
     last, low = _steps_of("decay", decay, decay_fraction, steps), share_of(decay_min_lr, peak)
     slow = (np.minimum(k, steps - last) / first) ** b
     left = np.minimum((steps - k) / max(last, 1), 1.0)
-    return np.where(k <= first, _rise(k, first, warmup_min_lr, peak), np.where(k < steps - last, slow, low + (slow - low) * left))
+    return np.where(
+        k <= first, _rise(k, first, warmup_min_lr, peak), np.where(k < steps - last, slow, low + (slow - low) * left)
+    )
 
 
 def _periods(

@@ -36,7 +36,14 @@ def _warmup_cosine(
 
 
 def _polynomial(
-    k: Array, steps: int, peak: float, *, end_value: float, power: float, transition_steps: int, transition_begin: int = 0
+    k: Array,
+    steps: int,
+    peak: float,
+    *,
+    end_value: float,
+    power: float,
+    transition_steps: int,
+    transition_begin: int = 0,
 ) -> Array:
     low = share_of(end_value, peak)
     left = 1.0 - np.clip(k - transition_begin, 0.0, transition_steps) / transition_steps

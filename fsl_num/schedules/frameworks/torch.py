@@ -81,7 +81,7 @@ def _one_cycle(
     part = (k - low) / (high - low)
     left = 1.0 - part if anneal_strategy == "linear" else 0.5 * (1.0 + np.cos(np.pi * part))
     begin, end = np.array(values)[at - 1], np.array(values)[at]
-    return end + (begin - end) * left
+    return np.asarray(end + (begin - end) * left)
 
 
 def _sequential(k: Array, steps: int, peak: float, *, schedulers: Sequence[Nested], milestones: Sequence[int]) -> Array:
@@ -92,7 +92,7 @@ def _sequential(k: Array, steps: int, peak: float, *, schedulers: Sequence[Neste
         )
     at = np.searchsorted(milestones, k, side="right")
     found = [each(k - begin) for each, begin in zip(schedulers, [0, *milestones], strict=True)]
-    return np.choose(at, found)
+    return np.asarray(np.choose(at, found))
 
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:

@@ -33,7 +33,9 @@ def _formula(
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:
     lines = [f"{key} = {_toml(value)}" for key, value in arguments.items() if value is not None]
-    return "\n".join(["[optimizer]", f"lr = {peak!r}", "", "[training]", f"steps = {steps}", "", f"[{name}]", *lines, ""])
+    return "\n".join(
+        ["[optimizer]", f"lr = {peak!r}", "", "[training]", f"steps = {steps}", "", f"[{name}]", *lines, ""]
+    )
 
 
 def _toml(value: Any) -> str:
