@@ -79,11 +79,11 @@ def run_predict(arguments: Arguments) -> int:
     files = {"--fit": [arguments.fit], "--schedule-file": [arguments.schedule_file]}
     outputs = Outputs({"--csv": arguments.csv, "--plot": arguments.plot}, inputs=files, json=arguments.json)
     level = level_of(arguments)
-    result = _saved(arguments.fit)
+    result = saved_fit(arguments.fit)
     from fsl_num.report import fits as report
 
     with refused():
-        prediction = result.predict(_plan(arguments), level if result.drawn is not None else None)
+        prediction = result.predict(planned(arguments), level if result.drawn is not None else None)
     outputs.write("--csv", lambda: report.prediction_csv(prediction))
     outputs.draw("--plot", lambda: report.prediction_figure(result, prediction))
     if arguments.json:
@@ -163,7 +163,8 @@ def fit_settings(arguments: Arguments) -> dict[str, Any]:
     }
 
 
-def _saved(path: str) -> FitResult:
+def saved_fit(path: str) -> FitResult:
+    """The fit of a file that ``--fit`` names."""
     from fsl_num.curves.result import FitResult
 
     text = text_of(path, "--fit")
@@ -173,7 +174,7 @@ def _saved(path: str) -> FitResult:
         raise InputError(f"--fit {path!r}: {one_line(error)}") from error
 
 
-def _plan(arguments: Arguments) -> Plan:
+def planned(arguments: Arguments) -> Plan:
     """The schedule typed: named, with a linear warmup in its first steps, or the rates of a file."""
     import numpy as np
 
@@ -197,7 +198,7 @@ def _plan(arguments: Arguments) -> Plan:
         if not parameters_of(name):  # a framework's own name says its warmup
             warmup = warmup_in(rates)
     count = rates.size
-    every = arguments.record or max(1, math.ceil(count / 200))
+    every = getattr(arguments, "record", None) or max(1, math.ceil(count / 200))
     if every > count:
         raise InputError(f"--record {every} is more than the {count} steps there are")
     recorded = np.unique(np.append(np.arange(every, count + 1, every), count))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fsl_num.cli.inputs import STANDARD, InputError, refused
-from fsl_num.cli.options import Arguments, Command, Names, Option, ScheduleNames, json_option, schedule_options, whole
+from fsl_num.cli.inputs import InputError, refused
+from fsl_num.cli.options import Arguments, Command, Names, Option, json_option, schedule_options, whole
 from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
-from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_unused
+from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_unused, schedule_name
 
 if TYPE_CHECKING:
     from fsl_num.schedules.export import Export
     from fsl_num.validation import Array
-
-_NAMES = ScheduleNames("fsl_num.schedules:SCHEDULES")
 
 
 def run(arguments: Arguments) -> int:
@@ -51,14 +48,10 @@ def run(arguments: Arguments) -> int:
 
 def _schedule(arguments: Arguments) -> tuple[Any, dict[str, Any]]:
     """What was named, with its parameters; the rates of a file, without any."""
-    if arguments.name not in _NAMES.names and (arguments.name == STANDARD or Path(arguments.name).exists()):
+    arguments.schedule = schedule_name(arguments.name)
+    if arguments.schedule is None:
         refuse_unused("a file of rates", given_parameters(arguments), (), ": it says every rate")
         return rates_of_file(arguments.name, "NAME|FILE"), {}
-    try:
-        arguments.schedule = _NAMES.convert(arguments.name, None, None)
-    except click.BadParameter as error:
-        known = ":" in arguments.name or "is called" in error.message
-        raise InputError(error.message + ("" if known else "; nor is there a file of that name")) from error
     if arguments.peak_lr is None or arguments.steps is None:
         raise InputError(f"the schedule {arguments.name} needs --peak-lr and --steps")
     return arguments.schedule, named_parameters(arguments)
