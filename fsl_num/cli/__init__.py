@@ -57,6 +57,7 @@ COMMANDS: Final = MappingProxyType(
         "predict": ("fit", "predict the loss of a schedule from a saved fit"),
         "forecast": ("forecast", "where a run under way ends, and what decaying now would give"),
         "compare": ("fit", "compare laws: fit some runs, predict others"),
+        "plan": ("plan", "what to train under a budget: peak, size, data, batch, schedule, decay"),
         "next-run": ("next_run", "which schedule to train next, for the sake of a prediction"),
         "schedule": ("schedule", "show a schedule step by step, or write it for a training framework"),
     }
@@ -79,6 +80,7 @@ COMMAND_EXAMPLES: Final = MappingProxyType(
         "predict": "--fit fit.json --schedule wsd --peak-lr 0.003 --steps 16000 --warmup 200",
         "forecast": "run.csv --warmup 200 --to 16000 --target 2.5",
         "compare": "run.csv --predict other.csv --laws fsl multi-power",
+        "plan": "--s 1/2 --beta 4 --compute 1e12",
         "next-run": "--fit fit.json --predict wsd --peak-lr 0.003 --steps 64000 --warmup 200 --budget 16000",
         "schedule": "cosine --peak-lr 0.003 --steps 16000 --warmup 200 --export transformers",
     }

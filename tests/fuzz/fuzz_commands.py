@@ -239,6 +239,23 @@ def predict(draw):
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--csv", "--plot")]
 
 
+def next_run(draw):
+    words = schedule(draw, pick(draw, ["900", "1000"], [*COUNTS, *ODD_COUNTS]))
+    words = ["next-run", "--fit", pick(draw, ["fit.json"], ["fit_bad.json", *FILES]), "--predict", *words[1:]]
+    words += maybe(draw, 0.5, "--candidates", pick(draw, [*SCHEDULES, "rates.txt"], NAMES))
+    words += maybe(draw, 0.3, "--budget", count(draw)) + maybe(draw, 0.2, "--level", number(draw, 3.0))
+    return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--plot")]
+
+
+def plan(draw):
+    words = ["plan", *maybe(draw, 0.8, draw.choice(["--data", "--compute"]), pick(draw, ["1e6", "1e9"], ODD_NUMBERS))]
+    if draw.random() < 0.5:
+        words += ["--fit", pick(draw, ["fit.json"], FILES), *maybe(draw, 0.3, "--warmup", count(draw))]
+        return words + maybe(draw, 0.3, "--batch-size", number(draw, 2.0)) + maybe(draw, 0.3, "--json")
+    words += ["--s", pick(draw, ["1/2", "2"], ODD_NUMBERS), "--beta", pick(draw, ["2", "3/2"], ODD_NUMBERS)]
+    return words + maybe(draw, 0.3, "--noise", number(draw, 2.0)) + maybe(draw, 0.3, "--json")
+
+
 def forecast(draw):
     steps = pick(draw, ["2000", "1500", "3000"], [*COUNTS, *ODD_COUNTS])
     words = ["forecast", log_file(draw), "--to", steps, *reading(draw)]
@@ -327,6 +344,8 @@ COMMANDS = {
         predict,
         forecast,
         show_schedule,
+        next_run,
+        plan,
         exponents,
         errata,
         show,
@@ -346,7 +365,7 @@ def _fit():
 
     steps = range(10, 1000, 10)
     losses = [2 + 3 * (k / 10) ** -0.3 for k in steps]
-    return fit(LossCurve(steps, losses, lr=[0.001] * len(losses)), "momentum", starts=1, intervals=False).to_json()
+    return fit(LossCurve(steps, losses, lr=[0.001] * len(losses)), "momentum", starts=1).to_json()
 
 
 _made = {}
