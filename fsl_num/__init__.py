@@ -71,7 +71,7 @@ _HOME: dict[str, str] = {
     "next_run": "curves.next_run",
     "noise_covariance": "simulate.noise_covariance",
     "noise_functional": "functional",
-    "plan_from_fit": "report.planner",
+    "plan_from_fit": "report.planner_from_fit",
     "plan_run": "report.planner",
     "random_projection": "simulate.random_features",
     "read_curve": "curves.reading",

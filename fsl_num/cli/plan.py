@@ -27,7 +27,8 @@ def run(arguments: Arguments) -> int:
     budget: dict[str, Any] = {name: float(value) for name, value in typed.items() if value is not None}
     if not budget:
         raise InputError("a budget is needed: --data, or --compute (model size times data)")
-    from fsl_num.report.planner import plan_from_fit, plan_run, training_plan_json, training_plan_text
+    from fsl_num.report.planner import plan_run, training_plan_json, training_plan_text
+    from fsl_num.report.planner_from_fit import plan_from_fit
 
     with refused():
         if point is None:

@@ -125,6 +125,12 @@ class NextRun(Result):
             for each in self.candidates
         ]
 
+    def plot(self) -> Any:
+        """Draw the half-width that each candidate leaves over its updates, and the proposed rates; return both axes."""
+        from fsl_num.curves.pictures import draw_next_run
+
+        return draw_next_run(self)
+
     def _repr_html_(self) -> str:
         cells = "".join(
             f"<tr><td>{html.escape(row['name'])}</td><td>{row['steps']}</td><td>{row['peak_lr']:.3g}</td>"

@@ -1,4 +1,4 @@
-"""What to train next, as text, as JSON and as a picture."""
+"""What to train next, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from fsl_num.curves.pictures import as_drawn
 from fsl_num.report.tables import table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fsl_num.curves.next_run import NextRun
 
-_SHOWN = 20  # candidates on a terminal and in a picture
+_SHOWN = 20  # candidates on a terminal
 
 
 def next_run_text(found: NextRun) -> list[Any]:
@@ -44,26 +41,3 @@ def next_run_json(found: NextRun) -> dict[str, Any]:
         "level": found.level,
         "candidates": found.as_rows(),
     }
-
-
-def next_run_figure(found: NextRun) -> Figure:
-    """Draw the half-width that each candidate leaves against its updates, and the learning rates of the proposed."""
-    from fsl_num.report.plots import new_figure
-
-    figure = new_figure((7.6, 3.6))
-    left, right = figure.subplots(1, 2)
-    for each in found.candidates:
-        colour = "#c0504d" if each is found.proposed else "#1f5f8b"
-        left.plot([each.cost], [100 * each.half_width], "o", color=colour, alpha=0.8, markersize=5)
-    left.axhline(100 * found.before, color="0.5", linewidth=1.0, linestyle="--", label="now")
-    left.set_xlabel("updates of the next run")
-    left.set_ylabel("half-width of the interval, %")
-    left.set_ylim(bottom=0.0)
-    left.legend(frameon=False)
-    for plan in found.targets:
-        right.plot(plan.rates, color="0.6", linewidth=1.2)
-    right.plot(found.proposed.plan.rates, color="#c0504d", linewidth=1.6)
-    right.set_xlabel("update")
-    right.set_ylabel("learning rate (grey: target)")
-    right.set_title(as_drawn(found.proposed.name), fontsize=9)
-    return figure

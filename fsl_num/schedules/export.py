@@ -56,7 +56,9 @@ class Export(Result):
         >>> export([0.1, 0.05], "optax").learning_rate(1)
         0.05
         """
-        space = step.__array_namespace__() if hasattr(step, "__array_namespace__") else None
+        space: Any = np if isinstance(step, np.ndarray) else None
+        if hasattr(step, "__array_namespace__"):
+            space = step.__array_namespace__()
         if space is None:
             return float(self.rates[min(max(int(step), 0), self.rates.size - 1)])
         return space.take(space.asarray(self.rates), space.clip(step, 0, self.rates.size - 1))
@@ -99,7 +101,8 @@ def export(
         raise ValueError(f"there is no export to {framework!r}: choose {', '.join(EXPORTS)}")
     rates = step_rates(schedule, peak=peak, steps=steps, **parameters)
     found = called(schedule) if isinstance(schedule, str) else None
-    if framework in FUNCTIONS:
+    write = FRAMEWORKS[framework].write
+    if write is None:
         plan = _plan(schedule, rates, peak=peak, steps=steps, **parameters)
         return Export(framework, source(plan, rates, FUNCTIONS[framework], title), rates)
     if found is not None and found[0] == framework:
@@ -110,7 +113,7 @@ def export(
         match = next(matches(FRAMEWORKS[framework], rates, base), None)
     if match is None or not match.exact:
         raise ExportError(_refusal(framework, match))
-    text = FRAMEWORKS[framework].write(match.name, match.arguments, base, rates.size)
+    text = write(match.name, match.arguments, base, rates.size)
     return Export(framework, text, rates, written(framework, match.name, match.arguments), match.arguments)
 
 

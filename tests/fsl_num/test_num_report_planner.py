@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from curves_runs import PEAK, TRAINING, TRUTH, WARMUP, rates
+from curves_runs import PEAK, TRAINING, TRUTH, WARMUP, rates, run
 from scipy.optimize import minimize
 
 from fsl_num.cli import main
@@ -14,7 +14,8 @@ from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
-from fsl_num.report.planner import WITHIN, plan_from_fit, plan_run, training_plan_json
+from fsl_num.report.planner import WITHIN, plan_run, training_plan_json
+from fsl_num.report.planner_from_fit import plan_from_fit
 from fsl_num.schedules import step_rates
 from fsl_sym.allocation import optimal_allocation
 
@@ -128,6 +129,17 @@ def test_from_a_fit_no_other_decay_is_predicted_to_be_better(fitted):
     assert share.low <= share.value <= share.high
     assert found["loss"].low < found["loss"].value < found["loss"].high
     assert min(found.losses.values()) == pytest.approx(found["loss"].value)
+
+
+def test_where_the_fit_tells_the_regime_the_constants_come_with_the_orders(fitted):
+    hard = fit([run(kind, {**TRUTH, "s": 0.3, "gamma": 0.8}) for kind in ("cosine", "constant", "drop")])
+    found = plan_from_fit(hard, data=3000, warmup=WARMUP)
+    assert found.regime == "hard" and found["data_size"].order == "D"
+    assert found["data_size"].constant == pytest.approx((1.0, 1.0, 1.0))
+    assert found["peak_lr"].order == "1" and found["peak_lr"].constant[0] == pytest.approx(found["peak_lr"].value)
+    unknown = plan_from_fit(fitted, data=3000, warmup=WARMUP)
+    assert "cannot be identified" in unknown.regime and unknown["peak_lr"].constant is None
+    assert unknown["peak_lr"].order.startswith("hard: 1; easy: D^(")
 
 
 def test_from_a_fit_to_several_sizes_the_size_is_chosen_under_a_compute_budget():

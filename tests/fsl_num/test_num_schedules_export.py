@@ -47,6 +47,7 @@ def test_every_schedule_becomes_a_function_for_torch_with_its_rates(case):
     assert np.abs([space["multiplier"](step) * rates.max() for step in range(STEPS)] - rates).max() <= EQUAL
     assert space["learning_rate"](STEPS + 5) == pytest.approx(rates[-1], rel=1e-12, abs=EQUAL)
     assert [made.learning_rate(step) for step in range(STEPS)] == rates.tolist()
+    assert made.learning_rate(np.arange(STEPS + 3))[:-3].tolist() == rates.tolist()
     assert "KNOTS" not in made.text  # every named schedule has a closed form
 
 

@@ -267,6 +267,7 @@ def test_a_name_of_a_framework_is_taken_wherever_a_schedule_is_named():
         ("torch:SequentialLR(schedulers=[LinearLR()], milestones=[2])", "one scheduler more than milestones"),
         ("torch:CosineAnnealingLR(T_max=0)", "torch:CosineAnnealingLR would give update 0 the rate nan"),
         ("hf:" + "x" * 3000, "is no scheduler"),
+        ("torch:SequentialLR(schedulers=[PlateauLR()], milestones=[])", "there is no scheduler 'PlateauLR'"),
     ],
 )  # fmt: skip
 def test_what_no_framework_does_is_refused_with_its_reason(name, says):
@@ -288,6 +289,8 @@ def test_no_text_makes_reading_fail_in_another_way(text):
 def test_what_is_written_is_read_again():
     arguments = {"a": 1, "b": 0.25, "c": "x y", "d": None, "e": True, "f": [1, 2], "g": -1e-7}
     assert called(written("olmo", "WSD", arguments)) == ("olmo", Call("WSD", arguments))
+    nested = {"schedulers": [Call("LinearLR", {}), Call("StepLR", {"step_size": 9})], "milestones": [5]}
+    assert called(written("torch", "SequentialLR", nested)) == ("torch", Call("SequentialLR", nested))
 
 
 def test_each_scheduler_has_roles_only_for_arguments_that_it_has():

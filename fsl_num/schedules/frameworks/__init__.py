@@ -26,7 +26,7 @@ from fsl_num.schedules.frameworks.optax import OPTAX
 from fsl_num.schedules.frameworks.torch import TORCH
 from fsl_num.schedules.frameworks.torchtitan import TORCHTITAN
 from fsl_num.schedules.frameworks.transformers import TRANSFORMERS
-from fsl_num.validation import Array, positive, whole_size
+from fsl_num.validation import Array, affordable, positive, whole_size
 
 FRAMEWORKS: Final[Mapping[str, Framework]] = MappingProxyType(
     {
@@ -44,6 +44,8 @@ FRAMEWORKS: Final[Mapping[str, Framework]] = MappingProxyType(
 
 _PREFIXES: Final = {spelled: name for name, framework in FRAMEWORKS.items() for spelled in (name, *framework.aliases)}
 
+_BYTES_OF_A_STEP: Final = 96  # a dozen numbers, of the parts of a formula
+
 __all__ = ["FRAMEWORKS", "Call", "Framework", "Scheduler", "called", "from_framework", "read", "written"]
 
 
@@ -53,7 +55,7 @@ def called(text: str) -> tuple[str, Call] | None:
     Raises ValueError where the framework is known, but no such scheduler, or where the rest is no call.
 
     >>> called("hf:linear(num_warmup_steps=9)")
-    ('transformers', Call(name='linear', arguments={'num_warmup_steps': 9}))
+    ('transformers', linear(num_warmup_steps=9))
     >>> called("cosine") is None
     True
     """
@@ -83,6 +85,7 @@ def from_framework(text: str, *, peak: float, steps: int) -> Array:
         raise ValueError(f"{text!r} names no framework; it begins with one of {', '.join(_PREFIXES)} and a colon")
     framework, call = found
     count, base = int(whole_size("steps", steps, infinite=False)), positive("peak", peak)
+    affordable("steps", count, _BYTES_OF_A_STEP, "take fewer steps, with a larger learning rate in each")
     try:
         rates = FRAMEWORKS[framework].rates(call.name, base, count, _nested(framework, call, base, count))
     except ZeroDivisionError as error:

@@ -117,12 +117,12 @@ class Scheduler:
 class Framework:
     """A framework: its ``schedulers`` by name, how its arguments are written, and which step it counts first.
 
-    ``write(name, arguments, peak, steps)`` gives the text that a user pastes; ``first_step``: the number that it gives
-    to the first update, 0 or 1; ``aliases``: other names of the framework.
+    ``write(name, arguments, peak, steps)`` gives the text that a user pastes, None for a framework that takes a
+    function; ``first_step``: the number that it gives to the first update, 0 or 1; ``aliases``: other names of it.
     """
 
     schedulers: Mapping[str, Scheduler]
-    write: Callable[[str, Mapping[str, Any], float, int], str]
+    write: Callable[[str, Mapping[str, Any], float, int], str] | None = None
     first_step: int = 0
     aliases: tuple[str, ...] = ()
 

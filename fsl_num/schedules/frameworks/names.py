@@ -17,12 +17,16 @@ _EXAMPLE: Final = "as in linear(num_warmup_steps=200)"
 class Call:
     """A name with its arguments: numbers, texts, None, True or False, lists of them, or calls.
 
-    >>> Call("WSD", {"warmup": 2}).name
-    'WSD'
+    >>> Call("WSD", {"warmup": 2})
+    WSD(warmup=2)
     """
 
     name: str
     arguments: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
+        return f"{self.name}({inside})"
 
 
 def read(text: str) -> Call:
@@ -76,5 +80,4 @@ def written(framework: str, name: str, arguments: Mapping[str, Any]) -> str:
     >>> written("olmo", "WSD", {"warmup": 2, "decay_fraction": None})
     'olmo:WSD(warmup=2, decay_fraction=None)'
     """
-    inside = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-    return f"{framework}:{name}({inside})" if inside else f"{framework}:{name}"
+    return f"{framework}:{Call(name, arguments)!r}".removesuffix("()")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -66,11 +65,6 @@ def _exponential(
     return found if end_value is None else np.maximum(found, share_of(end_value, peak))
 
 
-def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:
-    inside = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-    return f"optax.{name}({'peak' if 'warmup' in name else 'init'}_value={peak!r}, {inside})\n"
-
-
 OPTAX = Framework(
     {
         "cosine_decay_schedule": Scheduler(_cosine, {"decay_steps": "total", "alpha": "floor"}),
@@ -78,5 +72,4 @@ OPTAX = Framework(
         "polynomial_schedule": Scheduler(_polynomial, {"transition_steps": "total", "transition_begin": "start"}),
         "exponential_decay": Scheduler(_exponential, {"transition_steps": "total", "transition_begin": "start"}),
     },
-    _write,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,11 +95,6 @@ def _sequential(k: Array, steps: int, peak: float, *, schedulers: Sequence[Neste
     return np.asarray(np.choose(at, found))
 
 
-def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:
-    inside = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-    return f"{name}(optimizer, {inside})\n"
-
-
 TORCH = Framework(
     {
         "ConstantLR": Scheduler(_constant, {"total_iters": "total"}),
@@ -113,5 +108,4 @@ TORCH = Framework(
         "OneCycleLR": Scheduler(_one_cycle, {"total_steps": "total"}),
         "SequentialLR": Scheduler(_sequential),
     },
-    _write,
 )
