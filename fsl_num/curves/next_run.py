@@ -18,7 +18,7 @@ Runs are priced by their updates: the one that is proposed narrows the interval 
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -205,14 +205,13 @@ def next_run(
     return NextRun(tuple(targets), before, level, tuple(found))
 
 
-def usual_candidates(fit: FitResult, targets: Any, budget: float = np.inf) -> dict[str, Plan]:
+def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np.inf) -> dict[str, Plan]:
     """Return the candidates of :data:`FAMILIES` by name: with the warmup of the longest target, within the budget.
 
     The lengths are those of :data:`LENGTHS`, and the budget where it lies below the longest; the peaks are those of the
     target and of the runs fitted. A schedule that is itself a target is left out.
     """
-    plans = _targets(targets) if not isinstance(targets, list) else targets
-    longest = max(plans, key=lambda plan: plan.rates.size)
+    longest = max(targets, key=lambda plan: plan.rates.size)
     sizes = sorted({int(share * longest.rates.size) for share in LENGTHS} | {int(min(budget, longest.rates.size))})
     peaks = [longest.peak]
     peaks += [each for each in fit.posterior.peaks if all(abs(each - peak) > _SAME_PEAK * peak for peak in peaks)]
@@ -224,7 +223,7 @@ def usual_candidates(fit: FitResult, targets: Any, budget: float = np.inf) -> di
                 rates = step_rates(kind, peak=peak, steps=size, warmup=warmup, **parameters)
                 at = f" at {peak:.3g}" if len(peaks) > 1 else ""
                 plan = Plan(rates, _places(rates, warmup), warmup, 1.0, longest.model_size, name)
-                if not any(_same(plan, each) for each in plans):
+                if not any(_same(plan, each) for each in targets):
                     found[f"{name}, {size} steps{at}"] = plan
     return found
 

@@ -66,7 +66,7 @@ def test_several_targets_are_weighed_together(constant):
 
 def test_the_usual_candidates_keep_to_the_budget_and_are_not_the_target(constant):
     target = Plan(np.full(6000, PEAK), [6000], name="constant")
-    named = usual_candidates(constant, {"it": target}, 2000)
+    named = usual_candidates(constant, [target], 2000)
     assert len({each.rates.size for each in named.values()} - {2000, 1500, 3000, 6000}) == 0
     assert len({name.partition(",")[0] for name in named}) == len(FAMILIES)
     assert not any(each.rates.size == 6000 and each.rates.min() == PEAK for each in named.values())
