@@ -14,6 +14,7 @@ from fsl_num.schedules.catalogue import as_schedule, step_rates
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.frameworks import FRAMEWORKS, called, written
 from fsl_num.schedules.frameworks.arguments import EXACT, Match, matches
+from fsl_num.schedules.recognise import recognised
 from fsl_num.schedules.source import source
 from fsl_num.validation import Array
 
@@ -118,9 +119,10 @@ def export(
 
 
 def _plan(schedule: Any, rates: Array, **parameters: Any) -> Schedule:
-    if callable(schedule) and not isinstance(schedule, Schedule):
-        return Discrete(rates=rates)
-    return as_schedule(schedule, **parameters)
+    """The schedule with its closed forms; where none came with it, the one of the catalogue that has these rates."""
+    by_itself = callable(schedule) and not isinstance(schedule, Schedule)
+    plan = Discrete(rates=rates) if by_itself else as_schedule(schedule, **parameters)
+    return (recognised(rates) or plan) if isinstance(plan, Discrete) else plan
 
 
 def _refusal(framework: str, closest: Match | None) -> str:

@@ -12,6 +12,7 @@ from fsl_num.schedules import SCHEDULES, Discrete, schedule, step_rates
 from fsl_num.schedules.export import EXPORTS, ExportError, export
 from fsl_num.schedules.frameworks import FRAMEWORKS, from_framework, written
 from fsl_num.schedules.frameworks.arguments import EXACT, matches, tidy
+from fsl_num.schedules.recognise import recognised
 from fsl_num.schedules.source import closed_form, knots, number, source
 
 PEAK, STEPS = 3e-3, 997
@@ -49,6 +50,41 @@ def test_every_schedule_becomes_a_function_for_torch_with_its_rates(case):
     assert [made.learning_rate(step) for step in range(STEPS)] == rates.tolist()
     assert made.learning_rate(np.arange(STEPS + 3))[:-3].tolist() == rates.tolist()
     assert "KNOTS" not in made.text  # every named schedule has a closed form
+
+
+NAMED = {
+    "constant": {},
+    "linear": {"final": 0.1 * PEAK},
+    "cosine": {"final": 0.05 * PEAK},
+    "wsd": {"decay_fraction": 0.25, "final": 0.03 * PEAK},
+    "exp-decay": {"final": 0.01 * PEAK},
+    "1-sqrt": {"decay_fraction": 0.5},
+    "power-decay": {"power": 2.5},
+    "inverse-sqrt": {"timescale": 70},
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("warmup", [0, 100])
+def test_bare_rates_of_a_named_schedule_are_recognised(name, warmup):
+    rates = step_rates(name, peak=PEAK, steps=1100, warmup=warmup, **NAMED[name])
+    found = recognised(rates)
+    assert np.abs(step_rates(found) - rates).max() <= EQUAL
+    made = export(rates, "torch")
+    assert "KNOTS" not in made.text
+    space = run(made.text)
+    assert np.abs([space["learning_rate"](step) for step in range(1100)] - rates).max() <= EQUAL
+    wrong = rates.copy()
+    wrong[900] += 3e-12 * PEAK
+    assert recognised(wrong) is None and "KNOTS" in export(wrong, "torch").text
+
+
+def test_what_a_framework_shares_with_the_catalogue_is_recognised_and_no_more():
+    cosine = from_framework("hf:cosine(num_warmup_steps=100)", peak=PEAK, steps=STEPS)
+    assert np.abs(step_rates("cosine", peak=PEAK, steps=STEPS, warmup=100) - cosine).max() <= EQUAL
+    assert recognised(cosine) is not None
+    assert recognised(from_framework("olmo:CosWithWarmup(warmup=100)", peak=PEAK, steps=STEPS)) is None
+    assert recognised(np.array([0.1])).peak == 0.1
 
 
 def test_rates_by_themselves_become_a_table_of_straight_segments():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Final
 
@@ -41,19 +41,24 @@ class Match:
 
 
 @dataclass(frozen=True)
-class _Landmarks:
-    """Where rates, as shares of their peak, stop to rise, begin to fall, and stop to fall."""
+class Landmarks:
+    """Where rates, as ``shares`` of their peak, stop to rise, begin to fall, and stop to fall.
 
-    shares: Array
+    >>> Landmarks.of(np.array([0.5, 1.0, 1.0, 0.5, 0.2, 0.2]))
+    Landmarks(first=1, last=2, end=4)
+    """
+
+    shares: Array = field(repr=False)
     first: int
     last: int
     end: int
 
     @staticmethod
-    def of(shares: Array) -> _Landmarks:
+    def of(shares: Array) -> Landmarks:
+        """Return them; ``shares``: of every update, 1 the largest."""
         top = np.flatnonzero(shares >= 1.0 - _CLOSE)
         moving = np.flatnonzero(np.abs(shares - shares[-1]) > _CLOSE)
-        return _Landmarks(shares, int(top[0]), int(top[-1]), int(moving[-1]) + 1 if moving.size else 0)
+        return Landmarks(shares, int(top[0]), int(top[-1]), int(moving[-1]) + 1 if moving.size else 0)
 
     def values(self, role: str) -> list[Any]:
         """What an argument of that role may be; conventions differ by one step."""
@@ -85,7 +90,7 @@ class _Landmarks:
     def _timescale(self) -> list[float]:
         """That of 1/sqrt(1 + steps after the warmup/timescale)."""
         value, done = float(self.shares[-1]), self.shares.size - 1 - self.first
-        if not 0.0 < value < 1.0 or done < 1:
+        if not 1e-100 < value < 1.0 or done < 1:
             return []
         scale = tidy(done / (value**-2 - 1.0))
         return [int(scale) if scale == int(scale) else scale]
@@ -116,7 +121,7 @@ def matches(framework: Framework, rates: Array, peak: float) -> Iterator[Match]:
     >>> found.name, found.arguments, found.exact
     ('linear', {'num_warmup_steps': 2}, True)
     """
-    landmarks = _Landmarks.of(rates / peak)
+    landmarks = Landmarks.of(rates / peak)
     found = []
     for name, scheduler in framework.schedulers.items():
         given = {*scheduler.roles, *scheduler.choices, *scheduler.fixed}
@@ -136,7 +141,7 @@ def matches(framework: Framework, rates: Array, peak: float) -> Iterator[Match]:
 
 
 def _candidates(
-    framework: Framework, scheduler: Scheduler, landmarks: _Landmarks, peak: float
+    framework: Framework, scheduler: Scheduler, landmarks: Landmarks, peak: float
 ) -> Iterator[dict[str, Any]]:
     names = [name for name, role in scheduler.roles.items() if landmarks.values(role)]
     floors = [name for name, role in scheduler.roles.items() if role in ("floor", "floor rate")]
