@@ -10,6 +10,7 @@ from fsl_num.compression import compress as compress
 from fsl_num.curves.curve import LossCurve as LossCurve
 from fsl_num.curves.fit import fit as fit
 from fsl_num.curves.logs import curve_from as curve_from
+from fsl_num.curves.next_run import next_run as next_run
 from fsl_num.curves.plan import Plan as Plan
 from fsl_num.curves.reading import read_curve as read_curve
 from fsl_num.curves.reading import read_curves as read_curves
@@ -29,6 +30,8 @@ from fsl_num.minimise import minimise_law as minimise_law
 from fsl_num.minimise import near_optimal_interval as near_optimal_interval
 from fsl_num.minimise import near_optimal_intervals as near_optimal_intervals
 from fsl_num.model import Model as Model
+from fsl_num.report.planner import plan_run as plan_run
+from fsl_num.report.planner_from_fit import plan_from_fit as plan_from_fit
 from fsl_num.schedules import Consecutive as Consecutive
 from fsl_num.schedules import Constant as Constant
 from fsl_num.schedules import Cosine as Cosine
@@ -48,6 +51,7 @@ from fsl_num.schedules import schedule as schedule
 from fsl_num.schedules import step_rates as step_rates
 from fsl_num.schedules import with_floor as with_floor
 from fsl_num.schedules import with_warmup as with_warmup
+from fsl_num.schedules.export import export as export
 from fsl_num.simulate.concentration import eigenvalue_ratios as eigenvalue_ratios
 from fsl_num.simulate.curve import RiskCurve as RiskCurve
 from fsl_num.simulate.hypercontractivity import hypercontractivity_constants as hypercontractivity_constants

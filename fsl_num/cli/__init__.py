@@ -59,6 +59,9 @@ COMMANDS: Final = MappingProxyType(
         "design": ("design", "the schedule with the least predicted final loss"),
         "explore": ("explore", "write a web page on which to move everything"),
         "compare": ("fit", "compare laws: fit some runs, predict others"),
+        "plan": ("plan", "what to train under a budget: peak, size, data, batch, schedule, decay"),
+        "next-run": ("next_run", "which schedule to train next, for the sake of a prediction"),
+        "schedule": ("schedule", "show a schedule step by step, or write it for a training framework"),
     }
 )
 """Name of a command -> its module, and what it does."""
@@ -81,6 +84,9 @@ COMMAND_EXAMPLES: Final = MappingProxyType(
         "design": "--fit fit.json --steps 16000 --warmup 200 --out schedule.csv --plot design.png",
         "explore": "--html explorer.html",
         "compare": "run.csv --predict other.csv --laws fsl multi-power",
+        "plan": "--s 1/2 --beta 4 --compute 1e12",
+        "next-run": "--fit fit.json --predict wsd --peak-lr 0.003 --steps 64000 --warmup 200 --budget 16000",
+        "schedule": "cosine --peak-lr 0.003 --steps 16000 --warmup 200 --export transformers",
     }
 )
 """Name of a command -> what to type behind it, as its help shows."""

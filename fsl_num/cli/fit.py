@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
 def run_fit(arguments: Arguments) -> int:
     """Check, read, fit, predict, print, write."""
-    from fsl_num.schedules import SCHEDULES
+    from fsl_num.schedules import is_name
 
-    named = [name for name in arguments.predict if name in SCHEDULES]
-    files = [name for name in arguments.predict if name not in SCHEDULES]
+    with refused():
+        named = [name for name in arguments.predict if is_name(name)]
+    files = [name for name in arguments.predict if name not in named]
     inputs = {"TRAIN": files_of(arguments.train), "--predict": files_of(files)}
     outputs = Outputs({"--save": arguments.save, "--plot": arguments.plot}, inputs=inputs, json=arguments.json)
     level = level_of(arguments)
@@ -82,7 +83,7 @@ def run_predict(arguments: Arguments) -> int:
     from fsl_num.report import fits as report
 
     with refused():
-        prediction = result.predict(_plan(arguments), level if result.drawn is not None else None)
+        prediction = result.predict(planned(arguments), level if result.drawn is not None else None)
     outputs.write("--csv", lambda: report.prediction_csv(prediction))
     outputs.draw("--plot", lambda: report.prediction_figure(result, prediction))
     if arguments.json:
@@ -173,12 +174,13 @@ def saved_fit(path: str, option: str = "--fit") -> FitResult:
         raise InputError(f"{option} {path!r}: {one_line(error)}") from error
 
 
-def _plan(arguments: Arguments) -> Plan:
+def planned(arguments: Arguments) -> Plan:
     """The schedule typed: named, with a linear warmup in its first steps, or the rates of a file."""
     import numpy as np
 
     from fsl_num.curves.plan import Plan
-    from fsl_num.schedules import step_rates
+    from fsl_num.curves.rates import warmup_in
+    from fsl_num.schedules import parameters_of, step_rates
 
     warmup = arguments.warmup or 0
     refuse_two_rates(arguments)
@@ -193,8 +195,10 @@ def _plan(arguments: Arguments) -> Plan:
             raise InputError(f"--warmup {warmup} leaves none of the {arguments.steps} steps to the schedule")
         rates = step_rates(arguments.schedule, **named_parameters(arguments))
         name = arguments.schedule
+        if not parameters_of(name):  # a framework's own name says its warmup
+            warmup = warmup_in(rates)
     count = rates.size
-    every = arguments.record or max(1, math.ceil(count / 200))
+    every = getattr(arguments, "record", None) or max(1, math.ceil(count / 200))
     if every > count:
         raise InputError(f"--record {every} is more than the {count} steps there are")
     recorded = np.unique(np.append(np.arange(every, count + 1, every), count))

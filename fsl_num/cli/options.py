@@ -66,12 +66,21 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore] # as abov
 
 
 class ScheduleNames(Names):
-    """Names of schedules, some of those in the catalogue; other spellings are refused with the name."""
+    """Names of schedules, some of those in the catalogue, and where all of it is meant those of frameworks.
+
+    Other spellings are refused with the name.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name itself."""
-        from fsl_num.schedules import spelling
+        from fsl_num.schedules import SCHEDULES, spelling
+        from fsl_num.schedules.frameworks import called
 
+        try:
+            if set(SCHEDULES) <= set(self.names) and called(value) is not None:
+                return value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
         if value not in self.names and (meant := spelling(value)) is not None:
             known = f"{value!r} is called {meant}" if meant != value else f"nothing is derived for {value} yet"
             self.fail(known if meant in self.names else f"{known}; choose {', '.join(self.names)}", param, ctx)
@@ -222,7 +231,8 @@ def schedule_options(*, required: bool, steps: Read, file: bool = False) -> list
     section = "the learning rate"
     names = ScheduleNames("fsl_num.schedules:SCHEDULES")
     parts = [
-        Option("--schedule", type=names, required=required, help="a named schedule"),
+        Option("--schedule", type=names, required=required,
+               help="a named schedule, or one of a training framework, as hf:cosine(num_warmup_steps=200)"),
         Option("--peak-lr", type=REAL, required=required, help="its largest learning rate"),
         Option("--steps", type=steps, required=required, help="number of steps, warmup included"),
         Option("--final-lr", type=REAL, help="at the end, of cyclic the lowest (default: exp-decay 1%, wsd and cyclic "

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from fsl_num.cli.inputs import InputError, nearest_double, text_of
-from fsl_num.cli.options import Arguments
+import click
+
+from fsl_num.cli.inputs import STANDARD, InputError, nearest_double, text_of
+from fsl_num.cli.options import Arguments, ScheduleNames
 
 _Number = TypeVar("_Number", float, Fraction)
 
@@ -64,6 +67,19 @@ def _as_floats(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(float(each) for each in value)
     return value if isinstance(value, int) else float(value)
+
+
+def schedule_name(typed: str) -> str | None:
+    """The name of a schedule that was typed, None for a file; an InputError, with near names, for neither."""
+    names = ScheduleNames("fsl_num.schedules:SCHEDULES")
+    if typed not in names.names and (typed == STANDARD or Path(typed).exists()):
+        return None
+    try:
+        name: str = names.convert(typed, None, None)
+    except click.BadParameter as error:
+        known = ":" in typed or "is called" in error.message
+        raise InputError(error.message + ("" if known else "; nor is there a file of that name")) from error
+    return name
 
 
 def numbers_of_file(

@@ -14,7 +14,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction
 from fsl_num.curves.result import FitResult
 from fsl_num.results import Result
-from fsl_num.schedules import step_rates
+from fsl_num.schedules import parameters_of, step_rates
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import affordable, whole_size
 
@@ -74,7 +74,8 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
         begin = {"hold": total, "decay now": done, "decay late": max(done, int(total * (1 - _LATE)))}[ending]
         rest = last * np.minimum(1.0, (total - k) / max(total - begin, 1))
     else:
-        rest = step_rates(ending, peak=run.peak, steps=total, warmup=min(run.warmup, total - 1))[done:]
+        known = {"warmup": min(run.warmup, total - 1)} if "warmup" in parameters_of(ending) else {}
+        rest = step_rates(ending, peak=run.peak, steps=total, **known)[done:]
     recorded = np.unique(np.linspace(done, total, min(_ROWS, total - done + 1)).astype(np.int64))
     batches = np.broadcast_to(run.batch_sizes, run.rates.shape)
     batches = np.concatenate([batches, np.full(total - done, batches[-1])])

@@ -12,6 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from fsl_num.curves.compare import Comparison
     from fsl_num.curves.curve import LossCurve
+    from fsl_num.curves.next_run import NextRun
 
 
 def as_drawn(name: str) -> str:
@@ -125,3 +126,26 @@ def draw_comparison(comparison: Comparison, axes: Any = None) -> Any:
     axes.grid(axis="x", which="both", linewidth=0.3)
     axes.legend(fontsize="small")
     return axes
+
+
+def draw_next_run(found: NextRun) -> Any:
+    """Draw the half-width that each candidate leaves over its updates, and the rates proposed; return both axes.
+
+    >>> callable(draw_next_run)
+    True
+    """
+    above, below = new_axes(2)
+    for each in found.candidates:
+        colour = "C3" if each is found.proposed else "C0"
+        above.plot([each.cost], [100 * each.half_width], "o", color=colour, markersize=5)
+    above.axhline(100 * found.before, color="0.5", linewidth=1, linestyle="--", label="now")
+    above.set_ylabel("half-width of the interval, %")
+    above.set_ylim(bottom=0.0)
+    above.legend(loc="lower right")
+    for plan in found.targets:
+        below.plot(plan.rates, color="0.6", linewidth=1.2)
+    below.plot(found.proposed.plan.rates, color="C3", linewidth=1.6, label=as_drawn(found.proposed.name))
+    below.set_xlabel("updates")
+    below.set_ylabel("learning rate (grey: target)")
+    below.legend(loc="upper right")
+    return above, below

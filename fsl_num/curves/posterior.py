@@ -70,18 +70,32 @@ class Posterior:
         peak = plan.peak
         return max(float(np.log(peak / max(self.peaks))), float(np.log(min(self.peaks) / peak)), 0.0)
 
+    def deviations(self, law: Law, plan: Plan, theta: Array) -> Array:
+        """Return by how much the draws lie off ``theta`` at the recorded steps, of log loss: (draws, recorded)."""
+        bound = law.bind([plan], "coarse")  # of a spread three digits are plenty
+        return np.stack([np.log(np.maximum(bound(sample)[0], 1e-12)) for sample in self.samples]) - np.log(
+            bound(theta)[0]
+        )
+
     def parameters(self, law: Law, plan: Plan, theta: Array) -> Array:
         """Return the spread that the parameters leave at the recorded steps, of log loss."""
-        bound = law.bind([plan], "coarse")  # of a spread three digits are plenty
-        centre = np.log(bound(theta)[0])
-        moved = np.stack([np.log(np.maximum(bound(sample)[0], 1e-12)) for sample in self.samples]) - centre
-        return np.asarray(np.sqrt((moved**2).mean(axis=0)))
+        return np.asarray(np.sqrt((self.deviations(law, plan, theta) ** 2).mean(axis=0)))
+
+    def missed(self, plan: Plan, reach: float) -> Array:
+        """Return the standard deviation of what the law misses at the recorded steps, beyond its parameters.
+
+        ``reach``: the longest intrinsic time of the curves fitted.
+
+        >>> given = Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (0.1,))
+        >>> given.missed(Plan([0.1] * 4, [2, 4]), 0.2).tolist() == [DISCREPANCY, 2 * DISCREPANCY]
+        True
+        """
+        within = DISCREPANCY * np.maximum(plan.intrinsic_time / reach, 1.0)
+        return np.asarray(np.sqrt(within**2 + (OTHER_PEAK * self.other_peak(plan)) ** 2))
 
     def spread(self, law: Law, plan: Plan, theta: Array, reach: float) -> Array:
         """Return the standard deviation of the law's error at the recorded steps, without the noise of single rows."""
-        missed = DISCREPANCY * np.maximum(plan.intrinsic_time / reach, 1.0)
-        other = OTHER_PEAK * self.other_peak(plan)
-        return np.asarray(np.sqrt(self.parameters(law, plan, theta) ** 2 + missed**2 + other**2))
+        return np.asarray(np.sqrt(self.parameters(law, plan, theta) ** 2 + self.missed(plan, reach) ** 2))
 
     def half_width(self, spread: Array, level: float) -> Array:
         """Return the half-width of an interval of ``level`` for single rows, of log loss, from :meth:`spread`.

@@ -75,6 +75,15 @@ def rates_of_rows(
     return np.asarray(rates, dtype=np.float64)
 
 
+def warmup_in(rates: Array) -> int:
+    """Return the warmup, as :func:`warmup_of` sees it, in a schedule with a rate for every update.
+
+    >>> warmup_in(np.array([0.0, 0.1, *[0.2] * 20]))
+    2
+    """
+    return warmup_of(np.arange(rates.size + 1), np.append(rates, rates[-1]))
+
+
 def warmup_of(step: Any, lr: Any) -> int:
     """Return over how many updates the rate rises at the start of a log, 0 where it does not.
 

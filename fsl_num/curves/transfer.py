@@ -11,7 +11,8 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.posterior import Posterior
 from fsl_num.curves.predict import ENOUGH
-from fsl_num.schedules import step_rates
+from fsl_num.curves.rates import warmup_in
+from fsl_num.schedules import parameters_of, step_rates
 from fsl_num.validation import Array
 
 _ROWS = 200
@@ -53,8 +54,11 @@ def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = Non
     longest = max((curve.plan for curve in curves), key=lambda plan: float(plan.times[-1]))
     size, rate = longest.rates.size if steps is None else steps, longest.peak if peak is None else peak
     warmup = min(longest.warmup, size - 1)
-    rates = step_rates(name, peak=rate, steps=size, **({"warmup": warmup} if warmup else {}))
-    recorded = np.unique(np.linspace(warmup + 1, size, min(_ROWS, size - warmup)).astype(np.int64))
+    own = "warmup" not in parameters_of(name)  # the name of a framework says its warmup
+    rates = step_rates(name, peak=rate, steps=size, **({"warmup": warmup} if warmup and not own else {}))
+    warmup = warmup_in(rates) if own else warmup
+    first = max(warmup, int(np.argmax(rates > 0.0))) + 1
+    recorded = np.unique(np.linspace(first, size, min(_ROWS, size - first + 1)).astype(np.int64))
     return Plan(rates, recorded, warmup, 1.0, longest.model_size, name)
 
 

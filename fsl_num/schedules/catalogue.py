@@ -16,6 +16,7 @@ from fsl_num.schedules.cosine import Cosine
 from fsl_num.schedules.cyclic import Cyclic
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.exponential import ExponentialDecay, StableDecay
+from fsl_num.schedules.frameworks import called, from_framework
 from fsl_num.schedules.function import from_function, values_of
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.multi_step import EightOneOne, MultiStep
@@ -73,12 +74,27 @@ def spelling(name: str) -> str | None:
     return known.get(bare(name))
 
 
+def is_name(text: str) -> bool:
+    """Whether a text names a schedule: one of the catalogue, or the scheduler of a framework.
+
+    Raises ValueError where it names a framework, but no scheduler of it.
+
+    >>> is_name("cosine"), is_name("hf:linear(num_warmup_steps=9)"), is_name("cosine.csv")
+    (True, True, False)
+    """
+    return text in SCHEDULES or called(text) is not None
+
+
 def parameters_of(name: str) -> tuple[str, ...]:
     """Return what the schedule called ``name`` takes besides peak and steps; raise ValueError for an unknown name.
+
+    The scheduler of a framework (:mod:`fsl_num.schedules.frameworks`) has its arguments in its name.
 
     >>> parameters_of("wsd"), parameters_of("8-1-1")
     (('final', 'decay_fraction', 'warmup', 'floor'), ('warmup', 'floor'))
     """
+    if isinstance(name, str) and called(name) is not None:
+        return ()
     if name not in SCHEDULES:
         meant = spelling(name) if isinstance(name, str) else None
         hint = f"it is called {meant!r}" if meant else f"the names are {', '.join(SCHEDULES)}"
@@ -88,7 +104,7 @@ def parameters_of(name: str) -> tuple[str, ...]:
 
 
 def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **parameters: Any) -> Schedule:
-    """Return the schedule called ``name``, a name of :data:`SCHEDULES`.
+    """Return the schedule called ``name``, a name of :data:`SCHEDULES` or the scheduler of a framework.
 
     ``peak``: the largest learning rate; ``steps``: their number in all, the warmup included; ``batch_size``. Where the
     schedule has them: ``final`` (of exp-decay peak/100, of wsd and cyclic peak/10, else 0, unless given);
@@ -96,7 +112,9 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     inverse-sqrt in steps (a hundredth of them); ``milestones`` and ``factors`` of multi-step (0.5, 0.75 and 0.1, 0.01:
     shares of steps and peak); ``cycles`` of cyclic (4). For every name: ``warmup``, the number of first steps in which
     the rate rises linearly from 0 to the peak (0); ``floor``, the rate below which it never falls after them (0). None
-    stands for the default.
+    stands for the default. A scheduler of a framework is written with its own arguments,
+    ``hf:warmup_stable_decay(num_warmup_steps=200, num_decay_steps=900)``; the prefixes are hf, torch, optax, megatron,
+    torchtitan, olmo, nanotron and maxtext. Its rates are those of the framework at every update (a :class:`Discrete`).
 
     Raises ValueError for an unknown name or a number out of range, TypeError for a parameter that it does not have.
 
@@ -104,12 +122,18 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     0.05
     >>> schedule("cosine", peak=0.1, steps=10, warmup=2, floor=0.01).learning_rate([1, 2, 10]).tolist()
     [0.05, 0.1, 0.01]
+    >>> schedule("hf:linear(num_warmup_steps=2)", peak=0.1, steps=4).rates.tolist()
+    [0.0, 0.05, 0.1, 0.05]
     """
     known = parameters_of(name)
     unknown = sorted(set(parameters) - set(known))
+    if unknown and called(name) is not None:
+        raise TypeError(f"{name!r} takes no {', '.join(unknown)} besides: write the framework's own arguments in it")
     if unknown:
         raise TypeError(f"schedule {name!r} has no {', '.join(unknown)}; besides peak and steps it takes {known}")
     chosen = {key: value for key, value in parameters.items() if value is not None}
+    if called(name) is not None:
+        return Discrete(rates=from_framework(name, peak=peak, steps=steps), batch_sizes=batch_size)
     floor, warmup = chosen.pop("floor", 0.0), positive("warmup", chosen.pop("warmup", 0.0), zero=True)
     top, count = positive("peak", peak), positive("steps", steps)
     if warmup >= count:
@@ -192,7 +216,9 @@ def step_rates(given: Any, *, peak: Any = None, steps: Any = None, **parameters:
     plan = as_schedule(given, peak=peak, steps=steps, **parameters)
     if isinstance(plan, Discrete):
         return np.array(plan.rates)
-    count = int(whole_size("steps", plan.steps, infinite=False))
+    nearest = float(round(plan.steps))  # parts that were put together add up to the whole with rounding
+    together = nearest if abs(nearest - plan.steps) <= 1e-13 * nearest else plan.steps
+    count = int(whole_size("steps", together, infinite=False))
     affordable("steps", count, BYTES_OF_A_STEP, "take fewer steps, with a larger learning rate in each")
     return np.asarray(plan.learning_rate(np.arange(count, dtype=np.float64)))
 

@@ -40,7 +40,13 @@ ODD_NUMBERS = [
 ]
 COUNTS = ["1", "2", "3", "10", "16", "100", "1000"]
 ODD_COUNTS = ["0", "-1", "1.5", "1e3", "10000000000", "99999999999999999", "999999999999999999999", "", "one", "１"]
-SCHEDULES = list(schedules.SCHEDULES)
+SCHEDULES = [
+    *schedules.SCHEDULES,
+    "hf:warmup_stable_decay(num_warmup_steps=2, num_decay_steps=3)",
+    "torch:CosineAnnealingLR(T_max=9)",
+    "olmo:WSD(warmup=1)",
+    "megatron:WSD(",
+]
 NAMES = ["", "-", "nope", "WSD", "wsd-like", "\x1b[31m", "a b", "$x$", "..", "/", "thm: wsd"]
 FILES = [
     "run.csv",
@@ -92,8 +98,8 @@ OUTPUTS = [
 ]
 LOGS = ["run.csv", "_run.csv", "$run$.csv", "gz.csv.gz", "records.jsonl"]
 PLAIN_OUTPUTS = {
-    "--out": ["schedule.csv", "-"],
     "--csv": ["out.csv", "/dev/null", "-"],
+    "--out": ["schedule.csv", "out.py", "-"],
     "--report": ["out.json", "-"],
     "--html": ["out.html"],
     "--save": ["out.json", "-"],
@@ -233,6 +239,23 @@ def predict(draw):
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--csv", "--plot")]
 
 
+def next_run(draw):
+    words = schedule(draw, pick(draw, ["900", "1000"], [*COUNTS, *ODD_COUNTS]))
+    words = ["next-run", "--fit", pick(draw, ["fit.json"], ["fit_bad.json", *FILES]), "--predict", *words[1:]]
+    words += maybe(draw, 0.5, "--candidates", pick(draw, [*SCHEDULES, "rates.txt"], NAMES))
+    words += maybe(draw, 0.3, "--budget", count(draw)) + maybe(draw, 0.2, "--level", number(draw, 3.0))
+    return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--plot")]
+
+
+def plan(draw):
+    words = ["plan", *maybe(draw, 0.8, draw.choice(["--data", "--compute"]), pick(draw, ["1e6", "1e9"], ODD_NUMBERS))]
+    if draw.random() < 0.5:
+        words += ["--fit", pick(draw, ["fit.json"], FILES), *maybe(draw, 0.3, "--warmup", count(draw))]
+        return words + maybe(draw, 0.3, "--batch-size", number(draw, 2.0)) + maybe(draw, 0.3, "--json")
+    words += ["--s", pick(draw, ["1/2", "2"], ODD_NUMBERS), "--beta", pick(draw, ["2", "3/2"], ODD_NUMBERS)]
+    return words + maybe(draw, 0.3, "--noise", number(draw, 2.0)) + maybe(draw, 0.3, "--json")
+
+
 def forecast(draw):
     steps = pick(draw, ["2000", "1500", "3000"], [*COUNTS, *ODD_COUNTS])
     words = ["forecast", log_file(draw), "--to", steps, *reading(draw)]
@@ -313,9 +336,34 @@ def anything(draw):
     return ["list"] if "figure" in words and "ladder" in words else words
 
 
+def show_schedule(draw):
+    words = schedule(draw)
+    named = words[1] if draw.random() < 0.8 else pick(draw, FILES, NAMES)
+    words = ["schedule", "--", named] if draw.random() < 0.1 else ["schedule", named, *words[2:]]
+    frameworks = ["torch", "optax", "transformers", "megatron", "torchtitan", "olmo", "nanotron", "maxtext"]
+    words += maybe(draw, 0.5, "--export", pick(draw, frameworks, NAMES))
+    return words + maybe(draw, 0.3, "--json") + outputs(draw, "--csv", "--plot", "--out")
+
+
 COMMANDS = {
     each.__name__: each
-    for each in (solve, simulate, fit, compare, predict, forecast, design, exponents, errata, show, verify, anything)
+    for each in (
+        solve,
+        simulate,
+        fit,
+        compare,
+        predict,
+        forecast,
+        design,
+        show_schedule,
+        next_run,
+        plan,
+        exponents,
+        errata,
+        show,
+        verify,
+        anything,
+    )
 }
 """Name -> what draws a command line of it. What takes minutes whatever is typed (figures, all claims) is left out."""
 
@@ -329,7 +377,7 @@ def _fit():
 
     steps = range(10, 1000, 10)
     losses = [2 + 3 * (k / 10) ** -0.3 for k in steps]
-    return fit(LossCurve(steps, losses, lr=[0.001] * len(losses)), "momentum", starts=1, intervals=False).to_json()
+    return fit(LossCurve(steps, losses, lr=[0.001] * len(losses)), "momentum", starts=1).to_json()
 
 
 _made = {}

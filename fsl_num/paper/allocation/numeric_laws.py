@@ -32,7 +32,7 @@ hold that constant too."""
 class BudgetedLaw:
     """A law at one budget: variables searched, their bounds in units of the log budget, and log risk of log variables.
 
-    ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D).
+    ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D). ``noise``: sigma^2.
     """
 
     schedule: str
@@ -42,6 +42,7 @@ class BudgetedLaw:
     log_budget: float
     free_steps: bool = False
     infinite_model: bool = False
+    noise: float = 1.0
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -85,6 +86,7 @@ class BudgetedLaw:
                 fading = gamma + difference + np.minimum(model, decay / self.beta) - decay
                 noise = np.logaddexp(gamma - steps, fading)
                 feasible &= decay >= 0
+            noise = noise + np.log(self.noise)
             risk = np.logaddexp(np.logaddexp(-self.s * self.beta * model, -self.s * time), noise)
         return np.where(feasible & (time >= 0), risk, np.inf)
 

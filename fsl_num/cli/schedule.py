@@ -1,0 +1,81 @@
+"""``fsl schedule``: what a schedule is, step by step, and how training frameworks spell it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fsl_num.cli.inputs import InputError, refused
+from fsl_num.cli.options import Arguments, Command, Names, Option, json_option, schedule_options, whole
+from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
+from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_unused, schedule_name
+
+if TYPE_CHECKING:
+    from fsl_num.schedules.export import Export
+    from fsl_num.validation import Array
+
+
+def run(arguments: Arguments) -> int:
+    """Make the schedule, export it, print and write."""
+    given, parameters = _schedule(arguments)
+    read = [] if parameters else [arguments.name]
+    targets = {"--csv": arguments.csv, "--plot": arguments.plot, "--out": arguments.out}
+    outputs = Outputs(targets, inputs={"NAME|FILE": read}, json=arguments.json)
+    if arguments.out is not None and arguments.export is None:
+        raise InputError("--out takes what --export writes: say for which framework, --export torch say")
+    from fsl_num.report import schedules as report
+    from fsl_num.schedules import step_rates
+    from fsl_num.schedules.export import export
+
+    made: Export | None = None
+    with refused():
+        rates: Array = step_rates(given, **parameters)
+        if arguments.export is not None:
+            made = export(given, arguments.export, title=_title(arguments), **parameters)
+    outputs.write("--csv", lambda: report.schedule_csv(rates))
+    outputs.draw("--plot", lambda: report.schedule_figure(rates, arguments.name))
+    if made is not None:
+        outputs.write("--out", lambda: made.text)
+    if arguments.json:
+        show_json(report.schedule_json(rates, arguments.name, made))
+    elif made is not None and arguments.out is None:
+        outputs.show(made.text.rstrip("\n"))
+    else:
+        outputs.show(*report.schedule_text(rates, arguments.name, made))
+    return 0
+
+
+def _schedule(arguments: Arguments) -> tuple[Any, dict[str, Any]]:
+    """What was named, with its parameters; the rates of a file, without any."""
+    arguments.schedule = schedule_name(arguments.name)
+    if arguments.schedule is None:
+        refuse_unused("a file of rates", given_parameters(arguments), (), ": it says every rate")
+        return rates_of_file(arguments.name, "NAME|FILE"), {}
+    if arguments.peak_lr is None or arguments.steps is None:
+        raise InputError(f"the schedule {arguments.name} needs --peak-lr and --steps")
+    return arguments.schedule, named_parameters(arguments)
+
+
+def _title(arguments: Arguments) -> str:
+    return arguments.name if arguments.name.isprintable() and '"' not in arguments.name else "rates of a file"
+
+
+COMMANDS = {
+    "schedule": Command(
+        "schedule",
+        run,
+        [
+            click.Argument(["name"], required=True, metavar="NAME|FILE"),
+            *(each for each in schedule_options(required=False, steps=whole(1, "K")) if each.name != "schedule"),
+            Option("--export", type=Names("fsl_num.schedules.export:EXPORTS"), help="print what this framework takes"),
+            Option("--out", metavar="FILE", help="write what --export gives there, and print the schedule"),
+            Option("--csv", metavar="FILE", help="write step and lr"),
+            Option("--plot", metavar="FILE", help=f"draw the learning rate {PICTURE_HELP}"),
+            json_option(),
+        ],
+        "What a schedule is, step by step: NAME, one of the catalogue or of a framework, as in "
+        "'hf:warmup_stable_decay(num_warmup_steps=200, num_decay_steps=900)', or a FILE, one learning rate a row. "
+        "With --export the same rates in the words of a training framework, to 1e-12 of the peak at every step.",
+    )
+}  # fmt: skip

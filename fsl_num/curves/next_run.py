@@ -1,0 +1,282 @@
+r"""The next run: which schedule, if trained next, would narrow a prediction the most.
+
+The fit's draws of the parameters say how the losses of a candidate and the loss that is asked for vary together. With D
+the deviations of the log losses from the fit, one row a draw, and R what a measured run is off by all the same, the
+parameters' part of the variance of the prediction falls by the linear-Gaussian update
+
+    v - g' (C + R)^-1 g,   C = D_c' D_c,  g = D_c' D_t,  v = D_t' D_t,
+
+which needs no outcome: how much is learnt does not depend on what is measured. R holds the noise of the rows, as the
+residuals of the fit show it, and the discrepancy of the law on a run that was not fitted, which slowly drifts along the
+run. Few draws explain each other by chance: each is predicted from the others alone. The rest of the interval stays,
+unless the candidate reaches the peak or the intrinsic time of the target, beyond which the law is trusted less: then
+that part shrinks as well.
+
+Runs are priced by their updates: the one that is proposed narrows the interval the most for each of them.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from fsl_num.curves.plan import Plan, as_plan
+from fsl_num.curves.posterior import DISCREPANCY, MISFIT
+from fsl_num.results import Result
+from fsl_num.schedules import step_rates
+from fsl_num.validation import Array, whole_size
+
+if TYPE_CHECKING:
+    from fsl_num.curves.result import FitResult
+
+FAMILIES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "constant": ("constant", {}),
+    "cosine": ("cosine", {}),
+    "linear": ("linear", {}),
+    "decay of the last half": ("1-sqrt", {"decay_fraction": 0.5}),
+    "decay of the last fifth": ("1-sqrt", {"decay_fraction": 0.2}),
+    "drop to 0.3": ("multi-step", {"milestones": (0.5,), "factors": (0.3,)}),
+    "8-1-1": ("8-1-1", {}),
+}
+"""What a candidate is called -> the named schedule that it is."""
+
+LENGTHS: Final = (0.25, 0.5, 1.0)
+"""Lengths of the candidates, as shares of the longest target."""
+
+_ROWS = 16  # of a candidate, at which its losses are compared with the target's
+_USELESS = 0.9  # of the interval before
+_SAME_PEAK = 0.01
+_FAR = 1e-12  # of the peak: rates so close are the same
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate(Result):
+    """A run that might be trained next.
+
+    ``cost``: its updates. ``half_width``: of the target's interval after it, relative to the loss. ``learnt``: the
+    share in [0, 1] of the variance that the parameters leave, which it takes away.
+
+    >>> Candidate("short", Plan([0.1]), 1, 0.01, 0.5).gain(0.02)
+    0.01
+    """
+
+    name: str
+    plan: Plan
+    cost: float
+    half_width: float
+    learnt: float
+
+    def gain(self, before: float) -> float:
+        """Return by how much the half-width falls for each update."""
+        return (before - self.half_width) / self.cost
+
+
+@dataclass(frozen=True, eq=False)
+class NextRun(Result):
+    """What training each of the candidates would tell.
+
+    ``candidates`` are sorted by the half-width that they leave. ``targets``: the schedules whose final losses are asked
+    for; ``before``: the half-width of the interval now, relative to the loss (of several targets the
+    root mean square); ``level``: nominal, of the interval.
+    """
+
+    targets: tuple[Plan, ...]
+    before: float
+    level: float
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def proposed(self) -> Candidate:
+        """The run that narrows the prediction the most for each of its updates."""
+        return max(self.candidates, key=lambda each: each.gain(self.before))
+
+    @property
+    def sentence(self) -> str:
+        """What to train next, or that it would tell little."""
+        if self.candidates[0].half_width > _USELESS * self.before:
+            return (
+                f"None of the candidates narrows the prediction (+-{100 * self.before:.2g} % now) by a tenth: what is"
+                " left is the noise of single rows, and what the law misses of every run."
+            )
+        best, wide = self.proposed, self.candidates[0]
+        said = (
+            f"Train next: {best.name}. The final loss would be known to +-{100 * best.half_width:.2g} % instead of"
+            f" +-{100 * self.before:.2g} %"
+        )
+        if wide is best:
+            return f"{said}; no other candidate leaves less."
+        return f"{said}, the most for each update; {wide.name} leaves the least, +-{100 * wide.half_width:.2g} %."
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """Return one mapping a candidate: name, steps, peak_lr, half_width, gain_per_step and learnt."""
+        return [
+            {
+                "name": each.name,
+                "steps": int(each.plan.rates.size),
+                "peak_lr": each.plan.peak,
+                "half_width": each.half_width,
+                "gain_per_step": each.gain(self.before),
+                "learnt": each.learnt,
+            }
+            for each in self.candidates
+        ]
+
+    def plot(self) -> Any:
+        """Draw the half-width that each candidate leaves over its updates, and the proposed rates; return both axes."""
+        from fsl_num.curves.pictures import draw_next_run
+
+        return draw_next_run(self)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><td>{html.escape(row['name'])}</td><td>{row['steps']}</td><td>{row['peak_lr']:.3g}</td>"
+            f"<td>+-{100 * row['half_width']:.2g} %</td><td>{row['gain_per_step']:.2g}</td></tr>"
+            for row in self.as_rows()
+        )
+        return (
+            f"<p>{html.escape(self.sentence)}</p><table><tr><th>next run</th><th>steps</th><th>peak</th>"
+            f"<th>interval after it</th><th>gain a step</th></tr>{cells}</table>"
+        )
+
+
+def next_run(
+    fit: FitResult,
+    target: Any,
+    candidates: Mapping[str, Any] | None = None,
+    budget: int | None = None,
+    *,
+    level: float = 0.9,
+) -> NextRun:
+    """Return which run, if it were trained next, would narrow a prediction the most.
+
+    ``fit``: of the curves at hand, with intervals. ``target``: the schedule whose final loss matters, as
+    :func:`~fsl_num.curves.plan.as_plan` takes it, or a mapping of several by name. ``candidates``: schedules by name;
+    by default those of :data:`FAMILIES` in the :data:`LENGTHS`, with the peaks of the target and of the runs fitted.
+    ``budget``: the most updates that a candidate may have. ``level``: nominal, of the interval.
+
+    Raises ValueError for a fit without intervals, and where no candidate is within the budget.
+
+    >>> from fsl_num.curves.curve import LossCurve
+    >>> from fsl_num.curves.fit import fit
+    >>> from fsl_num.curves.laws import law
+    >>> plan = Plan([0.01] * 400, range(20, 401, 5))
+    >>> known = fit(LossCurve(plan.recorded, law("momentum").predict(plan, [2.0, 0.3, 0.5, 0.5, 0.95]), schedule=plan))
+    >>> target = Plan(step_rates("linear", peak=0.01, steps=800), [800])
+    >>> found = next_run(known, target, {"again": plan, "decayed": step_rates("linear", peak=0.01, steps=400)})
+    >>> found.proposed.name
+    'decayed'
+    """
+    posterior, targets = fit.posterior, _targets(target)
+    limit = np.inf if budget is None else whole_size("budget", budget, infinite=False)
+    named = usual_candidates(fit, targets, limit) if candidates is None else _plans(candidates)
+    affordable = {name: plan for name, plan in named.items() if plan.rates.size <= limit}
+    if not affordable:
+        least = min((plan.rates.size for plan in named.values()), default=0)
+        raise ValueError(
+            f"a budget of {budget} updates is below the shortest candidate, which has {least}: raise it"
+            if least
+            else "there is no candidate: name at least one schedule that might be trained next"
+        )
+    moved = [_deviations(fit, each) for each in targets]
+
+    def half_width(left: list[float], reach: float, peaks: tuple[float, ...]) -> float:
+        known = replace(posterior, peaks=peaks)
+        widths = []
+        for plan, variance in zip(targets, left, strict=True):
+            # what the parameters leave, and what the law misses beyond the curves
+            spread = np.sqrt(variance + known.missed(plan, reach) ** 2)
+            widths.append(np.expm1(known.half_width(spread, level)[0]))
+        return float(np.sqrt(np.mean(np.square(widths))))
+
+    now = [float(each @ each) for each in moved]
+    before = half_width(now, fit.reach, posterior.peaks)
+    found = []
+    for name, plan in affordable.items():
+        plan = plan.at([plan.rates.size]) if fit.law.final_only else plan
+        left = _left(fit, plan, moved)
+        reach, peaks = max(fit.reach, float(plan.times[-1])), (*posterior.peaks, plan.peak)
+        learnt = 1.0 - sum(left) / sum(now) if sum(now) > 0.0 else 0.0
+        found.append(Candidate(name, plan, float(plan.rates.size), half_width(left, reach, peaks), learnt))
+    found.sort(key=lambda each: (each.half_width, each.cost))
+    return NextRun(tuple(targets), before, level, tuple(found))
+
+
+def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np.inf) -> dict[str, Plan]:
+    """Return the candidates of :data:`FAMILIES` by name: with the warmup of the longest target, within the budget.
+
+    The lengths are those of :data:`LENGTHS`, and the budget where it lies below the longest; the peaks are those of the
+    target and of the runs fitted. A schedule that is itself a target is left out.
+    """
+    longest = max(targets, key=lambda plan: plan.rates.size)
+    sizes = sorted({int(share * longest.rates.size) for share in LENGTHS} | {int(min(budget, longest.rates.size))})
+    peaks = [longest.peak]
+    peaks += [each for each in fit.posterior.peaks if all(abs(each - peak) > _SAME_PEAK * peak for peak in peaks)]
+    found: dict[str, Plan] = {}
+    for size in (size for size in sizes if size > 1):
+        warmup = min(longest.warmup, size // 2)
+        for peak in peaks:
+            for name, (kind, parameters) in FAMILIES.items():
+                rates = step_rates(kind, peak=peak, steps=size, warmup=warmup, **parameters)
+                at = f" at {peak:.3g}" if len(peaks) > 1 else ""
+                plan = Plan(rates, _places(rates, warmup), warmup, 1.0, longest.model_size, name)
+                if not any(_same(plan, each) for each in targets):
+                    found[f"{name}, {size} steps{at}"] = plan
+    return found
+
+
+def _targets(target: Any) -> list[Plan]:
+    """The plans whose last losses are asked for."""
+    plans = [as_plan(each) for each in target.values()] if isinstance(target, Mapping) else [as_plan(target)]
+    if not plans:
+        raise ValueError("a target is needed: the schedule whose final loss matters")
+    return [plan.at([plan.recorded[-1]]) for plan in plans]
+
+
+def _plans(candidates: Mapping[str, Any]) -> dict[str, Plan]:
+    plans = {name: as_plan(each) for name, each in candidates.items()}
+    return {name: plan.at(_places(plan.rates, plan.warmup)) for name, plan in plans.items()}
+
+
+def _places(rates: Array, warmup: int) -> Any:
+    """Steps of a run at which it is compared: evenly in intrinsic time, the last one included."""
+    times = np.cumsum(rates)
+    first = times[warmup - 1] if warmup else 0.0
+    wanted = np.linspace(first, times[-1], _ROWS + 1)[1:]
+    return np.unique(np.minimum(np.searchsorted(times, wanted) + 1, rates.size))
+
+
+def _same(plan: Plan, other: Plan) -> bool:
+    same = plan.rates.size == other.rates.size
+    return same and float(np.abs(plan.rates - other.rates).max()) <= _FAR * plan.peak
+
+
+def _deviations(fit: FitResult, plan: Plan) -> Array:
+    """The deviations of the draws from the fit, each row over the root of their number."""
+    found = fit.posterior.deviations(fit.law, plan, fit.theta)
+    return np.asarray(found[:, 0] / np.sqrt(found.shape[0]))
+
+
+def _left(fit: FitResult, plan: Plan, moved: list[Array]) -> list[float]:
+    """The variance that the parameters leave at each target once the candidate is measured."""
+    seen = fit.posterior.deviations(fit.law, plan, fit.theta) / np.sqrt(fit.posterior.samples.shape[0])
+    unexplained = _unexplained(fit, plan)
+    weights = np.linalg.solve(seen.T @ seen + unexplained, seen.T)
+    own = np.diag(seen @ weights)  # how far each draw explains itself
+    left = []
+    for each in moved:
+        slopes = weights @ each
+        wrong = (each - seen @ slopes) / (1.0 - own)
+        left.append(float(min(wrong @ wrong + slopes @ unexplained @ slopes, each @ each)))
+    return left
+
+
+def _unexplained(fit: FitResult, plan: Plan) -> Array:
+    """The covariance of what a measured run is off by, whatever the parameters, at its recorded steps."""
+    residuals, rows = fit.posterior.residuals, plan.recorded.size
+    independent = residuals.dispersion * rows / (residuals.rows / residuals.curves)
+    apart = np.abs(np.subtract.outer(*2 * [np.log(plan.intrinsic_time)]))
+    return np.asarray(MISFIT + DISCREPANCY**2 * np.exp(-apart) + independent * np.eye(rows))

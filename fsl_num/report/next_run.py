@@ -1,0 +1,43 @@
+"""What to train next, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from fsl_num.report.tables import table
+
+if TYPE_CHECKING:
+    from fsl_num.curves.next_run import NextRun
+
+_SHOWN = 20  # candidates on a terminal
+
+
+def next_run_text(found: NextRun) -> list[Any]:
+    """The proposal, and the candidates that leave the narrowest intervals."""
+    rows = [
+        (
+            row["name"],
+            f"{row['peak_lr']:.4g}",
+            f"+-{100 * row['half_width']:.2g} %",
+            f"{100 * row['learnt']:.0f} %",
+            f"{1e6 * row['gain_per_step']:.3g}",
+        )
+        for row in found.as_rows()[:_SHOWN]
+    ]
+    head = ("next run", "peak lr", "interval after it", "parameters learnt", "gain (1e-6 a step)")
+    more = len(found.candidates) - len(rows)
+    parts: list[Any] = [Text(found.sentence), "", table(head, rows, right=range(1, 5))]
+    return [*parts, f"and {more} more that leave wider intervals"] if more > 0 else parts
+
+
+def next_run_json(found: NextRun) -> dict[str, Any]:
+    """The candidates as JSON-ready values, the narrowest interval first."""
+    return {
+        "proposed": found.proposed.name,
+        "sentence": found.sentence,
+        "before": found.before,
+        "level": found.level,
+        "candidates": found.as_rows(),
+    }

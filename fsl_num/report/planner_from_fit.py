@@ -1,0 +1,179 @@
+"""What to train under a budget, from a fit to the runs at hand: what the law fitted to them predicts to be best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from sympy import lambdify
+
+from fsl_num.curves.plan import Plan
+from fsl_num.report.planner import Recommendation, TrainingPlan
+from fsl_num.schedules import step_rates
+from fsl_num.validation import Array, positive
+from fsl_sym.allocation import optimal_allocation
+from fsl_sym.order import OrderRange
+from fsl_sym.symbols import beta as beta_symbol
+from fsl_sym.symbols import s as s_symbol
+
+if TYPE_CHECKING:
+    from fsl_num.curves.result import FitResult
+
+_FRACTIONS: Final = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_PEAKS: Final = 5
+_SIZES: Final = 17
+_SHORTEST: Final = 10  # updates behind the warmup
+
+
+def plan_from_fit(
+    fit: FitResult,
+    *,
+    data: Any = None,
+    compute: Any = None,
+    batch_size: Any = 1.0,
+    model_sizes: Sequence[float] = (),
+    warmup: int = 0,
+    level: float = 0.9,
+) -> TrainingPlan:
+    """Return what to train under a budget, from a fit to runs at hand: a stable phase and a 1-sqrt decay.
+
+    ``data``: samples or tokens in the unit of ``batch_size`` (of an update, positive), or ``compute``: model size times
+    that, for a law with a term for the model size. ``model_sizes``: those to choose from (default: about those of the
+    curves fitted, which a saved fit does not hold). ``warmup``: updates of it. ``level``: of the intervals, over the
+    fit's draws of the parameters; without draws they are the values themselves.
+
+    The peaks asked are those between the lowest and the highest fitted, for a law says little of others. Raises
+    ValueError for a budget that leaves no update behind the warmup, or a compute budget for a law without model size.
+
+    >>> from fsl_num.curves.curve import LossCurve
+    >>> from fsl_num.curves.fit import fit
+    >>> from fsl_num.curves.laws import law
+    >>> run = Plan(step_rates("8-1-1", peak=0.01, steps=400), range(20, 401, 5))
+    >>> loss = law("momentum").predict(run, [2.0, 0.3, 0.5, 0.5, 0.95])
+    >>> found = plan_from_fit(fit(LossCurve(run.recorded, loss, schedule=run), "momentum", starts=1), data=800)
+    >>> found["steps"].value, round(found["peak_lr"].value, 6)
+    (800.0, 0.01)
+    """
+    if (data is None) == (compute is None):
+        raise ValueError("give one budget: data=, samples or tokens, or compute=, model size times these")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie in (0, 1), got {level!r}")
+    budget, amount = ("data", data) if compute is None else ("compute", compute)
+    size, batch = positive(budget, amount), positive("batch_size", batch_size)
+    draws = fit.theta[None] if fit.drawn is None else np.vstack([fit.theta, fit.drawn.samples])
+    known = (_fitted_peak(fit),) if fit.drawn is None else fit.drawn.peaks
+    peaks = np.unique(np.geomspace(min(known), max(known), _PEAKS)) if _several(known) else (max(known),)
+    sizes = _model_sizes(fit, budget, model_sizes)
+    options: list[tuple[float, float, float, float]] = []
+    losses: list[Array] = []
+    for model in sizes:
+        steps = int(size / batch / (model or 1.0))
+        if steps < warmup + _SHORTEST:
+            continue
+        for peak in peaks:
+            for share in _FRACTIONS:
+                rates = step_rates("1-sqrt", peak=peak, steps=steps, decay_fraction=share,
+                                   **({"warmup": warmup} if warmup else {}))  # fmt: skip
+                bound = fit.law.bind([Plan(rates, [steps], warmup, batch, model)], "coarse")
+                losses.append(np.array([float(bound(theta)[0][0]) for theta in draws]))
+                options.append((float(peak), model or math.nan, share, float(steps)))
+    if not options:
+        raise ValueError(
+            f"a {budget} budget of {size:g} with updates of {batch:g} leaves fewer than {_SHORTEST} updates behind the"
+            f" warmup of {warmup}: raise it, or make the updates smaller"
+        )
+    choices = np.array(options)
+    at = np.array(losses).argmin(axis=0)  # the best option under each draw, that of the fit first
+    task, tail = fit.task, 0.5 * (1.0 - level)
+    label = "the law fitted to the runs"
+    orders = _orders(task.regime, budget)
+
+    def spread(values: Array) -> tuple[float, float, float]:
+        low, high = np.quantile(values[1:], [tail, 1.0 - tail]) if values.size > 1 else (values[0], values[0])
+        return float(values[0]), float(min(low, values[0])), float(max(high, values[0]))
+
+    def recommended(name: str, values: Array, basis: str) -> Recommendation:
+        known_order = next(iter(orders.values())).get(name) if len(orders) == 1 else None
+        constants = values / _growths(fit, draws, known_order, size)
+        constant = spread(constants) if np.isfinite(constants).all() else None
+        return Recommendation(name, *spread(values), _order_words(name, orders, budget), constant, basis)
+
+    least = np.array(losses)[at, np.arange(at.size)]
+    found = [
+        recommended("loss", least, f"the final loss that {label} predicts, what cannot be learnt included"),
+        recommended("peak_lr", choices[at, 0], _peak_words(label, known)),
+    ]
+    if budget == "compute":
+        found.append(recommended("model_size", choices[at, 1], f"where {label}, with its term for the size, is least"))
+    found += [
+        recommended("data_size", choices[at, 3] * batch, "the updates times the batch"),
+        recommended("decay_fraction", choices[at, 2], f"where {label} is least; thm: wsd says how it may shrink"),
+        recommended("steps", choices[at, 3], "the budget over the batch (and the model size)"),
+        recommended("batch_size", np.full(at.size, batch), "as given: the runs fitted say nothing of other batches"),
+    ]
+    chosen = choices[at[0]]
+    same = (choices[:, 0] == chosen[0]) & (choices[:, 3] == chosen[3])
+    by_share = {f"decay of {share:g}": float(losses[k][0]) for k, share in enumerate(choices[:, 2]) if same[k]}
+    return TrainingPlan(budget, size, "1-sqrt", task.regime, tuple(found), MappingProxyType(by_share), (task.sentence,))
+
+
+def _fitted_peak(fit: FitResult) -> float:
+    if not fit.curves:
+        raise ValueError("this fit has neither intervals nor curves: fit again with intervals to have its peak rates")
+    return max(curve.plan.peak for curve in fit.curves)
+
+
+def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[float | None]:
+    """The sizes asked: under a compute budget those given, or about the ones fitted."""
+    if given and fit.law.size_term:
+        return [positive("model_sizes", each) for each in given]
+    known = sorted({curve.plan.model_size for curve in fit.curves if curve.plan.model_size is not None})
+    if budget == "data":
+        return [known[-1] if known and fit.law.size_term else None]
+    if not fit.law.size_term or not known:
+        raise ValueError(
+            "a compute budget needs a fit to runs of several model sizes, and, where it was saved, the sizes to choose"
+            " from (--model-size, model_sizes=); this one says nothing of other sizes: give a data budget"
+        )
+    return [float(each) for each in np.geomspace(0.25 * known[0], 16.0 * known[-1], _SIZES)]
+
+
+def _several(peaks: tuple[float, ...]) -> bool:
+    """Whether there is more than one peak rate; a cosine loses a little of it before its first row."""
+    return max(peaks) > 1.02 * min(peaks)
+
+
+def _peak_words(label: str, known: tuple[float, ...]) -> str:
+    if not _several(known):
+        return "that of the runs fitted, which have one peak rate alone: train a run at another to choose among them"
+    return f"where {label} is least, between the lowest and the highest peak of the runs"
+
+
+def _orders(regime: str, budget: str) -> dict[str, Mapping[str, OrderRange]]:
+    """The orders of the optimal warmup-stable-decay in the regime, or in both where it is not known."""
+    regimes = {each.name: each.quantities for each in optimal_allocation("wsd", budget).regimes}
+    return {regime: regimes[regime]} if regime in regimes else {name: regimes[name] for name in ("hard", "easy")}
+
+
+def _order_words(name: str, orders: Mapping[str, Mapping[str, OrderRange]], budget: str) -> str:
+    base = optimal_allocation("wsd", budget).base
+    texts = {regime: each[name].as_text(base) for regime, each in orders.items() if name in each}
+    if len(set(texts.values())) <= 1:
+        return next(iter(texts.values()), "")
+    return "; ".join(f"{regime}: {text}" for regime, text in texts.items())
+
+
+def _growths(fit: FitResult, draws: Array, order: OrderRange | None, size: float) -> Array:
+    """By how much a quantity of that order has grown at the budget, under each draw; nan where a draw has no beta."""
+    unknown = np.full(draws.shape[0], math.nan)
+    if order is None or not order.is_point or order.lower is None or not {"s", "gamma"} <= set(fit.law.names):
+        return unknown
+    s, memory = (draws[:, fit.law.names.index(name)] for name in ("s", "gamma"))
+    beta = 1.0 / np.where(memory < 1.0, 1.0 - memory, math.nan)
+    power, log_power = (
+        lambdify((s_symbol, beta_symbol), each)(s, beta) for each in (order.lower.power, order.lower.log_power)
+    )
+    return np.broadcast_to(np.asarray(size**power * math.log(size) ** log_power), s.shape)

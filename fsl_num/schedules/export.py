@@ -1,0 +1,138 @@
+"""A schedule for a training framework: its own arguments where they give the same rates, else a function to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.results import Result
+from fsl_num.schedules.base import Schedule
+from fsl_num.schedules.catalogue import as_schedule, step_rates
+from fsl_num.schedules.discrete import Discrete
+from fsl_num.schedules.frameworks import FRAMEWORKS, called, written
+from fsl_num.schedules.frameworks.arguments import EXACT, Match, matches
+from fsl_num.schedules.recognise import recognised
+from fsl_num.schedules.source import source
+from fsl_num.validation import Array
+
+FUNCTIONS: Final = {"torch": "math", "optax": "jnp"}
+"""Frameworks that take a function of the step, and what it is written for."""
+
+_NEAR: Final = 0.1  # of the peak: a scheduler that far off may be meant
+
+EXPORTS: Final = tuple(FRAMEWORKS)
+"""The frameworks that :func:`export` writes for."""
+
+
+class ExportError(ValueError):
+    """A framework has no arguments that give the rates of the schedule at every step.
+
+    >>> issubclass(ExportError, ValueError)
+    True
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class Export(Result):
+    """A schedule in the words of a ``framework``, equal to ``rates`` (one an update) to 1e-12 of the peak.
+
+    ``text``: what a user pastes: a small Python file for torch and optax, else arguments. ``name``: the framework's
+    scheduler with its ``arguments``, which every ``schedule`` here reads back; "" where the text is a function.
+    """
+
+    framework: str
+    text: str
+    rates: Array
+    name: str = ""
+    arguments: Mapping[str, Any] | None = None
+
+    def learning_rate(self, step: Any) -> Any:
+        """Return the rate of update ``step``, counted from 0; behind the last one, that of the last.
+
+        It is a schedule of optax: numbers, numpy arrays and arrays of jax are taken, traced ones included.
+
+        >>> export([0.1, 0.05], "optax").learning_rate(1)
+        0.05
+        """
+        space: Any = np if isinstance(step, np.ndarray) else None
+        if hasattr(step, "__array_namespace__"):
+            space = step.__array_namespace__()
+        if space is None:
+            return float(self.rates[min(max(int(step), 0), self.rates.size - 1)])
+        return space.take(space.asarray(self.rates), space.clip(step, 0, self.rates.size - 1))
+
+    def multiplier(self, step: Any) -> Any:
+        """Return the rate as a share of the largest, as ``torch.optim.lr_scheduler.LambdaLR`` takes it.
+
+        >>> export([0.1, 0.05], "torch").multiplier(1)
+        0.5
+        """
+        return self.learning_rate(step) / float(self.rates.max())
+
+
+def export(
+    schedule: Any, framework: str, *, steps: Any = None, peak: Any = None, title: str = "", **parameters: Any
+) -> Export:
+    """Return a schedule as a training framework takes it, equal at every step.
+
+    ``schedule``: whatever :func:`~fsl_num.schedules.as_schedule` takes, with its ``steps``, ``peak`` and parameters: a
+    name, a Schedule, a function, or an array with the rate of every update. ``framework``: one of :data:`EXPORTS`;
+    torch (a function for LambdaLR) and optax (a function of the step) take every schedule, the others those that
+    their own schedulers reproduce. ``title``: what is said of the schedule in the file.
+
+    Raises ExportError, with the closest scheduler of the framework and how far it is off, where none gives the same
+    rates; ValueError for an unknown framework, and what the schedule itself raises.
+
+    >>> print(export("cosine", "transformers", peak=0.01, steps=1000, warmup=100).text)
+    TrainingArguments(
+        learning_rate=0.01,
+        max_steps=1000,
+        lr_scheduler_type="cosine",
+        warmup_steps=100,
+    )
+    <BLANKLINE>
+    >>> export("wsd", "megatron", peak=0.01, steps=1000)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fsl_num.schedules.export.ExportError: megatron has no scheduler with these rates: ...
+    """
+    if framework not in EXPORTS:
+        raise ValueError(f"there is no export to {framework!r}: choose {', '.join(EXPORTS)}")
+    rates = step_rates(schedule, peak=peak, steps=steps, **parameters)
+    found = called(schedule) if isinstance(schedule, str) else None
+    write = FRAMEWORKS[framework].write
+    if write is None:
+        plan = _plan(schedule, rates, peak=peak, steps=steps, **parameters)
+        return Export(framework, source(plan, rates, FUNCTIONS[framework], title), rates)
+    if found is not None and found[0] == framework:
+        match: Match | None = Match(found[1].name, found[1].arguments, 0.0, 0)
+        base = float(peak)
+    else:
+        base = float(rates.max())
+        match = next(matches(FRAMEWORKS[framework], rates, base), None)
+    if match is None or not match.exact:
+        raise ExportError(_refusal(framework, match))
+    text = write(match.name, match.arguments, base, rates.size)
+    return Export(framework, text, rates, written(framework, match.name, match.arguments), match.arguments)
+
+
+def _plan(schedule: Any, rates: Array, **parameters: Any) -> Schedule:
+    """The schedule with its closed forms; where none came with it, the one of the catalogue that has these rates."""
+    by_itself = callable(schedule) and not isinstance(schedule, Schedule)
+    plan = Discrete(rates=rates) if by_itself else as_schedule(schedule, **parameters)
+    return (recognised(rates) or plan) if isinstance(plan, Discrete) else plan
+
+
+def _refusal(framework: str, closest: Match | None) -> str:
+    said = f"{framework} has no scheduler with these rates"
+    instead = ""
+    if closest is not None and np.isfinite(closest.off):
+        name = written(framework, closest.name, closest.arguments)
+        said += (
+            f": the closest, {name}, is off by up to {closest.off:.2g} of the peak (update {closest.step}), where"
+            f" {EXACT:g} is asked for"
+        )
+        instead = ", or name that one for the schedule and train with it" if closest.off <= _NEAR else ""
+    return f"{said}; export to torch (a function for LambdaLR) or optax, which take every schedule{instead}"

@@ -1,0 +1,160 @@
+"""The schedulers of OLMo-core, which counts the first update as step 1: the last update has the lowest rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fsl_num.schedules.frameworks.base import SHAPES, Framework, Scheduler, share_of, three_phases
+from fsl_num.validation import Array
+
+
+def _steps_of(what: str, count: Any, fraction: Any, total: int) -> int:
+    if (count is None) == (fraction is None):
+        raise ValueError(f"exactly one of {what} and {what}_fraction must be given, the other be None")
+    return round(total * fraction) if count is None else int(count)
+
+
+def _with_warmup(fall: Any) -> Any:
+    """A scheduler with a warmup whose rest is ``fall(done, left, warmup)``: steps after the warmup, and of them all."""
+
+    def formula(
+        k: Array,
+        steps: int,
+        peak: float,
+        *,
+        warmup: Any = None,
+        warmup_fraction: Any = None,
+        alpha_f: float = 0.1,
+        t_max: Any = None,
+        warmup_min_lr: float = 0.0,
+    ) -> Array:
+        total = t_max or steps
+        count = _steps_of("warmup", warmup, warmup_fraction, total)
+        rest = alpha_f + (1.0 - alpha_f) * fall(np.clip((k - count) / max(total - count, 1), 0.0, 1.0))
+        return np.where(k < count, _rise(k, count, warmup_min_lr, peak), np.where(k >= total, alpha_f, rest))
+
+    return formula
+
+
+def _rise(k: Array, warmup: int, warmup_min_lr: float, peak: float) -> Array:
+    low = share_of(warmup_min_lr, peak)
+    return low + (1.0 - low) * np.minimum(k / max(warmup, 1), 1.0)
+
+
+def _constant_with_warmup(
+    k: Array, steps: int, peak: float, *, warmup: Any = None, warmup_fraction: Any = None, warmup_min_lr: float = 0.0
+) -> Array:
+    count = _steps_of("warmup", warmup, warmup_fraction, steps)
+    return np.where(k <= count, _rise(k, count, warmup_min_lr, peak), 1.0)
+
+
+def _inverse_sqrt(
+    k: Array,
+    steps: int,
+    peak: float,
+    *,
+    warmup: Any = None,
+    warmup_fraction: Any = None,
+    alpha_f: float = 0.1,
+    warmup_min_lr: float = 0.0,
+) -> Array:
+    count = _steps_of("warmup", warmup, warmup_fraction, steps)
+    rest = alpha_f + (1.0 - alpha_f) * np.sqrt(count / k)
+    return np.where(k < count, _rise(k, count, warmup_min_lr, peak), rest)
+
+
+def _wsd(
+    k: Array,
+    steps: int,
+    peak: float,
+    *,
+    warmup: Any = None,
+    warmup_fraction: Any = None,
+    decay: Any = None,
+    decay_fraction: Any = 0.1,
+    warmup_min_lr: float = 0.0,
+    decay_min_lr: float = 0.0,
+) -> Array:
+    first = _steps_of("warmup", warmup, warmup_fraction, steps)
+    last = _steps_of("decay", decay, decay_fraction, steps)
+    found = three_phases(k, first, steps - last, last, SHAPES["linear"], share_of(decay_min_lr, peak))
+    return np.where(k <= first, _rise(k, first, warmup_min_lr, peak), found)
+
+
+def _power(
+    k: Array,
+    steps: int,
+    peak: float,
+    *,
+    b: float = -0.51,
+    warmup: Any = None,
+    warmup_fraction: Any = None,
+    decay: Any = None,
+    decay_fraction: Any = 0.1,
+    warmup_min_lr: float = 0.0,
+    decay_min_lr: float = 0.0,
+) -> Array:
+    first = _steps_of("warmup", warmup, warmup_fraction, steps)
+    last, low = _steps_of("decay", decay, decay_fraction, steps), share_of(decay_min_lr, peak)
+    slow = (np.minimum(k, steps - last) / first) ** b
+    left = np.minimum((steps - k) / max(last, 1), 1.0)
+    return np.where(
+        k <= first, _rise(k, first, warmup_min_lr, peak), np.where(k < steps - last, slow, low + (slow - low) * left)
+    )
+
+
+def _periods(
+    k: Array,
+    steps: int,
+    peak: float,
+    *,
+    period_lengths: Sequence[int],
+    period_lr_multipliers: Any = None,
+    warmup: Any = None,
+    warmup_fraction: Any = None,
+    decay: Any = None,
+    decay_fraction: Any = None,
+    warmup_min_lr: float = 0.0,
+    decay_min_lr: float = 0.0,
+) -> Array:
+    """Several stable phases, each with its decay; the warmup belongs to the first."""
+    low = share_of(decay_min_lr, peak)
+    tops = [1.0] * len(period_lengths) if period_lr_multipliers is None else list(period_lr_multipliers)
+    first = _steps_of("warmup", warmup, warmup_fraction, period_lengths[0])
+    found, end = np.full_like(k, low), 0
+    for number, (length, top) in enumerate(zip(period_lengths, tops, strict=True)):
+        begin, end = end, end + length
+        last = _steps_of("decay", decay, decay_fraction, length)
+        if last + (first if number == 0 else 0) > length:
+            raise ValueError(f"a period of {length} steps has no room for its warmup and its decay of {last} steps")
+        left = np.clip((end - k) / max(last, 1), 0.0, 1.0)
+        inside = (k > begin) & (k <= end) & (k < sum(period_lengths))
+        found = np.where(inside, np.where(k < end - last, top, low + (top - low) * left), found)
+    return np.where(k < first, tops[0] * _rise(k, first, warmup_min_lr, peak * tops[0]), found)
+
+
+def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:
+    inside = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+    return f"lr={peak!r}  # of the optimizer\nmax_duration=Duration.steps({steps})\nscheduler={name}({inside})\n"
+
+
+_WARMUP = {"warmup": "warmup", "warmup_fraction": "warmup share", "warmup_min_lr": "rate"}
+_ALPHA = {**_WARMUP, "alpha_f": "floor", "t_max": "total"}
+_DECAY = {**_WARMUP, "decay": "decay", "decay_fraction": "decay share", "decay_min_lr": "floor rate"}
+OLMO = Framework(
+    {
+        "ConstantWithWarmup": Scheduler(_constant_with_warmup, _WARMUP),
+        "LinearWithWarmup": Scheduler(_with_warmup(SHAPES["linear"]), _ALPHA),
+        "CosWithWarmup": Scheduler(_with_warmup(SHAPES["cosine"]), _ALPHA),
+        "WSD": Scheduler(_wsd, _DECAY, fixed={"decay_fraction": None}),
+        "InvSqrtWithWarmup": Scheduler(_inverse_sqrt, {**_WARMUP, "alpha_f": "floor"}),
+        "PowerLR": Scheduler(_power, _DECAY, fixed={"decay_fraction": None}),
+        "WSDS": Scheduler(_periods, _DECAY),
+    },
+    _write,
+    first_step=1,
+    aliases=("olmo-core",),
+)

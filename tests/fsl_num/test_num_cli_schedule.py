@@ -1,0 +1,121 @@
+"""fsl schedule: a schedule step by step, and for a training framework; names of frameworks in the other commands."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from fsl_num.cli import main
+from fsl_num.report.schedules import facts
+from fsl_num.schedules import step_rates
+
+COSINE = ["schedule", "cosine", "--peak-lr", "0.01", "--steps", "1000", "--warmup", "100"]
+HF = "hf:warmup_stable_decay(num_warmup_steps=100, num_decay_steps=300, decay_type='linear')"
+NAMED = ["schedule", HF, "--peak-lr", "0.01", "--steps", "1000"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_it_says_what_the_schedule_is(here, capsys):
+    assert main([*COSINE, "--csv", "s.csv", "--plot", "s.png"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "1000 updates, peak 0.01" in shown and "100 updates before the peak" in shown
+    rates = step_rates("cosine", peak=0.01, steps=1000, warmup=100)
+    rows = list(csv.DictReader((here / "s.csv").read_text().splitlines()))
+    assert [float(row["lr"]) for row in rows] == rates.tolist() and rows[-1]["step"] == "999"
+    assert (here / "s.png").stat().st_size > 1000
+
+
+def test_its_json_has_the_rates_and_the_export(capsys):
+    assert main([*COSINE, "--json", "--export", "megatron"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rates = step_rates("cosine", peak=0.01, steps=1000, warmup=100)
+    assert found["lr"] == rates.tolist() and found["warmup"] == 100 and found["steps"] == 1000
+    assert found["intrinsic_time"] == pytest.approx(rates.sum(), rel=1e-12)
+    assert found["export"]["name"] == "megatron:cosine(lr_warmup_iters=100, min_lr=0.0)"
+    assert found["export"]["arguments"] == {"lr_warmup_iters": 100, "min_lr": 0.0}
+
+
+def test_an_export_is_printed_or_written(here, capsys):
+    assert main([*COSINE, "--export", "torch"]) == 0
+    text = capsys.readouterr().out
+    assert main([*COSINE, "--export", "torch", "--out", "schedule.py"]) == 0
+    assert (here / "schedule.py").read_text() == text and "1000 updates" in capsys.readouterr().out
+    space = {}
+    exec(text, space)
+    rates = step_rates("cosine", peak=0.01, steps=1000, warmup=100)
+    assert np.abs([space["learning_rate"](step) for step in range(1000)] - rates).max() <= 1e-14
+
+
+def test_a_file_of_rates_is_a_schedule_too(here, capsys):
+    (here / "rates.txt").write_text("".join(f"{rate!r}\n" for rate in step_rates(HF, peak=0.01, steps=1000).tolist()))
+    assert main(["schedule", "rates.txt", "--export", "transformers", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["export"]["name"].startswith("transformers:warmup_stable_decay(")
+    assert main(["schedule", "rates.txt", "--steps", "5"]) == 2
+    assert "a file of rates has no use for --steps: it says every rate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["schedule", "cosin", "--peak-lr", "1", "--steps", "9"], "'cosin' is none of constant, "),
+        (["schedule", "WSD-like", "--peak-lr", "1", "--steps", "9"], "'WSD-like' is called wsd"),
+        (["schedule", "hf:zigzag", "--peak-lr", "1", "--steps", "9"], "transformers has no scheduler 'zigzag'"),
+        (["schedule", "cosine", "--steps", "9"], "needs --peak-lr and --steps"),
+        ([*NAMED, "--warmup", "9"], "has no use for --warmup"),
+        ([*NAMED, "--out", "x.py"], "--out takes what --export writes"),
+        ([*NAMED, "--export", "olmo"], "olmo has no scheduler with these rates"),
+        ([*NAMED[:4], "--steps", "300"], "the decay would begin at step 0, within the 100 steps of the warmup"),
+        ([*COSINE, "--export", "keras"], "'keras' is none of torch, optax"),
+        (["exponents", "--schedule", HF, "--budget", "data"], "is none of"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_sentence(here, words, says, capsys):
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert says in said and said.count("\n") == 1
+
+
+def test_other_commands_take_the_names_of_frameworks(here, capsys):
+    task = ["--s", "1/2", "--beta", "2", "--model-size", "50", "--noise", "1", "--peak-lr", "0.1", "--steps", "200"]
+    assert main(["solve", *task, "--schedule", "megatron:WSD(lr_wsd_decay_iters=50)", "--json"]) == 0
+    named = json.loads(capsys.readouterr().out)
+    rates = step_rates("megatron:WSD(lr_wsd_decay_iters=50)", peak=0.1, steps=200)
+    (here / "rates.txt").write_text("".join(f"{rate!r}\n" for rate in rates.tolist()))
+    assert main(["solve", *task[:8], "--schedule-file", "rates.txt", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == named
+    steps = np.arange(50, 1001, 25)
+    losses = 2.0 + 3.0 * steps**-0.4
+    (here / "run.csv").write_text(
+        "step,lr,loss\n" + "".join(f"{k},0.01,{y!r}\n" for k, y in zip(steps, losses.tolist(), strict=True))
+    )
+    fast = ["--law", "momentum", "--starts", "1", "--no-intervals"]
+    assert main(["fit", "run.csv", *fast, "--predict", HF, "--save", "fit.json", "--json"]) == 0
+    predicted = json.loads(capsys.readouterr().out)["schedules"][HF]
+    assert main(["predict", "--fit", "fit.json", "--schedule", HF, "--peak-lr", "0.01", "--steps", "1000",
+                 "--json"]) == 0  # fmt: skip
+    again = json.loads(capsys.readouterr().out)
+    assert again["final"] == pytest.approx(predicted["final"], rel=1e-9)
+    assert again["step"][0] > 100  # its warmup is the one that its name says
+    assert main(["forecast", "run.csv", "--to", "2000", "--schedule", "torch:StepLR(step_size=1500)", "--json",
+                 "--starts", "1", "--no-intervals"]) == 0  # fmt: skip
+    assert "torch:StepLR(step_size=1500)" in capsys.readouterr().out
+
+
+def test_the_facts_of_a_constant_rate():
+    assert facts(np.full(4, 0.5)) == {
+        "steps": 4,
+        "peak_lr": 0.5,
+        "final_lr": 0.5,
+        "warmup": 0,
+        "stable_fraction": 1.0,
+        "decay_fraction": 0.0,
+        "intrinsic_time": 2.0,
+        "share_of_constant": 1.0,
+        "half_of_intrinsic_time": 2,
+    }
