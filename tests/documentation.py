@@ -14,7 +14,7 @@ from pathlib import Path
 from fsl_num.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINE = re.compile(r"(\.py:)\d+")
 SPACE = re.compile(r"([ ─])\1+")

@@ -61,6 +61,7 @@ def _from_fit(arguments: Arguments) -> int:
     size = next((float(each) for each in arguments.model_size), None)
     from fsl_num.design.schedule import design_schedule
     from fsl_num.report import designs as report
+    from fsl_num.schedules.export import export
 
     with refused():
         design = design_schedule(
@@ -78,12 +79,14 @@ def _from_fit(arguments: Arguments) -> int:
             over_draws=arguments.over_draws,
             second=second,
         )
-        outputs.write("--out", lambda: report.design_csv(design))
+        made = arguments.export and export(design.rates, arguments.export, title="a designed schedule")
+        outputs.write("--out", lambda: made.text.rstrip("\n") + "\n" if made else report.design_csv(design))
         outputs.draw("--plot", lambda: design.plot()[0].figure)
         if arguments.json:
-            show_json(design.as_dict())
+            show_json(design.as_dict() | ({"export": made.text} if made else {}))
         else:
-            outputs.show(*report.design_text(design))
+            shown = ["", made.text.rstrip("\n")] if made and arguments.out is None else []
+            outputs.show(*report.design_text(design), *shown)
     return 0
 
 
@@ -136,7 +139,9 @@ COMMANDS = {
             Option("--second-fit", metavar="FIT.json",
                    help="a fit of another law to the same runs, under which the design is scored too"),
             level_option(),
-            Option("--out", metavar="FILE", help="write the schedule: step, lr"),
+            Option("--export", type=Names("fsl_num.schedules.export:EXPORTS"),
+                   help="the schedule in the words of this training framework (of a fit)"),
+            Option("--out", metavar="FILE", help="write the schedule: step, lr; or what --export gives"),
             Option("--plot", metavar="FILE", help=f"draw schedule, baselines and predicted losses {PICTURE_HELP}"),
             json_option(),
             *_theory_options(),

@@ -36,7 +36,7 @@ def run(arguments: Arguments) -> int:
     outputs.write("--csv", lambda: report.schedule_csv(rates))
     outputs.draw("--plot", lambda: report.schedule_figure(rates, arguments.name))
     if made is not None:
-        outputs.write("--out", lambda: made.text)
+        outputs.write("--out", lambda: made.text.rstrip("\n") + "\n")
     if arguments.json:
         show_json(report.schedule_json(rates, arguments.name, made))
     elif made is not None and arguments.out is None:

@@ -142,3 +142,13 @@ def test_a_design_in_the_theory(tmp_path, monkeypatch, capsys):
 )
 def test_half_a_request_is_refused(words, said, here, capsys):
     assert said in refusal(words, capsys)
+
+
+def test_a_design_in_the_words_of_a_framework(here, capsys):
+    found = answer([*FRESH, "--export", "torch", "--out", "schedule.py"], capsys)
+    names = {}
+    exec((here / "schedule.py").read_text(encoding="utf-8"), names)
+    rates = answer(FRESH, capsys)
+    assert names["learning_rate"](STEPS - 1) == pytest.approx(rates["final_lr"], abs=1e-12 * PEAK)
+    assert found["export"].strip() == (here / "schedule.py").read_text(encoding="utf-8").strip()
+    assert "closest" in refusal([*FRESH, "--export", "megatron"], capsys)
