@@ -11,8 +11,10 @@ def main() -> int:
     """
     try:
         from fsl_num.cli import main as command  # a fifth of a second, in which a traceback would say nothing
+        from fsl_num.cli.executors import one_thread_each
 
-        return command()
+        with one_thread_each():
+            return command()
     except KeyboardInterrupt:
         print("fsl: interrupted", file=sys.stderr)
         return 130

@@ -56,7 +56,7 @@ def executor_at(where: str | None, jobs: int | None = None) -> Iterator[Executor
     elif where == "processes":
         from fsl_num.workers import Processes
 
-        with _one_thread_each(), Processes(jobs or cores()) as pool:
+        with one_thread_each(), Processes(jobs or cores()) as pool:
             yield pool
     else:
         client = _cluster(where)
@@ -71,10 +71,11 @@ def executor_at(where: str | None, jobs: int | None = None) -> Iterator[Executor
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let the processes that start meanwhile use one thread for their matrix products, unless the user says otherwise.
+def one_thread_each() -> Iterator[None]:
+    """Let matrix products use one thread, in this process (before numpy is imported) and in those that start meanwhile.
 
-    There are as many processes as cores already: with as many threads each they take three times as long.
+    Unless the user says otherwise. The matrices are small, and processes are as many as cores: threads that wait for
+    each other take three times as long.
     """
     chosen = [name for name in _THREADS if name not in os.environ]
     os.environ.update(dict.fromkeys(chosen, "1"))
