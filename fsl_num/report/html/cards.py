@@ -44,6 +44,8 @@ ROLES = {
     "stronger": "stronger",
     "own": "ours",
 }
+_HEAD = 2
+"""So many lines above the first one a place may begin, as the box around a theorem does."""
 _MANY = 40
 """Above so many points only those that fail say what decided: the page must stay light enough to be sent."""
 
@@ -96,13 +98,13 @@ def environment(
 
 
 def where(label: str, line: int) -> str:
-    """Where in the paper something stands: its kind, section and line.
+    """Where in the paper something stands: the kind of place, where the line is one of it, section and line.
 
     >>> where("thm: wsd", 1022)
     'theorem in section 5.3, line 1022'
     """
-    kinds = {place.label: place.kind for place in account()}
-    kind = kinds.get(label, "")
+    kinds = (place.kind for place in account() if place.label == label and place.line - _HEAD <= line <= place.last)
+    kind = next(kinds, "")
     section = section_of(line)
     return f"{kind} in {section}, line {line}" if kind else f"{section}, line {line}"
 

@@ -43,7 +43,7 @@ def pages(
     records
         The verdict of every claim.
     errata
-        The mistakes of the paper, in the order in which they are shown.
+        The mistakes of the paper; the gravest are shown first.
     claims
         The claims, in any order.
     optima
@@ -60,6 +60,7 @@ def pages(
     ['index.md', 'table-1.md', 'errata.md']
     """
     claims = sorted(claims, key=lambda claim: claim.line)
+    errata = sorted(errata, key=lambda erratum: erratum.severity)
     theorems = _by_label(claims)
     file_of = {each.id: name for name, members in theorems.items() for each in members}
     file_of |= {erratum.id: ERRATA for erratum in errata}
