@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +44,13 @@ class Model:
     noise: float = math.nan
     spectrum: Spectrum | None = field(default=None, kw_only=True)
     exact: Mapping[str, Fraction] = field(default_factory=dict, repr=False, hash=False, kw_only=True)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are equal; what is left out of both is."""
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, its = (tuple(getattr(model, each.name) for each in fields(model)) for model in (self, other))
+        return mine == its  # in tuples the one nan that stands for what is left out is equal to itself
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in ("s", "beta", "noise")}

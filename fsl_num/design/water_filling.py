@@ -29,6 +29,7 @@ from fsl_num.validation import Array
 _CELLS: Final = 1000
 _SCAN: Final = 40  # intrinsic times tried before the best is refined
 _HALVINGS: Final = 150
+_NOTHING: Final = 1e-300  # a rate whose inverse has no float bounds nothing
 _CLOSE: Final = 3e-6  # nats: a bound this near is enough
 _MERGED: Final = 400  # groups of the steps before
 _SHORTEST: Final = 1e-3  # of the longest intrinsic time
@@ -243,6 +244,7 @@ def water_filling(
     (True, True)
     """
     values = dict(zip(law.names, theta.tolist(), strict=True))
+    low = low if low > _NOTHING else 0.0
     water = Water(law, values, before, warmup, steps, low, high, falling)
     if values["B"] == values.get("E", 0.0) == 0.0:  # no noise: nothing is gained by a smaller rate
         loss = water.past(steps * high)

@@ -66,7 +66,7 @@ def test_an_exception_comes_back_with_its_place_and_what_cannot_travel_is_named(
         assert "in a worker process" in raised.value.__notes__[0]
         with pytest.raises(TypeError, match="cannot be sent"):
             executor.submit(eval, "lambda: 0").result()
-        with pytest.raises(Exception, match="pickle"):
+        with pytest.raises(Exception, match="pickle|local object"):  # pickle's own words, which versions change
             executor.submit(lambda: 0).result()
         assert executor.submit(abs, -1).result() == 1
 

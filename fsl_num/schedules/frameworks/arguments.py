@@ -40,7 +40,7 @@ class Match:
         return self.off <= EXACT
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Landmarks:
     """Where rates, as ``shares`` of their peak, stop to rise, begin to fall, and stop to fall.
 
