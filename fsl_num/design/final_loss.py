@@ -110,7 +110,7 @@ def _functional(law: Any, values: dict[str, float], warmup: int) -> _Part:
         near = c * left[:-1] < 1e-3  # near the end as a difference of what is forgotten, which keeps its digits
         gone[near] = -np.diff(-np.expm1(-gamma * np.log1p(c * left[np.append(near, True)])))
         share = np.maximum(rates / law.reference_rate, 0.0) ** p
-        start = ends[min(max(warmup, 1), rates.size) - 1]
+        start = ends[min(max(warmup, 1), rates.size) - 1] or ends[ends > 0.0][0]  # one step of warmup has the rate 0
         signal = unlearnt * np.maximum(ends, start) ** -s if unlearnt else np.zeros(rates.size)
         level = share * (noise + signal)
         kernel = c * gamma * held[:-1] / (1.0 + c * left[:-1])
