@@ -7,11 +7,12 @@
 
 from __future__ import annotations
 
-from sympy import Eq, Expr, Gt, Integer, Integral, Symbol, log, lowergamma
+from sympy import Expr, Integer, Integral, Symbol, lowergamma
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.harmonic_sums import expansion_derivation
-from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder
+from fsl_sym.integrals.closed_form import ClosedForm
+from fsl_sym.integrals.vanishing_end import end_orders
 from fsl_sym.proof import Antiderivative, Derivation, Identity, Interchange, Step, Substitution, Termwise
 from fsl_sym.schedules import FRACTION, schedule
 from fsl_sym.spectrum import LAM, decay, forgetting_kernel, over_modes
@@ -77,17 +78,6 @@ def gamma_derivation(power: Expr = p) -> Derivation:
     return Derivation("gamma of power decay", "The rate in intrinsic time", (step,))
 
 
-def _orders(power: Expr) -> tuple[GrowthOrder, ...]:
-    """Finite M included: where the sum over modes diverges it is cut at M or at T^(1/beta), whichever is less."""
-    q = _rate_exponent(power)
-    front = {a: Integer(1), T: -q}
-    return (
-        GrowthOrder((front,), Gt(beta - 1, power)),
-        GrowthOrder(({**front, M: 1 - beta / (power + 1)}, {a: Integer(1), T: 1 / beta - 1}), Gt(power, beta - 1)),
-        GrowthOrder(({**front, log(M): Integer(1)}, {**front, log(T): Integer(1)}), Eq(power, beta - 1)),
-    )
-
-
 def power_decay_noise() -> ClosedForm:
     """N of a (1 - tau/K)^p, exact for every M and T; of the three orders the one whose condition holds applies.
 
@@ -115,7 +105,7 @@ def _closed_form(power: Expr, name: str) -> ClosedForm:
     steps = _steps(power)
     derivation = Derivation(f"{name} noise", f"Noise of {name}", steps)
     return ClosedForm(
-        name, power_sum(power), derivation, _orders(power), expansion, None, expansion.conditions, expansion.resonances
+        name, power_sum(power), derivation, end_orders(power), expansion, None, expansion.conditions, expansion.resonances
     )
 
 
