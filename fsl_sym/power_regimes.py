@@ -4,7 +4,7 @@ Two things compete for the noise: how the rate vanishes, T^-q, and what the spec
 smaller of q and 1 - 1/beta decides, and tasks are easy or hard for the schedule as s is above or below it:
 
 >>> from sympy import Integer
->>> [regime.name for regime in power_regimes(Integer(1))][:3]
+>>> [regime.name for regime in sides(Integer(1))[0].regimes]
 ['easy, beta < 2', 'edge, beta < 2', 'hard, beta < 2']
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sympy import And, Eq, Expr, Gt, Integer, Lt, Rational, Symbol, factor, together
+from sympy import And, Eq, Expr, Gt, Integer, Lt, Rational, Symbol, expand, factor, together
 
 from fsl_sym.domain import Domain
 from fsl_sym.symbols import beta, p, s
@@ -57,6 +57,27 @@ class Side:
     def condition(self) -> Any:
         """The relation between beta and p + 1."""
         return _RELATIONS[self.sign](beta, self.power + 1)
+
+    @property
+    def regimes(self) -> tuple[PowerRegime, ...]:
+        """Easy, edge and hard on this side; one regime where the rate does not vanish."""
+        return tuple(PowerRegime(self, sign) for sign in ((1,) if self.power == 0 else (1, 0, -1)))
+
+    def implies(self, condition: Any) -> bool:
+        """Whether a relation between beta - 1 and p, or true, holds on this side.
+
+        Raises ValueError for another relation.
+
+        >>> Side(Integer(1), 1).implies(beta - 1 > 1), Side(Integer(1), 0).implies(beta - 1 > 1)
+        (True, False)
+        """
+        if condition == True:  # noqa: E712  (sympy's true)
+            return True
+        gap = expand(condition.lhs - condition.rhs)
+        for turn in (1, -1):
+            if expand(gap - turn * (beta - 1 - self.power)) == 0:
+                return bool(condition.func(Integer(turn * self.sign), 0))
+        raise ValueError(f"{condition} is no relation between beta - 1 and p = {self.power}")
 
     @property
     def where(self) -> Mapping[Symbol, Expr]:
@@ -139,7 +160,12 @@ class PowerRegime:
             ranges[_ALONG] = (0, None) if self.sign > 0 else (0, 1)
         return {s: {1: edge + _ALONG, 0: edge, -1: edge * _ALONG}[self.sign]}, Domain(ranges)
 
-    def samples(self, count: int, seed: int = 0) -> list[dict[Symbol, Rational]]:
+    @property
+    def edge(self) -> Mapping[Symbol, Expr]:
+        """What s is between easy and hard tasks."""
+        return {s: self.side.exponent}
+
+    def points(self, count: int, seed: int = 0) -> list[dict[Symbol, Rational]]:
         """``count`` exact points of the regime, in s and the parameters of :attr:`Side.ranges`."""
         swap, box = self._box
         points = []
@@ -150,14 +176,12 @@ class PowerRegime:
         return points
 
 
-def power_regimes(power: Expr) -> tuple[PowerRegime, ...]:
-    """All regimes of a rate that ends like (1 - tau/K)^power, by beta against p + 1 and s against the exponent.
+def sides(power: Expr) -> tuple[Side, ...]:
+    """The sides of the resonance of a rate that ends like (1 - tau/K)^power; one where it does not vanish.
 
-    >>> [regime.name for regime in power_regimes(Integer(0))]
-    ['every task']
+    >>> [side.condition for side in sides(Integer(1))]
+    [beta < 2, Eq(beta, 2), beta > 2]
     """
-    if power == 0:
-        return (PowerRegime(Side(Integer(0), 1), 1),)
-    return tuple(PowerRegime(Side(power, side), task) for side in (-1, 0, 1) for task in (1, 0, -1))
+    return tuple(Side(power, sign) for sign in ((1,) if power == 0 else (-1, 0, 1)))
 
 

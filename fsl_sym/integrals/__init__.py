@@ -21,7 +21,7 @@ from fsl_sym.integrals.exponential_decay import i2 as I2
 from fsl_sym.integrals.power_decay import linear_decay_noise, power_decay_noise
 from fsl_sym.integrals.stable_phase import stable_phase_noise
 from fsl_sym.integrals.warmup_stable_decay import warmup_stable_decay_noise
-from fsl_sym.schedules import Schedule
+from fsl_sym.schedules import Schedule, schedule
 from fsl_sym.schedules.own import as_schedule
 
 NOISE: Final[Mapping[str, Callable[[], ClosedForm]]] = MappingProxyType(
@@ -63,9 +63,9 @@ def noise_integral(known: str | Schedule) -> ClosedForm:
     >>> [order.expression for order in noise_integral("cosine-to-zero").order][0]
     a/T**(2/3)
     """
-    if isinstance(known, str) and known in NOISE:
-        return NOISE[known]()
-    return noise_by_phases(as_schedule(known))
+    plan = as_schedule(known)
+    named = plan.name in NOISE and plan == schedule(plan.name)
+    return NOISE[plan.name]() if named else noise_by_phases(plan)
 
 
 __all__ = [

@@ -121,7 +121,11 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     power = end_power(phase)
     phase = replace(phase, end_exponent=power / (power + 1))
     symbols = (a, K, p) if rate.has(p) else (a, K)
-    return Schedule(name, (phase,), symbols, (), (), _NO_INVERSE)
+    made = Schedule(name, (phase,), symbols, (), (), _NO_INVERSE)
+    if all(each.verify().holds for each in made.derivation()):
+        return made
+    # some forms need what is gone to be positive, others what is left
+    return replace(made, phases=(replace(phase, endless=True),))
 
 
 def schedule_with_end(exponent: Any) -> Schedule:
