@@ -25,10 +25,11 @@ from sympy import Symbol, factor
 from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation_derivation import allocation_derivations
 from fsl_sym.domain import Regime, regime_of
+from fsl_sym.exponents.certificate import proves
 from fsl_sym.exponents.solve import ExponentSolution, Region, optimal_exponents
 from fsl_sym.laws import BUDGETS, FINAL_OVER_PEAK, SCHEDULES, TIMESCALE_FRACTION, ScalingLaw, scaling_law
 from fsl_sym.order import Order, OrderRange
-from fsl_sym.power_regimes import PowerRegime
+from fsl_sym.power_regimes import PowerRegime, Side
 from fsl_sym.proof import Derivation
 from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import as_schedule
@@ -110,11 +111,15 @@ class Allocation:
 
     @cached_property
     def derivations(self) -> tuple[Derivation, ...]:
-        """From the noise integral through the law to the optimum of every regime, each a theorem of its own."""
+        """From the noise integral through the law to the optimum of every regime, each a theorem of its own.
+
+        An optimum for which no single certificate holds all over its regime has none.
+        """
         grown = _grown(self.base)
         found: list[Derivation] = []
         for law, solution in zip(self.law.cases, self.solutions, strict=True):
-            optima = [(each, _region_of(solution, each)) for each in law.regimes]
+            homes = [(each, _region_of(solution, each)) for each in law.regimes]
+            optima = [(each, home) for each, home in homes if any(proves(x, each.sign_of) for x in home.certificates)]
             found += allocation_derivations(law, grown, optima)
         return tuple(dict.fromkeys(found))
 
@@ -131,7 +136,7 @@ class Allocation:
         """
         point = {_S: exact(s), _BETA: exact(beta)}
         regime_of(point[_S], point[_BETA])  # refuses what is outside the plane
-        free = self.law.power == _P
+        free = any(isinstance(law.side, Side) and law.side.power == _P for law in self.law.cases)
         if free != (p is not None):
             raise ValueError(
                 f"the power p of {self.schedule!r} is {'a symbol: give its value' if free else 'no symbol: leave it'}"

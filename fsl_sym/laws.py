@@ -33,7 +33,7 @@ from fsl_sym.algebra.printing import latex
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.functional import FunctionalScalingLaw, functional_scaling_law
 from fsl_sym.integrals import GrowthOrder
-from fsl_sym.power_regimes import PowerRegime, Side, sides
+from fsl_sym.power_regimes import PowerRegime, Side, Threshold, sides
 from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import end_power
 from fsl_sym.symbols import K0, K1, K2, RANGES, T1, T2, B, C, D, K, M, T, a, b, beta, gamma, r, sigma
@@ -50,6 +50,11 @@ FINAL_OVER_PEAK: Final = Symbol("rho", positive=True)
 """The ratio b/a of the last rate to the first, where it is a choice of its own."""
 TIMESCALE_FRACTION: Final = Symbol("kappa", positive=True)
 """The ratio K_0/K of the timescale of the inverse square root to the number of steps."""
+
+ONE_DROP: Final = Threshold((beta - 1) / (2 * beta - 1), (beta - 1) / (2 * beta - 1))
+"""One drop to a rate b of choice: b/a ~ T_2^(1/beta - 1) with T_2 = b K_2 makes the noise T^-(beta - 1)/(2 beta - 1)."""
+FREE_TIMESCALE: Final = Threshold(Integer(1), Integer(0))
+"""With K_0 of choice the inverse square root is as good as a constant rate; s = 1 bounds the peak rate, not the risk."""
 
 _LABELS: Final = MappingProxyType({"constant": "thm:chinchilla", "exp-decay": "thm:geometric", "wsd": "thm: wsd"})
 
@@ -68,7 +73,7 @@ class ScalingLaw:
     """
 
     functional: FunctionalScalingLaw
-    side: Side | None = None
+    side: Side | Threshold | None = None
 
     def __hash__(self) -> int:
         return hash((self.schedule, self.side))
@@ -84,21 +89,17 @@ class ScalingLaw:
         return _LABELS.get(self.schedule, "")
 
     @property
-    def power(self) -> Expr | None:
-        """The p of an end like (1 - tau/K)^p; None for the paper's laws, and where the last rate is a choice."""
-        last = self.functional.schedule.phases[-1]
-        return None if self.schedule in SCHEDULES or last.phi == b else end_power(last)
-
-    @property
     def cases(self) -> tuple[ScalingLaw, ...]:
         """The law on each side of the resonance beta = p + 1; itself where there is one form only.
 
         >>> [case.noise_exponent for case in scaling_law("cosine-to-zero").cases]
         [1 - 1/beta, 2/3, 2/3]
         """
-        if self.side is not None or self.power is None:
+        if self.side is not None or self.schedule in SCHEDULES:
             return (self,)
-        return tuple(replace(self, side=side) for side in sides(self.power))
+        own = {FINAL_OVER_PEAK: ONE_DROP, TIMESCALE_FRACTION: FREE_TIMESCALE}
+        chosen = [own[each] for each in self.variables if each in own]
+        return tuple(replace(self, side=side) for side in chosen or sides(end_power(self.functional.schedule.phases[-1])))
 
     @property
     def regimes(self) -> tuple[Regime | PowerRegime, ...]:
@@ -109,7 +110,7 @@ class ScalingLaw:
 
     @property
     def noise_exponent(self) -> Expr:
-        """min(q, 1 - 1/beta): the noise falls like T to minus this, M large, logarithms and final rates aside.
+        """What the noise falls like, T to minus this, M large and logarithms aside: min(q, 1 - 1/beta) for an end.
 
         Raises ValueError where it depends on the side, for the law as a whole.
         """
@@ -117,12 +118,13 @@ class ScalingLaw:
             return self.side.exponent
         if len(self.cases) > 1:
             self._refuse()
-        return Integer(0) if self.schedule == "constant" or self.power == 0 else 1 - 1 / beta
+        side = self.cases[0].side
+        return side.exponent if side is not None else Integer(0) if self.schedule == "constant" else 1 - 1 / beta
 
     def _refuse(self) -> None:
         raise ValueError(
-            f"the law of {self.schedule!r} has {len(self.cases)} forms, by the side of beta = {self.power} + 1 on which "
-            "the capacity exponent lies: take one of its cases"
+            f"the law of {self.schedule!r} has {len(self.cases)} forms, by the side of the resonance "
+            f"{self.cases[1].side.condition} on which beta lies: take one of its cases"
         )
 
     @property

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, ClassVar, Final
 
 from sympy import And, Eq, Expr, Gt, Integer, Lt, Rational, Symbol, expand, factor, together
 
@@ -51,7 +52,13 @@ class Side:
     @property
     def exponent(self) -> Expr:
         """min(q, 1 - 1/beta): the noise at the end of training falls like T to minus this."""
-        return 1 - 1 / beta if self.sign < 0 else self.power / (self.power + 1)
+        by_memory = self.sign < 0 or (self.sign == 0 and self.power == p)
+        return 1 - 1 / beta if by_memory else self.power / (self.power + 1)
+
+    @property
+    def edge(self) -> Expr:
+        """The s between easy and hard tasks."""
+        return self.exponent
 
     @property
     def condition(self) -> Any:
@@ -102,6 +109,39 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Threshold:
+    """All capacities at once, where a choice of its own (a final rate, a timescale) takes the place of the end.
+
+    ``edge`` is the s between easy and hard tasks, positive for every beta > 1, ``exponent`` that of the tuned noise.
+
+    >>> [str(regime.condition) for regime in Threshold(Integer(1), Integer(0)).regimes]
+    ['s > 1', 'Eq(s, 1)', 's < 1']
+    """
+
+    edge: Expr
+    exponent: Expr
+    condition = Gt(beta, 1, evaluate=False)
+    where: ClassVar[Mapping[Symbol, Expr]] = MappingProxyType({})
+    back: ClassVar[Mapping[Symbol, Expr]] = MappingProxyType({})
+    ranges: ClassVar[Mapping[Symbol, tuple[Expr | None, Expr | None]]] = MappingProxyType({beta: (Integer(1), None)})
+
+    def __post_init__(self) -> None:
+        for name in ("edge", "exponent"):
+            object.__setattr__(self, name, as_expression(getattr(self, name)))
+        if Domain(self.ranges).sign(self.edge) != 1:
+            raise ValueError(f"the edge {self.edge} is not shown to be positive for every beta > 1")
+
+    @property
+    def regimes(self) -> tuple[PowerRegime, ...]:
+        """Easy, edge and hard."""
+        return tuple(PowerRegime(self, sign) for sign in (1, 0, -1))
+
+    def implies(self, condition: Any) -> bool:
+        """Whether an order is there whatever beta is; the others are not."""
+        return bool(condition == True)  # noqa: E712  (sympy's true)
+
+
+@dataclass(frozen=True)
 class PowerRegime:
     """Tasks that are easy (sign 1), on the edge (0) or hard (-1) for a schedule, on one side of its resonance.
 
@@ -110,29 +150,35 @@ class PowerRegime:
     True
     """
 
-    side: Side
+    side: Side | Threshold
     sign: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.side, Side) or self.sign not in _TASKS:
-            raise ValueError(f"a regime needs a Side and a sign, -1, 0 or 1, not {self.side!r} and {self.sign!r}")
-        if self.side.power == 0 and self.sign != 1:
+        # exact types: a regime is what the kernel believes signs on
+        if type(self.side) not in (Side, Threshold) or self.sign not in _TASKS:
+            raise ValueError(f"a regime needs a side and a sign, -1, 0 or 1, not {self.side!r} and {self.sign!r}")
+        if self._always and self.sign != 1:
             raise ValueError("a rate that does not vanish, p = 0, has one regime: every s > 0 is above q = 0")
+
+    @property
+    def _always(self) -> bool:
+        return self.side.edge == 0
 
     @property
     def name(self) -> str:
         """easy, edge or hard, and the side."""
-        if self.side.power == 0:
+        if self._always:
             return "every task"
-        return f"{_TASKS[self.sign]}, beta {_SIGNS[self.side.sign]} {self.side.power + 1}"
+        where = f", beta {_SIGNS[self.side.sign]} {self.side.power + 1}" if isinstance(self.side, Side) else ""
+        return _TASKS[self.sign] + where
 
     @property
     def condition(self) -> Any:
         """On s, beta and, where it is a symbol, p."""
-        if self.side.power == 0:
+        if self._always:
             return And(Gt(s, 0, evaluate=False), self.side.condition, evaluate=False)
-        task = _RELATIONS[self.sign](s, self.side.exponent, evaluate=False)
-        return And(task, self.side.condition, evaluate=False)
+        task = _RELATIONS[self.sign](s, self.side.edge, evaluate=False)
+        return task if isinstance(self.side, Threshold) else And(task, self.side.condition, evaluate=False)
 
     def contains(self, s_value: Any, beta_value: Any, p_value: Any = None) -> bool:
         """Whether an exact point lies in the regime; ``p_value`` where p is a symbol.
@@ -140,12 +186,15 @@ class PowerRegime:
         Raises ValueError where p is a symbol and no value is given.
         """
         values = {s: exact(s_value), beta: exact(beta_value)}
-        if self.side.power == p:
-            if p_value is None:
-                raise ValueError("the power p of the schedule is a symbol: give its value")
-            values[p] = exact(p_value)
-        gaps = (values[beta] - self.side.power.subs(values) - 1, values[s] - self.side.exponent.subs(values))
-        return [int(gap > 0) - int(gap < 0) for gap in gaps] == [self.side.sign, self.sign]
+        gaps, signs = [], [self.sign]
+        if isinstance(self.side, Side):
+            if self.side.power == p:
+                if p_value is None:
+                    raise ValueError("the power p of the schedule is a symbol: give its value")
+                values[p] = exact(p_value)
+            gaps, signs = [values[beta] - self.side.power.subs(values) - 1], [self.side.sign, self.sign]
+        gaps.append(values[s] - self.side.edge.subs(values))
+        return [int(gap > 0) - int(gap < 0) for gap in gaps] == signs
 
     def sign_of(self, expression: Any) -> int | None:
         """The sign (1, -1, 0) that a rational function has all over the regime; None without a proof."""
@@ -154,7 +203,7 @@ class PowerRegime:
 
     @property
     def _box(self) -> tuple[Mapping[Symbol, Expr], Domain]:
-        edge = factor(self.side.exponent.subs(self.side.where))
+        edge = factor(self.side.edge.subs(self.side.where))
         ranges: dict[Symbol, Any] = dict(self.side.ranges)
         if self.sign != 0:
             ranges[_ALONG] = (0, None) if self.sign > 0 else (0, 1)
@@ -163,7 +212,7 @@ class PowerRegime:
     @property
     def edge(self) -> Mapping[Symbol, Expr]:
         """What s is between easy and hard tasks."""
-        return {s: self.side.exponent}
+        return {s: self.side.edge}
 
     def points(self, count: int, seed: int = 0) -> list[dict[Symbol, Rational]]:
         """``count`` exact points of the regime, in s and the parameters of :attr:`Side.ranges`."""
