@@ -253,7 +253,8 @@ def scaling_law(schedule: str | Schedule) -> ScalingLaw:
     >>> scaling_law("constant").expression
     T**(-s) + M**(-beta*s) + a*sigma**2/B
     >>> from fsl_sym.schedules.own import own_schedule
-    >>> scaling_law(own_schedule("a*(1 - (tau/K)**2)")).cases[2].expression
+    >>> from fsl_sym.symbols import tau
+    >>> scaling_law(own_schedule(a * (1 - (tau / K) ** 2))).cases[2].expression
     T**(-s) + M**(-beta*s) + a*sigma**2/(sqrt(T)*B)
     """
     return ScalingLaw(functional_scaling_law(schedule))

@@ -194,7 +194,7 @@ class PowerRegime:
                 values[p] = exact(p_value)
             gaps, signs = [values[beta] - self.side.power.subs(values) - 1], [self.side.sign, self.sign]
         gaps.append(values[s] - self.side.edge.subs(values))
-        return [int(gap > 0) - int(gap < 0) for gap in gaps] == signs
+        return [int(gap.is_positive) - int(gap.is_negative) for gap in gaps] == signs
 
     def sign_of(self, expression: Any) -> int | None:
         """The sign (1, -1, 0) that a rational function has all over the regime; None without a proof."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sympy import Expr, Integer, Rational, diff, integrate, limit, log, oo, sympify
+from sympy import Expr, Integer, Rational, diff, integrate, limit, log, oo
 
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.schedules import schedule
@@ -77,8 +77,8 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     Parameters
     ----------
     phi
-        A sympy expression, or a string of one, in the symbols of :mod:`fsl_sym.symbols`: ``a`` times a shape that
-        depends on tau/K alone, positive for 0 < tau < K; at the end it may vanish like a power.
+        A sympy expression in the symbols of :mod:`fsl_sym.symbols`: ``a`` times a shape that depends on tau/K alone,
+        positive for 0 < tau < K; at the end it may vanish like a power.
     name
         What to call it.
 
@@ -97,13 +97,11 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     Examples
     --------
     >>> from fsl_sym import scaling_law
-    >>> [case.noise_exponent for case in scaling_law(own_schedule("a*(1 - tau/K)**3")).cases]
+    >>> from fsl_sym.symbols import K, a, tau
+    >>> [case.noise_exponent for case in scaling_law(own_schedule(a * (1 - tau / K) ** 3)).cases]
     [1 - 1/beta, 3/4, 3/4]
     """
-    letters = {str(each): each for each in (tau, K, a, p)}
-    rate = sympify(phi, locals=letters) if isinstance(phi, str) else as_expression(phi)
-    if not isinstance(rate, Expr):
-        raise TypeError(f"a learning rate is an expression in tau, K and a, not {phi!r}")
+    rate = as_expression(phi)
     shape = simplified((rate / a).subs(tau, K * (1 - FRACTION)))
     strange = shape.free_symbols - {FRACTION, p}
     if strange:

@@ -1,0 +1,100 @@
+"""The optimal allocations of power decays (1 - tau/K)^p, linear decay and the cosine among them. Ours, not the paper's.
+
+p decides which tasks are hard: those with s below min(q, 1 - 1/beta), q = p/(p + 1). Every claim is checked at a power
+on its side of beta = p + 1, in every regime of the tasks there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from sympy import Rational
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Statement
+from fsl_num.paper.allocation import forms
+from fsl_num.paper.allocation.numeric_laws import measure_allocation
+from fsl_sym.allocation import optimal_allocation
+from fsl_sym.order import OrderRange
+from fsl_sym.proof import AllOf, Formula, all_of
+from fsl_sym.symbols import C, N
+
+SCHEDULE: Final = "power-decay"
+TITLES: Final = {"data": "data-optimal", "compute": "compute-optimal"}
+
+
+def powers(sample: Sample) -> dict[str, Any]:
+    """A power on each side of the resonance and at it; and where the task is hard for the plane, on each side of s."""
+    gap = 1 - 1 / sample.beta
+    below, above = min(sample.s, gap) / 2, (sample.s + gap) / 2
+    exponents = {"q < s": below} | ({"q > s": above} if sample.s < gap else {})
+    found = {f"beta > p + 1, {name}": q / (1 - q) for name, q in exponents.items()}
+    return {"beta < p + 1": 2 * sample.beta - 1, "beta = p + 1": sample.beta - 1, **found}
+
+
+def derived(budget: str, sample: Sample, power: Any) -> Mapping[str, OrderRange]:
+    """The derived orders at a point, those that are measured."""
+    quantities = optimal_allocation(SCHEDULE, budget).at(sample.s, sample.beta, power).quantities
+    return {name: quantities[name] for name in forms.MEASURED if name in quantities}
+
+
+def measured(budget: str, sample: Sample) -> dict[str, Any]:
+    """Brute-force optima of every power."""
+    return {
+        name: measure_allocation(SCHEDULE, budget, *sample.point, settled=sample.effort == 0, power=float(power))
+        for name, power in powers(sample).items()
+    }
+
+
+def statement(budget: str, sample: Sample) -> Joint:
+    """The derived allocation at every power."""
+    return Joint({name: forms.statement_of(derived(budget, sample, power), budget)
+                  for name, power in powers(sample).items()})  # fmt: skip
+
+
+def mutants(budget: str, sample: Sample) -> dict[str, Statement]:
+    """The allocation of a neighbouring power where that differs: the end of the rate matters for beta > p + 1."""
+    found: dict[str, Statement] = {}
+    for name, power in powers(sample).items():
+        other = derived(budget, sample, power * Rational(3, 4))
+        if other["excess_risk"] != derived(budget, sample, power)["excess_risk"]:
+            found[f"{name}: three quarters of p"] = Joint({name: forms.statement_of(other, budget)})
+    return found
+
+
+def formula(budget: str) -> Formula | AllOf:
+    """In each regime the least risk, and the orders of the other quantities."""
+    allocation = optimal_allocation(SCHEDULE, budget)
+    grown, parts = N if budget == "data" else C, []
+    regimes = iter(allocation.regimes)
+    for law in allocation.law.cases:
+        program = (law.variables, grown, law.constraints(grown))
+        for _ in law.regimes:
+            regime = next(regimes)
+            risk = regime.excess_risk.as_expr(grown)
+            left = law.in_hyperparameters(grown)
+            parts.append(Formula(left, "optimum", risk, program=program, where=regime.condition))
+            parts += forms.orders_of(regime.quantities, budget, grown, regime.condition)
+    return all_of(parts)
+
+
+def _text(budget: str) -> str:
+    allocation = optimal_allocation(SCHEDULE, budget)
+    return "Ours. " + "; ".join(
+        f"{regime.name}: excess risk ~ {regime.excess_risk.as_text(allocation.base)}" for regime in allocation.regimes
+    )
+
+
+CLAIMS: tuple[Claim, ...] = tuple(
+    Claim(
+        f"vanishing-end/{budget}", "sec: effect-lrs", 1005, f"Power decay, {TITLES[budget]}, derived",
+        partial(_text, budget), partial(formula, budget),
+        ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "a <= 1", "log N large"),
+        partial(measured, budget), partial(statement, budget), partial(mutants, budget),
+        derive=lambda budget=budget: optimal_allocation(SCHEDULE, budget).derivations,
+        depends=("vanishing-end/law-fast", "vanishing-end/law-slow", "vanishing-end/resonance"), role="own",
+    )
+    for budget in TITLES
+)  # fmt: skip
