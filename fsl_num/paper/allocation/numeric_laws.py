@@ -66,12 +66,15 @@ class BudgetedLaw:
         return [every[name] for name in self.variables]
 
     def _vanishing_end(self, model: Array, time: Array) -> Array:
-        """Log of the noise over gamma of (1 - tau/K)^p: T^-q, times log min{M, T} at p = beta - 1, or the slower one."""
+        """Log of the noise over gamma of (1 - tau/K)^p: T^-q, times a logarithm at p = beta - 1, or the slower one.
+
+        The logarithm is that of min{M^beta, T}, a sum of 1/j: of the order of min{log M, log T} up to the factor beta.
+        """
         assert self.power is not None
         ending = -self.power / (self.power + 1.0) * time
         gap = self.beta - 1.0 - self.power
         if abs(gap) < 1e-12 * self.beta:
-            return np.asarray(ending + np.log(np.minimum(model, time)))
+            return np.asarray(ending + np.log(np.minimum(self.beta * model, time)))
         if gap > 0:
             return np.asarray(ending)
         return np.asarray(np.minimum(ending + (1.0 - self.beta / (self.power + 1.0)) * model, (1 / self.beta - 1) * time))

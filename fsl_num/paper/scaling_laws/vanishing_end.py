@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Final
 
+import numpy as np
 from sympy import Add, Expr, Integer, Min, Rational, log
 
 from fsl_num.claims.claim import Claim, Sample
@@ -98,7 +99,7 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
 
     runs = {
         "T = M^(beta/2)": (time, [run(whole(2 * u / beta + 1), 10**u) for u in time]),
-        "M = 1e5 T^(3/2)": (time, [run(whole(1.5 * u + 5), 10**u) for u in time]),
+        "T alone, M = 1e250": (time, [run(whole(250), 10**u) for u in time]),
         "M far beyond T = 1e6": (time, [run(whole(u + 6), 1e6) for u in time]),
         "T = M^beta": (model, [run(m, m**beta) for m in map(whole, model + 1)]),
         "T = M^(3 beta/2)": (model, [run(m, m ** (1.5 * beta)) for m in map(whole, model + 1)]),
@@ -167,6 +168,26 @@ def power_claim(
     )  # fmt: skip
 
 
+def _resonant(sample: Sample, power: float, fewer: Callable[[Any, Any], Any]) -> Joint:
+    """The order a T^-q at the resonance times a power of a function of log M and log T."""
+    (name, p_value), = resonant_powers(sample.beta).items()
+    plain = order_statement(noise_order(FAST), sample, p=p_value)
+
+    def law(powers: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
+        return plain.law(powers, logs) + power * np.log(fewer(logs["M"], logs["T"]))
+
+    return Joint({name: replace(plain, law=law)})
+
+
+def resonant_mutants(sample: Sample) -> dict[str, Statement]:
+    """Other powers of the logarithm, and one of the two alone: what a ray of forty decades resolves."""
+    powers = {"no logarithm": 0.0, "the square root of the logarithm": 0.5, "the logarithm squared": 2.0}
+    others: dict[str, Statement] = {name: _resonant(sample, each, np.minimum) for name, each in powers.items()}
+    return {**others, "log M alone": _resonant(sample, 1.0, lambda size, time: size),
+            "log T alone": _resonant(sample, 1.0, lambda size, time: time),
+            "the larger logarithm": _resonant(sample, 1.0, np.maximum)}  # fmt: skip
+
+
 @cache
 def expansions() -> tuple[Formula, ...]:
     """The two expansions for M infinite, off the resonance and at it."""
@@ -220,11 +241,12 @@ CLAIMS: tuple[Claim, ...] = (
         noise_order(SLOW), slow_powers, _noise_rays,
         CAPACITY, less(beta - 1, p), at_least(M, 1), at_least(T, 1),
     ),
-    power_claim(
-        "vanishing-end/resonance", "the noise at the resonance has a logarithm",
+    Claim(
+        "vanishing-end/resonance", "eqn: fsl-simplified", 883, "the noise at the resonance has a logarithm",
         "Ours: for p = beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-(1 - 1/beta) min{log M, log T}.",
-        noise_order(RESONANT), resonant_powers, _noise_rays,
-        CAPACITY, equals(p, beta - 1), at_least(M, 2), at_least(T, 2),
+        noise_order(RESONANT), (CAPACITY, equals(p, beta - 1), at_least(M, 2), at_least(T, 2)),
+        lambda sample: _measured(sample, resonant_powers, _noise_rays),
+        lambda sample: _resonant(sample, 1.0, np.minimum), resonant_mutants, role="own",
     ),
     power_claim(
         "vanishing-end/law-fast", "the scaling law of a power decay, p < beta - 1",
