@@ -10,18 +10,22 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from sympy import Rational
+from sympy import Min, Rational
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Joint, Statement
+from fsl_num.claims.statements import Joint, Statement, growth
 from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.order import OrderRange
-from fsl_sym.proof import AllOf, Formula, all_of
-from fsl_sym.symbols import C, N
+from fsl_sym.proof import AllOf, Formula, all_of, same_order
+from fsl_sym.symbols import C, E, N, beta, p, s
 
 SCHEDULE: Final = "power-decay"
+_CAPACITY: Final = Min(beta, p + 1)
+SATURATED: Final = same_order(E, N ** -Min(s, s * _CAPACITY / (1 + s * _CAPACITY)))
+"""The least risk under a data budget N: that of the capacity min(beta, p + 1)."""
+RESONANCE: Final = "beta = p + 1"
 TITLES: Final = {"data": "data-optimal", "compute": "compute-optimal"}
 
 
@@ -31,7 +35,7 @@ def powers(sample: Sample) -> dict[str, Any]:
     below, above = min(sample.s, gap) / 2, (sample.s + gap) / 2
     exponents = {"q < s": below} | ({"q > s": above} if sample.s < gap else {})
     found = {f"beta > p + 1, {name}": q / (1 - q) for name, q in exponents.items()}
-    return {"beta < p + 1": 2 * sample.beta - 1, "beta = p + 1": sample.beta - 1, **found}
+    return {"beta < p + 1": 2 * sample.beta - 1, RESONANCE: sample.beta - 1, **found}
 
 
 def derived(budget: str, sample: Sample, power: Any) -> Mapping[str, OrderRange]:
@@ -88,6 +92,21 @@ def formula(budget: str) -> Formula | AllOf:
     return all_of(parts)
 
 
+def saturated_risk(sample: Sample) -> dict[str, Any]:
+    """The least risk under a data budget, off the resonance."""
+    return {name: each["excess_risk"] for name, each in measured("data", sample).items() if name != RESONANCE}
+
+
+def saturated(sample: Sample) -> Joint:
+    """Its order, the exponent at the capacity min(beta, p + 1), and no logarithm."""
+    found = {}
+    for name, power in powers(sample).items():
+        if name != RESONANCE:
+            exponent = SATURATED.right.as_base_exp()[1].subs({s: sample.s, beta: sample.beta, p: power})
+            found[name] = growth(float(exponent), 0.0)
+    return Joint(found)
+
+
 def _text(budget: str) -> str:
     allocation = optimal_allocation(SCHEDULE, budget)
     return "Ours. " + "; ".join(
@@ -95,7 +114,7 @@ def _text(budget: str) -> str:
     )
 
 
-CLAIMS: tuple[Claim, ...] = tuple(
+_ALLOCATIONS: Final = tuple(
     Claim(
         f"vanishing-end/{budget}", "sec: effect-lrs", 1005, f"Power decay, {TITLES[budget]}, derived",
         partial(_text, budget), partial(formula, budget),
@@ -105,4 +124,15 @@ CLAIMS: tuple[Claim, ...] = tuple(
         depends=("vanishing-end/law-fast", "vanishing-end/law-slow", "vanishing-end/resonance"), role="own",
     )
     for budget in TITLES
+)  # fmt: skip
+CLAIMS: tuple[Claim, ...] = (
+    *_ALLOCATIONS,
+    Claim(
+        "vanishing-end/saturation", "sec: effect-lrs", 1005, "A fixed shape saturates at the capacity min(beta, p + 1)",
+        "Ours, after the criterion of the followers who write g for p: under a data budget the least risk of "
+        "a (1 - tau/K)^p is that of the capacity c = min(beta, p + 1), of the order D^-min(s, s c/(1 + s c)), with no "
+        "logarithm off the resonance. Linear decay saturates at 2, the cosine at 3.",
+        SATURATED, ("E is the least risk, N = D the data", "p is not beta - 1", "sigma^2 of order 1", "a <= 1"),
+        saturated_risk, saturated, depends=("vanishing-end/data",), role="own", family="vanishing-end/data",
+    ),
 )  # fmt: skip
