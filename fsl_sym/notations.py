@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Expr, Gt, Lt, Symbol, factor
+from sympy import Expr, Gt, Lt, Symbol, expand, factor
 from sympy.logic.boolalg import And, Boolean
 
 from fsl_sym.algebra.printing import latex
@@ -68,12 +68,12 @@ class Notation:
     @property
     def eigenvalue(self) -> Expr:
         """x in lambda_j = j^-x, in its letters."""
-        return factor(self.back[beta])
+        return self.back[beta]
 
     @property
     def energy(self) -> Expr:
         """x in lambda_j theta_j^2 = j^-x, in its letters."""
-        return factor(1 + self.back[s] * self.back[beta])
+        return expand(1 + self.back[s] * self.back[beta])
 
 
 def _letters(first: str, second: str) -> tuple[Symbol, Symbol]:
@@ -215,7 +215,7 @@ class NotationTable:
             (
                 each.name,
                 ", ".join(letter.name for letter in each.letters),
-                *(formula.format(latex(j ** -power.expand())) for power in (each.eigenvalue, each.energy)),
+                *(formula.format(latex(j**-power)) for power in (each.eigenvalue, each.energy)),
                 each.meaning,
                 each.used_by,
             )
