@@ -33,7 +33,7 @@ from fsl_sym.power_regimes import PowerRegime, Side
 from fsl_sym.proof import Derivation
 from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import as_schedule
-from fsl_sym.symbols import RANGES, B, D, K, M, N, beta, gamma, p, r, s
+from fsl_sym.symbols import B, D, K, M, N, beta, gamma, p, r, s
 from fsl_sym.values import FrozenMapping, exact, fields_only
 
 QUANTITIES: Final = MappingProxyType(

@@ -140,4 +140,3 @@ def allocation_derivations(
         *((law_in_hyperparameters(law, budget),) if law.label else ()),
         *(optimum(law, budget, regime, region) for regime, region in optima),
     )
-

@@ -14,9 +14,9 @@ Min(T**(-1 + 1/beta)*sigma**2*(a - b)/B, M*sigma**2*(a - b)/(B*T)) + T**(-s) + M
 'thm: wsd'
 >>> for case in scaling_law("linear").cases:
 ...     print(case.side.condition, case.expression)
-beta < 2 Min(T**(-1 + 1/beta)*a*sigma**2/B, M**(1 - beta/2)*a*sigma**2/(sqrt(T)*B)) + T**(-s) + M**(-beta*s)
-Eq(beta, 2) Min(a*sigma**2*log(M)/(sqrt(T)*B), a*sigma**2*log(T)/(sqrt(T)*B)) + T**(-s) + M**(-beta*s)
-beta > 2 T**(-s) + M**(-beta*s) + a*sigma**2/(sqrt(T)*B)
+beta < 2 Min(T**(-1 + 1/beta)*a*sigma**2/B, M**(1 - beta/2)*a*sigma**2/(B*sqrt(T))) + T**(-s) + M**(-beta*s)
+Eq(beta, 2) Min(a*sigma**2*log(M)/(B*sqrt(T)), a*sigma**2*log(T)/(B*sqrt(T))) + T**(-s) + M**(-beta*s)
+beta > 2 T**(-s) + M**(-beta*s) + a*sigma**2/(B*sqrt(T))
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ TIMESCALE_FRACTION: Final = Symbol("kappa", positive=True)
 """The ratio K_0/K of the timescale of the inverse square root to the number of steps."""
 
 ONE_DROP: Final = Threshold((beta - 1) / (2 * beta - 1), (beta - 1) / (2 * beta - 1))
-"""One drop to a rate b of choice: b/a ~ T_2^(1/beta - 1) with T_2 = b K_2 makes the noise T^-(beta - 1)/(2 beta - 1)."""
+"""One drop to a rate b of choice: b/a ~ T_2^(1/beta - 1) with T_2 = b K_2, and the noise T^-(beta - 1)/(2 beta - 1)."""
 FREE_TIMESCALE: Final = Threshold(Integer(1), Integer(0))
-"""With K_0 of choice the inverse square root is as good as a constant rate; s = 1 bounds the peak rate, not the risk."""
+"""With K_0 of choice the inverse square root is as good as a constant rate; s = 1 bounds its peak, not the risk."""
 
 _LABELS: Final = MappingProxyType({"constant": "thm:chinchilla", "exp-decay": "thm:geometric", "wsd": "thm: wsd"})
 
@@ -99,7 +99,9 @@ class ScalingLaw:
             return (self,)
         own = {FINAL_OVER_PEAK: ONE_DROP, TIMESCALE_FRACTION: FREE_TIMESCALE}
         chosen = [own[each] for each in self.variables if each in own]
-        return tuple(replace(self, side=side) for side in chosen or sides(end_power(self.functional.schedule.phases[-1])))
+        return tuple(
+            replace(self, side=side) for side in chosen or sides(end_power(self.functional.schedule.phases[-1]))
+        )
 
     @property
     def regimes(self) -> tuple[Regime | PowerRegime, ...]:
@@ -123,8 +125,8 @@ class ScalingLaw:
 
     def _refuse(self) -> None:
         raise ValueError(
-            f"the law of {self.schedule!r} has {len(self.cases)} forms, by the side of the resonance "
-            f"{self.cases[1].side.condition} on which beta lies: take one of its cases"
+            f"the law of {self.schedule!r} has {len(self.cases)} forms, by the side of its resonance on which beta "
+            "lies: take one of its cases"
         )
 
     @property
@@ -255,6 +257,6 @@ def scaling_law(schedule: str | Schedule) -> ScalingLaw:
     >>> from fsl_sym.schedules.own import own_schedule
     >>> from fsl_sym.symbols import tau
     >>> scaling_law(own_schedule(a * (1 - (tau / K) ** 2))).cases[2].expression
-    T**(-s) + M**(-beta*s) + a*sigma**2/(sqrt(T)*B)
+    T**(-s) + M**(-beta*s) + a*sigma**2/(B*sqrt(T))
     """
     return ScalingLaw(functional_scaling_law(schedule))

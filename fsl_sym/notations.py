@@ -186,7 +186,8 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
     held = known.condition.subs(given, simultaneous=True)
     if held == False:  # noqa: E712  (sympy's false)
         raise ValueError(
-            f"{dict(values)} lies outside the range of {source!r}: it needs {known.condition}, which is s > 0 and beta > 1"
+            f"{dict(values)} lies outside the range of {source!r}: it needs {known.condition}, "
+            "which is s > 0 and beta > 1"
         )
     middle = {letter: each.subs(given, simultaneous=True) for letter, each in known.back.items()}
     found = {letter.name: wanted.forward[letter].subs(middle, simultaneous=True) for letter in wanted.letters}
@@ -197,8 +198,8 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
 class NotationTable:
     """All notations beside each other; it shows itself as text, Markdown, LaTeX and HTML.
 
-    >>> print(notation().markdown().splitlines()[2])
-    | fsl | s, beta | $j^{- \\beta}$ | $j^{- \\beta s - 1}$ | relative difficulty s, capacity exponent beta | this paper |
+    >>> print(notation().markdown().splitlines()[2].replace("relative difficulty s, capacity exponent beta", "..."))
+    | fsl | s, beta | $j^{- \\beta}$ | $j^{- \\beta s - 1}$ | ... | this paper |
     """
 
     notations: tuple[Notation, ...]
@@ -230,7 +231,8 @@ class NotationTable:
     def __str__(self) -> str:
         wide = [
             f"{each.name}: {' and '.join(letter.name for letter in each.letters)}, "
-            f"lambda_j = j^-({each.eigenvalue}), lambda_j theta_j^2 = j^-({each.energy}): {each.meaning} ({each.used_by})"
+            f"lambda_j = j^-({each.eigenvalue}), lambda_j theta_j^2 = j^-({each.energy}): "
+            f"{each.meaning} ({each.used_by})"
             for each in self.notations
         ]
         return "\n".join(wide)

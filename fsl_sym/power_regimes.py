@@ -162,7 +162,7 @@ class PowerRegime:
 
     @property
     def _always(self) -> bool:
-        return self.side.edge == 0
+        return bool(self.side.edge == 0)
 
     @property
     def name(self) -> str:
@@ -232,5 +232,3 @@ def sides(power: Expr) -> tuple[Side, ...]:
     [beta < 2, Eq(beta, 2), beta > 2]
     """
     return tuple(Side(power, sign) for sign in ((1,) if power == 0 else (-1, 0, 1)))
-
-

@@ -105,7 +105,14 @@ def _closed_form(power: Expr, name: str) -> ClosedForm:
     steps = _steps(power)
     derivation = Derivation(f"{name} noise", f"Noise of {name}", steps)
     return ClosedForm(
-        name, power_sum(power), derivation, end_orders(power), expansion, None, expansion.conditions, expansion.resonances
+        name,
+        power_sum(power),
+        derivation,
+        end_orders(power),
+        expansion,
+        None,
+        expansion.conditions,
+        expansion.resonances,
     )
 
 

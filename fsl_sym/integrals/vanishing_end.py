@@ -15,7 +15,7 @@ from sympy import Eq, Expr, Gt, Integer, Rational, log
 from fsl_sym.integrals.closed_form import GrowthOrder, cut_order
 from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import end_power
-from fsl_sym.symbols import T2, K, K0, M, T, a, b, beta
+from fsl_sym.symbols import K0, T2, K, M, T, a, b, beta
 
 
 def end_orders(power: Expr, time: Expr = T) -> tuple[GrowthOrder, ...]:
@@ -57,4 +57,3 @@ def noise_orders(known: Schedule) -> tuple[GrowthOrder, ...]:
     if last.phi.has(K0):
         return (GrowthOrder(({a: Integer(1), K0: Rational(1, 2), K: -Rational(1, 2)},)),)
     return (*floor, *end_orders(power, time))
-

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sympy import Expr, Integer, Rational, diff, integrate, limit, log, oo
+from sympy import Expr, Integer, Rational, diff, integrate, limit, log, nan, oo, zoo
 
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.schedules import schedule
@@ -59,6 +59,11 @@ def end_power(phase: Phase) -> Expr:
     """
     rate = phase.phi.subs(b, 0) if phase.phi.has(b) and phase.phi.has(tau) else phase.phi
     shape = simplified(rate.subs(tau, phase.length * (1 - FRACTION)))
+    if shape.has(nan, zoo, oo):
+        raise ValueError(
+            f"the learning rate {phase.phi} has no shape of its own at b = 0, and so no power at its end: its noise is "
+            'derived for "exp-decay" and "wsd" alone'
+        )
     if not shape.has(FRACTION):
         return Integer(0)
     found = limit(simplified(FRACTION * diff(log(shape), FRACTION)), FRACTION, 0, "+")

@@ -33,7 +33,8 @@ hold that constant too."""
 class BudgetedLaw:
     """A law at one budget: variables searched, their bounds in units of the log budget, and log risk of log variables.
 
-    ``power`` is the p of "power-decay"; ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D).
+    ``power`` is the p of "power-decay"; ``free_steps`` searches the number of steps K as well (otherwise the batch size
+    is 1 and K = D).
     """
 
     schedule: str
@@ -77,7 +78,9 @@ class BudgetedLaw:
             return np.asarray(ending + np.log(np.minimum(self.beta * model, time)))
         if gap > 0:
             return np.asarray(ending)
-        return np.asarray(np.minimum(ending + (1.0 - self.beta / (self.power + 1.0)) * model, (1 / self.beta - 1) * time))
+        return np.asarray(
+            np.minimum(ending + (1.0 - self.beta / (self.power + 1.0)) * model, (1 / self.beta - 1) * time)
+        )
 
     def log_risk(self, point: Array) -> Array:
         """Log of the right-hand side of the theorem; +inf where a hypothesis fails (a > 1, B < 1, T < 1)."""

@@ -18,7 +18,7 @@ from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.order import OrderRange
-from fsl_sym.proof import AllOf, Formula, all_of, same_order
+from fsl_sym.proof import AllOf, Derivation, Formula, all_of, same_order
 from fsl_sym.symbols import C, E, N, beta, p, s
 
 SCHEDULE: Final = "power-decay"
@@ -107,6 +107,11 @@ def saturated(sample: Sample) -> Joint:
     return Joint(found)
 
 
+def derivations(budget: str) -> tuple[Derivation, ...]:
+    """The exact noise and the theorem of the least risk in every regime."""
+    return optimal_allocation(SCHEDULE, budget).derivations
+
+
 def _text(budget: str) -> str:
     allocation = optimal_allocation(SCHEDULE, budget)
     return "Ours. " + "; ".join(
@@ -120,7 +125,7 @@ _ALLOCATIONS: Final = tuple(
         partial(_text, budget), partial(formula, budget),
         ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "a <= 1", "log N large"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
-        derive=lambda budget=budget: optimal_allocation(SCHEDULE, budget).derivations,
+        derive=partial(derivations, budget),
         depends=("vanishing-end/law-fast", "vanishing-end/law-slow", "vanishing-end/resonance"), role="own",
     )
     for budget in TITLES

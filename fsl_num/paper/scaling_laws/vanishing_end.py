@@ -1,8 +1,8 @@
 """Rates that vanish like a power: the order of their noise, and with it a scaling law. Ours, not the paper's.
 
-A rate a (1 - tau/K)^p is a (1 - t/T)^q in intrinsic time, q = p/(p + 1). Every claim draws p on its side of beta = p + 1.
-Followers of the paper write g for p and say that such a shape saturates at the capacity min(beta, g + 1): in our
-notation the noise falls like T^-(1 - 1/min(beta, p + 1)).
+A rate a (1 - tau/K)^p is a (1 - t/T)^q in intrinsic time, q = p/(p + 1). Every claim draws p on its side of the
+resonance beta = p + 1. Followers of the paper write g for p and say that such a shape saturates at the capacity
+min(beta, g + 1): in our notation the noise falls like T^-(1 - 1/min(beta, p + 1)).
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def power_claim(
 
 def _resonant(sample: Sample, power: float, fewer: Callable[[Any, Any], Any]) -> Joint:
     """The order a T^-q at the resonance times a power of a function of log M and log T."""
-    (name, p_value), = resonant_powers(sample.beta).items()
+    ((name, p_value),) = resonant_powers(sample.beta).items()
     plain = order_statement(noise_order(FAST), sample, p=p_value)
 
     def law(powers: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
@@ -220,10 +220,16 @@ def sharp_statement(sample: Sample) -> Joint:
     def one(right: Expr) -> Sharp:
         terms = Add.make_args(right.subs(a, 1))
         first, second = sorted(terms, key=lambda term: term.has(log))
-        wrong = {"one term alone": first, "the other term alone": second, "the second term by a tenth": first + Rational(11, 10) * second}
+        wrong = {
+            "one term alone": first,
+            "the other term alone": second,
+            "the second term by a tenth": first + Rational(11, 10) * second,
+        }
         return sharp(first + second, {"beta": sample.beta}, remainder, wrong, scale="T")
 
-    return Joint(dict(zip(("off the resonance", "at the resonance"), (one(each.right) for each in expansions()), strict=True)))
+    return Joint(
+        dict(zip(("off the resonance", "at the resonance"), (one(each.right) for each in expansions()), strict=True))
+    )
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -150,7 +150,7 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Optimal:
-    """The least value of ``before`` under a budget is of the order of ``after``, all over a regime of (s, beta), or of (s, beta, p).
+    """The least value of ``before`` under a budget is of the order of ``after``, all over a regime of (s, beta[, p]).
 
     The programmes of the law are written out anew and compared with those of the certificates; one certificate must
     hold on the whole regime, and its value must be the exponents of ``after``.
