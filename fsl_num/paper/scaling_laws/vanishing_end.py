@@ -36,7 +36,7 @@ from fsl_num.paper.scaling_laws.training import (
     whole,
 )
 from fsl_num.schedules import PowerDecay, Schedule
-from fsl_sym.integrals.power_decay import power_decay_limits, power_sum
+from fsl_sym.integrals.power_decay import power_decay_bounds, power_decay_limits, power_sum
 from fsl_sym.proof import AllOf, Formula, at_least, equals, less, same_order
 from fsl_sym.symbols import B, E, M, T, a, beta, p, sigma
 
@@ -238,7 +238,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for p < beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-q, q = p/(p + 1), for all M, T >= 1: "
         "the kernel forgets before the rate has vanished, and neither beta nor M matters.",
         noise_order(FAST), fast_powers, _noise_rays,
-        CAPACITY, less(p, beta - 1), at_least(M, 1), at_least(T, 1),
+        CAPACITY, less(p, beta - 1), at_least(M, 1), at_least(T, 1), derive=power_decay_bounds,
     ),
     power_claim(
         "vanishing-end/slow", "the noise of a rate that vanishes fast",
