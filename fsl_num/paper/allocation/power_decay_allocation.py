@@ -119,19 +119,20 @@ def _text(budget: str) -> str:
     )
 
 
-_ALLOCATIONS: Final = tuple(
-    Claim(
-        f"vanishing-end/{budget}", "sec: effect-lrs", 1005, f"Power decay, {TITLES[budget]}, derived",
+def _claim(name: str, budget: str) -> Claim:
+    return Claim(
+        name, "sec: effect-lrs", 1005, f"Power decay, {TITLES[budget]}, derived",
         partial(_text, budget), partial(formula, budget),
         ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "a <= 1", "log N large"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=partial(derivations, budget),
         depends=("vanishing-end/law-fast", "vanishing-end/law-slow", "vanishing-end/resonance"), role="own",
-    )
-    for budget in TITLES
-)  # fmt: skip
+    )  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
-    *_ALLOCATIONS,
+    _claim("vanishing-end/data", "data"),
+    _claim("vanishing-end/compute", "compute"),
     Claim(
         "vanishing-end/saturation", "sec: effect-lrs", 1005, "A fixed shape saturates at the capacity min(beta, p + 1)",
         "Ours, after the criterion of the followers who write g for p: under a data budget the least risk of "
