@@ -29,6 +29,8 @@ from fsl_sym.integrals import noise_integral as noise_integral
 from fsl_sym.integrals import stable_phase_noise as stable_phase_noise
 from fsl_sym.laws import ScalingLaw as ScalingLaw
 from fsl_sym.laws import scaling_law as scaling_law
+from fsl_sym.notations import convert as convert
+from fsl_sym.notations import notation as notation
 from fsl_sym.order import Order as Order
 from fsl_sym.order import OrderRange as OrderRange
 from fsl_sym.order import dominant as dominant
@@ -38,6 +40,9 @@ from fsl_sym.proof import Step as Step
 from fsl_sym.proof import Theorem as Theorem
 from fsl_sym.schedules import Schedule as Schedule
 from fsl_sym.schedules import schedule as schedule
+from fsl_sym.schedules.own import after_stable_phase as after_stable_phase
+from fsl_sym.schedules.own import own_schedule as own_schedule
+from fsl_sym.schedules.own import schedule_with_end as schedule_with_end
 from fsl_sym.spectrum import approximation_error_asymptotics as approximation_error_asymptotics
 from fsl_sym.spectrum import kernel_asymptotics as kernel_asymptotics
 from fsl_sym.spectrum import signal_asymptotics as signal_asymptotics

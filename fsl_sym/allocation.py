@@ -1,15 +1,20 @@
-"""Law and budget in, optimal hyperparameters out: the derived Table 1 of the paper.
+"""Law and budget in, optimal hyperparameters out: the derived Table 1 of the paper, and that of every schedule.
 
 >>> allocation = optimal_allocation("exp-decay", "data")
 >>> [regime.name for regime in allocation.regimes]
 ['easy', 'edge', 'hard']
 >>> allocation.at(s="1/2", beta=4).quantities["excess_risk"].lower
 Order(power=-1/2, log_power=1/2)
+>>> for regime in optimal_allocation("linear", "data").regimes[::3]:
+...     print(f"{regime.name}: {regime.excess_risk.as_text(D)}")
+easy, beta < 2: D^(-beta*s/(beta*s + 1))
+easy, beta = 2: D^(-2*s/(2*s + 1)) (log D)^(2*s/(2*s + 1))
+easy, beta > 2: D^(-2*s/(2*s + 1))
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -19,20 +24,31 @@ from sympy import Symbol, factor
 
 from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation_derivation import allocation_derivations
-from fsl_sym.domain import REGIMES, Regime, regime_of
+from fsl_sym.domain import Regime, regime_of
+from fsl_sym.exponents.certificate import proves
 from fsl_sym.exponents.solve import ExponentSolution, Region, optimal_exponents
-from fsl_sym.laws import BUDGETS, SCHEDULES, ScalingLaw, scaling_law
+from fsl_sym.laws import BUDGETS, FINAL_OVER_PEAK, SCHEDULES, TIMESCALE_FRACTION, ScalingLaw, scaling_law
 from fsl_sym.order import Order, OrderRange
+from fsl_sym.power_regimes import PowerRegime, Side
 from fsl_sym.proof import Derivation
-from fsl_sym.symbols import RANGES, B, D, K, M, N, beta, gamma, r, s
+from fsl_sym.schedules import Schedule
+from fsl_sym.schedules.own import as_schedule
+from fsl_sym.symbols import B, D, K, M, N, beta, gamma, p, r, s
 from fsl_sym.values import FrozenMapping, exact, fields_only
 
 QUANTITIES: Final = MappingProxyType(
-    {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K, "batch_size": B}
+    {
+        "peak_lr": gamma,
+        "model_size": M,
+        "data_size": D,
+        "decay_fraction": r,
+        "final_over_peak": FINAL_OVER_PEAK,
+        "timescale_fraction": TIMESCALE_FRACTION,
+        "steps": K,
+        "batch_size": B,
+    }
 )
 """Name of a quantity -> its symbol; peak_lr is the effective one, learning rate over batch size."""
-
-EDGE_POINT: Final = MappingProxyType({s: 1 - 1 / beta})
 
 
 @dataclass(frozen=True)
@@ -60,8 +76,10 @@ class AllocationRegime:
 class Allocation:
     """The optimal allocation of one schedule under one budget, in the regimes easy, edge and hard.
 
-    ``base`` is the symbol of the budget (D or C) whose powers the orders are; ``solution`` is the engine's answer with
-    its regions and certificates, in which the stable fraction appears as well.
+    A schedule whose rate vanishes like a power has these three on each side of its resonance, named for example
+    "easy, beta > 2". ``base`` is the symbol of the budget (D or C) whose powers the orders are; ``solutions`` are the
+    engine's answers, one a case of the law, with their regions and certificates, in which the stable fraction appears
+    as well.
 
     >>> allocation = optimal_allocation("constant", "compute")
     >>> allocation.base, allocation.regimes[0].quantities["model_size"].lower.power
@@ -73,7 +91,7 @@ class Allocation:
     base: Symbol
     law: ScalingLaw
     regimes: tuple[AllocationRegime, ...]
-    solution: ExponentSolution
+    solutions: tuple[ExponentSolution, ...]
 
     __getstate__ = fields_only
 
@@ -84,24 +102,53 @@ class Allocation:
                 return each
         raise ValueError(f"unknown regime {name!r}: there are {', '.join(each.name for each in self.regimes)}")
 
+    @property
+    def solution(self) -> ExponentSolution:
+        """The engine's answer where the law has one case; ValueError where it has several."""
+        if len(self.solutions) > 1:
+            raise ValueError(f"the law of {self.schedule!r} has {len(self.solutions)} cases: take one of the solutions")
+        return self.solutions[0]
+
     @cached_property
     def derivations(self) -> tuple[Derivation, ...]:
-        """From the noise integral through the law to the optimum of every regime, each a theorem of its own."""
-        optima = [(each, _region_of(self.solution, each)) for each in REGIMES]
-        return allocation_derivations(self.law, _grown(self.base), optima)
+        """From the noise integral through the law to the optimum of every regime, each a theorem of its own.
 
-    def at(self, s: Any, beta: Any) -> AllocationRegime:
+        An optimum for which no single certificate holds all over its regime has none.
+        """
+        grown = _grown(self.base)
+        found: list[Derivation] = []
+        for law, solution in zip(self.law.cases, self.solutions, strict=True):
+            homes = [(each, _region_of(solution, each)) for each in law.regimes]
+            optima = [(each, home) for each, home in homes if any(proves(x, each.sign_of) for x in home.certificates)]
+            found += allocation_derivations(law, grown, optima)
+        return tuple(dict.fromkeys(found))
+
+    def at(self, s: Any, beta: Any, p: Any = None) -> AllocationRegime:
         """The allocation at an exact point, with numbers for exponents.
 
         Args:
             s: relative task difficulty, a positive rational (integer, Fraction, sympy Rational or a string "1/2").
             beta: capacity exponent, a rational above 1.
+            p: the power of "power-decay", a positive rational; not for other schedules.
 
-        Raises TypeError for a float (the edge s = 1 - 1/beta needs exactness), ValueError outside s > 0, beta > 1.
+        Raises TypeError for a float (the edge s = 1 - 1/beta needs exactness), ValueError outside s > 0, beta > 1, and
+        where p is missing or given in vain.
         """
         point = {_S: exact(s), _BETA: exact(beta)}
-        regime = regime_of(point[_S], point[_BETA])
-        found = self.regime(regime.name)
+        regime_of(point[_S], point[_BETA])  # refuses what is outside the plane
+        free = any(isinstance(law.side, Side) and law.side.power == _P for law in self.law.cases)
+        if free != (p is not None):
+            raise ValueError(
+                f"the power p of {self.schedule!r} is {'a symbol: give its value' if free else 'no symbol: leave it'}"
+            )
+        if free:
+            point[_P] = exact(p)
+            if point[_P] <= 0:
+                raise ValueError(f"p = {p} is not positive: for p = 0 the schedule is 'constant'")
+        regimes: list[Any] = [each for law in self.law.cases for each in law.regimes]
+        places = [place for place, each in enumerate(regimes) if each.contains(*point.values())]
+        assert len(places) == 1, f"{point} lies in {len(places)} regimes"
+        found = self.regimes[places[0]]
         return AllocationRegime(
             found.name, found.condition, {name: each.subs(point) for name, each in found.quantities.items()}
         )
@@ -126,37 +173,47 @@ def _heading(name: str) -> str:
     return rf"{words}\ {latex(QUANTITIES[name])}" if name in QUANTITIES else words
 
 
-_S, _BETA = s, beta
+_S, _BETA, _P = s, beta, p
 
 
-@cache
-def optimal_allocation(schedule: str, budget: str) -> Allocation:
+def optimal_allocation(schedule: str | Schedule, budget: str) -> Allocation:
     """Minimise a schedule's scaling law under a data or a compute budget.
 
     Args:
-        schedule: "constant", "exp-decay" or "wsd".
+        schedule: a name of the catalogue, or a schedule of one's own.
         budget: "data" (D = B K given) or "compute" (C = M D given).
 
     Returns:
-        The orders of excess risk, effective peak learning rate, model size, data size, (for wsd) decay fraction,
-        number of steps and batch size in each regime; a quantity whose optimum is not a point is a range. On the edge,
-        s = 1 - 1/beta is substituted.
+        The orders of excess risk, effective peak learning rate, model size, data size, number of steps, batch size and
+        where there are two phases decay fraction in each regime; a quantity whose optimum is not a point is a range.
+        On an edge, its s is substituted. Only "multi-step" chooses its final rate, only "inverse-sqrt" its timescale.
 
-    Source: Section "Learning Rate Schedules Impact Scaling Efficiency" and Table 1, derived and not copied.
+    Source: for "constant", "exp-decay" and "wsd" Section "Learning Rate Schedules Impact Scaling Efficiency" and Table
+    1, derived and not copied.
     Raises ValueError for an unknown schedule or budget.
 
     >>> optimal_allocation("wsd", "data").at(s="1/2", beta=4).quantities["decay_fraction"].lower
     Order(power=-1/3, log_power=1)
+    >>> optimal_allocation("cosine-to-zero", "compute").at(s="1/2", beta=4).excess_risk
+    Order(power=-2/5, log_power=0)
     """
-    law = scaling_law(schedule)
     if budget not in BUDGETS:
         raise ValueError(f"unknown budget {budget!r}: choose {' or '.join(BUDGETS)}")
-    base = BUDGETS[budget]
+    return _allocation(as_schedule(schedule), budget)
+
+
+@cache
+def _allocation(plan: Schedule, budget: str) -> Allocation:
+    law, base = scaling_law(plan), BUDGETS[budget]
     grown = _grown(base)
-    loss, constraints = law.in_hyperparameters(grown), law.constraints(grown)
-    solution = optimal_exponents(loss, law.variables, grown, constraints, dict(RANGES))
-    regimes = tuple(_regime(solution, regime) for regime in REGIMES)
-    return Allocation(schedule, budget, base, law, regimes, solution)
+    solutions, regimes = [], []
+    for case in law.cases:
+        where = {} if case.side is None else case.side.where
+        loss = case.in_hyperparameters(grown).subs(where)
+        solution = optimal_exponents(loss, case.variables, grown, case.constraints(grown), dict(case.ranges))
+        solutions.append(solution)
+        regimes += [_regime(solution, each) for each in case.regimes]
+    return Allocation(plan.name, budget, base, law, tuple(regimes), tuple(solutions))
 
 
 def _grown(base: Symbol) -> Symbol:
@@ -164,12 +221,15 @@ def _grown(base: Symbol) -> Symbol:
     return N if base == D else base
 
 
-def _regime(solution: ExponentSolution, regime: Regime) -> AllocationRegime:
+def _regime(solution: ExponentSolution, regime: Regime | PowerRegime) -> AllocationRegime:
     region = _region_of(solution, regime)
-    values: dict[Any, Any] = dict(EDGE_POINT) if regime.sign == 0 and region.conditions else {}
+    on_edge = dict(regime.edge) if regime.sign == 0 and region.conditions else {}
+    steps = ({}, on_edge) if isinstance(regime, Regime) else (regime.side.back, on_edge)
 
     def simplified(each: OrderRange) -> OrderRange:
-        ends = (None if end is None else end.subs(values) for end in (each.lower, each.upper))
+        for values in steps:
+            each = each.subs(values) if values else each
+        ends = (each.lower, each.upper)
         return OrderRange(*(None if end is None else Order(factor(end.power), factor(end.log_power)) for end in ends))
 
     quantities = {"excess_risk": simplified(OrderRange(region.loss, region.loss))}
@@ -179,9 +239,9 @@ def _regime(solution: ExponentSolution, regime: Regime) -> AllocationRegime:
     return AllocationRegime(regime.name, regime.condition, quantities)
 
 
-def _region_of(solution: ExponentSolution, regime: Regime) -> Region:
+def _region_of(solution: ExponentSolution, regime: Regime | PowerRegime) -> Region:
     """The one region of the engine that holds the whole regime; AssertionError if the regime is cut."""
-    points = [{s: s_value, beta: beta_value} for s_value, beta_value in regime.samples(6)]
+    points = regime.points(6)
     homes = [region for region in solution.regions if all(region.contains(point) for point in points)]
     assert len(homes) == 1, (
         f"the regime {regime.name} is cut by the regions {[each.condition for each in solution.regions]}"
@@ -189,12 +249,13 @@ def _region_of(solution: ExponentSolution, regime: Regime) -> Region:
     return homes[0]
 
 
-def table() -> tuple[tuple[Allocation, Allocation], ...]:
+def table(schedules: Iterable[str | Schedule] = SCHEDULES) -> tuple[tuple[Allocation, Allocation], ...]:
     """Table 1: for each schedule the data-optimal and the compute-optimal allocation.
+
+    Args:
+        schedules: names of the catalogue or schedules of one's own; the paper's three by default.
 
     >>> [data.schedule for data, compute in table()]
     ['constant', 'exp-decay', 'wsd']
     """
-    return tuple(
-        (optimal_allocation(schedule, "data"), optimal_allocation(schedule, "compute")) for schedule in SCHEDULES
-    )
+    return tuple((optimal_allocation(each, "data"), optimal_allocation(each, "compute")) for each in schedules)

@@ -16,6 +16,7 @@ from fsl_sym.exponents.solve import Region
 from fsl_sym.integrals.orders import i1_order, i2_order
 from fsl_sym.integrals.stable_phase import stable_order
 from fsl_sym.laws import STABLE_FRACTION, ScalingLaw
+from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof import (
     Assumed,
     Defined,
@@ -29,7 +30,7 @@ from fsl_sym.proof import (
     lemma,
     same_order,
 )
-from fsl_sym.symbols import K1, K2, T1, T2, B, D, K, a, b, gamma, r, s, sigma
+from fsl_sym.symbols import K1, K2, T1, T2, B, D, K, a, b, gamma, r, sigma
 from fsl_sym.values import as_expression
 
 _BEYOND = Symbol("w", positive=True)
@@ -53,7 +54,9 @@ def noise_order(law: ScalingLaw) -> Derivation:
 
 
 def noise_derivations(law: ScalingLaw) -> tuple[Derivation, ...]:
-    """On what the noise in a law rests; with a stable phase, its three parts one by one."""
+    """On what the noise in a law rests; with a stable phase its three parts, off the paper its exact value alone."""
+    if law.label == "":
+        return (law.functional.noise.derivation,)
     if law.schedule == "wsd":
         return (law.functional.noise.derivation, i1_order(), i2_order(), stable_order())
     return (noise_order(law),)
@@ -118,28 +121,22 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
     return Derivation(f"{law.schedule} law in hyperparameters", title, steps, law.label)
 
 
-def optimum(law: ScalingLaw, budget: Symbol, regime: Regime, region: Region) -> Derivation:
+def optimum(law: ScalingLaw, budget: Symbol, regime: Regime | PowerRegime, region: Region) -> Derivation:
     """The least value of the law under the budget, all over a regime."""
     budget = as_expression(budget)
-    rule = Optimal(region.certificates, regime, law.variables, budget, law.constraints(budget), region.loss)
-    step = Step(
-        law.in_hyperparameters(budget), region.loss.as_expr(budget), rule, f"{regime.name}: {_relation(regime)}"
-    )
+    loss = region.loss if law.side is None else region.loss.subs(law.side.back)
+    rule = Optimal(region.certificates, regime, law.variables, budget, law.constraints(budget), loss)
+    step = Step(law.in_hyperparameters(budget), loss.as_expr(budget), rule, f"{regime.name}: {regime.condition}")
     title = f"The optimum of the {law.schedule} schedule, {regime.name}"
     return Derivation(f"{law.schedule} optimum, {regime.name}", title, (step,), law.label)
 
 
 def allocation_derivations(
-    law: ScalingLaw, budget: Symbol, optima: Sequence[tuple[Regime, Region]]
+    law: ScalingLaw, budget: Symbol, optima: Sequence[tuple[Regime | PowerRegime, Region]]
 ) -> tuple[Derivation, ...]:
     """All of one allocation: noise integral, law in hyperparameters, optimum in each regime."""
     return (
         *noise_derivations(law),
-        law_in_hyperparameters(law, budget),
+        *((law_in_hyperparameters(law, budget),) if law.label else ()),
         *(optimum(law, budget, regime, region) for regime, region in optima),
     )
-
-
-def _relation(regime: Regime) -> str:
-    left, right = regime.condition.args
-    return f"s {'<=>'[1 + regime.sign]} {right if left == s else left}"

@@ -183,6 +183,15 @@ class Regime:
         swap, box = _BOXES[self.sign]
         return box.sign(together(as_expression(expression).subs(s, swap)))
 
+    @property
+    def edge(self) -> Mapping[Symbol, Expr]:
+        """What s is between easy and hard tasks."""
+        return {s: _EDGE}
+
+    def points(self, count: int, seed: int = 0) -> list[dict[Symbol, Rational]]:
+        """The points of :meth:`samples`, by symbol."""
+        return [dict(zip((s, beta), point, strict=True)) for point in self.samples(count, seed)]
+
     def samples(self, count: int, seed: int = 0) -> list[tuple[Rational, Rational]]:
         """``count`` exact rational points (s, beta) of the regime, with s in (0, 3) and beta in (1, 6].
 

@@ -14,6 +14,7 @@ from fsl_sym.integrals import GrowthOrder, noise_integral
 from fsl_sym.integrals.closed_form import ClosedForm
 from fsl_sym.proof import Derivation, Instance, Step, Substitution
 from fsl_sym.schedules import FRACTION, Phase, Schedule, schedule
+from fsl_sym.schedules.own import as_schedule
 from fsl_sym.spectrum import decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import T1, T2, B, M, T, beta, j, s, sigma, t, tau
 
@@ -43,8 +44,8 @@ class FunctionalScalingLaw:
 
     @property
     def total(self) -> Expr:
-        """The intrinsic time in the symbols of the noise integral: T, or T_1 + T_2 with a stable phase."""
-        return T if len(self.schedule.phases) == 1 else T1 + T2
+        """The intrinsic time in the symbols of the noise integral: T, or T_1 + T_2 with two phases."""
+        return T1 + T2 if len(self.schedule.phases) == 2 else T
 
     @property
     def approximation(self) -> Expr:
@@ -83,17 +84,18 @@ class FunctionalScalingLaw:
     @property
     def intrinsic_times(self) -> dict[Expr, Expr]:
         """The intrinsic times in physical quantities, for example ``T: (a - b) K/log(a/b)``."""
-        names = (T,) if len(self.schedule.phases) == 1 else (T1, T2)
-        return {name: phase.total for name, phase in zip(names, self.schedule.phases, strict=True)}
+        if len(self.schedule.phases) != 2:
+            return {T: self.schedule.total}
+        return {name: phase.total for name, phase in zip((T1, T2), self.schedule.phases, strict=True)}
 
 
-def functional_scaling_law(name: str) -> FunctionalScalingLaw:
-    """The functional scaling law of the schedule of that name.
+def functional_scaling_law(known: str | Schedule) -> FunctionalScalingLaw:
+    """The functional scaling law of a schedule.
 
     Parameters
     ----------
-    name
-        A name in :data:`fsl_sym.integrals.NOISE`.
+    known
+        A name in :data:`fsl_sym.schedules.SCHEDULES`, or a schedule of one's own.
 
     Returns
     -------
@@ -103,17 +105,17 @@ def functional_scaling_law(name: str) -> FunctionalScalingLaw:
     Raises
     ------
     ValueError
-        If there is no such schedule, or its noise integral has no closed form; :func:`physical_noise` has every one.
+        If there is no such schedule.
 
     Examples
     --------
     >>> functional_scaling_law("wsd").signal
     (T_1 + T_2)**(-s)
     """
-    return FunctionalScalingLaw(schedule(name), noise_integral(name))
+    return FunctionalScalingLaw(as_schedule(known), noise_integral(known))
 
 
-def physical_noise(name: str) -> Expr:
+def physical_noise(known: str | Schedule) -> Expr:
     """N as an integral over the steps: ``int_0^K K_M(T(K) - T(tau)) phi(tau)^2 dtau``, for every schedule.
 
     One learning rate comes from gamma and one from ``dt = phi dtau``.
@@ -124,7 +126,7 @@ def physical_noise(name: str) -> Expr:
     >>> physical_noise("cosine").limits
     ((tau, 0, K),)
     """
-    found = schedule(name)
+    found = as_schedule(known)
     left = found.total - found.intrinsic_time
     rate = found.phi
     if isinstance(rate, Piecewise):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fsl_num.cli.inputs import parameter_point
+from fsl_num.cli.inputs import InputError, exact_rational, parameter_point
 from fsl_num.cli.options import Arguments, Command, Names, Option, ScheduleNames, flag, json_option
 from fsl_num.cli.output import show, show_json
 
@@ -10,10 +10,20 @@ from fsl_num.cli.output import show, show_json
 def run(arguments: Arguments) -> int:
     """Derive and print."""
     point = parameter_point(arguments.s, arguments.beta)
+    power = None if arguments.power is None else exact_rational(arguments.power, "--power")
+    with_power = arguments.schedule == "power-decay"
+    if power is not None and not (with_power and power > 0):
+        raise InputError("--power is for the schedule power-decay, and greater than 0 (constant has 0)")
+    if with_power and power is None and point is not None:
+        raise InputError("--power is needed: at one point --s, --beta the power of power-decay decides the regime")
     from fsl_num.report import allocations as report
     from fsl_sym.allocation import optimal_allocation
+    from fsl_sym.schedules import schedule
+    from fsl_sym.symbols import p
+    from fsl_sym.values import exact
 
-    allocation = optimal_allocation(arguments.schedule, arguments.budget)
+    plan = schedule(arguments.schedule) if power is None else schedule("power-decay").at({p: exact(power)})
+    allocation = optimal_allocation(plan, arguments.budget)
     regimes = allocation.regimes if point is None else (allocation.at(*point),)
     derivations = allocation.derivations if arguments.derive else ()
     if arguments.json:
@@ -37,11 +47,12 @@ COMMANDS = {
         "exponents",
         run,
         [
-            Option("--schedule", required=True, type=ScheduleNames("fsl_sym.laws:SCHEDULES"),
+            Option("--schedule", required=True, type=ScheduleNames("fsl_num.schedules:SCHEDULES"),
                    help="the learning-rate schedule"),
             Option("--budget", required=True, type=Names("fsl_sym.laws:BUDGETS"), help="what is fixed: D, or C = M D"),
             Option("--s", metavar="P/Q", help="relative task difficulty s > 0, exact; with --beta, one regime"),
             Option("--beta", metavar="P/Q", help="capacity exponent beta > 1, exact; with --s, one regime"),
+            Option("--power", metavar="P/Q", help="p of power-decay, exact (default: a symbol)"),
             json_option(choice="form"),
             flag("--latex", "as LaTeX", choice="form"),
             flag("--derive", "show the derivation, step by step"),

@@ -21,6 +21,8 @@ LABELS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "model_size": ("model size", "M"),
         "data_size": ("data size", "D"),
         "decay_fraction": ("decay fraction", "r"),
+        "final_over_peak": ("final over peak rate", r"\rho"),
+        "timescale_fraction": ("timescale over steps", r"\kappa"),
         "steps": ("number of steps", "K"),
         "batch_size": ("batch size", "B"),
     }

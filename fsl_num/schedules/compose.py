@@ -94,10 +94,10 @@ def with_floor(plan: Schedule, floor: Any) -> Schedule:
     if isinstance(plan, Discrete):
         return Discrete(rates=np.maximum(plan.rates, least), batch_sizes=plan.batch_sizes)
     phases = _phases(plan)
-    raised = {id(phase): _raised(phase, least) for phase in phases}
-    if all(raised[id(phase)] == (phase,) for phase in phases):
+    raised = {phase: _raised(phase, least) for phase in dict.fromkeys(phases)}  # equal ones, as in cycles, once
+    if all(raised[phase] == (phase,) for phase in phases):
         return plan
-    parts = tuple(part for phase in phases for part in raised[id(phase)])
+    parts = tuple(part for phase in phases for part in raised[phase])
     return Consecutive(of=parts, batch_size=plan.batch_size)
 
 

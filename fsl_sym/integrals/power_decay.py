@@ -7,17 +7,40 @@
 
 from __future__ import annotations
 
-from sympy import Eq, Expr, Gt, Integer, Integral, Symbol, log, lowergamma
+from sympy import Expr, Integer, Integral, Symbol, gamma, lowergamma, oo, zeta
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.harmonic_sums import expansion_derivation
-from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder
-from fsl_sym.proof import Antiderivative, Derivation, Identity, Interchange, Step, Substitution, Termwise
+from fsl_sym.integrals.closed_form import ClosedForm
+from fsl_sym.integrals.vanishing_end import end_orders
+from fsl_sym.proof import (
+    Antiderivative,
+    Derivation,
+    FirstTerm,
+    Identity,
+    Instance,
+    Interchange,
+    Linear,
+    Monotone,
+    MoreTerms,
+    Rises,
+    Step,
+    Substitution,
+    SumOfBounds,
+    Termwise,
+    Turned,
+    ZetaSeries,
+    lemma,
+)
 from fsl_sym.schedules import FRACTION, schedule
 from fsl_sym.spectrum import LAM, decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import K, M, T, a, beta, j, p, t, z
 
 _U = Symbol("u", positive=True)
+_V = Symbol("v", positive=True)
+_W = Symbol("w", positive=True)
+_EXCESS = Symbol("x", positive=True)
+"""How far p lies below beta - 1: p = (beta - 1)/(1 + x)."""
 
 
 def _rate_exponent(power: Expr) -> Expr:
@@ -77,17 +100,6 @@ def gamma_derivation(power: Expr = p) -> Derivation:
     return Derivation("gamma of power decay", "The rate in intrinsic time", (step,))
 
 
-def _orders(power: Expr) -> tuple[GrowthOrder, ...]:
-    """Finite M included: where the sum over modes diverges it is cut at M or at T^(1/beta), whichever is less."""
-    q = _rate_exponent(power)
-    front = {a: Integer(1), T: -q}
-    return (
-        GrowthOrder((front,), Gt(beta - 1, power)),
-        GrowthOrder(({**front, M: 1 - beta / (power + 1)}, {a: Integer(1), T: 1 / beta - 1}), Gt(power, beta - 1)),
-        GrowthOrder(({**front, log(M): Integer(1)}, {**front, log(T): Integer(1)}), Eq(power, beta - 1)),
-    )
-
-
 def power_decay_noise() -> ClosedForm:
     """N of a (1 - tau/K)^p, exact for every M and T; of the three orders the one whose condition holds applies.
 
@@ -115,7 +127,14 @@ def _closed_form(power: Expr, name: str) -> ClosedForm:
     steps = _steps(power)
     derivation = Derivation(f"{name} noise", f"Noise of {name}", steps)
     return ClosedForm(
-        name, power_sum(power), derivation, _orders(power), expansion, None, expansion.conditions, expansion.resonances
+        name,
+        power_sum(power),
+        derivation,
+        end_orders(power),
+        expansion,
+        None,
+        expansion.conditions,
+        expansion.resonances,
     )
 
 
@@ -131,3 +150,55 @@ def power_decay_limits() -> tuple[Derivation, Derivation]:
         expansion_derivation("power decay asymptotics", f"{title}, p is not beta - 1", generic),
         expansion_derivation("power decay at the resonance", f"{title}, p = beta - 1", generic.at({p: beta - 1})),
     )
+
+
+def power_decay_bounds() -> tuple[Derivation, Derivation]:
+    """The noise for p < beta - 1 between constants times a T^-q, from below and from above, for all M >= 1 and T > 1.
+
+    p is (beta - 1)/(1 + x) with x > 0, which is every p between 0 and beta - 1. The constants are explicit: the first
+    mode at T = 1, and all modes without what cuts them off.
+
+    >>> for each in power_decay_bounds():
+    ...     theorem = each.prove()
+    ...     print(theorem.conclusion.relation, theorem.conclusion.right.has(M))
+    >= False
+    <= False
+    """
+    power = (beta - 1) / (1 + _EXCESS)
+    q, fall = (beta - 1) / (beta + _EXCESS), beta * (1 + _EXCESS) / (beta + _EXCESS)
+    front = a * Integer(2) ** (-q - 1) * T**-q
+    grown = lowergamma(q + 1, 2 * _U)
+    modes = over_modes(j**-fall * lowergamma(q + 1, 2 * LAM * T))
+    whole = lemma(grown, gamma(q + 1), Monotone(_U, grown.diff(_U)), "the lower incomplete gamma function rises")
+    term = lemma(modes.function, gamma(q + 1) * j**-fall, Instance(whole, ((_U, LAM * T),), j**-fall), "u = lambda_j T")
+    finite, endless = (over_modes(gamma(q + 1) * j**-fall, size) for size in (M, oo))
+    above = Derivation(
+        "modes from above",
+        "All modes, none cut off",
+        (
+            Step(modes, finite, SumOfBounds(term), "each mode"),
+            Step(finite, endless, MoreTerms(), "all modes"),
+            Step(endless, gamma(q + 1) * zeta(fall), ZetaSeries(), "beta/(p + 1) > 1"),
+        ),
+    )
+    start, first = lowergamma(q + 1, Integer(2)), lowergamma(q + 1, 2 * T)
+    rises = lemma(start, grown.subs(_U, 1 + _V), Rises(_U, grown, Integer(1), _V), "it rises")
+    later = lemma(start, first, Instance(rises, ((_V, T - 1),), ranges=((T, 1 + _W),)), "w = T - 1")
+    below = Derivation(
+        "modes from below",
+        "The first mode at T = 1",
+        (
+            Step(modes, first, FirstTerm(), "the other terms are positive"),
+            Step(first, start, Turned(later), "and that rises with T"),
+        ),
+    )
+    own = Step(power_sum(power), front * modes, Termwise(), "a 2^(-q-1) T^-q in front")
+    lower, upper = (
+        Derivation(
+            f"power decay noise, {side}",
+            "The noise of power decay against a T^-q, p < beta - 1",
+            (own, Step(own.after, front * each.conclusion.right, Linear(((front, each),)), "times what is in front")),
+        )
+        for side, each in (("from below", below), ("from above", above))
+    )
+    return lower, upper

@@ -193,7 +193,7 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
         (["verify", "--report", ""], "--report"),
         (["show", "thm: wds"], "did you mean"),
         (["table", "--format", "html"], "html"),
-        (["exponents", "--schedule", "cosine", "--budget", "data"], "cosine"),
+        (["exponents", "--schedule", "sine", "--budget", "data"], "sine"),
         (["exponents", "--schedule", "wsd", "--budget", "time"], "time"),
         (["exponents", "--schedule", "wsd"], "--budget"),
         ([*EXPONENTS, "--s", "1/2"], "--beta"),

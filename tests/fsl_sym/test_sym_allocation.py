@@ -172,8 +172,8 @@ def test_a_bad_point_is_refused(point, error, text):
 
 
 def test_a_bad_name_is_refused():
-    with pytest.raises(ValueError, match="'cosine'.*constant, exp-decay, wsd"):
-        optimal_allocation("cosine", "data")
+    with pytest.raises(ValueError, match="'sine'.*constant, exp-decay, wsd"):
+        optimal_allocation("sine", "data")
     with pytest.raises(ValueError, match="'time'.*data or compute"):
         optimal_allocation("wsd", "time")
     with pytest.raises(ValueError, match="'border'.*easy, edge, hard"):

@@ -277,7 +277,7 @@ def design(draw):
 
 
 def exponents(draw):
-    words = ["exponents", "--schedule", pick(draw, ["constant", "exp-decay", "wsd"], NAMES)]
+    words = ["exponents", "--schedule", pick(draw, ["constant", "exp-decay", "wsd", "linear", "8-1-1"], NAMES)]
     words += ["--budget", pick(draw, ["data", "compute"], NAMES)]
     words += maybe(draw, 0.6, "--s", number(draw, 3.0)) + maybe(draw, 0.6, "--beta", number(draw, 3.0))
     return words + maybe(draw, 0.3, draw.choice(["--json", "--latex", "--derive"]))

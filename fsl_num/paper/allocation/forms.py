@@ -212,20 +212,29 @@ def allocation_formula(problem: tuple[str, str], regimes: Mapping[str, Mapping[s
     law, grown = scaling_law(schedule), N if budget == "data" else C
     parts: list[Formula] = []
     for regime in REGIMES:
-        for name, each in regimes.get(regime.name, {}).items():
-            lower, upper = (None if end is None else _written(end, grown) for end in (each.lower, each.upper))
-            if name == "excess_risk":
-                program = (law.variables, grown, law.constraints(grown))
-                left = law.in_hyperparameters(grown)
-                parts.append(Formula(left, "optimum", lower, program=program, where=regime.condition))
-            elif name == "data_size" and budget == "data":
-                continue
-            elif each.is_point:
-                parts.append(Formula(LETTERS[name], "~", lower, where=regime.condition))
-            else:
-                parts += [Formula(lower, "<~", LETTERS[name], where=regime.condition)] if lower is not None else []
-                parts += [Formula(LETTERS[name], "<~", upper, where=regime.condition)] if upper is not None else []
+        quantities = regimes.get(regime.name, {})
+        if "excess_risk" in quantities:
+            program = (law.variables, grown, law.constraints(grown))
+            least = _written(quantities["excess_risk"].order, grown)
+            left = law.in_hyperparameters(grown)
+            parts.append(Formula(left, "optimum", least, program=program, where=regime.condition))
+        parts += orders_of(quantities, budget, grown, regime.condition)
     return all_of(parts)
+
+
+def orders_of(quantities: Mapping[str, OrderRange], budget: str, grown: Symbol, where: Any) -> list[Formula]:
+    """The orders of the quantities of one regime that have a letter, as formulas; a range is two."""
+    parts: list[Formula] = []
+    for name, each in quantities.items():
+        if name not in LETTERS or (name == "data_size" and budget == "data"):
+            continue
+        lower, upper = (None if end is None else _written(end, grown) for end in (each.lower, each.upper))
+        if each.is_point:
+            parts.append(Formula(LETTERS[name], "~", lower, where=where))
+        else:
+            parts += [Formula(lower, "<~", LETTERS[name], where=where)] if lower is not None else []
+            parts += [Formula(LETTERS[name], "<~", upper, where=where)] if upper is not None else []
+    return parts
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """The scaling laws of the paper's theorems as printed, in logarithms, ready for brute force over hyperparameters.
 
 They are typed from the theorems labelled thm:chinchilla, thm:geometric and thm: wsd, with b = a/K, gamma = a/B and
-D = B K, and share nothing with the symbolic laws: log(a/b) is log K here, not the log of the budget.
+D = B K, and share nothing with the symbolic laws: log(a/b) is log K here, not the log of the budget. So is the law of
+the power decay (1 - tau/K)^p, typed from the orders that the claims about its noise check, with log M and log T.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ hold that constant too."""
 class BudgetedLaw:
     """A law at one budget: variables searched, their bounds in units of the log budget, and log risk of log variables.
 
-    ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D). ``noise``: sigma^2.
+    ``power`` is the p of "power-decay"; ``free_steps`` searches the number of steps K as well (otherwise the batch size
+    is 1 and K = D). ``noise``: sigma^2.
     """
 
     schedule: str
@@ -43,6 +45,7 @@ class BudgetedLaw:
     free_steps: bool = False
     infinite_model: bool = False
     noise: float = 1.0
+    power: float | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -64,6 +67,22 @@ class BudgetedLaw:
         every = {"peak_lr": (-1.0, 0.0), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0), "steps": (0.0, 1.0)}
         return [every[name] for name in self.variables]
 
+    def _vanishing_end(self, model: Array, time: Array) -> Array:
+        """Log of the noise over gamma of (1 - tau/K)^p: T^-q, times a logarithm at p = beta - 1, or the slower one.
+
+        The logarithm is that of min{M^beta, T}, a sum of 1/j: of the order of min{log M, log T} up to the factor beta.
+        """
+        assert self.power is not None
+        ending = -self.power / (self.power + 1.0) * time
+        gap = self.beta - 1.0 - self.power
+        if abs(gap) < 1e-12 * self.beta:
+            return np.asarray(ending + np.log(np.minimum(self.beta * model, time)))
+        if gap > 0:
+            return np.asarray(ending)
+        return np.asarray(
+            np.minimum(ending + (1.0 - self.beta / (self.power + 1.0)) * model, (1 / self.beta - 1) * time)
+        )
+
     def log_risk(self, point: Array) -> Array:
         """Log of the right-hand side of the theorem; +inf where a hypothesis fails (a > 1, B < 1, T < 1)."""
         values = {name: point[..., index] for index, name in enumerate(self.variables)}
@@ -75,6 +94,9 @@ class BudgetedLaw:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if self.schedule == "constant":
                 time, noise = gamma + data, gamma
+            elif self.power is not None:
+                time = gamma + data
+                noise = gamma + self._vanishing_end(model, time)
             else:
                 # a - b = a (1 - 1/K) and T = (a - b) K / log(a/b) with log(a/b) = log K.
                 difference = np.log1p(-np.exp(-steps))
@@ -93,10 +115,17 @@ class BudgetedLaw:
 
 @lru_cache(maxsize=256)
 def _optima(
-    schedule: str, budget: str, s: float, beta: float, free_steps: bool, infinite_model: bool, settled: bool
+    schedule: str,
+    budget: str,
+    s: float,
+    beta: float,
+    free_steps: bool,
+    infinite_model: bool,
+    settled: bool,
+    power: float | None = None,
 ) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
-    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model) for each in budgets]
+    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power) for each in budgets]
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
 
 
@@ -124,6 +153,7 @@ def measure_allocation(
     free_steps: bool = False,
     infinite_model: bool = False,
     settled: bool = False,
+    power: float | None = None,
 ) -> Mapping[str, tuple[Ray, ...] | None]:
     """Brute-force optima over growing budgets; ``settled`` leaves out the budgets that are not judged.
 
@@ -132,7 +162,7 @@ def measure_allocation(
     """
     values: dict[str, list[float]] = {}
     unbounded: set[str] = set()
-    optima = _optima(schedule, budget, s, beta, free_steps, infinite_model, settled)
+    optima = _optima(schedule, budget, s, beta, free_steps, infinite_model, settled, power)
     laws = [law for law, _ in optima]
     for law, optimum in optima:
         values.setdefault("excess_risk", []).append(optimum.log_value)

@@ -13,6 +13,7 @@ from fsl_sym.asymptotics.mellin_transform import Piece
 from fsl_sym.domain import Regime
 from fsl_sym.exponents.certificate import BranchProof, Certificate
 from fsl_sym.order import Order
+from fsl_sym.power_regimes import PowerRegime, Side, Threshold
 from fsl_sym.proof.rules import algebra, bounds, calculus, composition, expansions, linear, matrices, orders, sums
 
 RULES: Final[frozenset[type[Any]]] = frozenset(
@@ -37,5 +38,7 @@ RULES: Final[frozenset[type[Any]]] = frozenset(
 )
 """The rules of the kernel."""
 
-HELD: Final[frozenset[type[Any]]] = frozenset({BranchProof, Certificate, Expansion, Order, Piece, Regime, Term})
+HELD: Final[frozenset[type[Any]]] = frozenset(
+    {BranchProof, Certificate, Expansion, Order, Piece, PowerRegime, Regime, Side, Term, Threshold}
+)
 """What rules hold besides expressions and lemmas."""

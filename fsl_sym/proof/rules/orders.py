@@ -10,10 +10,11 @@ from sympy import Add, Dummy, Expr, Integer, Max, Min, Mul, Pow, Symbol
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import sign, simplified
-from fsl_sym.domain import PLANE, REGIMES, Regime
+from fsl_sym.domain import PLANE, REGIMES, Domain, Regime
 from fsl_sym.exponents.certificate import Certificate, branches_of, proves
 from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order
+from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof.formulas import Formula, canonical, put
 from fsl_sym.proof.rules.algebra import Pairs, moved
 from fsl_sym.proof.rules.base import StepVerdict, accept, first_difference, refuse
@@ -149,14 +150,14 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Optimal:
-    """The least value of ``before`` under a budget is of the order of ``after``, all over a regime of (s, beta).
+    """The least value of ``before`` under a budget is of the order of ``after``, all over a regime of (s, beta[, p]).
 
     The programmes of the law are written out anew and compared with those of the certificates; one certificate must
     hold on the whole regime, and its value must be the exponents of ``after``.
     """
 
     certificates: tuple[Certificate, ...]
-    regime: Regime
+    regime: Regime | PowerRegime
     variables: tuple[Symbol, ...]
     budget: Symbol
     constraints: tuple[Any, ...]
@@ -178,13 +179,18 @@ class Optimal:
         if after != self.order.as_expr(self.budget):
             return refuse(f"{after} is not {self.order.as_expr(self.budget)}")
         others = before.free_symbols.union(*(each.free_symbols for each in self.constraints))
-        others -= {*self.variables, self.budget, *CONSTANTS}
+        others -= {*self.variables, self.budget, *CONSTANTS, symbols.p}
         if others:
             return refuse(f"the least value depends on {', '.join(sorted(map(str, others)))}, which is no constant")
-        if self.regime not in REGIMES:
+        if type(self.regime) is PowerRegime:
+            side, before = self.regime.side, before.subs(self.regime.side.where)
+            domain = Domain({symbols.s: symbols.RANGES[symbols.s], **side.ranges})
+        elif self.regime in REGIMES:
+            domain = PLANE
+        else:
             return refuse(f"{self.regime} is none of the regimes")
         claimed = (Integer(0), self.order.power, self.order.log_power)
-        rows = branches_of(Law(before, self.variables, self.budget, self.constraints, PLANE))
+        rows = branches_of(Law(before, self.variables, self.budget, self.constraints, domain))
         for certificate in self.certificates:
             mine = tuple((each.coefficients, each.right) for each in certificate.branches)
             if mine != rows:

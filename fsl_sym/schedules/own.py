@@ -1,0 +1,192 @@
+"""Schedules that are not in the catalogue: typed as phi(tau), known only by their end, or put after a stable phase.
+
+>>> from fsl_sym.symbols import K, a, tau
+>>> own_schedule(a * (1 - (tau / K) ** 2)).end_exponent
+1/2
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sympy import Expr, Integer, Rational, diff, integrate, limit, log, nan, oo, zoo
+
+from fsl_sym.algebra.equality import simplified
+from fsl_sym.schedules import schedule
+from fsl_sym.schedules.closed_form import FRACTION, Phase, Schedule
+from fsl_sym.schedules.forms import power_decay, stable
+from fsl_sym.symbols import K1, K2, K, a, b, p, tau
+from fsl_sym.values import as_expression, exact
+
+_PROBES = tuple(Rational(place, 24) for place in range(1, 24))
+_NO_INVERSE = "the inverse of the intrinsic time of a schedule of one's own is not looked for; invert it numerically"
+
+
+def as_schedule(known: str | Schedule) -> Schedule:
+    """The schedule of that name, or the one given.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+
+    Examples
+    --------
+    >>> as_schedule("linear").name
+    'linear'
+    """
+    if isinstance(known, str):
+        return schedule(known)
+    if not isinstance(known, Schedule):
+        raise TypeError(f"a schedule is a name or a Schedule (own_schedule makes one from phi), not {known!r}")
+    return known
+
+
+def end_power(phase: Phase) -> Expr:
+    """The p with which the learning rate of a phase vanishes, ``phi ~ (1 - tau/length)^p``, once b = 0; 0 if it stays.
+
+    Raises
+    ------
+    ValueError
+        If the rate does not end like a power: with a logarithm, faster than every power, or growing without bound.
+
+    Examples
+    --------
+    >>> from fsl_sym.schedules import schedule
+    >>> [end_power(schedule(name).phases[-1]) for name in ("linear", "cosine", "1-sqrt", "power-decay", "inverse-sqrt")]
+    [1, 2, 1, p, 0]
+    """
+    rate = phase.phi.subs(b, 0) if phase.phi.has(b) and phase.phi.has(tau) else phase.phi
+    shape = simplified(rate.subs(tau, phase.length * (1 - FRACTION)))
+    if shape.has(nan, zoo, oo):
+        raise ValueError(
+            f"the learning rate {phase.phi} has no shape of its own at b = 0, and so no power at its end: its noise is "
+            'derived for "exp-decay" and "wsd" alone'
+        )
+    if not shape.has(FRACTION):
+        return Integer(0)
+    found = limit(simplified(FRACTION * diff(log(shape), FRACTION)), FRACTION, 0, "+")
+    front = limit(shape / FRACTION**found, FRACTION, 0, "+") if found.is_finite else oo
+    if found.is_nonnegative is not True or front.is_positive is not True or not front.is_finite:
+        raise ValueError(
+            f"the learning rate {phase.phi} does not end like a power c (1 - tau/K)^p with p >= 0 and c > 0 "
+            f"(its exponent there is {found}, with the factor {front}): only powers have a noise order here"
+        )
+    return found
+
+
+def own_schedule(phi: Any, name: str = "own") -> Schedule:
+    """A schedule of one's own, from its learning rate as a function of ``tau``, ``K`` and the peak ``a``.
+
+    Parameters
+    ----------
+    phi
+        A sympy expression in the symbols of :mod:`fsl_sym.symbols`: ``a`` times a shape that depends on tau/K alone,
+        positive for 0 < tau < K; at the end it may vanish like a power.
+    name
+        What to call it.
+
+    Returns
+    -------
+    Schedule
+        With its intrinsic time; the law, the noise and the allocations take it in the place of a name.
+
+    Raises
+    ------
+    TypeError
+        If ``phi`` is no expression.
+    ValueError
+        If the shape depends on more than tau/K, is not positive inside, is not bounded, or does not end like a power.
+
+    Examples
+    --------
+    >>> from fsl_sym import scaling_law
+    >>> from fsl_sym.symbols import K, a, tau
+    >>> [case.noise_exponent for case in scaling_law(own_schedule(a * (1 - tau / K) ** 3)).cases]
+    [1 - 1/beta, 3/4, 3/4]
+    """
+    rate = as_expression(phi)
+    shape = simplified((rate / a).subs(tau, K * (1 - FRACTION)))
+    strange = shape.free_symbols - {FRACTION, p}
+    if strange:
+        raise ValueError(
+            f"{rate} is not a times a shape of tau/K: {', '.join(sorted(map(str, strange)))} is left in "
+            f"{shape} at tau = K (1 - y); the law is about schedules that keep their shape as K grows"
+        )
+    for place in (*_PROBES, Integer(1)):
+        value = shape.subs(FRACTION, place).subs(p, 2)
+        if value.is_finite is not True or value.is_positive is not True:
+            where = f"tau/K = {1 - place}"
+            raise ValueError(f"{rate} is {value} times a at {where}: a learning rate must be positive and finite there")
+    time = integrate(simplified(rate), (tau, 0, tau))
+    phase = Phase("decay", K, rate, time, simplified(time.subs(tau, K)), None, None, Integer(0))
+    power = end_power(phase)
+    phase = replace(phase, end_exponent=power / (power + 1))
+    symbols = (a, K, p) if rate.has(p) else (a, K)
+    made = Schedule(name, (phase,), symbols, (), (), _NO_INVERSE)
+    if all(each.verify().holds for each in made.derivation()):
+        return made
+    # some forms need what is gone to be positive, others what is left
+    return replace(made, phases=(replace(phase, endless=True),))
+
+
+def schedule_with_end(exponent: Any) -> Schedule:
+    """The schedule that stands for all whose gamma vanishes like ``(T - t)^exponent``: a power decay.
+
+    Parameters
+    ----------
+    exponent
+        q, an exact rational in [0, 1): the learning rate ends like (1 - tau/K)^(q/(1 - q)).
+
+    Raises
+    ------
+    TypeError
+        If it is a float.
+    ValueError
+        If it is outside [0, 1): with q >= 1 a rate that is to vanish takes infinitely many steps.
+
+    Examples
+    --------
+    >>> schedule_with_end("2/3").phi
+    a*(1 - tau/K)**2
+    """
+    q = exact(exponent)
+    if not 0 <= q < 1:
+        raise ValueError(
+            f"the end exponent q = {q} must lie in [0, 1): gamma ~ (T - t)^q with q >= 1 takes infinitely many steps"
+        )
+    plain = power_decay().at({p: q / (1 - q)}) if q else own_schedule(a)
+    return replace(plain, name=f"end exponent {q}")
+
+
+def after_stable_phase(decay: Schedule) -> Schedule:
+    """K_1 steps at the peak rate, then the decay of a schedule of one phase over K_2 steps: WSD of any shape.
+
+    Raises
+    ------
+    ValueError
+        If the schedule has several phases, or does not begin at the peak rate a.
+
+    Examples
+    --------
+    >>> from fsl_sym.schedules import schedule
+    >>> plan = after_stable_phase(schedule("linear"))
+    >>> plan.name, plan.end_exponent, plan.total
+    ('stable, then linear', 1/2, K_1*a + K_2*a/2)
+    """
+    if len(decay.phases) != 1 or simplified(decay.phi.subs(tau, 0) - a) != 0:
+        raise ValueError(f"the schedule {decay.name!r} must be one phase that begins at the peak rate a")
+    last = decay.phases[0]
+    moved = replace(
+        last,
+        **{
+            field: value.subs(K, K2)
+            for field in ("length", "phi", "intrinsic_time", "total", "inverse", "gamma")
+            if (value := getattr(last, field)) is not None
+        },
+    )
+    rest = tuple(symbol for symbol in decay.parameters if symbol != K)
+    return Schedule(
+        f"stable, then {decay.name}", (stable().phases[0], moved), (*rest, K1, K2), decay.ranges, (), decay.remark
+    )
