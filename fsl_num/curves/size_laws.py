@@ -191,8 +191,8 @@ SIZE_LAWS: Final[Mapping[str, SizeLaw]] = MappingProxyType(
             "L0 + A E(N/N0, B, K)",
             ("s", "beta", "N0", "rate", "noise", "A", "L0"),
             (float(np.log(0.5)), 0.0, float(np.log(30.0)), float(np.log(0.1)), 0.0),
-            (1.0, 1.0, 3.0, 2.0, 3.0),
-            ((-4.0, 2.0), (-4.0, 2.0), (0.0, 18.0), (-16.0, 0.0), (-16.0, 16.0)),
+            (1.0, 1.0, 4.0, 4.0, 6.0),
+            ((-4.0, 2.0), (-4.0, 2.0), (0.0, 18.0), (-16.0, 0.0), (-20.0, 20.0)),
             _regression_columns,
             _regression_reported,
             {
