@@ -15,6 +15,9 @@ from fsl_num.curves.plan import Plan as Plan
 from fsl_num.curves.reading import read_curve as read_curve
 from fsl_num.curves.reading import read_curves as read_curves
 from fsl_num.curves.result import FitResult as FitResult
+from fsl_num.curves.size_fit import fit_final_losses as fit_final_losses
+from fsl_num.curves.size_fit import held_out_errors as held_out_errors
+from fsl_num.curves.size_result import FinalLossFit as FinalLossFit
 from fsl_num.design.design import Design as Design
 from fsl_num.design.schedule import design_schedule as design_schedule
 from fsl_num.design.theory import design_for_model as design_for_model

@@ -60,6 +60,7 @@ COMMANDS: Final = MappingProxyType(
         "explore": ("explore", "write a web page on which to move everything"),
         "compare": ("fit", "compare laws: fit some runs, predict others"),
         "plan": ("plan", "what to train under a budget: peak, size, data, batch, schedule, decay"),
+        "sizes": ("sizes", "a law of final losses over model size, batch size and steps"),
         "next-run": ("next_run", "which schedule to train next, for the sake of a prediction"),
         "schedule": ("schedule", "show a schedule step by step, or write it for a training framework"),
     }
@@ -85,6 +86,7 @@ COMMAND_EXAMPLES: Final = MappingProxyType(
         "explore": "--html explorer.html",
         "compare": "run.csv --predict other.csv --laws fsl multi-power",
         "plan": "--s 1/2 --beta 4 --compute 1e12",
+        "sizes": "runs.csv --predict 1e9 512 20000 --compute 1e16",
         "next-run": "--fit fit.json --predict wsd --peak-lr 0.003 --steps 64000 --warmup 200 --budget 16000",
         "schedule": "cosine --peak-lr 0.003 --steps 16000 --warmup 200 --export transformers",
     }

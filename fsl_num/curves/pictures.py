@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fsl_num.curves.compare import Comparison
     from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.next_run import NextRun
+    from fsl_num.curves.size_result import FinalLossFit
 
 
 def as_drawn(name: str) -> str:
@@ -149,3 +150,28 @@ def draw_next_run(found: NextRun) -> Any:
     below.set_ylabel("learning rate (grey: target)")
     below.legend(loc="upper right")
     return above, below
+
+
+def draw_final_losses(found: FinalLossFit, axes: Any = None) -> Any:
+    """Draw final losses over the steps with the law through them, a colour for each model size; return the axes.
+
+    >>> callable(draw_final_losses)
+    True
+    """
+    axes = new_axes() if axes is None else axes
+    runs = found.runs
+    kinds = np.unique(np.stack([runs.model_size, runs.batch_size, runs.peak], axis=1), axis=0)
+    sizes, named = np.unique(runs.model_size).tolist(), set()
+    for size, batch, peak in kinds:
+        own = (runs.model_size == size) & (runs.batch_size == batch) & (runs.peak == peak)
+        color = f"C{sizes.index(size) % 10}"
+        steps = np.geomspace(runs.steps[own].min(), runs.steps[own].max(), 40)
+        axes.plot(runs.steps[own], found.loss[own], ".", markersize=5, color=color)
+        label = None if size in named else f"{size:.4g} parameters"
+        axes.plot(steps, found.predict(size, batch, steps, peak).loss, color=color, linewidth=0.8, label=label)
+        named.add(size)
+    axes.set_xscale("log")
+    axes.set_xlabel("steps (a line a batch size)")
+    axes.set_ylabel("final loss")
+    axes.legend(loc="upper right", fontsize="small")
+    return axes

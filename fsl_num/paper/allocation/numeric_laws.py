@@ -125,7 +125,7 @@ def _optima(
     power: float | None = None,
 ) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
-    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power) for each in budgets]
+    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power) for each in budgets]
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
 
 

@@ -1,0 +1,70 @@
+"""``fsl sizes``: a law of final losses over model size, batch size and steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fsl_num.cli.fit import level_of, level_option
+from fsl_num.cli.inputs import InputError, real_number, refused
+from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, Read, json_option
+from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
+
+
+def run(arguments: Arguments) -> int:
+    """Read the table, fit every law that it allows, print and draw the one asked for."""
+    if arguments.predict and len(arguments.predict) != 3:
+        raise InputError(f"--predict takes model size, batch size and steps, not {len(arguments.predict)} numbers")
+    read = {"TABLE": [arguments.table]}
+    outputs = Outputs({"--plot": arguments.plot}, inputs=read, json=arguments.json)
+    level = level_of(arguments)
+    from fsl_num.curves.contents import read_tables
+    from fsl_num.curves.size_fit import fit_final_losses, held_out_errors
+    from fsl_num.report import sizes as report
+
+    with refused(OSError):
+        tables = read_tables(arguments.table)
+        if len(tables) != 1:
+            raise InputError(f"{arguments.table!r} holds {len(tables)} tables; the runs must stand in one, a row each")
+        fits: dict[str, Any] = {arguments.law: fit_final_losses(tables[0], arguments.law, level=level)}
+        for law in ("chinchilla", "three-term"):
+            try:
+                fits.setdefault(law, fit_final_losses(tables[0], law, level=level))
+            except ValueError:  # too few runs for that law, which was not asked for
+                continue
+        found = fits[arguments.law]
+        predicted = found.predict(*map(float, arguments.predict)) if arguments.predict else None
+        budget = {name: float(value) for name in ("compute", "data") if (value := getattr(arguments, name)) is not None}
+        best = found.best(**budget) if budget else None
+        answers = (fits, held_out_errors(tables[0], list(fits)), predicted, best)
+    outputs.draw("--plot", lambda: found.plot().figure)
+    if arguments.json:
+        show_json(report.sizes_json(*answers))
+    else:
+        outputs.show(*report.sizes_text(*answers))
+    return 0
+
+
+COMMANDS = {
+    "sizes": Command(
+        "sizes",
+        run,
+        [
+            click.Argument(["table"], required=True, metavar="TABLE"),
+            Option("--law", type=Names("fsl_num.curves.size_laws:SIZE_LAWS"), default="regression",
+                   help="(default: regression, the exact risk of power-law regression)"),
+            Option("--predict", several=True, type=Read("N B K", real_number),
+                   help="the final loss of a run with N parameters, batch size B, K steps"),
+            Option("--compute", type=REAL, choice="budget", help="the best size, batch size and steps for N B K = X"),
+            Option("--data", type=REAL, choice="budget",
+                   help="the best batch size and steps for B K = X, at the largest size"),
+            level_option(),
+            Option("--plot", metavar="FILE", help=f"draw the losses and the law {PICTURE_HELP}"),
+            json_option(),
+        ],
+        "Fit a law of final losses over model size, batch size and steps to a table of runs, a row each (columns "
+        "model_size, batch_size, steps, loss; peak_lr where peaks differ); with Chinchilla's law and the three-term "
+        "law beside it, each tried on the largest size unseen.",
+    )
+}  # fmt: skip

@@ -1,0 +1,72 @@
+"""Final losses over sizes, batches and lengths: a fit, its rivals, a prediction and the best size, as text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from fsl_num.report.tables import table
+
+if TYPE_CHECKING:
+    from fsl_num.curves.size_result import BestSize, FinalLosses, FinalLossFit
+
+
+def sizes_text(
+    fits: Mapping[str, FinalLossFit],
+    held_out: Mapping[str, float],
+    predicted: FinalLosses | None,
+    best: BestSize | None,
+) -> list[Any]:
+    """The answers first, then the law asked for (the first of ``fits``), then the others beside it."""
+    found = next(iter(fits.values()))
+    share = f"{100 * found.level:g} %"
+    parts: list[Any] = []
+    if predicted is not None:
+        loss, low, high = (float(each) for each in (predicted.loss, predicted.lower, predicted.upper))
+        parts.append(Text(f"final loss {loss:.4f}, {share} between {low:.4f} and {high:.4f}"))
+    if best is not None:
+        beyond = f"; {best.beyond:.3g} times the largest size fitted" if best.beyond > 1.0 else ""
+        edge = " (the end of the sizes looked at: the loss falls on)" if best.at_edge else ""
+        parts.append(
+            Text(
+                f"best: {best.model_size:.4g} parameters{edge}, batch size {best.batch_size:.4g}, {best.steps:.4g}"
+                f" steps, final loss {best.loss:.4f}, {share} between {best.lower:.4f} and {best.upper:.4f}{beyond}"
+            )
+        )
+    intervals, known = found.intervals, found.identifiable
+    rows = [
+        (name, f"{value:.4g}", f"{intervals[name][0]:.4g} .. {intervals[name][1]:.4g}", "yes" if known[name] else "no")
+        for name, value in found.parameters.items()
+    ]
+    heading = f"{found.law}: {found.definition.formula}, fitted to {found.loss.size} runs"
+    parts += [*([""] if parts else []), Text(heading), ""]
+    parts += [table(("parameter", "value", share, "identifiable"), rows, right=(1, 2))]
+    parts += ["", *(Text(line) for line in found.sentences)] if found.sentences else []
+    errors = [(name, f"{each.scatter:.5f}", _error(held_out.get(name))) for name, each in fits.items()]
+    return [
+        *parts,
+        "",
+        table(("law", "scatter of log loss", "error on the largest size, unseen"), errors, right=(1, 2)),
+    ]
+
+
+def sizes_json(
+    fits: Mapping[str, FinalLossFit],
+    held_out: Mapping[str, float],
+    predicted: FinalLosses | None,
+    best: BestSize | None,
+) -> dict[str, Any]:
+    """The same as JSON-ready values."""
+    found = next(iter(fits.values()))
+    rivals = {name: {"scatter": each.scatter, "held_out": held_out.get(name)} for name, each in fits.items()}
+    record = found.as_dict() | {"laws": rivals}
+    if predicted is not None:
+        record["predicted"] = {name: float(value) for name, value in vars(predicted).items()}
+    return record | ({"best": asdict(best)} if best is not None else {})
+
+
+def _error(value: float | None) -> str:
+    return "-" if value is None else f"{value:.5f}"
