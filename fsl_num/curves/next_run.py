@@ -26,6 +26,7 @@ import numpy as np
 
 from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.curves.posterior import DISCREPANCY, MISFIT
+from fsl_num.curves.predict import check_peak
 from fsl_num.results import Result
 from fsl_num.schedules import step_rates
 from fsl_num.validation import Array, whole_size
@@ -171,6 +172,8 @@ def next_run(
     'decayed'
     """
     posterior, targets = fit.posterior, _targets(target)
+    for each in targets:
+        check_peak(each.peak, posterior.peaks)
     limit = np.inf if budget is None else whole_size("budget", budget, infinite=False)
     named = usual_candidates(fit, targets, limit) if candidates is None else _plans(candidates)
     affordable = {name: plan for name, plan in named.items() if plan.rates.size <= limit}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _SPREAD_AT = 400  # steps at which the spread is computed; it is smooth in between
 _EVERY = 20_000  # steps at which the loss itself is computed; more of them are interpolated where that is seen to hold
 _RANGES = 5_000
+FARTHEST_PEAK: Final = 1e4
+"""So many times a peak rate that was fitted, or its part, nothing is designed or proposed."""
 SHORTEST: Final = 1e-3
 """Of the intrinsic time of the longest curve fitted: what a schedule must have for anything to be said of it."""
 
@@ -154,6 +157,18 @@ def predict(
             )
     other = 1.0 if result.drawn is None else math.exp(result.drawn.other_peak(plan))
     return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach, other)
+
+
+def check_peak(peak: float, fitted: Sequence[float]) -> None:
+    """Raise ValueError for a peak rate of which no run that was fitted with those ``fitted`` says anything.
+
+    >>> check_peak(0.1, (0.05, 0.2))
+    """
+    if fitted and not min(fitted) / FARTHEST_PEAK <= peak <= max(fitted) * FARTHEST_PEAK:
+        raise ValueError(
+            f"the peak rate {peak:.3g} is more than {FARTHEST_PEAK:,.0f} times away from those of the runs fitted"
+            f" ({min(fitted):.3g} to {max(fitted):.3g}): are they in one unit?"
+        )
 
 
 def left_over(result: FitResult, run: LossCurve) -> float:

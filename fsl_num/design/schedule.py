@@ -9,7 +9,7 @@ import numpy as np
 
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.predict import SHORTEST, left_over
+from fsl_num.curves.predict import SHORTEST, check_peak, left_over
 from fsl_num.curves.result import FitResult
 from fsl_num.design.best import SHAPES, Optimum, Past, least_loss, optimum
 from fsl_num.design.design import Design
@@ -96,6 +96,8 @@ def design_schedule(
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
     fitted = _peaks(fit)
     least, most = _range_of_peak(peak, done, fitted, shape)
+    for each in (least, most):
+        check_peak(each, fitted)
     if lowest >= least:
         raise ValueError(f"floor must be below the peak, {least:g}, got {lowest!r}: a rate lies between the two")
     rising = 0 if done is not None else int(warmup or 0)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _FRACTIONS: Final = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _PEAKS: Final = 5
 _SIZES: Final = 17
+_LONGEST: Final = 2_000_000  # updates: a minute of work
 _SHORTEST: Final = 10  # updates behind the warmup
 
 
@@ -73,6 +74,11 @@ def plan_from_fit(
         steps = int(size / batch / (model or 1.0))
         if steps < warmup + _SHORTEST:
             continue
+        if steps > _LONGEST:
+            raise ValueError(
+                f"the {budget} budget of {size:g} has {steps:,} updates of {batch:g}: at most {_LONGEST:,} are planned;"
+                " give the batch size, in the budget's unit (batch_size=, --batch-size)"
+            )
         for peak in peaks:
             for share in _FRACTIONS:
                 rates = step_rates("1-sqrt", peak=peak, steps=steps, decay_fraction=share,
