@@ -15,6 +15,7 @@ from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
 from fsl_num.results import Result
 from fsl_num.validation import Array, positive
 
+_ABSURD = 1e30  # no run is so large; sums over so many features leave the range of floats
 _FINE = 1e-4  # step of differences, of logs
 _ZOOMS, _GRID = 5, (31, 13)  # of the search for the best size and batch
 _SIZES = 1e3  # times beyond the sizes fitted, within which the best size is looked for
@@ -113,8 +114,8 @@ class FinalLossFit(Result):
     def predict(self, model_size: Any, batch_size: Any, steps: Any, peak: Any = None) -> FinalLosses:
         """Return the final losses of other runs, with intervals.
 
-        ``model_size``, ``batch_size``, ``steps``: positive, numbers or arrays that broadcast; ``peak``: learning rate,
-        by default the largest one fitted. Raises ValueError or TypeError for anything else.
+        ``model_size``, ``batch_size``, ``steps``: positive and below 1e30, numbers or arrays that broadcast; ``peak``:
+        learning rate, by default the largest one fitted. Raises ValueError or TypeError for anything else.
         """
         given = {"model_size": model_size, "batch_size": batch_size, "steps": steps, "peak": peak}
         given["peak"] = float(self.unit.peak[0]) if peak is None else peak
@@ -124,7 +125,9 @@ class FinalLossFit(Result):
         centre = self._log_losses(self.theta, runs)
         spread = self._variances(lambda theta: self._log_losses(theta, runs)) + self.scatter**2
         half = self._quantile * np.sqrt(spread)
-        return FinalLosses(*(np.exp(each).reshape(shape) for each in (centre, centre - half, centre + half)))
+        return FinalLosses(
+            *(np.exp(np.clip(each, -700.0, 700.0)).reshape(shape) for each in (centre, centre - half, centre + half))
+        )
 
     def best(
         self, *, compute: Any = None, data: Any = None, model_size: Any = None, batch_size: Any = None
@@ -270,6 +273,6 @@ def _positive(name: str, value: Any) -> Array:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be a number or an array of numbers, got {value!r}") from error
-    if not (np.isfinite(array) & (array > 0.0)).all():
-        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+    if not ((array > 0.0) & (array < _ABSURD)).all():
+        raise ValueError(f"{name} must be positive and below {_ABSURD:g}, got {value!r}")
     return array
