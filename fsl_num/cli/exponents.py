@@ -47,7 +47,7 @@ COMMANDS = {
         "exponents",
         run,
         [
-            Option("--schedule", required=True, type=ScheduleNames("fsl_num.schedules:SCHEDULES"),
+            Option("--schedule", required=True, type=ScheduleNames("fsl_num.schedules:SCHEDULES", derived=True),
                    help="the learning-rate schedule"),
             Option("--budget", required=True, type=Names("fsl_sym.laws:BUDGETS"), help="what is fixed: D, or C = M D"),
             Option("--s", metavar="P/Q", help="relative task difficulty s > 0, exact; with --beta, one regime"),

@@ -68,8 +68,12 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore] # as abov
 class ScheduleNames(Names):
     """Names of schedules, some of those in the catalogue, and where all of it is meant those of frameworks.
 
-    Other spellings are refused with the name.
+    Other spellings are refused with the name. ``derived``: without those of frameworks.
     """
+
+    def __init__(self, source: str, *, derived: bool = False) -> None:
+        super().__init__(source)
+        self.derived = derived
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name itself."""
@@ -77,7 +81,7 @@ class ScheduleNames(Names):
         from fsl_num.schedules.frameworks import called
 
         try:
-            if set(SCHEDULES) <= set(self.names) and called(value) is not None:
+            if not self.derived and set(SCHEDULES) <= set(self.names) and called(value) is not None:
                 return value
         except ValueError as error:
             self.fail(str(error), param, ctx)

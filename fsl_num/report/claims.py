@@ -91,8 +91,8 @@ def errata_about(claim: Claim) -> tuple[Erratum, ...]:
     """The errata that rest on a claim or stand at its label.
 
     >>> from fsl_num.claims.registry import claim
-    >>> [each.id for each in errata_about(claim("thm:const_lrs_law"))]
-    ['constant-restated-early-times', 'constant-restated-theorem-cited']
+    >>> [each.id for each in errata_about(claim("eqn: sde"))]
+    ['physical-sde-time']
     """
     return tuple(each for each in errata() if claim.id in each.depends or each.label == claim.label)
 

@@ -126,6 +126,11 @@ def plan_run(
         raise ValueError(
             f"a {budget} budget of {size:g} is below two steps of batch size 1 (and one feature): raise it"
         )
+    if schedule is not None and schedule not in SCHEDULES:
+        raise ValueError(
+            f"plans are made for {', '.join(SCHEDULES)}, not for {schedule!r}: of others optimal_allocation knows"
+            " the orders"
+        )
     chosen = SCHEDULES if schedule is None else (schedule,)
     allocations = {name: optimal_allocation(name, budget) for name in chosen}
     regimes = {name: allocation.at(s, beta) for name, allocation in allocations.items()}

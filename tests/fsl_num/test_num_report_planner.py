@@ -104,7 +104,11 @@ def test_the_schedule_whose_law_has_the_least_value_is_recommended():
         ({"data": 9, "beta": 1}, ValueError, "above 1"),
         ({"data": 9, "s": 0.5}, TypeError, "exact"),
         ({"data": math.inf}, ValueError, "finite"),
-        ({"data": 9, "schedule": "cosine"}, ValueError, "no law is derived for 'cosine'"),
+        (
+            {"data": 9, "schedule": "cosine"},
+            ValueError,
+            "wsd, not for 'cosine'",
+        ),
     ],
 )
 def test_impossible_budgets_and_tasks_are_refused(given, error, says):

@@ -5,7 +5,8 @@ import tomllib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.schedules import SCHEDULES, Discrete, schedule, step_rates
@@ -96,7 +97,7 @@ def test_rates_by_themselves_become_a_table_of_straight_segments():
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40).filter(any))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_any_rates_survive_the_table(rates):
     given_rates = np.array(rates)
     space = run(export(given_rates, "torch").text)

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.schedules import as_schedule, parameters_of, schedule, step_rates
@@ -277,7 +278,7 @@ def test_what_no_framework_does_is_refused_with_its_reason(name, says):
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_text_makes_reading_fail_in_another_way(text):
     for candidate in (text, f"f({text})"):
         try:
