@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import pytest
 
-from fsl_sym.allocation import optimal_allocation
+from fsl_sym import optimal_exponents, scaling_law
 from fsl_sym.exponents.outcome import Optimiser
 from fsl_sym.laws import BUDGETS, SCHEDULES
-from fsl_sym.symbols import beta, s
+from fsl_sym.symbols import N, beta, s
 
 
 def seconds_at_one_point(law):
@@ -27,9 +27,12 @@ def seconds_at_one_point(law):
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_all_regions_of_a_law(benchmark, schedule, budget):
-    allocation = benchmark.pedantic(optimal_allocation.__wrapped__, (schedule, budget), rounds=3)
-    assert len(allocation.regimes) == 3
+    (case,) = scaling_law(schedule).cases
+    grown = BUDGETS[budget] if budget == "compute" else N
+    law = case.in_hyperparameters(grown), case.variables, grown, case.constraints(grown), dict(case.ranges)
+    solution = benchmark.pedantic(optimal_exponents, law, rounds=3)
+    assert solution.regions and solution.complete
     if benchmark.enabled:
-        ratio = benchmark.stats.stats.min / seconds_at_one_point(allocation.solution.law)
+        ratio = benchmark.stats.stats.min / seconds_at_one_point(solution.law)
         benchmark.extra_info["all regions over one exact point"] = round(ratio, 2)
         print(f"{schedule}, {budget}: all regions cost {ratio:.1f} times one exact point")
