@@ -149,7 +149,12 @@ def _source_file(name: str) -> str:
 
 
 def _source_link(place: Place) -> str:
-    """Line anchors are those of Pygments as the documentation sets it: one code block a page, number 0."""
+    """Line anchors are those of Pygments as the documentation sets it: one code block a page, number 0.
+
+    Tests are part of a checkout, not of an installation: there is no link to them there.
+    """
+    if not (HOME / place["file"]).is_file():
+        return ""
     return f"{_html(_source_file(place['file']))}#__codelineno-0-{place['line']}"
 
 
