@@ -173,7 +173,7 @@ def next_run(
     """
     posterior, targets = fit.posterior, _targets(target)
     for each in targets:
-        check_peak(each.peak, posterior.peaks)
+        check_peak(each.peak, fit.peaks)
     limit = np.inf if budget is None else whole_size("budget", budget, infinite=False)
     named = usual_candidates(fit, targets, limit) if candidates is None else _plans(candidates)
     affordable = {name: plan for name, plan in named.items() if plan.rates.size <= limit}

@@ -66,6 +66,12 @@ class FitResult(Result):
         return self.drawn
 
     @property
+    def peaks(self) -> tuple[float, ...]:
+        """The peak rates of the runs fitted, rising, as far as a fit read from a file knows them."""
+        known = {curve.plan.peak for curve in self.curves} | set(() if self.drawn is None else self.drawn.peaks)
+        return tuple(sorted(known))
+
+    @property
     def task(self) -> TaskReading:
         """s, beta and the learning regime with intervals, or that they are not identifiable."""
         return read_task(self.law, None if self.drawn is None else self.drawn.samples, self.report)

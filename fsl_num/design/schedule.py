@@ -94,7 +94,7 @@ def design_schedule(
     if shape not in SHAPES and shape not in FAMILIES:
         raise ValueError(f"there is no family {family!r}; choose {', '.join((*SHAPES, *FAMILIES))}")
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
-    fitted = _peaks(fit)
+    fitted = fit.peaks
     least, most = _range_of_peak(peak, done, fitted, shape)
     for each in (least, most):
         check_peak(each, fitted)
@@ -151,12 +151,6 @@ def _done(run: LossCurve | Plan | None, from_step: int | None, warmup: int | Non
     if total <= done:
         raise ValueError(f"steps must exceed the {done} updates that are done, got {total}: none is left to design")
     return plan.first(done, [done])
-
-
-def _peaks(fit: FitResult) -> tuple[float, ...]:
-    """The peak rates of the runs fitted, as far as the fit knows them."""
-    known = {curve.plan.peak for curve in fit.curves} | set(() if fit.drawn is None else fit.drawn.peaks)
-    return tuple(sorted(known))
 
 
 def _range_of_peak(peak: Any, done: Plan | None, fitted: tuple[float, ...], shape: str) -> tuple[float, float]:

@@ -65,7 +65,9 @@ def plan_from_fit(
     budget, amount = ("data", data) if compute is None else ("compute", compute)
     size, batch = positive(budget, amount), positive("batch_size", batch_size)
     draws = fit.theta[None] if fit.drawn is None else np.vstack([fit.theta, fit.drawn.samples])
-    known = (_fitted_peak(fit),) if fit.drawn is None else fit.drawn.peaks
+    known = fit.peaks[-1:] if fit.drawn is None else fit.peaks  # between several only where draws tell them apart
+    if not known:
+        raise ValueError("this fit has neither intervals nor curves: fit again with intervals to have its peak rates")
     peaks = np.unique(np.geomspace(min(known), max(known), _PEAKS)) if _several(known) else (max(known),)
     sizes = _model_sizes(fit, budget, model_sizes)
     options: list[tuple[float, float, float, float]] = []
@@ -124,12 +126,6 @@ def plan_from_fit(
     same = (choices[:, 0] == chosen[0]) & (choices[:, 3] == chosen[3])
     by_share = {f"decay of {share:g}": float(losses[k][0]) for k, share in enumerate(choices[:, 2]) if same[k]}
     return TrainingPlan(budget, size, "1-sqrt", task.regime, tuple(found), MappingProxyType(by_share), (task.sentence,))
-
-
-def _fitted_peak(fit: FitResult) -> float:
-    if not fit.curves:
-        raise ValueError("this fit has neither intervals nor curves: fit again with intervals to have its peak rates")
-    return max(curve.plan.peak for curve in fit.curves)
 
 
 def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[float | None]:

@@ -30,7 +30,8 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
 
 from fuzz_calls import CALLS  # noqa: E402
-from fuzz_commands import COMMANDS, write_files  # noqa: E402
+from fuzz_commands import COMMANDS  # noqa: E402
+from fuzz_files import write_files  # noqa: E402
 
 from fsl_num.cli import main  # noqa: E402
 from fsl_num.validation import MOST_BYTES  # noqa: E402

@@ -1,4 +1,4 @@
-"""lem:bias_upper_bound, lem:bias_lower_bound, thm:const_lrs_law: what random features leave where no noise is heard."""
+"""lem:bias_upper_bound, lem:bias_lower_bound, thm:const_lrs_law: what random features leave without noise."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from sympy import Expr, jscode
 
 from fsl_num.report.allocations import LABELS
+from fsl_num.report.html.texts import templates
 from fsl_num.report.mathml import inline
 from fsl_num.report.table import Row
 from fsl_sym.allocation import Allocation
@@ -39,10 +39,7 @@ def page(optima: Sequence[Row]) -> str:
     >>> page([]).startswith("<!DOCTYPE html>")
     True
     """
-    environment = Environment(
-        loader=PackageLoader("fsl_num.report.explorer", "."), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+    environment = templates("fsl_num.report.explorer")
     folders = {"own": files("fsl_num.report.explorer"), "cards": files("fsl_num.report.html")}
 
     def text(folder: str, name: str) -> Markup:

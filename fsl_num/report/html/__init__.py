@@ -14,7 +14,7 @@ from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.report.errata import counts
 from fsl_num.report.html.cards import ROLES, environment
 from fsl_num.report.html.graph import graph
-from fsl_num.report.html.texts import number
+from fsl_num.report.html.texts import capital, number
 
 __all__ = ["page"]
 
@@ -84,7 +84,7 @@ def page(
     document = environment(records, errata, tuple(shown.values())).get_template("page.html.j2").render(
         title=TITLE, paper=PAPER,
         made={"profile": profile, "seed": seed} | ({"checked": date} if date else {}) | dict(versions or {}),
-        totals=_totals(records, errata), counts=_capital(counts(errata)), graph=graph(list(shown.values())),
+        totals=_totals(records, errata), counts=capital(counts(errata)), graph=graph(list(shown.values())),
         verdicts_present=list(dict.fromkeys((each.verdict.value, each.verdict.lower()) for each in records)),
         roles_present=list(dict.fromkeys((each.role, ROLES.get(each.role, each.role)) for each in shown.values())),
         optima=optima, sections=_by_section(records, shown),
@@ -109,10 +109,6 @@ def _totals(records: Sequence[Outcome], errata: Sequence[Erratum]) -> str:
         f"{refuted:,} of {mutants:,} wrong versions were refuted in {number(seconds, 3)} seconds.",
         "One claim fails as it stands while its correction holds." if corrected == 1 else "",
         f"{corrected} claims fail as they stand while their corrections hold." if corrected > 1 else "",
-        f"{_capital(counts(errata))}." if errata else "",
+        f"{capital(counts(errata))}." if errata else "",
     ]
     return " ".join(part for part in parts if part)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

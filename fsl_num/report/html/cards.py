@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.labels import account, section_of
 from fsl_num.claims.records import Erratum, Outcome, Verdict
 from fsl_num.report.html import drawings
-from fsl_num.report.html.texts import Texts, anchors, exponential, interval, number
+from fsl_num.report.html.texts import Texts, anchors, exponential, interval, number, templates
 from fsl_num.report.mathml import display
 from fsl_num.report.places import Place, places
 from fsl_sym.algebra.printing import latex
@@ -80,10 +80,7 @@ def environment(
     anchor = anchors("claim", shown) | anchors("erratum", (erratum.id for erratum in errata))
     href = {name: address(name, identifier) for name, identifier in anchor.items()}
     text = Texts(href)
-    made = Environment(
-        loader=PackageLoader("fsl_num.report.html", "."), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+    made = templates("fsl_num.report.html")
     made.tests["contains"] = lambda whole, part: part in whole
     made.globals |= dict(
         signs=SIGNS, roles=ROLES, records=records, errata=errata, claims=shown, anchor=anchor, href=href,

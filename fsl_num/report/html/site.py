@@ -17,7 +17,7 @@ from fsl_num.claims.sources import HOME
 from fsl_num.report.errata import counts
 from fsl_num.report.html.cards import environment, where
 from fsl_num.report.html.graph import graph
-from fsl_num.report.html.texts import anchors
+from fsl_num.report.html.texts import anchors, capital
 from fsl_num.report.places import Place, places
 from fsl_num.report.table import Row, paired
 
@@ -84,7 +84,7 @@ def pages(
     written[ERRATA] = "\n\n".join(
         [
             "# What the paper has wrong",
-            f"{_capital(counts(errata))}, the gravest first. `fsl errata` lists them, `fsl errata LINE` finds them by "
+            f"{capital(counts(errata))}, the gravest first. `fsl errata` lists them, `fsl errata LINE` finds them by "
             "the line of the paper's source, `fsl errata --latex` writes them as a paper to send.",
             *(card("erratum", each) for each in errata),
         ]
@@ -96,8 +96,8 @@ def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence
     """All that is known of one place of the paper."""
     ids = {each.id for each in members}
     first = members[0]
-    yield f"---\ntitle: {json.dumps(_capital(first.title))}\n---"
-    yield f"# {_capital(where(first.label, first.line))}: `{first.label}`"
+    yield f"---\ntitle: {json.dumps(capital(first.title))}\n---"
+    yield f"# {capital(where(first.label, first.line))}: `{first.label}`"
     for each in members:
         yield card("claim", each.id)
     mistakes = [each for each in errata if each.label == first.label or ids & {*each.depends}]
@@ -177,7 +177,7 @@ def _around(members: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _title(claim: Claim) -> str:
-    return _in_cell(_capital(claim.title))
+    return _in_cell(capital(claim.title))
 
 
 def _in_cell(text: str) -> str:
@@ -191,7 +191,3 @@ def _in_cell(text: str) -> str:
 
 def _html(name: str) -> str:
     return f"{name.removesuffix('.md')}.html"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

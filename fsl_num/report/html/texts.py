@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from fsl_num.report.mathml import inline
@@ -43,7 +44,7 @@ class Texts:
     def sentence(self, text: str) -> Markup:
         """The text with a capital at its beginning, if it begins with a word and not with a name of a formula."""
         first = re.match(r"[a-z]{2,}(?=[ ,:;-])|a(?= [a-z]{2})", text)
-        return self(text[:1].upper() + text[1:] if first and first[0] not in _NOT_WORDS else text)
+        return self(capital(text) if first and first[0] not in _NOT_WORDS else text)
 
     def unlinked(self, text: str) -> Markup:
         """As :meth:`sentence`, without links: for what becomes a link itself."""
@@ -62,6 +63,26 @@ class Texts:
         longest_first = sorted(self.links, key=len, reverse=True)
         # A name is not linked inside a longer one: thm:x in thm:x/y, nor a-b in a-b-c.
         return re.compile(rf"(?<![\w/:-])({'|'.join(map(re.escape, longest_first))})(?![\w/-])")
+
+
+def capital(text: str) -> str:
+    """The text with its first letter as a capital.
+
+    >>> capital("one claim of M")
+    'One claim of M'
+    """
+    return text[:1].upper() + text[1:]
+
+
+def templates(package: str) -> Environment:
+    """The Jinja templates of a package; what they show is escaped, and a name that they lack is an error."""
+    return Environment(
+        loader=PackageLoader(package, "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def number(value: float | None, digits: int = 3) -> str:
