@@ -152,3 +152,10 @@ def test_a_design_in_the_words_of_a_framework(here, capsys):
     assert names["learning_rate"](STEPS - 1) == pytest.approx(rates["final_lr"], abs=1e-12 * PEAK)
     assert found["export"].strip() == (here / "schedule.py").read_text(encoding="utf-8").strip()
     assert "closest" in refusal([*FRESH, "--export", "megatron"], capsys)
+
+
+@pytest.mark.parametrize("peak", ["1e5", "1e-12"])
+def test_a_peak_of_which_no_run_says_anything_is_refused(here, peak, capsys):
+    assert "times away from those of the runs fitted" in refusal([*FRESH, "--peak-lr", peak], capsys)
+    target = ["--predict", "1-sqrt", "--peak-lr", peak, "--steps", "1000"]
+    assert "of the runs fitted" in refusal(["next-run", "--fit", "fit.json", *target], capsys)

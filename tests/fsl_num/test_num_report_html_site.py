@@ -3,11 +3,12 @@
 import re
 from functools import cache
 
-from html_outcomes import record, runner
+from html_outcomes import erratum, record, runner
 from html_reading import Reader
 
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import claim
+from fsl_num.report.html.cards import where
 from fsl_num.report.html.site import pages
 from fsl_sym.allocation import table
 
@@ -77,3 +78,13 @@ def test_an_index_in_the_order_of_the_paper_with_a_verdict_each():
     assert index.index("## 4.4 Steps of the proof") < index.index("## 5.3 Warmup, stable phase, decay")
     assert index.count("| PROVED |") == 2
     assert "## What no claim can check" in index
+
+
+def test_the_gravest_errata_come_first():
+    mistakes = [erratum(1, kind="typo"), erratum(2, kind="false as stated")]
+    assert re.findall(r'id="erratum-(erratum-\d)"', pages([], mistakes, [], [])["errata.md"]) == ["erratum-2", "erratum-1"]
+
+
+def test_a_place_is_named_only_where_the_line_is_one_of_it():
+    assert where("thm: wsd", 1022).startswith("theorem in section 5.3")
+    assert where("thm: wsd", 100) == "the abstract, line 100"
