@@ -82,7 +82,8 @@ def test_an_index_in_the_order_of_the_paper_with_a_verdict_each():
 
 def test_the_gravest_errata_come_first():
     mistakes = [erratum(1, kind="typo"), erratum(2, kind="false as stated")]
-    assert re.findall(r'id="erratum-(erratum-\d)"', pages([], mistakes, [], [])["errata.md"]) == ["erratum-2", "erratum-1"]
+    shown = re.findall(r'id="erratum-(erratum-\d)"', pages([], mistakes, [], [])["errata.md"])
+    assert shown == ["erratum-2", "erratum-1"]
 
 
 def test_a_place_is_named_only_where_the_line_is_one_of_it():
