@@ -123,7 +123,10 @@ def _watched(client: Any, where: str) -> Iterator[None]:
     watcher.start()
     try:
         yield
-    except CancelledError as error:
+    except Exception as error:
+        if not isinstance(error, CancelledError) and client.status == "running":
+            raise
+        # what is asked of a client that is closed meanwhile fails in many ways
         raise LostWorkersError(
             f"the Dask cluster at {where} was lost: its scheduler does not answer or has no workers any more"
         ) from error
