@@ -10,6 +10,7 @@ from documentation import BLOCK, PAGES, ROOT, commands, run, same, workplace
 
 import fsl_num
 import fsl_sym
+from fsl_num.claims.errata import errata
 
 sys.path.insert(0, str(ROOT / "docs"))
 hooks = importlib.import_module("hooks")
@@ -88,3 +89,9 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
         "a.html: c.html",
         "b.html loads https://b.example/c.js from a network",
     ]
+
+
+def test_the_second_reading_names_every_entry_as_the_ledger_does():
+    row = re.compile(r"^\| (\d+) \| ([\w-]+) \| ([a-z ]+) \|", re.M)
+    read = {(int(line), entry, kind) for line, entry, kind in row.findall(TEXTS["second-reading.md"])}
+    assert read == {(erratum.line, erratum.id, erratum.kind) for erratum in errata()}

@@ -14,6 +14,7 @@ from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.laws import law as law_of
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.posterior import Posterior, draw
+from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Residuals, Settings, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
@@ -49,7 +50,7 @@ def fit(
     given = [curves] if isinstance(curves, LossCurve) else list(curves)
     if not given or not all(isinstance(curve, LossCurve) for curve in given):
         raise TypeError("curves must be a LossCurve or a list of them, at least one")
-    used = Settings(**settings)
+    used, curves_given = Settings(**settings), given
     notes = list(_notes(given, used))
     if law == "auto" or not law_of(law).final_only:
         short = [used.reduced(curve) for curve in given]
@@ -71,7 +72,10 @@ def fit(
     peaks = tuple(sorted({plan.peak for plan in whole.plans}))
     posterior: Posterior | None = None
     if intervals:
-        residuals = Residuals.of(whole, theta)
+        seeds, pairs = seed_variance(curves_given)
+        if pairs:
+            notes.append(_seed_words(seeds, pairs))
+        residuals = Residuals.of(whole, theta, seeds)
         scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
         posterior = Posterior(draw(thinned, theta, residuals, seed), residuals, peaks, scatter)
     report = identifiability(whole, theta, found, theta[None] if posterior is None else posterior.samples)
@@ -122,6 +126,15 @@ def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) ->
                 " table of the curves fitted is for the averages."
             )
     return notes
+
+
+def _seed_words(variance: float, pairs: Sequence[tuple[str, str]]) -> str:
+    """How far runs that were trained alike lie apart, and what that means."""
+    shown = ", ".join(f"{one} and {other}" for one, other in pairs[:3]) + (", ..." if len(pairs) > 3 else "")
+    return (
+        f"Trained alike, up to some update, but not the same run: {shown}. Their losses differ as a whole by a standard"
+        f" deviation of {100 * math.sqrt(variance):.2g} %, which no schedule explains: intervals hold it."
+    )
 
 
 def _notes(curves: Sequence[LossCurve], settings: Settings) -> list[str]:

@@ -282,4 +282,4 @@ def _unexplained(fit: FitResult, plan: Plan) -> Array:
     residuals, rows = fit.posterior.residuals, plan.recorded.size
     independent = residuals.dispersion * rows / (residuals.rows / residuals.curves)
     apart = np.abs(np.subtract.outer(*2 * [np.log(plan.intrinsic_time)]))
-    return np.asarray(MISFIT + DISCREPANCY**2 * np.exp(-apart) + independent * np.eye(rows))
+    return np.asarray(MISFIT + residuals.seeds + DISCREPANCY**2 * np.exp(-apart) + independent * np.eye(rows))

@@ -108,7 +108,7 @@ class Posterior:
 
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must lie in (0, 1), as in 0.9 for 90 %, got {level!r}")
-        whole = np.sqrt(spread**2 + (OWN_NOISE * self.residuals.noise) ** 2 + self.scatter**2)
+        whole = np.sqrt(spread**2 + (OWN_NOISE * self.residuals.noise) ** 2 + self.scatter**2 + self.residuals.seeds)
         return np.asarray(float(ndtri(0.5 + 0.5 * level)) * whole)
 
 
@@ -121,7 +121,9 @@ def draw(fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count:
     values = fitted.bound(theta)[0]
     weights = fitted.target.influence(np.log(fitted.target.observed) - np.log(values))
     # of one unit of weight, so that all rows together say as much as the independent ones among the residuals
-    spread = np.sqrt((residuals.dispersion / residuals.rows + MISFIT / residuals.curves) * weights.sum())
+    spread = np.sqrt(
+        (residuals.dispersion / residuals.rows + (MISFIT + residuals.seeds) / residuals.curves) * weights.sum()
+    )
     centre, width = fitted.chart.forward(theta), _widths(fitted, theta)
     samples = []
     for moved in _directions(count, theta.size, stream):

@@ -204,6 +204,8 @@ def settle(whole: Task, start: Array) -> Minimum:
 class Residuals:
     """What the residuals of a fit say: the ``noise`` of a row (of log loss), and how many rows are independent.
 
+    ``seeds``: the variance of log loss by which runs that were trained alike differ as a whole, 0 where it is not known.
+
     >>> Residuals(1e-3, 50.0, 200).dispersion
     4e-06
     """
@@ -212,6 +214,7 @@ class Residuals:
     effective: float
     rows: int
     curves: int = 1
+    seeds: float = 0.0
 
     @property
     def dispersion(self) -> float:
@@ -219,13 +222,13 @@ class Residuals:
         return self.noise**2 * self.rows / self.effective
 
     @staticmethod
-    def of(task: Task, theta: Array) -> Residuals:
+    def of(task: Task, theta: Array, seeds: float = 0.0) -> Residuals:
         """Return what the residuals of a law with the parameters ``theta`` say, curve by curve."""
         values = task.bound(theta)[0]
         residual = (np.log(task.target.observed) - np.log(np.maximum(values, 1e-300))) * np.sqrt(task.target.weights)
         ends = np.cumsum([plan.recorded.size for plan in task.plans])[:-1]
         effective = sum(independent_rows(part) for part in np.split(residual, ends))
-        return Residuals(max(residual_spread(residual), _EXACT), effective, residual.size, len(task.plans))
+        return Residuals(max(residual_spread(residual), _EXACT), effective, residual.size, len(task.plans), seeds)
 
 
 def independent_rows(residual: Array) -> float:
