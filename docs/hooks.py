@@ -37,7 +37,7 @@ def on_files(files: Any, config: Any) -> Any:
     made = {f"theorems/{name}": text for name, text in _theorems().items()}
     made["changes.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     made["style.css"] = _style()
-    made["explorer.html"] = explorer.page(table())
+    made["explorer.html"] = explorer.page(table(explorer.SCHEDULES))
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     gallery = files.get_file_from_path("gallery.md")
@@ -121,12 +121,13 @@ def _theorems() -> dict[str, str]:
     from fsl_num.claims.runner import verify_all
     from fsl_num.cli.executors import cores, executor_at
     from fsl_num.report.html.site import pages
+    from fsl_num.schedules import SCHEDULES
     from fsl_sym.allocation import table
 
     ids = tuple(claim.id for claim in all_claims())
     with executor_at("processes", cores()) as executor:
         records = verify_all(ids, profile="quick", seed=0, executor=executor, cache=Cache(default_folder()))
-    return pages(records, errata(), all_claims(), table())
+    return pages(records, errata(), all_claims(), table(SCHEDULES))
 
 
 def _style() -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fsl_num.cli.options import Arguments, Command, Option, json_option
-from fsl_num.cli.output import Outputs, show_json
+from fsl_num.cli.output import Outputs, counted, show_json
 
 
 def run(arguments: Arguments) -> int:
     """Write the page and say where it is."""
     outputs = Outputs({"--html": arguments.html}, pictures=(), json=arguments.json)
-    from fsl_num.report.explorer import page
+    from fsl_num.report.explorer import SCHEDULES, page
     from fsl_sym.allocation import table
 
-    rows = table()
+    rows = table(counted("deriving optima", "schedule", SCHEDULES))
     outputs.write("--html", lambda: page(rows))
     if arguments.json:
         show_json({"html": arguments.html, "schedules": [data.schedule for data, _ in rows]})

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -20,6 +20,8 @@ from fsl_num.cli.streams import OutputError, emit, emit_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+T = TypeVar("T")
 
 PICTURES: Final = (".png", ".svg", ".pdf")
 PICTURE_HELP: Final = f"({', '.join(PICTURES)}; needs the extra plot)"
@@ -180,6 +182,14 @@ def progress_bar(what: str, unit: str, total: int | None = None) -> Any:
 
     nobody = None if sys.stderr is not None else True
     return tqdm(desc=what, unit=unit, total=total, file=sys.stderr, leave=False, dynamic_ncols=True, disable=nobody)
+
+
+def counted(what: str, unit: str, things: Sequence[T]) -> Iterator[T]:
+    """The things one after another, with a live bar that says how many are done."""
+    with progress_bar(what, unit, len(things)) as bar:
+        for thing in things:
+            yield thing
+            bar.update()
 
 
 def model_title(arguments: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fsl_num.cli.options import Arguments, Command, Names, Option, flag, json_option
-from fsl_num.cli.output import show, show_json
+from fsl_num.cli.output import counted, show, show_json
 
 
 def run(arguments: Arguments) -> int:
@@ -13,7 +13,7 @@ def run(arguments: Arguments) -> int:
     from fsl_sym.allocation import table
     from fsl_sym.laws import SCHEDULES
 
-    rows = table(ALL if arguments.all else SCHEDULES)
+    rows = table(counted("deriving optima", "schedule", tuple(ALL if arguments.all else SCHEDULES)))
     if arguments.json:
         show_json(report.table_json(rows))
     else:

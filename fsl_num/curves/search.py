@@ -204,7 +204,7 @@ def settle(whole: Task, start: Array) -> Minimum:
 class Residuals:
     """What the residuals of a fit say: the ``noise`` of a row (of log loss), and how many rows are independent.
 
-    ``seeds``: the variance of log loss by which runs that were trained alike differ as a whole, 0 where it is not known.
+    ``seeds``: the variance of log loss by which runs that were trained alike differ as a whole, 0 where none were.
 
     >>> Residuals(1e-3, 50.0, 200).dispersion
     4e-06

@@ -21,8 +21,8 @@ def test_the_default_law_beats_the_published_multi_power_law(size):
     assert found.mean_relative_error < mean_relative
     assert found.worst_relative_error < worst_relative
     assert found.coverage >= 0.8  # of nominal 90 %, over six runs whose rows err together
-    # sharp: half a per cent, and what two runs of 25M that were trained alike differ by (a standard deviation of .0006):
-    # once for the runs predicted, and once for the parameters, as those fitted differ likewise
+    # sharp: half a per cent, and what two runs of 25M that were trained alike differ by (their standard deviation is
+    # .0006): once for the runs predicted, and once for the parameters, as those fitted differ likewise
     seeds = result.posterior.residuals.seeds**0.5
     assert max(result.predict(curve).half_width for curve in tests) < 0.005 + 2 * seeds
 

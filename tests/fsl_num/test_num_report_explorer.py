@@ -1,8 +1,11 @@
 """The explorer: alone in the world, and its small solver against the package, in a real browser where there is one."""
 
 import json
+import math
 import re
+from fractions import Fraction
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from html_reading import Reader
 
 from fsl_num import Discrete, Model, Problem, functional_scaling_law, solve
 from fsl_num.cli import main
-from fsl_num.report.explorer import page
+from fsl_num.report.explorer import SCHEDULES, page
 from fsl_sym.allocation import optimal_allocation, table
 
 browser_only = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
@@ -22,7 +25,7 @@ WITHIN = 0.01
 
 @cache
 def written():
-    return page(table())
+    return page(table(SCHEDULES))
 
 
 @pytest.fixture(scope="module")
@@ -46,16 +49,43 @@ def test_the_page_is_alone_in_the_world():
     assert len(labels) == len(names)  # every control says what it is
 
 
-def test_the_table_holds_the_exponents_of_the_package():
+@pytest.mark.parametrize(("s", "beta"), [("2/5", "5/2"), ("1/2", "2"), ("2", "3/2"), ("1/2", "3"), ("2/3", "3")])
+def test_the_table_holds_the_exponents_of_the_package(s, beta):
+    def value(code):
+        return eval(code, {"s": Fraction(s), "beta": Fraction(beta), "Math": math})
+
     held = json.loads(re.search(r'id="table">(.*?)</script>', written(), re.DOTALL)[1])
-    assert {(each["schedule"], each["budget"]) for each in held} == {
-        (schedule, budget) for schedule in ("constant", "exp-decay", "wsd") for budget in ("data", "compute")
-    }
+    assert {(each["schedule"], each["budget"]) for each in held} == set(product(SCHEDULES, ("data", "compute")))
     for each in held:
-        risk = optimal_allocation(each["schedule"], each["budget"]).at(s="2/5", beta="5/2").quantities["excess_risk"]
-        (row,) = [row for row in each["regimes"]["hard"] if row["name"] == "excess risk"]
-        power, log_power = (eval(code, {"s": 0.4, "beta": 2.5, "Math": None}) for code in row["lower"])
-        assert (power, log_power) == pytest.approx((float(risk.lower.power), float(risk.lower.log_power)))
+        true = optimal_allocation(each["schedule"], each["budget"]).at(s, beta)
+        (here,) = [
+            regime
+            for regime in each["regimes"]
+            if all(eval(f"{value(code)!r} {relation} 0", {"Fraction": Fraction}) for code, relation in regime["where"])
+        ]
+        assert here["name"] == true.name
+        risk = true.quantities["excess_risk"].lower
+        (row,) = [row for row in here["optimum"] if row["name"] == "excess risk"]
+        exponents = [float(value(code)) for code in row["lower"]]
+        assert exponents == pytest.approx([float(risk.power), float(risk.log_power)])
+
+
+@browser_only
+def test_every_schedule_has_its_optimum_on_both_sides_of_each_edge(browser):
+    assert json.loads(browser.evaluate("JSON.stringify(Object.keys(solver.shapes))")) == list(SCHEDULES)
+    for schedule, beta in product(SCHEDULES, ("1.5", "2", "3")):
+        for s in ("0.5", "2"):
+            shown = browser.evaluate(
+                f"""(() => {{
+                    const form = document.getElementById('controls'), given = {{s: '{s}', beta: '{beta}'}};
+                    for (const [name, value] of Object.entries({{...given, schedule: '{schedule}'}}))
+                        form.elements[name].value = value;
+                    form.dispatchEvent(new Event('input', {{bubbles: true}}));
+                    return new Promise(done => setTimeout(() => done(document.getElementById('cell').textContent), 60));
+                }})()"""
+            )
+            true = optimal_allocation(schedule, "data").at(Fraction(s), Fraction(beta)).name
+            assert shown == f"Optimum of {schedule}, {true.replace('beta', 'β')}:", (schedule, s, beta)
 
 
 @browser_only
@@ -90,7 +120,7 @@ def test_the_best_schedule_is_better_than_the_named_ones(browser, point):
     package = Model(s=s, beta=beta, size=size, noise=noise)
     own = functional_scaling_law(package, Discrete(rates=rates)).total
     assert best["risk"] == pytest.approx(own, rel=2 * WITHIN)  # the search takes fewer modes
-    for name in ("constant", "exp-decay", "wsd", "cosine", "linear", "1-sqrt"):
+    for name in SCHEDULES:
         plan = f"solver.plan({name!r}, {peak}, {steps})"
         risks = json.loads(browser.evaluate(f"JSON.stringify(solver.risks({model}, {plan}, 'functional'))"))
         assert own <= risks[-1] * (1 + 2 * WITHIN), name
@@ -120,6 +150,6 @@ def test_what_is_moved_is_followed(browser):
 def test_the_command_writes_the_page(tmp_path, capsys):
     target = tmp_path / "explorer.html"
     assert main(["explore", "--html", str(target), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["schedules"] == ["constant", "exp-decay", "wsd"]
+    assert json.loads(capsys.readouterr().out)["schedules"] == list(SCHEDULES)
     assert target.read_text(encoding="utf-8") == written()
     assert main(["explore"]) == 2

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
-from sympy import Expr, jscode
+from sympy import And, Expr, jscode
 
 from fsl_num.report.allocations import LABELS
 from fsl_num.report.html.texts import templates
@@ -20,10 +20,13 @@ from fsl_num.report.table import Row
 from fsl_sym.allocation import Allocation
 from fsl_sym.order import OrderRange
 
-__all__ = ["page"]
+__all__ = ["SCHEDULES", "page"]
 
 SHOWN = ("excess_risk", "peak_lr", "model_size", "decay_fraction", "batch_size")
 """The quantities of an optimum that the page shows."""
+
+SCHEDULES = ("constant", "exp-decay", "wsd", "cosine", "linear", "1-sqrt")
+"""The schedules of the page, by their names in the catalogue."""
 
 
 def page(optima: Sequence[Row]) -> str:
@@ -32,7 +35,8 @@ def page(optima: Sequence[Row]) -> str:
     Parameters
     ----------
     optima
-        The allocations of each schedule under a data and a compute budget, as :func:`fsl_sym.table` gives them.
+        The allocations of each schedule under a data and a compute budget, as :func:`fsl_sym.table` gives them for
+        :data:`SCHEDULES`.
 
     Examples
     --------
@@ -55,23 +59,27 @@ def page(optima: Sequence[Row]) -> str:
 
 
 def _allocation(allocation: Allocation) -> dict[str, object]:
-    """An allocation as the script reads it: for each regime the formulas, and their exponents as JavaScript."""
+    """An allocation as the script reads it: each regime with its formulas; conditions and exponents as JavaScript."""
     return {
         "schedule": allocation.schedule,
         "budget": allocation.budget,
-        "regimes": {
-            regime.name: [
-                {
-                    "name": LABELS[name][0],
-                    "formula": _formula(regime.quantities[name], allocation.base),
-                    "lower": _exponents(regime.quantities[name].lower),
-                    "upper": _exponents(regime.quantities[name].upper),
-                }
-                for name in SHOWN
-                if name in regime.quantities
-            ]
+        "regimes": [
+            {
+                "name": regime.name,
+                "where": [[jscode(part.lhs - part.rhs), part.rel_op] for part in And.make_args(regime.condition)],
+                "optimum": [
+                    {
+                        "name": LABELS[name][0],
+                        "formula": _formula(regime.quantities[name], allocation.base),
+                        "lower": _exponents(regime.quantities[name].lower),
+                        "upper": _exponents(regime.quantities[name].upper),
+                    }
+                    for name in SHOWN
+                    if name in regime.quantities
+                ],
+            }
             for regime in allocation.regimes
-        },
+        ],
     }
 
 

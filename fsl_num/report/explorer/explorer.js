@@ -28,20 +28,25 @@
     return [power ? `${base}^${power}` : '', log ? `(log ${base})^${log}` : ''].filter(Boolean).join(' ') || '1';
   };
 
+  // A regime of an allocation holds where its conditions do: differences that are above, below or at 0.
+  const holds = (s, beta) => ([code, relation]) => {
+    const value = evaluate(code, s, beta), sign = Math.abs(value) < 1e-9 ? '==' : value > 0 ? '>' : '<';
+    return relation.includes(sign);
+  };
+
   function exponents({s, beta, schedule, budget}) {
     const edge = 1 - 1 / beta, regime = Math.abs(s - edge) < 1e-9 ? 'edge' : s > edge ? 'easy' : 'hard';
     document.getElementById('regime').textContent =
       `${{easy: 'An easy task', edge: 'On the edge', hard: 'A hard task'}[regime]}: s = ${s} ${regime === 'easy' ? '>' : regime === 'edge' ? '=' : '<'} 1 − 1/β = ${short(edge)}`;
     const found = table.find(each => each.schedule === schedule && each.budget === budget);
     const base = budget === 'data' ? 'D' : 'C';
-    document.getElementById('exponents').innerHTML = (found ? found.regimes[regime] : []).map(row => {
+    const here = found.regimes.find(each => each.where.every(holds(s, beta)));
+    document.getElementById('cell').textContent = `Optimum of ${schedule}, ${here.name.replace('beta', 'β')}:`;
+    document.getElementById('exponents').innerHTML = here.optimum.map(row => {
       const low = order(row.lower, base, s, beta), high = order(row.upper, base, s, beta);
-      const here = low === high ? low : low && high ? `${low} to ${high}` : low ? `at least ${low}` : `at most ${high}`;
-      return `<tr><th scope="row">${row.name}</th><td>${row.formula}</td><td>${here}</td></tr>`;
+      const value = low === high ? low : low && high ? `${low} to ${high}` : low ? `at least ${low}` : `at most ${high}`;
+      return `<tr><th scope="row">${row.name}</th><td>${row.formula}</td><td>${value}</td></tr>`;
     }).join('');
-    const none = document.getElementById('no-exponents');
-    none.hidden = !!found;
-    none.textContent = `The table has ${[...new Set(table.map(each => each.schedule))].join(', ')}.`;
   }
 
   // A figure: curves as {name, x, y, style} on logarithmic or linear axes.

@@ -20,6 +20,7 @@ from fsl_num.report.html.graph import graph
 from fsl_num.report.html.texts import anchors, capital
 from fsl_num.report.places import Place, places
 from fsl_num.report.table import Row, paired
+from fsl_sym.laws import SCHEDULES
 
 Card = Callable[..., str]
 
@@ -47,7 +48,7 @@ def pages(
     claims
         The claims, in any order.
     optima
-        The allocations of Table 1.
+        The allocations of the paper's schedules, and those of others.
 
     Raises
     ------
@@ -79,7 +80,10 @@ def pages(
     written[OPTIMA] = (
         "# Table 1, derived\n\nThe order of the least excess risk under a budget of data $D$ or of compute $C$, by "
         "schedule and regime. `fsl table` prints it, `fsl exponents --derive` shows how it comes about.\n\n"
-        + card("optima", paired(optima))
+        + card("optima", paired([row for row in optima if row[0].schedule in SCHEDULES]))
+        + "\n\n## The other schedules of the catalogue\n\nA rate that vanishes at its end like a power of what remains "
+        "has one law on each side of a capacity. `own_schedule` derives the same for a formula of one's own.\n\n"
+        + card("optima", paired([row for row in optima if row[0].schedule not in SCHEDULES]))
     )
     written[ERRATA] = "\n\n".join(
         [
