@@ -74,6 +74,7 @@ FILES = [
     "-",
     "long.json",
     "reverse.csv",
+    "sizes.csv",
 ]
 OUTPUTS = [
     "out.csv",
@@ -273,6 +274,24 @@ def design(draw):
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--out", "--plot")]
 
 
+def sizes(draw):
+    words = ["sizes", pick(draw, ["sizes.csv"], FILES)]
+    words += maybe(draw, 0.3, "--law", pick(draw, ["chinchilla", "three-term", "regression"], NAMES))
+    words += maybe(draw, 0.4, "--predict", number(draw, 2.0), number(draw, 2.0), number(draw, 2.0))
+    words += maybe(draw, 0.3, "--compute", pick(draw, ["1e12", "1e15"], ODD_NUMBERS))
+    words += maybe(draw, 0.3, "--data", pick(draw, ["1e7", "1e9"], ODD_NUMBERS))
+    words += maybe(draw, 0.2, "--level", number(draw, 3.0)) + maybe(draw, 0.3, "--json")
+    return words + outputs(draw, "--plot")
+
+
+def design_in_theory(draw):
+    words = ["design", "--s", pick(draw, ["1/2", "2"], ODD_NUMBERS), "--beta", pick(draw, ["2", "3/2"], ODD_NUMBERS)]
+    words += maybe(draw, 0.9, "--data", pick(draw, ["1000", "1e4"], ODD_NUMBERS)) + maybe(
+        draw, 0.5, "--noise", number(draw)
+    )
+    return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--out", "--plot")]
+
+
 def exponents(draw):
     words = ["exponents", "--schedule", pick(draw, ["constant", "exp-decay", "wsd", "linear", "8-1-1"], NAMES)]
     words += ["--budget", pick(draw, ["data", "compute"], NAMES)]
@@ -355,6 +374,8 @@ COMMANDS = {
         show_schedule,
         next_run,
         plan,
+        sizes,
+        design_in_theory,
         exponents,
         errata,
         show,

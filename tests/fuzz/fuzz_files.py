@@ -4,6 +4,12 @@ import gzip
 import json
 
 _LOG = "step,lr,loss\n" + "".join(f"{10 * k},0.001,{2 + 3 * k**-0.3!r}\n" for k in range(1, 100))
+_SIZES = "model_size,batch_size,steps,loss\n" + "".join(
+    f"{m:g},{b},{k},{1.7 + 400 * m**-0.34 + 400 * (b * k) ** -0.28!r}\n"
+    for m in (1e6, 1e7, 1e8)
+    for b in (64, 256)
+    for k in (1000, 4000, 16000)
+)
 _TOKENS = "step,lr,loss\n" + "".join(f"{52428800 * k},0.001,{2 + 3 * k**-0.3!r}\n" for k in range(1, 100))
 
 
@@ -52,6 +58,7 @@ def write_files(folder):
                 "bad_rates.txt": "0.1\n1e400\n",
                 "long.json": '[{"step": ' + "9" * 5000 + "}]",
                 "reverse.csv": "step,lr,loss\n9,0.1,2.0\n5,0.1,2.0\n",
+                "sizes.csv": _SIZES,
                 "bad.npz": b"PK\x03\x04 nothing",
             }
         )
