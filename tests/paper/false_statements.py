@@ -164,7 +164,9 @@ def claimed(function):
 
 def mixed(own, name, share):
     """``own`` times the sharp value and ``share`` times that of one of its wrong versions."""
-    return claimed(lambda statement, point, sample: own * statement.claimed(point) + share * statement.wrong[name](point))
+    return claimed(
+        lambda statement, point, sample: own * statement.claimed(point) + share * statement.wrong[name](point)
+    )
 
 
 def largest(*logs):
