@@ -1,6 +1,7 @@
 """Statements that differ a little from the paper's, written without its checks at hand, are refused by these checks.
 
-The account stands in falsehoods.md, the statements in :mod:`falsehoods`. By day only those falsehoods are judged whose claims are measured quickly; all of them, in a minute,
+The account stands in falsehoods.md, the statements in :mod:`falsehoods`. By day only those falsehoods are judged whose
+claims are measured quickly; all of them, in a minute or two,
 
     HYPOTHESIS_PROFILE=nightly python -m pytest tests/paper/test_falsehoods.py
 """
