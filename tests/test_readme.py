@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
+
 def readme_command(name, folder=ROOT):
     """A marked command of README.md, read by the very function of .ci/run that reads it there."""
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
