@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -13,9 +14,9 @@ from fsl_num.claims.statements import Joint
 from fsl_num.paper.model.measurements import SIZES
 from fsl_num.paper.model.statements import CONFIDENCE, FailureRate
 from fsl_num.paper.random_features import forcing
-from fsl_num.paper.random_features.draws import drawn, features
 from fsl_num.paper.random_features.formulas import RANDOM, RATE, SPECTRUM, large, mu, small
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, OverDraws
+from fsl_num.paper.random_features.statements import SHIFTS as OVERALL
 from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios
 from fsl_sym.proof import AllOf, at_most, same_order
 from fsl_sym.symbols import beta, j
@@ -34,7 +35,9 @@ DRAWN = (
     + ", ".join(f"{count} at M = {size}" for size, count in zip(SIZES, DRAWS, strict=True))
     + f" for failures, by Clopper-Pearson bounds at {CONFIDENCE:.1%}; "
     + ", ".join(f"{count} at M = {size}" for size, count in zip(LARGE_SIZES, LARGE_DRAWS, strict=True))
-    + f" for slopes of means, of which {FINITE_SIZE:g} and {ERRORS:g} standard errors are allowed"
+    + f" for slopes of means, of which {FINITE_SIZE:g} ({forcing.SETTLED:g} for the mean over j, of "
+    + ", ".join(f"{count}" for count in forcing.LARGER_RUNS)
+    + f" draws) and {ERRORS:g} standard errors are allowed"
 )
 
 
@@ -63,7 +66,11 @@ def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
         draws = large_sizes.least if side == "least" else large_sizes.largest
         values = tuple(np.log(part) + (own if unit else 0.0) for part, own in zip(draws, scale, strict=True))
         found[side] = [DrawnRay(side, LARGE_SIZES, values, {"M": scale})]
-    found["mean over j"] = [_mean_ratio(sample, unit)]
+    mean = forcing.mean_ratio_ray(sample)
+    larger = [np.log(size) if unit else 0.0 for size in mean.sizes]
+    found["mean over j"] = [
+        replace(mean, values=tuple(part + own for part, own in zip(mean.values, larger, strict=True)))
+    ]
     low, high = pilot.quantiles("least", 0.1)[0], pilot.quantiles("largest", 0.9)[0]
     counts = []
     for size, least, largest in zip(SIZES, small_sizes.least, small_sizes.largest, strict=True):
@@ -74,17 +81,6 @@ def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
     return found
 
 
-def _mean_ratio(sample: Sample, unit: bool) -> DrawnRay:
-    sizes, runs = forcing.SIZES[sample.effort], forcing.RUNS[sample.effort]
-    scale = tuple(np.log(size) for size in sizes)
-    values = []
-    for size, draws in zip(sizes, drawn(*sample.point, sizes, runs, sample.seed), strict=True):
-        first = features(*sample.point, size)[0][:size]
-        larger = np.log(size) if unit else 0.0
-        values.append(np.array([np.log(draw.eigenvalues / first).mean() + larger for draw in draws]))
-    return DrawnRay("mean over j", sizes, tuple(values), {"M": scale})
-
-
 def _bounded(sample: Sample) -> Joint:
     def constant(exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
         return 0.0 * logs["M"]
@@ -92,7 +88,7 @@ def _bounded(sample: Sample) -> Joint:
     bounds = {
         "least": OverDraws(constant, {}, "lower", shifts=SHIFTS["least"]),
         "largest": OverDraws(constant, {}, "upper", shifts=SHIFTS["largest"]),
-        "mean over j": OverDraws(constant, {}),
+        "mean over j": OverDraws(constant, {}, finite_size=forcing.SETTLED, shifts=(0.05, *OVERALL)),
     }
     return Joint({**bounds, "failures": FailureRate(RATE)})
 

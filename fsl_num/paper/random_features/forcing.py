@@ -10,8 +10,9 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.paper.random_features import terms
-from fsl_num.paper.random_features.draws import Draw, drawn
+from fsl_num.paper.random_features.draws import Draw, drawn, features
 from fsl_num.paper.random_features.statements import DrawnRay
+from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
 
 SIZES = ((16, 32, 64, 128), (16, 32, 64, 128), (16, 32, 64, 128, 256))
@@ -26,6 +27,12 @@ AT_START = 0.1
 EARLY = {"t = 1": AT_START}
 """Slopes allowed at t = 1, where the floor and the turned eigenvectors are terms of the relative order M^-(s beta) and
 1/M: at s = 1/2, beta = 3/2 they leave 0.085 from M = 32 to 128, and -0.06 at s = 2, beta = 3."""
+
+LARGER_SIZES = (64, 128, 256)
+LARGER_RUNS = (96, 64, 24)
+LARGER = "t = infinity, M from 64 on"
+SETTLED = 0.012
+"""Slope that counts as none from M = 64 to 256: terms of the relative order 1/M leave up to 0.011 there."""
 
 
 def times_of(beta: float, size: int) -> Array:
@@ -78,6 +85,43 @@ def rays(sample: Sample, *names: str, s: float | None = None) -> list[DrawnRay]:
     own, beta = sample.point
     found = mean_rays(own if s is None else s, beta, sample.effort, sample.seed)
     return [ray for ray in found if not names or ray.name in names]
+
+
+@lru_cache(maxsize=64)
+def factored(beta: float, seed: int) -> tuple[tuple[Array, Array], ...]:
+    """For each larger size, a draw a row: the mean of log(mu_j/lambda_j), and what share of each feature W misses.
+
+    Both are read off one triangular factor, without eigenvalues.
+    """
+    found = []
+    for size, runs in zip(LARGER_SIZES, LARGER_RUNS, strict=True):
+        eigenvalues = features(1.0, beta, size)[0]
+        ratios, missed = np.empty(runs), np.empty((runs, eigenvalues.size))
+        for place, stream in enumerate(np.random.SeedSequence([seed, 41, size]).spawn(runs)):
+            projection = random_projection(size, eigenvalues.size, np.random.default_rng(stream))
+            basis, triangle = np.linalg.qr((projection * np.sqrt(eigenvalues)).T)
+            ratios[place] = np.mean(2.0 * np.log(np.abs(np.diag(triangle))) - np.log(eigenvalues[:size]))
+            missed[place] = np.maximum(1.0 - (basis**2).sum(axis=1), 0.0)
+        found.append((ratios, missed))
+    return tuple(found)
+
+
+def mean_ratio_ray(sample: Sample) -> DrawnRay:
+    """The geometric mean of mu_j/lambda_j over j <= M, along the larger sizes."""
+    values = tuple(ratios for ratios, _ in factored(sample.point[1], sample.seed))
+    return DrawnRay("mean over j", LARGER_SIZES, values, {"M": tuple(np.log(size) for size in LARGER_SIZES)})
+
+
+def never_learned_ray(sample: Sample) -> DrawnRay:
+    """What is never learned of the mean target, along the larger sizes."""
+    s, beta = sample.point
+    values = []
+    for size, (_, missed) in zip(LARGER_SIZES, factored(beta, sample.seed), strict=True):
+        eigenvalues, squares = features(s, beta, size)
+        values.append(np.log(missed @ (eigenvalues * squares)))
+    gone = tuple(-np.inf for _ in LARGER_SIZES)
+    logs = {"M": tuple(np.log(size) for size in LARGER_SIZES), "signal": gone}
+    return DrawnRay(LARGER, LARGER_SIZES, tuple(values), logs)
 
 
 @lru_cache(maxsize=64)

@@ -75,7 +75,7 @@ def split_statement(sample: Sample) -> Joint:
 
 
 def least_surplus(sample: Sample) -> list[tuple[str, float]]:
-    """The least eigenvalue of A_t'H A_t - H^(1/2) (I - P'(PP')^-1 P)^2 H^(1/2), and minus that of twice the latter."""
+    """The least eigenvalue of A_t'H A_t - H^(1/2) (I - P'(PP')^-1 P)^2 H^(1/2)."""
     found = []
     for number in range(identities.CASES):
         for time in identities.TIMES:
