@@ -33,8 +33,8 @@ from fsl_sym.symbols import T2, D, E, M, T, beta, s, t
 
 _RTOL: Final = 1e-6
 """Relative accuracy of a measured noise: drifts are judged to 1e-2 over tens of units of log(scale)."""
-_FAR: Final = 60.0
-"""Kernels are listed up to remaining times of 1e60."""
+_FAR: Final = 125.0
+"""Kernels are listed up to remaining times of 1e125, and budgets end five decades before."""
 _FALL: Final = (1 - 1 / beta - s) / (2 - 1 / beta)
 NOISE: Final = same_order(Integral(sqrt(exact_kernel(T - t)), (t, 0, T)) ** 2 / D, Min(M, T ** (1 / beta)) / D)
 """The least noise over sigma^2, in units of the rate 1."""
@@ -47,7 +47,7 @@ SWITCH: Final = same_order(T2 / T, D**-_FALL)
 @lru_cache(maxsize=16)
 def _listed(beta: float) -> tuple[Array, Array, Array]:
     """Logs of remaining times, of K there, and of the integral of sqrt K up to them, for M infinite."""
-    left = np.linspace(math.log(1e-4), _FAR * math.log(10.0), 3001)
+    left = np.linspace(math.log(1e-4), _FAR * math.log(10.0), 6001)
     kernel = np.log(forgetting_kernel(np.exp(left), beta))
     density = np.exp(0.5 * kernel + left)
     grown = np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(left)) + density[0]
@@ -79,7 +79,7 @@ def best_plan(s: float, beta: float, data: float) -> Plan:
         return float(np.exp(np.interp(log_left, left, integrals)))
 
     def slope(horizon: float) -> float:
-        return 2.0 * float(signal(horizon, s + 1.0, beta))
+        return max(2.0 * float(signal(horizon, s + 1.0, beta)), 1e-300)  # so far out nothing is learned
 
     def spent(log_left: float) -> float:
         """The data of a run whose batch is 1 at its start and grows throughout."""
@@ -112,8 +112,10 @@ def best_plan(s: float, beta: float, data: float) -> Plan:
 
 
 def _budgets(sample: Sample, value: Any) -> tuple[Ray, ...]:
-    """A property of the best plan along the data."""
-    decades = even_grid(LONGEST, sample)[1:] + 2.0
+    """A property of the best plan along the data, up to horizons of about 1e40."""
+    s, beta = sample.point
+    longest = min(LONGEST * max(1.0, s + 1.0 / beta), _FAR - 7.0)
+    decades = even_grid(longest, sample)[1:] + 2.0
     logs = math.log(10.0) * decades
     found = [value(best_plan(*sample.point, 10.0**each)) for each in decades]
     return (Ray("D to infinity", logs, {"D": logs}, np.log(found)),)
