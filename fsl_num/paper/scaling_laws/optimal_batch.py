@@ -175,8 +175,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "optimal-batch/law-easy", "eqn: fsl-simplified", 883, "the law of the best batch sizes, easy regime",
         "Ours: for s > 1 - 1/beta, M infinite and a constant rate, the best horizon and batch sizes B(t) >= 1 for D "
-        "samples grow throughout and leave D^(-s beta/(1 + s beta)): what the best learning rates leave at a constant "
-        "batch, so that the two controls are worth the same. A constant batch leaves D^(-s/(1 + s)).",
+        "samples grow throughout and leave D^(-s beta/(1 + s beta)). At a constant batch a power decay with "
+        "p > beta - 1 leaves the same order, T^-s + T^(1/beta)/D at T = a D: one control is worth the other. With "
+        "both constant D^(-s/(1 + s)) is left.",
         EASY, (MODEL, "M infinite", "s > 1 - 1/beta"),
         lambda sample: _budgets(sample, lambda plan: plan.excess_risk), regimes=("easy",),
         mutants=_other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
