@@ -27,6 +27,9 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
+for threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")  # as the command itself does, before numpy is imported
+
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
 
 from fuzz_calls import CALLS  # noqa: E402

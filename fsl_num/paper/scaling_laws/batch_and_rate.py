@@ -1,0 +1,101 @@
+"""Learning rate against batch size: one control of the noise in the functional law, and nearly so in steps. Ours.
+
+In intrinsic time the noise holds gamma = eta/B alone: half the rate over twice the steps is twice the batch, for every
+statistic of the Volterra equation. Steps of a finite rate differ by a factor that is measured here. Followers of the
+paper call the exchange a finite-sample equivalence; with normalised gradients theirs is eta/sqrt 2 against 2 B.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from sympy import Rational, oo, sqrt
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import sharp
+from fsl_num.claims.statements import Joint
+from fsl_num.model import Model
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.simulate.recursion import exact_risk
+from fsl_num.simulate.regression import Regression
+from fsl_sym.proof import at_least, at_most, tends
+from fsl_sym.spectrum import LAM, over_modes
+from fsl_sym.symbols import B, E, K, M, a, sigma
+
+_STEADY: Final = over_modes(LAM / (2 - a * LAM))
+"""The excess risk that label noise leaves at a constant rate, over a sigma^2/(2 B)."""
+_EXCHANGE: Final = over_modes(LAM**2) / (4 * over_modes(LAM))
+"""By how much two batches at the rate a are noisier than one at a/2: relative, over a."""
+_LARGE: Final = 1e9
+"""Samples a step, and sigma^2: the noise of the features is a/B of the label noise, the start exp(-32)/a of it."""
+_FORGOTTEN: Final = 16.0
+"""The slowest mode has lost exp(-2 * 16) of its start."""
+_ROUNDING: Final = 1e-8
+"""What B, the start and the rounding of a million steps leave, relative."""
+
+
+@lru_cache(maxsize=64)
+def _left(s: float, beta: float, size: int, rate: float, batch_size: float) -> float:
+    """The exact excess risk of stochastic gradient descent where training stands still."""
+    problem = Regression(Model(s, beta, size, _LARGE))
+    steps = math.ceil(_FORGOTTEN * size**beta / rate)
+    return float(exact_risk(problem, np.full(steps, rate), batch_size).excess_risk[-1])
+
+
+def _measured(sample: Sample) -> dict[str, list[tuple[dict[str, Any], float]]]:
+    s, beta = sample.point
+    sizes = (1, 2) if sample.effort == 0 else (1, 2, 3)
+    large, small = (Rational(1), Rational(1, 2), Rational(1, 10)), (Rational(1, 100), Rational(1, 400))
+
+    def noise(rate: Any, size: int) -> float:
+        return 2 / float(rate) * _left(s, beta, size, float(rate), _LARGE)
+
+    def exchanged(rate: Any, size: int) -> float:
+        double, half = (_left(s, beta, size, float(each), n * _LARGE) for each, n in ((rate, 2), (rate / 2, 1)))
+        return (double / half - 1) / float(rate)
+
+    return {
+        "noise left": [({"a": each, "M": size}, noise(each, size)) for each in large for size in sizes],
+        "exchange": [({"a": each, "M": size}, exchanged(each, size)) for each in small for size in sizes],
+    }
+
+
+def _says(sample: Sample) -> Joint:
+    """The noise left by steps of every rate; the exchange to its next order, below a of it (lambda_1 = 1)."""
+    parameters = {"beta": sample.beta}
+    first_order = over_modes(LAM / 2)
+    wrong_noise = {
+        "the functional law, at every rate": first_order,
+        "half of the correction": over_modes(LAM / (2 - a * LAM / 2)),
+        "twice the correction": over_modes(LAM / (2 - Rational(3, 2) * a * LAM)),
+    }
+    wrong_exchange = {
+        "the exchange twice as far off": 2 * _EXCHANGE,
+        "the exchange half as far off": _EXCHANGE / 2,
+        "the rate over sqrt 2 against twice the batch": (sqrt(2) - 1) / a,
+        "the rate halved against four times the batch": Rational(-1, 2) / a,
+        "an exchange that is exact to second order": a * _EXCHANGE,
+    }
+    return Joint({
+        "noise left": sharp(_STEADY, parameters, lambda point: _ROUNDING, wrong_noise),
+        "exchange": sharp(
+            _EXCHANGE, parameters, lambda point: float(point["a"]) + _ROUNDING / float(point["a"]), wrong_exchange
+        ),
+    })  # fmt: skip
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "batch-and-rate/steps", "eqn: fsl-simplified", 883, "batch against rate, in steps",
+        "Ours: where training stands still, label noise leaves (sigma^2/2) (a/B) sum lambda_j/(2 - a lambda_j), the "
+        "noise of the features themselves, a share a/B of it, apart. The functional law has sum lambda_j/2, in a/B "
+        "alone, so that halving the rate over twice the steps is doubling the batch. In steps, 2 B at the rate a is "
+        "noisier than B at a/2 by the share (a/4) (sum lambda_j^2)/(sum lambda_j) to first order in a.",
+        tends(2 * B * E / (a * sigma**2), K, oo, _STEADY),
+        (MODEL, at_most(a, 1), at_least(M, 1), "B so large that a/B is negligible"),
+        _measured, _says, role="own", depends=("eqn: fsl-simplified",),
+    ),
+)  # fmt: skip

@@ -1,0 +1,204 @@
+"""Batch sizes along a run at a constant rate, under a budget of data: the best ones, and their laws. Ours.
+
+At the rate a in intrinsic time the noise is the integral of K(T - t) a/B(t) and the data that of B(t)/a. By
+Cauchy and Schwarz the best B(t) is in proportion to sqrt(K(T - t)), which grows like (T - t)^-(1 - 1/(2 beta)), and
+leaves the noise (int sqrt K)^2/D. Where that falls below one sample a step, it is cut there (water filling: B is the
+least of K/B + price B over B >= 1 at every t): the batch stays at 1 until little time is left, a late switch. Followers
+of the paper find the same two shapes, growing throughout in the easy regime and a late switch in the hard one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from scipy.optimize import brentq
+from sympy import Integral, Min, sqrt
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Ray, Statement
+from fsl_num.functional import integrate_graded
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
+from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, whole
+from fsl_num.spectrum import forgetting_kernel, signal
+from fsl_num.validation import Array
+from fsl_sym.proof import Formula, at_least, same_order
+from fsl_sym.spectrum import forgetting_kernel as exact_kernel
+from fsl_sym.symbols import T2, D, E, M, T, beta, s, t
+
+_RTOL: Final = 1e-6
+"""Relative accuracy of a measured noise: drifts are judged to 1e-2 over tens of units of log(scale)."""
+_FAR: Final = 125.0
+"""Kernels are listed up to remaining times of 1e125, and budgets end five decades before."""
+_FALL: Final = (1 - 1 / beta - s) / (2 - 1 / beta)
+NOISE: Final = same_order(Integral(sqrt(exact_kernel(T - t)), (t, 0, T)) ** 2 / D, Min(M, T ** (1 / beta)) / D)
+"""The least noise over sigma^2, in units of the rate 1."""
+EASY: Final = same_order(E, D ** (-s * beta / (1 + s * beta)))
+HARD: Final = same_order(E, D**-s)
+SWITCH: Final = same_order(T2 / T, D**-_FALL)
+"""The share of the run in which the batch grows."""
+
+
+@lru_cache(maxsize=16)
+def _listed(beta: float) -> tuple[Array, Array, Array]:
+    """Logs of remaining times, of K there, and of the integral of sqrt K up to them, for M infinite."""
+    left = np.linspace(math.log(1e-4), _FAR * math.log(10.0), 6001)
+    kernel = np.log(forgetting_kernel(np.exp(left), beta))
+    density = np.exp(0.5 * kernel + left)
+    grown = np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(left)) + density[0]
+    return left, kernel, np.log(np.append(density[0], grown))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The best horizon T, the time at its end in which the batch grows, and the excess risk, at the rate 1."""
+
+    horizon: float
+    growing: float
+    excess_risk: float
+
+
+@lru_cache(maxsize=256)
+def best_plan(s: float, beta: float, data: float) -> Plan:
+    """The least (e(T) + int K(T - t)/B dt)/2 over T and B >= 1 with int B dt = data; rate and noise are 1, M infinite.
+
+    Where the batch grows throughout, the derivative in T vanishes at -e'(T) = 2 G(T) sqrt(K(T))/data, G the integral of
+    sqrt K; where it grows over the last R alone, T = data + R - G(R)/sqrt(K(R)), at -e'(T) = K(R) + K(T).
+    """
+    left, kernels, integrals = _listed(beta)
+
+    def kernel(log_left: float) -> float:
+        return float(np.exp(np.interp(log_left, left, kernels)))
+
+    def grown(log_left: float) -> float:
+        return float(np.exp(np.interp(log_left, left, integrals)))
+
+    def slope(horizon: float) -> float:
+        return max(2.0 * float(signal(horizon, s + 1.0, beta)), 1e-300)  # so far out nothing is learned
+
+    def spent(log_left: float) -> float:
+        """The data of a run whose batch is 1 at its start and grows throughout."""
+        return grown(log_left) / math.sqrt(kernel(log_left))
+
+    longest = brentq(lambda x: math.log(spent(x) / data), left[0], left[-1])
+
+    def horizon_of(growing: float) -> float:
+        return data + math.exp(growing) - spent(growing)
+
+    def late(growing: float) -> float:
+        horizon = horizon_of(growing)
+        return math.log(slope(horizon) / (kernel(growing) + kernel(math.log(horizon))))
+
+    def throughout(log_horizon: float) -> float:
+        return math.log(slope(math.exp(log_horizon)) * data / (2 * grown(log_horizon) * math.sqrt(kernel(log_horizon))))
+
+    if late(longest) > 0.0 > late(left[0]):  # more time is worth a batch of 1 at the start
+        growing = float(brentq(late, left[0], longest, xtol=1e-13))
+        horizon = horizon_of(growing)
+        times = np.linspace(growing, math.log(horizon), 2001)
+        inside = np.exp(np.interp(times, left, kernels) + times)
+        flat = float(np.sum(0.5 * (inside[1:] + inside[:-1]) * np.diff(times)))
+        noise = math.sqrt(kernel(growing)) * grown(growing) + flat
+    else:
+        log_horizon = float(brentq(throughout, left[0], longest, xtol=1e-13))
+        horizon, growing = math.exp(log_horizon), log_horizon
+        noise = grown(log_horizon) ** 2 / data
+    return Plan(horizon, math.exp(growing), 0.5 * (float(signal(horizon, s, beta)) + noise))
+
+
+def _budgets(sample: Sample, value: Any) -> tuple[Ray, ...]:
+    """A property of the best plan along the data, up to horizons of about 1e40."""
+    s, beta = sample.point
+    longest = min(LONGEST * max(1.0, s + 1.0 / beta), _FAR - 7.0)
+    decades = even_grid(longest, sample)[1:] + 2.0
+    logs = math.log(10.0) * decades
+    found = [value(best_plan(*sample.point, 10.0**each)) for each in decades]
+    return (Ray("D to infinity", logs, {"D": logs}, np.log(found)),)
+
+
+def _noise_rays(sample: Sample) -> tuple[Ray, ...]:
+    """T far below M^beta, at it and beyond, for data of ten times the shortest."""
+    beta = sample.point[1]
+    time, model = even_grid(LONGEST, sample), even_grid(LONGEST / (1.5 * beta), sample)
+
+    def noise(size: float, horizon: float) -> float:
+        """The integral of K/B for the batch in proportion to sqrt K whose integral is 10 T."""
+
+        def density(left: Array) -> Array:
+            return np.asarray(np.sqrt(forgetting_kernel(left, beta, size)))
+
+        return integrate_graded(density, horizon, rtol=_RTOL).value ** 2 / (10.0 * horizon)
+
+    runs = {
+        "T = M^(beta/2)": (time, [(whole(2 * u / beta + 1), 10**u) for u in time]),
+        "T alone, M = 1e250": (time, [(whole(250), 10**u) for u in time]),
+        "M far beyond T = 1e6": (time, [(whole(u + 6), 1e6) for u in time]),
+        "T = M^beta": (model, [(m, m**beta) for m in map(whole, model + 1)]),
+        "T = M^(3 beta/2)": (model, [(m, m ** (1.5 * beta)) for m in map(whole, model + 1)]),
+        "T alone, M = 10": (time, [(10.0, 10 ** (1.5 * beta + u)) for u in time]),
+    }
+    rays = []
+    for name, (scale, pairs) in runs.items():
+        sizes, times = (np.log(np.array(each, dtype=float)) for each in zip(*pairs, strict=True))
+        values = np.log([noise(*pair) for pair in pairs])
+        rays.append(Ray(name, math.log(10.0) * scale, {"M": sizes, "T": times, "D": times + math.log(10.0)}, values))
+    return tuple(rays)
+
+
+def _other_orders(formula: Formula, **wrong: Any) -> Any:
+    """Mutants that state another order."""
+
+    def mutants(sample: Sample) -> dict[str, Statement]:
+        return {name.replace("_", " "): order_statement(same_order(formula.left, order), sample)
+                for name, order in wrong.items()}  # fmt: skip
+
+    return mutants
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "optimal-batch/noise", "eqn: fsl-simplified", 883, "the noise of the best batch sizes",
+        "Ours: at a constant rate and D samples in all, batch sizes in proportion to sqrt(K(T - t)) leave the least "
+        "noise, of the order min{M, T^(1/beta)}/D over sigma^2, whatever the rate; a constant batch leaves T/D. With "
+        "lambda_j = j^-b of the followers, b is beta, and the batch grows like (T - t)^-(1 - 1/(2 b)).",
+        NOISE, (CAPACITY, at_least(T, 1), at_least(M, 1), "every batch has at least one sample"), _noise_rays,
+        lambda sample: order_statement(NOISE, sample),
+        _other_orders(NOISE, a_constant_batch=T / D, the_memory_of_infinitely_many_features=T ** (1 / beta) / D,
+                      no_memory=1 / D, half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
+        role="own", depends=("eqn: fsl-simplified",),
+    ),
+    Claim(
+        "optimal-batch/law-easy", "eqn: fsl-simplified", 883, "the law of the best batch sizes, easy regime",
+        "Ours: for s > 1 - 1/beta, M infinite and a constant rate, the best horizon and batch sizes B(t) >= 1 for D "
+        "samples grow throughout and leave D^(-s beta/(1 + s beta)). At a constant batch a power decay with "
+        "p > beta - 1 leaves the same order, T^-s + T^(1/beta)/D at T = a D: one control is worth the other. With "
+        "both constant D^(-s/(1 + s)) is left.",
+        EASY, (MODEL, "M infinite", "s > 1 - 1/beta"),
+        lambda sample: _budgets(sample, lambda plan: plan.excess_risk), regimes=("easy",),
+        mutants=_other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
+        role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
+    ),
+    Claim(
+        "optimal-batch/law-hard", "eqn: fsl-simplified", 883, "the law of the best batch sizes, hard regime",
+        "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch sizes for D samples are 1 up to a "
+        "late switch and leave D^-s, the order of the signal when every sample is a step.",
+        HARD, (MODEL, "M infinite", "s < 1 - 1/beta"),
+        lambda sample: _budgets(sample, lambda plan: plan.excess_risk), regimes=("hard",),
+        mutants=_other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
+        role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
+    ),
+    Claim(
+        "optimal-batch/late-switch", "eqn: fsl-simplified", 883, "the share of the run in which the batch grows",
+        "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch leaves 1 when a share of the order "
+        "D^(-(1 - 1/beta - s)/(2 - 1/beta)) of the intrinsic time is left: it vanishes, a late switch.",
+        SWITCH, (MODEL, "M infinite", "s < 1 - 1/beta"),
+        lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon), regimes=("hard",),
+        mutants=_other_orders(SWITCH, the_noise_alone=D ** (-(1 - 1 / beta - s))),
+        role="own", depends=("eqn: fsl-simplified", "optimal-batch/law-hard"),
+    ),
+)  # fmt: skip
