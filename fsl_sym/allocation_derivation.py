@@ -8,6 +8,7 @@ optimum, all over a regime, by a certificate whose multipliers are shown to be n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from sympy import Add, Expr, Integer, Symbol, log
 
@@ -38,6 +39,7 @@ _ABOVE = Symbol("w'", positive=True)
 _LARGE = ((K, 2 + _BEYOND),)
 
 
+@cache
 def noise_order(law: ScalingLaw) -> Derivation:
     """The noise integral of the constant schedule or of exponential decay is of the order that its law states.
 

@@ -17,7 +17,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from sympy import Eq, Expr, Float, Gt, Integer, Lt, Poly, Rational, Symbol, fraction, together
@@ -180,8 +180,7 @@ class Regime:
         >>> EASY.sign_of(s * beta - beta + 1), HARD.sign_of(s - Rational(1, 2))
         (1, None)
         """
-        swap, box = _BOXES[self.sign]
-        return box.sign(together(as_expression(expression).subs(s, swap)))
+        return _sign_where(self.sign, as_expression(expression))
 
     @property
     def edge(self) -> Mapping[Symbol, Expr]:
@@ -226,6 +225,12 @@ _BOXES: Final = {
     -1: (_EDGE * _ALONG, Domain({_ALONG: (0, 1), beta: (1, None)})),
 }
 """Sign of a regime -> s in a parameter of its own, and the box of the parameters."""
+
+
+@lru_cache(maxsize=4096)  # certificates ask for the same signs again and again
+def _sign_where(sign: int, expression: Expr) -> int | None:
+    swap, box = _BOXES[sign]
+    return box.sign(together(expression.subs(s, swap)))
 
 
 def regime_of(s_value: Any, beta_value: Any) -> Regime:

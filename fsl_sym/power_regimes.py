@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
@@ -198,8 +199,7 @@ class PowerRegime:
 
     def sign_of(self, expression: Any) -> int | None:
         """The sign (1, -1, 0) that a rational function has all over the regime; None without a proof."""
-        swap, box = self._box
-        return box.sign(together(as_expression(expression).subs(self.side.where).subs(swap)))
+        return _sign_in(self, as_expression(expression))
 
     @property
     def _box(self) -> tuple[Mapping[Symbol, Expr], Domain]:
@@ -223,6 +223,12 @@ class PowerRegime:
             task = exact(swap[s].subs(values))
             points.append({s: task, **{each: values[each] for each in self.side.ranges}})
         return points
+
+
+@lru_cache(maxsize=4096)  # certificates ask for the same signs again and again
+def _sign_in(regime: PowerRegime, expression: Expr) -> int | None:
+    swap, box = regime._box
+    return box.sign(together(expression.subs(regime.side.where).subs(swap)))
 
 
 def sides(power: Expr) -> tuple[Side, ...]:

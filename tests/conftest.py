@@ -5,7 +5,6 @@ No profile has a deadline: the machines are slow and shared, and a slow example 
 
 import os
 import re
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,6 @@ from hypothesis import HealthCheck, settings
 # times as long.
 for _threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")
-
-# Mutation testing is for developers: without its tool nothing there is collected.
-collect_ignore_glob = [] if find_spec("cosmic_ray") else ["mutation/*"]
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 

@@ -120,7 +120,7 @@ class Claim:
         """The hypotheses as texts, formulas between dollar signs."""
         return tuple(f"${each.latex()}$" if isinstance(each, Formula) else str(each) for each in self.hypotheses)
 
-    @property
+    @cached_property
     def given(self) -> frozenset[Hypothesis]:
         """All that the claim assumes: its hypotheses that are predicates, and what its letters are declared to be."""
         stated = {each for each in self.hypotheses if not isinstance(each, str)}
@@ -132,9 +132,11 @@ class Claim:
 
     def derivations(self) -> tuple[Derivation, ...]:
         """The derivations that support the claim; none where it has no proof by machine."""
-        if self.derive is None:
-            return ()
-        derived = self.derive()
+        return self._derived
+
+    @cached_property
+    def _derived(self) -> tuple[Derivation, ...]:
+        derived = () if self.derive is None else self.derive()
         return (derived,) if isinstance(derived, Derivation) else tuple(derived)
 
     def _parts(self) -> tuple[Formula, ...]:

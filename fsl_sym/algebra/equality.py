@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from sympy import (
@@ -320,7 +321,12 @@ def sign(expression: Any) -> int | None:
     >>> sign(1 - 1 / beta), sign(beta - 2)
     (1, None)
     """
-    ranged = in_ranges(as_expression(expression))
+    return _sign(as_expression(expression))
+
+
+@lru_cache(maxsize=4096)
+def _sign(expression: Expr) -> int | None:
+    ranged = in_ranges(expression)
     rewritings: tuple[Callable[[Expr], Expr], ...] = (
         lambda e: factor(together(e)),
         simplified,

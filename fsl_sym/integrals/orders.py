@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sympy import Expr, Integer, Integral, Min, Symbol, exp, gamma, oo, uppergamma, zeta
 
 from fsl_sym.integrals.exponential_decay import crossover_derivations, i1_sum, i2_sum, remaining, to_crossover
@@ -40,6 +42,7 @@ def _order_at_least(quantity: Expr, lower: Derivation, upper: Derivation, order:
     return Derivation(f"{name} order", f"The order of {name}", (step,), f"exp-decay/{name}")
 
 
+@cache
 def i1_order() -> Derivation:
     """I1 is of order 1 for M >= 1 and T > 1: at least its first mode at T = 1, at most half the trace.
 
@@ -75,6 +78,7 @@ def i1_order() -> Derivation:
     return _order_at_least(i1_sum(), lower, upper, Integer(1), "I1")
 
 
+@cache
 def i2_bounds() -> tuple[Derivation, Derivation]:
     """I2 from below and from above by multiples of min{M, T^(1/beta)}/T, for every M >= 1 and T >= 1.
 
@@ -130,6 +134,7 @@ def i2_bounds() -> tuple[Derivation, Derivation]:
     return below, above
 
 
+@cache
 def i2_order() -> Derivation:
     """I2 is of order min{M, T^(1/beta)}/T for every M >= 1 and T >= 1.
 

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sympy import Expr, Integer, Integral, Symbol, gamma, lowergamma, oo, zeta
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
@@ -138,6 +140,7 @@ def _closed_form(power: Expr, name: str) -> ClosedForm:
     )
 
 
+@cache
 def power_decay_limits() -> tuple[Derivation, Derivation]:
     """M infinite: the residues off the resonance, and the double pole at it.
 
@@ -152,6 +155,7 @@ def power_decay_limits() -> tuple[Derivation, Derivation]:
     )
 
 
+@cache
 def power_decay_bounds() -> tuple[Derivation, Derivation]:
     """The noise for p < beta - 1 between constants times a T^-q, from below and from above, for all M >= 1 and T > 1.
 

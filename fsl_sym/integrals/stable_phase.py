@@ -6,6 +6,8 @@ length.
 
 from __future__ import annotations
 
+from functools import cache
+
 from sympy import Expr, Integer, Integral, Min, Mul, Sum, Symbol, exp, gamma, log, oo, uppergamma
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
@@ -102,6 +104,7 @@ def finite_stable_phase_noise(clock: Symbol = t) -> ClosedForm:
     return ClosedForm("finite stable phase", value, _identity(T1, value, "finite stable phase", a, clock), (order,))
 
 
+@cache
 def _bounds() -> tuple[Derivation, Derivation]:
     """The stable phase is at most M/(4 e T_2), and at most a constant times T_2^(1/beta - 1) where T_2 > 1.
 
@@ -162,6 +165,7 @@ def _bounds() -> tuple[Derivation, Derivation]:
     return by_size, by_time
 
 
+@cache
 def stable_bound() -> Derivation:
     """The stable phase is at most a constant of beta times min{M, T_2^(1/beta)}/T_2 where T_2 > 1.
 
@@ -185,6 +189,7 @@ def stable_bound() -> Derivation:
     return Derivation("stable bound", "The stable phase is bounded", (step,), "lem: wsd-stable-noise")
 
 
+@cache
 def stable_order() -> Derivation:
     """The stable phase is of at most the order of min{M, T_2^(1/beta)}/T_2 where T_2 > 1.
 

@@ -21,7 +21,8 @@ def makers() -> dict[str, Callable[[], object]]:
     found = {}
     for module in sorted(each.name for each in walk_packages(fsl_sym.__path__, "fsl_sym.")):
         for name, function in vars(import_module(module)).items():
-            own = inspect.isfunction(function) and function.__module__ == module and not name.startswith("_")
+            public = inspect.isfunction(inspect.unwrap(function)) and not name.startswith("_")
+            own = public and function.__module__ == module
             if own and all(each.default is not each.empty for each in inspect.signature(function).parameters.values()):
                 found[f"{module}.{name}"] = function
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from inspect import Parameter, isclass, isfunction, signature
+from inspect import Parameter, isclass, isfunction, signature, unwrap
 from pkgutil import walk_packages
 from typing import Any
 
@@ -62,7 +62,8 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every public function and class of the package, and the public methods of the instances above."""
     for module in walk_packages(fsl_sym.__path__, "fsl_sym."):
         for name, value in vars(import_module(module.name)).items():
-            if not name.startswith("_") and (isclass(value) or isfunction(value)) and value.__module__ == module.name:
+            public = not name.startswith("_") and (isclass(value) or isfunction(unwrap(value)))
+            if public and value.__module__ == module.name:
                 yield f"{module.name}.{name}", value
     for instance in INSTANCES:
         for name in ["__pow__", *(each for each in dir(instance) if not each.startswith("_"))]:
