@@ -38,14 +38,18 @@ def _in_theory(arguments: Arguments) -> int:
     with refused():
         model = Model(float(arguments.s), float(arguments.beta), size, float(arguments.noise))
         bound = None if arguments.gamma is None else float(arguments.gamma)
+        if arguments.batches_at is not None and bound is None:
+            bound = min(float(arguments.batches_at), 1.0 / model.trace)
         design = design_for_model(
             model, float(arguments.data), gamma=bound, falling=arguments.family == "non-increasing"
         )
-    outputs.write("--out", lambda: report.theory_csv(design))
+        batches = None if arguments.batches_at is None else design.as_batches(float(arguments.batches_at))
+    outputs.write("--out", lambda: report.theory_csv(design) if batches is None else report.batches_csv(batches))
     if arguments.json:
-        show_json(design.as_dict())
+        sizes = {} if batches is None else {"lr": float(batches.rates[0]), "batch_sizes": batches.batch_sizes.tolist()}
+        show_json(design.as_dict() | sizes)
     else:
-        outputs.show(*report.theory_text(design))
+        outputs.show(*([] if batches is None else report.batches_text(design, batches)), *report.theory_text(design))
     return 0
 
 
@@ -117,6 +121,7 @@ def _theory_options() -> list[Option]:
         ("--noise", "variance sigma^2 of the labels"),
         ("--data", "samples in all"),
         ("--gamma", "the largest learning rate over batch size (default: 1/tr(H), half of what is stable)"),
+        ("--batches-at", "the design as batch sizes at this constant learning rate, in the place of rates"),
     ]
     return [Option(name, type=REAL, help=text, section=section) for name, text in options]
 

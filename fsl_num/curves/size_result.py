@@ -15,7 +15,7 @@ from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
 from fsl_num.results import Result
 from fsl_num.validation import Array, positive
 
-_ABSURD = 1e30  # no run is so large; sums over so many features leave the range of floats
+_ABSURD = 1e30  # no run is so large, none so small as its inverse; sums would leave the range of floats
 _FINE = 1e-4  # step of differences, of logs
 _ZOOMS, _GRID = 5, (31, 13)  # of the search for the best size and batch
 _SIZES = 1e3  # times beyond the sizes fitted, within which the best size is looked for
@@ -114,7 +114,7 @@ class FinalLossFit(Result):
     def predict(self, model_size: Any, batch_size: Any, steps: Any, peak: Any = None) -> FinalLosses:
         """Return the final losses of other runs, with intervals.
 
-        ``model_size``, ``batch_size``, ``steps``: positive and below 1e30, numbers or arrays that broadcast; ``peak``:
+        ``model_size``, ``batch_size``, ``steps``: between 1e-30 and 1e30, numbers or arrays that broadcast; ``peak``:
         learning rate, by default the largest one fitted. Raises ValueError or TypeError for anything else.
         """
         given = {"model_size": model_size, "batch_size": batch_size, "steps": steps, "peak": peak}
@@ -273,6 +273,6 @@ def _positive(name: str, value: Any) -> Array:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be a number or an array of numbers, got {value!r}") from error
-    if not ((array > 0.0) & (array < _ABSURD)).all():
-        raise ValueError(f"{name} must be positive and below {_ABSURD:g}, got {value!r}")
+    if not ((array > 1.0 / _ABSURD) & (array < _ABSURD)).all():
+        raise ValueError(f"{name} must lie between {1.0 / _ABSURD:g} and {_ABSURD:g}, got {value!r}")
     return array

@@ -17,6 +17,7 @@ from fsl_num.design.families import BASELINES, FAMILIES, shape_words
 from fsl_num.design.water_filling import Water, filled
 from fsl_num.model import Model
 from fsl_num.results import Result
+from fsl_num.schedules.discrete import Discrete
 from fsl_num.spectrum import kernel_integral
 from fsl_num.validation import Array, positive
 
@@ -26,6 +27,7 @@ _CLOSE: Final = 1e-3  # of the excess risk
 _BLOCKS: Final = 2000
 _PEAKS: Final = 40  # tried for each baseline
 _SAFE: Final = 0.5  # of the rate at which gamma tr(H)/2 = 1
+_MOST_STEPS: Final = 10**7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +59,52 @@ class TheoryDesign(Result):
     def peak(self) -> float:
         """The largest gamma."""
         return float(self.gammas.max())
+
+    def as_batches(self, learning_rate: Any) -> Discrete:
+        """Return the design as batch sizes at a constant learning rate, in the place of rates at a constant batch.
+
+        The law knows gamma alone, so that both have its excess risk: the exact trade between them. In single steps a
+        larger batch leaves more noise than a smaller rate (claim batch-and-rate/steps).
+
+        Parameters
+        ----------
+        learning_rate
+            At least the largest gamma, at which the batch is one sample. It is raised so that the steps are a whole
+            number: by one part in so many.
+
+        Returns
+        -------
+        Discrete
+            Steps of one rate, their batch sizes whole numbers whose sum is the data, rounded.
+
+        Raises ValueError for a rate below the largest gamma, one at which single steps diverge, or at which there would
+        be none of them or more than 10^7.
+
+        >>> design = design_for_model(Model(s=0.3, beta=2.0, size=float("inf"), noise=1.0), 1e4, gamma=0.5)
+        >>> batches = design.as_batches(0.5).batch_sizes
+        >>> batches.min(), batches.sum(), bool(batches[-1] > 100 * batches[0])
+        (np.float64(1.0), np.float64(10000.0), True)
+        """
+        rate = positive("learning_rate", learning_rate)
+        if rate < self.peak * (1.0 - 1e-9):
+            raise ValueError(
+                f"learning_rate must be at least the largest gamma, {self.peak:.6g}, got {rate:.6g}: its batches would"
+                " be below one sample; design again with gamma at most that rate"
+            )
+        if rate * self.model.fastest >= 2.0:
+            raise ValueError(
+                f"learning_rate must be below 2 over the largest eigenvalue, {2.0 / self.model.fastest:.6g}, got"
+                f" {rate:.6g}: single steps diverge, however large the batch"
+            )
+        steps = int(min(self.horizon / rate * (1.0 + 1e-12), 2.0 * _MOST_STEPS))
+        if not 1 <= steps <= _MOST_STEPS:
+            raise ValueError(
+                f"learning_rate = {rate:.6g} takes {self.horizon / rate:.4g} steps for the horizon {self.horizon:.4g};"
+                f" from 1 to {_MOST_STEPS:,} are needed"
+            )
+        time, seen = (np.append(0.0, np.cumsum(each)) for each in (self.gammas * self.samples, self.samples))
+        whole = np.round(np.interp(np.linspace(0.0, time[-1], steps + 1), time, seen))
+        return Discrete(rates=np.full(steps, time[-1] / steps), batch_sizes=np.maximum(np.diff(whole), 1.0))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from fsl_num.report.tables import table
+from fsl_num.schedules.discrete import Discrete
 
 if TYPE_CHECKING:
     from fsl_num.design.design import Design
@@ -57,6 +58,40 @@ def theory_text(design: TheoryDesign) -> list[Any]:
         "",
         table(("instead, at its best peak", "excess risk", "times"), rows, right=[1, 2]),
     ]
+
+
+def batches_text(design: TheoryDesign, batches: Discrete) -> list[Any]:
+    """The design as batch sizes at a constant rate: when they grow, and what the whole numbers cost."""
+    sizes, data = batches.batch_sizes, batches.batch_sizes.sum()
+    small = 100.0 * float((sizes < 2.0 * sizes.min()).mean())
+    same = Discrete(rates=batches.rates, batch_sizes=data / sizes.size)
+    risks = [_risk_in_steps(design, each) for each in (batches, same)]
+    return [
+        Text(
+            f"at the learning rate {batches.rates[0]:.4g}: {sizes.size:,} steps; the batch is {sizes.min():g} at least,"
+            f" less than twice that for {small:.3g} % of them, and grows to {sizes.max():g}"
+        ),
+        Text(
+            f"excess risk by the Volterra equation, in whole batches: {risks[0]:.5g}; with the same data in batches of"
+            f" one size ({data / sizes.size:.4g}): {risks[1]:.5g}"
+        ),
+        "",
+    ]
+
+
+def _risk_in_steps(design: TheoryDesign, plan: Discrete) -> float:
+    from fsl_num.volterra.problem import Problem
+    from fsl_num.volterra.solution import solve
+
+    return float(solve(Problem(design.model, gamma=plan), [plan.total_intrinsic_time]).excess_risk[0])
+
+
+def batches_csv(batches: Discrete) -> str:
+    """Step (from 0), lr and batch_size, one row an update."""
+    rows = zip(batches.rates.tolist(), batches.batch_sizes.tolist(), strict=True)
+    return (
+        "\n".join(["step,lr,batch_size", *(f"{k},{rate!r},{size:.0f}" for k, (rate, size) in enumerate(rows))]) + "\n"
+    )
 
 
 def theory_csv(design: TheoryDesign) -> str:

@@ -17,12 +17,11 @@ from fsl_num.simulate.checkpoint import Checkpoint, digest
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.normals import fingerprint
 from fsl_num.simulate.regression import Regression
-from fsl_num.simulate.runs import Finished, Job, chunk_sizes
+from fsl_num.simulate.runs import Finished, Job, checked_runs, chunk_sizes
 from fsl_num.simulate.runs_workers import Workers
 from fsl_num.simulate.streams import samples_of
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array
 
-_MOST_RUNS = 10**8
 _PATIENCE = 2.0  # seconds before a bar is shown
 
 
@@ -72,9 +71,7 @@ def simulate_sgd(
             f" {type(executor).__name__}"
         )
     eta, batches = _steps(rates, batch_sizes)
-    count = int(whole_size("runs", runs, infinite=False, least=2))
-    if count > _MOST_RUNS:
-        raise ValueError(f"runs must be at most {_MOST_RUNS}, got {count}; the exact recursion needs none")
+    count = checked_runs(runs)
     kind = np.dtype(dtype).name
     if kind not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")

@@ -14,13 +14,26 @@ from typing import Any
 import numpy as np
 
 from fsl_num.simulate.streams import Samples
-from fsl_num.validation import Array
+from fsl_num.validation import Array, whole_size
 
 _CHUNK = 2**14  # numbers in the states of a chunk: few enough to stay in cache beside the draws
 _FEWEST, _MOST = 16, 2048  # runs in a chunk: no fewer (calls cost too much), no more (there would be nothing to share)
 _LARGEST = 2**21  # numbers in the states of so few runs: beyond, memory counts
 _LISTED = 4096  # steps listed at once
+_MOST_RUNS = 10**8
 _TICK = 256  # samples between two signs of progress
+
+
+def checked_runs(runs: Any) -> int:
+    """Return how many runs or paths are asked for; ValueError or TypeError for fewer than 2, or more than 10^8.
+
+    >>> checked_runs(10)
+    10
+    """
+    count = int(whole_size("runs", runs, infinite=False, least=2))
+    if count > _MOST_RUNS:
+        raise ValueError(f"runs must be at most {_MOST_RUNS}, got {count}; the exact recursion needs none")
+    return count
 
 
 @dataclass(frozen=True, eq=False)

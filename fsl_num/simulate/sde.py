@@ -17,12 +17,12 @@ import numpy as np
 
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.regression import Regression
-from fsl_num.simulate.runs import Moments
+from fsl_num.simulate.runs import Moments, checked_runs
 from fsl_num.simulate.sde_grid import Grid, checked_clock, checked_steps, scheme_grid
 from fsl_num.simulate.sde_moments import exact_sde_risk, grid_risk
 from fsl_num.simulate.sde_paths import System, advance, sde_system
 from fsl_num.simulate.streams import child
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array
 from fsl_num.volterra.problem import UnstableProblemError
 
 _NUMBERS = 16384  # numbers in the state of a chunk: some 128 kB, which stay in a core's cache
@@ -97,7 +97,7 @@ def simulate_sde(
     clock = checked_clock(time)
     system = sde_system(problem)
     eta, batches = checked_steps(rates, batch_sizes)
-    count = int(whole_size("runs", runs, infinite=False, least=2))
+    count = checked_runs(runs)
     wanted = record_steps(eta.size, every)
     grid = scheme_grid(clock, eta, batches, substeps, wanted)
     size = _chunk_size(system.eigenvalues.size)

@@ -129,6 +129,17 @@ def test_a_design_in_the_theory(tmp_path, monkeypatch, capsys):
     assert "the largest allowed" in capsys.readouterr().out
 
 
+def test_a_design_as_batch_sizes_is_written_and_said(here, capsys):
+    words = [*THEORY, "--data", "10000", "--batches-at", "0.5"]
+    found = answer([*words, "--out", "batches.csv"], capsys)
+    table = np.loadtxt("batches.csv", delimiter=",", skiprows=1)
+    assert table[:, 2].tolist() == found["batch_sizes"] and table[:, 2].sum() == 10000
+    assert set(table[:, 1]) == {found["lr"]} and found["peak_gamma"] <= 0.5
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert f"grows to {max(found['batch_sizes']):g}" in said and "excess risk by the Volterra equation" in said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -136,6 +147,8 @@ def test_a_design_in_the_theory(tmp_path, monkeypatch, capsys):
         ([*THEORY], "the theory needs --data too"),
         ([*THEORY, "--data", "1e6", "--fit", "fit.json"], "either --fit, or the theory"),
         ([*THEORY, "--data", "1e6", "--gamma", "2"], "below 2/tr(H) = 1.21585"),
+        ([*THEORY, "--data", "1e6", "--gamma", "0.5", "--batches-at", "1e-6"], "design again with gamma at most that"),
+        ([*THEORY, "--data", "1e6", "--batches-at", "2"], "below 2 over the largest eigenvalue, 2, got 2"),
         (["design", "--fit", "fit.json"], "--fit needs --steps"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -158,8 +158,10 @@ def test_arguments_out_of_range_are_refused(table, found):
         fit_final_losses(table, "linear")
     with pytest.raises(ValueError, match="level must lie between"):
         fit_final_losses(table, level=1.0)
-    with pytest.raises(ValueError, match="steps must be positive"):
+    with pytest.raises(ValueError, match="steps must lie between"):
         found.predict(1e5, 4, [10, -1])
+    with pytest.raises(ValueError, match="batch_size must lie between"):
+        found.predict(1e5, 1e-320, 10)
     with pytest.raises(TypeError, match="batch_size"):
         found.predict(1e5, "many", 10)
 

@@ -290,6 +290,7 @@ def test_a_model_without_noise_or_error_stands_still():
         (lambda: simulate_sde(model(family="uniform"), [0.1], runs=2, seed=0), "Gaussian features"),
         (lambda: simulate_sde(model(size=math.inf), [0.1], runs=2, seed=0), "exact_sde_risk"),
         (lambda: simulate_sde(model(), [0.1], runs=1, seed=0), "runs must be"),
+        (lambda: simulate_sde(model(), [0.1], runs=10**17, seed=0), "runs must be at most"),
         (lambda: simulate_sde(model(), [0.1], runs=2, seed=-1), "seed must be"),
         (lambda: simulate_sde(model(), [0.1], runs=2, seed=0, time="tau"), "physical, intrinsic"),
         (lambda: simulate_sde(model(), [0.0, 0.0], runs=2, seed=0), "neither clock moves"),

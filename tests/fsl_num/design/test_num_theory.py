@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fsl_num import Model, as_schedule, functional_scaling_law
+from fsl_num import Discrete, Model, as_schedule, functional_scaling_law
 from fsl_num.design.theory import design_for_model
 
 
@@ -64,3 +64,34 @@ def test_no_shape_is_better_and_the_bound_is_close(data):
 def test_what_cannot_be_trained_is_refused(asked, said):
     with pytest.raises(ValueError, match=said):
         design_for_model(model(0.5, 2.0), **asked)
+
+
+@pytest.mark.parametrize("s, late", [(0.3, True), (1.2, False)])
+def test_batch_sizes_are_another_form_of_the_rates(s, late):
+    """Hard: one sample a step until late; easy: growing throughout. Both have the excess risk of the design."""
+    given = model(s, 2.0)
+    found = design_for_model(given, 1e4, gamma=0.5)
+    plan = found.as_batches(0.5)
+    sizes = plan.batch_sizes
+    assert np.all(sizes == np.round(sizes)) and sizes.min() >= 1 and sizes.sum() == 1e4
+    assert np.ptp(plan.rates) == 0.0 and plan.total_intrinsic_time == pytest.approx(found.horizon, rel=1e-12)
+    assert (np.mean(sizes < 2 * sizes.min()) > 0.9) == late
+    # whole batches and steps of .5 (K falls by a share 2 lambda eta in a step) cost half a per cent here
+    assert functional_scaling_law(given, plan).total == pytest.approx(found.excess_risk, rel=0.01)
+    flat = Discrete(rates=plan.rates, batch_sizes=1e4 / sizes.size)
+    assert functional_scaling_law(given, flat).total > 2 * found.excess_risk
+
+
+def test_learning_rates_that_no_batches_serve_are_refused():
+    found = design_for_model(model(1.2, 2.0), 1e4, gamma=0.5)
+    for rate, said in (
+        (0.9 * found.peak, "below one sample"),
+        (2.0, "single steps diverge"),
+        (-1.0, "learning_rate"),
+        (float("nan"), "learning_rate"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            found.as_batches(rate)
+    long = design_for_model(model(0.3, 2.0), 1e9)
+    with pytest.raises(ValueError, match="10,000,000"):
+        long.as_batches(long.peak)
