@@ -122,6 +122,9 @@ class _Worker:
 
 def _serve(connection: Connection) -> None:
     """Do what comes, until nobody is there to ask."""
+    from tqdm import tqdm
+
+    tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system: a process that is killed leaves it behind
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:

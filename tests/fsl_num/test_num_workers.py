@@ -9,10 +9,12 @@ from concurrent.futures import Executor, Future
 
 import pytest
 
+import fsl_num
 from fsl_num.claims import runner
 from fsl_num.workers import LostWorkersError, Processes
 
 posix = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="signals and processes are those of Linux")
+ROOT = os.path.dirname(os.path.dirname(fsl_num.__file__))
 PATIENCE = 30.0  # seconds: a process of this project starts in one or two, on a busy machine in more
 
 
@@ -122,3 +124,29 @@ class Losing(Executor):
 def test_a_claim_whose_worker_is_lost_is_unknown_and_says_so():
     (outcome,) = runner.verify_all(["ass:fsl"], executor=Losing())
     assert (outcome.verdict, outcome.message, outcome.passes) == ("UNKNOWN", runner.LOST, False)
+
+
+def test_a_worker_that_is_ended_at_a_progress_bar_leaves_nothing_behind(tmp_path):
+    script = tmp_path / "bar.py"
+    script.write_text(
+        "import time\n"
+        "from pathlib import Path\n"
+        "from tqdm import tqdm\n"
+        "from fsl_num.workers import Processes\n"
+        "def work():\n"
+        "    with tqdm(total=1, disable=True):\n"
+        "        tqdm.get_lock()\n"
+        "        Path('begun').touch()\n"
+        "        time.sleep(60)\n"
+        "if __name__ == '__main__':\n"
+        "    executor = Processes(1)\n"
+        "    executor.submit(work)\n"
+        "    while not Path('begun').exists():\n"
+        "        time.sleep(0.05)\n"
+        "    executor.abandon()\n",
+        encoding="utf-8",
+    )
+    ended = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, env=os.environ | {"PYTHONPATH": ROOT}, capture_output=True, timeout=60
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
