@@ -54,12 +54,17 @@ def long_table(rows: Sequence[Row]) -> Table:
 def paired(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The paper's layout: the two budgets side by side, and its schedules and regimes below each other."""
     cells: list[tuple[str, ...]] = [
-        (data.schedule, f"{regime.name}: ${latex(regime.condition)}$", _risk(data, regime), _risk(compute, other))
+        (data.schedule, f"{_task(regime)}: ${latex(regime.condition)}$", _risk(data, regime), _risk(compute, other))
         for data, compute in rows
         for regime, other in zip(data.regimes, compute.regimes, strict=True)
         if _same_regime(regime, other)
     ]
     return ("schedule", "regime", "data-optimal", "compute-optimal"), cells
+
+
+def _task(regime: AllocationRegime) -> str:
+    """Its name without the capacities, which its condition says."""
+    return regime.name.partition(",")[0]
 
 
 def _risk(allocation: Allocation, regime: AllocationRegime) -> str:
