@@ -111,7 +111,7 @@ class Programme:
     ) -> None:
         self.law, self.branch, self.choice = law, branch, choice
         self.arithmetic = arithmetic
-        self.rows = tuple(_rows(law, branch, choice, ceiling))
+        self.rows = tuple(arithmetic.row(row) for row in _rows(law, branch, choice, ceiling))
         self._bases: dict[tuple[int, bool], list[Basis]] = {}
 
     @cached_property
@@ -210,19 +210,16 @@ class Arithmetic:
         self._minus_one = -field.one
         self._products: dict[tuple[Element, Element], Element] = {}
         self._sums: dict[tuple[Element, Element], Element] = {}
+        self._elements: dict[Element, Element] = {}
 
     def times(self, left: Element, right: Element) -> Element:
         """left * right."""
         if not left or not right:
             return self.zero
-        if left == self.one:
-            return right
-        if right == self.one:
-            return left
         key = (left, right)
         known = self._products.get(key)
         if known is None:
-            known = self._products[key] = left * right
+            known = self._products[key] = self._kept(left * right)
         return known
 
     def plus(self, left: Element, right: Element) -> Element:
@@ -234,8 +231,17 @@ class Arithmetic:
         key = (left, right)
         known = self._sums.get(key)
         if known is None:
-            known = self._sums[key] = left + right
+            known = self._sums[key] = self._kept(left + right)
         return known
+
+    def _kept(self, element: Element) -> Element:
+        """The one object that stands for all elements equal to this: a dictionary finds it without comparing it."""
+        return self._elements.setdefault(element, element)
+
+    def row(self, row: Row) -> Row:
+        """The same row of elements that are kept."""
+        first, second, third = map(self._kept, row.right)
+        return Row(tuple(map(self._kept, row.coefficients)), (first, second, third))
 
     def minus(self, left: Element, right: Element) -> Element:
         """left - right."""

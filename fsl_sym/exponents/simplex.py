@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
+from math import lcm
 
 Triple = tuple[Fraction, Fraction, Fraction]
-ZERO: Triple = (Fraction(0), Fraction(0), Fraction(0))
 GREEDY_TURNS = 40
 
 
@@ -41,50 +41,63 @@ def solve(
     """
     size = len(matrix[0])
     basis = list(range(size))
-    table = [list(row) for row in matrix]
-    dual = [Fraction(0)] * size
-    dual[coordinate] = Fraction(1)
+    # Whole numbers throughout: rows and slacks over one denominator, which every pivot replaces (Bareiss 1968).
+    scale = lcm(*(number.denominator for numbers in (*matrix, *right) for number in numbers))
+    table = [[_whole(entry, scale) for entry in row] for row in matrix]
+    denominator = 1
+    dual = [0] * size
+    dual[coordinate] = 1
     if maximise:
         basis[coordinate] = size + coordinate
         for row in table:
             row[coordinate] = -row[coordinate]
     # Every row of the first basis has the right-hand side (-1, 0, 0).
-    slack: list[Triple] = [
-        (-sum(row) - bound[0], -bound[1], -bound[2]) for row, bound in zip(table, right, strict=True)
+    slack = [
+        (-sum(row) - _whole(bound[0], scale), -_whole(bound[1], scale), -_whole(bound[2], scale))
+        for row, bound in zip(table, right, strict=True)
     ]
     for turn in count():
-        violated = [index for index, value in enumerate(slack) if value < ZERO]
+        violated = [index for index, value in enumerate(slack) if value < (0, 0, 0)]
         if not violated:
             break
         entering = min(violated, key=slack.__getitem__) if turn < GREEDY_TURNS else violated[0]
         row = table[entering]
-        candidates = [(dual[k] / row[k], basis[k], k) for k in range(size) if row[k] > 0]
+        candidates = [(Fraction(dual[k], row[k]), basis[k], k) for k in range(size) if row[k] > 0]
         if not candidates:
             return Optimum(tuple(basis), entering)
         _, _, leaving = min(candidates)
-        _pivot(table, slack, dual, entering, leaving)
+        denominator = _pivot(table, slack, dual, entering, leaving, denominator)
         basis[leaving] = entering
     return Optimum(tuple(basis))
 
 
-def _pivot(table: list[list[Fraction]], slack: list[Triple], dual: list[Fraction], entering: int, leaving: int) -> None:
+def _whole(number: Fraction, scale: int) -> int:
+    return number.numerator * (scale // number.denominator)
+
+
+def _pivot(
+    table: list[list[int]],
+    slack: list[tuple[int, int, int]],
+    dual: list[int],
+    entering: int,
+    leaving: int,
+    denominator: int,
+) -> int:
+    """Exchange a row and a column; returns the new denominator, by which every division here is exact."""
     pivot_row = list(table[entering])
-    pivot = pivot_row[leaving]
-    step = dual[leaving] / pivot
-    for k, entry in enumerate(pivot_row):
-        dual[k] = step if k == leaving else dual[k] - step * entry
-    pivot_slack = slack[entering]
-    nonzero = [(k, entry) for k, entry in enumerate(pivot_row) if entry and k != leaving]
-    for index, row in enumerate(table):
-        if not row[leaving]:
-            continue
-        factor = row[leaving] / pivot
-        row[leaving] = factor
-        for k, entry in nonzero:
-            row[k] -= factor * entry
-        mine = slack[index]
+    pivot, first, second, third = pivot_row[leaving], *slack[entering]
+    for row in (*table, dual):
+        factor = row[leaving]
+        if factor:
+            row[:] = [(pivot * mine - factor * other) // denominator for mine, other in zip(row, pivot_row, strict=True)]
+            row[leaving] = factor
+        elif pivot != denominator:
+            row[:] = [pivot * mine // denominator for mine in row]
+    for index, mine in enumerate(slack):
+        factor = table[index][leaving]
         slack[index] = (
-            mine[0] - factor * pivot_slack[0],
-            mine[1] - factor * pivot_slack[1],
-            mine[2] - factor * pivot_slack[2],
+            (pivot * mine[0] - factor * first) // denominator,
+            (pivot * mine[1] - factor * second) // denominator,
+            (pivot * mine[2] - factor * third) // denominator,
         )
+    return pivot
