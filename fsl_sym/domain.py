@@ -20,15 +20,18 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
-from sympy import Eq, Expr, Float, Gt, Integer, Lt, Poly, Rational, Symbol, fraction, together
+from sympy import QQ, Eq, Expr, Float, Gt, Integer, Lt, Rational, Symbol
 from sympy import sign as sympy_sign
 from sympy.core.relational import Relational
+from sympy.polys.orderings import grlex
+from sympy.polys.rings import PolyElement, PolyRing
 
 from fsl_sym.symbols import RANGES, beta, s
 from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only
 
 Point = Mapping[Symbol, Fraction]
 Bound = Any
+Ratio = tuple[PolyElement, PolyElement]
 
 
 @dataclass(frozen=True)
@@ -95,37 +98,37 @@ class Domain:
         strangers = expression.free_symbols - set(self.ranges)
         if strangers:
             raise ValueError(f"{expression} contains {strangers}: only the parameters {self.symbols} have a range")
-        top, bottom = fraction(together(expression))
-        signs = [self._polynomial_sign(part) for part in (top, bottom)]
+        ratio = _ratio(expression, self._orthant, self._ring.one)
+        if ratio is None:
+            return None
+        signs = [self._polynomial_sign(part) for part in ratio]
         return None if None in signs else signs[0] * signs[1]  # type: ignore[operator]
 
-    def _polynomial_sign(self, expression: Expr) -> int | None:
-        if not expression.free_symbols:
-            return int(bool(expression > 0)) - int(bool(expression < 0))
-        swaps: dict[Any, Any] = {}
-        for symbol, (lower, upper) in self.ranges.items():
-            if lower is not None and upper is not None:
-                swaps[symbol] = lower + (upper - lower) * symbol / (1 + symbol)
-            elif lower is not None:
-                swaps[symbol] = lower + symbol
-            elif upper is not None:
-                swaps[symbol] = upper - symbol
-        # The denominators are powers of (1 + symbol), positive on the shifted orthant: only the numerator counts.
-        shifted = fraction(together(expression.subs(swaps, simultaneous=True)))[0]
-        if not shifted.is_polynomial(*self.symbols):
-            return None
-        polynomial = Poly(shifted, *self.symbols)
-        unbounded = [symbol for symbol, bounds in self.ranges.items() if bounds == (None, None)]
-        if any(polynomial.degree(symbol) > 0 for symbol in unbounded):
-            return None
-        coefficients = polynomial.coeffs()
-        if polynomial.is_zero:
+    @cached_property
+    def _ring(self) -> PolyRing:
+        return PolyRing(self.symbols or (s,), QQ, grlex)
+
+    @cached_property
+    def _orthant(self) -> dict[Symbol, Ratio]:
+        """Every parameter as a ratio of polynomials that maps the positive numbers onto its range."""
+        one = self._ring.one
+        mapped = {}
+        for (symbol, (lower, upper)), x in zip(self.ranges.items(), self._ring.gens, strict=False):
+            low, high = (None if end is None else one * QQ(end.p, end.q) for end in (lower, upper))
+            if low is not None and high is not None:
+                mapped[symbol] = (low + high * x, one + x)
+            else:
+                mapped[symbol] = (low + x if low is not None else x if high is None else high - x, one)
+        return mapped
+
+    def _polynomial_sign(self, polynomial: PolyElement) -> int | None:
+        if not polynomial:
             return 0
-        if all(coefficient > 0 for coefficient in coefficients):
-            return 1
-        if all(coefficient < 0 for coefficient in coefficients):
-            return -1
-        return None
+        for x, bounds in zip(self._ring.gens, self.ranges.values(), strict=False):
+            if bounds == (None, None) and polynomial.degree(x) > 0:
+                return None
+        signs = {coefficient > 0 for coefficient in polynomial.itercoeffs()}
+        return None if len(signs) > 1 else 1 if True in signs else -1
 
     def sample(self, count: int, seed: int = 0) -> list[dict[Symbol, Fraction]]:
         """``count`` rational points of the box over several scales, the same for a seed."""
@@ -146,6 +149,36 @@ class Domain:
             else:
                 point[symbol] = step * generator.choice((-1, 1))
         return point
+
+
+def _ratio(expression: Expr, values: Mapping[Symbol, Ratio], one: PolyElement) -> Ratio | None:
+    """Numerator and denominator of a rational function at ``values``; None where it is none, or divides by 0.
+
+    Denominators are brought together and nothing is cancelled: what the function divides by stays to be seen.
+    """
+    if expression.is_Symbol:
+        return values[expression]
+    if expression.is_Rational:
+        return one * expression.p, one * expression.q
+    if expression.is_Pow and expression.exp.is_Integer:
+        inner = _ratio(expression.base, values, one)
+        if inner is None or (expression.exp < 0 and not inner[0]):
+            return None
+        top, bottom = inner if expression.exp > 0 else inner[::-1]
+        return top ** abs(int(expression.exp)), bottom ** abs(int(expression.exp))
+    if not (expression.is_Add or expression.is_Mul):
+        return None
+    top, bottom = one * int(expression.is_Mul), one
+    for each in expression.args:
+        ratio = _ratio(each, values, one)
+        if ratio is None:
+            return None
+        if expression.is_Mul:
+            top, bottom = top * ratio[0], bottom * ratio[1]
+        else:
+            _, mine, theirs = bottom.cofactors(ratio[1])
+            top, bottom = top * theirs + ratio[0] * mine, bottom * theirs
+    return top, bottom
 
 
 PLANE: Final = Domain(RANGES)
@@ -230,7 +263,7 @@ _BOXES: Final = {
 @lru_cache(maxsize=4096)  # certificates ask for the same signs again and again
 def _sign_where(sign: int, expression: Expr) -> int | None:
     swap, box = _BOXES[sign]
-    return box.sign(together(expression.subs(s, swap)))
+    return box.sign(expression.subs(s, swap))
 
 
 def regime_of(s_value: Any, beta_value: Any) -> Regime:

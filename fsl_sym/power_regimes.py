@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
-from sympy import And, Eq, Expr, Gt, Integer, Lt, Rational, Symbol, expand, factor, together
+from sympy import And, Eq, Expr, Gt, Integer, Lt, Rational, Symbol, expand, factor
 
 from fsl_sym.domain import Domain
 from fsl_sym.symbols import beta, p, s
@@ -228,7 +228,7 @@ class PowerRegime:
 @lru_cache(maxsize=4096)  # certificates ask for the same signs again and again
 def _sign_in(regime: PowerRegime, expression: Expr) -> int | None:
     swap, box = regime._box
-    return box.sign(together(expression.subs(regime.side.where).subs(swap)))
+    return box.sign(expression.subs(regime.side.where).subs(swap))
 
 
 def sides(power: Expr) -> tuple[Side, ...]:

@@ -89,10 +89,10 @@ def _pivot(
     for row in (*table, dual):
         factor = row[leaving]
         if factor:
-            row[:] = [(pivot * mine - factor * other) // denominator for mine, other in zip(row, pivot_row, strict=True)]
+            row[:] = [(pivot * x - factor * y) // denominator for x, y in zip(row, pivot_row, strict=True)]
             row[leaving] = factor
         elif pivot != denominator:
-            row[:] = [pivot * mine // denominator for mine in row]
+            row[:] = [pivot * x // denominator for x in row]
     for index, mine in enumerate(slack):
         factor = table[index][leaving]
         slack[index] = (
