@@ -33,8 +33,8 @@ RESOLUTIONS = {"power": 0.05, "log_power": 0.25}
 """The mutations that every check must refuse, and from which the resolution is bisected down."""
 FINEST = 1e-9
 """Resolutions are not followed below this."""
-BISECTIONS = 17
-"""Between FINEST and the first size refused they leave 1.4e-4 of the resolution open."""
+BISECTIONS = 11
+"""Between FINEST and the first size refused they leave 1 % of the resolution open: it is read to a digit or two."""
 
 
 def verify(
