@@ -27,6 +27,7 @@ from fsl_num.validation import Array, positive
 
 _FIRST_PANEL = 1e-18  # in units of the time scale 1/lambda_1 = 1 on which K and e vary near 0, or of the whole range
 _RATIO = 4.0
+_ROUNDING = 1e-15  # of an antiderivative of a Legendre polynomial at a jump of gamma, a few units of its last digit
 _LEAST_ERROR = 3e-14  # relative error of the kernel sums themselves, see fsl_num.exponential_sums
 
 
@@ -73,21 +74,71 @@ def _panels(low: float, high: float, ratio: float) -> Array:
     return np.asarray(edges)
 
 
-def _integrate(function: Callable[[Array], Array], edges: Array, nodes: int) -> tuple[float, int]:
+@dataclass(frozen=True)
+class Pieces:
+    """A density that is constant between edges: increasing ``edges`` (pieces + 1,) and its ``values`` (pieces,)."""
+
+    edges: Array
+    values: Array
+
+    def weights(self, panels: Array, nodes: int) -> tuple[Array, Array]:
+        """Weights (panels, nodes) of Gauss nodes that integrate polynomials times the density exactly.
+
+        A panel's moments of the Legendre polynomials come from their antiderivatives at the jumps in it, each times
+        the jump: a million small steps round no worse than their jumps are large. Also that rounding, panel by panel,
+        for a function bounded by 1.
+        """
+        inside = (self.edges > panels[0]) & (self.edges < panels[-1])
+        at = np.union1d(panels, self.edges[inside])
+        density = self.values[np.clip(np.searchsorted(self.edges, at[:-1], "right") - 1, 0, self.values.size - 1)]
+        panel = np.searchsorted(panels, at[:-1], "right") - 1
+        low, half = panels[panel], 0.5 * np.diff(panels)[panel]
+        first = np.flatnonzero(np.diff(panel, prepend=-1))
+        before = np.concatenate([[0.0], density[:-1]])
+        before[first] = 0.0
+        here, jump = (at[:-1] - low) / half - 1.0, density - before
+        last = np.append(first[1:], panel.size) - 1
+        x, gauss = np.polynomial.legendre.leggauss(nodes)
+        weights = np.zeros((panels.size - 1, nodes))
+        # P_n and its antiderivative (P_{n+1} - P_{n-1})/(2n + 1), which vanishes at both ends for n > 0
+        older, old, at_nodes_older, at_nodes = np.ones_like(here), here, np.ones_like(x), x
+        weights += np.add.reduceat(-jump * (here - 1.0), first)[:, None] / 2.0
+        for n in range(1, nodes):
+            new = ((2 * n + 1) * here * old - n * older) / (n + 1)
+            moment = -np.add.reduceat(jump * (new - older), first) / (2 * n + 1)
+            weights += (n + 0.5) * moment[:, None] * at_nodes
+            older, old = old, new
+            at_nodes_older, at_nodes = at_nodes, ((2 * n + 1) * x * at_nodes - n * at_nodes_older) / (n + 1)
+        scale = half[first]
+        rounding = _ROUNDING * scale * (np.add.reduceat(np.abs(jump), first) + density[last])
+        return scale[:, None] * weights * gauss, rounding
+
+
+def _integrate(
+    function: Callable[[Array], Array], edges: Array, nodes: int, density: Pieces | None
+) -> tuple[float, float, int]:
+    """The integral over the panels, a bound on the rounding of its weights, and the number of points."""
     x, w = _rule(nodes)
     width = np.diff(edges)
     points = edges[:-1, None] + width[:, None] * x
     values = function(points.ravel()).reshape(points.shape)
-    return math.fsum(width * (values @ w)), points.size
+    weights, rounding = (width[:, None] * w, np.zeros(1)) if density is None else density.weights(edges, nodes)
+    return math.fsum((values * weights).sum(axis=1)), float((rounding * np.abs(values).max(axis=1)).sum()), points.size
 
 
 def integrate_graded(
-    function: Callable[[Array], Array], upper: float, *, breaks: tuple[float, ...] = (), rtol: float = 1e-10
+    function: Callable[[Array], Array],
+    upper: float,
+    *,
+    breaks: tuple[float, ...] = (),
+    density: Pieces | None = None,
+    rtol: float = 1e-10,
 ) -> Integral:
     """Integrate a function over [0, upper] on panels graded towards 0, where it may behave like a power.
 
     ``function`` maps arrays to arrays, is bounded, varies near 0 on the scale of x or on scale 1 (like a power or
-    like the forgetting kernel), and is smooth between ``breaks`` on the scale of x. Panels are refined until 10 and 16
+    like the forgetting kernel), and is smooth between ``breaks`` on the scale of x. ``density``: a factor that is
+    constant on any number of :class:`Pieces`, which cost no panels. Panels are refined until 10 and 16
     nodes agree to ``rtol``. The error is their difference, plus the first panel [0, 1e-18] whole, plus 3e-14 relative
     for the integrand itself; it is reported even where ``rtol`` is missed.
 
@@ -97,20 +148,21 @@ def integrate_graded(
     """
     cuts = sorted({cut for cut in breaks if 0.0 < cut < upper} | {upper})
     start = min(_FIRST_PANEL * min(upper, 1.0), 0.5 * cuts[0])
-    near_zero = start * float(np.abs(function(np.array([0.0, start]))).max())
+    most = 1.0 if density is None else float(density.values[: np.searchsorted(density.edges, start) + 1].max())
+    near_zero = start * most * float(np.abs(function(np.array([0.0, start]))).max())
     evaluations, ratio = 2, _RATIO
     value = error = math.inf
     for _ in range(5):
         pieces = [_panels(a, b, ratio) for a, b in zip([start, *cuts], cuts, strict=False)]
         edges = np.unique(np.concatenate([[0.0], *pieces]))
-        coarse, count = _integrate(function, edges, 10)
-        value, more = _integrate(function, edges, 16)
+        coarse, _, count = _integrate(function, edges, 10, density)
+        value, rounding, more = _integrate(function, edges, 16, density)
         evaluations += count + more
         error = abs(value - coarse)
         if error <= rtol * abs(value):
             break
         ratio = math.sqrt(ratio)
-    return Integral(value, error + 2.0 * near_zero + _LEAST_ERROR * abs(value), evaluations)
+    return Integral(value, error + rounding + 2.0 * near_zero + _LEAST_ERROR * abs(value), evaluations)
 
 
 def noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -> Integral:
@@ -131,13 +183,10 @@ def noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -
     True
     """
     tolerance = _checked(model, schedule, rtol)
-
-    def integrand(remaining: Array) -> Array:
-        rate = schedule.gamma_before_end(remaining) * schedule.batch_size
-        return np.asarray(model.kernel(remaining) * rate)
-
-    total = schedule.total_intrinsic_time
-    return integrate_graded(integrand, total, breaks=schedule.breaks_before_end, rtol=tolerance)
+    remaining = schedule.breaks_before_end
+    found = _with_gamma(model.kernel, schedule.gamma_before_end, schedule, remaining, 1.0, tolerance)
+    batch = schedule.batch_size
+    return Integral(batch * found.value, batch * found.error, found.evaluations)
 
 
 def batch_noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -> Integral:
@@ -155,16 +204,33 @@ def batch_noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e
     total = schedule.total_intrinsic_time
 
     def late(remaining: Array) -> Array:
-        noise = schedule.gamma_before_end(remaining) * model.signal(np.maximum(total - remaining, 0.0))
-        return np.asarray(model.kernel(remaining) * noise)
+        return np.asarray(model.kernel(remaining) * model.signal(np.maximum(total - remaining, 0.0)))
 
     def early(t: Array) -> Array:
-        noise = schedule.gamma(t) * model.signal(t)
-        return np.asarray(model.kernel(np.maximum(total - t, 0.0)) * noise)
+        return np.asarray(model.kernel(np.maximum(total - t, 0.0)) * model.signal(t))
 
-    first = integrate_graded(early, 0.5 * total, breaks=schedule.breaks, rtol=tolerance)
-    second = integrate_graded(late, 0.5 * total, breaks=schedule.breaks_before_end, rtol=tolerance)
+    first = _with_gamma(early, schedule.gamma, schedule, schedule.breaks, 0.5, tolerance)
+    second = _with_gamma(late, schedule.gamma_before_end, schedule, schedule.breaks_before_end, 0.5, tolerance)
     return Integral(first.value + second.value, first.error + second.error, first.evaluations + second.evaluations)
+
+
+def _with_gamma(
+    function: Callable[[Array], Array],
+    gamma: Callable[[Array], Array],
+    schedule: Schedule,
+    breaks: tuple[float, ...],
+    share: float,
+    rtol: float,
+) -> Integral:
+    """Integrate ``function`` times gamma over a share of [0, T], from the end at which ``breaks`` are counted."""
+    upper = share * schedule.total_intrinsic_time
+    if not schedule.is_piecewise_constant:
+        product = lambda x: np.asarray(function(x) * gamma(x))  # noqa: E731
+        return integrate_graded(product, upper, breaks=breaks, rtol=rtol)
+    inside = np.sort(np.array(breaks, dtype=np.float64))
+    edges = np.concatenate([[0.0], inside[(inside > 0.0) & (inside < upper)], [upper]])
+    pieces = Pieces(edges, np.asarray(gamma(0.5 * (edges[:-1] + edges[1:]))))
+    return integrate_graded(function, upper, density=pieces, rtol=rtol)
 
 
 def scaling_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -> FunctionalScalingLaw:

@@ -25,7 +25,7 @@ OUTSIDE = {
 POSITIVE = st.fractions(Fraction(1, 50), 20, max_denominator=60)
 
 
-@examples(40)
+@examples(10)
 @given(difficulty=POSITIVE, above=POSITIVE)
 def test_every_round_trip_is_exact(difficulty, above):
     start = {"s": Rational(difficulty), "beta": 1 + Rational(above)}
