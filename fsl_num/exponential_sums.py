@@ -21,7 +21,7 @@ import numpy as np
 
 from fsl_num.validation import Array
 
-HEAD = 80
+HEAD = 100
 """Number of terms summed directly before Euler-Maclaurin starts; its relative error there is below 1e-15 (tests)."""
 
 DIRECT = 20_000

@@ -235,7 +235,7 @@ def test_the_resolution_is_the_tolerance_of_the_check():
     against_log = np.polynomial.Polynomial.fit(np.log(judged), judged, 1).convert().coef[1]
     expected = min(POWER_DRIFT, SLOW_DRIFT / against_log)
     resolution = runner.verify(made_up()).resolution
-    assert resolution == {"power": pytest.approx(expected, rel=2e-4)}  # 17 bisections of 8 decades
+    assert resolution == {"power": pytest.approx(expected, rel=0.01)}  # 11 bisections of 8 decades
 
 
 def test_a_check_says_which_errors_it_cannot_reject():
@@ -249,7 +249,7 @@ def test_a_check_says_which_errors_it_cannot_reject():
 
     outcome = runner.verify(made_up(measure=measure, statement=lambda sample: Equivalent(blunt, {"N": 1.0})))
     assert outcome.verdict is Verdict.VACUOUS
-    assert outcome.resolution["power"] == pytest.approx(10 * POWER_DRIFT, rel=2e-4)
+    assert outcome.resolution["power"] == pytest.approx(10 * POWER_DRIFT, rel=0.01)
 
 
 def test_a_record_holds_no_number_that_is_not_finite():
