@@ -133,7 +133,7 @@ def sample_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = 
 
 
 def verify_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = "quick") -> RegimeOutcome:
-    """What a claim's check says at one exact point (s, beta), its derivations aside.
+    """What a claim's check says at one exact point (s, beta), its derivations and resolutions aside.
 
     Raises what :func:`sample_at` raises, and what the check itself raises where it breaks.
 
@@ -142,11 +142,11 @@ def verify_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = 
     >>> checked.regime, checked.holds, all(mutant.refuted for mutant in checked.mutants)
     ('edge', True, True)
     """
-    return _verify_samples(claim, [sample_at(claim, s, beta, seed=seed, profile=profile)])
+    return _verify_samples(claim, [sample_at(claim, s, beta, seed=seed, profile=profile)], resolved=False)
 
 
-def _verify_samples(claim: Claim, samples: Sequence[Sample]) -> RegimeOutcome:
-    """A claim at points of one regime."""
+def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolved: bool = True) -> RegimeOutcome:
+    """A claim at points of one regime; ``resolved``: with the smallest errors that the check refuses there."""
     checked = [(sample, claim.says(sample), claim.measure(sample)) for sample in samples]
     for sample, _, measured in checked:
         nothing = _empty_part(measured)
@@ -161,7 +161,8 @@ def _verify_samples(claim: Claim, samples: Sequence[Sample]) -> RegimeOutcome:
     mutants: tuple[MutantOutcome, ...] = ()
     if holds:
         mutants = _verify_mutants(claim, checked)
-        resolution = {kind: size for kind in RESOLUTIONS for size in [_resolution(kind, checked)] if size is not None}
+        kinds = RESOLUTIONS if resolved else {}
+        resolution = {kind: size for kind in kinds for size in [_resolution(kind, checked)] if size is not None}
     return RegimeOutcome(
         samples[0].regime,
         len(samples),

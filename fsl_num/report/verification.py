@@ -24,7 +24,7 @@ STYLES = {
 }
 GOALS = {"power": 0.02, "log_power": 0.25}
 """The errors of an exponent and of a log power that every check should refute under the full profile."""
-ROUNDING = 1e-3
+ROUNDING = 1e-2
 """How far beyond its goal, relative, a resolution may lie that is found by bisection."""
 _MOST = 8
 """So many claims of a kind are named on the screen; the others are counted."""

@@ -21,10 +21,14 @@ SLOW = frozenset(
         "ass:fsl/threshold",
         "eqn: fsl-simplified",
         "eqn:fsl-intro",
+        "lem: random_eigen/corrected",
         "lem:T_estimate/corrected",
+        "lem:bias_upper_bound/corrected",
+        "lem:eig_ratio/corrected",
         "prop:fsl-weak-upper-bound",
         "prop:volterra-random/corrected",
         "sec: effect-lrs/constant-rate-capacity",
+        "sec: effect-lrs/data-over-model-derived",
         "sec: effect-lrs/decay-beats-constant",
         "sec: effect-lrs/easy-no-gain",
         "sec: effect-lrs/hard-gain",
@@ -44,6 +48,13 @@ SLOW = frozenset(
         "thm: wsd/data-derived",
         "thm:fsl-const-noise",
         "thm:fsl-const-noise/any-noise",
+        "thm:geometric/compute-derived",
+        "vanishing-end/compute",
+        "vanishing-end/data",
+        "vanishing-end/law-fast",
+        "vanishing-end/law-slow",
+        "vanishing-end/saturation",
+        "vanishing-end/sharp",
     }
 )
 """Claims whose measurement at one point took half a second or more: tried at fewer points."""
