@@ -31,7 +31,6 @@ DETAILS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 """How finely a schedule is merged: at least so many groups, and so many between two recorded steps."""
 
 _JUMP = 0.01  # of the peak: a larger change is a jump
-_WIDTH = 32  # groups in one row of the table
 _TABLE = 4_000_000  # numbers kept, 32 MB
 _SPACING = 0.25  # of log mu: the trapezoidal rule errs by |Gamma(g + 2 pi i/h)|/Gamma(g), below 2e-6 for g <= 20
 _SLOWEST = 1e-6  # in units of 1/T: what is left out below it is a millionth of the memory
@@ -143,91 +142,32 @@ class Memory:
     """
 
     def __init__(self, obs: Array, past: Changes, rates: Array) -> None:
-        self.past, self.rates, self.obs = past, rates, obs
-        seen = np.concatenate([[0], past.seen])
-        self.width = int(np.clip(np.ceil(seen[-1] / obs.size), 1, _WIDTH))
-        # stops: the recorded steps before which something changed, and more of them where much did
-        ends = [np.unique(seen[1:][np.diff(seen) > 0])]
-        for low, high in zip(seen[:-1], seen[1:], strict=True):
-            if high - low > self.width:
-                ends.append(np.arange(low + self.width, high, self.width))
-        self.ends = np.unique(np.concatenate(ends)).astype(np.int64)
-        self.begins = np.concatenate([[0], self.ends[:-1]])[: self.ends.size].astype(np.int64)
-        reach = np.maximum.accumulate(past.time) if past.time.size else past.time
-        self.times = reach[self.ends - 1]
-        self.stop_of = np.searchsorted(self.ends, past.seen, side="right") - 1  # -1: nothing has changed yet
-        self._chunk = max(1, _TABLE // (rates.size * self.width))
-        self._rows = max(1, _TABLE // rates.size)
-        self._kept = list(self._tables()) if max(self.ends.size / self._chunk, obs.size / self._rows) <= 1 else None
+        self.past, self.rates = past, rates
+        times = np.concatenate([[0.0], past.time])
+        self.gaps, self.since = np.diff(times), obs - times[past.seen]
+        self._chunk = max(1, _TABLE // max(obs.size + past.time.size, 1))
+        self._kept = list(self._tables()) if rates.size <= self._chunk else None
 
-    def _tables(self) -> Iterator[tuple[slice, Array, Array, Array, Any, slice, Array]]:
-        gap = np.diff(self.times, prepend=0.0)
-        for low in range(0, max(self.ends.size, 1), self._chunk):
+    def _tables(self) -> Iterator[tuple[slice, Array, Array]]:
+        """Return for so many modes at a time how they decay between changes, and since the last one."""
+        for low in range(0, self.rates.size, self._chunk):
             part = slice(low, low + self._chunk)
-            index = self.begins[part, None] + np.arange(self.width)
-            inside = index < self.ends[part, None]
-            index = np.where(inside, index, 0)
-            ages = np.where(inside, self.times[part, None] - self.past.time[index], np.inf)
-            table = np.exp(-ages[:, :, None] * self.rates)
-            first, last = np.searchsorted(self.stop_of, [low, low + self._chunk])
-            for begin in range(int(first), max(int(last), int(first) + 1), self._rows):
-                rows = slice(begin, min(begin + self._rows, int(last)))
-                since = self.obs[rows] - self.times[self.stop_of[rows]]
-                aged = np.exp(-since[:, None] * self.rates)
-                yield part, table, *self._decays(gap[part]), index, rows, aged
-
-    def _decays(self, gap: Array) -> tuple[Array, Array]:
-        """Return the decays from stop to stop in blocks of about the root of their number, and their products."""
-        length = max(1, int(np.sqrt(gap.size)))
-        blocks = -(-gap.size // length)
-        padded = np.concatenate([gap, np.zeros(blocks * length - gap.size)]).reshape(blocks, length)
-        rates = self.rates
-        return np.exp(-padded[:, :, None] * rates), np.exp(-np.cumsum(padded, axis=1)[:, :, None] * rates)
+            yield part, np.exp(-self.gaps[:, None] * self.rates[part]), np.exp(-self.since[:, None] * self.rates[part])
 
     def response(self, sources: Array, weights: Array) -> Array:
         """Return sum_m W[w, m] sum_i q[c, i] (1 - exp(-mu_m (T(k) - T(i)))), shape (recorded, channels, weights)."""
-        return self._passes(sources, weights, faded=False)
+        running = np.concatenate([np.zeros((sources.shape[0], 1)), np.cumsum(sources, axis=1)], axis=1)
+        whole = running[:, self.past.seen].T[:, :, None] * weights.sum(axis=1)
+        return np.asarray(whole - self.held(sources, weights))
 
     def held(self, sources: Array, weights: Array) -> Array:
         """Return the same sums with exp(-mu_m (T(k) - T(i))) in the place of 1 - exp(...)."""
-        return self._passes(sources, weights, faded=True)
+        from fsl_num.curves.laws.memory_kernel import add_held
 
-    def _passes(self, sources: Array, weights: Array, *, faded: bool) -> Array:
         channels = sources.shape[0]
-        found = np.zeros((self.obs.size, channels, weights.shape[0]))
-        if not self.ends.size:
-            return found
-        state = np.zeros((channels, self.rates.size))
-        running = np.concatenate([np.zeros((channels, 1)), np.cumsum(sources, axis=1)], axis=1)
-        whole = weights.sum(axis=1)
-        done, states = -1, state
-        for part, table, decay, product, index, rows, aged in self._kept if self._kept is not None else self._tables():
-            if part.start != done:
-                fresh = np.matmul(sources[:, index].transpose(1, 0, 2), table)  # the table is 0 outside its row
-                states, state = _carried(fresh, decay, product, state)
-                done = part.start
-            kept = (states[self.stop_of[rows] - part.start] * aged[:, None, :]) @ weights.T
-            if not faded:
-                kept = running[:, self.past.seen[rows]].T[:, :, None] * whole - kept
-            found[rows] = kept
+        found = np.zeros((self.since.size, channels, weights.shape[0]))
+        sources, weights = (np.ascontiguousarray(each, dtype=np.float64) for each in (sources, weights))
+        for part, decay, aged in self._kept if self._kept is not None else self._tables():
+            state = np.zeros((channels, decay.shape[1]))
+            add_held(sources, np.ascontiguousarray(weights[:, part]), self.past.seen, decay, aged, state, found)
         return found
-
-
-def _carried(fresh: Array, decay: Array, product: Array, state: Array) -> tuple[Array, Array]:
-    """Return the states after every stop, shape (stops, channels, modes), and the last one.
-
-    state <- decay state + fresh, within all blocks at once and then from block to block: twice the root of the number
-    of stops in Python, in the place of all of them.
-    """
-    blocks, length, modes = decay.shape
-    held = np.zeros((blocks * length, *fresh.shape[1:]))
-    held[: fresh.shape[0]] = fresh
-    held = held.reshape(blocks, length, -1, modes)
-    for place in range(1, length):
-        held[:, place] += held[:, place - 1] * decay[:, place, None]
-    before = np.empty((blocks, *state.shape))
-    for block in range(blocks):
-        before[block] = state
-        state = held[block, -1] + product[block, -1] * state
-    held += product[:, :, None] * before[:, None]
-    return held.reshape(blocks * length, -1, modes), state

@@ -1,0 +1,41 @@
+"""The pass over a schedule's past, compiled: the memory of every mode carried from change to change."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from fsl_num.compiled import compiled
+from fsl_num.curves.plan import Steps
+from fsl_num.validation import Array
+
+
+@partial(compiled, reordered=True)
+def add_held(
+    sources: Array, weights: Array, seen: Steps, decay: Array, aged: Array, state: Array, found: Array
+) -> None:
+    """Add to ``found`` (recorded, channels, weights) what these modes still hold of the sources at the recorded steps.
+
+    ``sources``: (channels, changes); ``weights``: (weights, modes); ``seen``: changes before each recorded step;
+    ``decay``: (changes, modes), over the time before each change; ``aged``: (recorded, modes), over the time since the
+    last change before it; ``state``: (channels, modes), zeros.
+    """
+    channels, modes = state.shape
+    held = np.empty(modes)
+    done = 0
+    for row in range(seen.size):
+        for change in range(done, seen[row]):
+            for channel in range(channels):
+                source = sources[channel, change]
+                for mode in range(modes):
+                    state[channel, mode] = state[channel, mode] * decay[change, mode] + source
+        done = seen[row]
+        for channel in range(channels):
+            for mode in range(modes):
+                held[mode] = state[channel, mode] * aged[row, mode]
+            for each in range(weights.shape[0]):
+                total = 0.0
+                for mode in range(modes):
+                    total += weights[each, mode] * held[mode]
+                found[row, channel, each] += total
