@@ -101,6 +101,10 @@ def test_asking_for_help_loads_nothing_heavy():
     assert not loaded.intersection(HEAVY)
 
 
+def test_the_claims_are_listed_without_what_measures_them():
+    assert not loaded_by("from fsl_num.claims.registry import all_claims; all_claims()").intersection({"scipy", "numba"})
+
+
 def test_every_symbolic_module_runs_without_numbers():
     loaded = loaded_by("import " + ", ".join(SYMBOLIC))
     # sympy itself loads mpmath, and flint where it is installed; that none of ours does is read from the source above.

@@ -8,7 +8,6 @@ from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
@@ -58,6 +57,8 @@ def final_risks(sample: Sample) -> Mapping[str, list[Ray]]:
 @lru_cache(maxsize=64)
 def tuned(sample: Sample) -> Mapping[str, list[Ray]]:
     """The least of it over peak rates up to 0.05, and the rate at which it is least."""
+    from scipy.optimize import minimize_scalar
+
     problem = experiment(sample)
     found = {}
     for name in DECAYING:

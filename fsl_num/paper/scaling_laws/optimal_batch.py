@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from scipy.optimize import brentq
 from sympy import Integral, Min, sqrt
 
 from fsl_num.claims.claim import Claim, Sample
@@ -84,6 +83,8 @@ def best_plan(s: float, beta: float, data: float) -> Plan:
     def spent(log_left: float) -> float:
         """The data of a run whose batch is 1 at its start and grows throughout."""
         return grown(log_left) / math.sqrt(kernel(log_left))
+
+    from scipy.optimize import brentq
 
     longest = brentq(lambda x: math.log(spent(x) / data), left[0], left[-1])
 
