@@ -32,8 +32,8 @@ class Regression(Result):
     """One regression problem and a model for it.
 
     ``model``: a :class:`~fsl_num.model.Model` of power laws, of any size where the projection is the first M features.
-    ``features``: N >= M, by default M; inf is allowed for the first M features. ``family``: the
-    distribution of the features, a name ("gaussian", "rademacher", "uniform") or a
+    ``features``: N >= M; by default M, which leaves no approximation error; inf for the first M features.
+    ``family``: the distribution of the features, a name ("gaussian", "rademacher", "uniform") or a
     :class:`~fsl_num.simulate.families.Family`. ``projection``: W, shape (M, N), finite, of full rank; by default the
     first M features. ``target``: theta*, shape (N,), in place of the power law (then the model's s only names it).
     Raises ValueError or TypeError for anything else.

@@ -102,7 +102,9 @@ def test_asking_for_help_loads_nothing_heavy():
 
 
 def test_the_claims_are_listed_without_what_measures_them():
-    assert not loaded_by("from fsl_num.claims.registry import all_claims; all_claims()").intersection({"scipy", "numba"})
+    assert not loaded_by("from fsl_num.claims.registry import all_claims; all_claims()").intersection(
+        {"scipy", "numba"}
+    )
 
 
 def test_every_symbolic_module_runs_without_numbers():

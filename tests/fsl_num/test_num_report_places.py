@@ -1,6 +1,6 @@
 """Where a claim stands in the sources: every place is a line of a file that says what is claimed to stand there."""
 
-from functools import partial
+from functools import cache, partial
 
 import pytest
 
@@ -8,7 +8,10 @@ from fsl_num.claims.registry import all_claims, claim
 from fsl_num.claims.sources import HOME
 from fsl_num.report.places import generic_test_place, places, source_place
 
-FOUND = {each.id: places(each) for each in all_claims()}
+
+@cache
+def found_places():
+    return {each.id: places(each) for each in all_claims()}
 
 
 def at(place):
@@ -18,21 +21,21 @@ def at(place):
 
 
 def test_a_claim_is_stated_where_it_is_made():
-    lines = {claim_id: at(found["stated"]) for claim_id, found in FOUND.items()}
+    lines = {claim_id: at(found["stated"]) for claim_id, found in found_places().items()}
     assert [claim_id for claim_id, text in lines.items() if "(" not in text or "import" in text] == []
     # the id as it is, or made of the name of a section and the rest
     assert [name for name, text in lines.items() if name not in text and name.rpartition("/")[2] not in text] == []
 
 
 def test_a_named_formula_measurement_or_proof_stands_in_its_line():
-    for claim_id, found in FOUND.items():
+    for claim_id, found in found_places().items():
         for place in (found["formula"], found["measured"], found["proof"]):
             if place and place["name"] != claim_id:
                 assert place["name"].rpartition(".")[2] in at(place), (claim_id, place)
 
 
 def test_what_is_derived_has_its_proof_among_the_derivations():
-    proofs = {name: found["proof"] for name, found in FOUND.items()}
+    proofs = {name: found["proof"] for name, found in found_places().items()}
     assert {name for name, proof in proofs.items() if proof} == {each.id for each in all_claims() if each.derive}
     assert {proof["file"].partition("/")[0] for proof in proofs.values() if proof} == {"fsl_sym"}
 
@@ -62,11 +65,11 @@ FURTHER = {
 
 def test_a_claim_leads_to_three_files():
     """Where it is stated, with formula and measurement; the proof; the test."""
-    for claim_id, found in FOUND.items():
+    for claim_id, found in found_places().items():
         files = {place["file"] for name, place in found.items() if place and name != "judged"}
         assert found["stated"]["file"] == found["formula"]["file"], claim_id
         assert len(files - FURTHER.keys()) <= 3, f"{claim_id}: {sorted(files)}"
-    used = {place["file"] for found in FOUND.values() for place in found.values() if place}
+    used = {place["file"] for found in found_places().values() for place in found.values() if place}
     assert used >= FURTHER.keys(), "an exception that nothing needs"
 
 

@@ -51,7 +51,7 @@ NAMED: dict[str, Any] = {
 """Name of an argument -> something that may stand there, where the annotation says too little."""
 INSTANCES = (
     PLANE, EASY, Order(1), REGION, REGION.certificate, ALLOCATION, ALLOCATION.solution, kernel_asymptotics(),
-    kernel_asymptotics().terms[0], kernel_asymptotics().parts[0], noise_integral("linear"),
+    kernel_asymptotics().terms[0], kernel_asymptotics().parts[0], noise_integral("constant"),
     noise_integral("wsd").order[0], scaling_law("wsd"), schedule("power-decay"),
     REGION.variables[ALLOCATION.law.variables[0]],
 )  # fmt: skip
