@@ -176,17 +176,19 @@ def _heading(name: str) -> str:
 _S, _BETA, _P = s, beta, p
 
 
-def optimal_allocation(schedule: str | Schedule, budget: str) -> Allocation:
+def optimal_allocation(schedule: str | Schedule, budget: str, *, free_final: bool = False) -> Allocation:
     """Minimise a schedule's scaling law under a data or a compute budget.
 
     Args:
         schedule: a name of the catalogue, or a schedule of one's own.
         budget: "data" (D = B K given) or "compute" (C = M D given).
+        free_final: for "exp-decay" and "wsd", choose the last rate, too; by default it is the peak rate over K.
 
     Returns:
         The orders of excess risk, effective peak learning rate, model size, data size, number of steps, batch size and
         where there are two phases decay fraction in each regime; a quantity whose optimum is not a point is a range.
-        On an edge, its s is substituted. Only "multi-step" chooses its final rate, only "inverse-sqrt" its timescale.
+        On an edge, its s is substituted. Without ``free_final`` only "multi-step" chooses its final rate; only
+        "inverse-sqrt" chooses its timescale.
 
     Source: for "constant", "exp-decay" and "wsd" Section "Learning Rate Schedules Impact Scaling Efficiency" and Table
     1, derived and not copied.
@@ -199,12 +201,12 @@ def optimal_allocation(schedule: str | Schedule, budget: str) -> Allocation:
     """
     if budget not in BUDGETS:
         raise ValueError(f"unknown budget {budget!r}: choose {' or '.join(BUDGETS)}")
-    return _allocation(as_schedule(schedule), budget)
+    return _allocation(as_schedule(schedule), budget, free_final)
 
 
 @cache
-def _allocation(plan: Schedule, budget: str) -> Allocation:
-    law, base = scaling_law(plan), BUDGETS[budget]
+def _allocation(plan: Schedule, budget: str, free_final: bool) -> Allocation:
+    law, base = scaling_law(plan, free_final=free_final), BUDGETS[budget]
     grown = _grown(base)
     solutions, regimes = [], []
     for case in law.cases:

@@ -16,7 +16,7 @@ from fsl_sym.domain import Regime
 from fsl_sym.exponents.solve import Region
 from fsl_sym.integrals.orders import i1_order, i2_order
 from fsl_sym.integrals.stable_phase import stable_order
-from fsl_sym.laws import STABLE_FRACTION, ScalingLaw
+from fsl_sym.laws import FINAL_OVER_PEAK, STABLE_FRACTION, ScalingLaw
 from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof import (
     Assumed,
@@ -36,7 +36,8 @@ from fsl_sym.values import as_expression
 
 _BEYOND = Symbol("w", positive=True)
 _ABOVE = Symbol("w'", positive=True)
-_LARGE = ((K, 2 + _BEYOND),)
+_DROP = Symbol("x", positive=True)
+"""a/b where the last rate b is free; else it is K."""
 
 
 @cache
@@ -64,37 +65,43 @@ def noise_derivations(law: ScalingLaw) -> tuple[Derivation, ...]:
     return (noise_order(law),)
 
 
-def _nearly_one(share: Expr) -> Derivation:
-    """1 - 1/K is of order 1 for K > 2."""
-    half = Integer(1) / 2
-    above = lemma(share, Integer(1), Smaller(ranges=_LARGE), "at most 1: 1/K > 0")
-    low = lemma(half, share, Smaller(ranges=_LARGE), "at least 1/2: 1/K < 1/2")
+def _large(drop: Symbol) -> tuple[tuple[Symbol, Expr], ...]:
+    return ((drop, 2 + _BEYOND),)
+
+
+def _nearly_one(drop: Symbol) -> Derivation:
+    """1 - b/a is of order 1 for a drop a/b of the rate above 2."""
+    share, half = 1 - 1 / drop, Integer(1) / 2
+    above = lemma(share, Integer(1), Smaller(ranges=_large(drop)), f"at most 1: 1/{drop} > 0")
+    low = lemma(half, share, Smaller(ranges=_large(drop)), f"at least 1/2: 1/{drop} < 1/2")
     below = lemma(share, half, Turned(low), "at least 1/2: read backwards")
     step = Step(share, Integer(1), OrderBetween(above, below), "between 1/2 and 1")
-    return Derivation("share", "1 - 1/K is of order 1", (step,))
+    return Derivation("share", f"{share} is of order 1", (step,))
 
 
 def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
     """The law is of the order of its form in hyperparameters: b = a/K, a = gamma B, B = D/K, and its intrinsic times.
 
     What is assumed is printed: K > 2, sigma = 1, and that log K is of the order of the logarithm of the budget, which
-    the optimum confirms: every optimal K grows like a positive power of the budget.
+    the optimum confirms: every optimal K grows like a positive power of the budget. Where the last rate is free, the
+    same of x = a/b in the place of K.
 
     >>> from fsl_sym.laws import scaling_law
     >>> law_in_hyperparameters(scaling_law("exp-decay"), D).verify().holds
     True
     """
     budget, peak = as_expression(budget), gamma * D / K
-    grown = ((K, 2 + _BEYOND), (budget, 1 + _ABOVE))
-    put = ((a, peak), (b, peak / K), (B, D / K), (sigma, Integer(1)), (K1, STABLE_FRACTION * K), (K2, r * K))
-    share = 1 - 1 / K
+    drop = _DROP if law.free_final else K
+    grown = (*_large(drop), (budget, 1 + _ABOVE))
+    put = ((a, peak), (b, peak / drop), (B, D / K), (sigma, Integer(1)), (K1, STABLE_FRACTION * K), (K2, r * K))
+    share, nearly_one = 1 - 1 / drop, _nearly_one(drop)
 
     def step(before: Expr, after: Expr, why: str, names: Sequence[tuple[Expr, Expr]] = put) -> Step:
         used = tuple(pair for pair in names if before.has(pair[0]) or after.has(pair[0]))
         return Step(before, after, Defined(used), why)
 
-    logs = same_order(log(K), log(budget))
-    assumed = lemma(logs.left, logs.right, Assumed(logs), "the logarithm of K: assumed")
+    logs = same_order(log(drop), log(budget))
+    assumed = lemma(logs.left, logs.right, Assumed(logs), f"the logarithm of {drop}: assumed")
     orders = []
     for name, total in law.functional.intrinsic_times.items():
         known: tuple[Step, ...] = (Step(name, total, Defined(((name, total),)), "the intrinsic time"),)
@@ -102,22 +109,24 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
         if not total.has(b):
             known = (*known, step(total, gamma * D * length, "in hyperparameters"))
         else:
-            exact = gamma * D * length * share / log(K)
-            order = OrderIn((_nearly_one(share), assumed), grown)
-            last = Step(exact, gamma * D * length / log(budget), order, "K > 2, log K of the order of log N")
-            known = (*known, step(total, exact, "in hyperparameters"), last)
+            exact = gamma * D * length * share / log(drop)
+            order = OrderIn((nearly_one, assumed), grown)
+            why = f"{drop} > 2, log {drop} of the order of log N"
+            known = (*known, step(total, exact, "in hyperparameters"),
+                     Step(exact, gamma * D * length / log(budget), order, why))  # fmt: skip
         orders.append(Derivation(f"{name}", "An intrinsic time in hyperparameters", known))
     if law.schedule != "constant":
-        halved = Step(a * share, a, OrderIn((_nearly_one(share),), _LARGE), "K > 2")
-        orders.append(
-            Derivation("a - b", "The drop of the rate", (step(a - b, a * share, "b = a/K", ((b, a / K),)), halved))
-        )
+        halved = Step(a * share, a, OrderIn((nearly_one,), _large(drop)), f"{drop} > 2")
+        dropped = step(a - b, a * share, f"b = a/{drop}", ((b, a / drop),))
+        orders.append(Derivation("a - b", "The drop of the rate", (dropped, halved)))
     plain = law.expression.subs(sigma, 1)
     middle = plain.xreplace({each.conclusion.left: each.conclusion.right for each in orders})
+    ratio, found = (FINAL_OVER_PEAK, 1 / drop), law.in_hyperparameters(budget)
     steps = (
         step(law.expression, plain, "noise of order 1"),
         Step(plain, middle, OrderIn(tuple(orders), grown), "intrinsic times and the drop of the rate"),
-        step(middle, law.in_hyperparameters(budget), "the hyperparameters put in"),
+        step(middle, found.subs(*ratio), "the hyperparameters put in"),
+        *((Step(found.subs(*ratio), found, Defined((ratio,)), "rho = b/a"),) if law.free_final else ()),
     )
     title = f"The law of the {law.schedule} schedule in hyperparameters"
     return Derivation(f"{law.schedule} law in hyperparameters", title, steps, law.label)

@@ -42,6 +42,8 @@ from fsl_sym.values import as_expression
 
 SCHEDULES: Final = ("constant", "exp-decay", "wsd")
 """The schedules of the paper's theorems."""
+WITH_LAST_RATE: Final = ("exp-decay", "wsd")
+"""The schedules whose last rate is b = a/K in the theorems, and may be free."""
 BUDGETS: Final = MappingProxyType({"data": D, "compute": C})
 
 STABLE_FRACTION: Final = Symbol("q", positive=True)
@@ -66,7 +68,8 @@ class ScalingLaw:
     ``functional`` is the functional scaling law with the exact noise integral, ``expression`` the right-hand side of
     the theorem: the sum of its growth orders in model size, intrinsic times, learning rates and batch size. ``label``
     is the theorem's label in the paper, "" for a schedule that the paper does not treat. ``side`` is the side of the
-    resonance on which this law holds, None where it has none or where all of :attr:`cases` are meant.
+    resonance on which this law holds, None where it has none or where all of :attr:`cases` are meant. ``free_final``:
+    the last rate b of exponential decay is a hyperparameter of its own, and not a/K.
 
     >>> scaling_law("exp-decay").variables
     (gamma, M, D, K, B)
@@ -74,9 +77,17 @@ class ScalingLaw:
 
     functional: FunctionalScalingLaw
     side: Side | Threshold | None = None
+    free_final: bool = False
+
+    def __post_init__(self) -> None:
+        if self.free_final and self.schedule not in WITH_LAST_RATE:
+            raise ValueError(
+                f"free_final is for {' and '.join(WITH_LAST_RATE)}, whose last rate is a/K without it: it means nothing "
+                f"for {self.schedule!r}"
+            )
 
     def __hash__(self) -> int:
-        return hash((self.schedule, self.side))
+        return hash((self.schedule, self.side, self.free_final))
 
     @property
     def schedule(self) -> str:
@@ -143,7 +154,7 @@ class ScalingLaw:
         return Add(*(order.expression for order in self.orders))
 
     def in_hyperparameters(self, budget: Symbol) -> Expr:
-        """The law with b = a/K and gamma = a/B, up to constants, as a function of (gamma, M, D, K, r).
+        """The law with b = a/K (or rho a, where that is free) and gamma = a/B, up to constants, in the variables.
 
         Raises ValueError for a law of several cases.
 
@@ -199,7 +210,7 @@ class ScalingLaw:
         plan = self.functional.schedule
         shares = (r, STABLE_FRACTION) if len(plan.phases) == 2 else ()
         last = plan.phases[-1].phi
-        own = (FINAL_OVER_PEAK,) if last == b else (TIMESCALE_FRACTION,) if last.has(K0) else ()
+        own = (FINAL_OVER_PEAK,) if last == b or self.free_final else (TIMESCALE_FRACTION,) if last.has(K0) else ()
         return (gamma, M, D, *shares, *own, K, B)
 
     @property
@@ -229,13 +240,15 @@ class ScalingLaw:
         return rf"$\displaystyle \mathcal{{E}}_K \asymp {latex(self.expression)}$"
 
 
-def scaling_law(schedule: str | Schedule) -> ScalingLaw:
+def scaling_law(schedule: str | Schedule, *, free_final: bool = False) -> ScalingLaw:
     """The scaling law of a schedule.
 
     Parameters
     ----------
     schedule
         A name of the catalogue, or a schedule of one's own (:func:`fsl_sym.schedules.own.own_schedule`).
+    free_final
+        For "exp-decay" and "wsd": the last rate is a hyperparameter of its own, and not the peak rate over K.
 
     Returns
     -------
@@ -248,7 +261,7 @@ def scaling_law(schedule: str | Schedule) -> ScalingLaw:
     TypeError
         If it is neither a name nor a schedule.
     ValueError
-        If there is no schedule of that name.
+        If there is no schedule of that name, or ``free_final`` is asked of another.
 
     Examples
     --------
@@ -259,4 +272,4 @@ def scaling_law(schedule: str | Schedule) -> ScalingLaw:
     >>> scaling_law(own_schedule(a * (1 - (tau / K) ** 2))).cases[2].expression
     T**(-s) + M**(-beta*s) + a*sigma**2/(B*sqrt(T))
     """
-    return ScalingLaw(functional_scaling_law(schedule))
+    return ScalingLaw(functional_scaling_law(schedule), free_final=free_final)

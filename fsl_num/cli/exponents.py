@@ -18,12 +18,15 @@ def run(arguments: Arguments) -> int:
         raise InputError("--power is needed: at one point --s, --beta the power of power-decay decides the regime")
     from fsl_num.report import allocations as report
     from fsl_sym.allocation import optimal_allocation
+    from fsl_sym.laws import WITH_LAST_RATE
     from fsl_sym.schedules import schedule
     from fsl_sym.symbols import p
     from fsl_sym.values import exact
 
     plan = schedule(arguments.schedule) if power is None else schedule("power-decay").at({p: exact(power)})
-    allocation = optimal_allocation(plan, arguments.budget)
+    if arguments.free_final and arguments.schedule not in WITH_LAST_RATE:
+        raise InputError(f"--free-final is for {' and '.join(WITH_LAST_RATE)}, whose last rate is a/K without it")
+    allocation = optimal_allocation(plan, arguments.budget, free_final=arguments.free_final)
     regimes = allocation.regimes if point is None else (allocation.at(*point),)
     derivations = allocation.derivations if arguments.derive else ()
     if arguments.json:
@@ -53,6 +56,7 @@ COMMANDS = {
             Option("--s", metavar="P/Q", help="relative task difficulty s > 0, exact; with --beta, one regime"),
             Option("--beta", metavar="P/Q", help="capacity exponent beta > 1, exact; with --s, one regime"),
             Option("--power", metavar="P/Q", help="p of power-decay, exact (default: a symbol)"),
+            flag("--free-final", "the last rate of exp-decay or wsd is a choice, too, and not the peak over K"),
             json_option(choice="form"),
             flag("--latex", "as LaTeX", choice="form"),
             flag("--derive", "show the derivation, step by step"),

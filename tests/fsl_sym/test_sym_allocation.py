@@ -206,3 +206,21 @@ def test_a_range_has_no_single_power():
     for name in ("order", "power", "log_power"):
         with pytest.raises(ValueError, match="range"):
             getattr(gamma, name)
+
+
+@pytest.mark.parametrize("budget", ["data", "compute"])
+@pytest.mark.parametrize("name", ["exp-decay", "wsd"])
+def test_a_free_last_rate_is_worth_nothing(name, budget):
+    """b = a/K is among the optimal last rates: the least risk and its theorems are the same, and b/a may be larger."""
+    fixed, free = (optimal_allocation(name, budget, free_final=each) for each in (False, True))
+    for mine, theirs in zip(free.regimes, fixed.regimes, strict=True):
+        assert mine.excess_risk == theirs.excess_risk
+        ratio, rate = mine.quantities["final_over_peak"], mine.quantities["peak_lr"].lower
+        assert ratio.lower is None and ratio.upper.equals(mine.excess_risk / rate)
+    assert all(each.verify().holds for each in free.derivations) and len(free.derivations) == len(fixed.derivations)
+
+
+@pytest.mark.parametrize("name", ["constant", "linear", "multi-step"])
+def test_other_schedules_have_no_last_rate_to_free(name):
+    with pytest.raises(ValueError, match="free_final is for exp-decay and wsd"):
+        optimal_allocation(name, "data", free_final=True)

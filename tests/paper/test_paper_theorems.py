@@ -49,6 +49,8 @@ SLOW = frozenset(
         "thm:fsl-const-noise",
         "thm:fsl-const-noise/any-noise",
         "thm:geometric/compute-derived",
+        "thm:geometric/final-rate-compute",
+        "thm:geometric/final-rate-data",
         "vanishing-end/compute",
         "vanishing-end/data",
         "vanishing-end/law-fast",

@@ -196,7 +196,7 @@ def _text(name: str, each: OrderRange, base: Symbol) -> str:
     return f"{name.replace('_', ' ')} {'~ ' if each.is_point else ''}{each.as_text(base)}"
 
 
-def _written(order: Order, base: Symbol) -> Any:
+def written(order: Order, base: Symbol) -> Any:
     """An order with its exponents written the one way in which the derived ones are."""
     return Order(factor(order.power), factor(order.log_power)).as_expr(base)
 
@@ -215,7 +215,7 @@ def allocation_formula(problem: tuple[str, str], regimes: Mapping[str, Mapping[s
         quantities = regimes.get(regime.name, {})
         if "excess_risk" in quantities:
             program = (law.variables, grown, law.constraints(grown))
-            least = _written(quantities["excess_risk"].order, grown)
+            least = written(quantities["excess_risk"].order, grown)
             left = law.in_hyperparameters(grown)
             parts.append(Formula(left, "optimum", least, program=program, where=regime.condition))
         parts += orders_of(quantities, budget, grown, regime.condition)
@@ -228,7 +228,7 @@ def orders_of(quantities: Mapping[str, OrderRange], budget: str, grown: Symbol, 
     for name, each in quantities.items():
         if name not in LETTERS or (name == "data_size" and budget == "data"):
             continue
-        lower, upper = (None if end is None else _written(end, grown) for end in (each.lower, each.upper))
+        lower, upper = (None if end is None else written(end, grown) for end in (each.lower, each.upper))
         if each.is_point:
             parts.append(Formula(LETTERS[name], "~", lower, where=where))
         else:

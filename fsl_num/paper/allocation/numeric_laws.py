@@ -34,7 +34,7 @@ class BudgetedLaw:
     """A law at one budget: variables searched, their bounds in units of the log budget, and log risk of log variables.
 
     ``power`` is the p of "power-decay"; ``free_steps`` searches the number of steps K as well (otherwise the batch size
-    is 1 and K = D). ``noise``: sigma^2.
+    is 1 and K = D), ``free_final`` the last rate b over the peak rate a (otherwise 1/K). ``noise``: sigma^2.
     """
 
     schedule: str
@@ -46,6 +46,7 @@ class BudgetedLaw:
     infinite_model: bool = False
     noise: float = 1.0
     power: float | None = None
+    free_final: bool = False
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -53,6 +54,7 @@ class BudgetedLaw:
         names = ["peak_lr"]
         names += [] if self.infinite_model else ["model_size"]
         names += ["decay_fraction"] if self.schedule == "wsd" else []
+        names += ["final_over_peak"] if self.free_final else []
         return (*names, "steps") if self.free_steps else tuple(names)
 
     @property
@@ -62,9 +64,10 @@ class BudgetedLaw:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Bounds of the searched hyperparameters; only the upper one of M under a data budget is artificial."""
+        """Bounds of the searched hyperparameters; the upper of M under a data budget and the lower of b are made up."""
         model = 3.0 if self.budget == "data" else 1.0
-        every = {"peak_lr": (-1.0, 0.0), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0), "steps": (0.0, 1.0)}
+        every = {"peak_lr": (-1.0, 0.0), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0), "steps": (0.0, 1.0),
+                 "final_over_peak": (-1.5, 0.0)}  # fmt: skip
         return [every[name] for name in self.variables]
 
     def _vanishing_end(self, model: Array, time: Array) -> Array:
@@ -98,15 +101,16 @@ class BudgetedLaw:
                 time = gamma + data
                 noise = gamma + self._vanishing_end(model, time)
             else:
-                # a - b = a (1 - 1/K) and T = (a - b) K / log(a/b) with log(a/b) = log K.
-                difference = np.log1p(-np.exp(-steps))
-                time = decay = gamma + data + difference - np.log(steps)
+                # a - b = a (1 - 1/K) and T = (a - b) K / log(a/b) with log(a/b) = log K, where b is not free.
+                last = np.minimum(values.get("final_over_peak", -steps), -1e-300)
+                difference = np.log(-np.expm1(last))
+                time = decay = gamma + data + difference - np.log(-last)
                 if self.schedule == "wsd":
                     fraction = np.minimum(values["decay_fraction"], -1e-300)
                     decay = decay + fraction
                     time = np.logaddexp(gamma + data + np.log(-np.expm1(fraction)), decay)
                 fading = gamma + difference + np.minimum(model, decay / self.beta) - decay
-                noise = np.logaddexp(gamma - steps, fading)
+                noise = np.logaddexp(gamma + last, fading)
                 feasible &= decay >= 0
             noise = noise + np.log(self.noise)
             risk = np.logaddexp(np.logaddexp(-self.s * self.beta * model, -self.s * time), noise)
@@ -123,9 +127,13 @@ def _optima(
     infinite_model: bool,
     settled: bool,
     power: float | None = None,
+    free_final: bool = False,
 ) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
-    laws = [BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power) for each in budgets]
+    laws = [
+        BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power, free_final=free_final)
+        for each in budgets
+    ]
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
 
 
@@ -154,26 +162,34 @@ def measure_allocation(
     infinite_model: bool = False,
     settled: bool = False,
     power: float | None = None,
+    free_final: bool = False,
+    only: tuple[str, ...] = (),
 ) -> Mapping[str, tuple[Ray, ...] | None]:
     """Brute-force optima over growing budgets; ``settled`` leaves out the budgets that are not judged.
+
+    ``only``: the hyperparameters whose ends are looked for, all by default.
 
     Returns rays whose only variable is "N" (the log budget): "excess_risk", and for every hyperparameter x
     "x lower" and "x upper", the ends of its near-optimal set; None where that end is the artificial search bound.
     """
     values: dict[str, list[float]] = {}
     unbounded: set[str] = set()
-    optima = _optima(schedule, budget, s, beta, free_steps, infinite_model, settled, power)
+    optima = _optima(schedule, budget, s, beta, free_steps, infinite_model, settled, power, free_final)
     laws = [law for law, _ in optima]
     for law, optimum in optima:
         values.setdefault("excess_risk", []).append(optimum.log_value)
+        names = only or law.variables
+        places = [law.variables.index(name) for name in names]
         intervals = near_optimal_intervals(
-            law.log_risk, law.bounds, log_budget=law.log_budget, factor=law.near_optimal, optimum=optimum
+            law.log_risk, law.bounds, places, log_budget=law.log_budget, factor=law.near_optimal, optimum=optimum
         )
-        for name, found in zip(law.variables, intervals, strict=True):
+        for name, found in zip(names, intervals, strict=True):
             values.setdefault(f"{name} lower", []).append(found.log_low)
             values.setdefault(f"{name} upper", []).append(found.log_high)
             if budget == "data" and name == "model_size" and found.hits_upper_bound:
                 unbounded.add(f"{name} upper")
+            if name == "final_over_peak" and found.hits_lower_bound:
+                unbounded.add(f"{name} lower")
     if "model_size lower" in values and budget == "compute":
         for end, other in (("lower", "upper"), ("upper", "lower")):
             sizes = values[f"model_size {other}"]
