@@ -82,8 +82,8 @@ class ScalingLaw:
     def __post_init__(self) -> None:
         if self.free_final and self.schedule not in WITH_LAST_RATE:
             raise ValueError(
-                f"free_final is for {' and '.join(WITH_LAST_RATE)}, whose last rate is a/K without it: it means nothing "
-                f"for {self.schedule!r}"
+                f"free_final is for {' and '.join(WITH_LAST_RATE)}, whose last rate is a/K without it: it means "
+                f"nothing for {self.schedule!r}"
             )
 
     def __hash__(self) -> int:
