@@ -1,9 +1,9 @@
-"""Rates that know no horizon, a (1 + tau)^-g, with the average over the last half of the run: their law, the best g. Ours.
+"""Rates that know no horizon, a (1 + tau)^-g, averaged over the last half of the run: their law, the best g. Ours.
 
 The average over the steps K/2 to K forgets what is older like exp(-lambda (T - t)) and counts the rest as one of K/2
 samples. Followers of the paper say that g = max(1 - a/b, 0) is best for every horizon at once, a their capacity and b
-their source: in our notation max(1 - beta/(1 + s beta), 0). That holds for s < 2 - 1/beta (b < 2 a). On easier tasks the
-noise of the first steps, whose rate is of order 1, is remembered like K(T), and the best g is 1/2.
+their source: in our notation max(1 - beta/(1 + s beta), 0). That holds for s < 2 - 1/beta (b < 2 a). On easier tasks
+the noise of the first steps, whose rate is of order 1, is remembered like K(T), and the best g is 1/2.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -33,10 +33,10 @@ STEEP: Final = same_order(E, T**-s + sigma**2 / B * a**2 * T ** (1 / beta - 2))
 """The laws for g below 1/2 and above, where the first steps decide; g = 1/2 leaves a logarithm."""
 REMEMBERED: Final = 2 - 1 / beta
 """The exponent of the forgetting kernel: tasks with s above it have lost what they learned when K(T) is left."""
-BEST: Final = AllOf((
+BEST: Final = (
     same_order(E, K ** -Min(s, s * beta / (1 + s * beta))),
     same_order(T, K ** Min(1, beta / (1 + s * beta))),
-))  # fmt: skip
+)
 """The least excess risk over g, and the intrinsic time K^(1 - g) of the best g."""
 FORGETS: Final = same_order(E, K ** (-REMEMBERED * beta / (1 + s * beta)))
 """The risk at the followers' g where s > 2 - 1/beta."""
@@ -68,8 +68,8 @@ def _modes(s: float, beta: float) -> Modes:
 def averaged_risk(s: float, beta: float, fall: float, log_steps: float, peak: float = 0.5, noise: float = 1.0) -> float:
     """The excess risk of the average over the last half of the steps, M infinite, rates peak (1 + tau)^-fall.
 
-    ``noise`` is sigma^2/B. With n = 1 + K, zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that is
-    left with c at zeta has the average c A(zeta), A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
+    ``noise`` is sigma^2/B. With n = 1 + K, zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that
+    is c at zeta has the average c A(zeta), A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
     """
     modes = _modes(s, beta)
     rest, bend = 1.0 - fall, fall / (1.0 - fall)
@@ -100,7 +100,7 @@ def averaged_risk(s: float, beta: float, fall: float, log_steps: float, peak: fl
 
 @lru_cache(maxsize=64)
 def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
-    """The excess risk where signal and noise decide in turn, and along K, a, B and sigma^2 alone where the noise does."""
+    """The excess risk where the signal decides, and along K, a, B and sigma^2 where the noise does."""
     rest = 1.0 - fall
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
 
@@ -159,7 +159,7 @@ def _best(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         found = minimize_scalar(risk, bounds=(0.0, _STEEPEST), method="bounded", options={"xatol": 1e-3})
         risks.append(float(found.fun))
         times.append(_log_time(float(found.x), each))
-    return {str(part): _ray(logs, values) for part, values in zip(BEST.parts, (risks, times), strict=True)}
+    return {str(part): _ray(logs, values) for part, values in zip(BEST, (risks, times), strict=True)}
 
 
 def _best_mutants(sample: Sample) -> dict[str, Statement]:
@@ -173,7 +173,7 @@ def _best_mutants(sample: Sample) -> dict[str, Statement]:
     task = _harder(sample)
     found: dict[str, Statement] = {}
     for name, (place, order) in wrong.items():
-        part = BEST.parts[place]
+        part = BEST[place]
         if order.subs({s: task.s, beta: task.beta}) != part.right.subs({s: task.s, beta: task.beta}):
             found[name] = Joint({str(part): order_statement(same_order(part.left, order), task)})
     return found
@@ -207,14 +207,14 @@ def _law_claim(
 CLAIMS: tuple[Claim, ...] = (
     _law_claim(
         "horizon-free/law", "the law of rates t^-g with tail averaging, g < 1/2",
-        "Ours: with the rates a (1 + tau)^-g, g < 1/2, and M infinite, the average over the last half of K steps has the "
-        "excess risk T^-s + (sigma^2/B) T^(1/beta)/K: the noise of the modes that are learned, over the samples.",
+        "Ours: with the rates a (1 + tau)^-g, g < 1/2, and M infinite, the average over the last half of K steps has "
+        "the excess risk T^-s + (sigma^2/B) T^(1/beta)/K: the noise of the modes that are learned, over the samples.",
         GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, "0 <= g < 1/2",
     ),
     _law_claim(
         "horizon-free/law-steep", "the law of rates t^-g with tail averaging, g > 1/2",
-        "Ours: with the rates a (1 + tau)^-g, g > 1/2, and M infinite, the average over the last half of K steps has the "
-        "excess risk T^-s + (sigma^2/B) a^2 T^(1/beta - 2): the kernel remembers the noise of the first steps.",
+        "Ours: with the rates a (1 + tau)^-g, g > 1/2, and M infinite, the average over the last half of K steps has "
+        "the excess risk T^-s + (sigma^2/B) a^2 T^(1/beta - 2): the kernel remembers the noise of the first steps.",
         STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, "1/2 < g < 1",
     ),
     Claim(
@@ -222,10 +222,10 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours, after the followers who write a for beta, b for 1 + s beta and g* = max(1 - a/b, 0): for s < 2 - 1/beta "
         "(b < 2 a) the best power has T ~ K^(1 - g*) and leaves K^-min(s, s beta/(1 + s beta)), the order of the best "
         "schedules that know K, whatever the horizon.",
-        BEST, (MODEL, "M infinite", less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
+        AllOf(BEST), (MODEL, "M infinite", less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
                "sigma^2/B and a of order 1"),
         _best,
-        lambda sample: Joint({str(part): order_statement(part, _harder(sample)) for part in BEST.parts}),
+        lambda sample: Joint({str(part): order_statement(part, _harder(sample)) for part in BEST}),
         _best_mutants, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
     ),
     Claim(
