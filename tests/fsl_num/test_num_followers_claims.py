@@ -10,9 +10,10 @@ from fsl_num.paper.random_features.phases import features_risk, never_learned
 from fsl_num.paper.scaling_laws.data_quality import functional_risk, volterra_risks
 from fsl_num.paper.scaling_laws.horizon_free import averaged_risk
 from fsl_num.paper.scaling_laws.momentum import momentum_risk
+from fsl_num.paper.scaling_laws.weight_decay import decayed_risk, older_noise
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
-from fsl_num.spectrum import approximation_error, eigenvalues
+from fsl_num.spectrum import approximation_error, eigenvalues, forgetting_kernel
 
 
 def averaged_by_steps(s, beta, fall, horizon, peak, modes=1000, parts=4):
@@ -88,3 +89,27 @@ def test_what_random_features_never_learn_by_its_own_sums(s, beta):
     expected = kappa * np.sum(modes ** (-1.0 - s * beta) / (modes**-beta + kappa))
     assert never_learned(s, beta, size) == pytest.approx(expected, rel=2e-3)  # modes beyond 2e6
     assert features_risk(s, beta, size, 1e30) == pytest.approx(expected, rel=2e-3)  # all is learned that can be
+
+
+@pytest.mark.parametrize(("s", "beta"), [(0.5, 2.0), (2.5, 3.0)])
+def test_weight_decay_by_explicit_steps(s, beta):
+    rate, omega, time, modes = 0.02, 0.01, 300.0, 400
+    eigenvalue, steps = eigenvalues(modes, beta), int(time / rate)
+    learned, noise = np.zeros(modes), np.zeros(modes)  # w over theta, and lambda_j times the variance
+    for _ in range(steps):
+        learned += rate * (eigenvalue * (1.0 - learned) - omega * learned)
+        noise = (1.0 - rate * (eigenvalue + omega)) ** 2 * noise + rate * eigenvalue**2
+    signal = np.arange(1.0, modes + 1.0) ** (-1.0 - s * beta) * (1.0 - learned) ** 2
+    silent = 0.5 * (signal.sum() + approximation_error(s, beta, modes))
+    # steps are rate lambda/2 = 1 % from continuous time; of the modes beyond 400 nothing is learned
+    assert decayed_risk(s, beta, omega, time, 0.0) == pytest.approx(silent, rel=0.01)
+    loud = decayed_risk(s, beta, omega, time, 1.0) - decayed_risk(s, beta, omega, time, 0.0)
+    assert loud == pytest.approx(0.5 * noise.sum(), rel=0.015)
+
+
+@pytest.mark.parametrize(("beta", "omega", "older"), [(2.0, 0.1, 30.0), (1.5, 1e-4, 5.0)])
+def test_older_noise_by_quadrature_of_the_kernel(beta, omega, older):
+    grown = np.concatenate([[0.0], np.geomspace(1e-4, 1e9, 20001)])
+    kernel = forgetting_kernel(older + grown, beta) * np.exp(-2.0 * omega * grown)
+    expected = 0.5 * ((kernel[1:] + kernel[:-1]) * np.diff(grown)).sum()
+    assert older_noise(beta, omega, older) == pytest.approx(expected, rel=1e-4)  # the trapezoidal rule's own error
