@@ -27,9 +27,11 @@ from fsl_sym.proof import same_order
 from fsl_sym.symbols import E
 
 _BUDGETS: Final = (30.0, 60.0)
-"""log10 of the compute, from and to: terms that meet have settled, and sums of 1e40 features are still summed."""
+"""log10 of the compute, from and to: terms that meet have settled there."""
 _NODES: Final = 250
-"""So many values of log v, at most one apart, are enough for the integral of exp(-v) against a power of v."""
+"""Values of log v for the integral of exp(-v) against powers of v: good to a per cent where they are two apart."""
+_LEAST: Final = 600.0
+"""-log of the least kappa that is tried: below, floats end."""
 
 
 def never_learned(s: float, beta: float, size: float) -> float:
@@ -73,7 +75,7 @@ def _least(task: float, beta: float, log_compute: float) -> float:
         size = float(math.floor(math.exp(log_size)))
         return math.log(features_risk(task, beta, size, math.exp(log_compute) / size))
 
-    bounds = (0.05 * log_compute, 0.95 * log_compute)
+    bounds = (0.05 * log_compute, min(0.95 * log_compute, _LEAST / beta))
     return float(minimize_scalar(risk, bounds=bounds, method="bounded", options={"xatol": 1e-2}).fun)
 
 
@@ -85,7 +87,7 @@ def _tasks(name: str, capacity: Any) -> tuple[Any, ...]:
 
 
 def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
-    logs: Array = math.log(10.0) * np.linspace(*_BUDGETS, 4 + 3 * sample.effort)
+    logs: Array = math.log(10.0) * np.linspace(*_BUDGETS, 3 + 3 * sample.effort)
     found: dict[str, tuple[Ray, ...]] = {}
     for task in _tasks(name, sample.beta):
         values = [_least(float(task), float(sample.beta), each) for each in logs]
