@@ -62,14 +62,6 @@ class Phase:
         """The order of the least excess risk in C."""
         return Order(factor(self.region.loss.power), factor(self.region.loss.log_power))
 
-    def derive(self) -> tuple[Derivation, ...]:
-        """The optimum as a theorem, by the engine's certificate; none where the phase is a strip of s."""
-        if self.regime is None:
-            return ()
-        rule = Optimal(self.region.certificates, self.regime, *BUDGET, self.least)
-        step = Step(self.law, self.least.as_expr(C), rule, f"phase {self.name}")
-        return (Derivation(f"phase {self.name}", f"The optimum of random features in phase {self.name}", (step,)),)
-
 
 @cache
 def solution(law: Expr) -> ExponentSolution:
@@ -100,3 +92,18 @@ def phases() -> dict[str, Phase]:
         (region,) = (each for each in solution(law).regions if each.contains({s: inside, beta: Integer(2)}))
         found[name] = Phase(name, condition, law, region, regime)
     return found
+
+
+@cache
+def phase_optimum(name: str) -> tuple[Derivation, ...]:
+    """The optimum of a phase as a theorem, by the engine's certificate; none for a strip of s, such as II.
+
+    >>> phase_optimum("III")[0].verify().holds, phase_optimum("II")
+    (True, ())
+    """
+    phase = phases()[name]
+    if phase.regime is None:
+        return ()
+    rule = Optimal(phase.region.certificates, phase.regime, *BUDGET, phase.least)
+    step = Step(phase.law, phase.least.as_expr(C), rule, f"phase {name}")
+    return (Derivation(f"phase {name}", f"The optimum of random features in phase {name}", (step,)),)
