@@ -1,0 +1,144 @@
+"""The quality of data as a noise sigma^2(t): where in a run the clean data belong, and how few are enough. Ours.
+
+At a constant rate the label noise enters as the convolution of K with gamma sigma^2(t). K falls, so that clean data
+leave the least at the end (rearrangement): with noise sigma_0^2 over the last intrinsic time R and sigma^2 before, what
+is left is gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)). Followers of the paper ask when to spend clean data, by regime.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from scipy.optimize import brentq
+from sympy import Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Ray, Statement
+from fsl_num.model import Model
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
+from fsl_num.schedules import Constant
+from fsl_num.spectrum import kernel_integral, signal
+from fsl_num.validation import Array
+from fsl_num.volterra import Problem, solve
+from fsl_sym.proof import at_least, at_most, less, same_order
+from fsl_sym.symbols import E, T, beta, gamma, s, sigma
+
+CLEAN: Final = Symbol("R", positive=True)
+CLEAN_NOISE: Final = Symbol("sigma_0", positive=True)
+LAW: Final = same_order(E, T**-s + gamma * (CLEAN_NOISE**2 + sigma**2 * CLEAN ** (1 / beta - 1)))
+SHARE: Final = same_order(CLEAN / T, T ** (s / (1 - 1 / beta) - 1))
+"""The share of the run whose data have to be clean."""
+_RATE: Final = 0.1
+_LONG: Final = 1e13
+"""The rate and the length of the runs whose Volterra equation is solved."""
+
+
+def functional_risk(s: float, beta: float, time: float, clean: float, noise: float, clean_noise: float) -> float:
+    """Half of e(T) + int K(T - t) sigma^2(t) dt, gamma in the noises, M infinite."""
+    early, late = kernel_integral(clean, time, beta), kernel_integral(0.0, clean, beta)
+    return 0.5 * float(signal(time, s, beta) + noise * early + clean_noise * late)
+
+
+@lru_cache(maxsize=64)
+def volterra_risks(s: float, beta: float, time: float, noise: float) -> tuple[Array, Array]:
+    """Times to a ten-thousandth of ``time`` and that; the excess risks by the Volterra equation, M infinite."""
+    problem = Problem(Model(s, beta, math.inf, noise), gamma=Constant(peak=_RATE, steps=time / _RATE))
+    times = np.append(np.geomspace(1e-9 * time, 1e-4 * time, 7), time)
+    return times, solve(problem, times, rtol=1e-12).excess_risk
+
+
+def _rays(sample: Sample) -> tuple[Ray, ...]:
+    """Each term decides in turn; R alone also by the Volterra equation, whose loss is linear in sigma^2(t)."""
+    s, beta = sample.point
+    time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
+
+    def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float, float]]) -> Ray:
+        """``runs`` are log10 of T, R, gamma, sigma^2 and sigma_0^2."""
+        columns = [np.array(each) for each in zip(*runs, strict=True)]
+        names = ("T", "R", "gamma", "sigma^2", "sigma_0^2")
+        logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
+        values = [functional_risk(s, beta, 10.0**t, 10.0**r, 10.0 ** (g + dirty), 10.0 ** (g + clean))
+                  for t, r, g, dirty, clean in runs]  # fmt: skip
+        return Ray(name, math.log(10.0) * scale, logs, np.log(values))
+
+    return (
+        ray("signal", time, [(u + 1, 0.0, -150.0, 0.0, 0.0) for u in time]),
+        ray("noise before, R alone", time, [(LONGEST + 10, u, -1.0, 100.0, -100.0) for u in time]),
+        ray("noise before, T alone", time, [(u + 3, 2.0, -1.0, 100.0, -100.0) for u in time]),
+        ray("noise before, gamma alone", near, [(9.0, 3.0, -u, 100.0, -100.0) for u in near]),
+        ray("noise before, sigma^2 alone", time, [(9.0, 3.0, -1.0, 12.0 + u, -100.0) for u in time]),
+        ray("clean noise, sigma_0^2 alone", time, [(12.0, 11.0, -1.0, 0.0, 12.0 + u) for u in time]),
+        ray("clean noise, R and gamma", near, [(12.0, 11.0 - u, -u, -100.0, 100.0) for u in near]),
+        _volterra_ray(s, beta),
+    )
+
+
+def _volterra_ray(s: float, beta: float) -> Ray:
+    """R alone: the noise of all of the run less that of its last R, at a constant rate that of a run of length R."""
+    noise = 1e100
+    times, silent = volterra_risks(s, beta, _LONG, 0.0)
+    response = volterra_risks(s, beta, _LONG, 1.0)[1] - silent
+    clean = np.log(times[:-1])
+    letters = {"T": math.log(_LONG), "gamma": math.log(_RATE), "sigma^2": math.log(noise), "sigma_0^2": -200.0}
+    logs = {"R": clean, **{name: np.full(clean.size, value) for name, value in letters.items()}}
+    values = np.log(noise * (response[-1] - response[:-1]) + silent[-1])
+    return Ray("Volterra, R alone", clean, logs, values)
+
+
+def _shares(sample: Sample) -> tuple[Ray, ...]:
+    """The least share of clean data without noise that leaves no more noise, at gamma sigma^2 = 1, than signal."""
+    s, beta = sample.point
+    logs = math.log(10.0) * np.linspace(LONGEST, 3.0 * LONGEST, 5 + 4 * sample.effort)
+
+    def excess(log_clean: float, log_time: float) -> float:
+        time = math.exp(log_time)
+        noise = kernel_integral(math.exp(log_clean), time, beta)
+        return math.log(noise / float(signal(time, s, beta)))
+
+    shares = [brentq(excess, 0.0, each - math.log(2.0), args=(each,)) - each for each in logs]
+    return (Ray("T to infinity", logs, {"T": logs}, np.array(shares), 0),)
+
+
+def _mutants(sample: Sample) -> dict[str, Statement]:
+    before, after = gamma * sigma**2, gamma * CLEAN_NOISE**2
+    wrong = {
+        "clean data at the start": T**-s + before + after * T ** (1 / beta - 1),
+        "clean data anywhere": T**-s + before + after,
+        "no memory": T**-s + after + before / CLEAN,
+        "without the signal": LAW.right - T**-s,
+        "without the noise before": T**-s + after,
+        "without the clean noise": LAW.right - after,
+    }
+    return {name: order_statement(same_order(E, order.expand()), sample) for name, order in wrong.items()}
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "data-quality/law", "eqn: fsl-simplified", 883, "label noise that changes along the run",
+        "Ours: the noise is the convolution of K with gamma sigma^2(t). At a constant rate and M infinite, sigma_0^2 "
+        "over the last intrinsic time R and sigma^2 before leave T^-s + gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)): "
+        "the clean data belong at the end. At the start they would leave gamma sigma^2, as if there were none.",
+        LAW, (MODEL, "M infinite", at_least(CLEAN, 1), at_most(2 * CLEAN, T), "gamma tr(H) < 2"),
+        _rays, lambda sample: order_statement(LAW, sample), _mutants,
+        role="own", depends=("eqn: fsl-simplified",),
+    ),
+    Claim(
+        "data-quality/late-share", "eqn: fsl-simplified", 883, "the share of the data that has to be clean",
+        "Ours: for s < 1 - 1/beta, a constant rate and M infinite, clean data without noise over the last share "
+        "T^-(1 - s beta/(beta - 1)) of the run leave no more noise than signal: in the hard regime a vanishing share "
+        "is enough, as a vanishing decay of the rate is. For s > 1 - 1/beta no share below 1 is.",
+        SHARE, (MODEL, "M infinite", less(s, 1 - 1 / beta), "R is the least at which noise and signal are equal",
+                "gamma sigma^2 of order 1", "sigma_0 = 0"),
+        _shares, lambda sample: order_statement(SHARE, sample),
+        lambda sample: {
+            "no memory": order_statement(same_order(CLEAN / T, T ** (s - 1)), sample),
+            "the exponent of the kernel": order_statement(same_order(CLEAN / T, T ** (s / (2 - 1 / beta) - 1)), sample),
+        },
+        regimes=("hard",), role="own", depends=("data-quality/law",),
+    ),
+)  # fmt: skip

@@ -1,0 +1,247 @@
+"""Rates that know no horizon, a (1 + tau)^-g, averaged over the last half of the run: their law, the best g. Ours.
+
+The average over the steps K/2 to K forgets what is older like exp(-lambda (T - t)) and counts the rest as one of K/2
+samples. Followers of the paper say that g = max(1 - a/b, 0) is best for every horizon at once, a their capacity and b
+their source: in our notation max(1 - beta/(1 + s beta), 0). That holds for s < 2 - 1/beta (b < 2 a). On easier tasks
+the noise of the first steps, whose rate is of order 1, is remembered like K(T), and the best g is 1/2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sympy import Max, Min, Rational
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_mutants, order_statement
+from fsl_num.claims.statements import Joint, Ray, Statement
+from fsl_num.compression import Modes, compress
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
+from fsl_num.validation import Array
+from fsl_sym.proof import AllOf, Formula, at_least, at_most, less, same_order
+from fsl_sym.symbols import B, E, K, T, a, beta, s, sigma
+
+GENTLE: Final = same_order(E, T**-s + sigma**2 / B * T ** (1 / beta) / K)
+STEEP: Final = same_order(E, T**-s + sigma**2 / B * a**2 * T ** (1 / beta - 2))
+"""The laws for g below 1/2 and above, where the first steps decide; g = 1/2 leaves a logarithm."""
+REMEMBERED: Final = 2 - 1 / beta
+"""The exponent of the forgetting kernel: tasks with s above it have lost what they learned when K(T) is left."""
+BEST: Final = (
+    same_order(E, K ** -Min(s, s * beta / (1 + s * beta))),
+    same_order(T, K ** Min(1, beta / (1 + s * beta))),
+)
+"""The least excess risk over g, and the intrinsic time K^(1 - g) of the best g."""
+FORGETS: Final = same_order(E, K ** (-REMEMBERED * beta / (1 + s * beta)))
+"""The risk at the followers' g where s > 2 - 1/beta."""
+APART: Final = Rational(1, 4)
+"""By so much tasks are away from s = 2 - 1/beta, where two terms meet in a logarithm."""
+_STEEPEST: Final = 0.95
+"""Searches for the best g end here, and at 0, the constant rate."""
+_RTOL: Final = 1e-4
+"""Relative accuracy of the modes: drifts are judged to 1e-2 over tens of units of log(scale)."""
+_NODES: Final = np.polynomial.legendre.leggauss(5)
+_INNER: Final = np.concatenate([[0.0], np.geomspace(0.05, 1.0, 4)])
+_FORGOTTEN: Final = 40.0
+"""What is forgotten by exp(-40) is left out."""
+
+
+def _nodes(edges: Array) -> tuple[Array, Array]:
+    """Gauss-Legendre nodes and weights on the panels between edges (the last axis)."""
+    x, w = _NODES
+    half, middle = 0.5 * np.diff(edges), 0.5 * (edges[..., 1:] + edges[..., :-1])
+    shape = (*edges.shape[:-1], -1)
+    return (middle[..., None] + half[..., None] * x).reshape(shape), (half[..., None] * w).reshape(shape)
+
+
+@lru_cache(maxsize=8)
+def _modes(s: float, beta: float) -> Modes:
+    return compress(s, beta, math.inf, 10.0 ** (LONGEST + 1), rtol=_RTOL)
+
+
+def averaged_risk(s: float, beta: float, fall: float, log_steps: float, peak: float = 0.5, noise: float = 1.0) -> float:
+    """The excess risk of the average over the last half of the steps, M infinite, rates peak (1 + tau)^-fall.
+
+    ``noise`` is sigma^2/B. With n = 1 + K, zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that
+    is c at zeta has the average c A(zeta), A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
+    """
+    modes = _modes(s, beta)
+    rest, bend = 1.0 - fall, fall / (1.0 - fall)
+    log_n = float(np.logaddexp(0.0, log_steps))
+    start, half = math.exp(-rest * log_n), 0.5**rest
+    rates = (modes.rates * (peak / rest * math.exp(rest * log_n)))[:, None]  # X of each mode
+
+    def average(zeta: Array) -> Array:
+        """A at zeta between half and 1, for each mode: an array (modes, zetas)."""
+        span = np.minimum(1.0 - zeta, _FORGOTTEN / np.maximum(rates, 1e-300))
+        x, w = _nodes(_INNER)
+        later = span[..., None] * x
+        density = (zeta[:, None] + later) ** bend * np.exp(-rates[..., None] * later)
+        return np.asarray(2.0 / rest * span * (density @ w))
+
+    tail, tail_weights = _nodes(1.0 - (1.0 - half) * np.concatenate([np.geomspace(1.0, 1e-6, 13), [0.0]]))
+    late = (tail**-bend * average(tail) ** 2) @ tail_weights
+    panels = np.geomspace(start, half, 2 + math.ceil(0.5 * math.log(half / start)))
+    near = half - (half - panels[-2]) * np.concatenate([np.geomspace(1.0, 1e-12, 13), [0.0]])
+    before, weights = _nodes(np.concatenate([panels[:-2], near]))
+    kept = average(np.array([half]))[:, 0] ** 2
+    early = kept * (np.exp(-2.0 * rates * (half - before)) @ (before**-bend * weights))
+    # lambda^2 a^2 n^(1 - 2g) int z^(-2g) A^2 dz, with dz = zeta^bend d zeta/(1 - g)
+    injected = modes.kernel_weights * peak**2 / rest * math.exp((1.0 - 2.0 * fall) * log_n) @ (early + late)
+    learned = modes.signal_weights * kept * np.exp(-2.0 * rates[:, 0] * (half - start))
+    return 0.5 * (float(learned.sum()) + noise * float(injected))
+
+
+@lru_cache(maxsize=64)
+def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
+    """The excess risk where the signal decides, and along K, a, B and sigma^2 where the noise does."""
+    rest = 1.0 - fall
+    time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
+
+    def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
+        """``runs`` are log10 of the steps, of the rate, of B and of sigma^2."""
+        steps, rate, batch, noise = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
+        times = rate + np.array([_log_time(fall, each) for each in steps])
+        logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise}
+        values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b))
+                  for k, a, b, v in zip(steps, rate, batch, noise, strict=True)]  # fmt: skip
+        return Ray(name, math.log(10.0) * scale, logs, np.log(values))
+
+    return (
+        ray("signal, T alone", time, [(u / rest + 1, -0.5, 150.0, 0.0) for u in time]),
+        ray("noise, K alone", time, [(u / rest + 1, -0.5, 0.0, 150.0) for u in time]),
+        ray("noise, a alone", near, [(30.0 / rest, -u - 0.5, 0.0, 150.0) for u in near]),
+        ray("noise, B alone", near, [(9.0, -0.5, u, 150.0) for u in near]),
+        ray("noise, sigma^2 alone", time, [(9.0, -0.5, 0.0, 12.0 + u) for u in time]),
+    )
+
+
+def _log_time(fall: float, log_steps: float) -> float:
+    """log of the intrinsic time at the rate 1."""
+    rest = 1.0 - fall
+    return math.log(math.expm1(rest * np.logaddexp(0.0, log_steps)) / rest)
+
+
+def _grown(sample: Sample) -> Array:
+    """log K up to 1e40."""
+    return math.log(10.0) * np.linspace(0.5 * LONGEST, LONGEST, 5 + 4 * sample.effort)
+
+
+def _ray(logs: Array, values: list[float]) -> tuple[Ray, ...]:
+    return (Ray("K to infinity", logs, {"K": logs}, np.array(values), 0),)
+
+
+def _harder(sample: Sample) -> Sample:
+    """A task below s = 2 - 1/beta."""
+    return replace(sample, s=Min(sample.s, REMEMBERED.subs(beta, sample.beta) - APART))
+
+
+def _easier(sample: Sample) -> Sample:
+    """A task above s = 2 - 1/beta."""
+    return replace(sample, s=Max(sample.s, REMEMBERED.subs(beta, sample.beta) + APART))
+
+
+def _best(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
+    """The least risk over g at growing budgets, and the intrinsic time of the best g over a."""
+    point, logs = _harder(sample).point, _grown(sample)
+    risks, times = [], []
+    for each in logs:
+
+        def risk(fall: float, log_steps: float = each) -> float:
+            return math.log(averaged_risk(*point, fall, log_steps))
+
+        found = minimize_scalar(risk, bounds=(0.0, _STEEPEST), method="bounded", options={"xatol": 1e-3})
+        risks.append(float(found.fun))
+        times.append(_log_time(float(found.x), each))
+    return {str(part): _ray(logs, values) for part, values in zip(BEST, (risks, times), strict=True)}
+
+
+def _best_mutants(sample: Sample) -> dict[str, Statement]:
+    wrong = {
+        "a constant rate": (0, K ** -Min(s, 1 - 1 / beta)),
+        "every task as an easy one": (0, K ** (-s * beta / (1 + s * beta))),
+        "every task as a hard one": (0, K**-s),
+        "capacity and source exchanged": (1, K ** Min(1, (1 + s * beta) / beta)),
+        "the time of a best constant rate": (1, K ** Min(1, 1 / (1 + s))),
+    }
+    task = _harder(sample)
+    found: dict[str, Statement] = {}
+    for name, (place, order) in wrong.items():
+        part = BEST[place]
+        if order.subs({s: task.s, beta: task.beta}) != part.right.subs({s: task.s, beta: task.beta}):
+            found[name] = Joint({str(part): order_statement(same_order(part.left, order), task)})
+    return found
+
+
+def _at_their_power(sample: Sample) -> tuple[Ray, ...]:
+    """The risk at g = 1 - beta/(1 + s beta)."""
+    (s, beta), logs = _easier(sample).point, _grown(sample)
+    fall = 1.0 - beta / (1.0 + s * beta)
+    return _ray(logs, [math.log(averaged_risk(s, beta, fall, each)) for each in logs])
+
+
+def _law_claim(
+    name: str, title: str, text: str, formula: Formula, falls: Mapping[str, float], other: Formula, power: str
+) -> Claim:
+    """A law that holds for each of the powers; the law of the other powers is a mutant."""
+
+    def mutants(sample: Sample) -> dict[str, Statement]:
+        wrong = {**order_mutants(formula, sample), "the law of other powers": order_statement(other, sample)}
+        return {f"{fall}: {mutant}": Joint({fall: version}) for fall in falls for mutant, version in wrong.items()}
+
+    return Claim(
+        name, "eqn: fsl-simplified", 883, title, text, formula,
+        (MODEL, "M infinite", power, at_least(T, 1), at_most(a, 1), "a/B small"),
+        lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()},
+        lambda sample: Joint({each: order_statement(formula, sample) for each in falls}), mutants,
+        role="own", depends=("eqn: fsl-simplified",),
+    )  # fmt: skip
+
+
+CLAIMS: tuple[Claim, ...] = (
+    _law_claim(
+        "horizon-free/law", "the law of rates t^-g with tail averaging, g < 1/2",
+        "Ours: with the rates a (1 + tau)^-g, g < 1/2, and M infinite, the average over the last half of K steps has "
+        "the excess risk T^-s + (sigma^2/B) T^(1/beta)/K: the noise of the modes that are learned, over the samples.",
+        GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, "0 <= g < 1/2",
+    ),
+    _law_claim(
+        "horizon-free/law-steep", "the law of rates t^-g with tail averaging, g > 1/2",
+        "Ours: with the rates a (1 + tau)^-g, g > 1/2, and M infinite, the average over the last half of K steps has "
+        "the excess risk T^-s + (sigma^2/B) a^2 T^(1/beta - 2): the kernel remembers the noise of the first steps.",
+        STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, "1/2 < g < 1",
+    ),
+    Claim(
+        "horizon-free/best-power", "eqn: fsl-simplified", 883, "the best power of a horizon-free rate",
+        "Ours, after the followers who write a for beta, b for 1 + s beta and g* = max(1 - a/b, 0): for s < 2 - 1/beta "
+        "(b < 2 a) the best power has T ~ K^(1 - g*) and leaves K^-min(s, s beta/(1 + s beta)), the order of the best "
+        "schedules that know K, whatever the horizon.",
+        AllOf(BEST), (MODEL, "M infinite", less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
+               "sigma^2/B and a of order 1"),
+        _best,
+        lambda sample: Joint({str(part): order_statement(part, _harder(sample)) for part in BEST}),
+        _best_mutants, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
+    ),
+    Claim(
+        "horizon-free/easier-tasks", "eqn: fsl-simplified", 883, "where g = 1 - a/b is too steep",
+        "Ours: for s > 2 - 1/beta (b > 2 a) the followers' g = 1 - beta/(1 + s beta) is above 1/2, and leaves "
+        "K^-((2 beta - 1)/(1 + s beta)), more than K^-(s beta/(1 + s beta)): the noise of the first steps decides. By "
+        "the law g = 1/2 is then best, with K^-(1 - 1/(2 beta)) up to a logarithm.",
+        FORGETS, (MODEL, "M infinite", less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1"),
+        _at_their_power, lambda sample: order_statement(FORGETS, _easier(sample)),
+        lambda sample: {
+            name: order_statement(same_order(E, order), _easier(sample))
+            for name, order in {
+                "the order of the best schedules": K ** (-s * beta / (1 + s * beta)),
+                "the order at g = 1/2": K ** (1 / (2 * beta) - 1),
+            }.items()
+        },
+        regimes=("easy",), role="own", depends=("horizon-free/law-steep",),
+    ),
+)  # fmt: skip

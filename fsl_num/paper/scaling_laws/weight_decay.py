@@ -1,0 +1,160 @@
+"""Decoupled weight decay: exponential forgetting, of noise and of what was learned. Ours.
+
+With w <- w - rate (gradient + omega w) a mode forgets like exp(-(lambda + omega) t), and the kernel is K(t) times
+exp(-2 omega t). What is learned is shrunk by lambda/(lambda + omega) and keeps a bias as of ridge regression, which
+saturates at s = 2. At a constant rate the noise of the last steps decides, and there omega changes no order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from sympy import Integer, Integral, Min, Rational, Symbol, exp, oo
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_mutants, order_statement
+from fsl_num.claims.statements import Ray, Statement
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
+from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
+from fsl_num.validation import Array
+from fsl_sym.proof import at_least, at_most, same_order
+from fsl_sym.spectrum import forgetting_kernel
+from fsl_sym.symbols import E, T, beta, gamma, s, sigma, t
+
+OMEGA: Final = Symbol("omega", positive=True)
+OLDER: Final = Symbol("R", positive=True)
+LAW: Final = same_order(E, T**-s + OMEGA ** Min(s, 2) + gamma * sigma**2)
+FORGOTTEN: Final = same_order(
+    Integral(forgetting_kernel(t, oo) * exp(-2 * OMEGA * (t - OLDER)), (t, OLDER, oo)),
+    OLDER ** (1 / beta - 1) * Min(1, 1 / (OMEGA * OLDER)),
+)
+"""What is left of the noise that is older than R, times exp(2 omega R)."""
+_APART: Final = Rational(1, 4)
+"""By so much tasks are away from s = 2, where the bias has a logarithm."""
+_LISTED: Final = 512
+"""Modes that are summed one by one; the others by the integral from half a mode on, good to _LISTED^-2 relative."""
+
+
+def over_modes(summand: Callable[[Array], Array], end: float) -> float:
+    """The sum of a function of log j over all j, which from log j = ``end`` on is below what counts."""
+    head = summand(np.log(np.arange(1.0, _LISTED + 1.0)))
+    logs = np.linspace(math.log(_LISTED + 0.5), max(end, 10.0), 1500)
+    tail = summand(logs) * np.exp(logs)
+    return float(head.sum() + 0.5 * ((tail[1:] + tail[:-1]) * np.diff(logs)).sum())
+
+
+def decayed_risk(s: float, beta: float, omega: float, time: float, noise: float) -> float:
+    """The excess risk at the time T for the noise gamma sigma^2 and weight decay ``omega``, M infinite."""
+
+    def summand(logs: Array) -> Array:
+        eigenvalue = np.exp(-beta * logs)
+        kept = np.exp(-np.minimum((eigenvalue + omega) * time, 700.0))
+        left = (omega + eigenvalue * kept) / (eigenvalue + omega)
+        injected = noise * eigenvalue**2 * (1.0 - kept**2) / (2.0 * (eigenvalue + omega))
+        return np.asarray(np.exp(-(1.0 + s * beta) * logs) * left**2 + injected)
+
+    return 0.5 * over_modes(summand, math.log(min(1.0 / omega, time)) / beta + 30.0 / min(s * beta, beta - 1.0))
+
+
+def older_noise(beta: float, omega: float, older: float) -> float:
+    """The integral of K(t) exp(-2 omega (t - R)) from R on, M infinite."""
+
+    def summand(logs: Array) -> Array:
+        eigenvalue = np.exp(-beta * logs)
+        return np.asarray(eigenvalue**2 * np.exp(-2.0 * eigenvalue * older) / (2.0 * (eigenvalue + omega)))
+
+    return over_modes(summand, math.log(older) / beta + 30.0 / (beta - 1.0))
+
+
+def _task(sample: Sample) -> Sample:
+    """A task away from s = 2."""
+    gap = sample.s - 2
+    return sample if abs(gap) >= _APART else replace(sample, s=2 + (_APART if gap > 0 else -_APART))
+
+
+def _rays(sample: Sample) -> tuple[Ray, ...]:
+    """Each term decides in turn."""
+    s, beta = _task(sample).point
+    time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
+
+    def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
+        """``runs`` are log10 of T, omega, gamma and sigma^2."""
+        columns = [np.array(each) for each in zip(*runs, strict=True)]
+        names = ("T", "omega", "gamma", "sigma^2")
+        logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
+        values = [decayed_risk(s, beta, 10.0**w, 10.0**t, 10.0 ** (g + v)) for t, w, g, v in runs]
+        return Ray(name, math.log(10.0) * scale, logs, np.log(values))
+
+    return (
+        ray("T alone", time, [(u + 1, -250.0, -250.0, 0.0) for u in time]),
+        ray("omega alone", time, [(250.0, -u - 1, -250.0, 0.0) for u in time]),
+        ray("omega = 1/T", time, [(u + 1, -u - 1, -250.0, 0.0) for u in time]),
+        ray("noise, gamma alone", near, [(9.0, -9.0, -u, 50.0) for u in near]),
+        ray("noise, sigma^2 alone", time, [(9.0, -9.0, -1.0, u + 12) for u in time]),
+        ray("noise, omega alone", near, [(20.0, -u, -1.0, 50.0) for u in near]),
+    )
+
+
+def _older_rays(sample: Sample) -> tuple[Ray, ...]:
+    """R alone far below 1/omega and far beyond, and omega alone there."""
+    beta, time = sample.point[1], even_grid(LONGEST, sample)
+
+    def ray(name: str, runs: list[tuple[float, float]]) -> Ray:
+        """``runs`` are log10 of R and omega."""
+        older, omega = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
+        values = [older_noise(beta, 10.0**w, 10.0**r) for r, w in runs]
+        return Ray(name, math.log(10.0) * time, {"R": older, "omega": omega}, np.log(values))
+
+    return (
+        ray("R below 1/omega", [(u + 3, -100.0) for u in time]),
+        ray("R beyond 1/omega", [(u + 3, 0.0) for u in time]),
+        ray("R = 1/omega", [(u + 3, -u - 3) for u in time]),
+        ray("omega beyond 1/R", [(60.0, -u) for u in time]),
+    )
+
+
+def _mutants(sample: Sample) -> dict[str, Statement]:
+    task = _task(sample)
+    free = T**-s + gamma * sigma**2
+    wrong = {
+        "without saturation": free + OMEGA**s,
+        "saturation at 1": free + OMEGA ** Min(s, 1),
+        "a bias of omega^2": free + OMEGA**2,
+        "noise that weight decay takes away": T**-s + OMEGA ** Min(s, 2) + gamma * sigma**2 * OMEGA ** (1 - 1 / beta),
+    }
+    same = {s: task.s, beta: task.beta}
+    different = {name: order for name, order in wrong.items() if order.subs(same) != LAW.right.subs(same)}
+    return {**order_mutants(LAW, task),
+            **{name: order_statement(same_order(E, order), task) for name, order in different.items()}}  # fmt: skip
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "weight-decay/law", "eqn: fsl-simplified", 883, "weight decay at a constant rate",
+        "Ours: decoupled weight decay omega in intrinsic time leaves T^-s + omega^min(s, 2) + gamma sigma^2 at a "
+        "constant rate and M infinite, s != 2. It forgets the signal too: the bias saturates at s = 2 as that of ridge "
+        "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
+        LAW, (MODEL, "M infinite", "s != 2", at_least(T, 1), at_most(OMEGA, 1), "gamma small"),
+        _rays, lambda sample: order_statement(LAW, _task(sample)), _mutants,
+        extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
+    ),
+    Claim(
+        "weight-decay/forgetting", "eqn: fsl-simplified", 883, "weight decay forgets old noise exponentially",
+        "Ours: with weight decay omega the kernel is K(t) exp(-2 omega t). Of the noise that is older than R it leaves "
+        "exp(-2 omega R) R^-(1 - 1/beta) min{1, 1/(omega R)}: nothing changes within 1/omega.",
+        FORGOTTEN, (CAPACITY, "M infinite", at_least(OLDER, 1), at_most(OMEGA, 1)),
+        _older_rays,
+        mutants=lambda sample: {
+            "the kernel alone": order_statement(same_order(FORGOTTEN.left, OLDER ** (1 / beta - 1)), sample),
+            "forgetting at the rate omega alone": order_statement(
+                same_order(FORGOTTEN.left, OLDER ** (1 / beta - 1) * Min(1, 1 / OMEGA)), sample
+            ),
+        },
+        role="own", depends=("eqn: fsl-simplified",),
+    ),
+)  # fmt: skip
