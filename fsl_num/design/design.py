@@ -281,9 +281,9 @@ class Design(Result):
         return json.dumps(self.as_dict(), indent=1, allow_nan=False)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the schedule, the baselines and the predicted losses with intervals; return both axes.
+        """Draw the schedule and the baselines on ``ax``; return the axes (needs matplotlib).
 
-        ``ax``: two axes, one above the other, or None for a new figure (needs matplotlib).
+        With None a new figure is drawn, with the predicted losses and their interval below: ``axes.figure.axes[1]``.
         """
         from fsl_num.design.pictures import draw_design
 
