@@ -119,7 +119,7 @@ def _from_fit(arguments: Arguments) -> int:
             model_size=size,
             level=level,
             over_draws=arguments.over_draws,
-            second=second,
+            **({} if second is None else {"second": second}),
         )
         made = arguments.export and export(design.rates, arguments.export, title="a designed schedule")
         outputs.write("--out", lambda: made.text.rstrip("\n") + "\n" if made else report.design_csv(design))
@@ -197,7 +197,7 @@ COMMANDS = {
             Option("--from-step", type=whole(1), help="its update from which the schedule is open (default: its last)"),
             flag("--over-draws", "the least mean loss over the draws of the fit, not that of the best fit"),
             Option("--second-fit", metavar="FIT.json",
-                   help="a fit of another law to the same runs, under which the design is scored too"),
+                   help="another law under which to score the design (default: multi-power, fitted to the same runs)"),
             level_option(),
             Option("--export", type=Names("fsl_num.schedules.export:EXPORTS"),
                    help="the schedule in the words of this training framework (of a fit)"),
