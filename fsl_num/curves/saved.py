@@ -177,6 +177,7 @@ def _run_written(curve: LossCurve) -> dict[str, Any]:
     plan = curve.plan
     return {
         **{name: getattr(curve, name) for name in _OF_A_RUN},
+        "model_size": plan.model_size,
         "step": curve.step.tolist(),
         "loss": curve.loss.tolist(),
         "counts": None if curve.counts is None else curve.counts.tolist(),

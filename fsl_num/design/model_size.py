@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.design.theory import TheoryDesign, design_for_model, least_excess_risk
+from fsl_num.design.theory import TheoryDesign, best_gammas, design_for_model
 from fsl_num.model import Model
 from fsl_num.validation import positive
 
@@ -67,7 +67,7 @@ def design_for_compute(
 
     @cache
     def risk(size: float) -> float:
-        return least_excess_risk(replace(model, size=size), budget / size, gamma, falling)
+        return best_gammas(replace(model, size=size), budget / size, gamma, falling)[0]
 
     size = min((each.size for each in models), key=risk) if models else _best_size(risk, np.floor(budget))
     found = design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling)

@@ -28,7 +28,7 @@ from fsl_num.spectrum import kernel_integral
 from fsl_num.validation import Array, positive
 
 _POINTS: Final = 1500  # of K and e, interpolated
-_SHORTEST: Final = 1e-9  # of the longest horizon
+_SHORTEST: Final = 1e-9  # of the longest horizon, at most
 _CLOSE: Final = 1e-3  # of the excess risk
 _BLOCKS: Final = 2000
 _PEAKS: Final = 40  # tried for each baseline
@@ -176,6 +176,7 @@ class _ModelWater(Water):
         self.p = self.unit = 1.0
         self.steps, self.low, self.high, self.falling = data, 0.0, gamma, falling  # type: ignore[assignment]
         self.passed, self.model, self.c = 0.0, model, 2.0
+        self._never = model.approximation_error
         time = np.append(0.0, np.geomspace(1e-6, 2.0 * data * gamma, _POINTS))
         self._log = np.log1p(time)
         mass = np.asarray(kernel_integral(time, np.inf, model.beta, model.size))
@@ -194,7 +195,7 @@ class _ModelWater(Water):
 
     def past(self, horizon: float) -> float:
         """What is not learnt by then."""
-        return 0.5 * (self.model.approximation_error + float(self._signal(horizon)))
+        return 0.5 * (self._never + float(self._signal(horizon)))
 
     def past_slope(self, horizon: float) -> float:
         """Its derivative."""
@@ -246,7 +247,7 @@ def design_for_model(model: Model, data: float, *, gamma: float | None = None, f
     """
     water = _water(model, data, gamma, falling)
     budget, top = water.steps, water.high
-    _, nodes, spent, bound = filled(water, _SHORTEST, _CLOSE, relative=True)
+    _, nodes, spent, bound = filled(water, _shortest(water), _CLOSE, relative=True)
     gammas, samples = 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
     risk = water.risk(gammas, samples)
     blocks, gone = np.full(_BLOCKS, budget / _BLOCKS), np.arange(_BLOCKS) / _BLOCKS
@@ -259,14 +260,25 @@ def design_for_model(model: Model, data: float, *, gamma: float | None = None, f
     return TheoryDesign(model, budget, top, gammas, samples, float(nodes[-1]), risk, max(risk - bound, 0.0), baselines)
 
 
-def least_excess_risk(model: Model, data: float, gamma: float | None = None, falling: bool = False) -> float:
-    """Return the excess risk of the best schedule, without the schedule: arguments of :func:`design_for_model`.
+def best_gammas(
+    model: Model, data: float, gamma: float | None = None, falling: bool = False
+) -> tuple[float, Array, Array]:
+    """Return the least excess risk, and gamma on blocks of samples in time order, with neither bound nor baselines.
 
-    >>> task = Model(s=0.5, beta=2.0, size=100, noise=1.0)
-    >>> abs(least_excess_risk(task, 1e4) / design_for_model(task, 1e4).excess_risk - 1.0) < 1e-3
-    True
+    Arguments of :func:`design_for_model`.
+
+    >>> risk, gammas, samples = best_gammas(Model(s=0.5, beta=2.0, size=100, noise=1.0), 1e4)
+    >>> bool(gammas[0] > 100 * gammas[-1]), round(float(samples.sum()))
+    (True, 10000)
     """
-    return filled(_water(model, data, gamma, falling), _SHORTEST, None)[0]
+    water = _water(model, data, gamma, falling)
+    risk, nodes, spent, _ = filled(water, _shortest(water), None)
+    return risk, 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
+
+
+def _shortest(water: Water) -> float:
+    """The least horizon that is tried, as a share of the longest: one that forgets nothing."""
+    return min(_SHORTEST, 1.0 / (water.steps * water.high))
 
 
 def _water(model: Model, data: float, gamma: float | None, falling: bool) -> _ModelWater:

@@ -5,6 +5,7 @@ import pytest
 
 from fsl_num import Model, design_for_compute, design_for_model
 from fsl_num.design.exponents import optimal_exponents
+from fsl_num.design.theory import best_gammas
 from fsl_sym.allocation import optimal_allocation
 
 TASK = Model(s=0.3, beta=2.0, size=float("inf"), noise=1.0)
@@ -47,6 +48,18 @@ def test_its_exponents_are_those_of_the_theory(s, beta):
         }.items()
     }
     assert all(abs(found[name] - other.exponents[name]) < 0.02 for name in found)
+
+
+@pytest.mark.parametrize("s, beta", [(0.3, 2.0), (0.5, 4.0), (0.05, 2.0)])
+def test_hard_tasks_decay_late(s, beta):
+    """The share of the decay, down to 1e-12, falls as the theory says: within .01 between 1e36 and 1e40 samples."""
+    task, shares = Model(s, beta, float("inf"), 1.0), []
+    for data in (1e36, 1e40):
+        _, gammas, samples = best_gammas(task, data)
+        last = np.flatnonzero(gammas >= 0.99 * gammas.max())[-1]
+        shares.append(samples[last + 1 :].sum() / data)
+    expected = optimal_exponents(s, beta, "data")["decay_share"]
+    assert np.log10(shares[1] / shares[0]) / 4.0 == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize("budget", ["data", "compute"])

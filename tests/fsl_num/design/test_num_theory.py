@@ -5,7 +5,7 @@ import pytest
 
 from fsl_num import Discrete, Model, Spectrum, as_schedule, functional_scaling_law
 from fsl_num.design.batches import batches_at
-from fsl_num.design.theory import design_for_model, least_excess_risk
+from fsl_num.design.theory import best_gammas, design_for_model
 from fsl_num.schedules import step_rates
 
 
@@ -19,10 +19,12 @@ def rates_of(design, steps):
     return design.gammas[np.minimum(place, design.gammas.size - 1)]
 
 
-def test_the_least_excess_risk_is_that_of_the_design():
+def test_the_best_gammas_are_those_of_the_design():
     task = model(0.5, 2.0, 50)
     found = design_for_model(task, 2000.0)
-    assert least_excess_risk(task, 2000.0) == pytest.approx(found.excess_risk, rel=1e-4)  # blocks at their middle
+    risk, gammas, samples = best_gammas(task, 2000.0)
+    assert risk == pytest.approx(found.excess_risk, rel=1e-4)  # blocks at their middle
+    assert np.array_equal(gammas, found.gammas) and np.array_equal(samples, found.samples)
     plan = batches_at(found.peak, "constant", {}, found.gammas, found.samples, 2.0)
     assert plan == found.as_batches(found.peak)
 
