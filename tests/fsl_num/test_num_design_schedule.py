@@ -18,8 +18,9 @@ from fsl_num.curves.result import FitResult
 from fsl_num.design.best import SHAPES, Past
 from fsl_num.design.design import Baseline, SecondLaw
 from fsl_num.design.draws import apart, half_width_of_difference, losses_of_draws
-from fsl_num.design.families import FAMILIES
+from fsl_num.design.families import FAMILIES, family_rates
 from fsl_num.design.schedule import design_schedule
+from fsl_num.schedules.export import export
 
 STEPS = 1500
 
@@ -202,3 +203,14 @@ def test_a_fit_that_knows_no_peak_needs_one():
     with pytest.raises(ValueError, match="give a peak"):
         design_schedule(read, STEPS)
     assert design_schedule(read, STEPS, peak=PEAK).peak == PEAK
+
+
+@pytest.mark.parametrize(
+    "family, given",
+    [("linear", (0.3, 0.1)), ("power", (2.0, 0.0)), ("cosine", (0.1,)), ("1-sqrt", (0.2, 0.0)), ("1-sqrt", (0.3, 0.0)),
+     ("inverse-sqrt", (0.01,)), ("multi-step", (0.5, 0.5, 0.3, 0.3))],
+)  # fmt: skip
+def test_a_member_of_a_family_of_the_catalogue_is_exported_short(family, given):
+    """By its formula or its few corners, not as a table of its rates, which has over 20 kB."""
+    rates = np.append(PEAK * np.arange(WARMUP) / WARMUP, family_rates(family, given, 4000, 0.0, PEAK))
+    assert len(export(rates, "torch").text) < 1000
