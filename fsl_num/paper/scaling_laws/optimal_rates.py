@@ -126,36 +126,35 @@ def _claim(
 
     condition = "s > 1 - 1/beta" if regime == "easy" else "s < 1 - 1/beta"
     return Claim(
-        f"optimal-schedule/{name}", "eqn: FSL-optimization", 1583, title, text, AllOf(tuple(orders.values())),
-        (MODEL, condition, "E is the least excess risk over all rates that never rise, up to a bound", *hypotheses),
+        name, "eqn: FSL-optimization", 1583, title, text, AllOf(tuple(orders.values())),
+        (MODEL, condition, "E is the least excess risk over all gamma that never rise, up to a bound, a its peak", *hypotheses),
         measured, statement, regimes=(regime,), role="own", depends=("eqn: fsl-simplified",),
-        family=f"optimal-schedule/{name}",
     )  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
     _claim(
-        "data-easy", "the best schedule of a data budget, easy regime",
+        "optimal-schedule/data-easy", "the best schedule of a data budget, easy regime",
         "Ours: for s > 1 - 1/beta and M infinite, of D samples the best schedule leaves D^(-s beta/(1 + s beta)), over "
         "an intrinsic time of the order D^(beta/(1 + s beta)): its peak falls like D^(beta/(1 + s beta) - 1). No fixed "
         "shape beats that order; a power decay with p > beta - 1 has it too.",
         DATA_EASY, "easy", data_rays, "M infinite",
     ),
     _claim(
-        "data-hard", "the best schedule of a data budget, hard regime",
+        "optimal-schedule/data-hard", "the best schedule of a data budget, hard regime",
         "Ours: for s < 1 - 1/beta and M infinite, of D samples the best schedule leaves D^-s. Its peak is the bound, "
         "its intrinsic time of the order D, and the share of samples after the rate has left the bound falls like "
         "D^(-(beta - 1 - s beta)/(2 beta - 1)).",
         DATA_HARD, "hard", data_rays, "M infinite", "K_2 samples come after the rate has left its bound",
     ),
     _claim(
-        "compute-easy", "the best schedule of a compute budget, easy regime",
+        "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
         "Ours: for s > 1 - 1/beta and C = M D, the best model size is of the order C^(1/(2 + s beta)), the intrinsic "
         "time M^beta, the peak C^((beta - 1 - s beta)/(2 + s beta)), and C^(-s beta/(2 + s beta)) is left.",
         COMPUTE_EASY, "easy", compute_rays, "M of choice",
     ),
     _claim(
-        "compute-hard", "the best schedule of a compute budget, hard regime",
+        "optimal-schedule/compute-hard", "the best schedule of a compute budget, hard regime",
         "Ours: for s < 1 - 1/beta and C = M D, the best model size is of the order C^(1/(1 + beta)), with the peak at "
         "its bound the intrinsic time is of the order D = M^beta, and C^(-s beta/(1 + beta)) is left.",
         COMPUTE_HARD, "hard", compute_rays, "M of choice",
