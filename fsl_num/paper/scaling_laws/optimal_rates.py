@@ -127,7 +127,8 @@ def _claim(
     condition = "s > 1 - 1/beta" if regime == "easy" else "s < 1 - 1/beta"
     return Claim(
         name, "eqn: FSL-optimization", 1583, title, text, AllOf(tuple(orders.values())),
-        (MODEL, condition, "E is the least excess risk over gamma that never rise, up to a bound, a its peak", *hypotheses),
+        (MODEL, condition, "E is the least excess risk over gamma that never rise, up to a bound, a the peak",
+         *hypotheses),
         measured, statement, regimes=(regime,), role="own", depends=("eqn: fsl-simplified",),
     )  # fmt: skip
 
