@@ -46,6 +46,7 @@ _HOME: dict[str, str] = {
     "all_claims": "claims.registry",
     "compress": "compression",
     "curve_from": "curves.logs",
+    "design_for_compute": "design.model_size",
     "design_for_model": "design.theory",
     "design_schedule": "design.schedule",
     "eigenvalue_ratios": "simulate.concentration",

@@ -1,56 +1,94 @@
-"""``fsl design``: the schedule with the least predicted final loss, from a saved fit."""
+"""``fsl design``: the schedule with the least predicted final loss, from a saved fit or in the theory."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import click
 
 from fsl_num.cli.curve_files import curve_options, files_of, read_files
 from fsl_num.cli.fit import level_of, level_option, saved_fit
 from fsl_num.cli.inputs import InputError, real_number, refused
-from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, Read, flag, json_option, whole
+from fsl_num.cli.options import (
+    REAL,
+    Arguments,
+    Command,
+    Names,
+    Option,
+    Read,
+    ScheduleNames,
+    flag,
+    json_option,
+    whole,
+)
 from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
 
 
 def run_design(arguments: Arguments) -> int:
     """The design from a fit, or in the theory."""
-    theory = {name: getattr(arguments, name) for name in ("s", "beta", "noise", "data")}
-    given = [name for name, value in theory.items() if value is not None]
+    theory = {name: getattr(arguments, name) for name in ("s", "beta", "noise")}
+    budget = {name: getattr(arguments, name) for name in ("data", "compute")}
+    given = [name for name, value in (theory | budget).items() if value is not None]
     if (arguments.fit is None) == (not given):
-        raise InputError("a design needs either --fit, or the theory by --s, --beta, --noise and --data")
+        raise InputError("a design needs either --fit, or the theory by --s, --beta, --noise and a budget")
     if arguments.fit is not None:
         if arguments.steps is None:
             raise InputError("--fit needs --steps, the updates of the schedule")
         return _from_fit(arguments)
     missing = [f"--{name}" for name in theory if name not in given]
+    if not set(budget) & set(given):
+        missing.append("a budget, --data or --compute (model size times data),")
     if missing:
         raise InputError(f"the theory needs {' and '.join(missing)} too")
     return _in_theory(arguments)
 
 
 def _in_theory(arguments: Arguments) -> int:
-    """The best schedule of a model under a data budget."""
-    outputs = Outputs({"--out": arguments.out}, json=arguments.json)
+    """The best schedule of a task under a data or a compute budget."""
+    outputs = Outputs({"--out": arguments.out, "--plot": arguments.plot}, json=arguments.json)
+    from fsl_num.design.model_size import design_for_compute
     from fsl_num.design.theory import design_for_model
     from fsl_num.model import Model
     from fsl_num.report import designs as report
 
-    size = next((float(each) for each in arguments.model_size), float("inf"))
+    sizes = [float(each) for each in arguments.model_size]
+    if arguments.data is not None and len(sizes) > 1:
+        raise InputError("--model-size takes one size with --data; several are to choose from, with --compute")
     with refused():
-        model = Model(float(arguments.s), float(arguments.beta), size, float(arguments.noise))
+        model = Model(float(arguments.s), float(arguments.beta), (sizes or [float("inf")])[0], float(arguments.noise))
         bound = None if arguments.gamma is None else float(arguments.gamma)
-        if arguments.batches_at is not None and bound is None:
-            bound = min(float(arguments.batches_at), 1.0 / model.trace)
-        design = design_for_model(
-            model, float(arguments.data), gamma=bound, falling=arguments.family == "non-increasing"
-        )
-        batches = None if arguments.batches_at is None else design.as_batches(float(arguments.batches_at))
+        at = _batches_at(arguments)
+        if at is not None and bound is None:
+            largest = model if arguments.data is not None else replace(model, size=max(sizes, default=float("inf")))
+            bound = min(at[0], 1.0 / largest.trace)
+        falling = arguments.family == "non-increasing"
+        if arguments.data is not None:
+            design = design_for_model(model, float(arguments.data), gamma=bound, falling=falling)
+        else:
+            design = design_for_compute(
+                model, float(arguments.compute), model_sizes=sizes, gamma=bound, falling=falling
+            )
+        batches = None if at is None else design.as_batches(at[0], at[1], **at[2])
     outputs.write("--out", lambda: report.theory_csv(design) if batches is None else report.batches_csv(batches))
+    outputs.draw("--plot", lambda: design.plot().figure)
     if arguments.json:
-        sizes = {} if batches is None else {"lr": float(batches.rates[0]), "batch_sizes": batches.batch_sizes.tolist()}
-        show_json(design.as_dict() | sizes)
+        show_json(design.as_dict() | ({} if batches is None else report.batches_json(batches)))
     else:
         outputs.show(*([] if batches is None else report.batches_text(design, batches)), *report.theory_text(design))
     return 0
+
+
+def _batches_at(arguments: Arguments) -> tuple[float, str, dict[str, Any]] | None:
+    """The largest rate, the schedule and its parameters, of ``--batches-at``."""
+    if arguments.batches_at is None:
+        return None
+    if not isinstance(arguments.batches_at, str):
+        return float(arguments.batches_at), "constant", {}
+    if arguments.peak_lr in (None, "free"):
+        raise InputError(f"--batches-at {arguments.batches_at} needs --peak-lr, its largest rate")
+    composed = {"warmup": arguments.warmup, "floor": arguments.min_lr and float(arguments.min_lr)}
+    return float(arguments.peak_lr), arguments.batches_at, {name: each for name, each in composed.items() if each}
 
 
 def _from_fit(arguments: Arguments) -> int:
@@ -81,11 +119,11 @@ def _from_fit(arguments: Arguments) -> int:
             model_size=size,
             level=level,
             over_draws=arguments.over_draws,
-            second=second,
+            **({} if second is None else {"second": second}),
         )
         made = arguments.export and export(design.rates, arguments.export, title="a designed schedule")
         outputs.write("--out", lambda: made.text.rstrip("\n") + "\n" if made else report.design_csv(design))
-        outputs.draw("--plot", lambda: design.plot()[0].figure)
+        outputs.draw("--plot", lambda: design.plot().figure)
         if arguments.json:
             show_json(design.as_dict() | ({"export": made.text} if made else {}))
         else:
@@ -112,18 +150,35 @@ def _peak(text: str) -> Any:
     return text if text == "free" else real_number(text)
 
 
+class _RateOrSchedule(ScheduleNames):
+    """A number, or the name of a schedule."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or the name itself."""
+        try:
+            return real_number(value)
+        except InputError:
+            return super().convert(value, param, ctx)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """How the value is called in the help."""
+        return "X|NAME"
+
+
 def _theory_options() -> list[Option]:
-    """A model and a budget in the place of a fit."""
-    section = "in the theory, in the place of --fit (--model-size: inf by default)"
-    options: list[tuple[str, str]] = [
-        ("--s", "relative task difficulty s > 0"),
-        ("--beta", "capacity exponent beta > 1"),
-        ("--noise", "variance sigma^2 of the labels"),
-        ("--data", "samples in all"),
-        ("--gamma", "the largest learning rate over batch size (default: 1/tr(H), half of what is stable)"),
-        ("--batches-at", "the design as batch sizes at this constant learning rate, in the place of rates"),
-    ]
-    return [Option(name, type=REAL, help=text, section=section) for name, text in options]
+    """A task and a budget in the place of a fit."""
+    section = "in the theory, in the place of --fit (--model-size: inf by default; with --compute to choose from)"
+    options: list[tuple[str, str, dict[str, Any]]] = [
+        ("--s", "relative task difficulty s > 0", {}),
+        ("--beta", "capacity exponent beta > 1", {}),
+        ("--noise", "variance sigma^2 of the labels", {}),
+        ("--data", "the budget: samples in all", {"choice": "budget"}),
+        ("--compute", "the budget: model size times data, the size of the model to be chosen", {"choice": "budget"}),
+        ("--gamma", "the largest learning rate over batch size (default: 1/tr(H), half of what is stable)", {}),
+        ("--batches-at", "the design as batch sizes, at this constant learning rate, or under the schedule NAME with "
+         "--peak-lr, --warmup and --min-lr", {"type": _RateOrSchedule("fsl_num.schedules:SCHEDULES")}),
+    ]  # fmt: skip
+    return [Option(name, help=text, section=section, **{"type": REAL, **more}) for name, text, more in options]
 
 
 COMMANDS = {
@@ -142,7 +197,7 @@ COMMANDS = {
             Option("--from-step", type=whole(1), help="its update from which the schedule is open (default: its last)"),
             flag("--over-draws", "the least mean loss over the draws of the fit, not that of the best fit"),
             Option("--second-fit", metavar="FIT.json",
-                   help="a fit of another law to the same runs, under which the design is scored too"),
+                   help="another law under which to score the design (default: multi-power, fitted to the same runs)"),
             level_option(),
             Option("--export", type=Names("fsl_num.schedules.export:EXPORTS"),
                    help="the schedule in the words of this training framework (of a fit)"),

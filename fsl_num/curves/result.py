@@ -23,10 +23,10 @@ from fsl_num.validation import Array
 class FitResult(Result):
     """A law fitted to curves.
 
-    ``law``, ``values`` (the parameters in its order), ``curves`` (those fitted; empty for a fit read from JSON),
-    ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell of the parameters), ``drawn``
-    (the :class:`~fsl_num.curves.posterior.Posterior`, None where it was not asked for), ``notes``, ``reach`` (intrinsic
-    time of the longest curve).
+    ``law``, ``values`` (the parameters in its order), ``curves`` (those fitted, as they were averaged; none of a
+    fit saved by an earlier version), ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell
+    of the parameters), ``drawn`` (the :class:`~fsl_num.curves.posterior.Posterior`, None where it was not asked for),
+    ``notes``, ``reach`` (intrinsic time of the longest curve).
 
     >>> from fsl_num.curves.fit import fit
     >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
@@ -104,7 +104,7 @@ class FitResult(Result):
         if name not in self.law.names:
             raise ValueError(f"no parameter {name!r}; the law {self.law.name} has {', '.join(self.law.names)}")
         if not self.curves:
-            raise ValueError("this fit was read from a file, which holds no curves: fit again to profile it")
+            raise ValueError("this fit was saved by an earlier version, without its curves: fit again to profile it")
         parameter = self.law.parameters[self.law.names.index(name)]
         centre = self.parameters[name]
         grid = np.geomspace(1 / 3, 3, 11) * centre if values is None else np.asarray(values, dtype=np.float64)
@@ -149,7 +149,7 @@ class FitResult(Result):
         )
 
     def to_json(self) -> str:
-        """Return the fit as JSON: all that predictions need, without the curves."""
+        """Return the fit as JSON: all that predictions need, and the curves with the rows that were fitted."""
         from fsl_num.curves.saved import to_json
 
         return to_json(self)

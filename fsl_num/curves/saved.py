@@ -1,9 +1,11 @@
-"""Fits as JSON text."""
+"""Fits as JSON text, with the runs that were fitted."""
 
 from __future__ import annotations
 
+import base64
 import json
 import math
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.identify import Identifiability
 from fsl_num.curves.laws import (
     AnsatzLaw,
@@ -22,9 +25,11 @@ from fsl_num.curves.laws import (
     MultiPowerLaw,
     PhysicalTimeLaw,
 )
+from fsl_num.curves.plan import Plan
 from fsl_num.curves.posterior import Posterior
 from fsl_num.curves.search import Residuals, Settings
-from fsl_num.validation import positive
+from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
+from fsl_num.validation import Array, affordable, positive, whole_size
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
@@ -63,12 +68,16 @@ def to_json(result: FitResult) -> str:
         "notes": list(result.notes),
         "reach": result.reach,
         "curves": [curve.name for curve in result.curves],
+        "runs": [_run_written(curve) for curve in result.curves],
     }
     return json.dumps(content, indent=1, allow_nan=False)
 
 
 def from_json(text: str) -> FitResult:
-    """Return the fit written by :func:`to_json`, without its curves; ValueError where the text is anything else."""
+    """Return the fit written by :func:`to_json`; ValueError where the text is anything else.
+
+    Files of earlier versions hold no runs: such a fit has no curves.
+    """
     from fsl_num.curves.result import FitResult
 
     try:
@@ -105,8 +114,10 @@ def from_json(text: str) -> FitResult:
         objective = float(content["objective"])
     with _field("reach"):
         reach = positive("reach", content["reach"])
+    with _field("runs"):
+        curves = tuple(_run(each) for each in content.get("runs", ()))
     found = tuple(values.tolist())
-    return FitResult(law, found, (), settings, objective, identifiability, drawn, notes, reach)
+    return FitResult(law, found, curves, settings, objective, identifiability, drawn, notes, reach)
 
 
 @contextmanager
@@ -156,3 +167,53 @@ def _posterior(content: Any, size: int) -> Posterior | None:
     peaks = tuple(positive("peaks", each) for each in content["peaks"])
     scatter = positive("scatter", content["scatter"], zero=True)
     return Posterior(samples, Residuals(**content["residuals"]), peaks, scatter)
+
+
+_OF_A_RUN: Final = ("warmup", "model_size", "name", "smoothing", "scatter")
+
+
+def _run_written(curve: LossCurve) -> dict[str, Any]:
+    """The rows as they were fitted, and the rate and the batch size of every update."""
+    plan = curve.plan
+    return {
+        **{name: getattr(curve, name) for name in _OF_A_RUN},
+        "model_size": plan.model_size,
+        "step": curve.step.tolist(),
+        "loss": curve.loss.tolist(),
+        "counts": None if curve.counts is None else curve.counts.tolist(),
+        "updates": plan.rates.size,
+        "rates": _packed(plan.rates),
+        "batch_sizes": float(plan.batch_sizes[0]) if np.ptp(plan.batch_sizes) == 0.0 else _packed(plan.batch_sizes),
+    }
+
+
+def _run(content: Any) -> LossCurve:
+    count = int(whole_size("updates", content["updates"], infinite=False))
+    affordable("updates", count, BYTES_OF_A_STEP, "fit shorter runs")
+    batches = content["batch_sizes"]
+    batches = _unpacked(batches, count) if isinstance(batches, str) else batches
+    plan = Plan(_unpacked(content["rates"], count), None, content["warmup"], batches, content["model_size"])
+    given = {name: content[name] for name in _OF_A_RUN}
+    _texts([given["name"], given["smoothing"]])
+    return LossCurve(content["step"], content["loss"], schedule=plan, counts=content["counts"], **given)
+
+
+def _packed(values: Array) -> str:
+    """Numbers as text: the second differences of their bits, of which smooth and constant schedules have few."""
+    bits = np.ascontiguousarray(values).view(np.uint64)
+    for _ in range(2):
+        bits = np.diff(bits, prepend=np.uint64(0))  # modulo 2^64
+    return base64.b85encode(zlib.compress(bits.astype("<u8").tobytes(), 9)).decode("ascii")
+
+
+def _unpacked(text: str, count: int) -> Array:
+    try:
+        content = zlib.decompressobj().decompress(base64.b85decode(text), 8 * count)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+    if len(content) != 8 * count:
+        raise ValueError(f"{len(content) // 8} numbers for {count} updates")
+    bits = np.frombuffer(content, "<u8").astype(np.uint64)
+    for _ in range(2):
+        bits = np.cumsum(bits, dtype=np.uint64)
+    return np.asarray(bits.view(np.float64))

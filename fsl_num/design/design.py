@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.curves.curve import CurveError
 from fsl_num.curves.fit import fit as fit_law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction, predict
@@ -176,18 +177,33 @@ class Design(Result):
         return found
 
     @cached_property
+    def _second_fit(self) -> FitResult | str:
+        """The fit of the second law, or why there is none."""
+        would = "a second fit (second=, --second-fit) would show an exploit of this one."
+        if self.second is None:
+            return f"No second law was asked: {would}"
+        if isinstance(self.second, FitResult):
+            return self.second
+        if not self.fit.curves:
+            return f"This fit was saved by an earlier version, without its runs: fit again, or {would}"
+        size = self.plan.model_size
+        same = [curve for curve in self.fit.curves if size is None or curve.plan.model_size in (None, size)]
+        if not same:
+            return f"No second law was fitted, for no run has the model size {size:g}: {would}"
+        try:
+            name = self.second if self.second != self.fit.law.name else "fsl-full"
+            return fit_law(same, name, intervals=False)
+        except CurveError as error:
+            return f"No second law was fitted ({error}): {would}"
+
+    @cached_property
     def second_law(self) -> SecondLaw | None:
         """The design and the baselines under a second law; None where there is none, or no curves to fit it to.
 
         A name stands for a fit of that law to the same curves, made when this is first asked for.
         """
-        other = self.second
+        other = self._second_fit
         if isinstance(other, str):
-            if not self.fit.curves:
-                return None
-            name = other if other != self.fit.law.name else "fsl-full"
-            other = fit_law(self.fit.curves, name, intervals=False)
-        if other is None:
             return None
         losses = {"": self._under(other, self.rates)}
         losses |= {name: self._under(other, each.rates) for name, each in self.baselines.items()}
@@ -226,9 +242,7 @@ class Design(Result):
             )
         other = self.second_law
         if other is None:
-            said.append(
-                "No second law was asked: a second fit (second=, --second-fit) would show an exploit of this one."
-            )
+            said.append(str(self._second_fit))
         elif other.better:
             said.append(
                 f"Exploit? The law {other.name}, fitted to the same runs, prefers {', '.join(other.better)} to the"
@@ -281,9 +295,9 @@ class Design(Result):
         return json.dumps(self.as_dict(), indent=1, allow_nan=False)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the schedule, the baselines and the predicted losses with intervals; return both axes.
+        """Draw the schedule and the baselines on ``ax``; return the axes (needs matplotlib).
 
-        ``ax``: two axes, one above the other, or None for a new figure (needs matplotlib).
+        With None a new figure is drawn, with the predicted losses and their interval below: ``axes.figure.axes[1]``.
         """
         from fsl_num.design.pictures import draw_design
 

@@ -40,6 +40,12 @@ def decay(gone: Array, fraction: float, power: float, final: float) -> Array:
     return np.asarray(final + (1.0 - final) * left**power)
 
 
+def _of_decay(gone: Array, fraction: float) -> Array:
+    """The share of the decay that is gone; the root of what rounding leaves at its start would be a rate's 1e-8."""
+    share = (gone - 1.0 + fraction) / fraction
+    return np.where(share < 1e-12, 0.0, share)
+
+
 def _multi_step(gone: Array, given: tuple[float, ...], steps: int) -> Array:
     first, between, factor, further = given
     second = first + between * (1.0 - first)
@@ -73,9 +79,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
         "1-sqrt": Family(
             {"decay_fraction": _FRACTION, "final": _FINAL},
             tuple(product(_FRACTIONS, (0.0, 0.1))),
-            lambda gone, given, steps: (
-                1.0 - (1.0 - given[1]) * np.sqrt(np.maximum(gone - 1.0 + given[0], 0.0) / given[0])
-            ),
+            lambda gone, given, steps: 1.0 - (1.0 - given[1]) * np.sqrt(_of_decay(gone, given[0])),
         ),
         "inverse-sqrt": Family(
             {"timescale": (1e-4, 100.0)},

@@ -1,4 +1,4 @@
-"""The picture of a design; matplotlib is loaded when it is drawn."""
+"""Pictures of designs; matplotlib is loaded when one is drawn."""
 
 from __future__ import annotations
 
@@ -10,33 +10,56 @@ from fsl_num.curves.pictures import as_drawn, new_axes
 
 if TYPE_CHECKING:
     from fsl_num.design.design import Design
+    from fsl_num.design.theory import TheoryDesign
 
 
 def draw_design(design: Design, ax: Any = None) -> Any:
-    """Draw rates above and predicted losses below, of the design and its baselines; return both axes.
+    """Draw the rates of a design and its baselines; return the axes.
 
-    ``ax``: two axes, or None for a new figure.
+    A figure of its own has their predicted losses below: ``ax.figure.axes[1]``. On ``ax`` given stand the rates alone.
 
     >>> callable(draw_design)
     True
     """
-    above, below = new_axes(2) if ax is None else ax
+    above, below = new_axes(2) if ax is None else (ax, None)
     step = np.arange(design.steps)
     for index, (name, each) in enumerate([("design", None), *design.baselines.items()]):
         rates = design.rates if each is None else each.rates
         loss = design.loss if each is None else each.loss
-        color, width = ("C0", 2.0) if each is None else (f"C{index}", 0.9)
-        above.plot(step, rates, color=color, linewidth=width, zorder=3 if each is None else 2)
-        found = design.predict(rates)
-        below.plot(found.step, found.loss, color=color, linewidth=width, label=f"{as_drawn(name)}: {loss:.4f}")
-        if each is None and found.lower is not None:
-            below.fill_between(found.step, found.lower, found.upper, color=color, alpha=0.2, linewidth=0)
-    last = found.loss[-1]
-    below.set_ylim(top=float(last + 3.0 * abs(found.loss[found.loss.size // 4] - last)))
+        style = {"color": "C0" if each is None else f"C{index}", "linewidth": 2.0 if each is None else 0.9}
+        label = f"{as_drawn(name)}: {loss:.4f}"
+        above.plot(step, rates, zorder=3 if each is None else 2, label=label, **style)
+        if below is not None:
+            found = design.predict(rates)
+            below.plot(found.step, found.loss, label=label, **style)
+            if each is None and found.lower is not None:
+                below.fill_between(found.step, found.lower, found.upper, color="C0", alpha=0.2, linewidth=0)
     if design.done > design.plan.warmup:
         above.axvline(design.done, color="0.5", linewidth=0.7)
     above.set_ylabel("learning rate")
-    below.set_ylabel("predicted loss")
-    below.set_xlabel("step")
-    below.legend(loc="upper right", fontsize="small")
-    return above, below
+    lowest = above if below is None else below
+    lowest.set_xlabel("step")
+    lowest.legend(loc="upper right", fontsize="small", title="final loss")
+    if below is not None:
+        last = found.loss[-1]
+        below.set_ylim(top=float(last + 3.0 * abs(found.loss[found.loss.size // 4] - last)))
+        below.set_ylabel("predicted loss")
+    return above
+
+
+def draw_theory(design: TheoryDesign, ax: Any = None) -> Any:
+    """Draw gamma against the samples that are left, both on logarithmic axes, time from left to right; return the axes.
+
+    >>> callable(draw_theory)
+    True
+    """
+    axes = new_axes() if ax is None else ax
+    left = np.cumsum(design.samples[::-1])[::-1]
+    axes.loglog(left, design.gammas, label=f"excess risk {design.excess_risk:.3g}")
+    axes.axhline(design.allowed, color="0.5", linewidth=0.7, linestyle="--", label="the largest allowed")
+    axes.set_xlim(float(left[0]), min(1.0, 1e-3 * float(left[0])))
+    axes.set_ylim(0.5 * float(design.gammas[left >= min(1.0, 1e-3 * left[0])].min()), 2.0 * design.allowed)
+    axes.set_xlabel("samples left")
+    axes.set_ylabel("learning rate over batch size")
+    axes.legend(loc="lower left", fontsize="small")
+    return axes

@@ -68,8 +68,8 @@ def design_schedule(
     over_draws
         Make least the mean over the parameter draws of the fit, in the place of the loss of the best fit.
     second
-        Another fit, or a law to be fitted to the same curves, under which the design is scored (when that is asked
-        for); a fit read from a file holds no curves to fit to.
+        Another fit, or a law to be fitted to the same curves (of the design's model size, where they have several),
+        under which the design is scored when that is asked for.
 
     Returns
     -------

@@ -7,12 +7,18 @@ budget of D samples is int dt/gamma. That is the problem of :mod:`~fsl_num.desig
 
 from __future__ import annotations
 
+import html
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.design.batches import batches_at
+from fsl_num.design.exponents import optimal_exponents
 from fsl_num.design.families import BASELINES, FAMILIES, shape_words
 from fsl_num.design.water_filling import Water, filled
 from fsl_num.model import Model
@@ -22,12 +28,11 @@ from fsl_num.spectrum import kernel_integral
 from fsl_num.validation import Array, positive
 
 _POINTS: Final = 1500  # of K and e, interpolated
-_SHORTEST: Final = 1e-9  # of the longest horizon
+_SHORTEST: Final = 1e-9  # of the longest horizon, at most
 _CLOSE: Final = 1e-3  # of the excess risk
 _BLOCKS: Final = 2000
 _PEAKS: Final = 40  # tried for each baseline
 _SAFE: Final = 0.5  # of the rate at which gamma tr(H)/2 = 1
-_MOST_STEPS: Final = 10**7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +41,7 @@ class TheoryDesign(Result):
 
     ``gammas`` of blocks in time order, the ``samples`` of each, the intrinsic time ``horizon``, the ``excess_risk``, by
     how much it may at most lie above that of any other schedule (``gap``), and of the usual shapes at their best peaks
-    the excess risks (``baselines``).
+    the excess risks (``baselines``). ``compute``: the budget where the model size was chosen too, else None.
 
     >>> callable(TheoryDesign.as_dict)
     True
@@ -51,80 +56,117 @@ class TheoryDesign(Result):
     excess_risk: float
     gap: float
     baselines: Mapping[str, float]
+    compute: float | None = None
 
     def __repr__(self) -> str:
-        return f"TheoryDesign({self.data:g} samples, excess risk {self.excess_risk:.4g})"
+        size = "" if self.compute is None else f"{self.model.size:g} features, "
+        return f"TheoryDesign({size}{self.data:g} samples, excess risk {self.excess_risk:.4g})"
 
     @property
     def peak(self) -> float:
         """The largest gamma."""
         return float(self.gammas.max())
 
-    def as_batches(self, learning_rate: Any) -> Discrete:
-        """Return the design as batch sizes at a constant learning rate, in the place of rates at a constant batch.
+    @property
+    def exponents(self) -> Mapping[str, float] | None:
+        """With which power of the budget each quantity grows in the theory; None for a data budget of finite models.
 
-        The law knows gamma alone, so that both have its excess risk: the exact trade between them. In single steps a
-        larger batch leaves more noise than a smaller rate (claim batch-and-rate/steps).
+        See :func:`~fsl_num.design.exponents.optimal_exponents`.
+        """
+        if self.compute is None and not math.isinf(self.model.size):
+            return None
+        return optimal_exponents(self.model.s, self.model.beta, "data" if self.compute is None else "compute")
+
+    @cached_property
+    def _shape(self) -> tuple[float, str]:
+        middle = (np.arange(_BLOCKS) + 0.5) * self.data / _BLOCKS
+        place = np.minimum(np.searchsorted(np.cumsum(self.samples), middle), self.gammas.size - 1)
+        return shape_words(self.gammas[place])
+
+    @property
+    def stable_fraction(self) -> float:
+        """The share of the samples before gamma falls below 99 % of its peak for good."""
+        return self._shape[0]
+
+    @property
+    def decay_shape(self) -> str:
+        """The shape of what follows, by the nearest name: "linear", "power 1.8", ..."""
+        return self._shape[1]
+
+    def as_batches(self, learning_rate: Any, schedule: str = "constant", **parameters: Any) -> Discrete:
+        """Return the design as batch sizes at a constant or scheduled learning rate, not as rates at a constant batch.
+
+        The law knows gamma, rate over batch size, alone, so that all have its excess risk: the exact trade between
+        them. In single steps a larger batch leaves more noise than a smaller rate (claim batch-and-rate/steps).
 
         Parameters
         ----------
         learning_rate
-            At least the largest gamma, at which the batch is one sample. It is raised so that the steps are a whole
-            number: by one part in so many.
+            The rate, or the peak of the schedule, raised so that the steps are a whole number: by one part in so many.
+        schedule, parameters
+            A name that :func:`fsl_num.schedules.schedule` takes, and what it takes besides peak and steps.
 
         Returns
         -------
         Discrete
-            Steps of one rate, their batch sizes whole numbers whose sum is the data, rounded.
+            Steps whose rates add up to the horizon, and their batch sizes: whole numbers that add up to the data.
 
-        Raises ValueError for a rate below the largest gamma, one at which single steps diverge, or at which there would
-        be none of them or more than 10^7.
+        Raises ValueError for rates below gamma, where a batch would be below one sample, for one at which single steps
+        diverge, or where there would be none of them or more than 10^7.
 
         >>> design = design_for_model(Model(s=0.3, beta=2.0, size=float("inf"), noise=1.0), 1e4, gamma=0.5)
         >>> batches = design.as_batches(0.5).batch_sizes
         >>> batches.min(), batches.sum(), bool(batches[-1] > 100 * batches[0])
         (np.float64(1.0), np.float64(10000.0), True)
+        >>> falling = design.as_batches(1.5, "cosine", floor=0.5)
+        >>> falling.batch_sizes.sum(), bool(np.ptp(falling.rates) > 0.9)
+        (np.float64(10000.0), True)
         """
-        rate = positive("learning_rate", learning_rate)
-        if rate < self.peak * (1.0 - 1e-9):
-            raise ValueError(
-                f"learning_rate must be at least the largest gamma, {self.peak:.6g}, got {rate:.6g}: its batches would"
-                " be below one sample; design again with gamma at most that rate"
-            )
-        if rate * self.model.fastest >= 2.0:
-            raise ValueError(
-                f"learning_rate must be below 2 over the largest eigenvalue, {2.0 / self.model.fastest:.6g}, got"
-                f" {rate:.6g}: single steps diverge, however large the batch"
-            )
-        steps = int(min(self.horizon / rate * (1.0 + 1e-12), 2.0 * _MOST_STEPS))
-        if not 1 <= steps <= _MOST_STEPS:
-            raise ValueError(
-                f"learning_rate = {rate:.6g} takes {self.horizon / rate:.4g} steps for the horizon {self.horizon:.4g};"
-                f" from 1 to {_MOST_STEPS:,} are needed"
-            )
-        time, seen = (np.append(0.0, np.cumsum(each)) for each in (self.gammas * self.samples, self.samples))
-        whole = np.round(np.interp(np.linspace(0.0, time[-1], steps + 1), time, seen))
-        return Discrete(rates=np.full(steps, time[-1] / steps), batch_sizes=np.maximum(np.diff(whole), 1.0))
+        return batches_at(
+            positive("learning_rate", learning_rate), schedule, parameters, self.gammas, self.samples,
+            2.0 / self.model.fastest,
+        )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""
-        middle = (np.arange(_BLOCKS) + 0.5) * self.data / _BLOCKS
-        place = np.minimum(np.searchsorted(np.cumsum(self.samples), middle), self.gammas.size - 1)
-        share, shape = shape_words(self.gammas[place])
         return {
+            "compute": self.compute,
+            "model_size": None if math.isinf(self.model.size) else int(self.model.size),
             "data": self.data,
             "gamma_max": self.allowed,
             "peak_gamma": self.peak,
             "final_gamma": float(self.gammas[-1]),
             "horizon": self.horizon,
-            "stable_fraction": share,
-            "decay_shape": shape,
+            "stable_fraction": self.stable_fraction,
+            "decay_shape": self.decay_shape,
             "excess_risk": self.excess_risk,
             "gap": self.gap,
             "baselines": {
                 name: {"excess_risk": each, "ratio": each / self.excess_risk} for name, each in self.baselines.items()
             },
+            "exponents": None if self.exponents is None else dict(self.exponents),
         }
+
+    def to_json(self) -> str:
+        """Return :meth:`as_dict` as JSON text."""
+        return json.dumps(self.as_dict(), indent=1, allow_nan=False)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw gamma against the samples that are left, and the largest allowed; return the axes (needs matplotlib)."""
+        from fsl_num.design.pictures import draw_theory
+
+        return draw_theory(self, ax)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{each:.4g}</td><td>{each / self.excess_risk:.3f}</td></tr>"
+            for name, each in {"design": self.excess_risk, **self.baselines}.items()
+        )
+        grows = "".join(f"<li>{name} ~ budget^{each:.3g}</li>" for name, each in (self.exponents or {}).items())
+        return (
+            f"<h4>{html.escape(repr(self))}</h4><table><tr><th>schedule, at its best peak</th><th>excess risk</th>"
+            f"<th>times</th></tr>{rows}</table><ul>{grows}</ul>"
+        )
 
 
 class _ModelWater(Water):
@@ -134,6 +176,7 @@ class _ModelWater(Water):
         self.p = self.unit = 1.0
         self.steps, self.low, self.high, self.falling = data, 0.0, gamma, falling  # type: ignore[assignment]
         self.passed, self.model, self.c = 0.0, model, 2.0
+        self._never = model.approximation_error
         time = np.append(0.0, np.geomspace(1e-6, 2.0 * data * gamma, _POINTS))
         self._log = np.log1p(time)
         mass = np.asarray(kernel_integral(time, np.inf, model.beta, model.size))
@@ -152,7 +195,7 @@ class _ModelWater(Water):
 
     def past(self, horizon: float) -> float:
         """What is not learnt by then."""
-        return 0.5 * (self.model.approximation_error + float(self._signal(horizon)))
+        return 0.5 * (self._never + float(self._signal(horizon)))
 
     def past_slope(self, horizon: float) -> float:
         """Its derivative."""
@@ -202,17 +245,9 @@ def design_for_model(model: Model, data: float, *, gamma: float | None = None, f
     >>> 0.0 <= found.gap < 0.01 * found.excess_risk, min(found.baselines.values()) > found.excess_risk
     (True, True)
     """
-    budget = positive("data", data)
-    if budget < 1.0:
-        raise ValueError(f"data must be at least 1 sample, got {data!r}")
-    stable = 2.0 / model.trace
-    top = _SAFE * stable if gamma is None else positive("gamma", gamma)
-    if top >= stable:
-        raise ValueError(
-            f"gamma must be below 2/tr(H) = {stable:.6g} for this model, where training becomes unstable, got {gamma!r}"
-        )
-    water = _ModelWater(model, budget, top, falling)
-    _, nodes, spent, bound = filled(water, _SHORTEST, _CLOSE, relative=True)
+    water = _water(model, data, gamma, falling)
+    budget, top = water.steps, water.high
+    _, nodes, spent, bound = filled(water, _shortest(water), _CLOSE, relative=True)
     gammas, samples = 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
     risk = water.risk(gammas, samples)
     blocks, gone = np.full(_BLOCKS, budget / _BLOCKS), np.arange(_BLOCKS) / _BLOCKS
@@ -223,3 +258,40 @@ def design_for_model(model: Model, data: float, *, gamma: float | None = None, f
         for name, each in shapes.items()
     }
     return TheoryDesign(model, budget, top, gammas, samples, float(nodes[-1]), risk, max(risk - bound, 0.0), baselines)
+
+
+def best_gammas(
+    model: Model, data: float, gamma: float | None = None, falling: bool = False
+) -> tuple[float, Array, Array]:
+    """Return the least excess risk, and gamma on blocks of samples in time order, with neither bound nor baselines.
+
+    Arguments of :func:`design_for_model`.
+
+    >>> risk, gammas, samples = best_gammas(Model(s=0.5, beta=2.0, size=100, noise=1.0), 1e4)
+    >>> bool(gammas[0] > 100 * gammas[-1]), round(float(samples.sum()))
+    (True, 10000)
+    """
+    water = _water(model, data, gamma, falling)
+    risk, nodes, spent, _ = filled(water, _shortest(water), None)
+    return risk, 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
+
+
+def _shortest(water: Water) -> float:
+    """The least horizon that is tried, as a share of the longest: one that forgets nothing."""
+    return min(_SHORTEST, 1.0 / (water.steps * water.high))
+
+
+def _water(model: Model, data: float, gamma: float | None, falling: bool) -> _ModelWater:
+    """The problem of a model, of a data budget and a largest gamma that can be trained."""
+    if model.spectrum is not None:
+        raise ValueError("a design in the theory needs s and beta: the model of a given spectrum has none")
+    budget = positive("data", data)
+    if budget < 1.0:
+        raise ValueError(f"data must be at least 1 sample, got {data!r}")
+    stable = 2.0 / model.trace
+    top = _SAFE * stable if gamma is None else positive("gamma", gamma)
+    if top >= stable:
+        raise ValueError(
+            f"gamma must be below 2/tr(H) = {stable:.6g} for this model, where training becomes unstable, got {gamma!r}"
+        )
+    return _ModelWater(model, budget, top, falling)

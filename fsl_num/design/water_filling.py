@@ -33,6 +33,7 @@ _NOTHING: Final = 1e-300  # a rate whose inverse has no float bounds nothing
 _CLOSE: Final = 3e-6  # nats: a bound this near is enough
 _MERGED: Final = 400  # groups of the steps before
 _SHORTEST: Final = 1e-3  # of the longest intrinsic time
+_GIVEN_AWAY: Final = 1e-14  # of the longest intrinsic time, at least, where any is
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,11 +275,22 @@ def filled(
     tried = np.geomspace(shortest, longest, _SCAN)
     losses = np.array([water.fill(each)[0] for each in tried])
     place = int(losses.argmin())
-    around = np.log(tried[max(place - 1, 0)]), np.log(tried[min(place + 1, _SCAN - 1)])
+    below, above = tried[max(place - 1, 0)], tried[min(place + 1, _SCAN - 1)]
+    around = np.log(below), np.log(above)
+    late = above == longest > below  # the time that the decay gives away is searched, however small it is
+    if late:
+        around = np.log(_GIVEN_AWAY), np.log1p(-below / longest)
+
+    def horizon_of(x: float) -> float:
+        return float(-longest * np.expm1(x) if late else np.exp(x))
+
     refined: Any = minimize_scalar(
-        lambda each: water.fill(float(np.exp(each)))[0], bounds=around, method="bounded", options={"xatol": 1e-9}
+        lambda x: water.fill(horizon_of(x))[0],
+        bounds=around,
+        method="bounded",
+        options={"xatol": 1e-6 if late else 1e-9},
     )
-    horizon = float(np.exp(refined.x)) if refined.fun < losses[place] else float(tried[place])
+    horizon = horizon_of(refined.x) if refined.fun < losses[place] else float(tried[place])
     loss, nodes, spent = water.fill(horizon, 4 * _CELLS)
     if close is None:
         return loss, nodes, spent, -np.inf

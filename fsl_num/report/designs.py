@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.text import Text
 
 from fsl_num.report.tables import table
@@ -44,31 +45,52 @@ def design_csv(design: Design) -> str:
 
 
 def theory_text(design: TheoryDesign) -> list[Any]:
-    """The schedule of a model in sentences, and what the usual shapes reach at their best peaks."""
-    found = design.as_dict()
-    share = f"{100 * found['stable_fraction']:.3g} % of them near the peak gamma {design.peak:.4g}"
-    shape = "" if found["decay_shape"] == "constant" else f", then {found['decay_shape']} to {found['final_gamma']:.3g}"
+    """The schedule of a model in sentences, what the usual shapes reach at their best peaks, and how it grows."""
+    share = f"{100 * design.stable_fraction:.3g} % of them near the peak gamma {design.peak:.4g}"
+    final = float(design.gammas[-1])
+    shape = "" if design.decay_shape == "constant" else f", then {design.decay_shape} to {final:.3g}"
     bound = (
         "the largest allowed" if design.peak > 0.999 * design.allowed else f"at most {design.allowed:.4g} is allowed"
     )
     rows = [(name, f"{each:.4g}", f"{each / design.excess_risk:.3f}") for name, each in design.baselines.items()]
+    chosen = "" if design.compute is None else f"compute {design.compute:g}: {design.model.size:g} features and "
+    least = "any other schedule" + ("" if design.compute is None else " of this size")
     return [
-        Text(f"{design.data:g} samples: {share} ({bound}){shape}; horizon {design.horizon:.4g}"),
-        Text(f"excess risk {design.excess_risk:.5g}, at most {design.gap:.1g} above that of any other schedule"),
+        Text(f"{chosen}{design.data:g} samples: {share} ({bound}){shape}; horizon {design.horizon:.4g}"),
+        Text(f"excess risk {design.excess_risk:.5g}, at most {design.gap:.1g} above that of {least}"),
         "",
         table(("instead, at its best peak", "excess risk", "times"), rows, right=[1, 2]),
+        *_growth(design),
     ]
 
 
+def _growth(design: TheoryDesign) -> list[Any]:
+    """What grows with which power of the budget; nothing where the theory has no single one."""
+    if design.exponents is None:
+        return []
+    base = "D" if design.compute is None else "C"
+    values = {
+        "excess_risk": design.excess_risk, "peak_gamma": design.peak, "horizon": design.horizon,
+        "decay_share": 1.0 - design.stable_fraction, "model_size": design.model.size, "data": design.data,
+    }  # fmt: skip
+    rows = [
+        (name.replace("_", " "), f"{values[name]:.4g}", f"{base}^{exponent:.3g}" if abs(exponent) > 1e-12 else "1")
+        for name, exponent in design.exponents.items()
+    ]
+    return ["", table(("of the best design", "here", "grows as"), rows, right=[1])]
+
+
 def batches_text(design: TheoryDesign, batches: Discrete) -> list[Any]:
-    """The design as batch sizes at a constant rate: when they grow, and what the whole numbers cost."""
+    """The design as batch sizes at its rates: when they grow, and what the whole numbers cost."""
     sizes, data = batches.batch_sizes, batches.batch_sizes.sum()
     small = 100.0 * float((sizes < 2.0 * sizes.min()).mean())
     same = Discrete(rates=batches.rates, batch_sizes=data / sizes.size)
     risks = [_risk_in_steps(design, each) for each in (batches, same)]
+    low, high = batches.rates.min(), batches.rates.max()
+    rates = f"the learning rate {high:.4g}" if low == high else f"learning rates from {low:.4g} to {high:.4g}"
     return [
         Text(
-            f"at the learning rate {batches.rates[0]:.4g}: {sizes.size:,} steps; the batch is {sizes.min():g} at least,"
+            f"at {rates}: {sizes.size:,} steps; the batch is {sizes.min():g} at least,"
             f" less than twice that for {small:.3g} % of them, and grows to {sizes.max():g}"
         ),
         Text(
@@ -77,6 +99,12 @@ def batches_text(design: TheoryDesign, batches: Discrete) -> list[Any]:
         ),
         "",
     ]
+
+
+def batches_json(batches: Discrete) -> dict[str, Any]:
+    """The batch sizes, the largest rate, and where they differ the rates."""
+    rates = {} if np.ptp(batches.rates) == 0.0 else {"rates": batches.rates.tolist()}
+    return {"lr": float(batches.rates.max()), **rates, "batch_sizes": batches.batch_sizes.tolist()}
 
 
 def _risk_in_steps(design: TheoryDesign, plan: Discrete) -> float:

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 from curves_runs import NOISY, run
 
+from fsl_num import LossCurve, Plan, step_rates
 from fsl_num.curves.fit import fit
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.saved import FORMAT
@@ -20,8 +22,47 @@ def test_a_fit_survives_being_written_and_read():
         left, right = found.predict(run("wsd"), level), again.predict(run("wsd"), level)
         assert (left.loss == right.loss).all()
         assert level is None or (left.lower == right.lower).all()
-    with pytest.raises(ValueError, match="holds no curves"):
+    for curve, kept in zip(found.curves, again.curves, strict=True):
+        assert kept.plan == curve.plan and (kept.name, kept.scatter) == (curve.name, curve.scatter)
+        assert (kept.step == curve.step).all() and (kept.loss == curve.loss).all()
+    assert again.to_json() == found.to_json() and again.summary() == found.summary()
+    assert again.profile("kappa", [0.5])[1] == found.profile("kappa", [0.5])[1]
+
+
+def test_the_runs_of_a_fit_take_little_room():
+    """Long logs are saved as they were averaged, and rates of smooth schedules by what a line through them misses."""
+    steps, rates = np.arange(1, 50_001), step_rates("cosine", peak=1e-3, steps=50_000, warmup=500)
+    batches = np.where(steps < 20_000, 32.0, 64.0)
+    loss = 2.0 + steps**-0.4
+    long = LossCurve(steps, loss, schedule=Plan(rates, None, 500, batches, 1e6), warmup=500, name="long")
+    found = fit(long, "momentum", starts=1, intervals=False)
+    text = found.to_json()
+    assert len(text) < 200_000  # as text, 17 digits each, the rates alone would be 1.1 MB
+    (kept,) = FitResult.from_json(text).curves
+    assert kept.plan == found.curves[0].plan and len(kept) <= 200 and (kept.counts == found.curves[0].counts).all()
+
+
+def test_a_fit_saved_without_runs_has_no_curves():
+    content = json.loads(fit(run("cosine"), "momentum", starts=1, intervals=False).to_json())
+    del content["runs"]
+    again = FitResult.from_json(json.dumps(content))
+    assert again.curves == ()
+    with pytest.raises(ValueError, match="without its curves"):
         again.profile("kappa")
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"rates": "zzz"}, {"rates": "~"}, {"rates": 3}, {"updates": 10}, {"updates": 10**15}, {"loss": [1.0]},
+        {"name": 7}, {"batch_sizes": -1.0}, {"step": ["a"]}, {"scatter": None}, {"warmup": -1}, {"counts": [0.0]},
+    ],
+)  # fmt: skip
+def test_damaged_runs_are_refused(spoilt):
+    content = json.loads(fit(run("cosine"), "momentum", starts=1, intervals=False).to_json())
+    content["runs"][0] |= spoilt
+    with pytest.raises(ValueError, match="damaged in its field 'runs'"):
+        FitResult.from_json(json.dumps(content))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +84,7 @@ def test_a_damaged_fit_is_refused(spoil, told):
 def test_a_fit_saved_before_is_read_without_its_intervals():
     found = fit(run("cosine"), "momentum", starts=1, intervals=False)
     content = json.loads(found.to_json())
-    del content["posterior"]
+    del content["posterior"], content["runs"]
     settings = {"loss": "log-huber", "delta": 0.001, "horizon_weight": 0.0, "starts": 10, "max_rows": 1000}
     before = {"format": "functional scaling law fit, version 1", "settings": settings, "uncertainty": {"samples": []}}
     again = FitResult.from_json(json.dumps({**content, **before}))

@@ -1,6 +1,7 @@
 """Designs from a fit: requests, results, baselines, draws, a second law, a run under way."""
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.curves.fit import fit
+from fsl_num.curves.laws import MomentumLaw
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.result import FitResult
 from fsl_num.design.best import SHAPES, Past
 from fsl_num.design.design import Baseline, SecondLaw
 from fsl_num.design.draws import apart, half_width_of_difference, losses_of_draws
-from fsl_num.design.families import FAMILIES
+from fsl_num.design.families import FAMILIES, family_rates
 from fsl_num.design.schedule import design_schedule
+from fsl_num.schedules.export import export
 
 STEPS = 1500
 
@@ -123,8 +126,9 @@ def test_a_second_law_scores_the_design():
     again = design_schedule(fitted(), STEPS, warmup=WARMUP, second=fitted("momentum", False)).second_law
     assert again.name == "momentum"
     assert abs(again.loss - fitted("momentum", False).predict(found.plan, None).final) < 1e-9
-    read = FitResult.from_json(fitted().to_json())
-    assert design_schedule(read, STEPS).second_law is None
+    saved = design_schedule(FitResult.from_json(fitted().to_json()), STEPS, warmup=WARMUP)
+    assert saved.second_law == other
+    assert design_schedule(fitted(), STEPS, second=None).second_law is None
     assert SecondLaw("x", 2.0, {"a": 1.9, "b": 2.1}).better == ("a",)
 
 
@@ -134,9 +138,14 @@ def test_a_design_as_json_as_html_and_as_a_picture():
             "kkt_residual", "second_law_loss"} <= set(found)  # fmt: skip
     assert all({"loss", "regret"} <= set(each) for each in found["baselines"].values())
     assert "<table>" in design()._repr_html_() and "cosine to 10 %" in design()._repr_html_()
-    above, below = design().plot()
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    above = design().plot()
+    assert above.figure.axes[0] is above
+    below = above.figure.axes[1]
     assert len(above.lines) == len(below.lines) == 1 + len(found["baselines"])
     assert above.lines[0].get_ydata().tolist() == design().rates.tolist()
+    own = figure.subplots()
+    assert design().plot(own) is own and own.figure.axes == [own] and len(own.lines) == len(above.lines)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +172,45 @@ def test_what_no_schedule_meets_is_refused_with_the_bound(asked, said):
         design_schedule(fitted(), **{"steps": STEPS, **asked})
 
 
+def of_an_earlier_version(result):
+    """The fit as read from a file without runs."""
+    content = json.loads(result.to_json())
+    del content["runs"]
+    return FitResult.from_json(json.dumps(content))
+
+
+def test_a_second_law_that_cannot_be_fitted_is_said():
+    said = " ".join(design_schedule(of_an_earlier_version(fitted()), STEPS).sentences)
+    assert "saved by an earlier version, without its runs: fit again" in said
+    curve = run("cosine", every=300)  # five rows, and six parameters of the Multi-Power law
+    short = fit(curve, MomentumLaw(), intervals=False, starts=1)
+    found = design_schedule(short, STEPS)
+    assert found.second_law is None and any("No second law was fitted (" in each for each in found.sentences)
+
+
+def test_a_second_law_is_fitted_to_the_runs_of_the_same_model_size():
+    sized = [replace(curve, model_size=size) for curve, size in zip(NOISY, (1e6, 1e6, 2e6), strict=True)]
+    given = replace(fitted(intervals=False), curves=tuple(sized))
+    found = design_schedule(given, STEPS, model_size=1e6, peak=PEAK)
+    alone = fit(sized[:2], "multi-power", intervals=False)
+    assert found.second_law.loss == pytest.approx(alone.predict(found.plan, None).final, abs=1e-9)
+    other = design_schedule(given, STEPS, model_size=3e6, peak=PEAK)
+    assert other.second_law is None and any("no run has the model size" in each for each in other.sentences)
+
+
 def test_a_fit_that_knows_no_peak_needs_one():
-    read = FitResult.from_json(fitted(intervals=False).to_json())
+    read = of_an_earlier_version(fitted(intervals=False))
     with pytest.raises(ValueError, match="give a peak"):
         design_schedule(read, STEPS)
     assert design_schedule(read, STEPS, peak=PEAK).peak == PEAK
+
+
+@pytest.mark.parametrize(
+    "family, given",
+    [("linear", (0.3, 0.1)), ("power", (2.0, 0.0)), ("cosine", (0.1,)), ("1-sqrt", (0.2, 0.0)), ("1-sqrt", (0.3, 0.0)),
+     ("inverse-sqrt", (0.01,)), ("multi-step", (0.5, 0.5, 0.3, 0.3))],
+)  # fmt: skip
+def test_a_member_of_a_family_of_the_catalogue_is_exported_short(family, given):
+    """By its formula or its few corners, not as a table of its rates, which has over 20 kB."""
+    rates = np.append(PEAK * np.arange(WARMUP) / WARMUP, family_rates(family, given, 4000, 0.0, PEAK))
+    assert len(export(rates, "torch").text) < 1000

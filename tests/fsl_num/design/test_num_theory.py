@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from fsl_num import Discrete, Model, as_schedule, functional_scaling_law
-from fsl_num.design.theory import design_for_model
+from fsl_num import Discrete, Model, Spectrum, as_schedule, functional_scaling_law
+from fsl_num.design.batches import batches_at
+from fsl_num.design.theory import best_gammas, design_for_model
+from fsl_num.schedules import step_rates
 
 
 def model(s, beta, size=float("inf"), noise=1.0):
@@ -15,6 +17,16 @@ def rates_of(design, steps):
     """The gamma of every sample, from the blocks of the design."""
     place = np.searchsorted(np.cumsum(design.samples), np.arange(steps) + 0.5)
     return design.gammas[np.minimum(place, design.gammas.size - 1)]
+
+
+def test_the_best_gammas_are_those_of_the_design():
+    task = model(0.5, 2.0, 50)
+    found = design_for_model(task, 2000.0)
+    risk, gammas, samples = best_gammas(task, 2000.0)
+    assert risk == pytest.approx(found.excess_risk, rel=1e-4)  # blocks at their middle
+    assert np.array_equal(gammas, found.gammas) and np.array_equal(samples, found.samples)
+    plan = batches_at(found.peak, "constant", {}, found.gammas, found.samples, 2.0)
+    assert plan == found.as_batches(found.peak)
 
 
 @pytest.mark.parametrize("size", [float("inf"), 50])
@@ -66,6 +78,11 @@ def test_what_cannot_be_trained_is_refused(asked, said):
         design_for_model(model(0.5, 2.0), **asked)
 
 
+def test_a_model_without_s_and_beta_is_refused():
+    with pytest.raises(ValueError, match="needs s and beta"):
+        design_for_model(Model(spectrum=Spectrum([1.0, 0.25], [0.5, 0.1]), noise=0.0), 100.0)
+
+
 @pytest.mark.parametrize("s, late", [(0.3, True), (1.2, False)])
 def test_batch_sizes_are_another_form_of_the_rates(s, late):
     """Hard: one sample a step until late; easy: growing throughout. Both have the excess risk of the design."""
@@ -95,3 +112,46 @@ def test_learning_rates_that_no_batches_serve_are_refused():
     long = design_for_model(model(0.3, 2.0), 1e9)
     with pytest.raises(ValueError, match="10,000,000"):
         long.as_batches(long.peak)
+
+
+@pytest.mark.parametrize(
+    "schedule, given",
+    [("cosine", {"floor": 0.5}), ("linear", {"floor": 0.6}), ("wsd", {"final": 0.6}),
+     ("hf:cosine_with_min_lr(num_warmup_steps=0, min_lr_rate=0.4)", {})],
+)  # fmt: skip
+def test_batch_sizes_follow_from_scheduled_rates(schedule, given):
+    """Rates and batches make the gamma of the design, so that its excess risk is theirs."""
+    task = model(0.3, 2.0)
+    found = design_for_model(task, 1e4, gamma=0.5)
+    plan = found.as_batches(1.5, schedule, **given)
+    expected = step_rates(schedule, peak=1.5, steps=int(plan.steps), **given)
+    assert np.ptp(plan.rates / expected) < 1e-12 and plan.rates[0] == pytest.approx(expected[0], rel=1.0 / plan.steps)
+    assert plan.total_intrinsic_time == pytest.approx(found.horizon, rel=1e-12)
+    assert np.all(plan.batch_sizes == np.round(plan.batch_sizes)) and plan.batch_sizes.sum() == 1e4
+    # whole batches and steps of up to 1.5, which forget more slowly than time, cost some per cent here
+    assert functional_scaling_law(task, plan).total == pytest.approx(found.excess_risk, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "schedule, given, said",
+    [
+        ("cosine", {}, "below one sample"),
+        ("linear", {"floor": 0.6, "warmup": 10}, r"below one sample \(0\): give a floor, or no warmup"),
+        ("linear", {"floor": 0.6, "warmup": 10**6}, "shorten it"),
+        ("constant", {"final": 0.1}, "has no final"),
+        ("sawtooth", {}, "unknown schedule"),
+        ("multi-step", {"milestones": [1e-9], "factors": [1e-9]}, "10,000,000 are needed"),
+    ],
+)
+def test_schedules_that_no_batches_serve_are_refused(schedule, given, said):
+    found = design_for_model(model(0.3, 2.0), 1e4, gamma=0.5)
+    with pytest.raises((ValueError, TypeError), match=said):
+        found.as_batches(1.5, schedule, **given)
+
+
+def test_rates_as_much_larger_as_the_refusal_says_are_enough():
+    found = design_for_model(model(0.3, 2.0), 1e4, gamma=0.5)
+    with pytest.raises(ValueError, match="below one sample") as refused:
+        found.as_batches(0.55, "linear", floor=0.45)
+    factor = float(str(refused.value).split("or rates ")[1].split(" times")[0])
+    assert found.as_batches(1.01 * factor * 0.55, "linear", floor=1.01 * factor * 0.45).batch_sizes.min() >= 1.0

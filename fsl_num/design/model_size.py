@@ -1,0 +1,90 @@
+"""The best schedule under a compute budget, model size times samples: the size of the model is chosen with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from fsl_num.design.theory import TheoryDesign, best_gammas, design_for_model
+from fsl_num.model import Model
+from fsl_num.validation import positive
+
+_A_DECADE: Final = 3  # sizes tried before the best is refined
+_ALL: Final = 40  # so many sizes are tried one by one
+
+
+def design_for_compute(
+    model: Model, compute: float, *, model_sizes: Sequence[float] = (), gamma: float | None = None,
+    falling: bool = False,
+) -> TheoryDesign:  # fmt: skip
+    """Return the best model size, data, horizon, peak and shape of gamma for ``compute``, model size times samples.
+
+    Parameters
+    ----------
+    model
+        The task with its label noise; of any size, in whose place the best one is put.
+    compute
+        Model size times samples, at least 1.
+    model_sizes
+        To choose from; default: all whole numbers up to ``compute``.
+    gamma
+        The largest gamma allowed, below 2/tr(H) of the largest of these models; by default half of 2/tr(H), of each.
+    falling
+        Whether gamma must never rise.
+
+    Returns
+    -------
+    TheoryDesign
+        Of the best size, with ``compute`` set; its ``gap`` is to other schedules of that size.
+
+    Raises ValueError for a budget below one feature and one sample, a size that leaves less than a sample, and a gamma
+    at which training is unstable. Source: eqn: fsl, eqn: FSL-optimization, with the compute budget of Table 1.
+
+    >>> found = design_for_compute(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), 1e6)
+    >>> found.model.size * found.data == 1e6, min(found.baselines.values()) > found.excess_risk
+    (True, True)
+    """
+    budget = positive("compute", compute)
+    if budget < 1.0:
+        raise ValueError(f"compute must be at least 1, one feature and one sample, got {compute!r}")
+    models = [replace(model, size=size) for size in model_sizes]
+    for each in models:
+        if each.size > budget:
+            raise ValueError(
+                f"model sizes must be at most the compute, {budget:g}: of {each.size:g} features it leaves"
+                f" {budget / each.size:.3g} samples, less than one"
+            )
+    largest = max(models, key=lambda each: each.size) if models else replace(model, size=float("inf"))
+    if gamma is not None and positive("gamma", gamma) >= 2.0 / largest.trace:
+        raise ValueError(
+            f"gamma must be below 2/tr(H) = {2.0 / largest.trace:.6g}, where the largest of the models to choose from"
+            f" ({largest.size:g} features) becomes unstable, got {gamma!r}"
+        )
+
+    @cache
+    def risk(size: float) -> float:
+        return best_gammas(replace(model, size=size), budget / size, gamma, falling)[0]
+
+    size = min((each.size for each in models), key=risk) if models else _best_size(risk, np.floor(budget))
+    found = design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling)
+    return replace(found, compute=budget)
+
+
+def _best_size(risk: Any, largest: float) -> float:
+    """The whole number up to ``largest`` of the least risk: a grid, and what lies around its best."""
+    from scipy.optimize import minimize_scalar
+
+    grid = np.unique(np.round(np.geomspace(1.0, largest, 2 + int(_A_DECADE * np.log10(largest)))))
+    place = int(np.argmin([risk(each) for each in grid.tolist()]))
+    low, high = grid[max(place - 1, 0)], grid[min(place + 1, grid.size - 1)]
+    if high - low <= _ALL:
+        return float(min(np.arange(low, high + 1.0).tolist(), key=risk))
+    found: Any = minimize_scalar(
+        lambda x: risk(float(np.round(np.exp(x)))), bounds=(np.log(low), np.log(high)), method="bounded",
+        options={"xatol": 1e-3},
+    )  # fmt: skip
+    return min((float(np.round(np.exp(found.x))), float(grid[place])), key=risk)
