@@ -130,11 +130,12 @@ def functional_rays(runs: Mapping[str, tuple[Array, Sequence[Training]]], sample
     """
     beta, kinds = sample.point[1], given_constants(sample.seed)
     found = [risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items()]
-    for place, (name, (scale, along)) in enumerate(runs.items()):
-        moved = [_repeating(each, beta) for each in along]
-        for constants in kinds if sample.effort else kinds[place % 2 :][:1]:  # at the quick profile in turn
-            risk = partial(risk_up_to_constants, constants)
-            found.append(risk_ray(f"{name}, {constants.name}", scale, moved, sample, risk))
+    for turn, constants in enumerate(kinds):
+        risk = partial(risk_up_to_constants, constants)
+        for place, (name, (scale, along)) in enumerate(runs.items()):
+            if sample.effort or place % 4 == 2 * turn:  # at the quick profile every second ray, over the two in turn
+                moved = [_repeating(each, beta) for each in along]
+                found.append(risk_ray(f"{name}, {constants.name}", scale, moved, sample, risk))
     return tuple(found)
 
 
