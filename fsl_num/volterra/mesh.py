@@ -87,6 +87,7 @@ class MeshEquation:
     """One model (``s``, ``beta``, ``size`` M, whole or inf) up to one ``horizon``; see the module.
 
     ``left`` and ``right``: weights of u at the two ends of every cell, one row a node. ``signal``: e_M at the nodes.
+    ``trace``: tr(H) of the model's own features.
     """
 
     s: float
@@ -97,11 +98,7 @@ class MeshEquation:
     left: Array
     right: Array
     signal: Array
-
-    @property
-    def trace(self) -> float:
-        """tr(H) of the model's own features."""
-        return trace(self.beta, self.size)
+    trace: float
 
     @property
     def delta(self) -> float:
@@ -169,11 +166,22 @@ def mesh_equation(s: float, beta: float, size: float, horizon: float) -> MeshEqu
     >>> parts["loss_e"] > parts["e"] + parts["batch"] > 0
     True
     """
-    modes = few_modes(s, beta, size, horizon)
+    return equation_of_modes(s, beta, size, horizon, few_modes(s, beta, size, horizon), trace(beta, size))
+
+
+def equation_of_modes(
+    s: float, beta: float, size: float, horizon: float, modes: LinearModes, trace: float
+) -> MeshEquation:
+    """The equation of any modes, whose eigenvalues and targets have the powers s and beta, on its mesh.
+
+    >>> modes = LinearModes(np.array([2.0, 0.5]), np.array([1.0, 0.0625]), np.array([1.0, 0.25]), 0.1, 0.0, 0.0)
+    >>> equation_of_modes(1.0, 2.0, 2.0, 1e3, modes, 1.25).delta
+    0.1
+    """
     mesh = graded_mesh(horizon)
     left, right = kernel_weights(modes, mesh)
     signal = np.exp(-np.multiply.outer(mesh.t, modes.rates)) @ modes.start
-    return MeshEquation(s, beta, size, mesh, modes, left, right, signal)
+    return MeshEquation(s, beta, size, mesh, modes, left, right, signal, trace)
 
 
 def few_modes(s: float, beta: float, size: float, horizon: float) -> LinearModes:

@@ -7,18 +7,36 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
-from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
-from fsl_num.paper.functional.rays import EXCESS, all_times, aside, balance, balanced
-from fsl_num.paper.functional.runs import BEYOND, CLOSURES, Run, moderate_size, records, sizes
+from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
+from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced
+from fsl_num.paper.functional.runs import (
+    AFTER,
+    BEYOND,
+    CLOSURES,
+    EARLY,
+    EDGE,
+    Run,
+    model_rays,
+    moderate_size,
+    records,
+    sizes,
+)
 from fsl_num.validation import Array
-from fsl_sym.proof import Formula
+from fsl_sym.proof import AllOf, Formula
 from fsl_sym.symbols import E, M, beta, s, sigma
 
 HARD = ("edge", "hard")
+LARGEST = Symbol("gamma_max", positive=True)
+"""The largest learning rate over batch size, sup gamma."""
+REMEMBERED = sigma**2 * LARGEST * M ** (s * beta - beta + 1)
+"""What K_infinity remembers of a burst of noise that the M features have forgotten, over the risk."""
+ATTAINED = Formula(functional(INFINITE_PAIR) / E, "~", REMEMBERED)
+AT_MOST = Formula(functional(INFINITE_PAIR) / E, "<~", 1 + REMEMBERED)
 
 
 @lru_cache(maxsize=64)
@@ -51,7 +69,7 @@ def _long_sizes(sample: Sample) -> Array:
 def _rays_of_quotient(sample: Sample, name: str, scale: str, points: Sequence[Mapping[str, float]]) -> list[Ray]:
     logs = {key: np.array([point[key] for point in points]) for key in points[0]}
     wide = law(sample, INFINITE)(exponents(sample), logs)
-    grows = logs[scale] - logs[scale][0] + 1.0
+    grows = np.abs(logs[scale] - logs[scale][0]) + 1.0
     return [Ray(f"{closure}: along {name}", grows, logs, wide - logs[closure]) for closure in CLOSURES]
 
 
@@ -63,6 +81,39 @@ def noise_limit_law(sample: Sample) -> Equivalent:
         return given["sigma^2"] * logs["sigma^2"] + given["M"] * logs["M"]
 
     return Equivalent(power, {"sigma^2": 1.0, "M": s * beta - beta + 1.0})
+
+
+@lru_cache(maxsize=64)
+def excess_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
+    """Law with K_infinity over the loss: after a burst along M, sigma^2 and gamma_max; and for other schedules too.
+
+    Along M the noise of the others is as :func:`balance` has it: the bound stands still there, and a drift is one of
+    the quotient.
+    """
+    s, beta = sample.point
+    size, power = moderate_size(beta), balance(sample)
+    attained: list[Ray] = list(noise_limit_rays(sample))
+    others: list[Ray] = []
+    # gamma_max grows where the noise is remembered, and falls where it counts for nothing
+    for noise, levels, found in ((EXCESS * 1e24, np.linspace(24.0, 0.0, 9), attained), (1.0, np.arange(9.0), others)):
+        runs = [Run("burst then zero", noise * size**power, 10.0**-level) for level in levels]
+        points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
+        found += _rays_of_quotient(sample, "gamma_max", "gamma", points)
+    quiet, loud = (Run("constant", noise, 1.0, power) for noise in (1.0, LOUDEST))
+    each = {
+        EARLY: (loud,),
+        EDGE: (quiet, Run("burst then zero", 1.0, 1.0, power)),
+        AFTER: (loud, Run("burst then zero", 1.0, 1.0, power)),
+        BEYOND: (loud, Run("constant", 0.0, TINY), Run("step down", LOUDEST, 1.0, power)),
+    }
+    along = [ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True)]
+    others += [replace(ray, values=law(sample, INFINITE)(exponents(sample), ray.logs) - ray.values) for ray in along]
+    parts = {str(ATTAINED): attained, str(AT_MOST): attained + others}
+    return {part: tuple(replace(ray, logs=_named(ray.logs)) for ray in rays) for part, rays in parts.items()}
+
+
+def _named(logs: Mapping[str, Array]) -> dict[str, Array]:
+    return {**logs, str(LARGEST): logs["gamma"]}
 
 
 def _infinite_mutants(sample: Sample) -> dict[str, Statement]:
@@ -106,10 +157,23 @@ CLAIMS: tuple[Claim, ...] = (
         "sigma^2 M^(s beta - beta + 1), at t = 100 M^beta and sigma^2 above M^(beta-1-s beta) and M^-beta, for every "
         "s: what the M features have forgotten exponentially, K_infinity still remembers.",
         Formula(functional(INFINITE_PAIR) / E, "~", sigma**2 * M ** (s * beta - beta + 1)),
-        (*GIVEN, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
+        (*EXACT, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
          "sigma^2 >> M^(beta-1-s beta) + M^-beta"),
         noise_limit_rays, noise_limit_law,
         lambda sample: {"bounded": replace(noise_limit_law(sample), exponents={"sigma^2": 0.0, "M": 0.0})},
         role="own", family=FAMILY,
+    ),
+    Claim(
+        "thm: fsl-hard-regime/any-noise", "thm: fsl-hard-regime", 484, "hard tasks: every noise, with its constant",
+        "For s <= 1 - 1/beta, every sigma >= 0, every schedule below gamma_max and all t the risk is at least c times "
+        "the law with K_infinity over 1 + sigma^2 gamma_max M^(s beta - beta + 1). No smaller denominator would do: "
+        "where the second term is large, a burst of noise at gamma_max leaves a risk of that order at t = 100 M^beta.",
+        AllOf((ATTAINED, AT_MOST)),
+        (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0",
+         "the first: gamma = gamma_max up to 0.3 M^beta, then 0, t = 100 M^beta, "
+         "sigma^2 gamma_max >> M^(beta-1-s beta), exact powers",
+         "the second: all schedules, all t >= 0"),
+        excess_rays, regimes=HARD, role="own",
+        depends=("thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime/noise-limit"), family=FAMILY,
     ),
 )  # fmt: skip

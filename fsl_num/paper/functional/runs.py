@@ -18,8 +18,9 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.design.shapes import shape
 from fsl_num.design.worst import worst_schedule
+from fsl_num.paper.block_spectra import PERIOD, Constants, block_modes, given_constants
 from fsl_num.validation import Array
-from fsl_num.volterra.mesh import MeshEquation, gaussian_parts, infinite_parts, mesh_equation
+from fsl_num.volterra.mesh import MeshEquation, equation_of_modes, gaussian_parts, infinite_parts, mesh_equation
 
 STABILITY = 0.05
 """gamma_max tr(H)/2 on the rays: the hypothesis "sup gamma sufficiently small". Loss/law then lies between 1 and about
@@ -86,9 +87,22 @@ def sizes(sample: Sample, path: Path) -> Array:
     return np.unique(np.floor(np.geomspace(first, 10.0**last, count)))
 
 
+@lru_cache(maxsize=64)
+def _block_equation(constants: Constants, s: float, beta: float, size: float, horizon: float) -> MeshEquation:
+    return equation_of_modes(s, beta, size, horizon, *block_modes(constants, s, beta, size, horizon))
+
+
+def _equation(s: float, beta: float, size: float, horizon: float, constants: Constants | None) -> MeshEquation:
+    if constants is None:
+        return mesh_equation(s, beta, size, horizon)
+    return _block_equation(constants, s, beta, size, horizon)
+
+
 @lru_cache(maxsize=4096)
-def _gammas(s: float, beta: float, size: float, horizon: float, run: Run, infinite: bool) -> Array:
-    equation = mesh_equation(s, beta, size, horizon)
+def _gammas(
+    s: float, beta: float, size: float, horizon: float, run: Run, infinite: bool, constants: Constants | None
+) -> Array:
+    equation = _equation(s, beta, size, horizon, constants)
     if run.shape != "adversary":
         return bound(equation) * run.level * shape(run.shape, equation)
     noise = run.noise_at(size)
@@ -99,15 +113,19 @@ def _gammas(s: float, beta: float, size: float, horizon: float, run: Run, infini
 
 
 def records(
-    s: float, beta: float, size: float, horizon: float, runs: Sequence[Run], *, infinite: bool = False
-) -> list[dict[str, float]]:
+    s: float, beta: float, size: float, horizon: float, runs: Sequence[Run], *, infinite: bool = False,
+    constants: Constants | None = None,
+) -> list[dict[str, float]]:  # fmt: skip
     """For every run: natural logs of the terms of the law (finite and infinite M) and of the loss of both closures.
+
+    With ``constants`` K_M, e_M, delta_M and the loss are those of such a spectrum; K_infinity and e_infinity, which
+    stand for the powers of t in the law, stay those of exact powers.
 
     Keys: "M", "t", "sigma^2", "gamma", "delta", "e", "label" (with sigma^2), "batch", the same with "_inf", and
     "batch_mixed" (K_infinity with e_M), "volterra", "gaussian" (f, twice the excess risk).
     """
-    equation = mesh_equation(s, beta, size, float(horizon))
-    schedules = [_gammas(s, beta, size, horizon, run, infinite) for run in runs]
+    equation = _equation(s, beta, size, float(horizon), constants)
+    schedules = [_gammas(s, beta, size, horizon, run, infinite, constants) for run in runs]
     exact = gaussian_parts(equation, schedules)
     found = []
     for run, gammas, moments in zip(runs, schedules, exact, strict=True):
@@ -132,21 +150,45 @@ def rays(name: str, scale: str, points: Sequence[dict[str, float]], *, falling: 
 
 
 def model_rays(sample: Sample, path: Path, runs: Sequence[Run], *, infinite: bool = False) -> list[Ray]:
-    """Along M on a path, for every run and both closures.
+    """Along M on a path, for every run and both closures, and over spectra that are powers only up to constants.
 
     The adversary searches under the Volterra closure and is checked there: under the other one two schedules that are
     equally bad for the first may differ. The worst one that it finds, the constant rate, is checked under both.
     """
+    found = []
+    kinds = given_constants(sample.seed)
+    if sample.effort == 0:  # one on either side of M^beta
+        kinds = kinds[:1] if path.multiple < 1.0 else kinds[1:]
+    for constants in (None, *kinds):
+        each = [run for run in runs if constants is None or run.shape != "adversary"]
+        found += _rays_of_spectrum(sample, path, each, constants, infinite=infinite) if each else []
+    return found
+
+
+def _rays_of_spectrum(
+    sample: Sample, path: Path, runs: Sequence[Run], constants: Constants | None, *, infinite: bool
+) -> list[Ray]:
     s, beta = sample.point
     table = [
-        records(s, beta, float(size), path.multiple * float(size) ** (path.power * beta), runs, infinite=infinite)
-        for size in sizes(sample, path)
-    ]
+        records(s, beta, float(size), path.multiple * float(size) ** (path.power * beta), runs,
+                infinite=infinite, constants=constants)
+        for size in (sizes(sample, path) if constants is None else repeating_sizes(sample, path))
+    ]  # fmt: skip
+    kind = "" if constants is None else f", {constants.name}"
     return [
         ray for index, run in enumerate(runs)
-        for ray in rays(f"{path.name}, {run.name}", "M", [row[index] for row in table])
+        for ray in rays(f"{path.name}, {run.name}{kind}", "M", [row[index] for row in table])
         if run.shape != "adversary" or ray.name.startswith("volterra")
     ]  # fmt: skip
+
+
+def repeating_sizes(sample: Sample, path: Path) -> Array:
+    """Model sizes of a ray on which spectra up to constants repeat themselves: whole periods of t and of M^beta."""
+    power = path.power * sample.point[1]
+    first, last = (math.log(float(each) ** power, PERIOD) for each in sizes(sample, path)[[0, -1]])
+    first = math.ceil(first)
+    periods = np.unique(np.linspace(first, max(round(last), first + 5), 6).round())
+    return np.asarray(np.floor(PERIOD ** (periods / power) * (1.0 + 1e-12)))
 
 
 def moderate_size(beta: float) -> float:

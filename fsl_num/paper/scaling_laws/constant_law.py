@@ -8,6 +8,7 @@ import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
+from fsl_num.paper.block_spectra import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import BY_PARTS, LEARNED, NOISE, STABLE, derivations
 from fsl_num.paper.scaling_laws.training import (
@@ -16,7 +17,7 @@ from fsl_num.paper.scaling_laws.training import (
     SILENT,
     Training,
     even_grid,
-    functional_risk,
+    functional_rays,
     risk_ray,
     volterra_risk,
     whole,
@@ -59,7 +60,7 @@ def constant_rays(sample: Sample) -> tuple[Ray, ...]:
             [Training(1e6, 1e6, noise=10 ** (4 + 2 * u)) for u in noise],
         ),
     }
-    return tuple(risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items())
+    return functional_rays(runs, sample)
 
 
 @lru_cache(maxsize=64)
@@ -75,7 +76,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:chinchilla", "thm:chinchilla", 902, "the scaling law of a constant learning rate",
         "For eta K >= 1 the excess risk is of the order M^-(s beta) + (eta K)^-s + (eta/B) sigma^2. " + BY_PARTS,
         CONSTANT,
-        (MODEL, equals(T, a * K), at_least(T, 1), NOISE, STABLE), constant_rays,
+        (MODEL, equals(T, a * K), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS), constant_rays,
         derive=lambda: derivations("constant"), depends=("eqn: fsl-simplified",), family="constant",
         quoted=r"\cE_K \eqsim M^{-s\beta} +(\eta K)^{-s} + \frac{\eta}{B}\sigma^{2}",
     ),
@@ -84,7 +85,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The restatement in the appendix asks nothing of eta K. As eta K tends to 0 the risk tends to a constant and "
         "(eta K)^-s to infinity.",
         CONSTANT,
-        (MODEL, equals(T, a * K), NOISE, STABLE),
+        (MODEL, equals(T, a * K), NOISE, STABLE, UP_TO_CONSTANTS),
         lambda sample: [*constant_rays(sample), *short_rays(sample)],
         corrected_by="thm:chinchilla", family="constant",
         quoted=r"\EE [\cR_K] - \frac{\sigma^2}{2} \eqsim \frac{1}{(\eta K)^s}",

@@ -8,6 +8,7 @@ import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
+from fsl_num.paper.block_spectra import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import BY_PARTS, NOISE, STABLE, decay_law, derivations
 from fsl_num.paper.scaling_laws.training import SILENT, Training, decay_rays, risk_ray, volterra_risk
@@ -37,7 +38,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For T >= 1 the excess risk is of the order M^-(s beta) + T^-s + sigma^2 (b + (a-b) min{M, T^(1/beta)}/T)/B. "
         + BY_PARTS,
         GEOMETRIC,
-        (MODEL, at_least(T, 1), at_most(b, a), NOISE, STABLE), exponential_rays,
+        (MODEL, at_least(T, 1), at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS), exponential_rays,
         derive=lambda: derivations("exp-decay"),
         depends=("eqn: fsl-simplified", "lemma: N-exp-decay", "exp-decay/I1", "exp-decay/I2"), family="geometric",
         quoted=r"\cE_K \eqsim  M^{-s\beta} + T^{-s} + \sigma^2",
@@ -47,7 +48,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The restatement in the appendix asks nothing of T. As T tends to 0 the risk tends to a constant and T^-s to "
         "infinity.",
         GEOMETRIC,
-        (MODEL, at_most(b, a), NOISE, STABLE),
+        (MODEL, at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS),
         lambda sample: [*exponential_rays(sample), *short_decay_rays(sample)],
         corrected_by="thm:geometric", family="geometric",
         quoted=r"\cE_K \eqsim M^{-s\beta} + T^{-s} + \frac{\sigma^2}{B}",

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
-from fsl_num.functional import scaling_functional
+from fsl_num.functional import integrate_graded, scaling_functional
 from fsl_num.model import Model
+from fsl_num.paper.block_spectra import Constants, block_modes, given_constants, whole_periods
 from fsl_num.schedules import Constant, ExponentialDecay, Schedule, StableDecay
 from fsl_num.spectrum import trace
 from fsl_num.validation import Array
@@ -87,6 +89,20 @@ def functional_risk(training: Training, s: float, beta: float) -> float:
     return scaling_functional(Model(s, beta, training.size, training.noise), plan, rtol=1e-4).total
 
 
+def risk_up_to_constants(constants: Constants, training: Training, s: float, beta: float) -> float:
+    """The same of a spectrum that is a power only up to constants."""
+    plan = training.schedule(beta)
+    end = plan.total_intrinsic_time
+    modes, _ = block_modes(constants, s, beta, training.size, end)
+
+    def noise(remaining: Array) -> Array:
+        kernel = np.exp(-np.multiply.outer(remaining, modes.rates)) @ modes.weights
+        return np.asarray(kernel * plan.gamma_before_end(remaining))
+
+    injected = integrate_graded(noise, end, breaks=plan.breaks_before_end, rtol=1e-4).value
+    return 0.5 * (modes.delta + float(np.exp(-modes.rates * end) @ modes.start) + training.noise * injected)
+
+
 def volterra_risk(training: Training, s: float, beta: float) -> float:
     """The excess risk by the Volterra equation at the end of training."""
     plan = training.schedule(beta)
@@ -105,6 +121,27 @@ def risk_ray(name: str, scale: Array, runs: Sequence[Training], sample: Sample, 
     logs = {key: np.array([each[key] for each in every]) for key in sorted(shared)}
     values = np.log([risk(run, s, beta) for run in runs])
     return Ray(name, math.log(10.0) * scale, logs, values)
+
+
+def functional_rays(runs: Mapping[str, tuple[Array, Sequence[Training]]], sample: Sample) -> tuple[Ray, ...]:
+    """The parts of the law along rays, each a scale and its runs; and over spectra that are powers up to constants.
+
+    Those oscillate for ever: their sizes and times are moved to the nearest whole periods.
+    """
+    beta, kinds = sample.point[1], given_constants(sample.seed)
+    found = [risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items()]
+    for turn, constants in enumerate(kinds):
+        risk = partial(risk_up_to_constants, constants)
+        for place, (name, (scale, along)) in enumerate(runs.items()):
+            if sample.effort or place % 4 == 2 * turn:  # at the quick profile every second ray, over the two in turn
+                moved = [_repeating(each, beta) for each in along]
+                found.append(risk_ray(f"{name}, {constants.name}", scale, moved, sample, risk))
+    return tuple(found)
+
+
+def _repeating(run: Training, beta: float) -> Training:
+    stable, decay = (whole_periods(each) if each else 0.0 for each in (run.stable, run.decay))
+    return replace(run, size=whole(math.log10(whole_periods(run.size**beta)) / beta), stable=stable, decay=decay)
 
 
 def even_grid(end: float, sample: Sample) -> Array:
@@ -169,7 +206,7 @@ def decay_rays(
         "b tends to a": (near, [_run(1e6, 1e4, stable, 1.0 - 0.5 * 10**-u, 1.0, loud) for u in near]),
         **more,
     }  # fmt: skip
-    return tuple(risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items())
+    return functional_rays(runs, sample)
 
 
 def _run(

@@ -7,6 +7,7 @@ from functools import lru_cache
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray
+from fsl_num.paper.block_spectra import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import BY_PARTS, NOISE, STABLE, decay_law, derivations
 from fsl_num.paper.scaling_laws.training import LONGEST, SILENT, Training, decay_rays, even_grid, whole
@@ -43,7 +44,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For T_1, T_2 >= 1 the excess risk is of the order M^-(s beta) + (T_1+T_2)^-s + "
         "sigma^2 (b + (a-b) min{M, T_2^(1/beta)}/T_2)/B. " + BY_PARTS,
         WSD,
-        (MODEL, equals(T, T1 + T2), at_least(T1, 1), at_least(T2, 1), at_most(b, a), NOISE, STABLE),
+        (MODEL, equals(T, T1 + T2), at_least(T1, 1), at_least(T2, 1), at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS),
         stable_decay_rays,
         mutants=lambda sample: {"T_1 + T_2 for T_2 in the noise": order_statement(decay_law(T), sample)},
         derive=lambda: derivations("wsd"),

@@ -1,0 +1,111 @@
+"""Spectra that are powers only up to constants: eigenvalues c_j j^-beta, targets d_j j^-1 lambda_j^(s-1).
+
+The eigenvalues of a block of features are equal: c_j then runs through a whole range in each block, and a model of
+1e100 features has a few hundred different eigenvalues, summed as they are. Blocks have one length in log j, and their
+further constants repeat, so that every quantity oscillates for ever with the logarithm of t and of M; rays take whole
+periods.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import digamma
+
+from fsl_num.validation import Array
+from fsl_num.volterra.linear_modes import LinearModes
+
+PERIOD = 256.0
+"""Every spectrum here repeats itself where lambda falls by this factor."""
+UP_TO_CONSTANTS = (
+    "also lambda_j = c_j j^-beta, theta_j^2 = d_j j^-1 lambda_j^(s-1), c_j and d_j in [1/2, 2]: in steps (blocks of "
+    "equal eigenvalues) and a random pattern, repeated for ever, along M or T"
+)
+"""What claims that are measured over these spectra too say of them."""
+_UNMOVED = 1e-9
+"""Modes with lambda t below this are one: their spread counts as its square."""
+_SMOOTH = 1e4
+"""Beyond so many features the sum of 1/j over a block is its logarithm, to 1e-4 of it."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """c_j and d_j, all in [1/2, 2].
+
+    In a block j^-beta falls by ``factor``; its eigenvalue is the middle of these times one of ``eigenvalues``, and d_j
+    is one of ``targets``: they are taken in turn.
+    """
+
+    name: str
+    factor: float
+    eigenvalues: tuple[float, ...]
+    targets: tuple[float, ...]
+
+
+def given_constants(seed: int) -> tuple[Constants, ...]:
+    """Those that the claims are checked with: in steps, and drawn at random.
+
+    >>> [each.name for each in given_constants(0)]
+    ['constants in steps', 'random constants']
+    """
+    drawn = 2.0 ** np.random.default_rng([seed, 43]).uniform(-1.0, 1.0, (2, 8))
+    return (
+        Constants("constants in steps", 4.0, (1.0,), (2.0, 0.5)),
+        Constants("random constants", 2.0, tuple(np.sqrt(drawn[0]).tolist()), tuple(drawn[1].tolist())),
+    )
+
+
+def whole_periods(value: float) -> float:
+    """The whole power of PERIOD that is nearest to a value >= 1 of t or M^beta.
+
+    >>> whole_periods(1e5)
+    65536.0
+    """
+    return float(PERIOD ** round(math.log(value, PERIOD)))
+
+
+@lru_cache(maxsize=256)
+def block_modes(constants: Constants, s: float, beta: float, size: float, horizon: float) -> tuple[LinearModes, float]:
+    """The modes of the first ``size`` features (finite) up to an intrinsic time, delta_M included, and tr(H_M).
+
+    >>> modes, trace = block_modes(given_constants(0)[0], 1.0, 2.0, 100.0, 1e3)
+    >>> modes.rates[:3].tolist(), trace < 2 * 1.645
+    ([4.0, 1.0, 0.25], True)
+    """
+    period = round(math.log(PERIOD, constants.factor))
+    width = math.log(constants.factor) / beta
+    last = math.ceil(math.log(max(size, _SMOOTH)) / width) + period
+    blocks = np.arange(-1.0, last)
+    edges = np.floor(np.exp(width * np.arange(-1, last + 1)) * (1.0 + 1e-12))
+    eigenvalues = constants.factor ** -(blocks + 0.5) * _in_turn(constants.eigenvalues, blocks.size)
+    targets = _in_turn(constants.targets, blocks.size) * eigenvalues**s
+    inside = np.minimum(edges, size)
+    counts, energies = np.diff(inside), np.diff(digamma(inside + 1.0)) * targets
+    beyond = np.diff(digamma(np.maximum(edges, size) + 1.0)) * targets
+    # the blocks that follow: whole periods, each PERIOD^-s of the one before
+    delta = float(beyond.sum() + beyond[-period:].sum() / math.expm1(s * math.log(PERIOD)))
+    trace = float(eigenvalues @ counts)
+    weights = counts * eigenvalues**2
+    kept = (counts > 0) & (eigenvalues * horizon > _UNMOVED)
+    slow = (counts > 0) & ~kept
+    rates, weights, start = (
+        np.append(array[kept], rest)
+        for array, rest in (
+            (2.0 * eigenvalues, _mean(2.0 * eigenvalues[slow], energies[slow])),
+            (weights, weights[slow].sum()), (energies, energies[slow].sum()),
+        )
+    )  # fmt: skip
+    return LinearModes(rates, weights, start, delta, 0.0, 0.0), trace
+
+
+def _in_turn(values: tuple[float, ...], count: int) -> Array:
+    return np.resize(np.array(values), count)
+
+
+def _mean(values: Array, weights: Array) -> float:
+    """The mean, and the least number where there is nothing to average."""
+    total = float(weights.sum())
+    return max(float(values @ weights) / total, 1e-300) if total > 0.0 else 1e-300
