@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import digamma
 
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
@@ -75,6 +74,8 @@ def block_modes(constants: Constants, s: float, beta: float, size: float, horizo
     >>> modes.rates[:3].tolist(), trace < 2 * 1.645
     ([4.0, 1.0, 0.25], True)
     """
+    from scipy.special import digamma
+
     period = round(math.log(PERIOD, constants.factor))
     width = math.log(constants.factor) / beta
     last = math.ceil(math.log(max(size, _SMOOTH)) / width) + period

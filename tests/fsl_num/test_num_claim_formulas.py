@@ -21,7 +21,7 @@ PROVED = {
     "assump:source-kernel", "lem:T_estimate/first-columns", "sub:the_kernel_teacher_student_setup/physical-time",
     "eq:numerical_const_term/corrected", "eq:numerical_LRD_form/corrected", "appendix:llm_pre-training/parts",
     "appendix:llm_pre-training/discretisation-exact", "appendix:llm_pre-training/kernel-integral/corrected",
-    f"{LOSS_CURVES}/momentum-drops", f"{LOSS_CURVES}/multi-power/corrected",
+    f"{LOSS_CURVES}/momentum-drops", f"{LOSS_CURVES}/multi-power/corrected", "feature-phases/Ia", "feature-phases/III",
 }  # fmt: skip
 
 

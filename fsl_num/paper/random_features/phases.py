@@ -12,8 +12,6 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import zeta
 from sympy import Rational
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Sample
@@ -53,6 +51,8 @@ def features_risk(s: float, beta: float, size: float, time: float) -> float:
     tends to (1/M) sum theta_i^2. The convolution with the kernel is split at T/2: each half is the monotone factor that
     changes by a constant over it, times the integral of the other (what leaks is remembered less than it is left).
     """
+    from scipy.special import zeta
+
     left = float(signal(time, s, beta, size))
     if s > 1.0:
         mean = float(zeta(1.0 + beta * (s - 1.0))) / size
@@ -70,6 +70,8 @@ def features_risk(s: float, beta: float, size: float, time: float) -> float:
 @lru_cache(maxsize=256)
 def _least(task: float, beta: float, log_compute: float) -> float:
     """log of the least risk over the size under a budget."""
+
+    from scipy.optimize import minimize_scalar
 
     def risk(log_size: float) -> float:
         size = float(math.floor(math.exp(log_size)))

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy.optimize import brentq
 from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
@@ -92,6 +91,8 @@ def _volterra_ray(s: float, beta: float) -> Ray:
 
 def _shares(sample: Sample) -> tuple[Ray, ...]:
     """The least share of clean data without noise that leaves no more noise, at gamma sigma^2 = 1, than signal."""
+    from scipy.optimize import brentq
+
     s, beta = sample.point
     logs = math.log(10.0) * np.linspace(LONGEST, 3.0 * LONGEST, 5 + 4 * sample.effort)
 

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sympy import Max, Min, Rational
 
 from fsl_num.claims.claim import Claim, Sample
@@ -149,6 +148,8 @@ def _easier(sample: Sample) -> Sample:
 
 def _best(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """The least risk over g at growing budgets, and the intrinsic time of the best g over a."""
+    from scipy.optimize import minimize_scalar
+
     point, logs = _harder(sample).point, _grown(sample)
     risks, times = [], []
     for each in logs:

@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
@@ -84,6 +83,8 @@ def data_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
 
 def _best_size(point: tuple[float, float], compute: float, before: list[float]) -> float:
     """The logarithm of the model size of the least excess risk; near where two of smaller budgets lead."""
+
+    from scipy.optimize import minimize_scalar
 
     def log_risk(log_size: float) -> float:
         size = round(math.exp(log_size))
