@@ -51,7 +51,7 @@ COMMANDS = {
         run,
         [
             Option("--schedule", required=True, type=ScheduleNames("fsl_num.schedules:SCHEDULES", derived=True),
-                   help="the learning-rate schedule"),
+                   help="the learning-rate schedule (in Python also one of your own: fsl_sym.own_schedule)"),
             Option("--budget", required=True, type=Names("fsl_sym.laws:BUDGETS"), help="what is fixed: D, or C = M D"),
             Option("--s", metavar="P/Q", help="relative task difficulty s > 0, exact; with --beta, one regime"),
             Option("--beta", metavar="P/Q", help="capacity exponent beta > 1, exact; with --s, one regime"),

@@ -253,7 +253,7 @@ def schedule_options(*, required: bool, steps: Read, file: bool = False) -> list
         Option("--floor-lr", type=REAL, help="learning rate below which a named schedule never falls"),
     ]  # fmt: skip
     if file:
-        rates = "one learning rate a row, each for one step, warmup included"
+        rates = "one learning rate a row, each for one step, warmup included; a table step,lr; or a training log"
         parts.insert(1, Option("--schedule-file", metavar="FILE", help=rates))
     for part in parts:
         part.section = section

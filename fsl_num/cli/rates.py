@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
-from fsl_num.cli.inputs import STANDARD, InputError, nearest_double, text_of
+from fsl_num.cli.inputs import STANDARD, InputError, nearest_double, refused, text_of, whole_number
 from fsl_num.cli.options import Arguments, ScheduleNames
 
 _Number = TypeVar("_Number", float, Fraction)
@@ -29,6 +30,9 @@ OPTIONS: Final = {
     "floor": "floor_lr",
 }
 """Parameter of a schedule -> option."""
+
+
+_TABLE: Final = "step,lr"  # the first row of what designs write
 
 
 def option_of(parameter: str) -> str:
@@ -82,37 +86,99 @@ def schedule_name(typed: str) -> str | None:
     return name
 
 
-def numbers_of_file(
-    path: str, option: str, what: str, read: Callable[[str], _Number], header: str = ""
-) -> list[_Number]:
-    """One number a row of a file, blank rows apart; a row that is none is refused with its number.
+def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:
+    """One number a row of a file, blank rows apart; a row that is none is refused with its number."""
+    return [number for _, number in _numbers(text_of(path, option).splitlines(), path, option, what, read)]
 
-    ``header``: a first row with which the numbers are the last of each row.
-    """
-    rows, last = [], False
-    for number, line in enumerate(text_of(path, option).splitlines(), 1):
-        if not line.strip():
-            continue
-        if header and number == 1 and line.strip() == header:
-            last = True
-            continue
+
+def _numbers(
+    lines: Sequence[str], path: str, option: str, what: str, read: Callable[[str], _Number]
+) -> list[tuple[int, _Number]]:
+    """The number of each row, with the row's."""
+    rows = []
+    for row, line in enumerate(lines, 1):
         try:
-            rows.append(read(line.rpartition(",")[2] if last else line))
+            rows += [(row, read(line))] if line.strip() else []
         except InputError as error:
-            raise InputError(f"{option}: row {number} of {path!r} should hold {what}, but it {error}") from error
+            raise InputError(f"{option}: row {row} of {path!r} should hold {what}, but it {error}") from error
     if not rows:
         raise InputError(f"{option}: {path!r} holds no rows")
     return rows
 
 
 def rates_of_file(path: str, option: str = "--schedule-file") -> list[float]:
-    """The learning rates of such an option, one a row, none negative and not all 0."""
-    rates = numbers_of_file(path, option, "a learning rate", nearest_double, header="step,lr")
-    if (least := min(rates)) < 0:
-        raise InputError(f"{option}: row {rates.index(least) + 1} holds {least!r}, but none may be negative")
-    if max(rates) == 0.0:
+    """The learning rate of every update, none negative and not all 0.
+
+    The file holds one a row; or it is a table "step,lr", or a training log with steps, losses and rates, and the rates
+    between its rows are rebuilt as those of a log are (:func:`~fsl_num.curves.rates.rates_of_rows`).
+    """
+    lines = text_of(path, option).splitlines()
+    first = next((line.strip() for line in lines if line.strip()), "")
+    if first == _TABLE:
+        return _rates_of_table(lines, path, option)
+    try:
+        rows = _numbers(lines, path, option, "a learning rate", nearest_double)
+    except InputError as error:
+        if path == STANDARD or _is_number(first):
+            raise
+        return _rates_of_log(path, option, error)
+    return _checked(rows, option)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        nearest_double(cell)
+    except InputError:
+        return False
+    return True
+
+
+def _checked(rows: Sequence[tuple[int, float]], option: str) -> list[float]:
+    row, least = min(rows, key=lambda each: each[1])
+    if least < 0:
+        raise InputError(f"{option}: row {row} holds {least!r}, but none may be negative")
+    if all(rate == 0.0 for _, rate in rows):
         raise InputError(f"{option} holds no learning rate above 0, so that no intrinsic time passes")
-    return rates
+    return [rate for _, rate in rows]
+
+
+def _rates_of_table(lines: Sequence[str], path: str, option: str) -> list[float]:
+    """The rate of every update, of a table "step,lr" with a row for each update or for some."""
+    import numpy as np
+
+    from fsl_num.curves.rates import rates_of_rows
+
+    header = next(row for row, line in enumerate(lines) if line.strip())
+    body = [""] * (header + 1) + list(lines[header + 1 :])
+    if short := next((row for row, line in enumerate(body, 1) if line.strip() and line.count(",") != 1), None):
+        raise InputError(f"{option}: row {short} of {path!r} should hold a step and a learning rate, a comma between")
+    steps = _numbers([line.partition(",")[0] for line in body], path, option, "a step", whole_number(0))
+    rates = _checked(
+        _numbers([line.partition(",")[2] for line in body], path, option, "a learning rate", nearest_double), option
+    )
+    numbers = [step for _, step in steps]
+    for (_, before), (row, step) in pairwise(steps):
+        if step <= before:
+            raise InputError(f"{option}: row {row} of {path!r} is for step {step}, but the row before for {before}")
+    if numbers[-1] - numbers[0] + 1 == len(numbers) and numbers[0] <= 1:
+        return rates
+    with refused():
+        return [float(rate) for rate in rates_of_rows(np.array(numbers), np.array(rates))]
+
+
+def _rates_of_log(path: str, option: str, why_no_number: InputError) -> list[float]:
+    """The rate of every update of a training log; what neither holds numbers only nor is a log is refused as both."""
+    from fsl_num.curves.curve import CurveError
+    from fsl_num.curves.reading import read_curve
+
+    try:
+        curve = read_curve(path)
+        rates = curve.plan.rates
+    except CurveError as error:
+        raise InputError(f"{why_no_number}; nor is it a training log with learning rates: {error}") from error
+    for note in curve.notes:
+        click.echo(f"fsl: {curve.name}: {note}", err=True)
+    return [float(rate) for rate in rates]
 
 
 def refuse_two_rates(arguments: Arguments) -> None:

@@ -52,6 +52,46 @@ def test_an_export_is_printed_or_written(here, capsys):
     assert np.abs([space["learning_rate"](step) for step in range(1000)] - rates).max() <= 1e-14
 
 
+def test_a_table_is_read_by_its_steps(here, capsys):
+    """A row for each step is that step's rate; rows for some steps leave none out, nor move any."""
+    (here / "every.csv").write_text("step,lr\n0,0.2\n1,0.1\n2,0.1\n")
+    (here / "some.csv").write_text("step,lr\n\n0,0.3\n100,0.2\n200,0.1\n")
+    assert main(["schedule", "every.csv", "--csv", "one.csv"]) == 0
+    assert [float(row.split(",")[1]) for row in (here / "one.csv").read_text().split()[1:4]] == [0.2, 0.1, 0.1]
+    assert main(["schedule", "some.csv", "--csv", "two.csv"]) == 0
+    rates = [float(row["lr"]) for row in csv.DictReader((here / "two.csv").read_text().splitlines())]
+    assert len(rates) == 200 and [rates[k] for k in (0, 50, 100, 150)] == pytest.approx([0.3, 0.25, 0.2, 0.15])
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ("step,lr\n0,0.1\n0,0.2\n", "row 3 of 's.csv' is for step 0, but the row before for 0"),
+        ("step,lr\n0,0.1\n1\n", "row 3 of 's.csv' should hold a step and a learning rate"),
+        ("step,lr\n0,0.1\n0.5,0.1\n", "row 3 of 's.csv' should hold a step, but it must be a whole number"),
+        ("step,lr\n\n0,0.1\n1,-1\n", "row 4 holds -1.0, but none may be negative"),
+        ("step,lr\n", "'s.csv' holds no rows"),
+        ("step,loss\n0,3.0\n1,2.9\n", "nor is it a training log with learning rates"),
+    ],
+)
+def test_a_table_that_is_no_schedule_is_refused_with_its_row(rows, text, here, capsys):
+    (here / "s.csv").write_text(rows)
+    assert main(["schedule", "s.csv"]) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_the_schedule_of_a_training_log(here, capsys):
+    assert main([*COSINE, "--csv", "s.csv"]) == 0
+    rates = step_rates("cosine", peak=0.01, steps=1000, warmup=100)
+    rows = [f"{k},{3.0 + 1.0 / (1 + k)},{np.append(rates, 0.0)[k]}" for k in range(0, 1001, 20)]
+    (here / "log.csv").write_text("\n".join(["step,train_loss,lr", *rows]))
+    assert main(["schedule", "log.csv", "--csv", "again.csv"]) == 0
+    assert "taken for warmup" in capsys.readouterr().err
+    again = [float(row["lr"]) for row in csv.DictReader((here / "again.csv").read_text().splitlines())]
+    # straight between rows 20 updates apart: 20^2/8 times the largest second derivative of the cosine
+    assert np.abs(np.array(again) - rates).max() < 50.0 * 0.005 * (np.pi / 900) ** 2
+
+
 def test_a_file_of_rates_is_a_schedule_too(here, capsys):
     (here / "rates.txt").write_text("".join(f"{rate!r}\n" for rate in step_rates(HF, peak=0.01, steps=1000).tolist()))
     assert main(["schedule", "rates.txt", "--export", "transformers", "--json"]) == 0
