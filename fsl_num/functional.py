@@ -74,7 +74,7 @@ def _panels(low: float, high: float, ratio: float) -> Array:
     return np.asarray(edges)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pieces:
     """A density that is constant between edges: increasing ``edges`` (pieces + 1,) and its ``values`` (pieces,)."""
 
