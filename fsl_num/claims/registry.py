@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -89,9 +89,21 @@ def claim(claim_id: str) -> Claim:
             return each
     ids = [each.id for each in all_claims()]
     holding = sorted((name for name in ids if wanted.lower() in _spaceless(name).lower()), key=len) if wanted else []
+    if not holding and (said := [each.id for each in saying(claim_id.split())] if wanted else []):
+        raise ValueError(f"there is no claim {claim_id!r}, but `fsl list {claim_id}` finds {', '.join(said[:3])}")
     near = holding[:3] or get_close_matches(claim_id, ids, 3, 0.4)
     hint = f": did you mean {' or '.join(near)}?" if near else ": `fsl list` shows them all"
     raise ValueError(f"there is no claim {claim_id!r}{hint}")
+
+
+def saying(words: Sequence[str]) -> tuple[Claim, ...]:
+    """The claims that have every one of these words, capitals or not, in their id, title or statement.
+
+    >>> [each.id for each in saying(["stable", "noise"])][0]
+    'lem: wsd-stable-noise'
+    """
+    texts = [(each, f"{each.id} {each.label} {each.title} {each.wording}".lower()) for each in all_claims()]
+    return tuple(claim for claim, text in texts if all(word.lower() in text for word in words))
 
 
 def _spaceless(text: str) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fsl_num.cli.inputs import refused
+from fsl_num.cli.inputs import InputError, refused
 from fsl_num.cli.options import Arguments, Command, flag, json_option
-from fsl_num.cli.output import show, show_json
+from fsl_num.cli.output import progress_bar, show, show_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +26,13 @@ def known_claim(claim_id: str) -> Claim:
 
 
 def run_list(arguments: Arguments) -> int:
-    """Print every claim of the registry."""
+    """Print every claim of the registry, or those that say the words asked for."""
     from fsl_num.claims import registry
     from fsl_num.report import claims as report
 
-    claims = registry.all_claims()
+    claims = registry.saying(arguments.words)
+    if not claims:
+        raise InputError(f"no claim says {' '.join(arguments.words)!r}: `fsl list` shows all of them")
     if arguments.labels:
         from fsl_num.claims.labels import account_json
 
@@ -45,7 +47,7 @@ def run_list(arguments: Arguments) -> int:
 
 def run_show(arguments: Arguments) -> int:
     """Print one claim, or all of a label, verified unless that is not wanted. The status is 1 if one does not pass."""
-    claims = _claims_of(arguments.id)
+    claims = _claims_of(" ".join(arguments.id))
     from fsl_num.report import claims as report
 
     records: dict[str, Outcome] = {}
@@ -53,15 +55,21 @@ def run_show(arguments: Arguments) -> int:
         from fsl_num.claims import runner
         from fsl_num.claims.cache import Cache, default_folder
 
-        # With a claim come those that correct it.
-        verified = runner.verify_all([claim.id for claim in claims], cache=Cache(default_folder()))
+        with progress_bar("verifying", "claim") as bar:  # with a claim come those that it rests on, or that correct it
+
+            def progress(record: Outcome) -> None:
+                bar.set_postfix_str(f"{record.claim_id}: {record.verdict}")
+                bar.update()
+
+            cache = Cache(default_folder())
+            verified = runner.verify_all([claim.id for claim in claims], progress=progress, cache=cache)
         records = {each.claim_id: each for each in verified}
     if arguments.json:
         cards = [report.card_json(claim, records.get(claim.id)) for claim in claims]
         show_json(cards if len(cards) > 1 else cards[0])
     else:
         for at, claim in enumerate(claims):
-            show(*[""] * min(at, 1), report.card(claim, records.get(claim.id)))
+            show(*[""] * min(at, 1), report.card(claim, records.get(claim.id), mutants=arguments.mutants))
     return 0 if all(records[claim.id].passes for claim in claims if records) else 1
 
 
@@ -79,15 +87,21 @@ COMMANDS = {
         "list",
         run_list,
         [
+            click.Argument(["words"], nargs=-1, metavar="[WORD]..."),
             json_option(),
             flag("--labels", "every statement and numbered formula of the paper, and which claims cover it"),
         ],
-        "List the claims.",
+        "List the claims, or those that have every WORD in their id, title or statement.",
     ),
     "show": Command(
         "show",
         run_show,
-        [click.Argument(["id"], metavar="ID"), json_option(), flag("--no-verdict", "do not verify the claim")],
+        [
+            click.Argument(["id"], metavar="ID", nargs=-1, required=True),
+            json_option(choice="form"),
+            flag("--mutants", "every wrong version of the claim, and what refutes it", choice="form"),
+            flag("--no-verdict", "do not verify the claim"),
+        ],
         "Show one claim (ID as fsl list shows it), or all that bear a label: hypotheses, verdict, and where formula, "
         "proof, measurement, test and errata stand.",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +11,7 @@ import click
 from fsl_num.cli.inputs import known
 from fsl_num.cli.options import Arguments, Command, Option, flag, json_option
 from fsl_num.cli.output import show, show_json
+from fsl_num.cli.streams import complain
 
 if TYPE_CHECKING:
     from fsl_num.claims.records import Erratum
@@ -28,7 +29,7 @@ def run(arguments: Arguments) -> int:
         show(report.markdown(chosen).rstrip("\n"))
     elif arguments.latex:
         show(report.latex(chosen).rstrip("\n"))
-    elif arguments.id is not None and chosen:
+    elif arguments.id and chosen:
         show(*map(report.card, chosen))
     else:
         show(*report.ledger(chosen))
@@ -38,12 +39,8 @@ def run(arguments: Arguments) -> int:
 def _chosen(errata: Sequence[Erratum], arguments: Arguments) -> Sequence[Erratum]:
     from fsl_num.claims.records import KINDS
 
-    if arguments.id is not None:
-        if arguments.id.isascii() and arguments.id.isdigit():
-            errata = _near(errata, int(arguments.id))
-        else:
-            wanted = known(arguments.id, [each.id for each in errata], "erratum")
-            errata = [each for each in errata if each.id == wanted]
+    if arguments.id:
+        errata = _named(errata, " ".join(arguments.id))
     if arguments.kind is not None:
         kind = known(arguments.kind, KINDS, "kind of erratum")
         errata = [each for each in errata if each.kind == kind]
@@ -53,12 +50,34 @@ def _chosen(errata: Sequence[Erratum], arguments: Arguments) -> Sequence[Erratum
     return errata
 
 
-def _near(errata: Sequence[Erratum], line: int) -> Sequence[Erratum]:
-    """The errata at a line of the paper's source, or that name it; without any, those of the nearest line."""
+def _named(errata: Sequence[Erratum], typed: str) -> Sequence[Erratum]:
+    """The errata at a line of the paper's source, of an id, at a label, or about a claim."""
+    from fsl_num.claims.registry import all_claims
+    from fsl_num.report.claims import errata_about
+
+    if typed.isascii() and typed.isdigit():
+        return _at_line(errata, int(typed))
+    about: dict[str, Collection[str]] = {}  # what can be named -> the ids of its errata
+    for each in errata:
+        about[each.label] = {*about.get(each.label, ()), each.id}
+    for claim in all_claims():
+        found = {each.id for each in errata_about(claim)}
+        about[claim.id] = found
+        about[claim.label] = {*about.get(claim.label, ()), *found}
+    about |= {each.id: {each.id} for each in errata}
+    ids = about[known(typed, about, "erratum, label or claim")]
+    return [each for each in errata if each.id in ids]
+
+
+def _at_line(errata: Sequence[Erratum], line: int) -> Sequence[Erratum]:
+    """The errata at a line, or that name it; without any, those of the nearest line, and it is said."""
     words = re.compile(rf"\bline {line}\b")
     named = [each for each in errata if each.line == line or words.search(f"{each.as_printed} {each.evidence}")]
-    nearest = min(abs(each.line - line) for each in errata)
-    return named or [each for each in errata if abs(each.line - line) == nearest]
+    if named:
+        return named
+    nearest = min((each.line for each in errata), key=lambda other: abs(other - line))
+    complain(f"fsl: no erratum is at line {line} of the paper's source; the nearest is at line {nearest}")
+    return [each for each in errata if each.line == nearest]
 
 
 COMMANDS = {
@@ -66,7 +85,7 @@ COMMANDS = {
         "errata",
         run,
         [
-            click.Argument(["id"], required=False, metavar="[ID|LINE]"),
+            click.Argument(["id"], nargs=-1, metavar="[ID|LINE|LABEL|CLAIM]"),
             Option(
                 "--kind", help="only this kind: false as stated, gap in the argument, inconsistency, typo or remark"
             ),
@@ -76,6 +95,7 @@ COMMANDS = {
             flag("--latex", "as a document in LaTeX, to be sent to the authors", choice="form"),
         ],
         "The errata of the paper, the gravest first: where, as printed, corrected, how it is known, what falls. "
-        "With an ID that erratum alone, whole; with a LINE of the paper's source those at that line.",
+        "With an ID that erratum alone, whole; with a LINE of the paper's source those at that line or the nearest; "
+        "with a LABEL of the source or a CLAIM those that touch it.",
     )
 }

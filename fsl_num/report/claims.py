@@ -33,8 +33,8 @@ def labels_listing(account: Sequence[Mapping[str, Any]]) -> Table:
     return table(("line", "kind", "label", "covered by"), rows, right=(0,))
 
 
-def card(claim: Claim, record: Outcome | None) -> Group:
-    """Everything about one claim."""
+def card(claim: Claim, record: Outcome | None, *, mutants: bool = False) -> Group:
+    """Everything about one claim; ``mutants``: with every wrong version of it and what refutes that."""
     head = [
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
@@ -54,7 +54,18 @@ def card(claim: Claim, record: Outcome | None) -> Group:
     ]
     formula = whole_field("LaTeX", claim.latex, 14)
     wrong = [whole_field("erratum", each.file, 14) for each in errata_about(claim)]
-    return Group(Text(f"{claim.id}: {claim.title}", style="bold"), fields(head, 14), formula, fields(rest, 14), *wrong)
+    parts = [Text(f"{claim.id}: {claim.title}", style="bold"), fields(head, 14), formula, fields(rest, 14), *wrong]
+    return Group(*parts, *([mutants_table(record)] if mutants and record is not None else []))
+
+
+def mutants_table(record: Outcome) -> Table:
+    """Every wrong version of a claim: the regime in which it was judged, and what refutes it or why nothing can."""
+    rows = [
+        (mutant.name, regime.regime, mutant.detail if mutant.refuted else f"not refuted. {mutant.excuse}".rstrip())
+        for regime in record.regimes
+        for mutant in regime.mutants
+    ]
+    return table(("mutant", "regime", "refuted by"), rows)
 
 
 def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:

@@ -192,6 +192,9 @@ EXPONENTS = ["exponents", "--schedule", "wsd", "--budget", "data"]
         (["verify", "--report", "."], "directory"),
         (["verify", "--report", ""], "--report"),
         (["show", "thm: wds"], "did you mean"),
+        (["show", "sharp", "kernel"], "`fsl list sharp kernel` finds lemma:ke-power/kernel-sharp"),
+        (["list", "zqx"], "no claim says 'zqx'"),
+        (["show", TWO, "--json", "--mutants"], "--mutants is not allowed with --json"),
         (["table", "--format", "html"], "html"),
         (["exponents", "--schedule", "sine", "--budget", "data"], "sine"),
         (["exponents", "--schedule", "wsd", "--budget", "time"], "time"),
@@ -264,6 +267,18 @@ def test_list_names_every_claim(capsys):
     assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [each.id for each in all_claims()]
     assert main(["list"]) == 0
     assert TWO in capsys.readouterr().out
+
+
+def test_list_finds_claims_by_their_words(capsys):
+    assert main(["list", "KERNEL", "sharp", "--json"]) == 0
+    found = [one["id"] for one in json.loads(capsys.readouterr().out)]
+    assert "lemma:ke-power/kernel-sharp" in found and len(found) < len(all_claims()) / 10
+
+
+def test_show_names_every_mutant_and_what_refutes_it(run, capsys):
+    assert main(["show", *ONE.split(), "--mutants"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["exponent", "+", "0.05", "easy"] in rows and ["log", "power", "+", "0.25", "easy"] in rows
 
 
 def test_show_verifies_a_claim_and_says_where_it_is_checked(run, capsys):

@@ -8,8 +8,10 @@ from rich.cells import cell_len
 
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import FALLS, KINDS, Erratum
+from fsl_num.claims.registry import all_claims
 from fsl_num.cli import main
 from fsl_num.cli.inputs import InputError, known
+from fsl_num.report.claims import errata_about
 from fsl_num.report.errata import card, ledger, markdown
 from fsl_num.report.plain import plain
 from fsl_num.report.tables import rendered
@@ -149,7 +151,26 @@ def test_a_line_of_the_source_finds_its_errata(capsys):
     assert [each["id"] for each in in_json(capsys, "978")] == ["exp-decay-compute-peak-rate"]
     assert [each["id"] for each in in_json(capsys, "1005")] == ["exp-decay-compute-peak-rate"], "it names the line"
     assert {each["line"] for each in in_json(capsys, "2911")} == {2911}
-    assert [each["line"] for each in in_json(capsys, "1")] == [min(each.line for each in errata())], "the nearest"
+
+
+def test_a_line_without_errata_shows_those_of_the_nearest_and_says_so(capsys):
+    lines = sorted({each.line for each in errata()})
+    for typed, nearest in ((1, lines[0]), (99999, lines[-1])):
+        status, text, said = answer(capsys, str(typed), "--json")
+        assert status == 0 and {each["line"] for each in json.loads(text)["errata"]} == {nearest}
+        assert said == f"fsl: no erratum is at line {typed} of the paper's source; the nearest is at line {nearest}\n"
+    assert answer(capsys, str(lines[0]))[2] == ""
+
+
+def test_a_label_or_a_claim_finds_its_errata_with_or_without_quotes(capsys):
+    """A label: those that stand there, and those that rest on a claim of it; a claim: those about it."""
+    for words in (["thm: wsd"], ["thm:", "wsd"]):
+        found = {each["id"] for each in in_json(capsys, *words)}
+        assert found >= {each.id for each in errata() if each.label == "thm: wsd" or "thm: wsd" in each.depends}
+    resting = next(each for each in errata() if each.depends and each.depends[0] != each.label)
+    assert resting.id in {each["id"] for each in in_json(capsys, resting.depends[0])}
+    free = next(each.id for each in all_claims() if not errata_about(each))
+    assert answer(capsys, free)[1] == "no erratum\n"
 
 
 def test_the_latex_document_is_whole_and_its_text_is_escaped(capsys):

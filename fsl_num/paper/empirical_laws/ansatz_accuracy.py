@@ -135,7 +135,8 @@ CLAIMS: tuple[Claim, ...] = (
         "and below 0 for an early drop.",
         PRINTED, HYPOTHESES, functionals, lambda sample: _accuracy("the drop", sample), regimes=("edge", "hard"),
         corrected_by="eqn: fsl-ansatz/accuracy/corrected", family="accuracy",
-        quoted=r"\left(c_4 + \frac{1}{T(i)^s}\right)",
+        quoted=r"\left(c_4 + \frac{1}{T(i)^s}\right)"
+               r" \left(1 - (1+c_5(T(k)-T(i)))^{-\gamma}\right)",
     ),
     Claim(
         "eqn: fsl-ansatz/accuracy/corrected", "eqn: fsl-ansatz", 1518, "an ansatz that is near the functional",

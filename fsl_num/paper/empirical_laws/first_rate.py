@@ -75,7 +75,9 @@ CLAIMS: tuple[Claim, ...] = (
         FIRST_RATE_PRINTED, (measurements.POWERS, measurements.NAMED),
         lambda sample: measurements.measured_at("signal at the end over steps", sample), _const_term,
         corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature",
-        quoted=r"\int_{0}^{k} \mathcal{K}(T(k)-T(u))(\sigma^2 + e(T(k))",
+        quoted=r"\int_{0}^{k} \mathcal{K}(T(k)-T(u))(\sigma^2 + e(T(k))"
+               r" \cdot \varphi(u)\varphi(0)\dd u = \varphi(0) \int_{0}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 +"
+               r" e(t))\dd t",
     ),
     Claim(
         "eq:numerical_const_term/corrected", "eq:numerical_const_term", 1457, "the noise of the first rate",

@@ -145,7 +145,8 @@ CLAIMS: tuple[Claim, ...] = (
         _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
         corrected_by=f"{LABEL}/kernel-integral/corrected",
         family="kernel-integral",
-        quoted=r"\frac{1}{(1+ct)^{2-1/\beta}}\dd t \dd u",
+        quoted=r"\frac{1}{(1+ct)^{2-1/\beta}}\dd t \dd u"
+               r" \eqsim 1 - \frac{1}{(1+c(T(k)-T(i))^{1-1/\beta}}",
     ),
     Claim(
         f"{LABEL}/kernel-integral/corrected", LABEL, 1498, "the integral of the kernel",

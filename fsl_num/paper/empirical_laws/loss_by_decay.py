@@ -126,7 +126,7 @@ CLAIMS: tuple[Claim, ...] = (
          "T(k) from 12 to 120"),
         _loss, _loss_as_printed,
         corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature",
-        quoted=r"\cE_k \eqsim \frac{1}{T(k)^s}",
+        quoted=r"\cE_k \eqsim \frac{1}{T(k)^s} + M^{-s\beta} - \mathrm{LRD}(k)",
     ),
     Claim(
         "eq:numerical_LRD_form/corrected", "eq:numerical_LRD_form", 1471,

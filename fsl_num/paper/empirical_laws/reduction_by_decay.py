@@ -135,7 +135,8 @@ CLAIMS: tuple[Claim, ...] = (
         (measurements.POWERS, *DISCRETISED[1], "WSD, linear decay of the last fifth to a tenth", "T(k) = 200",
          "K from 512 to 65,536"),
         discretised_rays, family="discretisation",
-        quoted=r"\mathrm{LRD}(k) \approx \frac{1}{B} \sum_{i=1}^{k} (\eta_{i-1}-\eta_i)",
+        quoted=r"\mathrm{LRD}(k) \approx \frac{1}{B} \sum_{i=1}^{k} (\eta_{i-1}-\eta_i)"
+               r" \int_{T(i)}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 + e(t))\dd t",
     ),
     Claim(
         f"{LABEL}/discretisation-exact", LABEL, 1486, "the reduction by decay of steps, exactly",

@@ -77,6 +77,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((at_most(EQUATION / 2, RISK(t)), at_most(RISK(t), 2 * EQUATION))),
         (MODEL, "Gaussian features", "delta_M for M^-(s beta)", "M = 1, 30, 1000; gamma up to 0.999/tr(H)"),
         closure_ratios, _closure, depends=("approximation-error",),
-        quoted=r"\mathbb{E}[\mathcal{E}_t] \eqsim M^{-s\beta} + e_M(t) +",
+        quoted=r"\mathbb{E}[\mathcal{E}_t] \eqsim M^{-s\beta} + e_M(t) +"
+               r" \int_{0}^{t} \mathcal{K}_M(t - \tau) \gamma_\tau (\mathbb{E}[\mathcal{E}_\tau] + \sigma^2) \dd \tau",
     ),
 )  # fmt: skip

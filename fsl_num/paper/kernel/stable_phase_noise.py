@@ -78,7 +78,8 @@ CLAIMS: tuple[Claim, ...] = (
         "every T_2 > 0 and M.",
         order_at_most(stable_sum(), Min(M / T2, T2 ** (1 / beta - 1))), (MODEL, "T_2 > 0, any M"),
         _stable_order_measured, lambda sample: Joint(_bounds(sample)), _attained, derive=stable_order,
-        quoted=r"\int_{0}^{\infty} \mathcal{K}_M(T_2 + t)\dd t \lesssim",
+        quoted=r"\int_{0}^{\infty} \mathcal{K}_M(T_2 + t)\dd t \lesssim"
+               r" \frac{\min\{M,T_2^{\frac{1}{\beta}}\}}{T_2}",
     ),
     Claim(
         "lem: wsd-stable-noise/identity", "lem: wsd-stable-noise", 3499, "the stable phase as a sum over modes",

@@ -101,7 +101,8 @@ CLAIMS: tuple[Claim, ...] = (
             "lambda_j for 2 lambda_j": {"rate": 1.0}, "z for t - z": {"lag": False},
             "gamma/2": {"noise": 0.5}, "the start dropped": {"start": 0.0}, "the index of q shifted": {"shift": 1}}),
         derive=stochastic.coordinate_derivation, family="moments",
-        quoted=r"\EE[(\nu_j(t)-\theta_j^*)^2] = (0-\theta_j^*)^2e^{-2\lambda_j t}",
+        quoted=r"\EE[(\nu_j(t)-\theta_j^*)^2] = (0-\theta_j^*)^2e^{-2\lambda_j t}"
+               r" + \int_0^t e^{-2\lambda_j(t-z)} \gamma(z) \EE[q_j(z)]\dd z",
     ),
     Claim(
         "eqn: 123", "eqn: 123", 700, "the expected risk of the first M features",
@@ -114,6 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
             "lambda_j^2 outside": {"power": 2.0}, "the noise dropped": {"noise": 0.0}}),
         derive=lambda: (*stochastic.coordinate_derivation(), identities.top_risk_derivation()),
         depends=("sec: proof_sketch/coordinate", "eqn: pop-risk-top-M"), family="moments",
-        quoted=r"\sum_{j=1}^M \lambda_j\int_{0}^{t} e^{-2\lambda_j (t-z)}\gamma(z) \EE[q_j(z)] \dd z",
+        quoted=r"\sum_{j=1}^M \lambda_j\int_{0}^{t} e^{-2\lambda_j (t-z)}\gamma(z) \EE[q_j(z)] \dd z"
+               r" + \sum_{j=M+1}^{N}\lambda_j |\theta_{j}^{*}|^{2}",
     ),
 )  # fmt: skip

@@ -159,6 +159,8 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"identity": fourth_moment_entries(sample),
                         "bounds": fourth_moments("gaussian", sample)},
         _fourth_moment, family="fourth-moments",
-        quoted=r"\tr(\bH \bA)\bH  \preceq",
+        quoted=r"\tr(\bH \bA)\bH  \preceq"
+               r" \EE \left[\bx\bx^\top \bA \bx\bx^\top - \bH \bA\bH \right] = \tr(\bH \bA) \bH + \bH \bA\bH"
+               r" \preceq 2\tr(\bH \bA)\bH",
     ),
 )  # fmt: skip

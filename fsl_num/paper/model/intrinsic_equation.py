@@ -150,7 +150,8 @@ CLAIMS: tuple[Claim, ...] = (
             "HW'W for W'WH": {"swapped": True}, "the sign of the drift": {"sign": 1.0},
             "Sigma for its root": {"rooted": False}}),
         derive=stochastic.residual_derivation, depends=("eq:sde_raw",), family="gradients",
-        quoted=r"\bu_t \dd t + \sqrt{\gamma_t \bW ^\top",
+        quoted=r"\bu_t \dd t + \sqrt{\gamma_t \bW ^\top"
+               r" \bSigma_t \bW } \dd \mathbf{B}_t",
     ),
     Claim(
         "eqn: sde-instrinc", "eqn: sde-instrinc", 456, "the change of time",

@@ -122,7 +122,8 @@ CLAIMS: tuple[Claim, ...] = (
         weight_moments,
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
         family="gradients",
-        quoted=r"\dd t + \varphi(\tau) \sqrt{\frac{h}{b(\tau)} \Sigma(\bar{\bv}_\tau)}",
+        quoted=r"\dd t + \varphi(\tau) \sqrt{\frac{h}{b(\tau)} \Sigma(\bar{\bv}_\tau)}"
+               r" \dd \mathbf{B}_\tau",
     ),
     Claim(
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",

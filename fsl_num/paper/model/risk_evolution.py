@@ -167,7 +167,9 @@ CLAIMS: tuple[Claim, ...] = (
             "HW'W for W'WH": {"swapped": True}, "A H A' for A'HA": {"inside": False}, "E for 2E": {"half": 0.5},
             "gamma/2": {"noise": 0.5}, "the sign of the noise": {"noise": -1.0}}),
         derive=stochastic.evolution_derivation, depends=("eq:sde_u",), family="moments",
-        quoted=r"2\EE[\cE_t] = \bu_0^\top \bA^\top_t",
+        quoted=r"2\EE[\cE_t] = \bu_0^\top \bA^\top_t"
+               r" \bH \bA_t \bu_0 + \int_{0}^{t}\tr(\mathbf{S} \bA^\top_{t-\tau} \bH \bA_{t-\tau} \mathbf{S})"
+               r" \cdot \gamma_\tau(c_\tau \EE[\cE_\tau]+ \sigma^2) \dd \tau",
     ),
     Claim(
         "pro:evolution-pro", "pro:evolution-pro", 1862, "the evolution of the risk with one c_tau, as printed",

@@ -113,6 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"identity": left_entries(sample), "inequality": least_surplus(sample)},
         split_statement, derive=derivations.matrix_analysis_derivation,
         family="random-identities",
-        quoted=r"(\mathbf{I} - \bH ^{\frac{1}{2}} \bW ^\top (\bW \bH \bW ^\top)^{-1} \bW \bH ^{\frac{1}{2}})",
+        quoted=r"(\mathbf{I} - \bH ^{\frac{1}{2}} \bW ^\top (\bW \bH \bW ^\top)^{-1} \bW \bH ^{\frac{1}{2}})"
+               r" \bH ^{\frac{1}{2}}\bu_0 \|^2",
     ),
 )  # fmt: skip

@@ -123,6 +123,8 @@ CLAIMS: tuple[Claim, ...] = (
         rays, _recursion,
         depends=("lem:trace_analysis_appendix",), family="random-risks",
         probability="certain: constants 1 and 2 for every W; tested for all draws of thm: fsl-random",
-        quoted=r"\EE[\cE_t] &\eqsim \bu_0^\top\bA_t^\top\bH\bA_t\bu_0",
+        quoted=r"\EE[\cE_t] &\eqsim \bu_0^\top\bA_t^\top\bH\bA_t\bu_0"
+               r" + \int_{0}^{t} \tr(\bS\bA_{t-\tau}^\top\bH\bA_{t-\tau}\bS) \gamma_\tau (\EE[\cE_\tau]+"
+               r" \sigma^2) \dd \tau",
     ),
 )  # fmt: skip

@@ -88,6 +88,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, equals(T, a * K), NOISE, STABLE, UP_TO_CONSTANTS),
         lambda sample: [*constant_rays(sample), *short_rays(sample)],
         corrected_by="thm:chinchilla", family="constant",
-        quoted=r"\EE [\cR_K] - \frac{\sigma^2}{2} \eqsim \frac{1}{(\eta K)^s}",
+        quoted=r"\EE [\cR_K] - \frac{\sigma^2}{2} \eqsim \frac{1}{(\eta K)^s}"
+               r" + \frac{\eta}{B}\sigma^2 + M^{-s\beta}",
     ),
 )  # fmt: skip

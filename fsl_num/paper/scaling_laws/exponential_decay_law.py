@@ -41,7 +41,8 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, at_least(T, 1), at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS), exponential_rays,
         derive=lambda: derivations("exp-decay"),
         depends=("eqn: fsl-simplified", "lemma: N-exp-decay", "exp-decay/I1", "exp-decay/I2"), family="geometric",
-        quoted=r"\cE_K \eqsim  M^{-s\beta} + T^{-s} + \sigma^2",
+        quoted=r"\cE_K \eqsim  M^{-s\beta} + T^{-s} + \sigma^2"
+               r" \left(\frac{b}{B}+(a-b)\frac{\min\{M, T^{1/\beta}\}}{B T}\right)",
     ),
     Claim(
         "thm:geometric/restated", "thm:geometric", 3283, "the law of exponential decay as restated, without T >~ 1",
@@ -51,6 +52,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS),
         lambda sample: [*exponential_rays(sample), *short_decay_rays(sample)],
         corrected_by="thm:geometric", family="geometric",
-        quoted=r"\cE_K \eqsim M^{-s\beta} + T^{-s} + \frac{\sigma^2}{B}",
+        quoted=r"\cE_K \eqsim M^{-s\beta} + T^{-s} + \frac{\sigma^2}{B}"
+               r" \left(b+(a-b)\frac{\min\{M, T^{1/\beta}\}}{T}\right)",
     ),
 )  # fmt: skip

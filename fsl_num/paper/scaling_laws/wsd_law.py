@@ -49,6 +49,7 @@ CLAIMS: tuple[Claim, ...] = (
         mutants=lambda sample: {"T_1 + T_2 for T_2 in the noise": order_statement(decay_law(T), sample)},
         derive=lambda: derivations("wsd"),
         depends=("eqn: fsl-simplified", "lem: wsd-stable-noise", "thm:geometric"), family="wsd",
-        quoted=r"\cE_K \eqsim M^{-s\beta} + (T_1+T_2)^{-s} + \sigma^2",
+        quoted=r"\cE_K \eqsim M^{-s\beta} + (T_1+T_2)^{-s} + \sigma^2 \left(\frac{b}{B}+(a-b)\frac{\min\{M,"
+               r" T_2^{1/\beta}\}}{B T_2}\right)",
     ),
 )  # fmt: skip
