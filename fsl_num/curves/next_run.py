@@ -58,7 +58,8 @@ _FAR = 1e-12  # of the peak: rates so close are the same
 class Candidate(Result):
     """A run that might be trained next.
 
-    ``cost``: its updates. ``half_width``: of the target's interval after it, relative to the loss. ``learnt``: the
+    ``cost``: its updates. ``half_width``: of the interval of the target's mean final loss after it (the noise of single
+    rows apart, which no run takes away), relative to the loss. ``learnt``: the
     share in [0, 1] of the variance that the parameters leave, which it takes away.
 
     >>> Candidate("short", Plan([0.1]), 1, 0.01, 0.5).gain(0.02)
@@ -101,7 +102,7 @@ class NextRun(Result):
         if self.candidates[0].half_width > _USELESS * self.before:
             return (
                 f"None of the candidates narrows the prediction (+-{100 * self.before:.2g} % now) by a tenth: what is"
-                " left is the noise of single rows, and what the law misses of every run."
+                " left is what the law misses of every run."
             )
         best, wide = self.proposed, self.candidates[0]
         said = (
@@ -192,7 +193,7 @@ def next_run(
         for plan, variance in zip(targets, left, strict=True):
             # what the parameters leave, and what the law misses beyond the curves
             spread = np.sqrt(variance + known.missed(plan, reach) ** 2)
-            widths.append(np.expm1(known.half_width(spread, level)[0]))
+            widths.append(np.expm1(known.half_width(spread, level, noise=False)[0]))
         return float(np.sqrt(np.mean(np.square(widths))))
 
     now = [float(each @ each) for each in moved]

@@ -97,19 +97,21 @@ class Posterior:
         """Return the standard deviation of the law's error at the recorded steps, without the noise of single rows."""
         return np.asarray(np.sqrt(self.parameters(law, plan, theta) ** 2 + self.missed(plan, reach) ** 2))
 
-    def half_width(self, spread: Array, level: float) -> Array:
-        """Return the half-width of an interval of ``level`` for single rows, of log loss, from :meth:`spread`.
+    def half_width(self, spread: Array, level: float, *, noise: bool = True) -> Array:
+        """Return the half-width of an interval of ``level``, of log loss, from :meth:`spread`.
 
-        >>> given = Posterior(np.zeros((1, 1)), Residuals(1e-9, 9, 9), (0.1,))
-        >>> given.half_width(np.array([0.1]), 0.9).round(3).tolist()
-        [0.164]
+        Of single rows of one run; with ``noise`` false of their mean, over which neither rows nor seeds scatter.
+
+        >>> given = Posterior(np.zeros((1, 1)), Residuals(0.01, 9, 9), (0.1,))
+        >>> [given.half_width(np.array([0.1]), 0.9, noise=each).round(3).tolist() for each in (True, False)]
+        [[0.271], [0.164]]
         """
         from scipy.special import ndtri
 
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must lie in (0, 1), as in 0.9 for 90 %, got {level!r}")
-        whole = np.sqrt(spread**2 + (OWN_NOISE * self.residuals.noise) ** 2 + self.scatter**2 + self.residuals.seeds)
-        return np.asarray(float(ndtri(0.5 + 0.5 * level)) * whole)
+        rows = (OWN_NOISE * self.residuals.noise) ** 2 + self.scatter**2 + self.residuals.seeds if noise else 0.0
+        return np.asarray(float(ndtri(0.5 + 0.5 * level)) * np.sqrt(spread**2 + rows))
 
 
 def draw(fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count: int = _DRAWS) -> Array:

@@ -34,7 +34,8 @@ _RECENT = 0.9
 _OTHER_PEAK = 1.25
 _BEYOND = 1.5
 ENOUGH: Final = 0.01
-"""Half-widths of 90 % intervals of final losses up to one per cent count as identified."""
+"""Half-widths of 90 % intervals of mean final losses up to one per cent count as identified."""
+_NOISY = 1.5  # times that half-width: then the noise of rows is more than half of the variance
 
 _NEGLIGIBLE = 1e-5  # relative: a tenth of the rounding of a loss written with four digits
 
@@ -45,7 +46,8 @@ class Prediction(Result):
 
     ``lower``, ``upper`` and ``level`` are None where no interval was asked for. ``beyond``: how many times longer, in
     intrinsic time, the plan is than the longest curve fitted. ``other_peak``: how many times larger or smaller its peak
-    rate is than all that were fitted, at least 1.
+    rate is than all that were fitted, at least 1. ``mean_half_width``: relative, of the interval of the mean final
+    loss, about which single rows and seeds scatter; nan without one.
 
     >>> Prediction(Plan([0.1]), np.array([3.0]), None, None, None, 1.0).final
     3.0
@@ -58,20 +60,21 @@ class Prediction(Result):
     level: float | None
     beyond: float
     other_peak: float = 1.0
+    mean_half_width: float = math.nan
 
     @property
     def half_width(self) -> float:
-        """The relative half-width of the interval of the final loss; nan without one."""
+        """The relative half-width of the interval of the final loss as one row shows it; nan without one."""
         return math.nan if self.upper is None else float(self.upper[-1] / self.loss[-1]) - 1.0
 
     @property
     def trust(self) -> str:
         """In a sentence or more, how far to trust it: what of the schedule lies beyond the runs fitted."""
         said = []
-        if self.half_width > ENOUGH:
+        if self.mean_half_width > ENOUGH:
             said.append(
                 "The runs fitted do not determine the final loss under this schedule"
-                f" (+-{100 * self.half_width:.2g} %): fit another run whose learning rate does what this one does."
+                f" (+-{100 * self.mean_half_width:.2g} %): fit another run whose learning rate does what this one does."
             )
         if self.other_peak > _OTHER_PEAK:
             said.append(
@@ -87,9 +90,14 @@ class Prediction(Result):
             return (
                 "It lies within the reach of the runs fitted; without an interval nothing says how well they tell it."
             )
-        return (
-            " ".join(said) or "The runs fitted determine it: same peak, no longer than they are, and a narrow interval."
-        )
+        if not said:
+            said.append("The runs fitted determine it: same peak, no longer than they are, and a narrow interval.")
+        if self.half_width > max(ENOUGH, _NOISY * self.mean_half_width):
+            said.append(
+                f"Its interval (+-{100 * self.half_width:.2g} %) is mostly the noise of single rows: their mean is"
+                f" known to +-{100 * self.mean_half_width:.2g} %."
+            )
+        return " ".join(said)
 
     @property
     def step(self) -> Any:
@@ -142,6 +150,7 @@ def predict(
             f" (intrinsic time {plan.times[-1]:.3g}, fitted up to {result.reach:.3g})"
         )
     lower = upper = None
+    mean_half_width = math.nan
     if level is not None:
         posterior = result.posterior
         few = np.unique(np.round(np.linspace(0, plan.recorded.size - 1, _SPREAD_AT)).astype(int))
@@ -150,13 +159,15 @@ def predict(
         half = posterior.half_width(np.interp(plan.recorded, part.recorded, spread), level)
         with np.errstate(over="ignore"):
             lower, upper = loss * np.exp(-half), loss * np.exp(half)
+            mean_half_width = float(np.expm1(posterior.half_width(spread[-1:], level, noise=False)[0]))
         if not (np.isfinite(upper).all() and (lower > 0.0).all()):
             raise ValueError(
                 f"nothing is known of a schedule so far from the curves fitted (intrinsic time {plan.times[-1]:.3g},"
                 f" fitted up to {result.reach:.3g}): its interval has no bound"
             )
     other = 1.0 if result.drawn is None else math.exp(result.drawn.other_peak(plan))
-    return Prediction(plan, loss, lower, upper, level, float(plan.times[-1]) / result.reach, other)
+    beyond = float(plan.times[-1]) / result.reach
+    return Prediction(plan, loss, lower, upper, level, beyond, other, mean_half_width)
 
 
 def check_peak(peak: float, fitted: Sequence[float]) -> None:

@@ -63,10 +63,10 @@ def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = Non
 
 
 def transfer(law: Law, curves: Sequence[LossCurve], theta: Array, posterior: Posterior) -> dict[str, float]:
-    """Return, for each usual schedule, the relative half-width of the 90 % interval of the final loss."""
+    """Return, for each usual schedule, the relative half-width of the 90 % interval of the mean final loss."""
     reach = max(float(curve.plan.times[-1]) for curve in curves)
     return {
-        name: float(posterior.half_width(posterior.spread(law, plan, theta, reach), 0.9)[-1])
+        name: float(posterior.half_width(posterior.spread(law, plan, theta, reach), 0.9, noise=False)[-1])
         for name, plan in usual_plans(curves).items()
     }
 

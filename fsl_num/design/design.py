@@ -6,7 +6,7 @@ import html
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -146,11 +146,12 @@ class Design(Result):
     @cached_property
     def interval(self) -> tuple[float, float] | None:
         """The interval of the final loss, as measured on one row; None for a fit without draws."""
-        if self.fit.drawn is None:
-            return None
-        spread = self.fit.drawn.spread(self.fit.law, self.plan, self.fit.theta, self.fit.reach)
-        half = float(self.fit.drawn.half_width(spread, self.level)[-1])
-        return self.loss * math.exp(-half), self.loss * math.exp(half)
+        low, high = self._end.lower, self._end.upper
+        return None if low is None or high is None else (float(low[-1]), float(high[-1]))
+
+    @cached_property
+    def _end(self) -> Prediction:
+        return self._predicted(self.plan.at([self.steps]))
 
     @property
     def _past(self) -> Past:
@@ -218,10 +219,13 @@ class Design(Result):
         first = max(self.plan.warmup, 1, self.steps // _SHOWN)
         recorded = np.unique(np.linspace(first, self.steps, _SHOWN).astype(np.int64))
         plan = Plan(self.rates if rates is None else rates, recorded, self.plan.warmup, 1.0, self.plan.model_size)
+        return self._predicted(plan)
+
+    def _predicted(self, plan: Plan) -> Prediction:
         found = predict(self.fit, plan, None if self.fit.drawn is None else self.level)
         factor = np.exp(self.conditioned[0] * np.minimum(self.conditioned[1] / plan.intrinsic_time, 1.0))
         lower, upper = (None if each is None else each * factor for each in (found.lower, found.upper))
-        return Prediction(plan, found.loss * factor, lower, upper, found.level, found.beyond, found.other_peak)
+        return replace(found, loss=found.loss * factor, lower=lower, upper=upper)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -232,8 +236,8 @@ class Design(Result):
         near = [name for name, each in self.baselines.items() if each.distinct is False]
         if near:
             said.append(
-                f"The fit cannot tell it from {', '.join(near)}: the intervals of the differences hold 0. A run under"
-                " one of the two would decide."
+                f"The fit cannot tell it from {'; '.join(near)}: the intervals of the differences hold 0. A run under"
+                " one of them would decide."
             )
         if self.regret_of_fit is not None:
             said.append(
@@ -245,19 +249,10 @@ class Design(Result):
             said.append(str(self._second_fit))
         elif other.better:
             said.append(
-                f"Exploit? The law {other.name}, fitted to the same runs, prefers {', '.join(other.better)} to the"
+                f"Exploit? The law {other.name}, fitted to the same runs, prefers {'; '.join(other.better)} to the"
                 " design: it may rest on a defect of its own law."
             )
-        return (*said, *self.notes, self._trust)
-
-    @property
-    def _trust(self) -> str:
-        """How far the runs fitted determine its final loss."""
-        low, high = (None, None) if self.interval is None else (np.array([each]) for each in self.interval)
-        drawn = self.fit.drawn
-        other = 1.0 if drawn is None else math.exp(drawn.other_peak(self.plan))
-        beyond = float(self.plan.times[-1]) / self.fit.reach
-        return Prediction(self.plan, np.array([self.loss]), low, high, self.level, beyond, other).trust
+        return (*said, *self.notes, self._end.trust)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""

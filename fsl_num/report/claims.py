@@ -54,7 +54,13 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False) -> Grou
     ]
     formula = whole_field("LaTeX", claim.latex, 14)
     wrong = [whole_field("erratum", each.file, 14) for each in errata_about(claim)]
-    parts = [Text(f"{claim.id}: {claim.title}", style="bold"), fields(head, 14), formula, fields(rest, 14), *wrong]
+    parts: list[Any] = [
+        Text(f"{claim.id}: {claim.title}", style="bold"),
+        fields(head, 14),
+        formula,
+        fields(rest, 14),
+        *wrong,
+    ]
     return Group(*parts, *([mutants_table(record)] if mutants and record is not None else []))
 
 

@@ -42,7 +42,8 @@ def fit_text(
     parts += trust_lines(predictions)
     if scores:
         shown_scores = dict(scores) | ({"mean": mean_score(scores.values())} if len(scores) > 1 else {})
-        parts += ["", f"Predicted, with intervals of {100 * level:g} %:", score_table(shown_scores)]
+        intervals = "" if result.drawn is None else f", with intervals of {100 * level:g} %"
+        parts += ["", f"Predicted{intervals}:", score_table(shown_scores)]
     if verbose or not predictions:
         # tables stay as they are, and sentences are wrapped
         lines = result.summary().splitlines()
@@ -168,6 +169,7 @@ def prediction_json(result: FitResult, found: Prediction) -> dict[str, Any]:
         "upper": None if upper is None else upper.tolist(),
         "level": found.level,
         "final": found.final,
+        "mean_half_width": _finite(found.mean_half_width),
         "beyond": _finite(found.beyond),
         "trust": found.trust,
     }

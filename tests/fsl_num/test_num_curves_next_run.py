@@ -35,14 +35,14 @@ def test_a_decayed_run_is_proposed_where_only_a_constant_rate_is_known(constant)
     again = found.candidates[-1]
     assert again.half_width <= found.before and again.learnt < 0.2  # the same rate again tells little
     # what it says of the interval now is what the prediction says
-    assert found.before == pytest.approx(constant.predict(plan("wsd")).half_width, rel=1e-9)
+    assert found.before == pytest.approx(constant.predict(plan("wsd")).mean_half_width, rel=1e-9)
 
 
 def test_training_what_was_proposed_narrows_the_interval_about_as_far_as_was_said(constant):
     found = next_run(constant, plan("wsd"), {kind: plan(kind) for kind in ("cosine", "drop")})
     for each in found.candidates:
         both = fit([run("constant", noise=5e-4), run(each.name, noise=5e-4, seed=3)])
-        after = both.predict(plan("wsd")).half_width
+        after = both.predict(plan("wsd")).mean_half_width
         # the law bends and the noise is drawn anew: a linear forecast of the width is right to a factor of 2
         assert 0.5 < each.half_width / after < 2.0
         assert after < found.before

@@ -42,6 +42,17 @@ def test_another_peak_widens_the_interval_and_is_said():
     assert Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (PEAK, 3 * PEAK)).other_peak(run("wsd").plan) == 0.0
 
 
+def test_the_noise_of_rows_is_not_taken_for_ignorance():
+    """Rows that scatter by 1 % about a law that is known: the row's interval is wide, that of the mean is not."""
+    runs = [run(kind, noise=0.01, seed=seed) for seed, kind in enumerate(("constant", "cosine", "wsd"))]
+    loud = fit(runs, "fsl", starts=1).predict(runs[1])
+    assert loud.half_width > 1.645 * 0.01 > loud.mean_half_width
+    assert "do not determine" not in loud.trust and "mostly the noise of single rows" in loud.trust
+    quiet = fit(NOISY, "fsl", starts=1).predict(runs[1])
+    assert "noise of single rows" not in quiet.trust
+    assert quiet.mean_half_width < quiet.half_width
+
+
 def test_rows_that_err_together_count_as_few():
     stream = np.random.default_rng(0)
     alone = stream.normal(size=400)
