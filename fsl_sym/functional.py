@@ -139,7 +139,7 @@ def _phase_steps(phase: Phase) -> tuple[Step, ...]:
     """From intrinsic to physical time in one phase, mode by mode; y is the fraction of the steps gone, or left."""
     assert phase.gamma is not None
     # y in (0, 1) keeps the sign of every base in sight
-    share, said = (FRACTION, "y") if phase.endless else (1 - FRACTION, "(1 - y)")
+    share, said = (FRACTION, "y") if phase.open_ended else (1 - FRACTION, "(1 - y)")
     along = phase.length * share
     time = phase.intrinsic_time.subs(tau, along)
     intrinsic = over_modes(Integral(j ** (-2 * beta) * decay(phase.total - t) * phase.gamma, (t, 0, phase.total)))

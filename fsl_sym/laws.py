@@ -61,7 +61,7 @@ FREE_TIMESCALE: Final = Threshold(Integer(1), Integer(0))
 _LABELS: Final = MappingProxyType({"constant": "thm:chinchilla", "exp-decay": "thm:geometric", "wsd": "thm: wsd"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScalingLaw:
     """The law of one schedule.
 
@@ -88,6 +88,12 @@ class ScalingLaw:
 
     def __hash__(self) -> int:
         return hash((self.schedule, self.side, self.free_final))
+
+    def __repr__(self) -> str:
+        """The order, and where it holds; of a law of several forms each of them."""
+        where = "" if self.side is None else f" where {self.side.condition}"
+        forms = [f"{self.expression}{where}"] if len(self.cases) == 1 else [str(case)[1:-1] for case in self.cases]
+        return f"<{'; '.join(forms)}>"
 
     @property
     def schedule(self) -> str:

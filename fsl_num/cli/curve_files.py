@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path, PurePath
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsl_num.cli.inputs import STANDARD, InputError, real_number, refused
-from fsl_num.cli.options import REAL, Arguments, Names, Option, Read, whole
-from fsl_num.cli.rates import rates_of_file
+from fsl_num.cli.options import REAL, Arguments, Names, Option, Read, columns_option, whole
+from fsl_num.cli.rates import columns_of, rates_of_file
 from fsl_num.writing import identity
 
 if TYPE_CHECKING:
@@ -24,12 +23,11 @@ def curve_options() -> list[Option]:
     """What is said of all files at once."""
     section = "the files: step, lr, loss, and perhaps batch_size or tokens"
     shapes, between = Names("fsl_num.curves.rates:WARMUP_SHAPES"), Names("fsl_num.curves.rates:BETWEEN")
-    pairs, units = "which column is what, by name or position from 0", Names("fsl_num.curves.columns:UNITS")
+    units = Names("fsl_num.curves.columns:UNITS")
     options: list[tuple[str, dict[str, Any]]] = [
         ("--warmup", {"type": whole(0), "help": "updates of warmup (default: where the rate rises at the start)"}),
         ("--warmup-shape", {"type": shapes, "default": "linear", "help": "(default: linear, from 0)"}),
         ("--between", {"type": between, "default": "auto", "help": "the rate between two rows (default: auto)"}),
-        ("--columns", {"metavar": "step=A,loss=B", "help": pairs}),
         ("--loss-unit", {"type": units, "default": "auto", "help": "(default: by the name of the column)"}),
         ("--rates", {"metavar": "FILE", "help": "the rate of every update, one a row, for logs that hold none"}),
         ("--tokens-per-step", {"type": REAL, "help": "of one update, where the steps of a log count tokens"}),
@@ -44,7 +42,8 @@ def curve_options() -> list[Option]:
         ("--model-size", {"type": Read("M", real_number), "several": True,
                           "help": "parameters: one for all files, or one a file"}),
     ]  # fmt: skip
-    return [Option(name, section=section, **more) for name, more in options]
+    made = [Option(name, section=section, **more) for name, more in options]
+    return [*made[:3], columns_option("step=A,loss=B", section=section), *made[3:]]
 
 
 def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, LossCurve]]:
@@ -108,7 +107,7 @@ def _options(arguments: Arguments) -> LogOptions:
 
     with refused():
         return LogOptions(
-            columns=_columns(arguments.columns),
+            columns=columns_of(arguments.columns),
             loss_unit=arguments.loss_unit,
             drop_missing=arguments.drop_missing,
             restarts=arguments.restarts,
@@ -165,16 +164,3 @@ def short_names(paths: Sequence[str]) -> list[str]:
             if len(set(names)) == len(names):
                 return names
     return names
-
-
-def _columns(text: str | None) -> dict[str, Any] | None:
-    """{"step": "A", "loss": 2} for step=A,loss=2."""
-    if text is None:
-        return None
-    roles: dict[str, Any] = {}
-    for part in text.split(","):
-        role, equals, name = part.partition("=")
-        if not equals or not role.strip() or not name.strip():
-            raise InputError(f"--columns takes pairs such as step=A,lr=B,loss=C, but {part!r} is none")
-        roles[role.strip()] = int(name) if re.fullmatch(r"\s*\d{1,9}\s*", name, re.ASCII) else name.strip()
-    return roles

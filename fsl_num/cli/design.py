@@ -23,6 +23,7 @@ from fsl_num.cli.options import (
     whole,
 )
 from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
+from fsl_num.cli.rates import refuse_export_as_table
 
 
 def run_design(arguments: Arguments) -> int:
@@ -93,6 +94,7 @@ def _batches_at(arguments: Arguments) -> tuple[float, str, dict[str, Any]] | Non
 
 def _from_fit(arguments: Arguments) -> int:
     """Read the fit and the run under way, design, print, write."""
+    refuse_export_as_table(arguments)
     log = [] if arguments.log is None else files_of([arguments.log])
     inputs = {"--fit": [arguments.fit], "--second-fit": [arguments.second_fit], "--log": log}
     outputs = Outputs({"--out": arguments.out, "--plot": arguments.plot}, inputs=inputs, json=arguments.json)

@@ -186,7 +186,7 @@ def planned(arguments: Arguments) -> Plan:
     refuse_two_rates(arguments)
     if arguments.schedule_file is not None:
         refuse_unused("--schedule-file", given_parameters(arguments), ("warmup",), ": the file says every rate")
-        rates = np.array(rates_of_file(arguments.schedule_file))
+        rates = np.array(rates_of_file(arguments.schedule_file, columns=arguments.columns))
         name = Path(arguments.schedule_file).name
     else:
         if arguments.peak_lr is None or arguments.steps is None:

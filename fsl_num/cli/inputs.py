@@ -153,6 +153,19 @@ def real_number(text: str) -> Fraction:
     raise InputError(f"must be a number, for example 1/2 or 0.5, not {text!r}")
 
 
+def positive_number(text: str) -> Fraction:
+    """What :func:`real_number` reads, above 0.
+
+    >>> positive_number("0")
+    Traceback (most recent call last):
+    fsl_num.cli.inputs.InputError: must be above 0, not '0'
+    """
+    value = real_number(text)
+    if value <= 0:
+        raise InputError(f"must be above 0, not {text!r}")
+    return value
+
+
 def nearest_double(text: str) -> float:
     """The double nearest to what :func:`real_number` reads, without the exact value where a million of them are read.
 

@@ -31,7 +31,9 @@ def run(arguments: Arguments) -> int:
         candidates: dict[str, Any] = {}
         for name in arguments.candidates:
             if name in files:
-                candidates[Path(name).name] = as_plan(rates_of_file(name, "--candidates"), warmup=target.warmup)
+                candidates[Path(name).name] = as_plan(
+                    rates_of_file(name, "--candidates", arguments.columns), warmup=target.warmup
+                )
             else:
                 warmup = {"warmup": target.warmup} if target.warmup and "warmup" in parameters_of(name) else {}
                 rates = step_rates(name, peak=target.peak, steps=target.rates.size, **warmup)

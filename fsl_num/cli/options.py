@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from itertools import zip_longest
 from pathlib import PurePath
@@ -11,7 +12,9 @@ from typing import Any
 
 import click
 
-from fsl_num.cli.inputs import InputError, model_size, real_number, whole_number
+from fsl_num.cli.inputs import InputError, model_size, positive_number, real_number, whole_number
+
+_NEAR = 0.6  # so alike, of 1, is a name that was meant
 
 
 class Arguments(SimpleNamespace):
@@ -61,7 +64,9 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore] # as abov
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name itself."""
         if value not in self.names:
-            self.fail(f"{value!r} is none of {', '.join(self.names)}", param, ctx)
+            near = get_close_matches(str(value), self.names, 1, _NEAR)
+            hint = f": did you mean {near[0]}?" if near else ""
+            self.fail(f"{value!r} is none of {', '.join(self.names)}{hint}", param, ctx)
         return value
 
 
@@ -219,6 +224,13 @@ def json_option(**more: Any) -> Option:
     return flag("--json", "as JSON", **more)
 
 
+def columns_option(example: str, **more: Any) -> Option:
+    """``--columns``, of whatever reads a log."""
+    return Option(
+        "--columns", metavar=example, help="of a log, which column is what: by name or position from 0", **more
+    )
+
+
 def model_options() -> list[Option]:
     """The task and the model of ``solve`` and ``simulate``."""
     size = Read("M", model_size)
@@ -237,7 +249,7 @@ def schedule_options(*, required: bool, steps: Read, file: bool = False) -> list
     parts = [
         Option("--schedule", type=names, required=required,
                help="a named schedule, or one of a training framework, as hf:cosine(num_warmup_steps=200)"),
-        Option("--peak-lr", type=REAL, required=required, help="its largest learning rate"),
+        Option("--peak-lr", type=Read("X", positive_number), required=required, help="its largest learning rate"),
         Option("--steps", type=steps, required=required, help="number of steps, warmup included"),
         Option("--final-lr", type=REAL, help="at the end, of cyclic the lowest (default: exp-decay 1%, wsd and cyclic "
                "10% of the peak, linear and cosine 0)"),
@@ -255,6 +267,7 @@ def schedule_options(*, required: bool, steps: Read, file: bool = False) -> list
     if file:
         rates = "one learning rate a row, each for one step, warmup included; a table step,lr; or a training log"
         parts.insert(1, Option("--schedule-file", metavar="FILE", help=rates))
+        parts.insert(2, columns_option("step=A,lr=B"))
     for part in parts:
         part.section = section
     return parts

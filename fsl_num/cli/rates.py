@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -106,12 +107,31 @@ def _numbers(
     return rows
 
 
-def rates_of_file(path: str, option: str = "--schedule-file") -> list[float]:
+def columns_of(text: str | None) -> dict[str, Any] | None:
+    """{"step": "A", "loss": 2} for step=A,loss=2.
+
+    >>> columns_of("step=A,loss=2")
+    {'step': 'A', 'loss': 2}
+    """
+    if text is None:
+        return None
+    roles: dict[str, Any] = {}
+    for part in text.split(","):
+        role, equals, name = part.partition("=")
+        if not equals or not role.strip() or not name.strip():
+            raise InputError(f"--columns takes pairs such as step=A,lr=B,loss=C, but {part!r} is none")
+        roles[role.strip()] = int(name) if re.fullmatch(r"\s*\d{1,9}\s*", name, re.ASCII) else name.strip()
+    return roles
+
+
+def rates_of_file(path: str, option: str = "--schedule-file", columns: str | None = None) -> list[float]:
     """The learning rate of every update, none negative and not all 0.
 
-    The file holds one a row; or it is a table "step,lr", or a training log with steps, losses and rates, and the rates
-    between its rows are rebuilt as those of a log are (:func:`~fsl_num.curves.rates.rates_of_rows`).
+    The file holds one a row; or it is a table "step,lr", or a log with steps and rates, and the rates between its rows
+    are rebuilt as those of a log are (:func:`~fsl_num.curves.rates.rates_of_rows`). ``columns``: of a log, as typed.
     """
+    if columns is not None:
+        return _rates_of_log(path, option, columns_of(columns))
     lines = text_of(path, option).splitlines()
     first = next((line.strip() for line in lines if line.strip()), "")
     if first == _TABLE:
@@ -121,7 +141,7 @@ def rates_of_file(path: str, option: str = "--schedule-file") -> list[float]:
     except InputError as error:
         if path == STANDARD or _is_number(first):
             raise
-        return _rates_of_log(path, option, error)
+        return _rates_of_log(path, option, why_no_number=error)
     return _checked(rows, option)
 
 
@@ -166,19 +186,31 @@ def _rates_of_table(lines: Sequence[str], path: str, option: str) -> list[float]
         return [float(rate) for rate in rates_of_rows(np.array(numbers), np.array(rates))]
 
 
-def _rates_of_log(path: str, option: str, why_no_number: InputError) -> list[float]:
-    """The rate of every update of a training log; what neither holds numbers only nor is a log is refused as both."""
-    from fsl_num.curves.curve import CurveError
-    from fsl_num.curves.reading import read_curve
+def _rates_of_log(
+    path: str, option: str, columns: Mapping[str, Any] | None = None, why_no_number: InputError | None = None
+) -> list[float]:
+    """The rate of every update of a log; what neither holds numbers only nor is a log is refused as both."""
+    from fsl_num.curves.reading import read_rates
 
     try:
-        curve = read_curve(path)
-        rates = curve.plan.rates
-    except CurveError as error:
-        raise InputError(f"{why_no_number}; nor is it a training log with learning rates: {error}") from error
-    for note in curve.notes:
-        click.echo(f"fsl: {curve.name}: {note}", err=True)
-    return [float(rate) for rate in rates]
+        with refused():
+            rates, warmup = read_rates(path, columns)
+    except InputError as error:
+        if why_no_number is None:
+            raise InputError(f"{option}: {error}") from error
+        raise InputError(f"{why_no_number}; nor is it a log with learning rates: {error}") from error
+    if warmup:
+        click.echo(f"fsl: {path}: the rate rises over the first {warmup} updates: taken for warmup", err=True)
+    return _checked(list(enumerate(map(float, rates))), option)
+
+
+def refuse_export_as_table(arguments: Arguments) -> None:
+    """Refuse to write what ``--export`` gives, a program, into a file that calls itself a table."""
+    if arguments.export is not None and arguments.out is not None and arguments.out.lower().endswith(".csv"):
+        raise InputError(
+            f"--out {arguments.out} would hold what {arguments.export} takes, and no table: name it otherwise, or "
+            "leave --export out to write step and lr"
+        )
 
 
 def refuse_two_rates(arguments: Arguments) -> None:

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsl_num.cli.inputs import InputError, refused
-from fsl_num.cli.options import Arguments, Command, Names, Option, json_option, schedule_options, whole
+from fsl_num.cli.options import Arguments, Command, Names, Option, columns_option, json_option, schedule_options, whole
 from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
-from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_unused, schedule_name
+from fsl_num.cli.rates import (
+    given_parameters,
+    named_parameters,
+    rates_of_file,
+    refuse_export_as_table,
+    refuse_unused,
+    schedule_name,
+)
 
 if TYPE_CHECKING:
     from fsl_num.schedules.export import Export
@@ -22,6 +29,7 @@ def run(arguments: Arguments) -> int:
     read = [] if parameters else [arguments.name]
     targets = {"--csv": arguments.csv, "--plot": arguments.plot, "--out": arguments.out}
     outputs = Outputs(targets, inputs={"NAME|FILE": read}, json=arguments.json)
+    refuse_export_as_table(arguments)
     if arguments.out is not None and arguments.export is None:
         raise InputError("--out takes what --export writes: say for which framework, --export torch say")
     from fsl_num.report import schedules as report
@@ -51,7 +59,7 @@ def _schedule(arguments: Arguments) -> tuple[Any, dict[str, Any]]:
     arguments.schedule = schedule_name(arguments.name)
     if arguments.schedule is None:
         refuse_unused("a file of rates", given_parameters(arguments), (), ": it says every rate")
-        return rates_of_file(arguments.name, "NAME|FILE"), {}
+        return rates_of_file(arguments.name, "NAME|FILE", arguments.columns), {}
     if arguments.peak_lr is None or arguments.steps is None:
         raise InputError(f"the schedule {arguments.name} needs --peak-lr and --steps")
     return arguments.schedule, named_parameters(arguments)
@@ -68,6 +76,7 @@ COMMANDS = {
         [
             click.Argument(["name"], required=True, metavar="NAME|FILE"),
             *(each for each in schedule_options(required=False, steps=whole(1, "K")) if each.name != "schedule"),
+            columns_option("step=A,lr=B"),
             Option("--export", type=Names("fsl_num.schedules.export:EXPORTS"), help="print what this framework takes"),
             Option("--out", metavar="FILE", help="write what --export gives there, and print the schedule"),
             Option("--csv", metavar="FILE", help="write step and lr"),
@@ -75,7 +84,7 @@ COMMANDS = {
             json_option(),
         ],
         "What a schedule is, step by step: NAME, one of the catalogue or of a framework, as in "
-        "'hf:warmup_stable_decay(num_warmup_steps=200, num_decay_steps=900)', or a FILE, one learning rate a row. "
+        "'hf:warmup_stable_decay(num_warmup_steps=200, num_decay_steps=900)', or a FILE of rates, one a row, or a log. "
         "With --export the same rates in the words of a training framework, to 1e-12 of the peak at every step.",
     )
 }  # fmt: skip

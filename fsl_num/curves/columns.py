@@ -58,6 +58,8 @@ def meaning(name: str) -> Meaning | None:
 
     >>> meaning("optim/LR (group 0)").role, meaning("metrics/eval/LanguageCrossEntropy").held_out
     ('lr', True)
+    >>> meaning("eta (peak 2e-3)").role
+    'lr'
     >>> meaning("train/loss__MIN"), meaning("loss scale")
     (None, None)
     """
@@ -74,7 +76,8 @@ def meaning(name: str) -> Meaning | None:
     known = set(words)
     if words[-2:] == ["num", "updates"]:
         return Meaning("step", NAMES["step"].index("numupdates"))
-    if _is_rate(words) and not known & _NO_RATE:
+    remarked = plain(re.sub(r"\([^()]*\)$", "", metric)) in NAMES["lr"]
+    if remarked or (_is_rate(words) and not known & _NO_RATE):
         return Meaning("lr", len(NAMES["lr"]))
     by_name = plain(metric) in NAMES["loss"]
     if (known & _LOSS or by_name) and not known & _NO_LOSS:

@@ -134,7 +134,7 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
         tables,
         name,
         options.columns or {},
-        needs_rates=options.schedule is None,
+        needs=("lr", "loss") if options.schedule is None else ("loss",),
         drop_missing=options.drop_missing,
         per_step=options.tokens_per_step,
     )
@@ -268,12 +268,31 @@ def _check_swapped(rate: Series, loss: Series) -> None:
         )
 
 
-def _carried(rate: Series, loss: Series, known: Mapping[str, Any], warmup: int, name: str) -> Array:
-    """The rate of every update up to the last loss, from a series of its own."""
+def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None) -> tuple[Array, int]:
+    """Return the learning rate of every update of one run, with its warmup, from a log with or without losses.
+
+    ``columns``: which one is the step or "lr", where their names do not say it. Raises CurveError.
+
+    >>> rates_of([Table({"Step": [0, 2, 4], "learning_rate": [0.2, 0.1, 0.0]}, [2, 3, 4])])[0].round(3).tolist()
+    [0.2, 0.15, 0.1, 0.05]
+    """
+    name = tables[0].name
+    rate = series_of(tables, name, columns or {}, needs=("lr",))["lr"]
+    warmup = warmup_of(rate.step, rate.values)
+    return _own_rates(rate, {}, warmup, name)[0], warmup
+
+
+def _own_rates(rate: Series, known: Mapping[str, Any], warmup: int, name: str) -> tuple[Array, Array, Array]:
+    """The rate of every update of a series of rates; and the steps and rates of its rows, none twice."""
     twice = np.concatenate([[False], (np.diff(rate.step) == 0) & (np.diff(rate.values) == 0)])
     step, values, rows = rate.step[~twice], rate.values[~twice], rate.rows[~twice]
     # checked as the rows of a curve are: whole steps that increase, rates that are finite and not negative
-    rates = LossCurve(step, np.ones(step.size), values, rows=rows, name=name, **known).rates(warmup)
+    return LossCurve(step, np.ones(step.size), values, rows=rows, name=name, **known).rates(warmup), step, values
+
+
+def _carried(rate: Series, loss: Series, known: Mapping[str, Any], warmup: int, name: str) -> Array:
+    """The rate of every update up to the last loss, from a series of its own."""
+    rates, step, values = _own_rates(rate, known, warmup, name)
     missing = int(loss.step[-1]) - rates.size
     spacing = float(np.median(np.diff(step))) if step.size > 1 else math.inf
     if missing > 2 * spacing:

@@ -104,7 +104,7 @@ class Posterior:
 
         >>> given = Posterior(np.zeros((1, 1)), Residuals(0.01, 9, 9), (0.1,))
         >>> [given.half_width(np.array([0.1]), 0.9, noise=each).round(3).tolist() for each in (True, False)]
-        [[0.271], [0.164]]
+        [[0.166], [0.164]]
         """
         from scipy.special import ndtri
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from fsl_num.curves.contents import read_tables
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.logs import LogOptions, curves_of, single
+from fsl_num.curves.logs import LogOptions, curves_of, rates_of, single
 from fsl_num.curves.runs import by_run, lacks
 from fsl_num.curves.tables import Table
+from fsl_num.validation import Array
 
 MOST_FILES: Final = 1000
 """Files of a folder that are read as the logs of one run, at most."""
@@ -66,6 +67,29 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
     return [curve for source in together(listed, said) for curve in source.curves(said)]
 
 
+def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> tuple[Array, int]:
+    """Return the learning rate of every update of the run in a log, with or without losses, and its warmup.
+
+    ``path`` and ``columns`` as in :func:`read_curve`; raises CurveError as it does.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "rates.csv").write_text("it,eta (peak 0.2)\\n0,0.2\\n2,0.1\\n4,0\\n")
+    ...     read_rates(Path(folder) / "rates.csv", {"step": "it"})[0].round(3).tolist()
+    [0.2, 0.15, 0.1, 0.05]
+    """
+    with _located((path,)):
+        runs = by_run(read_tables(path, header=_has_header(columns)))
+        if len(runs) > 1:
+            raise CurveError(f"it holds {len(runs)} runs ({', '.join(map(str, list(runs)[:6]))}); give a file with one")
+        return rates_of(next(iter(runs.values())), columns)
+
+
+def _has_header(columns: Mapping[str, Any] | None) -> bool:
+    """Whether the first row names the columns: not where all are given by position."""
+    return not (columns and all(isinstance(each, int) for each in columns.values()))
+
+
 @dataclass(frozen=True)
 class Source:
     """Tables that hold one or more whole runs, and the paths at which they stand.
@@ -107,8 +131,7 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
     >>> [path.name for path in source.paths]
     ['loss.csv', 'lr.csv']
     """
-    header = not (options.columns and all(isinstance(each, int) for each in options.columns.values()))
-    sources = [source for path in paths for source in _sources(path, header)]
+    sources = [source for path in paths for source in _sources(path, _has_header(options.columns))]
     if len(sources) == 1 or options.schedule is not None or options.columns:
         return sources
     runs = [source.runs() for source in sources]
@@ -119,10 +142,8 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
         first, names = next(iter(rest.items()))
         own = [at for at, others in rest.items() if names & others]
         if sorted(map(sorted, (lacking[at] for at in own))) != [["loss"], ["lr"]]:
-            raise CurveError(
-                f"{sources[first].paths[0]}: no learning rate stands beside its loss, or no loss beside its learning"
-                " rate; join the files of one run with + (loss.csv+lr.csv), or give the rate of every update (--rates)"
-            )
+            sources[first].curves(options)  # says which columns there are
+            raise CurveError(f"{sources[first].paths[0]}: what it lacks stands in several other files, or in none")
         joined = [sources[at] for at in own]
         files = tuple(path for source in joined for path in source.paths)
         whole.append(Source(files, tuple(table for source in joined for table in source.tables)))

@@ -25,7 +25,7 @@ ENOUGH: Final = 16
 rows for each of them are little enough."""
 
 _SPARSE = 0.5  # of the cells of a column empty: it is recorded more seldom than the others, on purpose
-_COMPLEMENTARY = 0.1  # of them empty, each in a row that fills another such column
+_COMPLEMENTARY = 0.1  # of them empty, each in a row that fills another such column; fewer where none fills both
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +83,14 @@ def series_of(
     name: str,
     columns: Mapping[str, Any],
     *,
-    needs_rates: bool = True,
+    needs: Sequence[str] = ("lr", "loss"),
     drop_missing: bool = False,
     per_step: float | None = None,
 ) -> dict[str, Series]:
     """Return the series "loss" and "lr", and "batch_size" and "tokens" where there are such, of one run.
 
     ``columns``: which column plays which role, by name or position, where it is said; the others are known by name.
+    ``needs``: those of "lr" and "loss" without which it is refused.
     ``per_step``: how much of what the steps count (tokens, samples) is one update. Raises CurveError.
 
     >>> table = Table({"step": [1, 2], "lr": [0.1, 0.1], "train/loss": [3.0, 2.0], "val/loss": [3.1, 2.1]}, [2, 3])
@@ -110,12 +111,12 @@ def series_of(
         filled_ones = [column for column in candidates if column.count]
         if candidates:
             chosen[role] = _chosen(role, filled_ones or candidates, name)
-    missing = [role for role in (("lr", "loss") if needs_rates else ("loss",)) if role not in chosen]
+    missing = [role for role in needs if role not in chosen]
     clocks = {role: _clock(column.table, said, per_step) for role, column in chosen.items()}
     if any(clocks[role] is None for role in ("lr", "loss") if role in chosen) or not chosen:
         missing = ["step", *missing]
     if missing:
-        _refuse_missing(tables, missing, name, "tokens" in chosen)
+        _refuse_missing(tables, missing, name, "tokens" in chosen, needs)
     return {
         role: _series(column, role, clock, drop_missing)
         for role, column in chosen.items()
@@ -336,18 +337,20 @@ def _on_purpose(table: Table, name: str, held: Any) -> bool:
         return False  # empty at the end for longer than ever before: the column has ended, it is not seldom recorded
     if share >= _SPARSE:
         return True
-    if share < _COMPLEMENTARY:
-        return False
     others = [
         mask
         for other, cells in table.columns.items()
         if other != name and (means := meaning(other)) is not None and means.role in ("lr", "loss")
-        if not (mask := filled(cells)).all() and (~mask).mean() >= _COMPLEMENTARY
+        # where few cells are empty, the others are of another record: no row holds both
+        if not (mask := filled(cells)).all() and (share >= _COMPLEMENTARY or not (mask & held).any())
+        if (~mask).mean() >= _COMPLEMENTARY
     ]
     return bool((empty <= np.any(others, axis=0)).all()) if others else False
 
 
-def _refuse_missing(tables: Sequence[Table], missing: Sequence[str], name: str, tokens: bool) -> None:
+def _refuse_missing(
+    tables: Sequence[Table], missing: Sequence[str], name: str, tokens: bool, needs: Sequence[str]
+) -> None:
     names = list(dict.fromkeys(column for table in tables for column in table.columns))
     if missing[0] == "step" and tokens:
         raise CurveError(
@@ -360,7 +363,7 @@ def _refuse_missing(tables: Sequence[Table], missing: Sequence[str], name: str, 
         + (
             "; learning rates can also come from another file of the run (joined by +), or from a file with one rate"
             " an update (--rates)"
-            if "lr" in missing
+            if "lr" in missing and "loss" in needs
             else ""
         )
     )

@@ -80,12 +80,13 @@ def from_json(text: str) -> FitResult:
     """
     from fsl_num.curves.result import FitResult
 
+    how = "write one with FitResult.to_json() or `fsl fit --save`"
     try:
         content = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"this is no saved fit: not JSON ({error})") from error
+        raise ValueError(f"this is no saved fit: not JSON ({error}); {how}") from error
     if not isinstance(content, dict) or content.get("format") not in (FORMAT, _BEFORE):
-        raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; write one with FitResult.to_json()")
+        raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; {how}")
     with _field("law"):
         law = _law(content["law"])
     with _field("parameters"):

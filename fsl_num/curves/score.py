@@ -29,8 +29,8 @@ class Score:
 
     ``r2``: share of the variance of the losses explained; nan where they do not vary. ``mae``, ``rmse``: mean absolute
     and root mean square error. ``mean_relative_error``, ``worst_relative_error``: of |predicted - measured|/measured.
-    ``final_error``: predicted - measured at the last row, its noise included. ``coverage``: share of the rows inside the
-    interval, nan without one. ``rows``: how many rows.
+    ``final_error``: predicted - measured at the last row, its noise included. ``coverage``: share of the rows inside
+    the interval, nan without one. ``rows``: how many rows.
 
     >>> round(score([2.0, 1.0], [2.0, 1.1]).mae, 3)
     0.05

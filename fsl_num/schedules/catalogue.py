@@ -137,7 +137,7 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     floor, warmup = chosen.pop("floor", 0.0), positive("warmup", chosen.pop("warmup", 0.0), zero=True)
     top, count = positive("peak", peak), positive("steps", steps)
     if warmup >= count:
-        raise ValueError(f"warmup must be less than the steps, got {warmup!r} of {count!r}: none is left to {name!r}")
+        raise ValueError(f"warmup must be less than the steps, got {warmup:g} of {count:g}: none is left to {name!r}")
     count -= warmup
     defaults = dict(_DEFAULTS) | {"timescale": _TIMESCALE * count}
     if (name, "final") in _SHARES_OF_PEAK:

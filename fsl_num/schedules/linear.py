@@ -34,7 +34,10 @@ class Linear(Schedule):
         return remaining * (self.final + 0.5 * (self.peak - self.final) * (remaining / self.steps))
 
     def _steps_left(self, remaining: Array) -> Array:
-        # The root of the quadratic _left in the form without cancellation; 0 at 0 also where final is 0.
-        root = np.sqrt(self.final**2 + 2.0 * (self.peak - self.final) * (remaining / self.steps))
+        # The root of the quadratic _left in the form without cancellation; 0 at 0 also where final is 0. Roots are taken
+        # before the product, which is less than the least double where what remains is about as small.
+        root = np.hypot(
+            self.final, np.sqrt(2.0 * (self.peak - self.final)) * (np.sqrt(remaining) / np.sqrt(self.steps))
+        )
         left = np.divide(2.0 * remaining, self.final + root, out=np.zeros_like(remaining), where=remaining > 0.0)
         return np.minimum(left, self.steps)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -56,7 +56,7 @@ class Region:
     loss: Order
     variables: Mapping[Symbol, OrderRange]
     witness: Mapping[Symbol, Rational]
-    certificates: tuple[Certificate, ...]
+    certificates: tuple[Certificate, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
         for name in ("variables", "witness"):
@@ -141,10 +141,12 @@ class ExponentSolution:
 
     def __str__(self) -> str:
         lines = [f"optimal exponents of {self.law.loss}"]
+        places: dict[str, list[str]] = {}  # where each answer holds: regions with one answer may overlap
         for region in self.regions:
             orders = {"loss": OrderRange(region.loss, region.loss), **region.variables}
             shown = ", ".join(f"{name} {each.as_text(self.law.budget)}" for name, each in orders.items())
-            lines.append(f"  {_where(region.condition)}: {shown}")
+            places.setdefault(shown, []).append(_where(region.condition))
+        lines += [f"  {' or '.join(dict.fromkeys(where))}: {shown}" for shown, where in places.items()]
         lines += [f"  unresolved: {_where(condition)}" for condition in self.unresolved]
         lines += [] if self.complete else ["  not proved complete: nothing is said where it is unresolved"]
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])

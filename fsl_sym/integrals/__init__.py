@@ -60,7 +60,7 @@ def noise_integral(known: str | Schedule) -> ClosedForm:
     --------
     >>> noise_integral("exp-decay").order[1].expression
     Min(T**(-1 + 1/beta)*(a - b), M*(a - b)/T)
-    >>> [order.expression for order in noise_integral("cosine-to-zero").order][0]
+    >>> [order.expression for order in noise_integral("cosine-to-zero").order][-1]
     a/T**(2/3)
     """
     plan = as_schedule(known)

@@ -108,7 +108,7 @@ def power_decay_noise() -> ClosedForm:
     Examples
     --------
     >>> [order.condition for order in power_decay_noise().order]
-    [beta - 1 > p, p > beta - 1, Eq(p, beta - 1)]
+    [p > beta - 1, Eq(p, beta - 1), beta - 1 > p]
     """
     return _closed_form(p, "power-decay")
 

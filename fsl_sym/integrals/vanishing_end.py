@@ -23,7 +23,7 @@ def end_orders(power: Expr, time: Expr = T) -> tuple[GrowthOrder, ...]:
 
     Finite M included: where the sum over modes diverges it is cut at M or at T^(1/beta), whichever is less.
 
-    >>> [order.expression for order in end_orders(Integer(1))][0]
+    >>> [order.expression for order in end_orders(Integer(1))][-1]
     a/sqrt(T)
     """
     if power == 0:
@@ -31,9 +31,9 @@ def end_orders(power: Expr, time: Expr = T) -> tuple[GrowthOrder, ...]:
     q = power / (power + 1)
     front = {a: Integer(1), time: -q}
     return (
-        GrowthOrder((front,), Gt(beta - 1, power)),
         GrowthOrder(({**front, M: 1 - beta / (power + 1)}, {a: Integer(1), time: 1 / beta - 1}), Gt(power, beta - 1)),
         GrowthOrder(({**front, log(M): Integer(1)}, {**front, log(time): Integer(1)}), Eq(power, beta - 1)),
+        GrowthOrder((front,), Gt(beta - 1, power)),
     )
 
 

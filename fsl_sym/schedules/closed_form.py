@@ -29,7 +29,7 @@ class Phase:
     """One phase: rates in units of the learning rate, ``0 <= tau <= length``, ``0 <= t <= total``.
 
     ``inverse`` (tau as a function of t) and ``gamma`` are None where they have no closed form. ``end_exponent`` is the
-    q in ``gamma(t) ~ (total - t)^q`` at the end of the phase: 0 where the rate does not vanish. ``endless``: the
+    q in ``gamma(t) ~ (total - t)^q`` at the end of the phase: 0 where the rate does not vanish. ``open_ended``: the
     closed forms hold for every tau > 0 and t > 0, and need no end to be positive.
     """
 
@@ -41,12 +41,12 @@ class Phase:
     inverse: Expr | None
     gamma: Expr | None
     end_exponent: Expr
-    endless: bool = False
+    open_ended: bool = False
 
     def steps(self) -> tuple[Step, ...]:
         """The steps that prove intrinsic time, total, inverse and gamma."""
         primitive = self.intrinsic_time.subs(tau, z)
-        place = self.length * (FRACTION if self.endless else 1 - FRACTION)
+        place = self.length * (FRACTION if self.open_ended else 1 - FRACTION)
         found = [
             Step(
                 Integral(self.phi.subs(tau, z), (z, 0, tau)),
@@ -62,7 +62,7 @@ class Phase:
             ),
         ]
         if self.inverse is not None and self.gamma is not None:
-            inside = Identity() if self.endless else Identity(((t, self.total * (1 - FRACTION)),))
+            inside = Identity() if self.open_ended else Identity(((t, self.total * (1 - FRACTION)),))
             found += [
                 Step(self.intrinsic_time.subs(tau, self.inverse), t, inside, "the inverse"),
                 Step(self.phi.subs(tau, self.inverse), self.gamma, inside, "the learning rate at intrinsic time t"),

@@ -124,7 +124,7 @@ def one_minus_square_root() -> Schedule:
     time = a * (tau - 2 * tau ** Rational(3, 2) / (3 * sqrt(K2)))
     # what is left of the intrinsic time is the same cubic in phi/a, so gamma vanishes like a square root at the end
     fall = Phase("square root fall", K2, a * (1 - sqrt(tau / K2)), time, a * K2 / 3, None, None, Rational(1, 2),
-                 endless=True)  # fmt: skip
+                 open_ended=True)  # fmt: skip
     return Schedule("1-sqrt", (_constant_phase(K1, "stable phase"), fall), (a, K1, K2), (), (), _CUBIC)
 
 
@@ -140,7 +140,7 @@ def inverse_square_root() -> Schedule:
         K0 * (grown**2 - 1),
         a / grown,
         Integer(0),
-        endless=True,
+        open_ended=True,
     )
     return Schedule("inverse-sqrt", (phase,), (a, K, K0), ())
 
@@ -167,7 +167,7 @@ def _line(first: Expr, last: Expr, length: Expr, name: str) -> Phase:
     root = sqrt(first**2 + 2 * slope * t)
     time = first * tau + slope * tau**2 / 2
     return Phase(name, length, first + slope * tau, time, (first + last) * length / 2, (root - first) / slope, root,
-                 Integer(0), endless=first == b)  # fmt: skip
+                 Integer(0), open_ended=first == b)  # fmt: skip
 
 
 def cyclic() -> Schedule:

@@ -16,7 +16,7 @@ from fsl_sym.algebra.equality import simplified
 from fsl_sym.schedules import schedule
 from fsl_sym.schedules.closed_form import FRACTION, Phase, Schedule
 from fsl_sym.schedules.forms import power_decay, stable
-from fsl_sym.symbols import K1, K2, K, a, b, p, tau
+from fsl_sym.symbols import K1, K2, K, a, b, p, tau, z
 from fsl_sym.values import as_expression, exact
 
 _PROBES = tuple(Rational(place, 24) for place in range(1, 24))
@@ -110,16 +110,24 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     shape = simplified((rate / a).subs(tau, K * (1 - FRACTION)))
     strange = shape.free_symbols - {FRACTION, p}
     if strange:
-        raise ValueError(
-            f"{rate} is not a times a shape of tau/K: {', '.join(sorted(map(str, strange)))} is left in "
-            f"{shape} at tau = K (1 - y); the law is about schedules that keep their shape as K grows"
-        )
+        foreign = sorted(map(str, rate.free_symbols - {a, K, tau, p}))
+        if foreign:
+            known = "a (peak rate), tau (step), K (steps) and p of fsl_sym.symbols"
+            why = f"{', '.join(foreign)} is none of the symbols {known}"
+        elif a not in rate.free_symbols:
+            why = f"multiply it by the peak rate, the symbol a: a*({rate})"
+        else:
+            why = (
+                f"{', '.join(sorted(map(str, strange)))} is left in {shape} at tau = K (1 - y); the law is about "
+                "schedules that keep their shape as K grows"
+            )
+        raise ValueError(f"{rate} is not a times a shape of tau/K: {why}")
     for place in (*_PROBES, Integer(1)):
         value = shape.subs(FRACTION, place).subs(p, 2)
         if value.is_finite is not True or value.is_positive is not True:
             where = f"tau/K = {1 - place}"
             raise ValueError(f"{rate} is {value} times a at {where}: a learning rate must be positive and finite there")
-    time = integrate(simplified(rate), (tau, 0, tau))
+    time = integrate(simplified(rate).subs(tau, z), (z, 0, tau))
     phase = Phase("decay", K, rate, time, simplified(time.subs(tau, K)), None, None, Integer(0))
     power = end_power(phase)
     phase = replace(phase, end_exponent=power / (power + 1))
@@ -128,7 +136,7 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     if all(each.verify().holds for each in made.derivation()):
         return made
     # some forms need what is gone to be positive, others what is left
-    return replace(made, phases=(replace(phase, endless=True),))
+    return replace(made, phases=(replace(phase, open_ended=True),))
 
 
 def schedule_with_end(exponent: Any) -> Schedule:

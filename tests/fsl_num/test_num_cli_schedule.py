@@ -71,7 +71,7 @@ def test_a_table_is_read_by_its_steps(here, capsys):
         ("step,lr\n0,0.1\n0.5,0.1\n", "row 3 of 's.csv' should hold a step, but it must be a whole number"),
         ("step,lr\n\n0,0.1\n1,-1\n", "row 4 holds -1.0, but none may be negative"),
         ("step,lr\n", "'s.csv' holds no rows"),
-        ("step,loss\n0,3.0\n1,2.9\n", "nor is it a training log with learning rates"),
+        ("step,loss\n0,3.0\n1,2.9\n", "nor is it a log with learning rates: s.csv: s: no column for lr"),
     ],
 )
 def test_a_table_that_is_no_schedule_is_refused_with_its_row(rows, text, here, capsys):
@@ -92,6 +92,23 @@ def test_the_schedule_of_a_training_log(here, capsys):
     assert np.abs(np.array(again) - rates).max() < 50.0 * 0.005 * (np.pi / 900) ** 2
 
 
+def test_the_schedule_of_a_log_with_names_of_its_own(here, capsys):
+    """No loss is needed, and what a name does not say is said, the same for each command that takes a schedule file."""
+    (here / "log.csv").write_text("it,eta (peak 0.2),speed\n0,0.2,9\n10,0.1,9\n20,0,9\n")
+    assert main(["schedule", "log.csv", "--json"]) == 2
+    assert "(--columns step=NAME)" in capsys.readouterr().err
+    assert main(["schedule", "log.csv", "--columns", "step=it", "--csv", "s.csv"]) == 0
+    rates = [float(row["lr"]) for row in csv.DictReader((here / "s.csv").read_text().splitlines())]
+    assert rates == pytest.approx(np.linspace(0.2, 0.0, 21)[:-1])
+    capsys.readouterr()
+    task = ["--s", "1/2", "--beta", "2", "--model-size", "50", "--noise", "1", "--json"]
+    risks = []
+    for words in (["--schedule-file", "log.csv", "--columns", "step=it"], ["--schedule-file", "s.csv"]):
+        assert main(["solve", *task, *words]) == 0
+        risks.append(json.loads(capsys.readouterr().out)["excess_risk"])
+    assert risks[0] == risks[1]
+
+
 def test_a_file_of_rates_is_a_schedule_too(here, capsys):
     (here / "rates.txt").write_text("".join(f"{rate!r}\n" for rate in step_rates(HF, peak=0.01, steps=1000).tolist()))
     assert main(["schedule", "rates.txt", "--export", "transformers", "--json"]) == 0
@@ -104,6 +121,10 @@ def test_a_file_of_rates_is_a_schedule_too(here, capsys):
     ("words", "says"),
     [
         (["schedule", "cosin", "--peak-lr", "1", "--steps", "9"], "'cosin' is none of constant, "),
+        (["schedule", "wds", "--peak-lr", "1", "--steps", "9"], "cyclic: did you mean wsd?; nor is there a file"),
+        (["schedule", "wsd", "--peak-lr=-1", "--steps", "9"], "'--peak-lr': must be above 0, not '-1'"),
+        (["schedule", "wsd", "--peak-lr", "1", "--steps", "9", "--warmup", "10"], "got 10 of 9: none is left"),
+        ([*COSINE, "--export", "torch", "--out", "s.csv"], "--out s.csv would hold what torch takes, and no table"),
         (["schedule", "WSD-like", "--peak-lr", "1", "--steps", "9"], "'WSD-like' is called wsd"),
         (["schedule", "hf:zigzag", "--peak-lr", "1", "--steps", "9"], "transformers has no scheduler 'zigzag'"),
         (["schedule", "cosine", "--steps", "9"], "needs --peak-lr and --steps"),

@@ -182,7 +182,7 @@ def test_unstable_problems_are_solved_when_asked_for(capsys):
         ([*MODEL, "--schedule", "wsd", "--peak-lr", "0.1"], "needs --steps"),
         ([*MODEL, "--schedule", "cosine", "--peak-lr", "1", "--steps", "9", "--power", "2"], "no use for --power"),
         ([*WSD, "--time", "1000"], "beyond the schedule"),
-        ([*WSD, "--peak-lr", "-0.1"], "peak must be positive"),
+        ([*WSD, "--peak-lr", "-0.1"], "must be above 0, not '-0.1'"),
         ([*CONSTANT, "--time", "9", "--beta", "1"], "beta must lie in (1, inf)"),
         ([*CONSTANT, "--time", "9", "--s", "0"], "s must be positive"),
         ([*CONSTANT, "--time", "9", "--noise", "-1"], "noise must be at least 0"),

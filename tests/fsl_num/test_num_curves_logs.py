@@ -61,6 +61,18 @@ def test_validation_is_preferred_and_the_choice_is_said():
     assert len(seldom) == 100 and "of training" in seldom.notes[0]
 
 
+def test_evaluations_between_the_rows_of_training_are_records_of_their_own():
+    """Six among a hundred rows, without a rate and a training loss; a row that holds half of them is still refused."""
+    steps = np.arange(1, 101)
+    records = records_of(rows_of(steps, "train/loss"))
+    records += [{"step": step, "val/loss": 3.0 + 1.0 / step} for step in (20, 40, 60, 80, 90, 100)]
+    records.sort(key=lambda record: record["step"])
+    assert len(curve_from(records)) == 100 and len(curve_from(records).lr) == 100
+    half = [record | {"lr": None} if record["step"] in (33, 44) and "lr" in record else record for record in records]
+    with pytest.raises(CurveError, match="'lr' has no value here"):
+        curve_from(half)
+
+
 def test_losses_or_rates_of_one_kind_are_a_question():
     table = rows_of(np.arange(1, 30), "val_a/loss")
     with pytest.raises(CurveError, match=r"could each be the loss.*--columns loss=val_a/loss"):
@@ -169,7 +181,7 @@ def test_several_runs_in_one_table_and_several_tables_of_one_run(tmp_path):
     with pytest.raises(CurveError, match=r"holds 2 runs .*read_curves"):
         read_curve(path)
     loss, lr = SHAPES["wandb_chart"](tmp_path).paths
-    with pytest.raises(CurveError, match=r"no learning rate stands beside its loss.*loss.csv\+lr.csv"):
+    with pytest.raises(CurveError, match=r"loss.csv.*no column for lr among 'Step', .*joined by \+"):
         read_curves([loss, path])
     assert [curve.name for curve in read_curves([loss, lr, path])] == ["sweep: base", "sweep: other", "loss"]
     assert len(read_curve([loss, lr])) == 100
@@ -238,7 +250,7 @@ def test_numbers_of_a_printed_line_go_by_the_names_before_them(line, found):
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30))
 def test_what_a_resumed_run_did_again_counts_once(steps):
-    series = series_of([as_table({"step": steps, "loss": np.arange(len(steps))})], "run", {}, needs_rates=False)["loss"]
+    series = series_of([as_table({"step": steps, "loss": np.arange(len(steps))})], "run", {}, needs=("loss",))["loss"]
     kept, dropped = kept_last(series)
     assert (np.diff(kept.step) > 0).all() and kept.step.size + dropped == len(steps)
     last = {step: place for place, step in enumerate(steps)}

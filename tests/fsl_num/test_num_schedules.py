@@ -114,6 +114,13 @@ def test_gamma_at_intrinsic_time_is_the_rate_there(plan: Schedule, share: float)
     assert late * plan.batch_size == pytest.approx(rate, **close)
 
 
+def test_a_rate_that_falls_to_nothing_is_known_however_little_time_remains():
+    """gamma^2 = 2 r peak/K with r of the intrinsic time left: also where r/K is less than the least double."""
+    left = np.array([1e-3, 1e-300, 5e-324])
+    found = schedule("linear", peak=1.0, steps=900.0).gamma_before_end(left)
+    np.testing.assert_allclose(found, np.sqrt(2.0 / 900.0) * np.sqrt(left), rtol=1e-12)
+
+
 @examples(40)
 @given(schedules(composed=True))
 def test_ends_breaks_and_bounds(plan: Schedule) -> None:

@@ -1,0 +1,78 @@
+"""``fsl list`` and ``fsl show``: claims found by their words, and one of them whole."""
+
+import json
+
+import pytest
+from cli_outcomes import ONE, TWO, Run, record
+
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import all_claims, claim
+from fsl_num.cli import main
+
+
+@pytest.fixture
+def run(monkeypatch):
+    return Run(monkeypatch)
+
+
+def test_list_names_every_claim(capsys):
+    assert main(["list", "--json"]) == 0
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [each.id for each in all_claims()]
+    assert main(["list"]) == 0
+    assert TWO in capsys.readouterr().out
+
+
+def test_list_finds_claims_by_their_words(capsys):
+    assert main(["list", "KERNEL", "sharp", "--json"]) == 0
+    found = [one["id"] for one in json.loads(capsys.readouterr().out)]
+    assert "lemma:ke-power/kernel-sharp" in found and len(found) < len(all_claims()) / 10
+
+
+def test_show_names_every_mutant_and_what_refutes_it(run, capsys):
+    assert main(["show", *ONE.split(), "--mutants"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["exponent", "+", "0.05", "easy"] in rows and ["log", "power", "+", "0.25", "easy"] in rows
+
+
+def test_show_verifies_a_claim_and_says_where_it_is_checked(run, capsys):
+    assert main(["show", ONE, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["measured"]["name"] == claim(ONE).measure.__qualname__
+    assert shown["outcome"]["verdict"] == "SUPPORTED"
+
+
+def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_verified(run, capsys):
+    run.outcome[ONE] = record(ONE, Verdict.UNKNOWN, passes=False)
+    assert main(["show", ONE]) == 1
+    assert "UNKNOWN (FAILED)" in capsys.readouterr().out
+    assert main(["show", ONE, "--no-verdict"]) == 0
+    assert "UNKNOWN" not in capsys.readouterr().out
+
+
+def test_a_label_shows_all_of_its_claims(run, capsys):
+    wanted = [each.id for each in all_claims() if each.label == "lemma:ke-power"]
+    assert len(wanted) > 1
+    assert main(["show", "lemma: ke-power", "--json"]) == 0
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == wanted
+    assert main(["show", "lemma:ke-power"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"{name}: " in shown for name in wanted) and shown.count("\n\n") == len(wanted) - 1
+    run.outcome[wanted[-1]] = record(wanted[-1], Verdict.UNKNOWN, passes=False)
+    assert main(["show", "lemma:ke-power"]) == 1
+    capsys.readouterr()
+
+
+def test_a_claim_is_shown_in_eighty_columns_but_for_what_is_left_whole(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("thm: wsd", "thm: fsl-hard-regime", "lemma:ke-power", "tab: optimal-scaling", "thm:chinchilla"):
+        assert main(["show", name, "--no-verdict"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert max(len(line) for line in lines if not line.startswith(("  LaTeX ", "  erratum "))) <= 80
+        assert all(any(line.startswith(f"  {place} ") for line in lines) for place in ("formula", "measured", "test"))
+
+
+def test_the_formula_of_a_claim_is_left_whole_to_be_copied(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    for each in all_claims()[:40]:
+        assert main(["show", each.id, "--no-verdict"]) == 0
+        assert each.latex in capsys.readouterr().out
