@@ -34,10 +34,9 @@ class Linear(Schedule):
         return remaining * (self.final + 0.5 * (self.peak - self.final) * (remaining / self.steps))
 
     def _steps_left(self, remaining: Array) -> Array:
-        # The root of the quadratic _left in the form without cancellation; 0 at 0 also where final is 0. Roots are taken
-        # before the product, which is less than the least double where what remains is about as small.
-        root = np.hypot(
-            self.final, np.sqrt(2.0 * (self.peak - self.final)) * (np.sqrt(remaining) / np.sqrt(self.steps))
-        )
+        # The root of the quadratic _left in the form without cancellation, 0 at 0 also where final is 0. Roots come
+        # first: what remains over the steps may be less than the least double.
+        falling = np.sqrt(2.0 * (self.peak - self.final)) * (np.sqrt(remaining) / np.sqrt(self.steps))
+        root = np.hypot(self.final, falling)
         left = np.divide(2.0 * remaining, self.final + root, out=np.zeros_like(remaining), where=remaining > 0.0)
         return np.minimum(left, self.steps)
