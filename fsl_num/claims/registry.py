@@ -97,12 +97,18 @@ def claim(claim_id: str) -> Claim:
 
 
 def saying(words: Sequence[str]) -> tuple[Claim, ...]:
-    """The claims that have every one of these words, capitals or not, in their id, title or statement.
+    """The claims that have every one of these words, capitals or not, in their id, label, title or statement.
+
+    Statements that are worded from their formula are left out: to word them all takes seconds.
 
     >>> [each.id for each in saying(["stable", "noise"])][0]
     'lem: wsd-stable-noise'
     """
-    texts = [(each, f"{each.id} {each.label} {each.title} {each.wording}".lower()) for each in all_claims()]
+    said = [each.text if isinstance(each.text, str) else "" for each in all_claims()]
+    texts = [
+        (each, f"{each.id} {each.label} {each.title} {text}".lower())
+        for each, text in zip(all_claims(), said, strict=True)
+    ]
     return tuple(claim for claim, text in texts if all(word.lower() in text for word in words))
 
 

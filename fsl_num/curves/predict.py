@@ -47,7 +47,7 @@ class Prediction(Result):
     ``lower``, ``upper`` and ``level`` are None where no interval was asked for. ``beyond``: how many times longer, in
     intrinsic time, the plan is than the longest curve fitted. ``other_peak``: how many times larger or smaller its peak
     rate is than all that were fitted, at least 1. ``mean_half_width``: relative, of the interval of the mean final
-    loss, about which single rows and seeds scatter; nan without one.
+    loss, about which single rows and seeds scatter; None without one.
 
     >>> Prediction(Plan([0.1]), np.array([3.0]), None, None, None, 1.0).final
     3.0
@@ -60,7 +60,7 @@ class Prediction(Result):
     level: float | None
     beyond: float
     other_peak: float = 1.0
-    mean_half_width: float = math.nan
+    mean_half_width: float | None = None
 
     @property
     def half_width(self) -> float:
@@ -70,11 +70,11 @@ class Prediction(Result):
     @property
     def trust(self) -> str:
         """In a sentence or more, how far to trust it: what of the schedule lies beyond the runs fitted."""
-        said = []
-        if self.mean_half_width > ENOUGH:
+        said, mean = [], math.inf if self.mean_half_width is None else self.mean_half_width
+        if ENOUGH < mean < math.inf:
             said.append(
                 "The runs fitted do not determine the final loss under this schedule"
-                f" (+-{100 * self.mean_half_width:.2g} %): fit another run whose learning rate does what this one does."
+                f" (+-{100 * mean:.2g} %): fit another run whose learning rate does what this one does."
             )
         if self.other_peak > _OTHER_PEAK:
             said.append(
@@ -92,10 +92,10 @@ class Prediction(Result):
             )
         if not said:
             said.append("The runs fitted determine it: same peak, no longer than they are, and a narrow interval.")
-        if self.half_width > max(ENOUGH, _NOISY * self.mean_half_width):
+        if self.half_width > max(ENOUGH, _NOISY * mean):
             said.append(
                 f"Its interval (+-{100 * self.half_width:.2g} %) is mostly the noise of single rows: their mean is"
-                f" known to +-{100 * self.mean_half_width:.2g} %."
+                f" known to +-{100 * mean:.2g} %."
             )
         return " ".join(said)
 
@@ -150,7 +150,7 @@ def predict(
             f" (intrinsic time {plan.times[-1]:.3g}, fitted up to {result.reach:.3g})"
         )
     lower = upper = None
-    mean_half_width = math.nan
+    mean_half_width = None
     if level is not None:
         posterior = result.posterior
         few = np.unique(np.round(np.linspace(0, plan.recorded.size - 1, _SPREAD_AT)).astype(int))

@@ -169,7 +169,7 @@ def prediction_json(result: FitResult, found: Prediction) -> dict[str, Any]:
         "upper": None if upper is None else upper.tolist(),
         "level": found.level,
         "final": found.final,
-        "mean_half_width": _finite(found.mean_half_width),
+        "mean_half_width": found.mean_half_width,
         "beyond": _finite(found.beyond),
         "trust": found.trust,
     }

@@ -39,4 +39,4 @@ class Linear(Schedule):
         falling = np.sqrt(2.0 * (self.peak - self.final)) * (np.sqrt(remaining) / np.sqrt(self.steps))
         root = np.hypot(self.final, falling)
         left = np.divide(2.0 * remaining, self.final + root, out=np.zeros_like(remaining), where=remaining > 0.0)
-        return np.minimum(left, self.steps)
+        return np.asarray(np.minimum(left, self.steps))
