@@ -104,12 +104,12 @@ def saying(words: Sequence[str]) -> tuple[Claim, ...]:
     >>> [each.id for each in saying(["stable", "noise"])][0]
     'lem: wsd-stable-noise'
     """
-    said = [each.text if isinstance(each.text, str) else "" for each in all_claims()]
-    texts = [
-        (each, f"{each.id} {each.label} {each.title} {text}".lower())
-        for each, text in zip(all_claims(), said, strict=True)
-    ]
-    return tuple(claim for claim, text in texts if all(word.lower() in text for word in words))
+    found = []
+    for each in all_claims():
+        text = f"{each.id} {each.label} {each.title} {each.text if isinstance(each.text, str) else ''}".lower()
+        if all(word.lower() in text for word in words):
+            found.append(each)
+    return tuple(found)
 
 
 def _spaceless(text: str) -> str:
