@@ -38,7 +38,9 @@ FORMAT = 1
 """Of the files; another one is not read."""
 CHECKER = "fsl_num.claims.verification"
 """The module that verifies claims: its sources and all that they import count for every claim."""
-LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
+LIBRARIES = ("numpy", "scipy", "sympy", "mpmath")
+EXTRAS = {"flint": "python-flint"}
+"""Packages that count for the claims whose code imports them, and what installs them."""
 KEPT = 8
 """Outcomes of one claim and profile that are kept; the oldest go."""
 NAME = "functional-scaling-laws"
@@ -92,13 +94,14 @@ class Cache:
         parts = parts_of(claim)
         # The file of its theorem, too: what it gave to a maker of claims need not be found in the claim.
         modules = {CHECKER, file_of(claim.id), *(text for kind, text in parts if kind == "module")}
+        extras = [library for package, library in EXTRAS.items() if self._sources.uses(package, modules)]
         content = [
             str(FORMAT),
             self._sources.digest(modules),
             *(text for kind, text in parts if kind == "value"),
             profile,
             str(seed),
-            *versions(),
+            *versions(*LIBRARIES, *extras),
         ]
         return hashlib.sha256("\0".join(content).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -191,10 +194,10 @@ def _prune(folder: Path) -> None:
 
 
 @cache
-def versions() -> tuple[str, ...]:
-    """Whatever else decides the digits of a measurement: the machine, the interpreter and the libraries."""
+def versions(*libraries: str) -> tuple[str, ...]:
+    """Whatever else decides the digits of a measurement: the machine, the interpreter and these libraries."""
     found = [sys.platform, platform.machine(), sys.version]
-    for name in LIBRARIES:
+    for name in libraries:
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:

@@ -36,6 +36,7 @@ class Sources:
     def __init__(self, home: Path = HOME) -> None:
         self.home = home
         self._imports: dict[str, frozenset[str]] = {}
+        self._foreign: dict[str, frozenset[str]] = {}
         self._digests: dict[str, str] = {}
 
     def path(self, module: str) -> Path | None:
@@ -54,7 +55,16 @@ class Sources:
             named = set(self._named(ast.parse(path.read_bytes()), module))
             around = {name for each in {module, *named} for name in _parents(each)}
             self._imports[module] = frozenset(each for each in named | around if self.path(each) is not None)
+            self._foreign[module] = frozenset(named - self._imports[module])
         return self._imports[module]
+
+    def uses(self, package: str, modules: Iterable[str]) -> bool:
+        """Whether one of the closure of these modules imports a package of others, wherever in its text.
+
+        >>> Sources().uses("flint", ["fsl_num.volterra"]), Sources().uses("flint", ["fsl_num.spectrum"])
+        (True, False)
+        """
+        return any(package in self._foreign[module] for module in self.closure(modules))
 
     def closure(self, modules: Iterable[str]) -> frozenset[str]:
         """These modules of the two packages and all that they import, directly or not."""

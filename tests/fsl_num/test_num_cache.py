@@ -141,8 +141,24 @@ def test_other_functions_or_what_they_hold_on_to_miss(kept):
 
 
 def test_another_version_of_a_library_misses(kept, monkeypatch):
-    monkeypatch.setattr(module, "versions", lambda: ("numpy 99",))
+    monkeypatch.setattr(module, "versions", lambda *libraries: ("numpy 99",))
     assert kept.get(QUICK, "quick", 0) is None
+
+
+def test_an_extra_counts_for_the_claims_whose_code_imports_it(kept, monkeypatch):
+    """To install it leaves the others' outcomes: what `fsl verify` found without extras serves the tests, too."""
+    rigorous, before = claim("thm: fsl-hard-regime"), {}
+    for each in (QUICK, rigorous):
+        before[each.id] = kept.key(each, "quick", 0)
+    found = module.version
+    monkeypatch.setattr(module, "version", lambda name: "99" if name == "python-flint" else found(name))
+    module.versions.cache_clear()
+    assert kept.key(QUICK, "quick", 0) == before[QUICK.id]
+    assert kept.key(rigorous, "quick", 0) != before[rigorous.id]
+    monkeypatch.setattr(module, "version", lambda name: "99" if name == "scipy" else found(name))
+    module.versions.cache_clear()
+    assert kept.key(QUICK, "quick", 0) != before[QUICK.id]
+    module.versions.cache_clear()
 
 
 @pytest.fixture(scope="module")
