@@ -96,8 +96,10 @@ class TheoryDesign(Result):
     def as_batches(self, learning_rate: Any, schedule: str = "constant", **parameters: Any) -> Discrete:
         """Return the design as batch sizes at a constant or scheduled learning rate, not as rates at a constant batch.
 
-        The law knows gamma, rate over batch size, alone, so that all have its excess risk: the exact trade between
-        them. In single steps a larger batch leaves more noise than a smaller rate (claim batch-and-rate/steps).
+        The law knows gamma, rate over batch size, alone, and so does the price, 1/gamma samples for each unit of
+        intrinsic time: all have one excess risk and one cost. So nothing is left to search over rates and batches
+        together, every split of the best gamma is their joint optimum. In single steps a larger batch leaves more
+        noise than a smaller rate (claim batch-and-rate/steps).
 
         Parameters
         ----------

@@ -105,6 +105,7 @@ PLAIN_OUTPUTS = {
     "--checkpoint": ["new.npz"],
 }
 LAWS = ["momentum", "fsl", "fsl-simplified", "multi-power", "chinchilla", "auto", "none"]
+COLUMNS = ["step=0,lr=1,loss=2", "step=0,lr=1", "step=" + "9" * 5000, "loss=loss", "lr=lr", "x", "=", "step=-1"]
 CLAIMS = ["approximation-error", "thm: wsd", "ass:fsl", "lemma:ke-power"]
 
 
@@ -163,6 +164,11 @@ def outputs(draw, *options):
     ]
 
 
+def schedule_file(draw):
+    words = ["--schedule-file", pick(draw, ["rates.txt", "run.csv"], FILES)]
+    return words + maybe(draw, 0.2, "--columns", draw.choice(COLUMNS))
+
+
 def solve(draw):
     words = ["solve", *model(draw)]
     kind = draw.random()
@@ -171,7 +177,7 @@ def solve(draw):
     elif kind < 0.85:
         words += schedule(draw)
     else:
-        words += ["--schedule-file", pick(draw, ["rates.txt"], FILES)]
+        words += schedule_file(draw)
     words += maybe(draw, 0.1, "--times", pick(draw, ["times.txt"], FILES))
     words += maybe(draw, 0.1, "--closure", pick(draw, ["volterra", "gaussian"], NAMES))
     words += maybe(draw, 0.12, "--digits", pick(draw, ["15", "20", "30"], ["5", "100000", "1e3", "0"]))
@@ -194,9 +200,7 @@ def simulate(draw):
 
 def reading(draw):
     words = maybe(draw, 0.2, "--warmup", count(draw)) + maybe(draw, 0.1, "--smooth", count(draw))
-    words += maybe(
-        draw, 0.1, "--columns", draw.choice(["step=0,lr=1,loss=2", "step=" + "9" * 5000, "loss=loss", "x", "="])
-    )
+    words += maybe(draw, 0.1, "--columns", draw.choice(COLUMNS))
     words += maybe(draw, 0.1, "--first-step", count(draw)) + maybe(draw, 0.1, "--last-step", count(draw))
     words += maybe(draw, 0.1, "--tokens-per-step", number(draw)) + maybe(draw, 0.1, "--model-size", number(draw))
     words += maybe(draw, 0.1, "--between", pick(draw, ["auto", "hold", "straight"], NAMES)) + maybe(
@@ -232,7 +236,7 @@ def predict(draw):
     saved = pick(draw, ["fit.json"], ["fit_bad.json", "fit_nan.json", *FILES])
     steps = pick(draw, ["900", "1000", "500"], [*COUNTS, *ODD_COUNTS])
     words = ["predict", "--fit", saved]
-    words += schedule(draw, steps) if draw.random() < 0.85 else ["--schedule-file", pick(draw, ["rates.txt"], FILES)]
+    words += schedule(draw, steps) if draw.random() < 0.85 else schedule_file(draw)
     words += maybe(draw, 0.2, "--record", count(draw)) + maybe(draw, 0.2, "--level", number(draw, 3.0))
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--csv", "--plot")]
 
@@ -286,8 +290,13 @@ def sizes(draw):
 
 def design_in_theory(draw):
     words = ["design", "--s", pick(draw, ["1/2", "2"], ODD_NUMBERS), "--beta", pick(draw, ["2", "3/2"], ODD_NUMBERS)]
-    words += maybe(draw, 0.9, "--data", pick(draw, ["1000", "1e4"], ODD_NUMBERS)) + maybe(
-        draw, 0.5, "--noise", number(draw)
+    budget, sizes = draw.choice([("--data", ["1000", "1e4"]), ("--compute", ["1000", "1e5"])])
+    words += maybe(draw, 0.9, budget, pick(draw, sizes, ODD_NUMBERS)) + maybe(draw, 0.5, "--noise", number(draw))
+    words += maybe(draw, 0.3, "--model-size", pick(draw, ["10", "100"], ODD_NUMBERS))
+    words += maybe(draw, 0.2, "--gamma", pick(draw, ["0.1"], ODD_NUMBERS))
+    words += maybe(draw, 0.3, "--batches-at", pick(draw, ["0.5", "cosine", "hf:linear"], [*NAMES, *ODD_NUMBERS]))
+    words += maybe(draw, 0.2, "--peak-lr", pick(draw, ["1.5"], ODD_NUMBERS)) + maybe(
+        draw, 0.2, "--min-lr", number(draw)
     )
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--out", "--plot")]
 
@@ -300,14 +309,23 @@ def exponents(draw):
 
 
 def errata(draw):
-    words = ["errata", *maybe(draw, 0.3, draw.choice(NAMES))]
+    words = ["errata", *maybe(draw, 0.5, *draw.choice([*NAMES, *CLAIMS, "1005", "99999"]).split(" "))]
     words += maybe(draw, 0.3, "--kind", pick(draw, ["typo", "inconsistency"], NAMES))
     words += maybe(draw, 0.3, "--label", pick(draw, ["thm: wsd"], NAMES))
     return words + maybe(draw, 0.3, draw.choice(["--json", "--markdown"]))
 
 
 def show(draw):
-    return ["show", pick(draw, CLAIMS, NAMES), "--no-verdict", *maybe(draw, 0.3, "--json")]
+    words = ["show", *pick(draw, CLAIMS, NAMES).split(" "), "--no-verdict"]
+    return words + maybe(draw, 0.3, draw.choice(["--json", "--mutants"]))
+
+
+def list_claims(draw):
+    return [
+        "list",
+        *draw.choices(["kernel", "WSD", "noise", *NAMES], k=draw.randint(0, 3)),
+        *maybe(draw, 0.3, "--json"),
+    ]
 
 
 def verify(draw):
@@ -323,31 +341,9 @@ def verify(draw):
 
 def anything(draw):
     """Words of all commands, in no order."""
-    pool = [
-        "solve",
-        "fit",
-        "predict",
-        "list",
-        "--json",
-        "--help",
-        "-h",
-        "--",
-        "-",
-        "--version",
-        "--no-color",
-        "--x",
-        "--s=1",
-        "--steps=1e9",
-        "table",
-        "--format",
-        "latex",
-        "figure",
-        "ladder",
-        "--out",
-        "x.png",
-        *NAMES,
-        *ODD_NUMBERS[:12],
-    ]
+    pool = ["solve", "fit", "predict", "list", "--json", "--help", "-h", "--", "-", "--version", "--no-color", "--x"]
+    pool += ["--s=1", "--steps=1e9", "table", "--format", "latex", "figure", "ladder", "--out", "x.png"]
+    pool += [*NAMES, *ODD_NUMBERS[:12]]
     words = draw.choices(pool, k=draw.randint(0, 5))
     return ["list"] if "figure" in words and "ladder" in words else words
 
@@ -379,6 +375,7 @@ COMMANDS = {
         exponents,
         errata,
         show,
+        list_claims,
         verify,
         anything,
     )
