@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sympy import Expr, Integer, Rational, diff, integrate, limit, log, nan, oo, zoo
+from sympy import Expr, Integer, Integral, Rational, diff, integrate, limit, log, nan, oo, zoo
 
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.schedules import schedule
@@ -127,7 +127,12 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
         if value.is_finite is not True or value.is_positive is not True:
             where = f"tau/K = {1 - place}"
             raise ValueError(f"{rate} is {value} times a at {where}: a learning rate must be positive and finite there")
-    time = integrate(simplified(rate).subs(tau, z), (z, 0, tau))
+    # over what is left, a positive symbol: over the steps roots and logarithms may come out of negative numbers
+    primitive = integrate(shape, FRACTION)
+    if primitive.has(Integral):
+        time = integrate(simplified(rate).subs(tau, z), (z, 0, tau))
+    else:
+        time = simplified(a * K * (primitive.subs(FRACTION, 1) - primitive.subs(FRACTION, 1 - tau / K)))
     phase = Phase("decay", K, rate, time, simplified(time.subs(tau, K)), None, None, Integer(0))
     power = end_power(phase)
     phase = replace(phase, end_exponent=power / (power + 1))

@@ -202,9 +202,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:Ke-gap/at-one", "eq:Ke-gap", 2371, "the gap at s = 1 with its logarithm",
-        "At s = 1 the gap is of the order M^(1-2 beta) log M, which is still below M^-(s beta) = M^-beta.",
+        "At s = 1 and t of the order M^beta the gap is of the order M^(1-2 beta) log M, which is still below "
+        "M^-(s beta) = M^-beta.",
         same_order(gap(Integer(1), with_signal=True), SIZE ** (1 - 2 * beta) * log(SIZE)),
-        (MODEL, "s = 1", "gamma = 1"), lambda sample: signal_gap_rays(sample, 1.0),
+        (MODEL, "s = 1 (of a point beta alone counts)", "gamma = 1", "t = M^beta and 10 M^beta"),
+        lambda sample: signal_gap_rays(sample, 1.0),
         lambda sample: _sharp_gap(at_one(sample)),
         lambda sample: {"without the logarithm": power_of_size(signal_gap_order(at_one(sample)))},
         regimes=("easy",), role="corrected", family="gaps",

@@ -124,7 +124,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: the noise is the convolution of K with gamma sigma^2(t). At a constant rate and M infinite, sigma_0^2 "
         "over the last intrinsic time R and sigma^2 before leave T^-s + gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)): "
         "the clean data belong at the end. At the start they would leave gamma sigma^2, as if there were none.",
-        LAW, (MODEL, "M infinite", at_least(CLEAN, 1), at_most(2 * CLEAN, T), "gamma tr(H) < 2"),
+        LAW, (MODEL, "M infinite", at_least(CLEAN, 1), at_most(2 * CLEAN, T), "gamma tr(H) < 2",
+              "E of eqn: fsl-simplified: of the noise that of the labels alone"),
         _rays, lambda sample: order_statement(LAW, sample), _mutants,
         role="own", depends=("eqn: fsl-simplified",),
     ),

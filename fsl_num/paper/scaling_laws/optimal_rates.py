@@ -129,7 +129,7 @@ def _claim(
     return Claim(
         name, "eqn: FSL-optimization", 1583, title, text, AllOf(tuple(orders.values())),
         (MODEL, condition, "E is the least excess risk over gamma that never rise, up to a bound, a the peak",
-         *hypotheses),
+         "sigma^2 of order 1", *hypotheses),
         measured, statement, regimes=(regime,), role="own", depends=("eqn: fsl-simplified",),
     )  # fmt: skip
 

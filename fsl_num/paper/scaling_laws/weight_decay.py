@@ -139,7 +139,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: decoupled weight decay omega in intrinsic time leaves T^-s + omega^min(s, 2) + gamma sigma^2 at a "
         "constant rate and M infinite, s != 2. It forgets the signal too: the bias saturates at s = 2 as that of ridge "
         "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
-        LAW, (MODEL, "M infinite", "s != 2", at_least(T, 1), at_most(OMEGA, 1), "gamma small"),
+        LAW, (MODEL, "M infinite", "s != 2", at_least(T, 1), at_most(OMEGA, 1), "gamma small",
+              "E of eqn: fsl-simplified: of the noise that of the labels alone"),
         _rays, lambda sample: order_statement(LAW, _task(sample)), _mutants,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
     ),
