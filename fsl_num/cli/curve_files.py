@@ -117,6 +117,7 @@ def _options(arguments: Arguments) -> LogOptions:
             warmup=arguments.warmup,
             warmup_shape=arguments.warmup_shape,
             between=arguments.between,
+            last_step=arguments.last_step,
         )
 
 

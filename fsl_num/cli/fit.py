@@ -53,6 +53,7 @@ def run_fit(arguments: Arguments) -> int:
     train, test = list(fitted.values()), list(predicted.values())
     with refused():
         result = fit(train, arguments.law, **fit_settings(arguments))
+        train = [result.as_fitted(curve) for curve in train]
         scores = result.scores(test, level) if test else {}
         wanted = level if result.drawn is not None else None
         asked = {name: like_longest(train, name, arguments.steps, _peak(arguments)) for name in named}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.curves.plan import Plan, Steps, as_plan
-from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows
+from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows, unseen_updates
 from fsl_num.results import Result
 from fsl_num.validation import Array, positive, whole_size
 
@@ -34,12 +34,14 @@ class LossCurve(Result):
     ``lr``: learning rate of the next update at each row; None where ``schedule`` is given: a
     :class:`~fsl_num.schedules.Schedule`, a :class:`~fsl_num.curves.plan.Plan` or an array with the rate of every
     update. ``batch_size``: one number or one a row, up to the next row (default 1). ``warmup``: number of warmup
-    updates; the rows within it are not fitted. Where the rows begin after it, its rates are rebuilt with
-    ``warmup_shape`` ("linear" from 0, "cosine", "constant"). ``between``: "auto", "hold" or "straight", see
-    :mod:`~fsl_num.curves.rates`. ``model_size``: number of parameters. ``rows``: numbers by which errors name the rows
-    (lines of a file; default 0, 1, ...). ``smoothing``: what was done to the losses, in words. ``counts``: of how many
-    measured losses each row is the mean (default 1), ``scatter`` their spread about it, of log loss: see
-    :mod:`~fsl_num.curves.averages`. ``notes``: what was decided when it was read from a log, in sentences.
+    updates, None where it is not known; the rows within it are not fitted. Where the rows begin after it, its rates are
+    rebuilt with ``warmup_shape`` ("linear" from 0, "cosine", "constant"). ``unseen``: the first updates, whose rates
+    nothing tells (default: where the warmup is not known, those before rows that begin late); they are taken to be that
+    of the first row, until a fit finds that :meth:`warmed` agrees better with the losses. ``between``: "auto", "hold"
+    or "straight", see :mod:`~fsl_num.curves.rates`. ``model_size``: number of parameters. ``rows``: numbers by which
+    errors name the rows (lines of a file; default 0, 1, ...). ``smoothing``: what was done to the losses, in words.
+    ``counts``: of how many measured losses each row is the mean (default 1), ``scatter`` their spread about it, of log
+    loss: see :mod:`~fsl_num.curves.averages`. ``notes``: what was decided when it was read from a log, in sentences.
 
     Raises CurveError, which names the row, or TypeError.
 
@@ -53,7 +55,7 @@ class LossCurve(Result):
     lr: Any = None
     schedule: Any = None
     batch_size: Any = 1.0
-    warmup: int = 0
+    warmup: Any = None
     warmup_shape: str = "linear"
     between: str = "auto"
     model_size: float | None = None
@@ -63,6 +65,7 @@ class LossCurve(Result):
     counts: Any = None
     scatter: float = 0.0
     notes: tuple[str, ...] = ()
+    unseen: int | None = None
 
     def __post_init__(self) -> None:
         loss = _column("loss", self.loss, None)
@@ -103,7 +106,10 @@ class LossCurve(Result):
             if getattr(self, name) not in allowed:
                 raise CurveError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         size = None if self.model_size is None else positive("model_size", self.model_size)
-        warmup = int(whole_size("warmup", self.warmup, infinite=False, least=0))
+        warmup = 0 if self.warmup is None else int(whole_size("warmup", self.warmup, infinite=False, least=0))
+        unseen = self.unseen
+        if unseen is None:
+            unseen = unseen_updates(step) if self.warmup is None and self.schedule is None else 0
         values = {"step": step.astype(np.int64), "loss": loss, "lr": lr, "batch_size": batch, "rows": rows.copy()}
         scatter = positive("scatter", self.scatter, zero=True)
         for name, value in {
@@ -111,6 +117,7 @@ class LossCurve(Result):
             "counts": counts,
             "scatter": scatter,
             "warmup": warmup,
+            "unseen": unseen,
             "model_size": size,
         }.items():
             if isinstance(value, np.ndarray):
@@ -228,8 +235,22 @@ class LossCurve(Result):
             lr=None,
             schedule=np.append(before[:begin], own),
             warmup=parent.warmup,
+            unseen=parent.unseen,
             notes=(*self.notes, note),
         )
+
+    def warmed(self) -> LossCurve:
+        """Return the curve as if its ``unseen`` first updates were a linear warmup; itself where there are none.
+
+        >>> LossCurve([4, 5, 6], [3.0, 2.5, 2.4], lr=[0.4] * 3, unseen=4).warmed().plan.rates.round(3).tolist()
+        [0.0, 0.1, 0.2, 0.3, 0.4, 0.4]
+        """
+        if not self.unseen:
+            return self
+        rates, count = np.array(self.plan.rates), min(self.unseen, self.plan.rates.size)
+        rates[:count] *= np.arange(count) / count
+        plan = replace(self.plan, rates=rates, recorded=None)
+        return replace(self, lr=None, schedule=plan, batch_size=1.0, warmup=count, unseen=0)
 
     def averaged(self, rows: int) -> LossCurve:
         """Return at most ``rows`` rows, each the mean of the losses in a range of updates that no jump of the rate parts.
@@ -312,7 +333,10 @@ def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single
         return column
     if column.size != size and not (single and column.size == 1):
         raise CurveError(f"{name} must have one number a row, got {column.size} for {size} rows")
-    _first(~np.isfinite(column), rows, name + " must be finite, got {}; drop the row or repair it", column)
+    remedy = "drop the row or repair it"
+    if name == "loss":
+        remedy += "; where the run diverged, leave its end out (--last-step)"
+    _first(~np.isfinite(column), rows, name + " must be finite, got {}; " + remedy, column)
     return column
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.posterior import Posterior, draw
 from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
-from fsl_num.curves.search import Residuals, Settings, search, task
+from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
+
+_HARDLY, _FAR_BETTER = 1.1, 100.0
+_LAST_ROWS, _DIVERGED = 5, 0.2
 
 
 def fit(
@@ -51,23 +55,21 @@ def fit(
     if not given or not all(isinstance(curve, LossCurve) for curve in given):
         raise TypeError("curves must be a LossCurve or a list of them, at least one")
     used, curves_given = Settings(**settings), given
-    notes = list(_notes(given, used))
-    if law == "auto" or not law_of(law).final_only:
-        short = [used.reduced(curve) for curve in given]
-        notes += _reduced_words(given, short)
-        given = short
-    if law == "auto":
-        law = FunctionalLaw(signal_noise=True, sizes=len({curve.plan.model_size for curve in given} - {None}) > 1)
-    chosen = law_of(law)
-    whole, thinned = (task(chosen, given, used, coarse=coarse) for coarse in (False, True))
-    rows = whole.target.observed.size
-    if rows < len(chosen.parameters):
-        raise CurveError(
-            f"the law {chosen.name!r} has {len(chosen.parameters)} parameters, but the curves have {rows} rows that"
-            f" count{' (one a curve: it is a law of final losses)' if chosen.final_only else ''}; give more, or a"
-            " simpler law"
-        )
-    found = search(whole, thinned, chosen.start_grid(whole.plans)[: used.starts])
+    notes: list[str] = []
+    warnings = _warnings(given, used)
+    tried = _searched(law, given, used)
+    unseen = [curve.name for curve in given if curve.unseen]
+    warmed = False
+    if unseen and not tried.whole.law.final_only:
+        other = _searched(law, [curve.warmed() for curve in given], used)
+        held, rising = (each.found.best.objective for each in (tried, other))
+        warmed = rising < held
+        warnings.append(_unseen_words(unseen, held, rising))
+        if warmed:
+            tried, curves_given = other, [curve.warmed() for curve in given]
+    given, whole, thinned, found = tried.curves, tried.whole, tried.thinned, tried.found
+    notes += tried.notes
+    chosen = whole.law
     theta = found.best.theta
     peaks = tuple(sorted({plan.peak for plan in whole.plans}))
     posterior: Posterior | None = None
@@ -108,6 +110,54 @@ def fit(
         posterior,
         tuple(notes),
         max(float(curve.plan.times[-1]) for curve in given),
+        warmed,
+        tuple(warnings),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Searched:
+    """The best parameters for curves, as they were reduced, with what was bound to them."""
+
+    curves: list[LossCurve]
+    whole: Task
+    thinned: Task
+    found: Found
+    notes: list[str]
+
+
+def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -> _Searched:
+    """Reduce the curves, bind the law to them, search."""
+    given, notes = list(curves), []
+    if law == "auto" or not law_of(law).final_only:
+        given = [settings.reduced(curve) for curve in curves]
+        notes = _reduced_words(curves, given)
+    if law == "auto":
+        law = FunctionalLaw(signal_noise=True, sizes=len({curve.plan.model_size for curve in given} - {None}) > 1)
+    chosen = law_of(law)
+    whole, thinned = (task(chosen, given, settings, coarse=coarse) for coarse in (False, True))
+    rows = whole.target.observed.size
+    if rows < len(chosen.parameters):
+        raise CurveError(
+            f"the law {chosen.name!r} has {len(chosen.parameters)} parameters, but the curves have {rows} rows that"
+            f" count{' (one a curve: it is a law of final losses)' if chosen.final_only else ''}; give more, or a"
+            " simpler law"
+        )
+    found = search(whole, thinned, chosen.start_grid(whole.plans)[: settings.starts])
+    return _Searched(given, whole, thinned, found, notes)
+
+
+def _unseen_words(names: Sequence[str], held: float, rising: float) -> str:
+    """What was taken for the learning rates before logs that begin late, and why."""
+    better, worse = ("a linear warmup", "the rate of the first row") if rising < held else (
+        "the rate of the first row", "a linear warmup")  # fmt: skip
+    ratio = max(held, rising) / max(min(held, rising), 1e-300)
+    far = "hardly " if ratio < _HARDLY else f"{ratio:.2g} times " if ratio < _FAR_BETTER else "far "
+    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    return (
+        f"{shown}: begins late, and nothing says what the learning rate was before. There {better} fits {far}better"
+        f" than {worse}, and is taken. Say it where you know it: warmup= (--warmup N, 0 for none), or the run it"
+        " branched from (--branch-of)."
     )
 
 
@@ -137,17 +187,22 @@ def _seed_words(variance: float, pairs: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def _notes(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
-    notes = []
+def _warnings(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
+    """What of the losses themselves no law of this package explains."""
+    found = []
     for curve in curves:
-        size = curve.plan.recorded.size
-        if curve.warmup == 0 and curve.lr is not None and int(curve.step[0]) > 100:
-            notes.append(
-                f"{curve.name}: its rows begin after update {int(curve.step[0])} and no warmup is given; the learning"
-                " rate before is taken to be that of the first row. Give warmup= where there was one."
-            )
-        noise = np.std(np.diff(np.log(curve.observed))) if size > 3 else 0.0
-        averaged = size > settings.max_rows and settings.reduce == "average"
+        loss, step = curve.observed, curve.plan.recorded
+        noise = np.std(np.diff(np.log(loss))) if loss.size > 3 else 0.0
+        averaged = loss.size > settings.max_rows and settings.reduce == "average"
         if noise > 0.05 and curve.smoothing == "none" and not averaged:
-            notes.append(f"{curve.name}: the losses scatter by {100 * noise:.0f} %; consider smoothed().")
-    return notes
+            found.append(
+                f"{curve.name}: the losses scatter by {100 * noise:.0f} %; consider smoothed() (--smooth ROWS)."
+            )
+        lowest = int(np.argmin(loss))
+        risen = float(np.median(loss[-_LAST_ROWS:]) / np.median(loss[max(lowest - 1, 0) : lowest + 2])) - 1.0
+        if risen > _DIVERGED:
+            found.append(
+                f"{curve.name}: its losses end {100 * risen:.0f} % above those at step {step[lowest]}: did it diverge?"
+                " No law here describes that; leave these rows out (--last-step)."
+            )
+    return found

@@ -107,8 +107,9 @@ def forecast(
     (['hold', 'decay now', 'decay late'], True)
     """
     endings = list(dict.fromkeys([ending, *ENDINGS]))
-    plans = {name: continued(run.plan, steps, name) for name in endings}
+    _ = continued(run.plan, steps, ending)  # refused before the fit, not after it
     fitted = fit([run, *others], **settings)
+    plans = {name: continued(fitted.as_fitted(run).plan, steps, name) for name in endings}
     wanted = level if fitted.drawn is not None else None
     predictions = {name: fitted.predict(plan, wanted, after=run) for name, plan in plans.items()}
     return Forecast(fitted, predictions, int(run.plan.recorded[-1]), _surprise(run, others, settings))

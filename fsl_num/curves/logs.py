@@ -11,7 +11,7 @@ import numpy as np
 
 from fsl_num.curves.columns import UNITS, meaning, plain
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.rates import warmup_of
+from fsl_num.curves.rates import unseen_updates, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
 from fsl_num.curves.tables import Table, as_table, filled, numbers
 from fsl_num.validation import Array, positive
@@ -41,6 +41,7 @@ class LogOptions:
         schedule: the learning rate of every update in place of a column, see :class:`~fsl_num.curves.curve.LossCurve`.
         batch_size: one number in place of a column.
         warmup: updates of warmup; None: where the rate rises at the start to its largest value, it is a warmup.
+        last_step: leave out the rows behind it, unread.
         branch_of: the curve of the run from which this one branched: its rates are those of the updates before.
         branch_step: the update at which it branched, where the log counts its steps from there.
         warmup_shape, between, model_size, name, smoothing: as in :class:`~fsl_num.curves.curve.LossCurve`.
@@ -58,6 +59,7 @@ class LogOptions:
     schedule: Any = None
     batch_size: Any = None
     warmup: int | None = None
+    last_step: int | None = None
     branch_of: LossCurve | None = None
     branch_step: int | None = None
     warmup_shape: str = "linear"
@@ -146,6 +148,11 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
                 notes.append(f"{dropped} rows that a resumed run did again: the last ones kept")
     cut = {part.table.name for part in series.values() if part.table.unfinished and part.rows.size}
     notes += [f"the last line of {each} has no end: its last number may be cut" for each in sorted(cut)]
+    if options.last_step is not None:  # what lies behind it is not even looked at: a run may have diverged there
+        for role, part in series.items():
+            series[role] = part.keep(part.step <= options.last_step)
+        if not series["loss"].rows.size:
+            raise CurveError(f"{name}: no row with step <= {options.last_step}")
     loss, rate = series["loss"], series.get("lr") if options.schedule is None else None
     together = rate is not None and rate.table is loss.table and np.array_equal(rate.rows, loss.rows)
     if not (options.columns or {}).get("loss"):
@@ -163,20 +170,21 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
         notes.append("each training loss is a mean since the row before, and stands in the middle of these updates")
         together = False
     known = {key: getattr(options, key) for key in ("warmup_shape", "between", "model_size", "smoothing")}
-    warmup = options.warmup
-    if warmup is None:
-        warmup = warmup_of(rate.step, rate.values) if rate is not None else 0
+    warmup, unseen = options.warmup, None
+    if warmup is None and rate is not None:
+        warmup = warmup_of(rate.step, rate.values) or None
+        unseen = 0 if warmup else unseen_updates(rate.step)
         if warmup:
             notes.append(f"the rate rises over the first {warmup} updates: taken for warmup (--warmup says otherwise)")
     schedule, lr = options.schedule, None
     if rate is not None and together:
         lr = rate.values
     elif rate is not None:
-        schedule = _carried(rate, loss, known, warmup, name)
+        schedule = _carried(rate, loss, known, warmup or 0, name)
         notes.insert(0, f"the rates of {_place(rate)} ({rate.step.size} rows) are carried to the steps of the losses")
     curve = LossCurve(
         loss.step, values, lr, schedule, _batch_sizes(series, loss, options),
-        rows=loss.rows, warmup=warmup, name=name, notes=tuple(notes), **known,
+        rows=loss.rows, warmup=warmup, name=name, notes=tuple(notes), unseen=unseen, **known,
     )  # fmt: skip
     return curve if options.branch_of is None else curve.branched(options.branch_of, options.branch_step)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from fsl_num.curves.averages import ranges
+from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.curves.posterior import DISCREPANCY, MISFIT
@@ -19,7 +20,6 @@ from fsl_num.results import Result
 from fsl_num.validation import Array
 
 if TYPE_CHECKING:
-    from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.result import FitResult
 
 _SPREAD_AT = 400  # steps at which the spread is computed; it is smooth in between
@@ -35,7 +35,6 @@ _OTHER_PEAK = 1.25
 _BEYOND = 1.5
 ENOUGH: Final = 0.01
 """Half-widths of 90 % intervals of mean final losses up to one per cent count as identified."""
-_NOISY = 1.5  # times that half-width: then the noise of rows is more than half of the variance
 
 _NEGLIGIBLE = 1e-5  # relative: a tenth of the rounding of a loss written with four digits
 
@@ -46,11 +45,12 @@ class Prediction(Result):
 
     ``lower``, ``upper`` and ``level`` are None where no interval was asked for. ``beyond``: how many times longer, in
     intrinsic time, the plan is than the longest curve fitted. ``other_peak``: how many times larger or smaller its peak
-    rate is than all that were fitted, at least 1. ``mean_half_width``: relative, of the interval of the mean final
-    loss, about which single rows and seeds scatter; None without one.
+    rate is than all that were fitted, at least 1. ``mean_half_width``: of the interval of the mean final loss, about
+    which single rows and seeds scatter; relative to it, where ``lower`` and ``upper`` are losses; None without one.
 
-    >>> Prediction(Plan([0.1]), np.array([3.0]), None, None, None, 1.0).final
-    3.0
+    >>> found = Prediction(Plan([0.1]), np.array([3.0]), np.array([2.9]), np.array([3.1]), 0.9, 1.0, 1.0, 0.01)
+    >>> found.final, found.final_words()
+    (3.0, '3.0000 +-1 %, 90 % of single rows between 2.9000 and 3.1000')
     """
 
     plan: Plan
@@ -91,11 +91,9 @@ class Prediction(Result):
                 "It lies within the reach of the runs fitted; without an interval nothing says how well they tell it."
             )
         if not said:
-            said.append("The runs fitted determine it: same peak, no longer than they are, and a narrow interval.")
-        if self.half_width > max(ENOUGH, _NOISY * mean):
             said.append(
-                f"Its interval (+-{100 * self.half_width:.2g} %) is mostly the noise of single rows: their mean is"
-                f" known to +-{100 * mean:.2g} %."
+                "The runs fitted determine it, as far as the law holds: same peak, no longer than they are, and a"
+                " narrow interval."
             )
         return " ".join(said)
 
@@ -108,6 +106,15 @@ class Prediction(Result):
     def final(self) -> float:
         """The loss at the end."""
         return float(self.loss[-1])
+
+    def final_words(self, digits: int = 4, after: str = "") -> str:
+        """Return the loss at the end in words: how well its mean is known, and where single rows of a log lie."""
+        mean = "" if self.mean_half_width is None else f" +-{100 * self.mean_half_width:.2g} %"
+        words = f"{self.final:.{digits}f}{mean}{after}"
+        if self.lower is None or self.upper is None or self.level is None:
+            return words
+        low, high = self.lower[-1], self.upper[-1]
+        return f"{words}, {100 * self.level:g} % of single rows between {low:.{digits}f} and {high:.{digits}f}"
 
     def score(self, curve: Any) -> Score:
         """Return how well it agrees with a measured curve whose used rows are the steps predicted.
@@ -132,7 +139,7 @@ def predict(
     result: FitResult, schedule: Any, level: float | None = 0.9, *, after: LossCurve | None = None, **known: Any
 ) -> Prediction:
     """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
-    plan = as_plan(schedule, **known)
+    plan = as_plan(result.as_fitted(schedule) if isinstance(schedule, LossCurve) else schedule, **known)
     if plan.times[-1] < SHORTEST * result.reach:
         raise ValueError(
             f"the schedule is too short for what the curves fitted show: its intrinsic time is {plan.times[-1]:.3g},"
@@ -141,6 +148,7 @@ def predict(
     with np.errstate(over="ignore", invalid="ignore"):
         loss = _losses(result.law, plan, result.theta)
     if after is not None:
+        after = result.as_fitted(after)
         loss = loss * np.exp(
             left_over(result, after) * np.minimum(after.plan.intrinsic_time[-1] / plan.intrinsic_time, 1)
         )

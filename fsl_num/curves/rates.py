@@ -19,6 +19,7 @@ BETWEEN: Final = ("auto", "hold", "straight")
 MEANT_TOKENS: Final = "if the steps are tokens, say how many make an update: tokens_per_step=N (--tokens-per-step N)"
 _BYTES_OF_AN_UPDATE = 96  # a dozen arrays of all updates at once
 _WARMUP = 0.1  # of the steps: a rise that takes longer is the schedule itself
+_LATE_ROWS, _LATE = 3.0, 0.01
 _JUMP = 0.1  # of the largest rate
 _NEIGHBOURS = 3.0  # a jump is so many times larger, for each update, than the change on either side of it
 
@@ -73,6 +74,23 @@ def rates_of_rows(
     elif warmup_shape == "cosine":
         rates = np.where(early, lr[0] * np.sin(0.5 * np.pi * k / max(length, 1)) ** 2, rates)
     return np.asarray(rates, dtype=np.float64)
+
+
+def unseen_updates(step: Any) -> int:
+    """Return how many updates precede the first row where a log begins so late that their learning rates matter.
+
+    Later than three of its spacings and than a hundredth of its length; else 0.
+
+    >>> unseen_updates([2000, 2100, 2200, 24000]), unseen_updates([100, 200, 300])
+    (2000, 0)
+    """
+    step = np.asarray(step, dtype=np.float64)
+    late = (
+        step.size > 1
+        and np.isfinite(step).all()
+        and step[0] > max(_LATE_ROWS * float(np.median(np.diff(step))), _LATE * step[-1])
+    )
+    return int(step[0]) if late else 0
 
 
 def warmup_in(rates: Array) -> int:

@@ -26,7 +26,8 @@ class FitResult(Result):
     ``law``, ``values`` (the parameters in its order), ``curves`` (those fitted, as they were averaged; none of a
     fit saved by an earlier version), ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell
     of the parameters), ``drawn`` (the :class:`~fsl_num.curves.posterior.Posterior`, None where it was not asked for),
-    ``notes``, ``reach`` (intrinsic time of the longest curve).
+    ``notes``, ``reach`` (intrinsic time of the longest curve), ``warmed`` (whether the ``unseen`` first updates of
+    curves were found to be a linear warmup), ``warnings`` (what a reader of any prediction should know of the curves).
 
     >>> from fsl_num.curves.fit import fit
     >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
@@ -43,6 +44,8 @@ class FitResult(Result):
     drawn: Posterior | None
     notes: tuple[str, ...]
     reach: float
+    warmed: bool = False
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:.4g}" for name, value in self.parameters.items())
@@ -75,6 +78,10 @@ class FitResult(Result):
     def task(self) -> TaskReading:
         """s, beta and the learning regime with intervals, or that they are not identifiable."""
         return read_task(self.law, None if self.drawn is None else self.drawn.samples, self.report)
+
+    def as_fitted(self, curve: LossCurve) -> LossCurve:
+        """Return the curve with the rates of its ``unseen`` first updates as this fit takes them."""
+        return curve.warmed() if self.warmed else curve
 
     def predict(
         self, schedule: Any, level: float | None = 0.9, *, after: LossCurve | None = None, **known: Any
@@ -127,7 +134,7 @@ class FitResult(Result):
             low, high = self.report.intervals[parameter.name]
             span = f"  [{low:.4g}, {high:.4g}]" if self.drawn is not None else ""
             lines.append(f"  {parameter.name:<7} {value:>11.5g}{span:<26} {parameter.meaning} ({parameter.unit})")
-        lines += ["", *self.report.sentences, self.task.sentence, *self.notes]
+        lines += ["", *self.warnings, *self.report.sentences, self.task.sentence, *self.notes]
         if self.curves and not self.law.final_only:
             lines += ["", table(self.scores())]
         return "\n".join(lines)
@@ -142,7 +149,9 @@ class FitResult(Result):
             for each, value in zip(self.law.parameters, self.values, strict=True)
             for low, high in [self.report.intervals[each.name]]
         )
-        items = "".join(f"<li>{html.escape(line)}</li>" for line in (*self.report.sentences, self.task.sentence))
+        items = "".join(
+            f"<li>{html.escape(line)}</li>" for line in (*self.warnings, *self.report.sentences, self.task.sentence)
+        )
         return (
             f"<h4>{html.escape(self.law.title)}</h4><table><tr><th>parameter</th><th>value</th><th>90 % of draws</th>"
             f"<th>meaning</th></tr>{rows}</table><ul>{items}</ul>"

@@ -39,6 +39,10 @@ class Series:
     meaning: Meaning
     table: Table
 
+    def keep(self, wanted: Any) -> Series:
+        """Return the series with some of its rows."""
+        return replace(self, step=self.step[wanted], values=self.values[wanted], rows=self.rows[wanted])
+
 
 @dataclass(frozen=True)
 class _Column:
@@ -134,11 +138,7 @@ def kept_last(series: Series) -> tuple[Series, int]:
     """
     later = np.minimum.accumulate(np.append(series.step, np.inf)[::-1])[::-1][1:]
     kept = series.step < later
-    return _rows(series, kept), int((~kept).sum())
-
-
-def _rows(series: Series, kept: Any) -> Series:
-    return replace(series, step=series.step[kept], values=series.values[kept], rows=series.rows[kept])
+    return series.keep(kept), int((~kept).sum())
 
 
 def _wide(table: Table) -> Iterator[Table]:

@@ -67,6 +67,8 @@ def to_json(result: FitResult) -> str:
         "posterior": drawn,
         "notes": list(result.notes),
         "reach": result.reach,
+        "warmed": result.warmed,
+        "warnings": list(result.warnings),
         "curves": [curve.name for curve in result.curves],
         "runs": [_run_written(curve) for curve in result.curves],
     }
@@ -117,8 +119,13 @@ def from_json(text: str) -> FitResult:
         reach = positive("reach", content["reach"])
     with _field("runs"):
         curves = tuple(_run(each) for each in content.get("runs", ()))
+    with _field("warmed"):
+        if not isinstance(warmed := content.get("warmed", False), bool):
+            raise TypeError(f"true or false is needed, not {str(warmed)[:40]}")
+    with _field("warnings"):
+        warnings = _texts(content.get("warnings", ()))
     found = tuple(values.tolist())
-    return FitResult(law, found, curves, settings, objective, identifiability, drawn, notes, reach)
+    return FitResult(law, found, curves, settings, objective, identifiability, drawn, notes, reach, warmed, warnings)
 
 
 @contextmanager

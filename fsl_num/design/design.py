@@ -146,11 +146,12 @@ class Design(Result):
     @cached_property
     def interval(self) -> tuple[float, float] | None:
         """The interval of the final loss, as measured on one row; None for a fit without draws."""
-        low, high = self._end.lower, self._end.upper
+        low, high = self.prediction.lower, self.prediction.upper
         return None if low is None or high is None else (float(low[-1]), float(high[-1]))
 
     @cached_property
-    def _end(self) -> Prediction:
+    def prediction(self) -> Prediction:
+        """The prediction of the final loss."""
         return self._predicted(self.plan.at([self.steps]))
 
     @property
@@ -252,7 +253,7 @@ class Design(Result):
                 f"Exploit? The law {other.name}, fitted to the same runs, prefers {'; '.join(other.better)} to the"
                 " design: it may rest on a defect of its own law."
             )
-        return (*said, *self.notes, self._end.trust)
+        return (*said, *self.notes, self.prediction.trust)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""

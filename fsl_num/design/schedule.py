@@ -93,6 +93,8 @@ def design_schedule(
     shape = "non-increasing" if family is None else family
     if shape not in SHAPES and shape not in FAMILIES:
         raise ValueError(f"there is no family {family!r}; choose {', '.join((*SHAPES, *FAMILIES))}")
+    if isinstance(run, LossCurve):
+        run = fit.as_fitted(run)
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
     fitted = fit.peaks
     least, most = _range_of_peak(peak, done, fitted, shape)

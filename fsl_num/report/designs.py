@@ -20,9 +20,7 @@ def design_text(design: Design) -> list[Any]:
     share = f"{100 * design.stable_fraction:.3g} % of the steps near its peak {design.peak:.4g}"
     shape = "" if design.decay_shape == "constant" else f", then {design.decay_shape} down to {design.final:.3g}"
     head = f"{design.steps} steps: {share}{shape}"
-    last = f"predicted final loss {design.loss:.4f}"
-    if design.interval is not None:
-        last += f", {100 * design.level:g} % between {design.interval[0]:.4f} and {design.interval[1]:.4f}"
+    last = f"predicted final loss {design.prediction.final_words()}"
     parameters = ", ".join(f"{name} {value:.4g}" for name, value in (design.found.parameters or {}).items())
     other = design.second_law
     headings = ["instead", "loss", "regret"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fsl_num.curves.predict import Prediction
     from fsl_num.curves.result import FitResult
 
+_MISSED = 0.5  # of the level: so few measured losses in their intervals, and the prediction has failed
 _ROWS = 20  # rows of a prediction shown on a terminal
 
 
@@ -39,7 +40,9 @@ def fit_text(
     if rivals:
         shown = ", ".join(f"{name} {found.final:.4f}" for name, found in rivals.items())
         parts.append(Text(f"Of the same length and peak: {shown}"))
-    parts += trust_lines(predictions)
+    parts += trust_lines(predictions, scores, level)
+    if predictions and not verbose:
+        parts += [Text(warning) for warning in result.warnings]
     if scores:
         shown_scores = dict(scores) | ({"mean": mean_score(scores.values())} if len(scores) > 1 else {})
         intervals = "" if result.drawn is None else f", with intervals of {100 * level:g} %"
@@ -55,17 +58,27 @@ def fit_text(
 
 def final_line(name: str, found: Prediction) -> Text:
     """The predicted final loss of one schedule or run, with its interval."""
-    text = f"{name}: final loss {found.final:.4f} after {int(found.step[-1])} steps"
-    if found.lower is not None and found.upper is not None and found.level is not None:
-        text += f", {100 * found.level:g} % between {found.lower[-1]:.4f} and {found.upper[-1]:.4f}"
-    return Text(text)
+    return Text(f"{name}: final loss {found.final_words(after=f' after {int(found.step[-1])} steps')}")
 
 
-def trust_lines(predictions: Mapping[str, Prediction]) -> list[Text]:
-    """How far to trust the predictions, each sentence once, with the names that it holds for."""
+def trust_lines(
+    predictions: Mapping[str, Prediction], scores: Mapping[str, Score] = MappingProxyType({}), level: float = 0.9
+) -> list[Text]:
+    """How far to trust the predictions, each sentence once, with the names that it holds for.
+
+    Of a run that was measured the measurement speaks first: where most of its losses lie outside of their intervals.
+    """
     named: dict[str, list[str]] = {}
     for name, found in predictions.items():
-        named.setdefault(found.trust, []).append(name)
+        inside = scores[name].coverage if name in scores else math.nan
+        trust = found.trust
+        if inside < _MISSED * level:
+            trust = (
+                f"Measured, and missed: of its losses {100 * inside:.0f} % lie within their intervals of"
+                f" {100 * level:g} %. The law fitted does not hold for this run, or its log does not say the rates that"
+                " it had (a warmup, a run it branched from, batch sizes)."
+            )
+        named.setdefault(trust, []).append(name)
     return [Text(f"{', '.join(names)}: {trust}") for trust, names in named.items()]
 
 
@@ -127,6 +140,7 @@ def fit_json(
         "on_bounds": list(result.report.on_bounds),
         "report": list(result.report.sentences),
         "task": task.sentence,
+        "warnings": list(result.warnings),
         "notes": list(result.notes),
         "train": {name: score_json(each) for name, each in fitted.items()},
         "predictions": {name: score_json(each) for name, each in predicted.items()},
@@ -150,10 +164,7 @@ def prediction_text(result: FitResult, found: Prediction) -> list[Any]:
         (str(found.step[k]), f"{rates[k]:.4g}", *(f"{each[k]:.5f}" for each in (found.loss, *bounds))) for k in shown
     ]
     headings = ("step", "lr", "loss", "lower", "upper")[: 3 + len(bounds)]
-    last = f"final loss {found.final:.5f}"
-    if lower is not None and upper is not None and found.level is not None:
-        last += f", {100 * found.level:g} % of such losses within [{lower[-1]:.5f}, {upper[-1]:.5f}]"
-    head = Text(f"{result.law.title} ({result.law.name}): {last}")
+    head = Text(f"{result.law.title} ({result.law.name}): final loss {found.final_words(5)}")
     return [head, Text(found.trust), "", table(headings, rows, right=range(5))]
 
 

@@ -87,7 +87,10 @@ def test_a_saved_fit_predicts_a_schedule(saved, runs, capsys):
     assert lines[0] == "step,lr,loss,lower,upper" and [float(x) for x in lines[-1].split(",")][2] == found["final"]
     assert "<svg" in (runs / "p.svg").read_text()
     assert main(words) == 0
-    assert f"final loss {found['final']:.5f}, 90 % of such losses within" in " ".join(capsys.readouterr().out.split())
+    assert (
+        f"final loss {found['final']:.5f} +-{100 * found['mean_half_width']:.2g} %, 90 % of single rows between"
+        in " ".join(capsys.readouterr().out.split())
+    )
 
 
 def test_a_schedule_of_a_file_is_that_schedule(saved, runs, capsys):
@@ -188,7 +191,7 @@ def test_the_answer_of_a_fit_stands_first_and_its_parameters_on_request(runs, ca
     words = ["fit", str(runs / "constant.csv"), str(runs / "8-1-1.csv"), "--warmup", "50", "--starts", "1"]
     assert main([*words, "--predict", "wsd", str(runs / "cosine.csv")]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
-    assert first.startswith("wsd: final loss") and f"after {STEPS} steps, 90 % between" in first
+    assert first.startswith("wsd: final loss") and f"after {STEPS} steps, 90 % of single rows between" in first
     assert rest[0].startswith("cosine: final loss") and rest[1].startswith("Of the same length and peak: constant")
     assert any("The runs fitted determine it" in line for line in rest) and not any("tail of" in line for line in rest)
     truth = law("fsl-simplified").predict(Plan(rates_of("wsd"), [STEPS], WARMUP), TRUTH)[0]

@@ -1,0 +1,118 @@
+"""Logs that begin after the warmup: what the rate was before is found from the losses, and said."""
+
+import numpy as np
+import pytest
+
+from fsl_num.cli import main
+from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.fit import fit
+from fsl_num.curves.forecast import forecast
+from fsl_num.curves.laws import law
+from fsl_num.curves.logs import curve_from
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.result import FitResult
+from fsl_num.design.schedule import design_schedule
+from fsl_num.schedules import step_rates
+
+STEPS, FIRST, PEAK = 8000, 1000, 1e-3
+THETA = {"L0": 2.5, "A": 0.6, "B": 0.3, "E": 0.02, "s": 0.7, "c": 60.0, "gamma": 0.7, "p": 0.9}
+
+
+def losses(rates, noise=3e-4):
+    """The rows of a log that begins at FIRST, of a run with these rates."""
+    step = np.arange(FIRST, STEPS + 1, 50)
+    exact = law("fsl-full").predict(Plan(rates, step, FIRST), THETA)
+    return step, exact * np.exp(noise * np.random.default_rng(0).normal(size=step.size))
+
+
+def shape(warm, name="wsd"):
+    """The rates of a run, with or without a linear warmup of FIRST updates before the same rates."""
+    rates = step_rates(name, peak=PEAK, steps=STEPS)
+    rates[:FIRST] = PEAK * np.arange(FIRST) / FIRST if warm else PEAK
+    return rates
+
+
+def log(rates, **known):
+    step, loss = losses(rates)
+    return LossCurve(step, loss, lr=np.append(rates, rates[-1])[step], **known)
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_the_losses_tell_what_came_before_the_first_row(warm):
+    curve = log(shape(warm), name="late")
+    found = fit(curve, intervals=False)
+    assert curve.unseen == FIRST and curve.warmup == 0 and found.warmed is warm
+    (warning,) = found.warnings
+    taken = "a linear warmup fits" if warm else "the rate of the first row fits"
+    assert warning.startswith("late: begins late") and taken in warning and "--warmup N" in warning
+    # as if it had been said
+    said = fit(log(shape(warm), warmup=FIRST if warm else 0), intervals=False)
+    assert said.warnings == () and said.objective == pytest.approx(found.objective, rel=1e-6)
+    assert found.as_fitted(curve).plan.rates[:FIRST] == pytest.approx(shape(warm)[:FIRST], rel=1e-9)
+
+
+def test_what_was_found_holds_for_every_other_run_that_begins_late():
+    found = fit(log(shape(True)), intervals=False)
+    other, truth = log(shape(True, "linear")), log(shape(True, "linear"), warmup=FIRST)
+    again = FitResult.from_json(found.to_json())
+    for each in (found, again):
+        assert each.warmed and each.warnings
+        assert each.predict(other, None).loss == pytest.approx(each.predict(truth, None).loss, rel=1e-9)
+    assert design_schedule(found, 2 * STEPS, run=other, from_step=6000).rates[:6000] == pytest.approx(
+        truth.plan.rates[:6000]
+    )
+    ends = [forecast(run, 2 * STEPS, intervals=False).main.plan.times[-1] for run in (other, truth)]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+    # what is known is not asked for: a warmup that was said, a schedule, rows from the start
+    assert truth.unseen == 0 == LossCurve(other.step, other.loss, schedule=shape(True)).unseen
+    assert LossCurve(np.arange(50, STEPS, 50), np.ones(159), lr=[PEAK] * 159).unseen == 0
+
+
+def test_rows_left_out_and_branches_keep_what_is_not_known():
+    curve = log(shape(True))
+    assert curve.between_steps(4000, STEPS).averaged(20).unseen == FIRST
+    late = curve.between_steps(4000, STEPS).warmed()
+    assert late.plan.times[-1] == pytest.approx(curve.warmed().plan.times[-1]) and late.warmup == FIRST
+    assert curve.between_steps(4000, STEPS).branched(log(shape(True), warmup=FIRST), 4000).unseen == 0
+    assert curve.warmed().warmed() is not curve and curve.warmed().unseen == 0
+
+
+def test_a_table_of_rates_that_begins_late_is_unseen_too():
+    rates, (step, loss) = shape(True), losses(shape(True))
+    table = {"step": step, "lr": rates[np.minimum(step, STEPS - 1)], "loss": loss}
+    assert curve_from(table).unseen == FIRST and curve_from(table, warmup=0).unseen == 0
+    sparse = dict(table, loss=[each if k % 4 == 0 else "" for k, each in enumerate(loss)])
+    assert curve_from(sparse).unseen == FIRST
+
+
+def written(file, rates, loss):
+    """A log of these rates and losses."""
+    step = losses(rates)[0]
+    rows = zip(step.tolist(), np.append(rates, rates[-1])[step].tolist(), loss.tolist(), strict=True)
+    file.write_text("step,lr,loss\n" + "".join(f"{k},{lr!r},{y!r}\n" for k, lr, y in rows))
+    return str(file)
+
+
+def test_a_missed_measurement_speaks_before_the_fit(tmp_path, capsys):
+    fitted, linear = shape(True), shape(True, "linear")
+    train = written(tmp_path / "wsd.csv", fitted, losses(fitted)[1])
+    right = written(tmp_path / "right.csv", linear, losses(linear)[1])
+    wrong = written(tmp_path / "wrong.csv", fitted, losses(linear)[1])  # its log says rates that it did not have
+    assert main(["fit", train, "--predict", right, wrong]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "wsd: begins late" in out and "right: Measured, and missed" not in out
+    assert "wrong: Measured, and missed: of its losses" in out
+
+
+def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, capsys):
+    rates, (step, loss) = shape(True), losses(shape(True))
+    exploded, nan = (
+        written(tmp_path / f"{name}.csv", rates, np.where(step > 7000, end, loss))
+        for name, end in (("exploded", 9.0), ("nan", np.nan))
+    )
+    known = ["--predict", "linear", "--no-intervals"]
+    assert main(["fit", exploded, *known]) == 0 and "did it diverge?" in capsys.readouterr().out
+    assert main(["fit", nan, *known]) == 2
+    assert "where the run diverged, leave its end out (--last-step)" in capsys.readouterr().err
+    assert main(["fit", nan, *known, "--last-step", "7000"]) == 0
+    assert "did it diverge?" not in capsys.readouterr().out
