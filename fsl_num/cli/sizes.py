@@ -9,7 +9,7 @@ import click
 from fsl_num.cli.fit import level_of, level_option
 from fsl_num.cli.inputs import InputError, real_number, refused
 from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, Read, json_option
-from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, counted, show_json
 
 
 def run(arguments: Arguments) -> int:
@@ -20,24 +20,30 @@ def run(arguments: Arguments) -> int:
     outputs = Outputs({"--plot": arguments.plot}, inputs=read, json=arguments.json)
     level = level_of(arguments)
     from fsl_num.curves.contents import read_tables
-    from fsl_num.curves.size_fit import fit_final_losses, held_out_errors
+    from fsl_num.curves.size_fit import AUTO, best_law, fit_final_losses, held_out_errors
+    from fsl_num.curves.size_laws import SIZE_LAWS
     from fsl_num.report import sizes as report
 
     with refused(OSError):
         tables = read_tables(arguments.table)
         if len(tables) != 1:
             raise InputError(f"{arguments.table!r} holds {len(tables)} tables; the runs must stand in one, a row each")
-        fits: dict[str, Any] = {arguments.law: fit_final_losses(tables[0], arguments.law, level=level)}
-        for law in ("chinchilla", "three-term"):
+        laws = [law for law in SIZE_LAWS if law != "regression" or arguments.law in (AUTO, law)]  # it takes seconds
+        errors = held_out_errors(tables[0], counted("fitted without the largest size", "law", laws))
+        asked = best_law(errors) if arguments.law == AUTO else arguments.law
+        fits: dict[str, Any] = {}
+        for law in counted("fitted", "law", [asked, *(each for each in laws if each != asked)]):
             try:
-                fits.setdefault(law, fit_final_losses(tables[0], law, level=level))
-            except ValueError:  # too few runs for that law, which was not asked for
-                continue
-        found = fits[arguments.law]
+                fits[law] = fit_final_losses(tables[0], law, level=level)
+            except ValueError:
+                if law == asked:
+                    raise
+                continue  # too few runs for that law, which was not asked for
+        found = fits[asked]
         predicted = found.predict(*map(float, arguments.predict)) if arguments.predict else None
         budget = {name: float(value) for name in ("compute", "data") if (value := getattr(arguments, name)) is not None}
         best = found.best(**budget) if budget else None
-        answers = (fits, held_out_errors(tables[0], list(fits)), predicted, best)
+        answers = (fits, errors, predicted, best)
     outputs.draw("--plot", lambda: found.plot().figure)
     if arguments.json:
         show_json(report.sizes_json(*answers))
@@ -52,8 +58,8 @@ COMMANDS = {
         run,
         [
             click.Argument(["table"], required=True, metavar="TABLE"),
-            Option("--law", type=Names("fsl_num.curves.size_laws:SIZE_LAWS"), default="regression",
-                   help="(default: regression, the exact risk of power-law regression)"),
+            Option("--law", type=Names("fsl_num.curves.size_laws:SIZE_LAWS", "auto"), default="auto",
+                   help="(default: auto, the one that predicts the largest size, unseen, best)"),
             Option("--predict", several=True, type=Read("N B K", real_number),
                    help="the final loss of a run with N parameters, batch size B, K steps"),
             Option("--compute", type=REAL, choice="budget", help="the best size, batch size and steps for N B K = X"),

@@ -46,6 +46,7 @@ OWN_NOISE: Final = 1.3
 """The noise of rows that were not fitted, in units of that of the residuals of the fit."""
 
 _DRAWS = 24
+_LARGEST = 300.0
 _STEPS = 15  # of a descent that starts at the fit
 _SETTLED = 1e-2  # a share of the objective of a draw, which is of the order of one half a parameter
 _RANGE = 0.25  # of a parameter: its standard deviation where nothing is known
@@ -155,7 +156,8 @@ def draw(fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count:
     samples = []
     for moved in _directions(count, theta.size, stream):
         noise = stream.normal(size=values.size) * spread / np.sqrt(np.maximum(weights, 1e-12 * weights.max()))
-        again = Target(values * np.exp(noise), weights, "log-squares")
+        # rows of next to no weight may have any noise: only its logarithm counts, and that must stay a float
+        again = Target(values * np.exp(np.clip(noise, -_LARGEST, _LARGEST)), weights, "log-squares")
         pull = Pull(centre + width * moved, (spread / width) ** 2)
         samples.append(
             descend(fitted.bound, again, fitted.chart, theta, _STEPS, pull=pull, settled_below=_SETTLED).theta

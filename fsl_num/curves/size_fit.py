@@ -9,8 +9,8 @@ or lengths as it takes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import numpy as np
 from scipy.optimize import least_squares, nnls
@@ -21,6 +21,9 @@ from fsl_num.curves.size_result import FinalLossFit, slopes
 from fsl_num.curves.tables import Table, as_table, filled, numbers
 from fsl_num.validation import Array, real_number
 
+AUTO: Final = "auto"
+"""The law that predicts the largest size, unseen, best."""
+
 _TRIED = 96  # random starts
 _FOLLOWED = 3  # of them
 _KNOWN = 1.0  # standard deviation of the log of a parameter that is identifiable, at most
@@ -29,14 +32,15 @@ _LEAST_SCATTER = 1e-6  # of log loss: what a recorded loss is rounded to
 _ENOUGH = 0.5  # of the width of its prior: a parameter that is known so well is identifiable
 
 
-def fit_final_losses(table: Any, law: str = "regression", *, level: float = 0.9, seed: int = 0) -> FinalLossFit:
+def fit_final_losses(table: Any, law: str = "auto", *, level: float = 0.9, seed: int = 0) -> FinalLossFit:
     """Return the law of final losses that fits a table of runs, a row each.
 
     Args:
         table: a mapping of columns, a DataFrame, a structured array or a list of records, with the columns
             ``model_size``, ``batch_size``, ``steps``, ``loss``, all positive, and ``peak_lr`` where the peaks differ.
         law: one of :data:`~fsl_num.curves.size_laws.SIZE_LAWS`; ``regression`` means runs at a constant learning rate,
-            or under one schedule whose shape is the same for all.
+            or under one schedule whose shape is the same for all. ``auto``: that which predicts the largest size,
+            unseen, best (:func:`held_out_errors`), or ``regression`` where the other sizes determine none.
         level: nominal, of the intervals.
         seed: of the random starts.
 
@@ -56,8 +60,10 @@ def fit_final_losses(table: Any, law: str = "regression", *, level: float = 0.9,
     >>> round(found.parameters["x"], 2), bool(abs(found.predict(1e9, 256, 1e5).loss - 1.757) < 0.01)
     (0.3, True)
     """
-    if law not in SIZE_LAWS:
-        raise ValueError(f"law must be one of {', '.join(SIZE_LAWS)}, got {law!r}")
+    if law not in (AUTO, *SIZE_LAWS):
+        raise ValueError(f"law must be one of {', '.join((AUTO, *SIZE_LAWS))}, got {law!r}")
+    if law == AUTO:
+        law = best_law(held_out_errors(table, seed=seed))
     share = real_number("level", level)
     if not 0.0 < share < 1.0:
         raise ValueError(f"level must lie between 0 and 1, got {level!r}")
@@ -78,7 +84,16 @@ def fit_final_losses(table: Any, law: str = "regression", *, level: float = 0.9,
     return FinalLossFit(law, runs, loss, theta, covariance, scatter, freedom, share, ordered)
 
 
-def held_out_errors(table: Any, laws: Sequence[str] = tuple(SIZE_LAWS), *, seed: int = 0) -> dict[str, float]:
+def best_law(errors: Mapping[str, float]) -> str:
+    """Return the law with the least of the :func:`held_out_errors`.
+
+    >>> best_law({"regression": 0.02, "chinchilla": 0.01}), best_law({})
+    ('chinchilla', 'regression')
+    """
+    return min(errors, key=errors.__getitem__, default=next(iter(SIZE_LAWS)))
+
+
+def held_out_errors(table: Any, laws: Iterable[str] = tuple(SIZE_LAWS), *, seed: int = 0) -> dict[str, float]:
     """Return the root mean square error of log loss on the largest model size, which the fit of each law did not see.
 
     Arguments as in :func:`fit_final_losses`; a law that the other sizes cannot determine is left out.
@@ -92,6 +107,8 @@ def held_out_errors(table: Any, laws: Sequence[str] = tuple(SIZE_LAWS), *, seed:
     """
     runs, loss = _runs_of(as_table(table))
     large = runs.model_size == runs.model_size.max()
+    if large.all():
+        return {}
     rest = runs.at(~large)
     names = ("model_size", "batch_size", "steps", "peak_lr")
     columns = dict(zip(names, (rest.model_size, rest.batch_size, rest.steps, rest.peak), strict=True))

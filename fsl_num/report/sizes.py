@@ -44,7 +44,8 @@ def sizes_text(
     heading = f"{found.law}: {found.definition.formula}, fitted to {found.loss.size} runs"
     parts += [*([""] if parts else []), Text(heading), ""]
     parts += [table(("parameter", "value", share, "identifiable"), rows, right=(1, 2))]
-    parts += ["", *(Text(line) for line in found.sentences)] if found.sentences else []
+    sentences = [*found.sentences, *_better(found.law, held_out)]
+    parts += ["", *(Text(line) for line in sentences)] if sentences else []
     errors = [(name, f"{each.scatter:.5f}", _error(held_out.get(name))) for name, each in fits.items()]
     return [
         *parts,
@@ -66,6 +67,17 @@ def sizes_json(
     if predicted is not None:
         record["predicted"] = {name: float(value) for name, value in vars(predicted).items()}
     return record | ({"best": asdict(best)} if best is not None else {})
+
+
+def _better(law: str, held_out: Mapping[str, float]) -> list[str]:
+    """A sentence where another law predicts the size that it did not see better."""
+    best = min(held_out, key=held_out.__getitem__, default=law)
+    if best == law or law not in held_out:
+        return []
+    return [
+        f"{best} predicts the largest size, unseen, better: {100 * held_out[best]:.2g} % off, {law}"
+        f" {100 * held_out[law]:.2g} % (--law {best})."
+    ]
 
 
 def _error(value: float | None) -> str:

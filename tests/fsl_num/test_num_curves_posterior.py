@@ -6,7 +6,10 @@ from curves_runs import NOISY, PEAK, run
 from curves_synthetic import judged, rates_of
 from hypothesis import settings
 
+from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
+from fsl_num.curves.laws import law
+from fsl_num.curves.plan import Plan
 from fsl_num.curves.posterior import OTHER_PEAK, Posterior
 from fsl_num.curves.search import Residuals, independent_rows
 
@@ -60,3 +63,12 @@ def test_rows_that_err_together_count_as_few():
     # independent values scatter by 0.16, by which the sum may end a few lags early
     assert 300 < independent_rows(alone) <= 400
     assert independent_rows(shared) == pytest.approx(40, rel=0.5)
+
+
+def test_rows_of_next_to_no_weight_overflow_nothing():
+    """A first row at a hundred-thousandth of the run weighs 1e-12, and its noise drawn is thousands of log loss."""
+    step = np.array([1, 2, 3, *range(1000, 100_001, 1000)])
+    plan = Plan(np.full(step[-1], 1e-3), step)
+    loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8])
+    drawn = fit(LossCurve(step, loss, schedule=plan), "fsl-simplified", starts=1).posterior.samples
+    assert np.isfinite(drawn).all()
