@@ -81,6 +81,11 @@ def run_predict(arguments: Arguments) -> int:
     outputs = Outputs({"--csv": arguments.csv, "--plot": arguments.plot}, inputs=files, json=arguments.json)
     level = level_of(arguments)
     result = saved_fit(arguments.fit)
+    if arguments.model_size is not None and not result.law.size_term:
+        raise InputError(
+            "--model-size: this fit has no term for the size of a model; fit runs of several sizes, and say them"
+            " (--model-size, one a file)"
+        )
     from fsl_num.report import fits as report
 
     with refused():

@@ -22,6 +22,11 @@ from fsl_num.curves.transfer import transfer, transfer_words
 
 _HARDLY, _FAR_BETTER = 1.1, 100.0
 _LAST_ROWS, _DIVERGED = 5, 0.2
+_SEEDS = 0.01  # seeds differ by a tenth of a per cent or two
+_NO_SEEDS = (
+    " That is more than seeds do: of models of several sizes say them (model_size=, --model-size), of several kinds of"
+    " data or batches fit each alone."
+)
 
 
 def fit(
@@ -76,7 +81,7 @@ def fit(
     if intervals:
         seeds, pairs = seed_variance(curves_given)
         if pairs:
-            notes.append(_seed_words(seeds, pairs))
+            (warnings if math.sqrt(seeds) > _SEEDS else notes).append(_seed_words(seeds, pairs))
         residuals = Residuals.of(whole, theta, seeds)
         scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
         posterior = Posterior(draw(thinned, theta, residuals, seed), residuals, peaks, scatter)
@@ -184,6 +189,7 @@ def _seed_words(variance: float, pairs: Sequence[tuple[str, str]]) -> str:
     return (
         f"Trained alike, up to some update, but not the same run: {shown}. Their losses differ as a whole by a standard"
         f" deviation of {100 * math.sqrt(variance):.2g} %, which no schedule explains: intervals hold it."
+        + (_NO_SEEDS if math.sqrt(variance) > _SEEDS else "")
     )
 
 

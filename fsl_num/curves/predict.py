@@ -16,6 +16,7 @@ from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.curves.posterior import DISCREPANCY, MISFIT
 from fsl_num.curves.score import Score, score
 from fsl_num.curves.search import independent_rows
+from fsl_num.curves.sizes import sizes_of
 from fsl_num.results import Result
 from fsl_num.validation import Array
 
@@ -31,7 +32,7 @@ SHORTEST: Final = 1e-3
 """Of the intrinsic time of the longest curve fitted: what a schedule must have for anything to be said of it."""
 
 _RECENT = 0.9
-_OTHER_PEAK = 1.25
+_OTHER_PEAK = 1.25  # of peaks and of model sizes
 _BEYOND = 1.5
 ENOUGH: Final = 0.01
 """Half-widths of 90 % intervals of mean final losses up to one per cent count as identified."""
@@ -47,6 +48,7 @@ class Prediction(Result):
     intrinsic time, the plan is than the longest curve fitted. ``other_peak``: how many times larger or smaller its peak
     rate is than all that were fitted, at least 1. ``mean_half_width``: of the interval of the mean final loss, about
     which single rows and seeds scatter; relative to it, where ``lower`` and ``upper`` are losses; None without one.
+    ``other_size``: how many times larger or smaller its model is than all that were fitted, at least 1.
 
     >>> found = Prediction(Plan([0.1]), np.array([3.0]), np.array([2.9]), np.array([3.1]), 0.9, 1.0, 1.0, 0.01)
     >>> found.final, found.final_words()
@@ -61,6 +63,7 @@ class Prediction(Result):
     beyond: float
     other_peak: float = 1.0
     mean_half_width: float | None = None
+    other_size: float = 1.0
 
     @property
     def half_width(self) -> float:
@@ -80,6 +83,11 @@ class Prediction(Result):
             said.append(
                 f"Its peak rate is {self.other_peak:.2g} times off those of the runs fitted: a law fitted to one peak"
                 " says little of another. Fit a run at this peak."
+            )
+        if self.other_size > _OTHER_PEAK:
+            said.append(
+                f"Its model is {self.other_size:.2g} times off the sizes of those fitted: the law of the size is"
+                " extrapolated."
             )
         if self.beyond > _BEYOND:
             said.append(
@@ -175,7 +183,11 @@ def predict(
             )
     other = 1.0 if result.drawn is None else math.exp(result.drawn.other_peak(plan))
     beyond = float(plan.times[-1]) / result.reach
-    return Prediction(plan, loss, lower, upper, level, beyond, other, mean_half_width)
+    sizes = sizes_of([curve.plan for curve in result.curves]) if result.law.size_term else []
+    other_size = 1.0
+    if sizes and plan.model_size is not None:
+        other_size = max(plan.model_size / sizes[-1], sizes[0] / plan.model_size, 1.0)
+    return Prediction(plan, loss, lower, upper, level, beyond, other, mean_half_width, other_size)
 
 
 def check_peak(peak: float, fitted: Sequence[float]) -> None:

@@ -150,6 +150,9 @@ def best_member(
                          )  # fmt: skip
         ends.append(tuple(np.clip(found.x, low, high)))
     best = min(ends, key=lambda each: objective(member(each), ones)[0])
+    if "decay_fraction" in family.ranges:  # of whole steps, as the schedulers of frameworks have it
+        at = list(family.ranges).index("decay_fraction")
+        best = (*best[:at], max(round(best[at] * steps), 1) / steps, *best[at + 1 :])
     parameters = {each: float(value) for each, value in zip(family.ranges, best, strict=True)}
     if "final" in parameters:
         parameters["final"] = max(parameters["final"] * peak, floor)

@@ -170,7 +170,12 @@ def share_of_steps(name: str, value: Any) -> float:
 
 def final_rate(final: Any, peak: float, *, zero: bool) -> float:
     """Check a final learning rate: at most the peak, and positive unless ``zero`` is allowed."""
-    number = positive("final", final, zero=zero)
+    number = positive("final", final, zero=True)
+    if number == 0.0 and not zero:
+        raise ValueError(
+            "final must be positive, got 0: an exponential decay, that of exp-decay and wsd, never ends at 0; linear,"
+            " cosine, power-decay and 1-sqrt do"
+        )
     if number > peak:
         raise ValueError(f"final must be at most peak (the schedule decays), got final={final!r}, peak={peak!r}")
     if not zero and number < 1e-250 * peak:

@@ -200,6 +200,9 @@ def test_a_design_in_the_words_of_a_framework(here, capsys):
     assert names["learning_rate"](STEPS - 1) == pytest.approx(rates["final_lr"], abs=1e-12 * PEAK)
     assert found["export"].strip() == (here / "schedule.py").read_text(encoding="utf-8").strip()
     assert "closest" in refusal([*FRESH, "--export", "megatron"], capsys)
+    for framework in ("megatron", "torchtitan", "olmo"):
+        at_once = ["design", "--fit", "fit.json", "--steps", str(STEPS), "--family", "linear"]  # each warms up its way
+        assert answer([*at_once, "--export", framework], capsys)["export"]
 
 
 @pytest.mark.parametrize("peak", ["1e5", "1e-12"])

@@ -225,6 +225,11 @@ REFUSED = {
         ["predict", "--fit", "{runs}/fit.json", "--schedule", "wsd", "--peak-lr", "1", "--steps", "9", "--warmup", "9"],
         "leaves none",
     ),
+    "a size for a law without": (
+        ["predict", "--fit", "{runs}/fit.json", "--schedule", "wsd", "--peak-lr", "1", "--steps", "9",
+         "--model-size", "1e9"],
+        "this fit has no term for the size of a model",
+    ),
     "useless": (
         ["predict", "--fit", "{runs}/fit.json", "--schedule", "constant", "--peak-lr", "1", "--steps", "9",
          "--final-lr", "0.1"],

@@ -72,5 +72,6 @@ def size_column(plans: Sequence[Plan]) -> Array:
         if plan.model_size is None:
             raise ValueError(
                 f"the law needs the model size of every curve, and {plan.name!r} has none: give model_size="
+                " (--model-size M)"
             )
     return np.concatenate([np.full(plan.recorded.size, plan.model_size, dtype=np.float64) for plan in plans])

@@ -174,6 +174,8 @@ def test_the_best_member_is_no_worse_than_any_tried(name):
     for each in FAMILIES[name].tried:
         assert least <= loss(family_rates(name, each, 950, 1e-5, PEAK), np.ones(950))[0] + 1e-7  # blocks choose
     assert set(found) == set(FAMILIES[name].ranges) and rates.min() >= 1e-5 and rates.max() <= PEAK
+    if "decay_fraction" in found:  # whole steps, so that a framework's scheduler can have the same
+        assert found["decay_fraction"] * 950 == pytest.approx(round(found["decay_fraction"] * 950), abs=1e-9)
 
 
 def test_shapes_have_words():
