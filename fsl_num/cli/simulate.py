@@ -46,6 +46,12 @@ def run(arguments: Arguments) -> int:
 
         problem = _problem(arguments)
         rates = step_rates(arguments.schedule, **parameters)
+        if arguments.features is None and arguments.model_size != float("inf"):
+            click.echo(
+                "fsl: N = M: the model can represent the target, so that no approximation error M^-(s beta) is left;"
+                " --features inf has it, as `fsl solve` does",
+                err=True,
+            )
         curve = _curve(arguments, problem, rates)
     from fsl_num.report import losses as report
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sympy import Expr, Integer, Integral, Rational, diff, integrate, limit, log, nan, oo, zoo
+from sympy import Expr, Float, Integer, Integral, Rational, diff, integrate, limit, log, nan, nsimplify, oo, zoo
 
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.schedules import schedule
@@ -95,7 +95,7 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     Raises
     ------
     TypeError
-        If ``phi`` is no expression.
+        If ``phi`` is no expression, or holds floats: exponents are exact.
     ValueError
         If the shape depends on more than tau/K, is not positive inside, is not bounded, or does not end like a power.
 
@@ -107,6 +107,11 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     [1 - 1/beta, 3/4, 3/4]
     """
     rate = as_expression(phi)
+    if floats := sorted(rate.atoms(Float), key=str):
+        exact = nsimplify(floats[0], rational=True)
+        raise TypeError(
+            f"{rate} holds the float {floats[0]}: exponents are exact, so write Rational({exact.p}, {exact.q})"
+        )
     shape = simplified((rate / a).subs(tau, K * (1 - FRACTION)))
     strange = shape.free_symbols - {FRACTION, p}
     if strange:

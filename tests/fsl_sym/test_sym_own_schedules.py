@@ -60,6 +60,11 @@ def test_what_has_no_noise_order_is_refused(phi, text):
         own_schedule(phi)
 
 
+def test_a_float_is_no_exact_exponent():
+    with pytest.raises(TypeError, match=r"holds the float 1.50*: exponents are exact, so write Rational\(3, 2\)"):
+        own_schedule(a * (1 - tau / K) ** 1.5)
+
+
 def test_an_end_exponent_stands_for_every_rate_with_that_end():
     assert schedule_with_end("1/2").phi == schedule("linear").phi and schedule_with_end(0).end_exponent == 0
     for wrong, error in ((1, ValueError), (-1, ValueError), (0.5, TypeError)):
