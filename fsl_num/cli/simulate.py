@@ -46,12 +46,6 @@ def run(arguments: Arguments) -> int:
 
         problem = _problem(arguments)
         rates = step_rates(arguments.schedule, **parameters)
-        if arguments.features is None and arguments.model_size != float("inf"):
-            click.echo(
-                "fsl: N = M: the model can represent the target, so that no approximation error M^-(s beta) is left;"
-                " --features inf has it, as `fsl solve` does",
-                err=True,
-            )
         curve = _curve(arguments, problem, rates)
     from fsl_num.report import losses as report
 
@@ -60,7 +54,8 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         show_json(curve.as_dict())
     else:
-        outputs.show(*report.risk_text(curve))
+        represented = arguments.features is None and arguments.model_size != float("inf")
+        outputs.show(*report.risk_text(curve, represented))
     return 0
 
 

@@ -128,7 +128,7 @@ def gained(law: Law, plan: Plan, theta: Array) -> Array:
     >>> from fsl_num.curves.laws import law
     >>> theta = np.array([2.0, 0.3, 0.5, 0.5, 0.9])
     >>> gained(law("momentum"), Plan([0.1] * 40 + [0.01] * 20, [40, 60]), theta).round(3).tolist()
-    [0.0, 0.079]
+    [0.0, 0.204]
     """
     if law.final_only:
         return np.zeros(plan.recorded.size)

@@ -36,8 +36,8 @@ def loss_text(solution: Solution) -> list[Any]:
     return [grid, "", Text(f"method {solution.method}: {solution.message}")]
 
 
-def risk_text(curve: RiskCurve) -> list[Any]:
-    """A table of at most some twenty rows, then how the risk was found.
+def risk_text(curve: RiskCurve, represented: bool = False) -> list[Any]:
+    """A table of at most some twenty rows, then how the risk was found, and whether the target is ``represented``.
 
     >>> from fsl_num.report.tables import rendered
     >>> from fsl_num.simulate.curve import RiskCurve
@@ -51,7 +51,14 @@ def risk_text(curve: RiskCurve) -> list[Any]:
     note = f"method {curve.method}" + (f": {curve.message}" if curve.message else "")
     if len(shown) < count:
         note += f"; {len(shown)} of {count} recorded steps shown, --json and --csv give all"
-    return [table(("step", "excess risk", "standard error"), rows), "", Text(note)]
+    parts = [table(("step", "excess risk", "standard error"), rows), "", Text(note)]
+    return [*parts, Text(_REPRESENTED)] if represented else parts
+
+
+_REPRESENTED = (
+    "N = M: the model can represent the target, so that no approximation error M^-(s beta) is left; --features inf has "
+    "it, as `fsl solve` does"
+)
 
 
 def risk_figure(curve: RiskCurve, title: str) -> Figure:
