@@ -12,12 +12,12 @@ from fsl_num.paper.block_spectra import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import BY_PARTS, LEARNED, NOISE, STABLE, derivations
 from fsl_num.paper.scaling_laws.training import (
-    AFTER,
     LONGEST,
     SILENT,
     Training,
     even_grid,
     functional_rays,
+    long_after,
     risk_ray,
     volterra_risk,
     whole,
@@ -36,9 +36,9 @@ def constant_rays(sample: Sample) -> tuple[Ray, ...]:
     model, time = even_grid(LONGEST / beta, sample), even_grid(LONGEST, sample)
     noise = even_grid(20.0, sample)
     runs: dict[str, tuple[Array, list[Training]]] = {
-        "M decides, t = M^(3 beta)": (
+        "M decides, t = 10^(2/s) M^(3 beta)": (
             model,
-            [Training(size, size ** (AFTER * beta), batch=10**SILENT) for size in map(whole, model)],
+            [Training(size, long_after(size, sample), batch=10**SILENT) for size in map(whole, model)],
         ),
         "t decides, M = t^(4/beta)": (
             time,

@@ -25,9 +25,6 @@ from fsl_num.volterra import Problem, solve
 
 LONGEST = 40.0
 """Rays end at intrinsic times of 1e40 (constants of the smallest s and beta have settled there)."""
-AFTER = 3.0
-"""Where the model size decides t = M^(3 beta), up to 1e120: then t^-s, which the law still holds and the loss no longer
-does, is below M^-(s beta) by M^(2 s beta), which for s = 0.02 takes that long to be large."""
 SILENT = 150.0
 """log10 of a batch size at which noise is negligible, and of a label noise beside which the signal is."""
 STABILITY = 0.1
@@ -144,6 +141,16 @@ def _repeating(run: Training, beta: float) -> Training:
     return replace(run, size=whole(math.log10(whole_periods(run.size**beta)) / beta), stable=stable, decay=decay)
 
 
+def long_after(size: float, sample: Sample) -> float:
+    """An intrinsic time at which the model size decides: 10^(2/s) M^(3 beta), its first factor at most 1e80.
+
+    Then t^-s, which the law still holds and the loss no longer does, is below M^-(s beta) by 100 M^(2 s beta); for
+    small s the power of M alone would look like a drift.
+    """
+    s, beta = sample.point
+    return float(size ** (3.0 * beta) * 10.0 ** min(2.0 / s, 80.0))
+
+
 def even_grid(end: float, sample: Sample) -> Array:
     """Exponents of ten from 0 to ``end``, the more the more effort."""
     return np.linspace(0.0, end, 7 + 6 * sample.effort)
@@ -165,8 +172,8 @@ def decay_rays(
     final = even_grid(min(10.0, 0.5 * LONGEST * gap), sample)
     near, loud = even_grid(8.0, sample), 10**SILENT
     runs: dict[str, tuple[Array, list[Training]]] = {
-        "M decides, T = M^(3 beta)": (
-            alone, [_run(m, m ** (AFTER * beta), stable, 1e-3, 10**SILENT, 1.0) for m in map(whole, alone)],
+        "M decides, T = 10^(2/s) M^(3 beta)": (
+            alone, [_run(m, long_after(m, sample), stable, 1e-3, 10**SILENT, 1.0) for m in map(whole, alone)],
         ),
         # M so large that delta_M is below T^-s by T^(3 s): for small s that is little, and must not look like a drift.
         "T decides, M = T^(4/beta)": (

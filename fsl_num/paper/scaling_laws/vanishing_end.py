@@ -32,6 +32,7 @@ from fsl_num.paper.scaling_laws.training import (
     Training,
     even_grid,
     functional_rays,
+    long_after,
     peak_rate,
     risk_ray,
     whole,
@@ -121,7 +122,10 @@ def _law_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         return PowerRun(size, 0.0, decay, batch=batch, noise=noise, peak=peak, power=power)
 
     runs = {
-        "M decides, T = M^(3 beta)": (alone, [run(m, m ** (3 * beta), 10**SILENT) for m in map(whole, alone)]),
+        "M decides, T = 10^(2/s) M^(3 beta)": (
+            alone,
+            [run(m, long_after(m, sample), 10**SILENT) for m in map(whole, alone)],
+        ),
         "T decides, M = T^(4/beta)": (time, [run(whole(4 * u / beta), 10**u, 10**SILENT) for u in time]),
         "noise, M = T^(2/beta)": (time, [run(whole(2 * u / beta), 10**u, noise=loud) for u in time]),
         "noise, T = M^(3 beta/2)": (model, [run(m, m ** (1.5 * beta), noise=loud) for m in map(whole, model)]),
