@@ -65,7 +65,7 @@ def run_fit(arguments: Arguments) -> int:
                 plan = like_longest(train, name, arguments.steps, _peak(arguments))
                 rivals[name] = result.predict(plan, wanted)
         outputs.write("--save", lambda: result.to_json() + "\n")
-        outputs.draw("--plot", lambda: result.plot(test or None, level)[0].figure)
+        outputs.draw("--plot", lambda: result.plot(test or None, level).figure)
         if arguments.json:
             own = {} if result.law.final_only else result.scores()
             tables = (_by_path(fitted, own), _by_path(predicted, scores))

@@ -41,7 +41,7 @@ def run(arguments: Arguments) -> int:
         if len(candidates) < len(arguments.candidates):
             raise InputError("two of --candidates have one name")
         found = next_run(fitted, target, candidates or None, arguments.budget, level=level)
-    outputs.draw("--plot", lambda: found.plot()[0].figure)
+    outputs.draw("--plot", lambda: found.plot().figure)
     if arguments.json:
         show_json(report.next_run_json(found))
     else:

@@ -35,7 +35,7 @@ class Comparison:
         """The mean score of each law over the test curves."""
         return {name: mean_score(scores.values()) for name, scores in self.scores.items()}
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> Any:
         """Draw the root mean square error of every law on every run; return the axes (needs matplotlib).
 
         >>> callable(Comparison.plot)
@@ -43,7 +43,7 @@ class Comparison:
         """
         from fsl_num.curves.pictures import draw_comparison
 
-        return draw_comparison(self, axes)
+        return draw_comparison(self, ax)
 
     def table(self) -> str:
         """Return the mean scores as a table in plain text, one law a line."""

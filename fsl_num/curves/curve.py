@@ -305,7 +305,7 @@ class LossCurve(Result):
         window = f"centred {centre} of {width} rows"
         return replace(self, loss=loss, smoothing=window if self.smoothing == "none" else f"{self.smoothing}; {window}")
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> Any:
         """Draw the losses and the learning rate over the steps; return the axes of the losses (needs matplotlib).
 
         >>> callable(LossCurve.plot)
@@ -313,7 +313,7 @@ class LossCurve(Result):
         """
         from fsl_num.curves.pictures import draw_curve
 
-        return draw_curve(self, axes)
+        return draw_curve(self, ax)
 
 
 def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single: bool = False) -> Array:

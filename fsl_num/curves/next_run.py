@@ -127,11 +127,14 @@ class NextRun(Result):
             for each in self.candidates
         ]
 
-    def plot(self) -> Any:
-        """Draw the half-width that each candidate leaves over its updates, and the proposed rates; return both axes."""
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the half-width that each candidate leaves over its updates; return the axes.
+
+        With None in a new figure with the proposed rates below: ``axes.figure.axes[1]``.
+        """
         from fsl_num.curves.pictures import draw_next_run
 
-        return draw_next_run(self)
+        return draw_next_run(self, ax)
 
     def _repr_html_(self) -> str:
         cells = "".join(

@@ -40,13 +40,13 @@ def new_axes(rows: int = 1) -> Any:
     return figure.subplots(rows, sharex=rows > 1)
 
 
-def draw_curve(curve: LossCurve, axes: Any = None) -> Any:
+def draw_curve(curve: LossCurve, ax: Any = None) -> Any:
     """Draw losses and learning rate over the steps; return the axes of the losses.
 
     >>> callable(draw_curve)
     True
     """
-    axes = new_axes() if axes is None else axes
+    axes = new_axes() if ax is None else ax
     axes.plot(curve.step, curve.loss, ".", markersize=3, label=as_drawn(curve.name))
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
@@ -59,39 +59,42 @@ def draw_curve(curve: LossCurve, axes: Any = None) -> Any:
     return axes
 
 
-def draw_fit(pairs: Any, axes: Any = None) -> Any:
-    """Draw measured and predicted losses, and below them the residuals; return both axes.
+def draw_fit(pairs: Any, ax: Any = None) -> Any:
+    """Draw measured and predicted losses, in a new figure with the residuals below them; return the axes of the losses.
 
     ``pairs``: of (curve, losses, lower, upper), the last two None where there is no interval.
 
     >>> callable(draw_fit)
     True
     """
-    above, below = new_axes(2) if axes is None else axes
+    above, below = new_axes(2) if ax is None else (ax, None)
     for index, (curve, losses, lower, upper) in enumerate(pairs):
         color = f"C{index % 10}"
         steps = curve.plan.recorded
         above.plot(steps, curve.observed, ".", markersize=3, color=color, alpha=0.5)
         above.plot(steps, losses, color=color, linewidth=1, label=as_drawn(curve.name))
-        below.plot(steps, curve.observed - losses, ".", markersize=2, color=color)
         if lower is not None:
             above.fill_between(steps, lower, upper, color=color, alpha=0.2, linewidth=0)
+        if below is not None:
+            below.plot(steps, curve.observed - losses, ".", markersize=2, color=color)
+        if below is not None and lower is not None:
             below.fill_between(steps, lower - losses, upper - losses, color=color, alpha=0.15, linewidth=0)
     above.set_ylabel("loss")
     above.legend(loc="upper right", fontsize="small")
-    below.axhline(0.0, color="0.5", linewidth=0.5)
-    below.set_ylabel("measured - law")
-    below.set_xlabel("step")
-    return above, below
+    if below is not None:
+        below.axhline(0.0, color="0.5", linewidth=0.5)
+        below.set_ylabel("measured - law")
+    (above if below is None else below).set_xlabel("step")
+    return above
 
 
-def draw_forecast(curve: LossCurve, forecast: Any, axes: Any = None) -> Any:
+def draw_forecast(curve: LossCurve, forecast: Any, ax: Any = None) -> Any:
     """Draw a run under way and its endings with their intervals; return the axes.
 
     >>> callable(draw_forecast)
     True
     """
-    axes = new_axes() if axes is None else axes
+    axes = new_axes() if ax is None else ax
     axes.plot(curve.step, curve.loss, ".", markersize=3, color="0.4", label=as_drawn(curve.name))
     for index, (name, found) in enumerate(forecast.predictions.items()):
         axes.plot(found.step, found.loss, color=f"C{index}", linewidth=1.4, label=f"{name}: {found.final:.4f}")
@@ -105,13 +108,13 @@ def draw_forecast(curve: LossCurve, forecast: Any, axes: Any = None) -> Any:
     return axes
 
 
-def draw_comparison(comparison: Comparison, axes: Any = None) -> Any:
+def draw_comparison(comparison: Comparison, ax: Any = None) -> Any:
     """Draw the root mean square error of every law on every run, and its mean as a line; return the axes.
 
     >>> callable(draw_comparison)
     True
     """
-    axes = new_axes() if axes is None else axes
+    axes = new_axes() if ax is None else ax
     means = sorted(comparison.means.items(), key=lambda pair: pair[1].rmse)
     for index, (law, mean) in enumerate(means):
         errors = {run: score.rmse for run, score in comparison.scores[law].items()}
@@ -129,13 +132,15 @@ def draw_comparison(comparison: Comparison, axes: Any = None) -> Any:
     return axes
 
 
-def draw_next_run(found: NextRun) -> Any:
-    """Draw the half-width that each candidate leaves over its updates, and the rates proposed; return both axes.
+def draw_next_run(found: NextRun, ax: Any = None) -> Any:
+    """Draw the half-width that each candidate leaves over its updates; return these axes.
+
+    In a new figure with the rates proposed below.
 
     >>> callable(draw_next_run)
     True
     """
-    above, below = new_axes(2)
+    above, below = new_axes(2) if ax is None else (ax, None)
     for each in found.candidates:
         colour = "C3" if each is found.proposed else "C0"
         above.plot([each.cost], [100 * each.half_width], "o", color=colour, markersize=5)
@@ -143,22 +148,25 @@ def draw_next_run(found: NextRun) -> Any:
     above.set_ylabel("half-width of the interval, %")
     above.set_ylim(bottom=0.0)
     above.legend(loc="lower right")
+    if below is None:
+        above.set_xlabel("updates")
+        return above
     for plan in found.targets:
         below.plot(plan.rates, color="0.6", linewidth=1.2)
     below.plot(found.proposed.plan.rates, color="C3", linewidth=1.6, label=as_drawn(found.proposed.name))
     below.set_xlabel("updates")
     below.set_ylabel("learning rate (grey: target)")
     below.legend(loc="upper right")
-    return above, below
+    return above
 
 
-def draw_final_losses(found: FinalLossFit, axes: Any = None) -> Any:
+def draw_final_losses(found: FinalLossFit, ax: Any = None) -> Any:
     """Draw final losses over the steps with the law through them, a colour for each model size; return the axes.
 
     >>> callable(draw_final_losses)
     True
     """
-    axes = new_axes() if axes is None else axes
+    axes = new_axes() if ax is None else ax
     runs = found.runs
     kinds = np.unique(np.stack([runs.model_size, runs.batch_size, runs.peak], axis=1), axis=0)
     sizes, named = np.unique(runs.model_size).tolist(), set()

@@ -118,13 +118,16 @@ class FitResult(Result):
         grid = np.unique(np.clip(grid, parameter.lower, parameter.upper))
         return grid, profile(task(self.law, self.curves, self.settings), self.theta, name, grid)
 
-    def plot(self, curves: Any = None, level: float = 0.9, axes: Any = None) -> Any:
-        """Draw measured and predicted losses of curves (default: those fitted) and the residuals; return both axes."""
+    def plot(self, curves: Any = None, level: float = 0.9, ax: Any = None) -> Any:
+        """Draw measured and predicted losses of curves (default: those fitted); return the axes.
+
+        With None in a new figure with the residuals below: ``axes.figure.axes[1]``.
+        """
         from fsl_num.curves.pictures import draw_fit
 
         given = self.curves if curves is None else ([curves] if isinstance(curves, LossCurve) else list(curves))
         found = [self.predict(curve, level if self.drawn is not None else None) for curve in given]
-        return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(given, found, strict=True)], axes)
+        return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(given, found, strict=True)], ax)
 
     def summary(self) -> str:
         """Return the fit in words and numbers."""

@@ -214,11 +214,11 @@ class FinalLossFit(Result):
         """Return the same as text."""
         return json.dumps(self.as_dict(), indent=2, allow_nan=False)
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> Any:
         """Draw the final losses over the steps with the law through them; return the axes."""
         from fsl_num.curves.pictures import draw_final_losses
 
-        return draw_final_losses(self, axes)
+        return draw_final_losses(self, ax)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:.4g}" for name, value in self.parameters.items())

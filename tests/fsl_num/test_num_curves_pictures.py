@@ -4,14 +4,17 @@ import pytest
 from curves_runs import NOISY
 
 from fsl_num.curves.fit import fit
-from fsl_num.curves.pictures import draw_curve
+from fsl_num.curves.pictures import draw_curve, new_axes
 
 
 def test_a_fit_is_drawn():
     pytest.importorskip("matplotlib")
-    above, below = fit(NOISY, "momentum", starts=1, intervals=False).plot()
+    found = fit(NOISY, "momentum", starts=1, intervals=False)
+    above = found.plot()
     assert above.get_ylabel() == "loss"
-    assert len(below.lines) == 4  # three curves and the line at 0
+    assert len(above.figure.axes[1].lines) == 4  # residuals of three curves and the line at 0
+    own = new_axes()
+    assert found.plot(ax=own) is own and own.figure.axes == [own] and own.get_xlabel() == "step"
 
 
 def test_a_curve_is_drawn_with_its_rates():
