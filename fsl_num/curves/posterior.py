@@ -29,10 +29,10 @@ from fsl_num.curves.sizes import respread
 from fsl_num.curves.solve import Pull, Target, descend
 from fsl_num.validation import Array
 
-MISFIT: Final = 2e-7
+MISFIT: Final = 3e-7
 """What the law misses, as the variance of log loss by which each curve fitted is off as a whole, all its rows alike."""
 
-DISCREPANCY: Final = 5e-4
+DISCREPANCY: Final = 4e-4
 """The standard deviation of what the law misses on other curves beyond that, of log loss, within the intrinsic time of
 the curves fitted; beyond it, it grows in proportion."""
 
@@ -42,7 +42,7 @@ GAINED: Final = 0.03
 OTHER_PEAK: Final = 0.015
 """The same for a peak rate e times larger or smaller than all peaks fitted, of log loss; in proportion to the log."""
 
-OWN_NOISE: Final = 1.3
+OWN_NOISE: Final = 1.2
 """The noise of rows that were not fitted, in units of that of the residuals of the fit."""
 
 _DRAWS = 24

@@ -56,8 +56,8 @@ def risk_text(curve: RiskCurve, represented: bool = False) -> list[Any]:
 
 
 _REPRESENTED = (
-    "N = M: the model can represent the target, so that no approximation error M^-(s beta) is left; --features inf has "
-    "it, as `fsl solve` does"
+    "N = M: the model can represent the target, so that no approximation error M^-(s beta) is left; with more features "
+    "(--features) there is one, as in `fsl solve`"
 )
 
 

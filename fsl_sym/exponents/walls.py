@@ -131,7 +131,7 @@ class Walls:
         """The sign of a wall at a point given in floating point; 0 where rounding could change it."""
         for polynomial in self.polynomials[len(self._terms) :]:
             self._terms.append([
-                (float(coefficient), [(k, each) for k, each in enumerate(exponents) if each])
+                (int(coefficient.numerator) / int(coefficient.denominator), [(k, each) for k, each in enumerate(exponents) if each])
                 for exponents, coefficient in polynomial.terms()
             ])  # fmt: skip
         total = size = 0.0

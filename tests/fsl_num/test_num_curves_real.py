@@ -1,7 +1,8 @@
 """Real curves, where the environment names their folder in FSL_LOSS_CURVES: the default against the published law."""
 
+import numpy as np
 import pytest
-from curves_evidence import PUBLISHED, curves, folder, protocols, split
+from curves_evidence import PUBLISHED, curves, families, folder, protocols, split
 
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
@@ -68,3 +69,22 @@ def test_a_fit_to_one_curve_warns_where_the_others_may_come_out_wrong(size, name
     # identified to one per cent, as the fit says it of the usual schedules, is the mean of the worst rows
     assert warned or mean_score(scores).worst_relative_error < 0.01
     assert enough is None or warned != enough
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_intervals_hold_the_mean_final_loss_as_often_as_they_say(count):
+    """The last twentieth of every run not fitted, after fits to one run or to two.
+
+    Nominal are 90 %. Four families with four or two sets each, whose runs are near each other, are some 25 independent
+    cases: two standard deviations of a share of them are 12 %.
+    """
+    held = []
+    for pairs in families().values():
+        for training, tests in (pair for pair in pairs if len(pair[0]) == count):
+            found = fit(training)
+            for curve in tests:
+                prediction = found.predict(curve)
+                last = max(3, curve.observed.size // 20)
+                error = np.log(curve.observed[-last:] / prediction.loss[-last:]).mean()
+                held.append(abs(error) <= np.log1p(prediction.mean_half_width))
+    assert 0.78 <= np.mean(held)
