@@ -19,6 +19,7 @@ _ITERATIONS: Final = 15
 _PINNINGS: Final = 4
 _AT_REST: Final = 1e-12  # nats
 _SAME: Final = 1e-10  # relative: neighbours so near have one rate
+_NOTHING: Final = 1e-100  # of the peak: a rate so low is 0
 
 
 def linear_gap(rates: Array, gradient: Array, low: float, high: float, falling: bool) -> float:
@@ -52,7 +53,10 @@ def newton(
         base, slope = rates, gradient
         held = _held(rates, gradient, low, high, falling)
         for _ in range(_PINNINGS):  # what Newton's step takes over a bound stays at it, and the others move anew
-            move = _move(law, theta, before, warmup, base, slope, held, falling)
+            try:
+                move = _move(law, theta, before, warmup, base, slope, held, falling)
+            except np.linalg.LinAlgError:  # of several steps at 0 the second derivatives are singular
+                return rates
             over = (base + move >= high) & ~held, (base + move <= low) & ~held
             if not (over[0] | over[1]).any():
                 break
@@ -153,7 +157,9 @@ def _second_derivatives(
     held, kernel, slope = kernels(left)
     gone, k_a, k_b, s_a, s_b = np.diff(held), kernel[:-1], kernel[1:], slope[:-1], slope[1:]
     amount = (rates / law.reference_rate) ** p
-    by, twice = p * amount / rates, p * (p - 1.0) * amount / rates**2
+    # a step at 0 has no length and no noise; its derivatives are infinite for p < 1, and it is held where it is
+    inverse = np.divide(1.0, rates, out=np.zeros_like(rates), where=rates > _NOTHING * rates.max())
+    by, twice = p * amount * inverse, p * (p - 1.0) * amount * inverse**2
     ends = passed + left[0] - left[1:]
     level, level_1, level_2 = np.full(rates.size, values["B"]), np.zeros(rates.size), np.zeros(rates.size)
     if unlearnt:
