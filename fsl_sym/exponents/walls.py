@@ -131,8 +131,8 @@ class Walls:
         """The sign of a wall at a point given in floating point; 0 where rounding could change it."""
         for polynomial in self.polynomials[len(self._terms) :]:
             self._terms.append([
-                (int(number.numerator) / int(number.denominator), [(k, each) for k, each in enumerate(exponents) if each])
-                for exponents, number in polynomial.terms()
+                (int(value.numerator) / int(value.denominator), [(k, each) for k, each in enumerate(exponents) if each])
+                for exponents, value in polynomial.terms()
             ])  # fmt: skip
         total = size = 0.0
         try:
