@@ -188,7 +188,8 @@ def _draw_logs(ax: Axes, betas: Array, tasks: Array, logs: Array, regime: str) -
     # Along the line the log power rises, so that the place of each number is read off by interpolation.
     where = [float(place) for place in np.interp(numbered, line[known], along[known])]
     places = [(place, _LABELS_AT["easy"]) if regime == "easy" else (_LABELS_AT["hard"], place) for place in where]
-    for label in ax.clabel(lines, levels=list(numbered), fmt="%.1f", fontsize=8.5, inline=False, manual=places):
+    # all levels may be numbered, each place lies on its own: a choice of them is misread before Matplotlib 3.11
+    for label in ax.clabel(lines, fmt="%.1f", fontsize=8.5, inline=False, manual=places):
         label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
         label.set_rotation(0)
 
