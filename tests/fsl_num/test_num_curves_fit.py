@@ -84,8 +84,8 @@ def test_starts_agree_and_the_report_says_so(noisy):
 
 def test_curves_that_tell_the_law_are_not_warned_of(noisy):
     widths = transfer(noisy.law, noisy.curves, noisy.theta, noisy.posterior)
-    # noise of 5e-4 in three curves of 57 rows that the law itself has made; of what a decay gains, some 6 % of the loss,
-    # 3 % are taken for a standard deviation of what the law misses: .003 at 90 %
+    # noise of 5e-4 in three curves of 57 rows that the law itself has made; of what a decay gains, some 6 % of the
+    # loss, 3 % are taken for a standard deviation of what the law misses: .003 at 90 %
     assert max(widths.values()) < 0.004
     assert any(note.startswith("The curves tell the final loss") for note in noisy.notes)
 
