@@ -59,22 +59,35 @@ def _direct(power: float, t: Array, beta: float, first: float, last: float) -> A
     return np.asarray(np.exp(np.log(scaled) - power * math.log(first) - rates[-1] * t), dtype=np.float64)
 
 
-def _end_terms(power: float, u: Array, beta: float, x: float, sign: float) -> Array:
-    """Return g(x)/2 and the derivative terms of Euler-Maclaurin at x, divided by g(x); sign is +1 at the upper end."""
+@lru_cache(maxsize=1024)
+def _end_polynomial(power: float, beta: float, x: float, sign: float) -> tuple[float, ...]:
+    """The coefficients, by powers of u, of what Euler-Maclaurin adds at the end x, divided by the summand g(x) there.
+
+    That is 1/2 and the derivatives at z = 0 of g(x (1 + z)), whose logarithm is -power log(1 + z) - u ((1 + z)^-beta
+    - 1), u = 2 t x^-beta: polynomials in u, each coefficient a sum of terms of one sign. ``sign``: +1 at the upper end.
+    """
     size = 2 * _ORDER
-    # Taylor coefficients in z of L(z) = -power log(1 + z) - u ((1 + z)^-beta - 1), then those of exp(L).
-    slope = np.zeros((size, u.size))  # slope[n] = n-th coefficient of L'(z)
-    binomial = 1.0
-    for n in range(size - 1):
+    # slope[n]: the n-th Taylor coefficient of the derivative of that logarithm, taylor[n]: that of g; constant first
+    slope, binomial = [], 1.0
+    for n in range(size):
         binomial *= (-beta - n) / (n + 1)
-        slope[n] = -power * (-1.0) ** n - u * binomial * (n + 1)
-    taylor = np.zeros((size, u.size))
-    taylor[0] = 1.0
+        slope.append(np.array([-power * (-1.0) ** n, -binomial * (n + 1)]))
+    taylor = [np.ones(1)]
     for n in range(1, size):
-        taylor[n] = np.einsum("ij,ij->j", slope[:n], taylor[n - 1 :: -1][:n]) / n
-    total = np.full_like(u, 0.5)
+        taylor.append(sum(np.convolve(slope[i], np.append(taylor[n - 1 - i], np.zeros(i))) for i in range(n)) / n)
+    total = np.zeros(size)
+    total[0] = 0.5
     for k, weight in enumerate(_bernoulli_weights(), start=1):
-        total += sign * weight * taylor[2 * k - 1] * x ** (1.0 - 2 * k)
+        total[: 2 * k] += sign * weight * x ** (1.0 - 2 * k) * taylor[2 * k - 1]
+    return tuple(total.tolist())
+
+
+def _end_terms(power: float, u: Array, beta: float, x: float, sign: float) -> Array:
+    """Return what Euler-Maclaurin adds at x, divided by g(x): see :func:`_end_polynomial`."""
+    total = np.zeros_like(u)
+    for coefficient in reversed(_end_polynomial(power, beta, x, sign)):
+        total *= u
+        total += coefficient
     return total
 
 

@@ -52,7 +52,7 @@ class Sources:
         if module not in self._imports:
             path = self.path(module)
             assert path is not None
-            named = set(self._named(ast.parse(path.read_bytes()), module))
+            named = set(self._named(_importing(path.read_bytes()), module))
             around = {name for each in {module, *named} for name in _parents(each)}
             self._imports[module] = frozenset(each for each in named | around if self.path(each) is not None)
             self._foreign[module] = frozenset(named - self._imports[module])
@@ -88,8 +88,8 @@ class Sources:
             whole.update(f"{module} {self._digests[module]}\n".encode())
         return whole.hexdigest()
 
-    def _named(self, tree: ast.AST, module: str) -> Iterator[str]:
-        for node in ast.walk(tree):
+    def _named(self, nodes: Iterable[ast.AST], module: str) -> Iterator[str]:
+        for node in nodes:
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -97,7 +97,7 @@ class Sources:
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
                 if node.module in PACKAGES and any(self.path(f"{node.module}.{a.name}") is None for a in node.names):
                     yield from self._below(node.module)  # a public name, found by a table
-            elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+            elif isinstance(node, ast.Call):
                 if module not in PACKAGES:  # their tables load a module only for a name that is asked of them
                     yield from self._computed(node, module)
 
@@ -115,6 +115,17 @@ class Sources:
         for path in sorted(folder.rglob("*.py")):
             parts = path.relative_to(self.home).with_suffix("").parts
             yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@functools.lru_cache(maxsize=4096)  # a source is read by every cache of outcomes, and parsed once
+def _importing(text: bytes) -> tuple[ast.AST, ...]:
+    """The places of a source that import something."""
+
+    def imports(node: ast.AST) -> bool:
+        by_name = isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__")
+        return by_name or isinstance(node, ast.Import | ast.ImportFrom)
+
+    return tuple(filter(imports, ast.walk(ast.parse(text))))
 
 
 def modules_of(thing: Any) -> frozenset[str]:

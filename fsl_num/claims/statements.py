@@ -140,7 +140,7 @@ class Equivalent:
             raise NothingCompared("no ray was measured")
         limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
         low, high, worst, worst_name, slowest, slowest_name = np.inf, -np.inf, 0.0, "", 0.0, ""
-        reached: dict[str, tuple[float, Curve]] = {}
+        reached: dict[str, tuple[float, Ray, Array]] = {}
         for ray in measured:
             ratio = ray.values - self.law(self.exponents, ray.logs)
             if not np.all(np.isfinite(ratio)):
@@ -155,11 +155,12 @@ class Equivalent:
                 slowest, slowest_name = slow, ray.name
             for key, size in (("drift", signed), ("low", -float(judged.min())), ("high", float(judged.max()))):
                 if key not in reached or size > reached[key][0]:
-                    reached[key] = (size, curve_of(ray, ratio))
+                    reached[key] = (size, ray, ratio)
             if signed > worst or not worst_name:
                 worst, worst_name = signed, ray.name
         constants = (float(np.exp(np.clip(low, -700, 700))), float(np.exp(np.clip(high, -700, 700))))
-        curves = tuple({curve.name: curve for _, curve in reached.values()}.values())
+        shown = {ray.name: (ray, ratio) for _, ray, ratio in reached.values()}
+        curves = tuple(curve_of(ray, ratio) for ray, ratio in shown.values())
         detail = f"drift {worst:.2g} on {worst_name} (limit {limit:g})"
         excess = max(worst / limit, slowest / SLOW_DRIFT)
         if slowest / SLOW_DRIFT > max(worst / limit, 1):

@@ -18,6 +18,7 @@ import os
 import stat
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -243,7 +244,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
         )
     if numbered:
         names, lines = [str(index) for index in range(len(names))], chain([first], lines)
-    doubled = sorted({each for each in names if names.count(each) > 1 and each})
+    doubled = sorted(name for name, count in Counter(names).items() if count > 1 and name)
     if doubled:
         raise CurveError(f"{path}: the header names {doubled[0]!r} twice; rename one of them", first[0])
     least = len(names)

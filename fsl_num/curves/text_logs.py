@@ -14,12 +14,13 @@ _SHOWN: Final = 2000
 """Lines in which a log that is printed must have shown two of its own: banners come first."""
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+# In a text without double spaces, and with names of bounded length: the time is then that of the length of a line.
 _PAIR = re.compile(
-    rf"(?P<name>[A-Za-z_][A-Za-z0-9_ ./()-]*?)(?:\s*[:=]\s*(?P<value>{_NUMBER}|nan|inf)|\s+(?P<bare>{_NUMBER}))"
-    r"(?P<unit>[KMBT](?![A-Za-z]))?(?:\s*/\s*\d+)?(?![\w.]|,\d)"
+    rf"(?P<name>[A-Za-z_][A-Za-z0-9_ ./()-]{{0,99}}?)(?: ?[:=] ?(?P<value>{_NUMBER}|nan|inf)| (?P<bare>{_NUMBER}))"
+    r"(?P<unit>[KMBT](?![A-Za-z]))?(?: ?/ ?\d+)?(?![\w.]|,\d)"
 )
 _BETWEEN = re.compile(r"[|;]|,(?!\d)")  # pairs; a comma before a digit may be a decimal one
-_BRACKETS = re.compile(r"\[[^\]]*\]")
+_BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _UNITS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
 
@@ -78,7 +79,7 @@ def record_of(line: str) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     validation = _VALIDATION.search(line)
-    text = _BRACKETS.sub(" ", line)
+    text = " ".join(_BRACKETS.sub(" ", line).split())
     record: dict[str, Any] = {}
     for part in _BETWEEN.split(text):
         for pair in _PAIR.finditer(part):

@@ -198,22 +198,9 @@ def never_rising(values: Array, weights: Array) -> Array:
     >>> never_rising(np.array([3.0, 1.0, 2.0]), np.ones(3)).tolist()
     [3.0, 1.5, 1.5]
     """
-    highest_after = np.maximum.accumulate(values[::-1])[::-1]
-    rising = np.flatnonzero(values < highest_after)
-    if not rising.size:
-        return values
-    first = int(rising[0])
-    means, masses, counts = values[:first].tolist(), weights[:first].tolist(), [1] * first
-    for value, weight in zip(values[first:].tolist(), weights[first:].tolist(), strict=True):
-        mean, mass, count = value, weight, 1
-        while means and means[-1] < mean:
-            total = masses[-1] + mass
-            mean = (means.pop() * masses.pop() + mean * mass) / total
-            mass, count = total, count + counts.pop()
-        means.append(mean)
-        masses.append(mass)
-        counts.append(count)
-    return np.repeat(means, counts)
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(values, weights=weights, increasing=False).x)
 
 
 def water_filling(

@@ -38,7 +38,7 @@ POWERS: Final = {
 FREE = (
     "lambda_j = c_j j^-beta, theta_j^2 = d_j j^-1 lambda_j^(s-1), c_j and d_j in [1/2, 2]: alternating, log-periodic, "
     "constant in dyadic blocks, and random",
-    "N = 16 M",
+    "N = 16 M, and e(t) with all features beyond, period by period like the last",
     "N(t) is the noise of a rate that falls linearly in intrinsic time, from 1 to 0 at t",
 )
 
@@ -54,15 +54,21 @@ def features(name: str, s: float, beta: float, size: int, seed: int) -> tuple[Ar
 
 @lru_cache(maxsize=64)
 def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
-    """e_M(t), K_M(t) and the noise of a falling rate along t up to (M/256)^beta for M = 4^10, and delta_M along M."""
+    """e(t), K_M(t) and the noise of a falling rate along t up to (M/256)^beta for M = 4^10, and delta_M along M.
+
+    The features beyond M, which nothing learns by then, belong to e(t): for small s they are the larger part of it, and
+    without them it would fall faster than any power. Each period of theirs holds 4^(-s beta) of the one before.
+    """
     s, beta = sample.point
     found: dict[str, list[Ray]] = {name: [] for name in POWERS}
     for name in CONSTANTS:
         eigenvalues, energies = features(name, s, beta, FEATURES * LARGEST, sample.seed)
         log_t = beta * math.log(4.0) * np.arange(0.0, 7.0)
+        period = 4.0 ** (-s * beta)
+        beyond = float(energies[energies.size // 4 :].sum()) * period / (1.0 - period)
         left = [np.exp(-2.0 * math.exp(each) * eigenvalues) for each in log_t]
         values = {
-            "signal": [each @ energies for each in left],
+            "signal": [each @ energies + beyond for each in left],
             "kernel": [each @ eigenvalues**2 for each in left],
             # int K(t - z) (1 - z/t) dz over [0, t], mode by mode
             "noise of a falling rate": [
