@@ -72,9 +72,10 @@ def _end_polynomial(power: float, beta: float, x: float, sign: float) -> tuple[f
     for n in range(size):
         binomial *= (-beta - n) / (n + 1)
         slope.append(np.array([-power * (-1.0) ** n, -binomial * (n + 1)]))
-    taylor = [np.ones(1)]
+    taylor: list[Array] = [np.ones(1)]
     for n in range(1, size):
-        taylor.append(sum(np.convolve(slope[i], np.append(taylor[n - 1 - i], np.zeros(i))) for i in range(n)) / n)
+        products = [np.convolve(slope[i], np.append(taylor[n - 1 - i], np.zeros(i))) for i in range(n)]
+        taylor.append(np.sum(products, axis=0) / n)
     total = np.zeros(size)
     total[0] = 0.5
     for k, weight in enumerate(_bernoulli_weights(), start=1):
