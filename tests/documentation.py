@@ -66,17 +66,14 @@ def same(written, printed, within=2e-3):
     machines; draws of an interval in the third. Lines of the sources and widths of columns may differ.
     """
     written, printed = (SPACE.sub(r"\1", LINE.sub(r"\1", text)) for text in (written, printed))
-    blanks = "".join(".*?" if part == "..." else re.escape(NUMBER.sub("#", part)) for part in _parts(written))
-    if not re.fullmatch(blanks, NUMBER.sub("#", printed), re.DOTALL):
-        return False
-    if "..." in written:
-        return True
-    pairs = zip(NUMBER.findall(written), NUMBER.findall(printed), strict=True)
-    return all(abs(float(one) - float(other)) <= within * abs(float(one)) + 1e-12 for one, other in pairs)
-
-
-def _parts(text):
-    return re.split(r"(\.\.\.)", text)
+    parts = written.split("...")
+    wanted = [f"({NUMBER.pattern})".join(map(re.escape, NUMBER.split(part))) for part in parts]
+    found = re.fullmatch(".*?".join(wanted), printed, re.DOTALL)
+    numbers = [number for part in parts for number in NUMBER.findall(part)]
+    return found is not None and all(
+        abs(float(one) - float(other)) <= within * abs(float(one)) + 1e-12
+        for one, other in zip(numbers, found.groups(), strict=True)
+    )
 
 
 def rewritten(page):
