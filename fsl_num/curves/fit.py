@@ -19,9 +19,11 @@ from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
+from fsl_num.validation import Array
 
 _HARDLY, _FAR_BETTER = 1.1, 100.0
 _LAST_ROWS, _DIVERGED = 5, 0.2
+_MISSED, _NOISES = 0.03, 3.0  # of log loss; fits of real runs miss half of their rows by .001 to .008
 _SEEDS = 0.01  # seeds differ by a tenth of a per cent or two
 _NO_SEEDS = (
     " That is more than seeds do: of models of several sizes say them (model_size=, --model-size), of several kinds of"
@@ -77,6 +79,7 @@ def fit(
     chosen = whole.law
     theta = found.best.theta
     peaks = tuple(sorted({plan.peak for plan in whole.plans}))
+    warnings += _missed_words(given, whole, theta)
     posterior: Posterior | None = None
     if intervals:
         seeds, pairs = seed_variance(curves_given)
@@ -181,6 +184,26 @@ def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) ->
                 " table of the curves fitted is for the averages."
             )
     return notes
+
+
+def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> list[str]:
+    """Which curves the law found misses by far more than their rows scatter, and what that may mean."""
+    ends = np.cumsum([curve.observed.size for curve in curves])[:-1]
+    missed = []
+    for curve, law in zip(curves, np.split(whole.bound(theta)[0], ends), strict=True):
+        measured = np.log(curve.observed)
+        off = float(np.median(np.abs(measured - np.log(np.maximum(law, 1e-300)))))
+        scatter = float(np.median(np.abs(np.diff(measured)))) if measured.size > 1 else 0.0
+        if off > max(_MISSED, _NOISES * scatter):
+            missed.append(f"{curve.name} ({100 * off:.2g} %)")
+    if not missed:
+        return []
+    together = " Runs of other models, data or batches do not share one: fit each kind alone." * (len(curves) > 1)
+    return [
+        f"{', '.join(missed[:4])}{', ...' * (len(missed) > 4)}: no law was found that describes this; half of the rows"
+        " lie so far off it or farther, more than they scatter. Are the learning rates, steps and losses what they are"
+        f" taken for?{together}"
+    ]
 
 
 def _seed_words(variance: float, pairs: Sequence[tuple[str, str]]) -> str:

@@ -100,8 +100,8 @@ class Prediction(Result):
             )
         if not said:
             said.append(
-                "The runs fitted determine it, as far as the law holds: same peak, no longer than they are, and a"
-                " narrow interval."
+                f"The runs fitted determine it, as far as the law holds: same peak, at most {_BEYOND:g} times their"
+                " intrinsic time (sum of the learning rates), and a narrow interval."
             )
         return " ".join(said)
 

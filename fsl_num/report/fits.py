@@ -97,7 +97,7 @@ def forecast_text(forecast: Forecast, target: float | None) -> list[Any]:
                 " of the interval from what the rows before predict."
             )
         )
-    return [*parts, *trust_lines(forecast.predictions)]
+    return [*parts, *trust_lines(forecast.predictions), *map(Text, forecast.fitted.warnings)]
 
 
 def forecast_json(forecast: Forecast, target: float | None) -> dict[str, Any]:
@@ -107,6 +107,7 @@ def forecast_json(forecast: Forecast, target: float | None) -> dict[str, Any]:
         "surprise": _finite(forecast.surprise),
         "endings": {name: prediction_json(forecast.fitted, found) for name, found in forecast.predictions.items()},
         "reaches": None if target is None else forecast.reaches(target),
+        "warnings": list(forecast.fitted.warnings),
     }
 
 

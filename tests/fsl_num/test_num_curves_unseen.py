@@ -116,3 +116,20 @@ def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, 
     assert "where the run diverged, leave its end out (--last-step)" in capsys.readouterr().err
     assert main(["fit", nan, *known, "--last-step", "7000"]) == 0
     assert "did it diverge?" not in capsys.readouterr().out
+
+
+def test_runs_that_share_no_law_are_said_not_to(tmp_path, capsys):
+    rates = shape(True)
+    step, loss = losses(rates)
+    one, other = (written(tmp_path / f"{name}.csv", rates, loss * f) for name, f in (("small", 1.0), ("large", 0.7)))
+    words = "no law was found that describes this"
+    assert main(["fit", one, other, "--predict", "linear", "--no-intervals"]) == 0
+    found = " ".join(capsys.readouterr().out.split())
+    assert words in found and "small (" in found and "fit each kind alone" in found
+    assert main(["forecast", one, "--others", other, "--to", "12000", "--no-intervals"]) == 0
+    assert words in " ".join(capsys.readouterr().out.split())
+    assert main(["fit", one, "--predict", "linear", "--no-intervals"]) == 0
+    assert words not in " ".join(capsys.readouterr().out.split())
+    # far off row by row, and described
+    scattered = LossCurve(step, loss * np.exp(0.1 * np.random.default_rng(1).normal(size=loss.size)), schedule=rates)
+    assert not [each for each in fit(scattered, intervals=False).warnings if words in each]
