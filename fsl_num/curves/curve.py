@@ -174,6 +174,16 @@ class LossCurve(Result):
         except ValueError as error:
             raise CurveError(f"{self.name}: {error}") from error
 
+    @property
+    def updates(self) -> int:
+        """How many updates the run has: those of its schedule where it is known beyond the last row.
+
+        >>> LossCurve([1, 3], [3.0, 2.5], schedule=[0.1] * 9).updates, LossCurve([1, 3], [3, 2], lr=[0.1, 0.1]).updates
+        (9, 3)
+        """
+        known = 0 if self.schedule is None else as_plan(self.schedule, warmup=self.warmup).rates.size
+        return max(known, self.plan.rates.size)
+
     def rates(self, warmup: int) -> Array:
         """Return the learning rate of every update up to the last row, from those of the rows, after such a warmup.
 

@@ -289,3 +289,15 @@ def test_names_are_as_short_as_they_can_be():
     assert curve_files.short_names(["/a/b/x.csv"]) == ["x"]
     assert curve_files.short_names(["a/x.csv", "a/y.csv"]) == ["x", "y"]
     assert curve_files.short_names(["a/x.csv", "a/x.json"]) == ["x.csv", "x.json"]
+
+
+def test_a_run_is_as_long_as_its_rates_not_as_its_last_evaluation(tmp_path, runs, capsys):
+    rows = [line.split(",") for line in (runs / "wsd.csv").read_text().split()[1:]]
+    evaluated = {row[0] for row in rows[::10]}
+    assert rows[-1][0] not in evaluated
+    shown = "".join(f"{k},{lr},{loss},{loss if k in evaluated else ''}\n" for k, lr, loss in rows)
+    (tmp_path / "run.csv").write_text("step,lr,train/loss,eval/loss\n" + shown)
+    words = ["fit", str(tmp_path / "run.csv"), "--law", "fsl-simplified", "--no-intervals", "--warmup", str(WARMUP)]
+    assert main([*words, "--predict", "cosine"]) == 0
+    printed = capsys.readouterr()
+    assert f"after {STEPS} steps" in printed.out and "of validation" in printed.err
