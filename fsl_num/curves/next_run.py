@@ -47,6 +47,9 @@ FAMILIES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 
 LENGTHS: Final = (0.25, 0.5, 1.0)
 """Lengths of the candidates, as shares of the longest target."""
+LEAST: Final = 0.05
+"""Of the longest target, and twice its warmup: shorter runs are not proposed. What no run fitted resolved, their first
+steps, would be all that they show."""
 
 _ROWS = 16  # of a candidate, at which its losses are compared with the target's
 _USELESS = 0.9  # of the interval before
@@ -216,15 +219,17 @@ def next_run(
 def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np.inf) -> dict[str, Plan]:
     """Return the candidates of :data:`FAMILIES` by name: with the warmup of the longest target, within the budget.
 
-    The lengths are those of :data:`LENGTHS`, and the budget where it lies below the longest; the peaks are those of the
-    target and of the runs fitted. A schedule that is itself a target is left out.
+    The lengths are those of :data:`LENGTHS`, and the budget where it lies below the longest, but for those shorter than
+    :data:`LEAST` allows; the peaks are those of the target and of the runs fitted. A schedule that is itself a target
+    is left out.
     """
     longest = max(targets, key=lambda plan: plan.rates.size)
     sizes = sorted({int(share * longest.rates.size) for share in LENGTHS} | {int(min(budget, longest.rates.size))})
+    least = min(max(2 * longest.warmup, LEAST * longest.rates.size), longest.rates.size)
     peaks = [longest.peak]
     peaks += [each for each in fit.posterior.peaks if all(abs(each - peak) > _SAME_PEAK * peak for peak in peaks)]
     found: dict[str, Plan] = {}
-    for size in (size for size in sizes if size > 1):
+    for size in (size for size in sizes if size >= max(least, 2)):
         warmup = min(longest.warmup, size // 2)
         for peak in peaks:
             for name, (kind, parameters) in FAMILIES.items():

@@ -76,6 +76,16 @@ def test_the_usual_candidates_keep_to_the_budget_and_are_not_the_target(constant
     assert found.proposed.gain(found.before) == max(each.gain(found.before) for each in found.candidates)
 
 
+def test_no_run_is_proposed_that_hardly_leaves_its_warmup(constant):
+    target = Plan(np.full(6000, PEAK), [6000], warmup=1000, name="constant")
+    assert min(each.rates.size for each in usual_candidates(constant, [target], 2500).values()) == 2500
+    for budget, least in ((10, 3000), (1999, 3000)):
+        with pytest.raises(
+            ValueError, match=f"budget of {budget} updates is below the shortest candidate, which has {least}"
+        ):
+            next_run(constant, target, budget=budget)
+
+
 def test_what_cannot_be_answered_is_refused(constant):
     with pytest.raises(ValueError, match="budget of 10 updates is below the shortest candidate, which has 1500"):
         next_run(constant, plan("wsd"), {"cosine": plan("cosine")}, 10)
