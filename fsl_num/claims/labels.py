@@ -95,6 +95,18 @@ def covering_claims(place: Place, claims: Sequence[Claim], places: Sequence[Plac
     )
 
 
+def place_at(line: int) -> Place:
+    """The innermost place that holds a line of the paper's source, or else the nearest one that a claim verifies.
+
+    >>> place_at(739).label, place_at(225).label
+    ('lem: half-scale', 'tab: optimal-scaling')
+    """
+    around = [each for each in account() if each.line <= line <= each.last]
+    if around:
+        return min(around, key=lambda each: each.last - each.line)
+    return min(account(), key=lambda each: min(abs(each.line - line), abs(each.last - line)))
+
+
 def orphans(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[str, ...]:
     """The ids of the claims that verify no place of the account."""
     checked = {name for place in places for name in covering_claims(place, claims, places)}

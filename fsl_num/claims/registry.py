@@ -15,6 +15,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from fsl_num.claims.claim import Claim
+from fsl_num.claims.labels import section_of
 
 SECTIONS = (
     "model", "kernel", "functional", "random_features", "scaling_laws", "allocation", "experiments", "empirical_laws",
@@ -92,18 +93,28 @@ def claim(claim_id: str) -> Claim:
     if not holding and (said := [each.id for each in saying(claim_id.split())] if wanted else []):
         raise ValueError(f"there is no claim {claim_id!r}, but `fsl list {claim_id}` finds {', '.join(said[:3])}")
     near = holding[:3] or get_close_matches(claim_id, ids, 3, 0.4)
-    hint = f": did you mean {' or '.join(near)}?" if near else ": `fsl list` shows them all"
+    hint = (
+        f": did you mean {' or '.join(near)}?"
+        if near
+        else ": `fsl list` shows them all, `fsl list section 4.1` those of one section"
+    )
     raise ValueError(f"there is no claim {claim_id!r}{hint}")
 
 
 def saying(words: Sequence[str]) -> tuple[Claim, ...]:
     """The claims that have every one of these words, capitals or not, in their id, label, title or statement.
 
-    Statements that are worded from their formula are left out: to word them all takes seconds.
+    Statements that are worded from their formula are left out: to word them all takes seconds. The words "section" and
+    its number mean the claims that stand in it.
 
     >>> [each.id for each in saying(["stable", "noise"])][0]
     'lem: wsd-stable-noise'
+    >>> sorted({section_of(each.line).number for each in saying(["section", "5"])})
+    ['5', '5.1', '5.2', '5.3']
     """
+    if len(words) == 2 and words[0].lower() == "section":
+        begin = f"{words[1].rstrip('.').upper()}."
+        return tuple(each for each in all_claims() if f"{section_of(each.line).number}.".startswith(begin))
     found = []
     for each in all_claims():
         text = f"{each.id} {each.label} {each.title} {each.text if isinstance(each.text, str) else ''}".lower()

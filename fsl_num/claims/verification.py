@@ -61,7 +61,7 @@ def verify(
     chosen = None if at is None else [sample_at(claim, *point, seed=seed, profile=profile) for point in at]
     if chosen == []:
         raise ValueError("no point was given: nothing can be judged; give pairs (s, beta), or None for those drawn")
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         derivations = _derivations(claim)
         regimes = tuple(
@@ -82,7 +82,7 @@ def verify(
         derivations, regimes = (), ()
         verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
     missing = unproved(claim) if verdict in (Verdict.SUPPORTED, Verdict.ENCLOSED) else ""
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     return Outcome(
         claim.id,
         claim.title,

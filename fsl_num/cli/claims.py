@@ -9,6 +9,7 @@ import click
 from fsl_num.cli.inputs import InputError, refused
 from fsl_num.cli.options import Arguments, Command, flag, json_option
 from fsl_num.cli.output import progress_bar, show, show_json
+from fsl_num.cli.streams import complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,12 +75,28 @@ def run_show(arguments: Arguments) -> int:
 
 
 def _claims_of(name: str) -> Sequence[Claim]:
-    """The claim with that id, or else all that bear that label."""
+    """The claim with that id, or else all that bear that label, or those of the place at that line of the paper."""
     from fsl_num.claims.registry import all_claims
 
     wanted = "".join(name.split())
+    line = wanted.lower().removeprefix("line")
+    if line.isascii() and line.isdigit():
+        return _claims_at(int(line))
     claims = [claim for claim in all_claims() if "".join(claim.id.split()) == wanted]
     return claims or [each for each in all_claims() if "".join(each.label.split()) == wanted] or [known_claim(name)]
+
+
+def _claims_at(line: int) -> Sequence[Claim]:
+    from fsl_num.claims.labels import account, covering_claims, place_at
+    from fsl_num.claims.registry import all_claims
+
+    place = place_at(line)
+    covering = covering_claims(place, all_claims(), account())
+    if not covering:
+        raise InputError(f"line {line} of the paper's source: {place.label} is not checked; {place.excuse}")
+    if not place.line <= line <= place.last:
+        complain(f"fsl: nothing is claimed at line {line} of the paper's source; the nearest is at line {place.line}")
+    return [known_claim(each) for each in covering]
 
 
 COMMANDS = {
@@ -91,7 +108,8 @@ COMMANDS = {
             json_option(),
             flag("--labels", "every statement and numbered formula of the paper, and which claims cover it"),
         ],
-        "List the claims, or those that have every WORD in their id, title or statement.",
+        "List the claims, or those that have every WORD in their id, title or statement, or stand in section NUMBER "
+        "(fsl list section 4.1).",
     ),
     "show": Command(
         "show",
@@ -102,7 +120,8 @@ COMMANDS = {
             flag("--mutants", "every wrong version of the claim, and what refutes it", choice="form"),
             flag("--no-verdict", "do not verify the claim"),
         ],
-        "Show one claim (ID as fsl list shows it), or all that bear a label: hypotheses, verdict, and where formula, "
+        "Show one claim (ID as fsl list shows it), or all that bear a label, or stand at a line of the paper's source: "
+        "hypotheses, verdict, and where formula, "
         "proof, measurement, test and errata stand.",
     ),
 }

@@ -87,7 +87,7 @@ def summary(records: Sequence[Outcome]) -> str:
     passing = sum(record.passes for record in records)
     return (
         f"{passing} of {len(records)} claims pass; {refuted} of {mutants} mutants refuted; "
-        f"{seconds:.1f} seconds of measurements"
+        f"{seconds:.1f} seconds of processor time"
     )
 
 
@@ -151,8 +151,9 @@ def _changes(records: Sequence[Outcome], previous: Mapping[str, Outcome]) -> lis
     if not moved and not new:
         return ["", "No verdict differs from that of the run before."]
     lines = [f"{each.claim_id}: {before[each.claim_id]} before, {_verdict(each)} now" for each in moved]
-    lines += [f"{each.claim_id}: new, {_verdict(each)}" for each in new]
-    head = Text(f"Since the run before: {len(moved)} changed, {len(new)} new", style="bold")
+    if len(new) <= len(before):  # else hardly anything was verified before
+        lines += [f"{each.claim_id}: new, {_verdict(each)}" for each in new]
+    head = Text(f"Since the run before: {len(moved)} changed, {len(new)} verified for the first time", style="bold")
     return ["", head, *(Text(f"  {line}") for line in lines[:_MOST]), *_rest(len(lines), "of these")]
 
 

@@ -28,6 +28,17 @@ def test_list_finds_claims_by_their_words(capsys):
     assert "lemma:ke-power/kernel-sharp" in found and len(found) < len(all_claims()) / 10
 
 
+def test_claims_are_found_by_section_and_by_line(capsys):
+    assert main(["list", "section", "c.2", "--json"]) == 0
+    lines = {claim(one["id"]).line for one in json.loads(capsys.readouterr().out)}
+    assert lines == {each.line for each in all_claims() if 1947 <= each.line < 2047}
+    assert main(["list", "section", "9.9"]) == 2
+    assert main(["show", "line", "739", "--no-verdict", "--json"]) == 0
+    assert "lem: half-scale" in [one["id"] for one in json.loads(capsys.readouterr().out)]
+    assert main(["show", "1", "--no-verdict"]) == 0
+    assert "nothing is claimed at line 1 " in capsys.readouterr().err
+
+
 def test_show_names_every_mutant_and_what_refutes_it(run, capsys):
     assert main(["show", *ONE.split(), "--mutants"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]

@@ -124,7 +124,12 @@ def test_the_screen_stays_one_screen():
     text = screen(records, errata, previous, width=100)
     assert len(text.splitlines()) <= 48
     assert max(map(len, text.splitlines())) <= 100
-    for words in ("0 of 50 claims pass", "and 42 more of these", "40 changed, 10 new", "99 errata: 99 typos"):
+    for words in (
+        "0 of 50 claims pass",
+        "and 42 more of these",
+        "40 changed, 10 verified for the first time",
+        "99 errata: 99 typos",
+    ):
         assert words in text
 
 
@@ -140,7 +145,7 @@ def test_what_was_found_before_is_compared():
     assert "run before" not in screen([record()])
     assert "No verdict differs from that of the run before." in screen([record()], previous={"thm:x": record()})
     moved = screen([record()], previous={"thm:x": record(Verdict.VACUOUS, False)})
-    assert "1 changed, 0 new" in moved and "thm:x: VACUOUS before, SUPPORTED now" in moved
+    assert "1 changed, 0 verified for the first time" in moved and "thm:x: VACUOUS before, SUPPORTED now" in moved
     # whether a refuted claim passes is known only once its correction was checked, and is no change
     before = record(Verdict.REFUTED, False)
     assert "No verdict differs" in screen([record(Verdict.REFUTED)], previous={"thm:x": before})

@@ -106,7 +106,7 @@ def _totals(records: Sequence[Outcome], errata: Sequence[Erratum]) -> str:
     seconds = sum(record.seconds for record in records)
     corrected = sum(record.passes and not record.verdict.passes for record in records)
     parts = [
-        f"{refuted:,} of {mutants:,} wrong versions were refuted in {number(seconds, 3)} seconds.",
+        f"{refuted:,} of {mutants:,} wrong versions were refuted in {number(seconds, 3)} seconds of processor time.",
         "One claim fails as it stands while its correction holds." if corrected == 1 else "",
         f"{corrected} claims fail as they stand while their corrections hold." if corrected > 1 else "",
         f"{capital(counts(errata))}." if errata else "",
