@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -52,6 +53,11 @@ def real_number(name: str, value: Any) -> float:
     return number
 
 
+def _shown(value: Any) -> str:
+    """A number as it would be typed."""
+    return str(value) if isinstance(value, Fraction) else repr(value)
+
+
 def positive(name: str, value: Any, *, infinite: bool = False, zero: bool = False) -> float:
     """Return ``value`` as a positive float; ``infinite`` and ``zero`` say whether inf and 0 are allowed.
 
@@ -60,9 +66,9 @@ def positive(name: str, value: Any, *, infinite: bool = False, zero: bool = Fals
     """
     number = real_number(name, value)
     if number < 0 or (number == 0 and not zero):
-        raise ValueError(f"{name} must be {'at least 0' if zero else 'positive'}, got {value!r}")
+        raise ValueError(f"{name} must be {'at least 0' if zero else 'positive'}, got {_shown(value)}")
     if math.isinf(number) and not infinite:
-        raise ValueError(f"{name} must be finite, got {value!r}")
+        raise ValueError(f"{name} must be finite, got {_shown(value)}")
     return number
 
 
@@ -74,7 +80,7 @@ def capacity_exponent(beta: Any) -> float:
     """
     number = real_number("beta", beta)
     if not 1.0 < number < math.inf:
-        raise ValueError(f"beta must lie in (1, inf), got {beta!r}: for beta <= 1 the trace sum j^-beta diverges")
+        raise ValueError(f"beta must lie in (1, inf), got {_shown(beta)}: for beta <= 1 the trace sum j^-beta diverges")
     return number
 
 
@@ -87,7 +93,7 @@ def whole_size(name: str, value: Any, *, infinite: bool = True, least: int = 1) 
     number = real_number(name, value)
     if number < least or (math.isinf(number) and not infinite) or (math.isfinite(number) and number != int(number)):
         allowed = f"a whole number of at least {least}" + (" or inf" if infinite else "")
-        raise ValueError(f"{name} must be {allowed}, got {value!r}; round it first if it comes from a formula")
+        raise ValueError(f"{name} must be {allowed}, got {_shown(value)}; round it first if it comes from a formula")
     return number
 
 

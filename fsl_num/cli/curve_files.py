@@ -34,7 +34,7 @@ def curve_options() -> list[Option]:
         ("--restarts", {"type": Names("fsl_num.curves.logs:RESTARTS"), "default": "refuse",
                         "help": "steps that come again (default: refuse)"}),
         ("--branch-of", {"metavar": "FILE[@STEP]", "help": "the run from whose checkpoint later ones went on"}),
-        ("--drop-missing", {"is_flag": True, "help": "leave out the rows in which a column is empty"}),
+        ("--drop-missing", {"is_flag": True, "help": "leave out the rows in which a column is empty or nan"}),
         ("--smooth", {"type": whole(1, "ROWS"), "help": "centred median of so many rows (odd)"}),
         ("--first-step", {"type": whole(0), "help": "leave out the rows before this step"}),
         ("--last-step", {"type": whole(1), "help": "leave out the rows behind this step"}),

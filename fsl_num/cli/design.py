@@ -22,8 +22,9 @@ from fsl_num.cli.options import (
     json_option,
     whole,
 )
-from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
+from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json, terminal_width
 from fsl_num.cli.rates import refuse_export_as_table
+from fsl_num.cli.streams import complain
 
 
 def run_design(arguments: Arguments) -> int:
@@ -105,6 +106,7 @@ def _from_fit(arguments: Arguments) -> int:
     size = next((float(each) for each in arguments.model_size), None)
     from fsl_num.design.schedule import design_schedule
     from fsl_num.report import designs as report
+    from fsl_num.report.tables import rendered
     from fsl_num.schedules.export import export
 
     with refused():
@@ -129,8 +131,12 @@ def _from_fit(arguments: Arguments) -> int:
         if arguments.json:
             show_json(design.as_dict() | ({"export": made.text} if made else {}))
         else:
-            shown = ["", made.text.rstrip("\n")] if made and arguments.out is None else []
-            outputs.show(*report.design_text(design), *shown)
+            text = report.design_text(design)
+            if made and arguments.out is None:  # so that what is exported can be kept by >
+                for line in rendered(*text, width=terminal_width(), coloured=False).splitlines():
+                    complain(line)
+                text = [made.text.rstrip("\n")]
+            outputs.show(*text)
     return 0
 
 

@@ -39,15 +39,14 @@ def run(arguments: Arguments) -> int:
 def _chosen(errata: Sequence[Erratum], arguments: Arguments) -> Sequence[Erratum]:
     from fsl_num.claims.records import KINDS
 
-    if arguments.id:
-        errata = _named(errata, " ".join(arguments.id))
+    kind = label = None
     if arguments.kind is not None:
         kind = known(arguments.kind, KINDS, "kind of erratum")
-        errata = [each for each in errata if each.kind == kind]
     if arguments.label is not None:
         label = known(arguments.label, [each.label for each in errata], "label with an erratum")
-        errata = [each for each in errata if each.label == label]
-    return errata
+    if arguments.id:
+        errata = _named(errata, " ".join(arguments.id))
+    return [each for each in errata if kind in (None, each.kind) and label in (None, each.label)]
 
 
 def _named(errata: Sequence[Erratum], typed: str) -> Sequence[Erratum]:

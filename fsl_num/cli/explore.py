@@ -17,7 +17,7 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         show_json({"html": arguments.html, "schedules": [data.schedule for data, _ in rows]})
     else:
-        outputs.show(f"Open {arguments.html} in a browser: it needs no network.")
+        outputs.show(f"Written to {arguments.html}: a page for a browser, which needs no network.")
     return 0
 
 

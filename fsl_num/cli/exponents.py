@@ -12,8 +12,10 @@ def run(arguments: Arguments) -> int:
     point = parameter_point(arguments.s, arguments.beta)
     power = None if arguments.power is None else exact_rational(arguments.power, "--power")
     with_power = arguments.schedule == "power-decay"
-    if power is not None and not (with_power and power > 0):
-        raise InputError("--power is for the schedule power-decay, and greater than 0 (constant has 0)")
+    if power is not None and not with_power:
+        raise InputError(f"--power goes with --schedule power-decay; {arguments.schedule} has no power")
+    if power is not None and power <= 0:
+        raise InputError(f"--power must be greater than 0, not {power} (--schedule constant is that of power 0)")
     if with_power and power is None and point is not None:
         raise InputError("--power is needed: at one point --s, --beta the power of power-decay decides the regime")
     from fsl_num.report import allocations as report

@@ -114,8 +114,10 @@ def exact_rational(text: str, name: str) -> Fraction:
     raise InputError(f"{name} must be exact, an integer or a fraction p/q, not {text!r}: {hint}")
 
 
-def parameter_point(s: str | None, beta: str | None) -> tuple[Fraction, Fraction] | None:
-    """The point (s, beta) given by ``--s`` and ``--beta``, None where neither was given.
+def parameter_point(
+    s: str | None, beta: str | None, names: tuple[str, str] = ("--s", "--beta")
+) -> tuple[Fraction, Fraction] | None:
+    """The point (s, beta) given by ``--s`` and ``--beta``, None where neither was given; ``names`` stand in errors.
 
     >>> parameter_point("1/2", "4")
     (Fraction(1, 2), Fraction(4, 1))
@@ -129,12 +131,12 @@ def parameter_point(s: str | None, beta: str | None) -> tuple[Fraction, Fraction
         raise InputError(
             "--s and --beta go together: give both for one point of the plane, or neither for every regime"
         )
-    point = exact_rational(s, "--s"), exact_rational(beta, "--beta")
+    point = exact_rational(s, names[0]), exact_rational(beta, names[1])
     if point[0] <= 0:
-        raise InputError(f"--s must be greater than 0, not {point[0]}: the target must lie in a source class")
+        raise InputError(f"{names[0]} must be greater than 0, not {point[0]}: the target must lie in a source class")
     if point[1] <= 1:
         raise InputError(
-            f"--beta must be greater than 1, not {point[1]}: the eigenvalues j^-beta must have a finite sum"
+            f"{names[1]} must be greater than 1, not {point[1]}: the eigenvalues j^-beta must have a finite sum"
         )
     return point
 

@@ -140,7 +140,7 @@ def _point(typed: str | None, ids: Sequence[str]) -> tuple[Fraction, Fraction] |
     s, comma, beta = typed.partition(",")
     if not comma:
         raise InputError(f"--at needs a point S,BETA, as in --at 1/2,4, not {typed!r}")
-    point = parameter_point(s, beta)
+    point = parameter_point(s, beta, ("--at: s", "--at: beta"))
     assert point is not None
     if max(point) > _FARTHEST:
         raise InputError(f"--at: s and beta must be at most {_FARTHEST:,}, beyond which a measurement has no digits")

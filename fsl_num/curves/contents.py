@@ -180,7 +180,10 @@ def _bytes_of(path: Path) -> bytes:
             opened = [kind for mark, kind in _COMPRESSED.items() if start.startswith(mark)]
             return _read(path, opened[0](file), _size(file)) if opened else _read(path, file)
     except FileNotFoundError as error:
+        from fsl_num.schedules import SCHEDULES
+
         near = get_close_matches(path.name, [each.name for each in _siblings(path)], 3, 0.6)
+        near += [f"the schedule {each}" for each in get_close_matches(str(path), SCHEDULES, 1, 0.6)]
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise CurveError(f"there is no file {path}{hint}") from error
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:

@@ -181,8 +181,8 @@ class LossCurve(Result):
         >>> LossCurve([1, 3], [3.0, 2.5], schedule=[0.1] * 9).updates, LossCurve([1, 3], [3, 2], lr=[0.1, 0.1]).updates
         (9, 3)
         """
-        known = 0 if self.schedule is None else as_plan(self.schedule, warmup=self.warmup).rates.size
-        return max(known, self.plan.rates.size)
+        known = self.plan if self.schedule is None else as_plan(self.schedule, warmup=self.warmup)
+        return int(max(known.rates.size, self.plan.rates.size))
 
     def rates(self, warmup: int) -> Array:
         """Return the learning rate of every update up to the last row, from those of the rows, after such a warmup.
@@ -345,7 +345,7 @@ def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single
         raise CurveError(f"{name} must have one number a row, got {column.size} for {size} rows")
     remedy = "drop the row or repair it"
     if name == "loss":
-        remedy += "; where the run diverged, leave its end out (--last-step)"
+        remedy += " (drop_missing=True, --drop-missing); where the run diverged, leave its end out (--last-step)"
     _first(~np.isfinite(column), rows, name + " must be finite, got {}; " + remedy, column)
     return column
 

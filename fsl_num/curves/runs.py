@@ -357,8 +357,10 @@ def _refuse_missing(
             f"{name}: there is no column of steps, but one of tokens; say how many tokens one update takes with"
             " tokens_per_step=... (--tokens-per-step)"
         )
+    if not names:
+        raise CurveError(f"{name}: there are no columns in it; steps, losses and learning rates are needed")
     raise CurveError(
-        f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names)) or 'none'}; say"
+        f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say"
         f" which one it is, for example columns={{{missing[0]!r}: 'NAME'}} (--columns {missing[0]}=NAME)"
         + (
             "; learning rates can also come from another file of the run (joined by +), or from a file with one rate"

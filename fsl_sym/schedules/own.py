@@ -120,11 +120,12 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
             known = "a (peak rate), tau (step), K (steps) and p of fsl_sym.symbols"
             why = f"{', '.join(foreign)} is none of the symbols {known}"
         elif a not in rate.free_symbols:
-            why = f"multiply it by the peak rate, the symbol a: a*({rate})"
+            relative = rate if K in rate.free_symbols else rate.subs(tau, tau / K)
+            why = f"multiply it by the peak rate, the symbol a, and write tau/K, from 0 to 1: {a * relative}"
         else:
             why = (
                 f"{', '.join(sorted(map(str, strange)))} is left in {shape} at tau = K (1 - y); the law is about "
-                "schedules that keep their shape as K grows"
+                "schedules that keep their shape as K grows: write tau/K for tau, which runs from 0 to K"
             )
         raise ValueError(f"{rate} is not a times a shape of tau/K: {why}")
     for place in (*_PROBES, Integer(1)):

@@ -199,6 +199,9 @@ def test_a_design_in_the_words_of_a_framework(here, capsys):
     rates = answer(FRESH, capsys)
     assert names["learning_rate"](STEPS - 1) == pytest.approx(rates["final_lr"], abs=1e-12 * PEAK)
     assert found["export"].strip() == (here / "schedule.py").read_text(encoding="utf-8").strip()
+    assert main([*FRESH, "--export", "torch"]) == 0  # as typed before > schedule.py
+    printed = capsys.readouterr()
+    assert printed.out == (here / "schedule.py").read_text(encoding="utf-8") and "predicted final loss" in printed.err
     assert "closest" in refusal([*FRESH, "--export", "megatron"], capsys)
     for framework in ("megatron", "torchtitan", "olmo"):
         at_once = ["design", "--fit", "fit.json", "--steps", str(STEPS), "--family", "linear"]  # each warms up its way

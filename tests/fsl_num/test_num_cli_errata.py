@@ -153,6 +153,13 @@ def test_a_line_of_the_source_finds_its_errata(capsys):
     assert {each["line"] for each in in_json(capsys, "2911")} == {2911}
 
 
+def test_an_answer_and_a_refusal_never_come_together(capsys):
+    label = next(each.label for each in errata() if each.line < 99999)
+    assert answer(capsys, "99999", "--label", label)[:2] == (0, "no erratum\n")
+    status, text, said = answer(capsys, "99999", "--label", "nothing like it")
+    assert (status, text) == (2, "") and len(said.splitlines()) == 1
+
+
 def test_a_line_without_errata_shows_those_of_the_nearest_and_says_so(capsys):
     lines = sorted({each.line for each in errata()})
     for typed, nearest in ((1, lines[0]), (99999, lines[-1])):

@@ -291,6 +291,17 @@ def test_names_are_as_short_as_they_can_be():
     assert curve_files.short_names(["a/x.csv", "a/x.json"]) == ["x.csv", "x.json"]
 
 
+def test_what_is_missing_is_named_with_its_remedy(tmp_path, runs, capsys):
+    (tmp_path / "empty.json").write_text("{}")
+    rows = (runs / "wsd.csv").read_text().split()
+    (tmp_path / "nan.csv").write_text("\n".join([*rows[:40], rows[40].rpartition(",")[0] + ",nan", *rows[41:]]))
+    assert "there are no columns in it" in refusal(["fit", str(tmp_path / "empty.json")], capsys)
+    assert "did you mean the schedule wsd?" in refusal(["fit", str(runs / "wsd.csv"), "--predict", "wsdd"], capsys)
+    words = ["fit", str(tmp_path / "nan.csv"), "--law", "fsl-simplified", "--no-intervals", "--warmup", str(WARMUP)]
+    assert "drop the row or repair it (drop_missing=True, --drop-missing)" in refusal(words, capsys)
+    assert main([*words, "--drop-missing"]) == 0
+
+
 def test_a_run_is_as_long_as_its_rates_not_as_its_last_evaluation(tmp_path, runs, capsys):
     rows = [line.split(",") for line in (runs / "wsd.csv").read_text().split()[1:]]
     evaluated = {row[0] for row in rows[::10]}

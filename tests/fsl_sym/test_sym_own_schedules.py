@@ -47,7 +47,8 @@ def test_every_catalogue_name_has_an_exact_noise_and_a_law(name):
     ("phi", "text"),
     [
         (a * exp(-tau), "K is left"),
-        (tau, r"multiply it by the peak rate, the symbol a: a\*\(tau\)"),
+        (1 - tau, r"and write tau/K, from 0 to 1: a\*\(1 - tau/K\)"),
+        (a * (1 - tau), "write tau/K for tau, which runs from 0 to K"),
         (a * (1 - Symbol("x") / K), "x is none of the symbols a "),
         (a * (1 - 2 * tau / K), "positive and finite"),
         (a * sqrt(K / tau), "positive and finite"),
