@@ -12,7 +12,7 @@ import click
 from fsl_num.cli.curve_files import files_of, read_files
 from fsl_num.cli.fit import fit_options, fit_settings, level_of
 from fsl_num.cli.inputs import InputError, one_line, refused
-from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, ScheduleNames, flag, json_option, whole
+from fsl_num.cli.options import REAL, Arguments, Command, Option, ScheduleNames, flag, json_option, whole
 from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
 from fsl_num.cli.streams import complain
 
@@ -84,7 +84,9 @@ class _Endings(ScheduleNames):
     @property
     def names(self) -> list[str]:
         """All names that are taken."""
-        return [*Names("fsl_num.curves.forecast:ENDINGS").names, *super().names]
+        from fsl_num.curves.forecast import ENDINGS, SO_FAR
+
+        return [*ENDINGS, SO_FAR, *super().names]
 
 
 COMMANDS = {
@@ -94,8 +96,9 @@ COMMANDS = {
         [
             click.Argument(["run"], required=True, metavar="RUN"),
             Option("--to", type=whole(1, "STEPS"), required=True, help="the last step that is planned"),
-            Option("--schedule", type=_Endings("fsl_num.schedules:SCHEDULES"), default="hold",
-                   help="how it is meant to go on (default: hold, the last rate)"),
+            Option("--schedule", type=_Endings("fsl_num.schedules:SCHEDULES"),
+                   help="how it is meant to go on (default: as so far, where its rates are those of a cosine, a linear "
+                        "decay or 1-sqrt up to STEPS; else hold, the last rate)"),
             Option("--others", several=True, metavar="FILE...", help="other runs, which tell what a falling rate does"),
             Option("--target", type=REAL, help="a loss: when is it reached?"),
             flag("--watch", "again whenever the file has grown, until interrupted"),

@@ -22,6 +22,13 @@ ENDINGS: Final = ("hold", "decay now", "decay late")
 """How the rest of the run may go: the last rate held, a linear decay to 0 from now on, and one over the last fifth of
 the run."""
 
+SO_FAR: Final = "as so far"
+"""The ending of a run whose learning rates so far are those of a schedule up to the last step planned."""
+
+_SHAPES: Final = ("cosine", "linear", "1-sqrt")  # each is its last rate and a multiple of one shape
+_ALIKE = 5e-3  # of the peak: rates of rows that differ by less are those of one schedule
+_FALLEN = 0.02  # of the peak: less says nothing of a shape
+_NOTHING = 1e-4  # of the peak: a last rate of 0, but for the rounding of the log
 _LATE = 0.2
 _HIDDEN = 0.75  # of the rows after warmup are fitted to see whether the rest was as expected
 _ROWS = 200
@@ -33,13 +40,15 @@ class Forecast(Result):
 
     ``fitted``: the fit to the run so far and to the others. ``last``: the last step of the run. ``surprise``: the error
     of what the first three quarters of the run predict of its last rows, in half-widths of the 90 % interval; above 1
-    it is off track, nan where the run is too short to tell.
+    it is off track, nan where the run is too short to tell. ``followed``: the schedule of which the run's rates are the
+    beginning, in words; "" where none was found or looked for.
     """
 
     fitted: FitResult
     predictions: Mapping[str, Prediction]
     last: int
     surprise: float
+    followed: str = ""
 
     @property
     def main(self) -> Prediction:
@@ -55,10 +64,36 @@ class Forecast(Result):
         return found
 
 
+def schedule_so_far(run: Plan, steps: int) -> tuple[str, Any] | None:
+    """Return which schedule over ``steps`` updates begins with the rates of a run, in words, and its rates.
+
+    A cosine, a linear decay or 1 - sqrt, to any last rate; None where none does, or where the rate has not fallen yet.
+
+    >>> words, rates = schedule_so_far(Plan(step_rates("cosine", peak=1.0, steps=100, final=0.1)[:50]), 100)
+    >>> words, round(float(rates[-1]), 3)
+    ('cosine to 0.1', 0.1)
+    """
+    at = run.recorded[(run.recorded >= run.warmup) & (run.recorded < run.rates.size)]
+    found: list[tuple[float, str, Any]] = []
+    for name in _SHAPES:
+        for warmup in sorted({0, min(run.warmup, steps - 1)}):  # some decay from the first step on, some from the peak
+            shape = step_rates(name, peak=1.0, steps=steps, warmup=warmup)
+            if at.size < 3 or shape[at[0]] - shape[at[-1]] < _FALLEN:
+                continue
+            fall, last = np.polyfit(shape[at], run.rates[at], 1)
+            last = last if last > _NOTHING * run.peak else 0.0
+            rates = last + fall * shape
+            off = float(np.abs(rates[at] - run.rates[at]).max()) / run.peak
+            if off <= _ALIKE and fall > _FALLEN * run.peak:
+                found.append((off, f"{name} to {last:.2g}", rates))
+    return min(found, key=lambda each: each[0])[1:] if found else None
+
+
 def continued(run: Plan, steps: int, ending: str) -> Plan:
     """Return the plan of a run with its rates so far and an ``ending`` up to ``steps`` updates.
 
-    ``ending``: one of :data:`ENDINGS`, or a named schedule without parameters, which then stands for the whole run.
+    ``ending``: one of :data:`ENDINGS`, a named schedule without parameters, which then stands for the whole run, or
+    :data:`SO_FAR`; ValueError where no :func:`schedule_so_far` is found.
 
     >>> continued(Plan([0.1, 0.1]), 4, "decay now").rates.round(3).tolist()
     [0.1, 0.1, 0.1, 0.05]
@@ -73,6 +108,11 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
     if ending in ENDINGS:
         begin = {"hold": total, "decay now": done, "decay late": max(done, int(total * (1 - _LATE)))}[ending]
         rest = last * np.minimum(1.0, (total - k) / max(total - begin, 1))
+    elif ending == SO_FAR:
+        followed = schedule_so_far(run, total)
+        if followed is None:
+            raise ValueError(f"the rates so far are not those of a schedule of {total} updates: name one, or an ending")
+        rest = followed[1][done:]
     else:
         known = {"warmup": min(run.warmup, total - 1)} if "warmup" in parameters_of(ending) else {}
         rest = step_rates(ending, peak=run.peak, steps=total, **known)[done:]
@@ -85,7 +125,7 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
 def forecast(
     run: LossCurve,
     steps: int,
-    ending: str = "hold",
+    ending: str | None = None,
     others: Sequence[LossCurve] = (),
     *,
     level: float = 0.9,
@@ -93,7 +133,8 @@ def forecast(
 ) -> Forecast:
     """Return the :class:`Forecast` of a run to ``steps`` updates.
 
-    ``ending``: how it is meant to go on, see :func:`continued`; the others of :data:`ENDINGS` come along. ``others``:
+    ``ending``: how it is meant to go on, see :func:`continued`; by default the :func:`schedule_so_far`, or else the
+    last rate held. The :data:`ENDINGS` come along. ``others``:
     runs that are fitted too, which tell what a falling rate does. ``level``: nominal, of the intervals. ``settings``:
     those of :func:`fsl_num.curves.fit.fit`; with ``intervals=False`` there are no intervals and no ``surprise`` (nan).
     Every prediction is conditioned on the last losses of the run.
@@ -106,13 +147,17 @@ def forecast(
     >>> list(found.predictions), bool(found.main.final < loss[-1])
     (['hold', 'decay now', 'decay late'], True)
     """
+    followed = schedule_so_far(run.plan, steps) if ending in (None, SO_FAR) and steps > run.plan.rates.size else None
+    if ending is None:
+        ending = ENDINGS[0] if followed is None else SO_FAR
     endings = list(dict.fromkeys([ending, *ENDINGS]))
     _ = continued(run.plan, steps, ending)  # refused before the fit, not after it
     fitted = fit([run, *others], **settings)
     plans = {name: continued(fitted.as_fitted(run).plan, steps, name) for name in endings}
     wanted = level if fitted.drawn is not None else None
     predictions = {name: fitted.predict(plan, wanted, after=run) for name, plan in plans.items()}
-    return Forecast(fitted, predictions, int(run.plan.recorded[-1]), _surprise(run, others, settings))
+    words = "" if followed is None else followed[0]
+    return Forecast(fitted, predictions, int(run.plan.recorded[-1]), _surprise(run, others, settings), words)
 
 
 def _surprise(run: LossCurve, others: Sequence[LossCurve], settings: Mapping[str, Any]) -> float:

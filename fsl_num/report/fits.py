@@ -85,6 +85,9 @@ def trust_lines(
 def forecast_text(forecast: Forecast, target: float | None) -> list[Any]:
     """Where a run ends, what decaying now would give, when it reaches a loss, and whether it is on track."""
     parts: list[Any] = [final_line(name, found) for name, found in forecast.predictions.items()]
+    if forecast.followed:
+        whole = forecast.main.plan.rates.size
+        parts.append(Text(f"Its rates so far are those of a {forecast.followed} over {whole} steps."))
     if target is not None:
         reached = {name: step for name, step in forecast.reaches(target).items() if step is not None}
         shown = ", ".join(f"{name} at step {step}" for name, step in reached.items()) or "under none of these"
@@ -105,6 +108,7 @@ def forecast_json(forecast: Forecast, target: float | None) -> dict[str, Any]:
     return {
         "last": forecast.last,
         "surprise": _finite(forecast.surprise),
+        "followed": forecast.followed or None,
         "endings": {name: prediction_json(forecast.fitted, found) for name, found in forecast.predictions.items()},
         "reaches": None if target is None else forecast.reaches(target),
         "warnings": list(forecast.fitted.warnings),

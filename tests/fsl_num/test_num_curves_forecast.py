@@ -10,9 +10,10 @@ from typed import refusal
 from fsl_num.cli import main
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
-from fsl_num.curves.forecast import ENDINGS, continued, forecast
+from fsl_num.curves.forecast import ENDINGS, SO_FAR, continued, forecast, schedule_so_far
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
+from fsl_num.schedules import step_rates
 
 SIZE = 3000
 DONE = 1500
@@ -92,3 +93,33 @@ def test_the_command_says_the_end_first(tmp_path, capsys, under_way):
     assert narrow["upper"][-1] < read["endings"]["hold"]["upper"][-1]
     assert "1500 updates already" in refusal([*words[:3], "900", *words[4:]], capsys)
     assert "does not go with --json" in refusal([*words, "--watch", "--json"], capsys)
+
+
+@pytest.mark.parametrize("name", ["cosine", "linear"])
+@pytest.mark.parametrize("last", [0.0, 0.13, 0.4])
+@pytest.mark.parametrize("from_the_start", [False, True])
+def test_a_schedule_is_known_by_its_first_half(name, last, from_the_start):
+    late = step_rates(name, peak=1.0, steps=SIZE, warmup=0 if from_the_start else WARMUP, final=last)
+    rates = 0.01 * np.minimum(1.0, np.arange(SIZE) / WARMUP) * late if from_the_start else 0.01 * late
+    half = Plan(rates[:DONE], range(WARMUP + 20, DONE, 20), WARMUP)
+    words, found = schedule_so_far(half, SIZE)
+    assert words == f"{name} to {0.01 * last:.2g}"
+    assert np.abs(found - rates)[DONE:].max() < 1e-12
+    assert np.abs(continued(half, SIZE, SO_FAR).rates - rates).max() < 1e-12
+    assert schedule_so_far(half, 2 * SIZE) is None
+
+
+def test_a_rate_that_has_not_fallen_is_of_no_schedule(under_way):
+    assert schedule_so_far(under_way.plan, SIZE) is None
+    with pytest.raises(ValueError, match="not those of a schedule of 3000 updates"):
+        continued(under_way.plan, SIZE, SO_FAR)
+
+
+def test_a_run_goes_on_as_so_far_unless_another_ending_is_named():
+    plan = Plan(step_rates("cosine", peak=0.01, steps=SIZE)[:DONE], range(20, DONE, 20))
+    curve = LossCurve(plan.recorded, law("fsl").predict(plan, TRUTH), schedule=plan)
+    found = forecast(curve, SIZE, starts=1, intervals=False)
+    assert list(found.predictions) == [SO_FAR, *ENDINGS] and found.followed == "cosine to 0"
+    assert found.main.plan.rates[-1] < 1e-7
+    held = forecast(curve, SIZE, "hold", starts=1, intervals=False)
+    assert tuple(held.predictions) == ENDINGS and held.followed == ""
