@@ -76,7 +76,8 @@ def schedule_so_far(run: Plan, steps: int) -> tuple[str, Any] | None:
     at = run.recorded[(run.recorded >= run.warmup) & (run.recorded < run.rates.size)]
     found: list[tuple[float, str, Any]] = []
     for name in _SHAPES:
-        for warmup in sorted({0, min(run.warmup, steps - 1)}):  # some decay from the first step on, some from the peak
+        # Some decay from the first step on, some from the peak; a log may begin where the warmup ends.
+        for warmup in sorted({0, min(run.warmup, steps - 1), min(int(run.recorded[0]), steps - 1)}):
             shape = step_rates(name, peak=1.0, steps=steps, warmup=warmup)
             if at.size < 3 or shape[at[0]] - shape[at[-1]] < _FALLEN:
                 continue
