@@ -15,6 +15,7 @@ from fsl_num.validation import positive
 
 _A_DECADE: Final = 3  # sizes tried before the best is refined
 _ALL: Final = 40  # so many sizes are tried one by one
+_NEAR: Final = 1.02  # risks whose ratio is less are compared step by step: of few steps cells tell them to a per cent
 
 
 def design_for_compute(
@@ -69,22 +70,27 @@ def design_for_compute(
     def risk(size: float) -> float:
         return best_gammas(replace(model, size=size), budget / size, gamma, falling)[0]
 
-    size = min((each.size for each in models), key=risk) if models else _best_size(risk, np.floor(budget))
-    found = design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling)
-    return replace(found, compute=budget)
+    sizes = [each.size for each in models] or _sizes_near_best(risk, np.floor(budget))
+    least = min(map(risk, sizes))
+    designs = [
+        design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling)
+        for size in sizes
+        if risk(size) <= _NEAR * least
+    ]
+    return replace(min(designs, key=lambda each: each.excess_risk), compute=budget)
 
 
-def _best_size(risk: Any, largest: float) -> float:
-    """The whole number up to ``largest`` of the least risk: a grid, and what lies around its best."""
+def _sizes_near_best(risk: Any, largest: float) -> list[float]:
+    """Whole numbers up to ``largest``, among them that of the least risk: a grid, and what lies around its best."""
     from scipy.optimize import minimize_scalar
 
     grid = np.unique(np.round(np.geomspace(1.0, largest, 2 + int(_A_DECADE * np.log10(largest)))))
     place = int(np.argmin([risk(each) for each in grid.tolist()]))
     low, high = grid[max(place - 1, 0)], grid[min(place + 1, grid.size - 1)]
     if high - low <= _ALL:
-        return float(min(np.arange(low, high + 1.0).tolist(), key=risk))
+        return [float(each) for each in np.arange(low, high + 1.0)]
     found: Any = minimize_scalar(
         lambda x: risk(float(np.round(np.exp(x)))), bounds=(np.log(low), np.log(high)), method="bounded",
         options={"xatol": 1e-3},
     )  # fmt: skip
-    return min((float(np.round(np.exp(found.x))), float(grid[place])), key=risk)
+    return [min((float(np.round(np.exp(found.x))), float(grid[place])), key=risk)]
