@@ -135,4 +135,7 @@ def _refusal(framework: str, closest: Match | None) -> str:
             f" {EXACT:g} is asked for"
         )
         instead = ", or name that one for the schedule and train with it" if closest.off <= _NEAR else ""
-    return f"{said}; export to torch (a function for LambdaLR) or optax, which take every schedule{instead}"
+    return (
+        f"{said}; export to torch (a function for LambdaLR) or optax, which take every schedule, write the rates as a"
+        f" table (without --export), or choose a shape that {framework} has (fsl design --family linear){instead}"
+    )
