@@ -9,7 +9,7 @@ import click
 
 from fsl_num.cli.curve_files import curve_options, files_of, read_files
 from fsl_num.cli.fit import level_of, level_option, saved_fit
-from fsl_num.cli.inputs import InputError, real_number, refused
+from fsl_num.cli.inputs import STANDARD, InputError, real_number, refused
 from fsl_num.cli.options import (
     REAL,
     Arguments,
@@ -96,6 +96,8 @@ def _batches_at(arguments: Arguments) -> tuple[float, str, dict[str, Any]] | Non
 def _from_fit(arguments: Arguments) -> int:
     """Read the fit and the run under way, design, print, write."""
     refuse_export_as_table(arguments)
+    if arguments.export and arguments.out is None and arguments.plot == STANDARD:
+        raise InputError("--export and --plot - both need standard output: name a file for one of them (--out, --plot)")
     log = [] if arguments.log is None else files_of([arguments.log])
     inputs = {"--fit": [arguments.fit], "--second-fit": [arguments.second_fit], "--log": log}
     outputs = Outputs({"--out": arguments.out, "--plot": arguments.plot}, inputs=inputs, json=arguments.json)

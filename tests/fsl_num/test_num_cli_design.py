@@ -202,6 +202,7 @@ def test_a_design_in_the_words_of_a_framework(here, capsys):
     assert main([*FRESH, "--export", "torch"]) == 0  # as typed before > schedule.py
     printed = capsys.readouterr()
     assert printed.out == (here / "schedule.py").read_text(encoding="utf-8") and "predicted final loss" in printed.err
+    assert "both need standard output" in refusal([*FRESH, "--export", "torch", "--plot", "-"], capsys)
     assert "closest" in refusal([*FRESH, "--export", "megatron"], capsys)
     for framework in ("megatron", "torchtitan", "olmo"):
         at_once = ["design", "--fit", "fit.json", "--steps", str(STEPS), "--family", "linear"]  # each warms up its way
