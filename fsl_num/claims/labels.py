@@ -96,9 +96,9 @@ def covering_claims(place: Place, claims: Sequence[Claim], places: Sequence[Plac
 
 
 def place_at(line: int) -> Place:
-    """The innermost place that holds a line of the paper's source, or else the nearest one that a claim verifies.
+    """The innermost place that holds a line of the paper's source, or else the nearest one.
 
-    >>> place_at(739).label, place_at(225).label
+    >>> place_at(739).label, place_at(230).label
     ('lem: half-scale', 'tab: optimal-scaling')
     """
     around = [each for each in account() if each.line <= line <= each.last]

@@ -188,11 +188,11 @@ def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) ->
 
 def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> list[str]:
     """Which curves the law found misses by far more than their rows scatter, and what that may mean."""
-    ends = np.cumsum([curve.observed.size for curve in curves])[:-1]
+    ends = np.cumsum([plan.recorded.size for plan in whole.plans])[:-1]
     missed = []
-    for curve, law in zip(curves, np.split(whole.bound(theta)[0], ends), strict=True):
-        measured = np.log(curve.observed)
-        off = float(np.median(np.abs(measured - np.log(np.maximum(law, 1e-300)))))
+    logs = (np.log(whole.target.observed), np.log(np.maximum(whole.bound(theta)[0], 1e-300)))
+    for curve, measured, law in zip(curves, *(np.split(each, ends) for each in logs), strict=True):
+        off = float(np.median(np.abs(measured - law)))
         scatter = float(np.median(np.abs(np.diff(measured)))) if measured.size > 1 else 0.0
         if off > max(_MISSED, _NOISES * scatter):
             missed.append(f"{curve.name} ({100 * off:.2g} %)")

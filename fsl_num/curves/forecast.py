@@ -148,7 +148,8 @@ def forecast(
     >>> list(found.predictions), bool(found.main.final < loss[-1])
     (['hold', 'decay now', 'decay late'], True)
     """
-    followed = schedule_so_far(run.plan, steps) if ending in (None, SO_FAR) and steps > run.plan.rates.size else None
+    _ = continued(run.plan, steps, ENDINGS[0])  # the steps, before anything is made of them
+    followed = schedule_so_far(run.plan, steps) if ending in (None, SO_FAR) else None
     if ending is None:
         ending = ENDINGS[0] if followed is None else SO_FAR
     endings = list(dict.fromkeys([ending, *ENDINGS]))

@@ -126,3 +126,12 @@ def test_real_curves_of_two_sizes_are_fitted_at_once():
     # two sizes share s, A, B and the memory, which costs a factor of two against fits of each size alone
     assert np.mean([score.mae for score in scores]) < 0.01
     assert np.mean([score.coverage for score in scores]) > 0.85
+
+
+def test_a_law_of_final_losses_takes_whole_curves():
+    curves = []
+    for size, steps in [(1e6, 1000), (1e6, 4000), (4e6, 1000), (4e6, 4000), (16e6, 1000), (16e6, 4000), (2e6, 2000)]:
+        step = np.arange(10, steps + 1, 10)
+        loss = 1.7 + 400 / size**0.34 + 30 / (1000.0 * step) ** 0.28
+        curves.append(LossCurve(step, loss, lr=np.full(step.size, 0.01), model_size=size, batch_size=1000.0))
+    assert fit(curves, "chinchilla", intervals=False).objective < 1e-6
