@@ -18,7 +18,7 @@ for _threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 # Said for each: where CI is set, hypothesis would derandomise every profile that does not say.
-settings.register_profile("dev", max_examples=30, derandomize=False, **_COMMON)
+settings.register_profile("dev", max_examples=10, derandomize=False, **_COMMON)
 settings.register_profile("ci", max_examples=30, derandomize=True, database=None, print_blob=True, **_COMMON)
 settings.register_profile("nightly", max_examples=2000, derandomize=False, print_blob=True, **_COMMON)
 
@@ -32,9 +32,9 @@ settings.load_profile(chosen_profile(os.environ))
 
 
 def examples(number):
-    """The settings of a property test for which ``number`` examples are enough by day; by night it tries as many times
-    more as other property tests do."""
-    usual = settings.get_profile("dev").max_examples
+    """The settings of a property test that tries ``number`` examples under `ci`; under the other profiles it tries as
+    many times more or fewer as other property tests do."""
+    usual = settings.get_profile("ci").max_examples
     return settings(max_examples=max(1, number * settings.default.max_examples // usual))
 
 
