@@ -42,13 +42,14 @@ BELOW_ONE = {"hard": ((Rational(2, 3), Rational(6)),)}
 
 
 def _law(source: float, capacity: float, direction: Direction, **wrong: Law) -> OverDraws:
-    """M^(-s beta) + e(t), or the larger of the two: of one order. For s > 1 a larger floor is true as well."""
+    """M^(-s beta) + e(t), or the larger of the two: of one order. For s >= 1 a larger floor is true as well, at s = 1
+    one larger by log M."""
     floor, power = "floor M^(-s beta)", -source * capacity
 
     def law(exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
         return total(exponents.get(floor, power) * logs["M"], logs["signal"])
 
-    return OverDraws(law, {floor: power} if source <= 1.0 else {}, direction, wrong, slack=SLOPES)
+    return OverDraws(law, {floor: power} if source < 1.0 else {}, direction, wrong, slack=SLOPES)
 
 
 def _without_logarithm(law: Law, exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
@@ -74,8 +75,8 @@ def _below(sample: Sample) -> OverDraws:
 
 
 def _below_mutants(sample: Sample) -> dict[str, Statement]:
-    """That it is of that order is true for s < 1 (lem:bias_upper_bound) and false beyond."""
-    return {"of that order": replace(_below(sample), direction="both")} if sample.point[0] > 1.0 else {}
+    """That it is of that order is true for s < 1 (lem:bias_upper_bound), false from s = 1 on."""
+    return {"of that order": replace(_below(sample), direction="both")} if sample.point[0] >= 1.0 else {}
 
 
 def _restated(sample: Sample) -> OverDraws:
@@ -118,7 +119,7 @@ CLAIMS: tuple[Claim, ...] = (
         _left, _below, _below_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=LARGER_DRAWN, extra_points={
-            "easy": (FAR_BELOW_ONE, (Rational(6, 5), Rational(5)), (Rational(2), Rational(3)))},
+            "easy": (FAR_BELOW_ONE, *AT_ONE["easy"], (Rational(6, 5), Rational(5)), (Rational(2), Rational(3)))},
         quoted=r"\bA_t \bu_0 \gtrsim \max\{\widehat{e}_M(t)",
     ),
     Claim(

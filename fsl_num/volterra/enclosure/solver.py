@@ -83,12 +83,12 @@ def _marched(
     return [values[t] for t in times], facts
 
 
-def _stages(parts: list[Piece], fastest: float, digits: int) -> int:
+def _stages(flint: Any, parts: list[Piece], fastest: float, digits: int) -> int:
     """Return how many stages should do: one a digit where panels grow, fewer where all pieces are short.
 
     On short pieces the error (u/4)^s/s! of exp(-u), u = 2 lambda_1 times the length, is 1e4 times too cautious.
     """
-    turn = 2.0 * fastest * max(float(part.length) for part in parts)
+    turn = 2.0 * fastest * max(float(flint.arb(part.length)) for part in parts)
     stages = 3
     while stages < digits + 2:
         if stages * math.log(turn / 4) - math.lgamma(stages + 1) < -(digits - 3) * math.log(10.0):
@@ -110,7 +110,7 @@ def _by_panels(flint: Any, problem: Problem, times: list[Any], digits: int) -> t
     depth = digits
     best: tuple[float, list[Any], dict[str, Any]] | None = None
     for _ in range(ROUNDS):
-        stages = _stages(parts, problem.model.fastest, depth)
+        stages = _stages(flint, parts, problem.model.fastest, depth)
         # the eigenvectors of the collocation matrix lose about a digit a stage
         with flint.ctx.workprec(math.ceil((depth + _GUARD + 1.1 * stages) / math.log10(2.0))):
             values, facts = _marched(flint, problem, pieces(flint, problem), times, depth, stages)
