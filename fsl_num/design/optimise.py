@@ -7,7 +7,6 @@ steps left, so that 1e20 steps need some hundred blocks.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,16 +143,19 @@ def best_falling_rates(objective: Objective, steps: Array, start: Array, *, floo
     from scipy.optimize import minimize
 
     steps = _checked(steps)
-    falls = (np.eye(steps.size) - np.eye(steps.size, k=1))[:-1]
-    with warnings.catch_warnings():
-        # In scipy 1.15 a step may leave the bounds by a rounding: scipy puts it back, and says so.
-        warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
-        found: Any = minimize(  # type: ignore[call-overload]
-            lambda rates: objective(rates, steps)[0], start, jac=lambda rates: objective(rates, steps)[1],
-            method="SLSQP", bounds=[(floor, 1.0)] * steps.size, options={"maxiter": 400, "ftol": 1e-12},
-            constraints=[{"type": "ineq", "fun": lambda rates: falls @ rates, "jac": lambda rates: falls}],
-        )  # fmt: skip
-    return BestSchedule(np.asarray(found.x), steps, float(found.fun))
+    # Rates that never rise are within bounds where the first and the last are.
+    sides = np.vstack([-np.eye(1, steps.size), np.eye(steps.size) - np.eye(steps.size, k=1)])
+    least = np.concatenate([[-1.0], np.zeros(steps.size - 1), [floor]])
+
+    def at(rates: Array) -> tuple[float, Array]:
+        # On the way a step may leave the bounds, where the loss may have no value.
+        return objective(np.clip(rates, floor, 1.0), steps)
+
+    found: Any = minimize(  # type: ignore[call-overload]
+        at, start, jac=True, method="SLSQP", options={"maxiter": 400, "ftol": 1e-12},
+        constraints=[{"type": "ineq", "fun": lambda rates: sides @ rates - least, "jac": lambda rates: sides}],
+    )  # fmt: skip
+    return BestSchedule(np.clip(np.asarray(found.x), floor, 1.0), steps, at(found.x)[0])
 
 
 def _checked(steps: Array) -> Array:
