@@ -51,12 +51,13 @@ QUANTITIES: Final = MappingProxyType(
 """Name of a quantity -> its symbol; peak_lr is the effective one, learning rate over batch size."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AllocationRegime:
     """The optimal allocation in one regime: name, condition on (s, beta), and the order or range of every quantity.
 
-    >>> optimal_allocation("wsd", "data").regime("edge").excess_risk.log_power
-    (beta - 1)**2/beta**2
+    >>> edge = optimal_allocation("wsd", "data").regime("edge")
+    >>> edge, edge.excess_risk.log_power
+    (<AllocationRegime edge: Eq(s, 1 - 1/beta)>, (beta - 1)**2/beta**2)
     """
 
     name: str
@@ -70,6 +71,27 @@ class AllocationRegime:
     def excess_risk(self) -> Order:
         """The order of the least excess risk."""
         return self.quantities["excess_risk"].order
+
+    def as_text(self, base: Symbol) -> str:
+        """The name, the condition and every quantity as plain text, a line each, in powers of ``base``.
+
+        >>> print(optimal_allocation("constant", "data").at(s="1/2", beta=2).as_text(D))
+        edge: Eq(s, 1 - 1/beta)
+          excess_risk: D^(-1/3)
+          peak_lr: D^(-1/3)
+          model_size: at least D^(1/3)
+          data_size: D
+          steps: from D^(2/3) to D
+          batch_size: from 1 to D^(1/3)
+        """
+        lines = [f"  {name}: {each.as_text(base)}" for name, each in self.quantities.items()]
+        return "\n".join([f"{self.name}: {self.condition}", *lines])
+
+    def __repr__(self) -> str:
+        return f"<AllocationRegime {self.name}: {self.condition}>"
+
+    def __str__(self) -> str:
+        return self.as_text(Symbol("budget"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,6 +177,10 @@ class Allocation:
 
     def __repr__(self) -> str:
         return f"<Allocation of the {self.schedule} schedule, {self.budget} given>"
+
+    def __str__(self) -> str:
+        head = f"{self.schedule} schedule, {self.budget} given: growth with the budget {self.base}, up to constants"
+        return "\n".join([head, *(regime.as_text(self.base) for regime in self.regimes)])
 
     def _repr_latex_(self) -> str:
         names = list(self.regimes[0].quantities)

@@ -224,3 +224,12 @@ def test_a_free_last_rate_is_worth_nothing(name, budget):
 def test_other_schedules_have_no_last_rate_to_free(name):
     with pytest.raises(ValueError, match="free_final is for exp-decay and wsd"):
         optimal_allocation(name, "data", free_final=True)
+
+
+def test_an_allocation_prints_every_quantity_of_every_regime():
+    found = optimal_allocation("exp-decay", "data")
+    text = str(found)
+    for regime in found.regimes:
+        assert regime.as_text(found.base) in text
+        assert str(regime).count("\n") == len(regime.quantities)
+        assert len(repr(regime)) < 80
