@@ -9,7 +9,7 @@ import numpy as np
 from sympy import MatrixSymbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Joint
+from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.random_features import identities
 from fsl_num.paper.random_features.formulas import DECAYED, SMALL, H, R, left_at, one, square, u
 from fsl_num.paper.random_features.statements import Within
@@ -70,8 +70,15 @@ def split_statement(sample: Sample) -> Joint:
         {
             "identity": identities.sharp_identity(identities.entry(split), wrong),
             "inequality": Within(0.0, np.inf, rounding=1e-12),
+            "constant": Within(1.0, 1.0, rounding=identities.ROUNDING),
         }
     )
+
+
+def _split_mutants(sample: Sample) -> dict[str, Statement]:
+    """The bound with a constant that is a little too large."""
+    parts = split_statement(sample).parts
+    return {"1.02 times the bound": Joint({**parts, "constant": Within(1.02, np.inf)})}
 
 
 def least_surplus(sample: Sample) -> list[tuple[str, float]]:
@@ -82,6 +89,21 @@ def least_surplus(sample: Sample) -> list[tuple[str, float]]:
             rest = split_series(sample, number, np.inf)
             surplus = identities.left_of(sample, number, time) - rest
             found.append((f"case {number}, t = {time:g}", float(np.linalg.eigvalsh(surplus)[0])))
+    return found
+
+
+def attained_share(sample: Sample) -> list[tuple[str, float]]:
+    """The largest |H^(1/2) A_t u|^2/|(I - Pi) H^(1/2) u|^2 over the u for which W reaches nothing of H^(1/2) u."""
+    from scipy.linalg import null_space
+
+    found = []
+    for number in range(identities.CASES):
+        projection, eigenvalues, _ = identities.case(sample, number)
+        root = np.sqrt(eigenvalues)
+        targets = null_space(projection * root) / root[:, None]
+        for time in identities.TIMES:
+            left = targets.T @ identities.left_of(sample, number, time) @ targets
+            found.append((f"case {number}, t = {time:g}", float(np.linalg.eigvalsh(left)[-1])))
     return found
 
 
@@ -106,12 +128,13 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lm:matrix_analysis", "lm:matrix_analysis", 2783, "what W does not reach is a lower bound",
         "A_t'H A_t = H^(1/2) [(I - Pi) + Pi exp(-2 t P'P) Pi] H^(1/2) >= H^(1/2) (I - Pi)^2 H^(1/2), P = W H^(1/2) and "
-        "Pi the projection on its rows.",
+        "Pi the projection on its rows; with equality for u_0 of which W reaches nothing.",
         NOT_REACHED,
         ("W of rank M", DECAYED, "R = H^(1/2), E = exp(-t P'P), P = W R, Pi the projection on the rows of P",
          *SMALL),
-        lambda sample: {"identity": left_entries(sample), "inequality": least_surplus(sample)},
-        split_statement, derive=derivations.matrix_analysis_derivation,
+        lambda sample: {"identity": left_entries(sample), "inequality": least_surplus(sample),
+                        "constant": attained_share(sample)},
+        split_statement, _split_mutants, derive=derivations.matrix_analysis_derivation,
         family="random-identities",
         quoted=r"(\mathbf{I} - \bH ^{\frac{1}{2}} \bW ^\top (\bW \bH \bW ^\top)^{-1} \bW \bH ^{\frac{1}{2}})"
                r" \bH ^{\frac{1}{2}}\bu_0 \|^2",
