@@ -64,15 +64,26 @@ class Forecast(Result):
         return found
 
 
+def _planned(run: Plan, steps: int) -> int:
+    """The steps that are planned, where they are more than the run has and not too many."""
+    total = int(whole_size("steps", steps, infinite=False))
+    if total <= run.rates.size:
+        raise ValueError(f"the run has {run.rates.size} updates already: forecast to more than that, not to {total}")
+    affordable("steps", total, (1 + len(ENDINGS)) * BYTES_OF_A_STEP, "forecast to fewer")  # the plans of all endings
+    return total
+
+
 def schedule_so_far(run: Plan, steps: int) -> tuple[str, Any] | None:
     """Return which schedule over ``steps`` updates begins with the rates of a run, in words, and its rates.
 
     A cosine, a linear decay or 1 - sqrt, to any last rate; None where none does, or where the rate has not fallen yet.
+    Raises ValueError where the run is longer already.
 
     >>> words, rates = schedule_so_far(Plan(step_rates("cosine", peak=1.0, steps=100, final=0.1)[:50]), 100)
     >>> words, round(float(rates[-1]), 3)
     ('cosine to 0.1', 0.1)
     """
+    steps = _planned(run, steps)
     at = run.recorded[(run.recorded >= run.warmup) & (run.recorded < run.rates.size)]
     found: list[tuple[float, str, Any]] = []
     for name in _SHAPES:
@@ -99,12 +110,7 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
     >>> continued(Plan([0.1, 0.1]), 4, "decay now").rates.round(3).tolist()
     [0.1, 0.1, 0.1, 0.05]
     """
-    done = run.rates.size
-    total = int(whole_size("steps", steps, infinite=False))
-    if total <= done:
-        raise ValueError(f"the run has {done} updates already: forecast to more than that, not to {total}")
-    all_endings = (1 + len(ENDINGS)) * BYTES_OF_A_STEP
-    affordable("steps", total, all_endings, "forecast to fewer")
+    done, total = run.rates.size, _planned(run, steps)
     k, last = np.arange(done, total), float(run.rates[-1])
     if ending in ENDINGS:
         begin = {"hold": total, "decay now": done, "decay late": max(done, int(total * (1 - _LATE)))}[ending]
@@ -135,10 +141,10 @@ def forecast(
     """Return the :class:`Forecast` of a run to ``steps`` updates.
 
     ``ending``: how it is meant to go on, see :func:`continued`; by default the :func:`schedule_so_far`, or else the
-    last rate held. The :data:`ENDINGS` come along. ``others``:
-    runs that are fitted too, which tell what a falling rate does. ``level``: nominal, of the intervals. ``settings``:
-    those of :func:`fsl_num.curves.fit.fit`; with ``intervals=False`` there are no intervals and no ``surprise`` (nan).
-    Every prediction is conditioned on the last losses of the run.
+    last rate held. The :data:`ENDINGS` come along. ``others``: runs that are fitted too, which tell what a falling rate
+    does. ``level``: nominal, of the intervals. ``settings``: those of :func:`fsl_num.curves.fit.fit`; with
+    ``intervals=False`` there are no intervals and no ``surprise`` (nan). Every prediction is conditioned on the last
+    losses of the run.
     Raises ValueError where the run is longer already.
 
     >>> from fsl_num.curves.laws import law
@@ -148,7 +154,6 @@ def forecast(
     >>> list(found.predictions), bool(found.main.final < loss[-1])
     (['hold', 'decay now', 'decay late'], True)
     """
-    _ = continued(run.plan, steps, ENDINGS[0])  # the steps, before anything is made of them
     followed = schedule_so_far(run.plan, steps) if ending in (None, SO_FAR) else None
     if ending is None:
         ending = ENDINGS[0] if followed is None else SO_FAR

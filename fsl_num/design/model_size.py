@@ -71,11 +71,11 @@ def design_for_compute(
         return best_gammas(replace(model, size=size), budget / size, gamma, falling)[0]
 
     sizes = [each.size for each in models] or _sizes_near_best(risk, np.floor(budget))
-    least = min(map(risk, sizes))
+    risks = [risk(size) for size in sizes]
     designs = [
         design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling)
-        for size in sizes
-        if risk(size) <= _NEAR * least
+        for size, found in zip(sizes, risks, strict=True)
+        if found <= _NEAR * min(risks)
     ]
     return replace(min(designs, key=lambda each: each.excess_risk), compute=budget)
 

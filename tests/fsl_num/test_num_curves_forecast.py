@@ -107,6 +107,8 @@ def test_a_schedule_is_known_by_its_first_half(name, last, from_the_start):
     assert np.abs(found - rates)[DONE:].max() < 1e-12
     assert np.abs(continued(half, SIZE, SO_FAR).rates - rates).max() < 1e-12
     assert schedule_so_far(half, 2 * SIZE) is None
+    with pytest.raises(ValueError, match="1500 updates already"):
+        schedule_so_far(half, DONE - 1)
 
 
 def test_a_rate_that_has_not_fallen_is_of_no_schedule(under_way):
