@@ -96,8 +96,8 @@ def fit(
     ]
     if shown:
         notes.append(
-            f"Expected before any loss is seen: {', '.join(shown)} (of E in units of B; of logarithms: of p, s, gamma,"
-            " of c (1 + gamma) T and of the noise at the peak as a share of the loss, for B; prior_width widens it)."
+            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of p, s, gamma, of c (1 + gamma) T"
+            " and, for B, of the noise at the peak as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
         )
     if not found.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")

@@ -94,6 +94,11 @@ class Task:
     chart: Chart
     widening: float = 1.0
 
+    def counted(self, theta: Array) -> float:
+        """Return how much of its weight a row keeps in the mean: less than 1 where residuals exceed delta."""
+        residual = self.target.residual(self.bound(theta)[0])
+        return float(self.target.influence(residual).sum() / self.target.weights.sum())
+
     def pull(self, dispersion: float) -> Pull:
         """Return what is expected of the coordinates, in units of the objective.
 
@@ -195,7 +200,7 @@ def settle(whole: Task, start: Array) -> Minimum:
     if np.isinf(whole.chart.width).all():
         return found
     for _ in range(_TURNS):
-        spread = Residuals.of(whole, found.theta).dispersion
+        spread = Residuals.of(whole, found.theta).dispersion * whole.counted(found.theta)
         found = descend(whole.bound, whole.target, whole.chart, found.theta, _TURN_STEPS, pull=whole.pull(spread))
     return found
 

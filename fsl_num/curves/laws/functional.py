@@ -151,7 +151,7 @@ class FunctionalLaw(Law):
 EXPECTED: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
     {
         "p": (float(np.log(0.8)), 0.25),
-        "E": (0.0, 0.3),
+        "E": (0.0, 1.5),
         "s": (float(np.log(0.5)), 0.7),
         "gamma": (float(np.log(0.5)), 0.8),
         "c": (float(np.log(150.0)), 2.0),
@@ -167,7 +167,7 @@ they do not matter.
 """
 
 _SHARES = (-14.0, 3.0)  # of the logarithm of the noise over the loss: from a millionth to twenty times
-_MOST_SIGNAL = 1e3  # of E/B
+_MOST_SIGNAL = 1e3  # of (E/A)/(B/level)
 
 
 class NoiseChart(Chart):
@@ -176,7 +176,9 @@ class NoiseChart(Chart):
     In the place of B stands the logarithm of the noise that the largest rate leaves after the longest of the plans, as
     a share of ``level``: it stays finite where the memory becomes logarithmic (gamma to 0, B to infinity). In the place
     of c stands the logarithm of c (1 + gamma) T: it stays finite where the memory becomes exponential (gamma to
-    infinity, c to 0). In the place of E stands E/B.
+    infinity, c to 0). In the place of E stands (E/A)/(B/level): 0 where the noise does not feel the loss, 1 where
+    it is in proportion to it. There is no such noise without a signal, so that it cannot take the signal's place; and
+    the number stays the same when all learning rates, or all losses, are measured in other units.
 
     >>> law = FunctionalLaw(signal_noise=True)
     >>> chart = law.chart([Plan([0.1] * 9)], 3.0)
@@ -188,7 +190,7 @@ class NoiseChart(Chart):
     def __init__(self, law: FunctionalLaw, plans: Sequence[Plan], level: float) -> None:
         super().__init__(law.parameters, *law.bounds(plans))
         place = {name: index for index, name in enumerate(law.names)}
-        self.noise, self.speed, self.gamma = place["B"], place["c"], place["gamma"]
+        self.scale, self.noise, self.speed, self.gamma = (place[name] for name in ("A", "B", "c", "gamma"))
         self.signal, self.power = place.get("E"), place.get("p")
         self.longest = max(float(plan.times[-1]) for plan in plans)
         self.log_peak = float(np.log(max(plan.peak for plan in plans) / law.reference_rate))
@@ -216,7 +218,8 @@ class NoiseChart(Chart):
         u[self.noise] = np.log(max(theta[self.noise] * kept / self.level, 1e-300)) + power
         u[self.speed] += np.log1p(theta[self.gamma]) + np.log(self.longest)
         if self.signal is not None:
-            u[self.signal] = min(theta[self.signal] / max(theta[self.noise], 1e-300), self.high[self.signal])
+            unit = theta[self.scale] * theta[self.noise] / self.level
+            u[self.signal] = min(theta[self.signal] / max(unit, 1e-300), self.high[self.signal])
         return u
 
     def back(self, u: Array) -> Array:
@@ -227,7 +230,7 @@ class NoiseChart(Chart):
         kept = self._remembered(theta[self.speed], theta[self.gamma])[0]
         theta[self.noise] = self.level * np.exp(u[self.noise] - power) / kept
         if self.signal is not None:
-            theta[self.signal] = u[self.signal] * theta[self.noise]
+            theta[self.signal] = u[self.signal] * theta[self.scale] * theta[self.noise] / self.level
         return theta
 
     def slopes(self, u: Array) -> Array:
@@ -241,8 +244,10 @@ class NoiseChart(Chart):
         if self.power is not None:
             found[self.noise, self.power] = -noise * self.log_peak * theta[self.power]
         if self.signal is not None:
-            found[self.signal] = u[self.signal] * found[self.noise]
-            found[self.signal, self.signal] = noise
+            share = theta[self.scale] / self.level
+            found[self.signal] = u[self.signal] * share * found[self.noise]
+            found[self.signal, self.scale] = u[self.signal] * noise / self.level
+            found[self.signal, self.signal] = noise * share
         return found
 
 
