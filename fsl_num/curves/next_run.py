@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from fsl_num.curves.plan import Plan, as_plan
-from fsl_num.curves.posterior import DISCREPANCY, MISFIT, gained
+from fsl_num.curves.posterior import MISFIT, Stake
 from fsl_num.curves.predict import check_peak
 from fsl_num.results import Result
 from fsl_num.schedules import step_rates
@@ -192,14 +192,14 @@ def next_run(
             else "there is no candidate: name at least one schedule that might be trained next"
         )
     moved = [_deviations(fit, each) for each in targets]
-    gains = [gained(fit.law, each, fit.theta) for each in targets]
+    stakes = [Stake.of(fit.law, each, fit.theta) for each in targets]
 
     def half_width(left: list[float], reach: float, peaks: tuple[float, ...]) -> float:
         known = replace(posterior, peaks=peaks)
         widths = []
-        for plan, variance, gain in zip(targets, left, gains, strict=True):
+        for plan, variance, stake in zip(targets, left, stakes, strict=True):
             # what the parameters leave, and what the law misses beyond the curves
-            spread = np.sqrt(variance + known.missed(plan, reach, gain) ** 2)
+            spread = np.sqrt(variance + known.missed(plan, reach, stake) ** 2)
             widths.append(np.expm1(known.half_width(spread, level, noise=False)[0]))
         return float(np.sqrt(np.mean(np.square(widths))))
 
@@ -292,4 +292,5 @@ def _unexplained(fit: FitResult, plan: Plan) -> Array:
     residuals, rows = fit.posterior.residuals, plan.recorded.size
     independent = residuals.dispersion * rows / (residuals.rows / residuals.curves)
     apart = np.abs(np.subtract.outer(*2 * [np.log(plan.intrinsic_time)]))
-    return np.asarray(MISFIT + residuals.seeds + DISCREPANCY**2 * np.exp(-apart) + independent * np.eye(rows))
+    missed = fit.posterior.discrepancy**2 * np.exp(-apart)
+    return np.asarray(MISFIT + residuals.seeds + missed + independent * np.eye(rows))

@@ -9,10 +9,12 @@ expectations that are drawn as well (randomise, then optimise), which is exact f
 The noise that is added has the size and the autocorrelation of the residuals. Parameters of which neither the curves
 nor the theory say anything wander over their range: the prediction of a schedule that needs them is then wide.
 
-No law is exact. The discrepancy is what fits to some runs of a family err on its other runs beyond the parameters. Its
-sizes were chosen among few by the coverage and the interval score, after fits to one, two and three runs, over four
-families of runs (two models of 25M and 100M parameters, one of 124M at two peak rates), not left out one by one: on
-other families intervals may cover more or less.
+No law is exact. The discrepancy is what fits to some runs of a family err on its other runs beyond the parameters. It
+grows with what neighbouring rows of the curves fitted are off by together, with what falling rates gain, and beyond the
+intrinsic times and the peak rates fitted. Its sizes are the likely ones, rounded, of fits to one, two, three and five
+runs of seven families: models of 25M and 100M parameters, one of 124M within and across two peak rates, and three small
+ones trained for this (a perceptron, convolutions, a transformer). They change little with one family left out; where a
+law is wrong by several per cent, as on a perceptron at the edge of stability, intervals still cover too little.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import numpy as np
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.search import Residuals, Task
-from fsl_num.curves.sizes import respread
+from fsl_num.curves.sizes import constant_loss, respread
 from fsl_num.curves.solve import Pull, Target, descend
 from fsl_num.validation import Array
 
@@ -33,14 +35,18 @@ MISFIT: Final = 3e-7
 """What the law misses, as the variance of log loss by which each curve fitted is off as a whole, all its rows alike."""
 
 DISCREPANCY: Final = 4e-4
-"""The standard deviation of what the law misses on other curves beyond that, of log loss, within the intrinsic time of
+"""The standard deviation of what any law misses on other curves beyond that, of log loss, within the intrinsic time of
 the curves fitted; beyond it, it grows in proportion."""
+
+SHARED: Final = 2.0
+"""The same in units of what neighbouring stretches of the curves fitted are off by together."""
 
 GAINED: Final = 0.03
 """The same for what falling rates gain, as a share of it: the law says least well how much a decay lowers the loss."""
 
-OTHER_PEAK: Final = 0.015
-"""The same for a peak rate e times larger or smaller than all peaks fitted, of log loss; in proportion to the log."""
+OTHER_PEAK: Final = 0.15
+"""The same for a peak rate e times larger or smaller than all peaks fitted, as a share of the loss that training
+removes; in proportion to the logarithm."""
 
 OWN_NOISE: Final = 1.2
 """The noise of rows that were not fitted, in units of that of the residuals of the fit."""
@@ -50,6 +56,39 @@ _LARGEST = 300.0
 _STEPS = 15  # of a descent that starts at the fit
 _SETTLED = 1e-2  # a share of the objective of a draw, which is of the order of one half a parameter
 _RANGE = 0.25  # of a parameter: its standard deviation where nothing is known
+
+
+@dataclass(frozen=True, eq=False)
+class Stake:
+    """What a law says of a plan at its recorded steps, and may be wrong about.
+
+    ``gained``: by how much, of log loss, a constant peak rate would be worse after the same intrinsic times; 0 for laws
+    of final losses, which know nothing of rates. ``left``: the share of the loss that more training or a lower rate
+    would remove.
+
+    >>> from fsl_num.curves.laws import law
+    >>> theta = np.array([2.0, 0.3, 0.5, 0.5, 0.9])
+    >>> found = Stake.of(law("momentum"), Plan([0.1] * 40 + [0.01] * 20, [40, 60]), theta)
+    >>> found.gained.round(3).tolist(), found.left.round(3).tolist()
+    ([0.0, 0.204], [0.07, 0.0])
+    """
+
+    gained: Array
+    left: Array
+
+    @staticmethod
+    def of(law: Law, plan: Plan, theta: Array) -> Stake:
+        """Return it for a law with the parameters ``theta``."""
+        loss = np.maximum(law.bind([plan], "coarse")(theta)[0], 1e-12)
+        left = np.maximum(1.0 - constant_loss(law, theta, plan.model_size) / loss, 0.0)
+        if law.final_only:
+            return Stake(np.zeros(loss.size), left)
+        count = max(round(float(plan.intrinsic_time[-1]) / plan.peak), 1)
+        step = np.clip(np.round(plan.intrinsic_time / plan.peak), 1, count).astype(np.int64)
+        known, place = np.unique(step, return_inverse=True)
+        flat = Plan(np.full(count, plan.peak), known, 0, float(np.mean(plan.batch_sizes)), plan.model_size)
+        constant = np.maximum(law.bind([flat], "coarse")(theta)[0], 1e-12)
+        return Stake(np.log(constant[place] / loss), left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +125,27 @@ class Posterior:
         """Return the spread that the parameters leave at the recorded steps, of log loss."""
         return np.asarray(np.sqrt((self.deviations(law, plan, theta) ** 2).mean(axis=0)))
 
-    def missed(self, plan: Plan, reach: float, gain: Array) -> Array:
+    @property
+    def discrepancy(self) -> float:
+        """The standard deviation of what the law misses within the intrinsic time of the curves fitted, of log loss."""
+        return float(np.hypot(DISCREPANCY, SHARED * self.residuals.shared))
+
+    def missed(self, plan: Plan, reach: float, stake: Stake) -> Array:
         """Return the standard deviation of what the law misses at the recorded steps, beyond its parameters.
 
-        ``reach``: the longest intrinsic time of the curves fitted. ``gain``: see :func:`gained`.
+        ``reach``: the longest intrinsic time of the curves fitted.
 
-        >>> given = Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (0.1,))
-        >>> given.missed(Plan([0.1] * 4, [2, 4]), 0.2, np.zeros(2)).tolist() == [DISCREPANCY, 2 * DISCREPANCY]
+        >>> given, stake = Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (0.1,)), Stake(np.zeros(2), np.ones(2))
+        >>> given.missed(Plan([0.1] * 4, [2, 4]), 0.2, stake).tolist() == [DISCREPANCY, 2 * DISCREPANCY]
         True
         """
-        within = DISCREPANCY * np.maximum(plan.intrinsic_time / reach, 1.0)
-        return np.asarray(np.sqrt(within**2 + (OTHER_PEAK * self.other_peak(plan)) ** 2 + (GAINED * gain) ** 2))
+        within = self.discrepancy * np.maximum(plan.intrinsic_time / reach, 1.0)
+        peak = OTHER_PEAK * self.other_peak(plan) * stake.left
+        return np.asarray(np.sqrt(within**2 + peak**2 + (GAINED * stake.gained) ** 2))
 
     def spread(self, law: Law, plan: Plan, theta: Array, reach: float) -> Array:
         """Return the standard deviation of the law's error at the recorded steps, without the noise of single rows."""
-        missed = self.missed(plan, reach, gained(law, plan, theta))
+        missed = self.missed(plan, reach, Stake.of(law, plan, theta))
         return np.asarray(np.sqrt(self.parameters(law, plan, theta) ** 2 + missed**2))
 
     def half_width(self, spread: Array, level: float, *, noise: bool = True) -> Array:
@@ -118,26 +163,6 @@ class Posterior:
             raise ValueError(f"level must lie in (0, 1), as in 0.9 for 90 %, got {level!r}")
         rows = (OWN_NOISE * self.residuals.noise) ** 2 + self.scatter**2 + self.residuals.seeds if noise else 0.0
         return np.asarray(float(ndtri(0.5 + 0.5 * level)) * np.sqrt(spread**2 + rows))
-
-
-def gained(law: Law, plan: Plan, theta: Array) -> Array:
-    """Return by how much, of log loss, a constant peak rate would be worse after the same intrinsic times.
-
-    Laws of final losses know nothing of rates: 0 for them.
-
-    >>> from fsl_num.curves.laws import law
-    >>> theta = np.array([2.0, 0.3, 0.5, 0.5, 0.9])
-    >>> gained(law("momentum"), Plan([0.1] * 40 + [0.01] * 20, [40, 60]), theta).round(3).tolist()
-    [0.0, 0.204]
-    """
-    if law.final_only:
-        return np.zeros(plan.recorded.size)
-    count = max(round(float(plan.intrinsic_time[-1]) / plan.peak), 1)
-    step = np.clip(np.round(plan.intrinsic_time / plan.peak), 1, count).astype(np.int64)
-    known, place = np.unique(step, return_inverse=True)
-    flat = Plan(np.full(count, plan.peak), known, 0, float(np.mean(plan.batch_sizes)), plan.model_size)
-    constant, own = (law.bind([each], "coarse")(theta)[0] for each in (flat, plan))
-    return np.asarray(np.log(np.maximum(constant[place], 1e-12) / np.maximum(own, 1e-12)))
 
 
 def draw(fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count: int = _DRAWS) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -27,6 +28,7 @@ _FOLLOWED = 3
 _TURNS = 3
 _FADING = 4
 _TURN_STEPS = 30
+_STRETCHES, _OUTLYING = 20, 4.0
 _UNCORRELATED = 0.05
 _EXACT = 2e-5  # of log loss: by so much merging the steps moves the law
 GUESS: Final = 1e-5
@@ -210,6 +212,8 @@ class Residuals:
     """What the residuals of a fit say: the ``noise`` of a row (of log loss), and how many rows are independent.
 
     ``seeds``: the variance of log loss by which runs that were trained alike differ as a whole, 0 where none were.
+    ``shared``: the standard deviation of what neighbouring stretches of a curve are off by together: rows scatter by
+    chance, stretches of rows that err alike are missed by the law.
 
     >>> Residuals(1e-3, 50.0, 200).dispersion
     4e-06
@@ -220,6 +224,7 @@ class Residuals:
     rows: int
     curves: int = 1
     seeds: float = 0.0
+    shared: float = 0.0
 
     @property
     def dispersion(self) -> float:
@@ -232,8 +237,27 @@ class Residuals:
         values = task.bound(theta)[0]
         residual = (np.log(task.target.observed) - np.log(np.maximum(values, 1e-300))) * np.sqrt(task.target.weights)
         ends = np.cumsum([plan.recorded.size for plan in task.plans])[:-1]
-        effective = sum(independent_rows(part) for part in np.split(residual, ends))
-        return Residuals(max(residual_spread(residual), _EXACT), effective, residual.size, len(task.plans), seeds)
+        parts = np.split(residual, ends)
+        effective = sum(independent_rows(part) for part in parts)
+        shared = math.sqrt(max(sum(map(shared_by_stretches, parts)) / len(parts), 0.0))
+        noise = max(residual_spread(residual), _EXACT)
+        return Residuals(noise, effective, residual.size, len(task.plans), seeds, shared)
+
+
+def shared_by_stretches(residual: Array) -> float:
+    """Return the mean product of the means of neighbouring stretches: a variance without that of single rows.
+
+    It is about 0, and may be negative, where rows scatter independently.
+
+    >>> round(shared_by_stretches(0.1 * np.sin(np.linspace(0.0, 6.0, 400))), 4)
+    0.0052
+    """
+    count = min(_STRETCHES, residual.size // 2)
+    if count < 2:
+        return 0.0
+    far = _OUTLYING * residual_spread(residual)
+    means = np.array([part.mean() for part in np.array_split(np.clip(residual, -far, far), count)])
+    return float((means[1:] * means[:-1]).mean())
 
 
 def independent_rows(residual: Array) -> float:

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from fsl_num.curves.laws.base import Law
+from fsl_num.curves.laws.shared import size_column
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -30,6 +31,21 @@ def sizes_of(plans: Sequence[Plan]) -> list[float]:
     [10.0, 20.0]
     """
     return sorted({plan.model_size for plan in plans if plan.model_size is not None})
+
+
+def constant_loss(law: Law, theta: Array, model_size: float | None = None) -> float:
+    """Return what no learning rate changes: L0, and the term of the model size where the law has one.
+
+    >>> from fsl_num.curves.laws import law
+    >>> constant_loss(law("momentum"), np.array([2.0, 0.5, 1.0, 0.5, 0.5]))
+    2.0
+    """
+    values = dict(zip(law.names, theta.tolist(), strict=True))
+    if not law.size_term:
+        return float(values["L0"])
+    level, coefficient, exponent = law.size_term
+    size = float(size_column([Plan([1.0], model_size=model_size, name="the schedule")])[0])
+    return float(values[level] + values[coefficient] * size ** -(values[exponent] * _factor(law, theta[None])[0]))
 
 
 def unidentified(law: Law, plans: Sequence[Plan]) -> tuple[str, ...]:

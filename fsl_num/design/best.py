@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 
 from fsl_num.curves.laws import FunctionalLaw, Law, MomentumLaw
+from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.families import best_member, family_rates, step_blocks
-from fsl_num.design.final_loss import constant_loss, final_loss
+from fsl_num.design.final_loss import final_loss
 from fsl_num.design.newton import linear_gap, newton
 from fsl_num.design.objectives import Objective
 from fsl_num.design.water_filling import water_filling

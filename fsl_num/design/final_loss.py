@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.curves.laws import AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
-from fsl_num.curves.laws.shared import size_column
-from fsl_num.curves.plan import Plan
+from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.objectives import Objective
 from fsl_num.validation import Array
 
@@ -77,21 +76,6 @@ def final_loss(
         return float(constant + power + value), gradient[first:]
 
     return loss
-
-
-def constant_loss(law: Law, theta: Array, model_size: float | None = None) -> float:
-    """Return what no learning rate changes: L0, and the term of the model size where the law has one.
-
-    >>> from fsl_num.curves.laws import law
-    >>> constant_loss(law("momentum"), np.array([2.0, 0.5, 1.0, 0.5, 0.5]))
-    2.0
-    """
-    values = dict(zip(law.names, theta.tolist(), strict=True))
-    if not law.size_term:
-        return float(values["L0"])
-    _, coefficient, exponent = law.size_term
-    size = float(size_column([Plan([1.0], model_size=model_size, name="the design")])[0])
-    return float(values["L0"] + values[coefficient] * size ** -(values["s"] * values[exponent]))
 
 
 _Part = Callable[[Array, Array, Array, Array], tuple[float, Array, Array, Array]]

@@ -41,13 +41,14 @@ def test_another_peak_widens_the_interval_and_is_said():
     same, high = (found.predict(PEAK * np.minimum(1, np.arange(1500) / 100) * factor) for factor in (1.0, 4.0))
     assert same.other_peak == pytest.approx(1.0) and high.other_peak == pytest.approx(4.0, rel=1e-6)
     assert "peak rate" not in same.trust and "4 times off" in high.trust
-    assert high.half_width > 1.645 * OTHER_PEAK * np.log(4.0)
+    learnable = 1.0 - found.parameters["L0"] / high.loss[-1]
+    assert high.half_width > 1.645 * OTHER_PEAK * np.log(4.0) * learnable > 5 * same.half_width
     assert Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (PEAK, 3 * PEAK)).other_peak(run("wsd").plan) == 0.0
 
 
 def test_the_noise_of_rows_is_not_taken_for_ignorance():
     """Rows that scatter by 1 % about a law that is known: the row's interval is wide, that of the mean is not."""
-    runs = [run(kind, noise=0.01, seed=seed) for seed, kind in enumerate(("constant", "cosine", "wsd"))]
+    runs = [run(kind, noise=0.01, every=5, seed=seed) for seed, kind in enumerate(("constant", "cosine", "wsd"))]
     loud = fit(runs, "fsl", starts=1).predict(runs[1])
     assert loud.half_width > 1.645 * 0.01 > loud.mean_half_width
     assert "do not determine" not in loud.trust and "determine it" in loud.trust

@@ -6,7 +6,8 @@ import pytest
 
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
-from fsl_num.design.final_loss import constant_loss, final_loss
+from fsl_num.curves.sizes import constant_loss
+from fsl_num.design.final_loss import final_loss
 
 SIZE = 1e8
 PARAMETERS = {

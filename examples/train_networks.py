@@ -1,0 +1,188 @@
+"""Train three kinds of small networks under many schedules and write the loss curves of examples/networks again.
+
+    pip install torch==2.15.0 sympy==1.14.0 numpy
+    python examples/train_networks.py --out examples/networks
+
+A perceptron on a regression (SGD with momentum, at the edge of stability), convolutions on waves in ten directions
+(Adam), and a transformer on bytes (AdamW). They are as unlike each other, and unlike large language models, as a core
+trains in half an hour: predictions and their intervals are tried on them. Every kind is trained for two lengths, and at
+other peak rates; the runs of one kind share the first weights and the order of the batches.
+
+A curve that is there already is not trained again. torch is needed for nothing else in this project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+from train_language_models import CONTEXT, LanguageModel, Size, loss_of, text, windows, write_curve
+
+WARMUP, ROWS, HELD_OUT = 200, 160, 4096
+FIRST_WEIGHTS, BATCHES, HELD_OUT_DRAWS, TEACHER = 0, 1, 99, 5
+"""Seeds."""
+
+Batch = tuple[torch.Tensor, torch.Tensor]
+
+
+class Kind(NamedTuple):
+    """A network and its task: what gives batches, the held-out one, the mean loss of one, and how it is trained."""
+
+    network: nn.Module
+    batch: Callable[[torch.Generator], Batch]
+    held_out: Batch
+    loss: Callable[[nn.Module, Batch], torch.Tensor]
+    optimiser: Callable[..., torch.optim.Optimizer]
+
+
+def shape(schedule: str, steps: int) -> np.ndarray:
+    """The learning rates of all steps over the peak."""
+    k = np.arange(steps)
+    done = np.clip((k - WARMUP) / (steps - WARMUP), 0.0, 1.0)
+    third = (3.0 * done) % 1.0
+    values = {
+        "constant": np.ones(steps),
+        "cosine": 0.5 + 0.5 * np.cos(np.pi * done),
+        "cosine-to-tenth": 0.55 + 0.45 * np.cos(np.pi * done),
+        "linear": 1.0 - done,
+        "wsd": np.minimum(1.0, (1.0 - done) / 0.2),
+        "wsd-sqrt": 1.0 - np.sqrt(np.clip((done - 0.8) / 0.2, 0.0, 1.0)),
+        "8-1-1": np.where(done < 0.8, 1.0, np.where(done < 0.9, 0.316, 0.1)),
+        "drop": np.where(done < 1 / 3, 1.0, 0.3),
+        "cyclic": 0.1 + 0.9 * np.abs(1.0 - 2.0 * third),
+        "restarts": 0.51 + 0.49 * np.cos(np.pi * third),
+        "rise": np.where(done < 0.5, 0.3, 1.0),
+    }[schedule]
+    return values * np.minimum(1.0, (k + 1) / WARMUP)
+
+
+SCHEDULES = (
+    "constant", "cosine", "wsd", "linear", "wsd-sqrt", "cosine-to-tenth", "8-1-1", "drop", "cyclic", "restarts", "rise",
+)  # fmt: skip
+
+
+def runs(short: int, long: int) -> Iterator[tuple[str, int, float]]:
+    """Schedule, steps and peak over the usual one of every run of a kind."""
+    yield from ((schedule, short, 1.0) for schedule in SCHEDULES)
+    yield from ((schedule, short, 1 / 3) for schedule in ("constant", "cosine", "wsd"))
+    yield "cosine", short, 2.0
+    yield from ((schedule, long, 1.0) for schedule in ("constant", "cosine", "wsd"))
+
+
+def perceptron() -> Kind:
+    """Two hidden layers learn a sum of four hundred ridges from noisy values: 48 inputs of falling variance."""
+    fixed = torch.Generator().manual_seed(TEACHER)
+    ridges = torch.arange(1.0, 401.0)
+    directions = torch.randn(48, 400, generator=fixed) * ridges**-0.1
+    heights = torch.randn(400, generator=fixed) * ridges**-0.8
+    spread = torch.arange(1.0, 49.0) ** -0.6
+
+    def draw(count: int, stream: torch.Generator) -> Batch:
+        x = torch.randn(count, 48, generator=stream) * spread
+        return x, torch.tanh(x @ directions) @ heights + 0.3 * torch.randn(count, generator=stream)
+
+    layers = (nn.Linear(48, 192), nn.ReLU(), nn.Linear(192, 192), nn.ReLU(), nn.Linear(192, 1), nn.Flatten(0))
+    return Kind(
+        nn.Sequential(*layers), lambda stream: draw(32, stream),
+        draw(2 * HELD_OUT, torch.Generator().manual_seed(HELD_OUT_DRAWS)),
+        lambda network, batch: functional.mse_loss(network(batch[0]), batch[1]),
+        lambda weights: torch.optim.SGD(weights, lr=1.0, momentum=0.9),
+    )  # fmt: skip
+
+
+def convolutions() -> Kind:
+    """Two layers of convolutions tell ten directions of waves apart: 12 by 12 pixels with noise."""
+    pixels = torch.linspace(-1.0, 1.0, 12)
+    across, along = torch.meshgrid(pixels, pixels, indexing="ij")
+
+    def draw(count: int, stream: torch.Generator) -> Batch:
+        label = torch.randint(0, 10, (count,), generator=stream)
+        turned, wide, moved = torch.rand(count, 3, generator=stream).T[:, :, None, None]
+        angle = label[:, None, None] * math.pi / 10 + 0.5 * (turned - 0.5)
+        wave = torch.sin((3 + 4 * wide) * (across * angle.cos() + along * angle.sin()) + 2 * math.pi * moved)
+        return (wave + 1.5 * torch.randn(count, 12, 12, generator=stream))[:, None], label
+
+    layers = (
+        nn.Conv2d(1, 16, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(288, 64), nn.ReLU(), nn.Linear(64, 10),
+    )  # fmt: skip
+    return Kind(
+        nn.Sequential(*layers), lambda stream: draw(32, stream),
+        draw(HELD_OUT, torch.Generator().manual_seed(HELD_OUT_DRAWS)),
+        lambda network, batch: functional.cross_entropy(network(batch[0]), batch[1]),
+        lambda weights: torch.optim.Adam(weights, lr=1.0),
+    )  # fmt: skip
+
+
+def transformer() -> Kind:
+    """The language model of the other example, 64 wide, on the same text."""
+    training, held_out, _ = text()
+    places = torch.randint(
+        len(held_out) - CONTEXT - 1, (128,), generator=torch.Generator().manual_seed(HELD_OUT_DRAWS)
+    )
+
+    def draw(stream: torch.Generator) -> Batch:
+        return windows(training, torch.randint(len(training) - CONTEXT - 1, (8,), generator=stream))
+
+    return Kind(
+        LanguageModel(Size(64, 2, 4)), draw, windows(held_out, places), loss_of,
+        lambda weights: torch.optim.AdamW(weights, lr=1.0, betas=(0.9, 0.95), weight_decay=0.1),
+    )  # fmt: skip
+
+
+KINDS = {
+    "perceptron": (perceptron, 0.03, (8_000, 24_000)),
+    "convolutions": (convolutions, 0.002, (4_000, 10_000)),
+    "transformer": (transformer, 0.004, (3_000, 8_000)),
+}
+"""What makes the network and its task, the usual peak rate, and the two lengths."""
+
+
+def train(make: Callable[[], Kind], rates: np.ndarray) -> list[tuple[int, float, float]]:
+    """(step, learning rate, held-out loss) after every hundred-and-sixtieth part of the steps."""
+    torch.manual_seed(FIRST_WEIGHTS)
+    kind = make()
+    optimiser = kind.optimiser(kind.network.parameters())
+    stream = torch.Generator().manual_seed(BATCHES)
+    rows = []
+    for step, rate in enumerate(rates.tolist(), 1):
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        loss = kind.loss(kind.network, kind.batch(stream))
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(kind.network.parameters(), 1.0 if isinstance(kind.network, LanguageModel) else 1e9)
+        optimiser.step()
+        if step % (len(rates) // ROWS) == 0:
+            with torch.no_grad():
+                rows.append((step, rate, kind.loss(kind.network, kind.held_out).item()))
+    return rows
+
+
+def main() -> None:
+    """All runs of the kinds asked for."""
+    parser = argparse.ArgumentParser(description="Train small networks and write their loss curves.")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "networks", help="folder of the curves")
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS), help="which networks (default: all)")
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    for name in chosen.kinds:
+        make, peak, (short, long) = KINDS[name]
+        for schedule, steps, factor in runs(short, long):
+            path = chosen.out / f"{name}_{schedule}_{steps}_{factor:.2g}.csv"
+            if not path.is_file():
+                write_curve(path, train(make, factor * peak * shape(schedule, steps)))
+                print(path.name, flush=True)
+
+
+if __name__ == "__main__":
+    main()
