@@ -124,9 +124,7 @@ def convolutions() -> Kind:
 def transformer() -> Kind:
     """The language model of the other example, 64 wide, on the same text."""
     training, held_out, _ = text()
-    places = torch.randint(
-        len(held_out) - CONTEXT - 1, (128,), generator=torch.Generator().manual_seed(HELD_OUT_DRAWS)
-    )
+    places = torch.randint(len(held_out) - CONTEXT - 1, (128,), generator=torch.Generator().manual_seed(HELD_OUT_DRAWS))
 
     def draw(stream: torch.Generator) -> Batch:
         return windows(training, torch.randint(len(training) - CONTEXT - 1, (8,), generator=stream))

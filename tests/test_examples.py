@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -18,24 +19,23 @@ def run_of(size, schedule):
     return read_curve(FOLDER / "curves" / f"{size}_{schedule}.csv", warmup=PROVENANCE["warmup"])
 
 
-def rate_of_the_script():
-    """The schedules as the training script defines them, without PyTorch."""
-    source = (FOLDER / "train_language_models.py").read_text(encoding="utf-8")
-    wanted = [
+def of_the_script(script, wanted):
+    """A function of a training script, without PyTorch: that function and the numbers it goes by."""
+    nodes = [
         node
-        for node in ast.parse(source).body
-        if (isinstance(node, ast.FunctionDef) and node.name == "rate")
-        or (isinstance(node, ast.Assign) and "STEPS" in ast.unparse(node.targets[0]))
+        for node in ast.parse((FOLDER / script).read_text(encoding="utf-8")).body
+        if (isinstance(node, ast.FunctionDef) and node.name == wanted)
+        or (isinstance(node, ast.Assign) and any(name in ast.unparse(node.targets[0]) for name in ("STEPS", "WARMUP")))
     ]
-    names = {"math": __import__("math")}
-    exec(compile(ast.Module(wanted, []), "train_language_models.py", "exec"), names)
-    return names["rate"]
+    names = {"math": math, "np": np}
+    exec(compile(ast.Module(nodes, []), script, "exec"), names)
+    return names[wanted]
 
 
 @pytest.mark.parametrize("size", PROVENANCE["sizes"])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_run_has_the_steps_and_rates_of_its_schedule(size, schedule):
-    curve, rate = run_of(size, schedule), rate_of_the_script()
+    curve, rate = run_of(size, schedule), of_the_script("train_language_models.py", "rate")
     every = PROVENANCE["record_every"]
     assert curve.step.tolist() == list(range(every, PROVENANCE["steps"] + 1, every))
     # six digits are written
@@ -67,5 +67,21 @@ def test_two_runs_predict_the_other_two(size):
         assert each.mean_relative_error < 0.015 and abs(each.final_error) < 0.3 * wrong
 
 
-def test_the_examples_are_small():
-    assert sum(path.stat().st_size for path in (FOLDER / "curves").iterdir()) < 300_000
+@pytest.mark.parametrize("kind", ["convolutions", "perceptron", "transformer"])
+def test_a_run_of_a_small_network_has_the_rates_that_its_name_says(kind):
+    shape, paths = of_the_script("train_networks.py", "shape"), sorted((FOLDER / "networks").glob(f"{kind}_*.csv"))
+    assert len(paths) == 18
+    peak = read_curve(min(path for path in paths if "constant" in path.name and path.stem.endswith("_1"))).lr.max()
+    for path in paths:
+        _, schedule, steps, factor = path.stem.split("_")
+        curve = read_curve(path)
+        every = int(steps) // 160
+        assert curve.step.tolist() == list(range(every, int(steps) + 1, every))
+        rates = peak * {"0.33": 1 / 3}.get(factor, float(factor)) * shape(schedule, int(steps))
+        # six digits are written
+        np.testing.assert_allclose(curve.lr, rates[curve.step - 1], rtol=1e-5, atol=1e-12, err_msg=path.name)
+
+
+@pytest.mark.parametrize("folder", ["curves", "networks"])
+def test_the_examples_are_small(folder):
+    assert sum(path.stat().st_size for path in (FOLDER / folder).iterdir()) < 300_000

@@ -1,27 +1,13 @@
-"""Every notebook runs from its first cell to its last, in a fresh kernel, and asserts what it shows."""
+"""Every notebook runs from its first cell to its last in a fresh kernel, and prints and asserts what it shows."""
 
 import ast
-import os
-from pathlib import Path
+import copy
 
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-
-FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-
-SECONDS = 240
-"""For one cell: far above what any needs, so that only a cell that hangs meets it."""
-
-
-def execute(notebook, folder):
-    """Run all cells in a kernel of this interpreter that stands in ``folder`` and sees this tree's packages."""
-    resources = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=resources)
-    client.execute(env={**os.environ, "PYTHONPATH": str(FOLDER.parent)})
+from notebook_outputs import FOLDER, NOTEBOOKS, execute, stale
 
 
 def assertions(notebook):
@@ -39,7 +25,12 @@ def test_there_is_a_notebook():
 def test_a_notebook_runs_and_asserts(path):
     notebook = nbformat.read(path, as_version=4)
     assert assertions(notebook) >= 3, "a notebook that asserts nothing shows nothing"
-    execute(notebook, FOLDER)
+    written = copy.deepcopy(notebook)
+    execute(notebook)
+    found = stale(written, notebook)
+    assert not found, "\n".join(
+        f"{before}\nprints now (python tests/notebook_outputs.py):\n{now}" for before, now in found
+    )
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert outputs
     # A warning or a traceback on standard error is no output that a reader should meet.
@@ -66,6 +57,16 @@ def test_a_notebook_sees_the_packages_of_this_tree(one_cell, tmp_path):
     notebook = one_cell("import fsl_sym; print(fsl_sym.__file__)")
     execute(notebook, tmp_path)
     assert notebook.cells[0].outputs[0].text.strip() == str(FOLDER.parent / "fsl_sym" / "__init__.py")
+
+
+def test_a_number_that_grew_old_is_seen(one_cell, tmp_path):
+    written = one_cell("print(2 + 2)\nprint(3)")
+    execute(written, tmp_path)
+    now = copy.deepcopy(written)
+    now.cells[0].outputs[:] = [nbformat.v4.new_output("stream", text=text) for text in ("4\n", "3\n")]
+    assert not stale(written, now)
+    now.cells[0].outputs[0].text = "4.1\n"
+    assert stale(written, now) == [("4\n3\n", "4.1\n3\n")]
 
 
 def test_a_failing_cell_is_seen(one_cell, tmp_path):

@@ -1,0 +1,94 @@
+"""Predictions of small networks of three kinds, whose curves lie in examples/networks: errors and what intervals hold.
+
+    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer]
+
+fits one to five runs of each kind and predicts its others: other schedules, three times the steps, other peak rates.
+Then what other laws say after fits to pairs of runs, and the plain guess that all runs end as the fitted ones did.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from fsl_num.curves.fit import fit
+from fsl_num.curves.reading import read_curve
+
+FOLDER = Path(__file__).parents[2] / "examples" / "networks"
+KINDS = ("convolutions", "perceptron", "transformer")
+SETS = (
+    ("constant",), ("cosine",), ("wsd",), ("linear",), ("constant", "wsd"), ("constant", "cosine"), ("cosine", "wsd"),
+    ("constant", "cosine", "drop"), ("constant", "cosine", "linear", "8-1-1", "cyclic"),
+)  # fmt: skip
+"""Schedules that are fitted, at the usual peak rate and the shorter length."""
+PAIRS = (("constant", "wsd"), ("constant", "cosine"), ("cosine", "wsd"))
+LAWS = ("multi-power", "momentum", "fsl-ansatz")
+LEVEL = 0.9
+
+
+def networks(kind):
+    """The curves of one kind by name; those of the usual peak rate and the shorter length by their schedule alone."""
+    found = {path.stem.removeprefix(f"{kind}_"): read_curve(path) for path in sorted(FOLDER.glob(f"{kind}_*.csv"))}
+    short = min(int(name.split("_")[1]) for name in found)
+    return {name.removesuffix(f"_{short}_1"): curve for name, curve in found.items()}
+
+
+def end(losses, curve):
+    """Mean logarithm of the last twentieth of losses that stand at a curve's rows."""
+    return float(np.log(losses[-max(3, curve.observed.size // 20) :]).mean())
+
+
+def judged(known, names, law="auto"):
+    """Of every run not fitted: its name, the error of its mean final loss, and the half-width, of log loss.
+
+    A law that gives no positive loss of a run errs there without bound.
+    """
+    result = fit([known[name] for name in names], law)
+    found = []
+    for name, curve in known.items():
+        if name not in names:
+            try:
+                prediction = result.predict(curve, LEVEL)
+            except ValueError:
+                found.append((name, np.inf, np.nan))
+            else:
+                error = end(curve.observed, curve) - end(prediction.loss, curve)
+                found.append((name, error, float(np.log1p(prediction.mean_half_width))))
+    return found
+
+
+def guessed(known, names):
+    """The same of the guess that every run ends as those fitted did, on average."""
+    guess = np.mean([end(known[name].observed, known[name]) for name in names])
+    return [(name, end(curve.observed, curve) - guess, np.nan) for name, curve in known.items() if name not in names]
+
+
+def summary(rows):
+    """Root mean square of the errors, share of them that the intervals hold, interval score in thousandths."""
+    errors, halves = np.abs([error for _, error, _ in rows]), np.array([half for *_, half in rows])
+    scores = 2 * halves + 2 / (1 - LEVEL) * np.maximum(errors - halves, 0.0)
+    return float(np.sqrt(np.square(errors).mean())), float((errors <= halves).mean()), 1e3 * float(scores.mean())
+
+
+def over_pairs(kind, say=judged, *law):
+    known = networks(kind)
+    return [row for names in PAIRS for row in say(known, names, *law)]
+
+
+def printed(kind, what, rows):
+    error, held, score = summary(rows)
+    print(f"{kind:<13} {what:<40} {error:7.2%} {held:6.0%} {score:6.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    for kind in sys.argv[1:] or KINDS:
+        known, everything = networks(kind), []
+        for names in SETS:
+            rows = judged(known, names)
+            everything += rows
+            printed(kind, "+".join(names), rows)
+        printed(kind, "all", everything)
+        printed(kind, "pairs", over_pairs(kind))
+        for law in LAWS:
+            printed(kind, f"pairs, {law}", over_pairs(kind, judged, law))
+        printed(kind, "pairs, as those fitted", over_pairs(kind, guessed))

@@ -1,0 +1,69 @@
+"""The notebooks with their output: executed, and written anew.
+
+``python tests/notebook_outputs.py`` executes every notebook and writes those that show something else now.
+"""
+
+import base64
+import io
+import os
+from pathlib import Path
+
+import nbformat
+from documentation import same
+from nbclient import NotebookClient
+from PIL import Image
+
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+SECONDS = 240
+"""For one cell: far above what any needs, so that only a cell that hangs meets it."""
+
+
+def execute(notebook, folder=FOLDER):
+    """Run all cells in a kernel of this interpreter that stands in ``folder`` and sees this tree's packages."""
+    resources = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=resources)
+    client.execute(env={**os.environ, "PYTHONPATH": str(FOLDER.parent)})
+
+
+def texts(notebook):
+    """What each cell of code prints and shows as text or LaTeX, however the kernel cut it into pieces."""
+    return [
+        "".join(
+            output.get("text") or "".join(output.get("data", {}).get(kind, "") for kind in ("text/plain", "text/latex"))
+            for output in cell.outputs
+        )
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
+
+
+def stale(written, executed):
+    """Pairs of what a cell of a notebook shows and what it shows when executed, where they are not the same."""
+    pairs = zip(texts(written), texts(executed), strict=True)
+    return [(before, now) for before, now in pairs if not same(before, now)]
+
+
+def shrink(notebook):
+    """Keep 256 colours of every picture, all that a plot needs: a third of the bytes."""
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
+        if picture := output.get("data", {}).get("image/png"):
+            small = io.BytesIO()
+            Image.open(io.BytesIO(base64.b64decode(picture))).quantize().save(small, "PNG", optimize=True)
+            output.data["image/png"] = base64.b64encode(small.getvalue()).decode()
+
+
+def main():
+    for path in NOTEBOOKS:
+        written, executed = (nbformat.read(path, as_version=4) for _ in range(2))
+        execute(executed)
+        if stale(written, executed):
+            for cell in executed.cells:
+                cell.metadata = {}  # when a cell was run is no part of it
+            shrink(executed)
+            nbformat.write(executed, path)
+
+
+if __name__ == "__main__":
+    main()
