@@ -20,7 +20,7 @@ def found():
 def test_two_runs_say_more_of_the_others_than_that_they_end_alike(found):
     """Other schedules, three times the steps, peaks from a third to twice: errors of the mean final losses.
 
-    Measured: 1.0, 4.6 and 2.5 %; of the guess that all end as the two did 2.8, 5.6 and 5.8 %; of the momentum law, the
+    Measured: 1.0, 4.7 and 2.4 %; of the guess that all end as the two did 2.8, 5.6 and 5.8 %; of the momentum law, the
     best of the published ones here, 4.0, 9.6 and 8.0 %.
     """
     error = {kind: summary(rows)[0] for kind, rows in found.items()}
@@ -30,11 +30,11 @@ def test_two_runs_say_more_of_the_others_than_that_they_end_alike(found):
 
 
 def test_intervals_hold_most_of_what_they_should_and_less_without_what_the_law_visibly_misses(found, monkeypatch):
-    """Nominal are 90 %, measured .94, .94 and .46; the discrepancy's sizes were chosen with other networks at hand."""
+    """Nominal are 90 %; measured .94, .92 and .44, without it .79, .60, .44. Its sizes were chosen on others."""
     held = {kind: summary(rows)[1] for kind, rows in found.items()}
-    assert np.mean(list(held.values())) > 0.75 and min(held.values()) > 0.4, held
+    assert np.mean(list(held.values())) > 0.7 and min(held.values()) > 0.4, held
     monkeypatch.setattr(posterior, "SHARED", 0.0)
-    assert np.mean([summary(rows)[1] for rows in pooled().values()]) < 0.75
+    assert np.mean([summary(rows)[1] for rows in pooled().values()]) < 0.7
 
 
 def test_an_expectation_that_outweighs_rows_that_scatter_is_seen(found, monkeypatch):

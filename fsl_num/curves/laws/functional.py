@@ -155,14 +155,14 @@ EXPECTED: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
         "s": (float(np.log(0.5)), 0.7),
         "gamma": (float(np.log(0.5)), 0.8),
         "c": (float(np.log(150.0)), 2.0),
-        "B": (float(np.log(0.05)), 1.0),
+        "B": (float(np.log(0.06)), 0.75),
     }
 )
 """Mean and standard deviation that are expected of the coordinates of :class:`NoiseChart`.
 
 The means are those of the theory where it has one: gamma = 1 - 1/beta about 1/2. Of p theory says 1, and the runs at
 hand, all of adaptive updates, say .4 to .85: with .8 runs in which the rate has only begun to fall are forecast better,
-and others about as well. The widths were chosen over families of training runs; where curves determine a coordinate
+and others about as well. The mean of B and the widths were chosen over families of training runs; where curves determine a coordinate
 they do not matter.
 """
 
