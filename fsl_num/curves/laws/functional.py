@@ -162,8 +162,8 @@ EXPECTED: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
 
 The means are those of the theory where it has one: gamma = 1 - 1/beta about 1/2. Of p theory says 1, and the runs at
 hand, all of adaptive updates, say .4 to .85: with .8 runs in which the rate has only begun to fall are forecast better,
-and others about as well. The mean of B and the widths were chosen over families of training runs; where curves determine a coordinate
-they do not matter.
+and others about as well. The mean of B and the widths were chosen over families of training runs; where curves
+determine a coordinate they do not matter.
 """
 
 _SHARES = (-14.0, 3.0)  # of the logarithm of the noise over the loss: from a millionth to twenty times
