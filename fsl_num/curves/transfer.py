@@ -73,7 +73,7 @@ def transfer(law: Law, curves: Sequence[LossCurve], theta: Array, posterior: Pos
 
 
 def transfer_words(widths: dict[str, float]) -> str:
-    """Return in words which of the usual schedules the curves tell.
+    """Return in words under which of the usual schedules the curves determine the final loss.
 
     >>> transfer_words({"cosine": 0.002, "constant": 0.2})
     'The curves do not determine the final loss under these schedules: constant (90 % interval of +-20 %). Fit another run whose learning rate does what theirs does.'
@@ -81,8 +81,8 @@ def transfer_words(widths: dict[str, float]) -> str:
     vague = {name: width for name, width in widths.items() if width > ENOUGH}
     if not vague:
         return (
-            "The curves tell the final loss under a constant rate, a cosine, a drop and a late decay of the same length"
-            f" to within {100 * max(widths.values()):.2g} %."
+            "As far as the law holds, the curves determine the final loss under a constant rate, a cosine, a drop and a"
+            f" late decay of the same length to within {100 * max(widths.values()):.2g} % (90 % interval)."
         )
     shown = ", ".join(f"{name} (90 % interval of +-{100 * width:.2g} %)" for name, width in vague.items())
     return (

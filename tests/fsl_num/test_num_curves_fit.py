@@ -125,7 +125,7 @@ def test_curves_that_tell_the_law_are_not_warned_of(noisy):
     # noise of 5e-4 in three curves of 57 rows that the law itself has made; of what a decay gains, some 6 % of the
     # loss, 3 % are taken for a standard deviation of what the law misses: .003 at 90 %
     assert max(widths.values()) < 0.004
-    assert any(note.startswith("The curves tell the final loss") for note in noisy.notes)
+    assert any(note.startswith("As far as the law holds, the curves determine") for note in noisy.notes)
 
 
 def test_a_constant_rate_tells_no_noise_law_and_the_report_says_that():

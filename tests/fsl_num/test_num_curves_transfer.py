@@ -33,7 +33,7 @@ def test_what_is_not_told_of_other_schedules_is_said():
     assert widths["cosine"] > ENOUGH > widths["constant"]
     assert "do not determine" in transfer_words(widths) and "cosine" in transfer_words(widths)
     sure = transfer(chosen, NOISY, theta, Posterior(theta[None], RESIDUALS, (PEAK,)))
-    assert transfer_words(sure).startswith("The curves tell")
+    assert transfer_words(sure).startswith("As far as the law holds, the curves determine")
 
 
 def test_a_single_constant_run_is_no_basis_for_other_schedules():
