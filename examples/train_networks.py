@@ -33,13 +33,17 @@ Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 class Kind(NamedTuple):
-    """A network and its task: what gives batches, the held-out one, the mean loss of one, and how it is trained."""
+    """A network and its task: what gives batches, the held-out one, the mean loss of one, and how it is trained.
+
+    ``clip``: the norm to which gradients are clipped.
+    """
 
     network: nn.Module
     batch: Callable[[torch.Generator], Batch]
     held_out: Batch
     loss: Callable[[nn.Module, Batch], torch.Tensor]
     optimiser: Callable[..., torch.optim.Optimizer]
+    clip: float = math.inf
 
 
 def shape(schedule: str, steps: int) -> np.ndarray:
@@ -131,7 +135,7 @@ def transformer() -> Kind:
 
     return Kind(
         LanguageModel(Size(64, 2, 4)), draw, windows(held_out, places), loss_of,
-        lambda weights: torch.optim.AdamW(weights, lr=1.0, betas=(0.9, 0.95), weight_decay=0.1),
+        lambda weights: torch.optim.AdamW(weights, lr=1.0, betas=(0.9, 0.95), weight_decay=0.1), clip=1.0,
     )  # fmt: skip
 
 
@@ -156,7 +160,7 @@ def train(make: Callable[[], Kind], rates: np.ndarray) -> list[tuple[int, float,
         loss = kind.loss(kind.network, kind.batch(stream))
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        nn.utils.clip_grad_norm_(kind.network.parameters(), 1.0 if isinstance(kind.network, LanguageModel) else 1e9)
+        nn.utils.clip_grad_norm_(kind.network.parameters(), kind.clip)
         optimiser.step()
         if step % (len(rates) // ROWS) == 0:
             with torch.no_grad():

@@ -128,7 +128,7 @@ class Posterior:
     @property
     def discrepancy(self) -> float:
         """The standard deviation of what the law misses within the intrinsic time of the curves fitted, of log loss."""
-        return float(np.hypot(DISCREPANCY, SHARED * self.residuals.shared))
+        return discrepancy(self.residuals.shared)
 
     def missed(self, plan: Plan, reach: float, stake: Stake) -> Array:
         """Return the standard deviation of what the law misses at the recorded steps, beyond its parameters.
@@ -163,6 +163,15 @@ class Posterior:
             raise ValueError(f"level must lie in (0, 1), as in 0.9 for 90 %, got {level!r}")
         rows = (OWN_NOISE * self.residuals.noise) ** 2 + self.scatter**2 + self.residuals.seeds if noise else 0.0
         return np.asarray(float(ndtri(0.5 + 0.5 * level)) * np.sqrt(spread**2 + rows))
+
+
+def discrepancy(shared: float) -> float:
+    """Return the standard deviation of what a law misses, of log loss, from what neighbouring stretches share.
+
+    >>> discrepancy(0.0) == DISCREPANCY
+    True
+    """
+    return float(np.hypot(DISCREPANCY, SHARED * shared))
 
 
 def draw(fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count: int = _DRAWS) -> Array:

@@ -13,7 +13,7 @@ from fsl_num.curves.averages import ranges
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan, as_plan
-from fsl_num.curves.posterior import DISCREPANCY, MISFIT, SHARED
+from fsl_num.curves.posterior import MISFIT, discrepancy
 from fsl_num.curves.score import Score, score
 from fsl_num.curves.search import independent_rows, shared_by_stretches
 from fsl_num.curves.sizes import sizes_of
@@ -207,8 +207,8 @@ def left_over(result: FitResult, run: LossCurve) -> float:
     time = run.plan.intrinsic_time
     residual = np.log(run.observed) - np.log(result.law.bind([run.plan], "fit")(result.theta)[0])
     last = residual[time >= _RECENT * time[-1]]
-    shared = max(shared_by_stretches(residual), 0.0)
-    noise, missed = float(residual.var()), MISFIT + DISCREPANCY**2 + SHARED**2 * shared
+    shared = math.sqrt(max(shared_by_stretches(residual), 0.0))
+    noise, missed = float(residual.var()), MISFIT + discrepancy(shared) ** 2
     rows = independent_rows(last - last.mean())
     return float(last.mean()) * missed / (missed + noise / rows)
 

@@ -169,6 +169,16 @@ def bootstrap(training, result, refits=12, blocks=8):
     return width
 
 
+def end(losses, curve):
+    """Mean logarithm of the last twentieth of losses that stand at a curve's rows."""
+    return float(np.log(losses[-max(3, curve.observed.size // 20) :]).mean())
+
+
+def interval_score(error, half):
+    """The interval score of errors under intervals of nominal LEVEL, of log loss, in thousandths."""
+    return 1e3 * (2 * half + 2 / (1 - LEVEL) * np.maximum(np.abs(error) - half, 0.0))
+
+
 def intervals():
     """Coverage and interval score (of log loss, in thousandths) of nominal 90 %, each run counting once."""
     for family, pairs in families().items():
@@ -184,8 +194,7 @@ def intervals():
                 for curve in tests:
                     error = np.abs(np.log(result.predict(curve, None).loss / curve.observed))
                     half = width(curve)
-                    missed = np.maximum(error - half, 0.0)
-                    rows[name].append(((error <= half).mean(), 1e3 * (2 * half + 2 / (1 - LEVEL) * missed).mean()))
+                    rows[name].append(((error <= half).mean(), interval_score(error, half).mean()))
         for name, found in rows.items():
             coverage, score = np.mean(found, axis=0)
             print(f"{family:<18}{name:<18}coverage {coverage:.3f}  interval score {score:.2f}", flush=True)

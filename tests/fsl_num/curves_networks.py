@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from curves_evidence import LEVEL, end, interval_score
 
 from fsl_num.curves.fit import fit
 from fsl_num.curves.reading import read_curve
@@ -23,7 +24,6 @@ SETS = (
 """Schedules that are fitted, at the usual peak rate and the shorter length."""
 PAIRS = (("constant", "wsd"), ("constant", "cosine"), ("cosine", "wsd"))
 LAWS = ("multi-power", "momentum", "fsl-ansatz")
-LEVEL = 0.9
 
 
 def networks(kind):
@@ -31,11 +31,6 @@ def networks(kind):
     found = {path.stem.removeprefix(f"{kind}_"): read_curve(path) for path in sorted(FOLDER.glob(f"{kind}_*.csv"))}
     short = min(int(name.split("_")[1]) for name in found)
     return {name.removesuffix(f"_{short}_1"): curve for name, curve in found.items()}
-
-
-def end(losses, curve):
-    """Mean logarithm of the last twentieth of losses that stand at a curve's rows."""
-    return float(np.log(losses[-max(3, curve.observed.size // 20) :]).mean())
 
 
 def judged(known, names, law="auto"):
@@ -66,8 +61,8 @@ def guessed(known, names):
 def summary(rows):
     """Root mean square of the errors, share of them that the intervals hold, interval score in thousandths."""
     errors, halves = np.abs([error for _, error, _ in rows]), np.array([half for *_, half in rows])
-    scores = 2 * halves + 2 / (1 - LEVEL) * np.maximum(errors - halves, 0.0)
-    return float(np.sqrt(np.square(errors).mean())), float((errors <= halves).mean()), 1e3 * float(scores.mean())
+    scores = interval_score(errors, halves)
+    return float(np.sqrt(np.square(errors).mean())), float((errors <= halves).mean()), float(scores.mean())
 
 
 def over_pairs(kind, say=judged, *law):
