@@ -252,8 +252,9 @@ def schedule_options(*, required: bool, steps: Read, file: bool = False) -> list
         Option("--peak-lr", type=Read("X", positive_number), required=required, help="its largest learning rate"),
         Option("--steps", type=steps, required=required, help="number of steps, warmup included"),
         Option("--final-lr", type=REAL, help="at the end, of cyclic the lowest (default: exp-decay 1%, wsd and cyclic "
-               "10% of the peak, linear and cosine 0)"),
-        Option("--decay-fraction", type=REAL, help="share of the steps that decay, of wsd and 1-sqrt (default: 0.2)"),
+               "10% of the peak, linear, cosine, 1-sqrt and power-decay 0)"),
+        Option("--decay-fraction", type=REAL, help="share of the steps that decay, after a stable phase at the peak "
+               "(default: wsd and 1-sqrt 0.2, linear, cosine and power-decay 1)"),
         Option("--power", type=REAL, help="power of power-decay (default: 1)"),
         Option("--timescale", type=REAL, help="steps, of inverse-sqrt (default: 1% of them)"),
         Option("--milestones", several=True, type=REAL, metavar="X...",

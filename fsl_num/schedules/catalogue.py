@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.schedules.base import Schedule
-from fsl_num.schedules.compose import with_floor, with_warmup
+from fsl_num.schedules.base import Schedule, share_of_steps
+from fsl_num.schedules.compose import with_floor, with_stable, with_warmup
 from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.cosine import Cosine
 from fsl_num.schedules.cyclic import Cyclic
@@ -19,7 +19,7 @@ from fsl_num.schedules.exponential import ExponentialDecay, StableDecay
 from fsl_num.schedules.frameworks import called, from_framework
 from fsl_num.schedules.function import from_function, values_of
 from fsl_num.schedules.linear import Linear
-from fsl_num.schedules.multi_step import EightOneOne, MultiStep
+from fsl_num.schedules.multi_step import EightOneOne, MultiStep, step_of_share
 from fsl_num.schedules.power import PowerDecay
 from fsl_num.schedules.square_root import InverseSqrt, OneMinusSqrt
 from fsl_num.validation import Array, affordable, positive, whole_size
@@ -50,6 +50,9 @@ COMPOSED: Final = ("warmup", "floor")
 _SHARES_OF_PEAK: Final = MappingProxyType(
     {("exp-decay", "final"): 0.01, ("wsd", "final"): 0.1, ("cyclic", "final"): 0.1}
 )
+_FALLS: Final = MappingProxyType({"linear": 1.0, "cosine": 1.0, "power-decay": 1.0, "1-sqrt": 0.2})
+"""Decays before which a stable phase may stand -> the share of the steps that decay, unless it is given."""
+
 _DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
     {"decay_fraction": 0.2, "cycles": 4, "power": 1.0, "milestones": (0.5, 0.75), "factors": (0.1, 0.01)}
 )
@@ -100,7 +103,7 @@ def parameters_of(name: str) -> tuple[str, ...]:
         hint = f"it is called {meant!r}" if meant else f"the names are {', '.join(SCHEDULES)}"
         raise ValueError(f"unknown schedule {name!r}; {hint}")
     own = [field.name for field in fields(SCHEDULES[name]) if field.name not in ("peak", "steps", "batch_size")]
-    return (*own, *COMPOSED)
+    return (*own, *(["decay_fraction"] if name in _FALLS else []), *COMPOSED)
 
 
 def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **parameters: Any) -> Schedule:
@@ -108,7 +111,8 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
 
     ``peak``: the largest learning rate; ``steps``: their number in all, the warmup included; ``batch_size``. Where the
     schedule has them: ``final`` (of exp-decay peak/100, of wsd and cyclic peak/10, else 0, unless given);
-    ``decay_fraction`` of the steps, of wsd and 1-sqrt (0.2); ``power`` of power-decay (1); ``timescale`` of
+    ``decay_fraction``, the share of the steps that decay after a stable phase at the peak, of wsd and 1-sqrt (0.2), of
+    linear, cosine and power-decay (1: no stable phase); ``power`` of power-decay (1); ``timescale`` of
     inverse-sqrt in steps (a hundredth of them); ``milestones`` and ``factors`` of multi-step (0.5, 0.75 and 0.1, 0.01:
     shares of steps and peak); ``cycles`` of cyclic (4). For every name: ``warmup``, the number of first steps in which
     the rate rises linearly from 0 to the peak (0); ``floor``, the rate below which it never falls after them (0). None
@@ -122,6 +126,8 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     0.05
     >>> schedule("cosine", peak=0.1, steps=10, warmup=2, floor=0.01).learning_rate([1, 2, 10]).tolist()
     [0.05, 0.1, 0.01]
+    >>> schedule("linear", peak=0.1, steps=10, decay_fraction=0.4, final=0.05).learning_rate([6, 8]).tolist()
+    [0.1, 0.07500000000000001]
     >>> schedule("hf:linear(num_warmup_steps=2)", peak=0.1, steps=4).rates.tolist()
     [0.0, 0.05, 0.1, 0.05]
     """
@@ -140,11 +146,15 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
         raise ValueError(f"warmup must be less than the steps, got {warmup:g} of {count:g}: none is left to {name!r}")
     count -= warmup
     defaults = dict(_DEFAULTS) | {"timescale": _TIMESCALE * count}
+    defaults["decay_fraction"] = _FALLS.get(name, defaults["decay_fraction"])
     if (name, "final") in _SHARES_OF_PEAK:
         defaults["final"] = _SHARES_OF_PEAK[name, "final"] * top
     chosen = {key: value for key, value in defaults.items() if key in known} | chosen
-    plan = SCHEDULES[name](peak=top, steps=count, batch_size=batch_size, **chosen)
-    return with_warmup(with_floor(plan, floor), warmup)
+    falling = count
+    if name in _FALLS:
+        falling = step_of_share(share_of_steps("decay_fraction", chosen.pop("decay_fraction")), count)
+    plan = SCHEDULES[name](peak=top, steps=falling, batch_size=batch_size, **chosen)
+    return with_warmup(with_floor(with_stable(plan, count - falling), floor), warmup)
 
 
 def as_schedule(

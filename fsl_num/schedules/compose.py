@@ -1,4 +1,4 @@
-"""What composes with every schedule: a linear warmup before it, and a floor below its learning rate."""
+"""What composes with schedules: a linear warmup or a stable phase before, and a floor below the learning rate."""
 
 from __future__ import annotations
 
@@ -73,6 +73,17 @@ def with_warmup(plan: Schedule, warmup: Any) -> Schedule:
     if batches.size > 1:
         batches = np.concatenate([np.full(rise.size, batches[0]), batches])
     return Discrete(rates=np.concatenate([rise, plan.rates]), batch_sizes=batches)
+
+
+def with_stable(fall: Schedule, stable: float) -> Schedule:
+    """Return the schedule ``fall`` after ``stable`` >= 0 more steps at its peak.
+
+    >>> with_stable(Linear(peak=0.4, steps=4), 2.0).learning_rate([0, 2, 4]).tolist()
+    [0.4, 0.4, 0.2]
+    """
+    if stable == 0.0:
+        return fall
+    return Consecutive(of=(Constant(peak=fall.peak, steps=stable), fall), batch_size=fall.batch_size)
 
 
 def with_floor(plan: Schedule, floor: Any) -> Schedule:

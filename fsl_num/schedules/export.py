@@ -13,7 +13,7 @@ from fsl_num.schedules.base import Schedule
 from fsl_num.schedules.catalogue import as_schedule, step_rates
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.frameworks import FRAMEWORKS, called, written
-from fsl_num.schedules.frameworks.arguments import EXACT, Match, matches
+from fsl_num.schedules.frameworks.arguments import EXACT, Match, matches, tidy
 from fsl_num.schedules.recognise import recognised
 from fsl_num.schedules.source import source
 from fsl_num.validation import Array
@@ -110,7 +110,7 @@ def export(
         match: Match | None = Match(found[1].name, found[1].arguments, 0.0, 0)
         base = float(peak)
     else:
-        base = float(rates.max())
+        base = tidy(float(rates.max()))
         match = next(matches(FRAMEWORKS[framework], rates, base), None)
     if match is None or not match.exact:
         raise ExportError(_refusal(framework, match))

@@ -38,16 +38,19 @@ def _candidates(shares: Array, peak: float) -> Iterator[tuple[str, dict[str, Any
     marks, steps, last = Landmarks.of(shares), shares.size, float(shares[-1])
     warmup = {"warmup": marks.first}
     rest = steps - marks.first
-    done = (rest - 1) / rest  # of a decay all the way, at the last update
     yield "constant", warmup
-    for name, left in (("linear", 1.0 - done), ("cosine", 0.5 * (1.0 + np.cos(np.pi * done)))):
-        if left < 1.0:
-            yield name, {**warmup, "final": peak * max(tidy(float((last - left) / (1.0 - left))), 0.0)}
-    for decay in (steps - marks.last, steps - marks.last - 1):
-        if 1 < decay <= rest and last > 0.0:
-            final = peak * tidy(last ** (decay / (decay - 1.0)))
-            yield "wsd", {**warmup, "decay_fraction": decay / rest, "final": final}
-            yield "1-sqrt", {**warmup, "decay_fraction": decay / rest}
+    for decay in sorted({rest, steps - marks.last, steps - marks.last - 1}, reverse=True):
+        if 1 < decay <= rest:
+            done = (decay - 1) / decay  # of the decay, at the last update
+            falling = {**warmup, "decay_fraction": decay / rest}
+            for name, left in (
+                ("linear", 1.0 - done),
+                ("cosine", 0.5 * (1.0 + np.cos(np.pi * done))),
+                ("1-sqrt", 1.0 - np.sqrt(done)),
+            ):
+                yield name, {**falling, "final": peak * max(tidy(float((last - left) / (1.0 - left))), 0.0)}
+            if last > 0.0:
+                yield "wsd", {**falling, "final": peak * tidy(last ** (1.0 / done))}
     for power in marks.values("power"):
         yield "power-decay", {**warmup, "power": power}
     for timescale in marks.values("timescale"):

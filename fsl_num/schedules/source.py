@@ -18,7 +18,7 @@ from fsl_num.schedules.frameworks.arguments import tidy
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.phases import Backwards, Part, Phased
 from fsl_num.schedules.power import PowerDecay
-from fsl_num.schedules.square_root import InverseSqrt, SqrtFall
+from fsl_num.schedules.square_root import InverseSqrt, OneMinusSqrt
 from fsl_num.validation import Array
 
 _MOST_PHASES: Final = 40
@@ -44,10 +44,8 @@ _FORMS: Final[Mapping[type[Schedule], Callable[[Any, str, str], str]]] = {
     ExponentialDecay: lambda phase, x, of: (
         f"{number(phase.peak)} * {number(phase.final / phase.peak)} ** ({x} / {number(phase.steps)})"
     ),
-    PowerDecay: lambda phase, x, of: (
-        f"{number(phase.peak)} * (1 - {x} / {number(phase.steps)}) ** {number(phase.power)}"
-    ),
-    SqrtFall: lambda phase, x, of: f"{number(phase.peak)} * (1 - {of}.sqrt({x} / {number(phase.steps)}))",
+    PowerDecay: lambda phase, x, of: _between(phase, f"(1 - {x} / {number(phase.steps)}) ** {number(phase.power)}"),
+    OneMinusSqrt: lambda phase, x, of: _between(phase, f"(1 - {of}.sqrt({x} / {number(phase.steps)}))"),
     InverseSqrt: lambda phase, x, of: f"{number(phase.peak)} / {of}.sqrt(1 + {x} / {number(phase.timescale)})",
     Backwards: lambda phase, x, of: _form(phase.of, f"({number(phase.of.steps)} - {x})", of),
     Part: lambda phase, x, of: _form(phase.of, f"({x} + {number(phase.skip)})" if phase.skip else x, of),

@@ -1,17 +1,13 @@
-r"""Schedules with a square root: inverse-sqrt, and 1 - sqrt(x) after a stable phase."""
+r"""Schedules with a square root: 1/sqrt(1 + x) and 1 - sqrt(x)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from fsl_num.schedules.base import Schedule, share_of_steps
-from fsl_num.schedules.constant import Constant
-from fsl_num.schedules.multi_step import step_of_share
-from fsl_num.schedules.phases import Phased
+from fsl_num.schedules.base import Schedule, final_rate
 from fsl_num.validation import Array, positive
 
 
@@ -66,71 +62,40 @@ class InverseSqrt(Schedule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SqrtFall(Schedule):
-    r"""phi(tau) = peak (1 - sqrt(tau/steps)), the decay of :class:`OneMinusSqrt`.
+class OneMinusSqrt(Schedule):
+    r"""phi(tau) = peak - (peak - final) sqrt(tau/steps), final >= 0 (default 0).
 
-    With u = sqrt(tau/steps) and v = 1 - u = phi/peak, the intrinsic time elapsed is peak steps (u^2 - 2 u^3/3) and
-    what is left peak steps (v^2 - 2 v^3/3): one cubic, whose root in [0, 1] is 2 sin(pi/3 + w) sin(w) at
-    w = arcsin(sqrt(3 q))/3 for the value q in [0, 1/3].
+    With u = sqrt(tau/steps), v = 1 - u and a = 1 - final/peak, the intrinsic time elapsed is
+    peak steps (u^2 - 2 a u^3/3) and what is left steps (final (1 - u^2) + (peak - final)(v^2 - 2 v^3/3)).
 
-    >>> SqrtFall(peak=1.0, steps=4).learning_rate([0, 1, 4]).tolist()
-    [1.0, 0.5, 0.0]
+    >>> OneMinusSqrt(peak=1.0, steps=4, final=0.5).learning_rate([0, 1, 4]).tolist()
+    [1.0, 0.75, 0.5]
     """
 
+    final: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "final", final_rate(self.final, self.peak, zero=True))
+
     def _rate(self, remaining: Array) -> Array:
-        return self.peak * self._share_left(remaining)
+        return self.final + (self.peak - self.final) * self._share_left(remaining)
 
     def _rate_after(self, tau: Array) -> Array:
-        return self.peak * (1.0 - np.sqrt(np.minimum(tau / self.steps, 1.0)))
+        return self.peak - (self.peak - self.final) * np.sqrt(np.minimum(tau / self.steps, 1.0))
 
     def _share_left(self, remaining: Array) -> Array:
         share = np.minimum(remaining / self.steps, 1.0)
         return np.asarray(share / (1.0 + np.sqrt(1.0 - share)))
 
     def _elapsed(self, tau: Array) -> Array:
-        return self._area(np.sqrt(tau / self.steps))
+        return tau * (self.peak - (self.peak - self.final) * np.sqrt(tau / self.steps) * (2.0 / 3.0))
 
     def _left(self, remaining: Array) -> Array:
-        return self._area(self._share_left(remaining))
-
-    def _area(self, x: Array) -> Array:
-        return self.peak * self.steps * x**2 * (1.0 - x * (2.0 / 3.0))
-
-    def _root(self, area: Array) -> Array:
-        """Return the inverse of :meth:`_area`."""
-        w = np.arcsin(np.minimum(np.sqrt(3.0 * (area / self.peak) / self.steps), 1.0)) / 3.0
-        return np.asarray(2.0 * np.sin(math.pi / 3.0 + w) * np.sin(w))
-
-    def _steps_after(self, elapsed: Array) -> Array:
-        return np.minimum(self.steps * self._root(elapsed) ** 2, self.steps)
-
-    def _steps_left(self, remaining: Array) -> Array:
-        v = self._root(remaining)
-        return np.minimum(self.steps * v * (2.0 - v), self.steps)
+        v = self._share_left(remaining)
+        return self.final * remaining + (self.peak - self.final) * self.steps * v**2 * (1.0 - v * (2.0 / 3.0))
 
     @property
     def physical_breaks(self) -> tuple[float, ...]:
         """Places that close in on the start, where the root is not smooth: down to 1e-12 of the steps."""
         return tuple((self.steps * 4.0 ** -np.arange(20.0, 0.0, -1.0)).tolist())
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneMinusSqrt(Phased):
-    """The peak, then peak (1 - sqrt(x)) over the last ``decay_fraction`` in (0, 1] of the steps, x its share gone by.
-
-    >>> OneMinusSqrt(peak=1.0, steps=20, decay_fraction=0.2).learning_rate([16, 17, 20]).tolist()
-    [1.0, 0.5, 0.0]
-    """
-
-    decay_fraction: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "decay_fraction", share_of_steps("decay_fraction", self.decay_fraction))
-
-    @cached_property
-    def phases(self) -> tuple[Schedule, ...]:
-        """The stable phase, where there is one, and the fall."""
-        falling = step_of_share(self.decay_fraction, self.steps)
-        fall = SqrtFall(peak=self.peak, steps=falling)
-        return (Constant(peak=self.peak, steps=self.steps - falling), fall) if falling < self.steps else (fall,)

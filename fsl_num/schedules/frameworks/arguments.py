@@ -65,9 +65,10 @@ class Landmarks:
         size = self.shares.size
         warmups = [0] if self.first == 0 else []
         warmups += [self.first, self.first + 1]
-        starts = sorted({self.last, self.last + 1, max(self.last - 1, 0), self.first})
-        ends = {size - 1, size, size + 1, self.end, self.end + 1}
-        decays = sorted({end - start for end in ends for start in starts if 0 < end - start <= size})
+        # the likeliest first: they look as they were meant
+        starts = list(dict.fromkeys((self.last, self.last + 1, max(self.last - 1, 0), self.first)))
+        ends = (size, size - 1, size + 1, self.end, self.end + 1)
+        decays = list(dict.fromkeys(end - start for end in ends for start in starts if 0 < end - start <= size))
         known: dict[str, list[Any]] = {
             "warmup": warmups,
             "start": starts,

@@ -54,7 +54,8 @@ def _of_schedule(mp: Any, plan: Schedule, depth: Any) -> tuple[Any, Callable[[An
         batch = mp.mpf(plan.batch_size)
         levels = [(mp.mpf(each.peak) * mp.mpf(each.steps), mp.mpf(each.peak) / batch) for each in plan.phases]
         return _stretches(mp, levels)
-    if type(plan) not in _KNOWN:  # a subclass may be anything
+    raised = isinstance(plan, PowerDecay) and plan.power != 0 and plan.final > 0.0  # no closed form in intrinsic time
+    if raised or type(plan) not in _KNOWN:  # a subclass may be anything
         raise ValueError(
             f"gamma of {type(plan).__name__} is not available to more than float precision; pass gamma as a function"
             " of one mpf t, or use method 'panels'"
