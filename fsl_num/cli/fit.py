@@ -201,7 +201,7 @@ def planned(arguments: Arguments) -> Plan:
             raise InputError(f"--warmup {warmup} leaves none of the {arguments.steps} steps to the schedule")
         rates = step_rates(arguments.schedule, **named_parameters(arguments))
         name = arguments.schedule
-        if not parameters_of(name):  # a framework's own name says its warmup
+        if "warmup" not in parameters_of(name):  # the name itself says it
             warmup = warmup_in(rates)
     count = rates.size
     every = getattr(arguments, "record", None) or max(1, math.ceil(count / 200))
@@ -248,7 +248,8 @@ COMMANDS = {
             _TRAIN,
             Option("--law", type=_LAWS, default="auto", help="(default: auto, the functional law)"),
             Option("--predict", several=True, metavar="NAME|FILE...",
-                   help="schedules, as long as the longest run, or runs: to predict and score"),
+                   help="schedules, as long as the longest run, such as cosine or 'linear(decay_fraction=0.2)', or "
+                   "runs: to predict and score"),
             Option("--steps", type=whole(1), help="of the schedules predicted (default: of the longest run)"),
             Option("--peak-lr", type=REAL, help="of the schedules predicted (default: of the longest run)"),
             flag("--verbose", "the parameters too, and how well they are known"),

@@ -97,8 +97,8 @@ COMMANDS = {
             click.Argument(["run"], required=True, metavar="RUN"),
             Option("--to", type=whole(1, "STEPS"), required=True, help="the last step that is planned"),
             Option("--schedule", type=_Endings("fsl_num.schedules:SCHEDULES"),
-                   help="how it is meant to go on (default: as so far, where its rates are those of a cosine, a linear "
-                        "decay or 1-sqrt up to STEPS; else hold, the last rate)"),
+                   help="how it is meant to go on (default: as so far, where its rates are those of a cosine, a "
+                        "linear, 1-sqrt or exponential decay up to STEPS; else hold, the last rate)"),
             Option("--others", several=True, metavar="FILE...", help="other runs, which tell what a falling rate does"),
             Option("--target", type=REAL, help="a loss: when is it reached?"),
             flag("--watch", "again whenever the file has grown, until interrupted"),

@@ -71,9 +71,10 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore] # as abov
 
 
 class ScheduleNames(Names):
-    """Names of schedules, some of those in the catalogue, and where all of it is meant those of frameworks.
+    """Names of schedules, some of those in the catalogue; where all of it is meant also with parameters in parentheses,
+    and those of frameworks.
 
-    Other spellings are refused with the name. ``derived``: without those of frameworks.
+    Other spellings are refused with the name. ``derived``: bare names only.
     """
 
     def __init__(self, source: str, *, derived: bool = False) -> None:
@@ -82,11 +83,11 @@ class ScheduleNames(Names):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name itself."""
-        from fsl_num.schedules import SCHEDULES, spelling
-        from fsl_num.schedules.frameworks import called
+        from fsl_num.schedules import SCHEDULES, is_name, parameters_of, spelling
 
         try:
-            if not self.derived and set(SCHEDULES) <= set(self.names) and called(value) is not None:
+            if not self.derived and set(SCHEDULES) <= set(self.names) and is_name(value):
+                parameters_of(value)
                 return value
         except ValueError as error:
             self.fail(str(error), param, ctx)
@@ -248,7 +249,8 @@ def schedule_options(*, required: bool, steps: Read, file: bool = False) -> list
     names = ScheduleNames("fsl_num.schedules:SCHEDULES")
     parts = [
         Option("--schedule", type=names, required=required,
-               help="a named schedule, or one of a training framework, as hf:cosine(num_warmup_steps=200)"),
+               help="a named schedule, as cosine or 'linear(decay_fraction=0.2)', or one of a training framework, as "
+               "hf:cosine(num_warmup_steps=200)"),
         Option("--peak-lr", type=Read("X", positive_number), required=required, help="its largest learning rate"),
         Option("--steps", type=steps, required=required, help="number of steps, warmup included"),
         Option("--final-lr", type=REAL, help="at the end, of cyclic the lowest (default: exp-decay 1%, wsd and cyclic "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction
 from fsl_num.curves.result import FitResult
 from fsl_num.results import Result
-from fsl_num.schedules import parameters_of, step_rates
+from fsl_num.schedules import as_schedule, parameters_of, step_rates
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import affordable, whole_size
 
@@ -25,9 +26,12 @@ the run."""
 SO_FAR: Final = "as so far"
 """The ending of a run whose learning rates so far are those of a schedule up to the last step planned."""
 
-_SHAPES: Final = ("cosine", "linear", "1-sqrt")  # each is its last rate and a multiple of one shape
+_SHAPES: Final = ("cosine", "linear", "1-sqrt", "wsd")  # but for the last, a last rate and a multiple of one shape
 _ALIKE = 5e-3  # of the peak: rates of rows that differ by less are those of one schedule
 _FALLEN = 0.02  # of the peak: less says nothing of a shape
+_FEWEST = 3  # rows of a decay
+_STARTS = 81  # of a decay, tried between rows
+_AS_GOOD = 1e-3  # of the peak: by so much better must a schedule be that needs a stable phase
 _NOTHING = 1e-4  # of the peak: a last rate of 0, but for the rounding of the log
 _LATE = 0.2
 _HIDDEN = 0.75  # of the rows after warmup are fitted to see whether the rest was as expected
@@ -76,29 +80,62 @@ def _planned(run: Plan, steps: int) -> int:
 def schedule_so_far(run: Plan, steps: int) -> tuple[str, Any] | None:
     """Return which schedule over ``steps`` updates begins with the rates of a run, in words, and its rates.
 
-    A cosine, a linear decay or 1 - sqrt, to any last rate; None where none does, or where the rate has not fallen yet.
-    Raises ValueError where the run is longer already.
+    A cosine, a linear decay, 1 - sqrt or an exponential decay, to any last rate, from the warmup on or after a stable
+    phase; None where none does, or where the rate has not fallen yet. Raises ValueError where the run is longer.
 
     >>> words, rates = schedule_so_far(Plan(step_rates("cosine", peak=1.0, steps=100, final=0.1)[:50]), 100)
     >>> words, round(float(rates[-1]), 3)
     ('cosine to 0.1', 0.1)
+    >>> schedule_so_far(Plan(step_rates("linear", peak=1.0, steps=100, decay_fraction=0.4)[:80]), 100)[0]
+    'linear to 0 from step 60 on'
     """
     steps = _planned(run, steps)
     at = run.recorded[(run.recorded >= run.warmup) & (run.recorded < run.rates.size)]
-    found: list[tuple[float, str, Any]] = []
-    for name in _SHAPES:
-        # Some decay from the first step on, some from the peak; a log may begin where the warmup ends.
-        for warmup in sorted({0, min(run.warmup, steps - 1), min(int(run.recorded[0]), steps - 1)}):
-            shape = step_rates(name, peak=1.0, steps=steps, warmup=warmup)
-            if at.size < 3 or shape[at[0]] - shape[at[-1]] < _FALLEN:
-                continue
-            fall, last = np.polyfit(shape[at], run.rates[at], 1)
-            last = last if last > _NOTHING * run.peak else 0.0
-            rates = last + fall * shape
-            off = float(np.abs(rates[at] - run.rates[at]).max()) / run.peak
-            if off <= _ALIKE and fall > _FALLEN * run.peak:
-                found.append((off, f"{name} to {last:.2g}", rates))
-    return min(found, key=lambda each: each[0])[1:] if found else None
+    # Some decay from the peak, some from the first step on; a log may begin where the warmup ends.
+    begins = [(warmup, warmup) for warmup in dict.fromkeys((run.warmup, int(run.recorded[0]), 0)) if warmup < steps]
+    begins += [(run.warmup, start) for start in _ends_of_stable_phase(run, at)]
+    found: list[tuple[float, str, Callable[[Any], Any]]] = []
+    for warmup, start in begins:
+        rows = at[at >= start]
+        if rows.size < _FEWEST or run.rates[rows[0]] - run.rates[rows[-1]] < _FALLEN * run.peak:
+            continue
+        given = {"steps": steps, "warmup": warmup, "decay_fraction": (steps - start) / (steps - warmup)}
+        for name in _SHAPES if run.rates[rows[-1]] > 0.0 else _SHAPES[:-1]:
+            last, rate = _through(name, rows, run, given)
+            off = float(np.abs(rate(at) - run.rates[at]).max()) / run.peak
+            if off <= _ALIKE:
+                called = "exp-decay" if name == "wsd" and start == warmup else name
+                words = f"{called} to {last:.2g}" + f" from step {start} on" * (start > warmup)
+                found.append((off + _AS_GOOD * (start > warmup), words, rate))
+    if not found:
+        return None
+    _, words, rate = min(found, key=lambda each: each[0])
+    return words, rate(np.arange(steps))
+
+
+def _ends_of_stable_phase(run: Plan, at: Any) -> list[int]:
+    """Steps, after the warmup, at which a decay may have begun: between the last two rows at the peak and the next one.
+
+    The last one may already be on the way: a cosine begins flat.
+    """
+    top = np.flatnonzero(run.rates[at] >= (1.0 - _NOTHING) * run.peak)
+    if not top.size or top[-1] + 1 == at.size:
+        return []
+    between = np.unique(np.linspace(at[top[-2:][0]], at[top[-1] + 1], _STARTS).astype(int))
+    return [int(start) for start in between if start > run.warmup]
+
+
+def _through(name: str, rows: Any, run: Plan, given: Mapping[str, Any]) -> tuple[float, Callable[[Any], Any]]:
+    """The last rate of the schedule that goes through the rates at ``rows``, and its rate at any step."""
+    known = run.rates[rows]
+    if name == "wsd":
+        slope = float(np.polyfit(rows, np.log(known), 1)[0])
+        last = run.peak * math.exp(min(slope * (given["steps"] - given["warmup"]) * given["decay_fraction"], 0.0))
+        return last, as_schedule(name, peak=run.peak, final=max(last, _NOTHING * run.peak), **given).learning_rate
+    shape = as_schedule(name, peak=1.0, **given).learning_rate
+    fall, last = (float(each) for each in np.polyfit(shape(rows), known, 1))
+    last = last if last > _NOTHING * run.peak else 0.0
+    return last, lambda step: last + fall * shape(step)
 
 
 def continued(run: Plan, steps: int, ending: str) -> Plan:

@@ -55,7 +55,7 @@ def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = Non
     longest = curve.plan
     size, rate = curve.updates if steps is None else steps, longest.peak if peak is None else peak
     warmup = min(longest.warmup, size - 1)
-    own = "warmup" not in parameters_of(name)  # the name of a framework says its warmup
+    own = "warmup" not in parameters_of(name)  # the name itself says it
     rates = step_rates(name, peak=rate, steps=size, **({"warmup": warmup} if warmup and not own else {}))
     warmup = warmup_in(rates) if own else warmup
     first = max(warmup, int(np.argmax(rates > 0.0))) + 1

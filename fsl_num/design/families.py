@@ -66,7 +66,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             tuple(product(_FRACTIONS, (0.0, 0.1))),
             lambda gone, given, steps: decay(gone, given[0], 1.0, given[1]),
         ),
-        "power": Family(
+        "power-decay": Family(
             {"power": (0.05, 8.0), "final": _FINAL},
             tuple(product((0.25, 0.5, 1.0, 2.0, 4.0), (0.0, 0.1))),
             lambda gone, given, steps: decay(gone, 1.0, *given),

@@ -16,7 +16,7 @@ from fsl_num.schedules.cosine import Cosine
 from fsl_num.schedules.cyclic import Cyclic
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.exponential import ExponentialDecay, StableDecay
-from fsl_num.schedules.frameworks import called, from_framework
+from fsl_num.schedules.frameworks import called, from_framework, read
 from fsl_num.schedules.function import from_function, values_of
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.multi_step import EightOneOne, MultiStep, step_of_share
@@ -78,32 +78,50 @@ def spelling(name: str) -> str | None:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text names a schedule: one of the catalogue, or the scheduler of a framework.
+    """Whether a text names a schedule: one of the catalogue, perhaps with parameters, or the scheduler of a framework.
 
-    Raises ValueError where it names a framework, but no scheduler of it.
+    Raises ValueError where it names a framework, but no scheduler of it, or parameters that cannot be read.
 
     >>> is_name("cosine"), is_name("hf:linear(num_warmup_steps=9)"), is_name("cosine.csv")
     (True, True, False)
+    >>> is_name("linear(decay_fraction=0.2)"), is_name("linear(2).csv")
+    (True, False)
     """
-    return text in SCHEDULES or called(text) is not None
+    return _with_parameters(text)[0] in SCHEDULES or called(text) is not None
+
+
+def _with_parameters(text: str) -> tuple[str, dict[str, Any]]:
+    """Return name and parameters of ``linear(decay_fraction=0.2)``, and any other text as it is."""
+    name, opened, _ = text.partition("(")
+    if name not in SCHEDULES or not opened or not text.endswith(")"):
+        return text, {}
+    return name, dict(read(text).arguments)
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
     """Return what the schedule called ``name`` takes besides peak and steps; raise ValueError for an unknown name.
 
-    The scheduler of a framework (:mod:`fsl_num.schedules.frameworks`) has its arguments in its name.
+    What stands in the name itself, ``linear(decay_fraction=0.2)``, is not taken besides. The scheduler of a framework
+    (:mod:`fsl_num.schedules.frameworks`) has all its arguments in its name.
 
     >>> parameters_of("wsd"), parameters_of("8-1-1")
     (('final', 'decay_fraction', 'warmup', 'floor'), ('warmup', 'floor'))
+    >>> parameters_of("linear(decay_fraction=0.2)")
+    ('final', 'warmup', 'floor')
     """
+    text = name
     if isinstance(name, str) and called(name) is not None:
         return ()
+    name, given = _with_parameters(name) if isinstance(name, str) else (name, {})
     if name not in SCHEDULES:
         meant = spelling(name) if isinstance(name, str) else None
         hint = f"it is called {meant!r}" if meant else f"the names are {', '.join(SCHEDULES)}"
         raise ValueError(f"unknown schedule {name!r}; {hint}")
     own = [field.name for field in fields(SCHEDULES[name]) if field.name not in ("peak", "steps", "batch_size")]
-    return (*own, *(["decay_fraction"] if name in _FALLS else []), *COMPOSED)
+    known = (*own, *(["decay_fraction"] if name in _FALLS else []), *COMPOSED)
+    if vain := [each for each in given if each not in known]:
+        raise ValueError(f"{text!r}: {name} has no {', '.join(vain)}; in parentheses it takes {', '.join(known)}")
+    return tuple(each for each in known if each not in given)
 
 
 def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **parameters: Any) -> Schedule:
@@ -116,7 +134,8 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     inverse-sqrt in steps (a hundredth of them); ``milestones`` and ``factors`` of multi-step (0.5, 0.75 and 0.1, 0.01:
     shares of steps and peak); ``cycles`` of cyclic (4). For every name: ``warmup``, the number of first steps in which
     the rate rises linearly from 0 to the peak (0); ``floor``, the rate below which it never falls after them (0). None
-    stands for the default. A scheduler of a framework is written with its own arguments,
+    stands for the default. Parameters may stand in the name itself, ``linear(decay_fraction=0.2, final=0.001)``. A
+    scheduler of a framework is written with its own arguments,
     ``hf:warmup_stable_decay(num_warmup_steps=200, num_decay_steps=900)``; the prefixes are hf, torch, optax, megatron,
     torchtitan, olmo, nanotron and maxtext. Its rates are those of the framework at every update (a :class:`Discrete`).
 
@@ -128,6 +147,8 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     [0.05, 0.1, 0.01]
     >>> schedule("linear", peak=0.1, steps=10, decay_fraction=0.4, final=0.05).learning_rate([6, 8]).tolist()
     [0.1, 0.07500000000000001]
+    >>> schedule("1-sqrt(decay_fraction=0.4)", peak=0.1, steps=10).learning_rate([6, 7]).tolist()
+    [0.1, 0.05]
     >>> schedule("hf:linear(num_warmup_steps=2)", peak=0.1, steps=4).rates.tolist()
     [0.0, 0.05, 0.1, 0.05]
     """
@@ -140,6 +161,8 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     chosen = {key: value for key, value in parameters.items() if value is not None}
     if called(name) is not None:
         return Discrete(rates=from_framework(name, peak=peak, steps=steps), batch_sizes=batch_size)
+    name, given = _with_parameters(name)
+    chosen, known = chosen | given, (*known, *given)
     floor, warmup = chosen.pop("floor", 0.0), positive("warmup", chosen.pop("warmup", 0.0), zero=True)
     top, count = positive("peak", peak), positive("steps", steps)
     if warmup >= count:

@@ -12,6 +12,8 @@ from fsl_num.schedules.catalogue import schedule, step_rates
 from fsl_num.schedules.frameworks.arguments import EXACT, Landmarks, tidy
 from fsl_num.validation import Array
 
+_LEAST_POWER, _LARGEST_POWER = 1e-3, 100.0
+
 
 def recognised(rates: Array) -> Schedule | None:
     """Return the schedule of the catalogue whose rates, to 1e-12 of the peak, these are; None where there is none.
@@ -51,7 +53,29 @@ def _candidates(shares: Array, peak: float) -> Iterator[tuple[str, dict[str, Any
                 yield name, {**falling, "final": peak * max(tidy(float((last - left) / (1.0 - left))), 0.0)}
             if last > 0.0:
                 yield "wsd", {**falling, "final": peak * tidy(last ** (1.0 / done))}
-    for power in marks.values("power"):
-        yield "power-decay", {**warmup, "power": power}
+            half = decay // 2
+            for power, least in _powers(1.0 - half / decay, float(shares[steps - decay + half]), 1.0 - done, last):
+                yield "power-decay", {**falling, "power": tidy(power), "final": peak * tidy(least)}
     for timescale in marks.values("timescale"):
         yield "inverse-sqrt", {**warmup, "timescale": timescale}
+
+
+def _powers(left: float, share: float, least_left: float, last: float) -> list[tuple[float, float]]:
+    """The power and the final share of a decay final + (1 - final) left^power through two of its points, if any.
+
+    What has fallen at the two points is in a ratio that falls with the power: from that of their logarithms to 1.
+    """
+    from scipy.optimize import brentq
+
+    if not (least_left < left < 1.0 and share < 1.0):
+        return []
+    ratio = (1.0 - last) / (1.0 - share)
+
+    def above(power: float) -> float:
+        return float(np.expm1(power * np.log(least_left)) / np.expm1(power * np.log(left)) - ratio)
+
+    if above(_LEAST_POWER) <= 0.0 or above(_LARGEST_POWER) >= 0.0:
+        return []
+    power = float(brentq(above, _LEAST_POWER, _LARGEST_POWER, xtol=1e-15, rtol=1e-15))
+    final = 1.0 - (1.0 - share) / -float(np.expm1(power * np.log(left)))
+    return [(power, final if final > EXACT else 0.0)]

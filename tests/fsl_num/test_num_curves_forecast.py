@@ -111,6 +111,21 @@ def test_a_schedule_is_known_by_its_first_half(name, last, from_the_start):
         schedule_so_far(half, DONE - 1)
 
 
+@pytest.mark.parametrize("name, last", [("linear", 0.0), ("linear", 0.1), ("cosine", 0.0), ("1-sqrt", 0.0),
+                                        ("1-sqrt", 0.2), ("wsd", 0.03)])  # fmt: skip
+@pytest.mark.parametrize("share", [0.7, 1.0])
+def test_a_decay_after_a_stable_phase_is_known_by_its_first_half(name, last, share):
+    """Its beginning lies somewhere between two rows: among the 20 steps between, all were tried."""
+    parameters = {"peak": 0.01, "steps": SIZE, "warmup": WARMUP, "decay_fraction": share, "final": 0.01 * last}
+    rates = step_rates(name, **parameters)
+    start = round(SIZE - share * (SIZE - WARMUP))
+    done = (start + SIZE) // 2
+    words, found = schedule_so_far(Plan(rates[:done], range(WARMUP, done, 20), WARMUP), SIZE)
+    assert words.startswith("exp-decay" if name == "wsd" and share == 1.0 else name)
+    assert ("from step" in words) == (share < 1.0)
+    assert np.abs(found - rates)[done:].max() < 1e-3 * 0.01
+
+
 def test_a_rate_that_has_not_fallen_is_of_no_schedule(under_way):
     assert schedule_so_far(under_way.plan, SIZE) is None
     with pytest.raises(ValueError, match="not those of a schedule of 3000 updates"):

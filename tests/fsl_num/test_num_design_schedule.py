@@ -207,8 +207,9 @@ def test_a_fit_that_knows_no_peak_needs_one():
 
 @pytest.mark.parametrize(
     "family, given",
-    [("linear", (0.3, 0.1)), ("power", (2.0, 0.0)), ("cosine", (0.1,)), ("1-sqrt", (0.2, 0.0)), ("1-sqrt", (0.3, 0.0)),
-     ("inverse-sqrt", (0.01,)), ("multi-step", (0.5, 0.5, 0.3, 0.3))],
+    [("linear", (0.3, 0.1)), ("power-decay", (2.0, 0.0)), ("power-decay", (0.6, 0.1)), ("wsd", (0.25, 1.7, 0.03)),
+     ("cosine", (0.1,)), ("1-sqrt", (0.2, 0.0)), ("1-sqrt", (0.3, 0.07)), ("inverse-sqrt", (0.01,)),
+     ("multi-step", (0.5, 0.5, 0.3, 0.3))],
 )  # fmt: skip
 def test_a_member_of_a_family_of_the_catalogue_is_exported_short(family, given):
     """By its formula or its few corners, not as a table of its rates, which has over 20 kB."""

@@ -61,6 +61,10 @@ NAMED = {
     "exp-decay": {"final": 0.01 * PEAK},
     "1-sqrt": {"decay_fraction": 0.5},
     "power-decay": {"power": 2.5},
+    "power-decay, a third": {"power": 1.7, "decay_fraction": 0.33, "final": 0.02 * PEAK},
+    "linear, a fifth": {"decay_fraction": 0.2, "final": 0.1 * PEAK},
+    "cosine, a half": {"decay_fraction": 0.5},
+    "1-sqrt to a tenth": {"decay_fraction": 0.2, "final": 0.1 * PEAK},
     "inverse-sqrt": {"timescale": 70},
 }
 
@@ -68,7 +72,7 @@ NAMED = {
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("warmup", [0, 100])
 def test_bare_rates_of_a_named_schedule_are_recognised(name, warmup):
-    rates = step_rates(name, peak=PEAK, steps=1100, warmup=warmup, **NAMED[name])
+    rates = step_rates(name.split(",")[0].split(" ")[0], peak=PEAK, steps=1100, warmup=warmup, **NAMED[name])
     found = recognised(rates)
     assert np.abs(step_rates(found) - rates).max() <= EQUAL
     made = export(rates, "torch")

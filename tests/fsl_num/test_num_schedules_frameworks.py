@@ -238,6 +238,27 @@ def test_olmo_core_itself_gives_these_rates(case):
     assert np.abs(found - expected).max() < EXACT
 
 
+@pytest.mark.parametrize("text", ["linear(decay_fraction=0.2, final=0.01)", "1-sqrt(final=0.01, warmup=20)",
+                                  "8-1-1(floor=0.02)", "multi-step(milestones=[0.5], factors=[0.3])"])  # fmt: skip
+def test_parameters_in_a_name_are_those_beside_it(text):
+    name, _, inside = text.removesuffix(")").partition("(")
+    given = eval(f"dict({inside})")
+    assert step_rates(text, peak=0.1, steps=200).tolist() == step_rates(name, peak=0.1, steps=200, **given).tolist()
+    assert set(parameters_of(text)) == set(parameters_of(name)) - set(given)
+    with pytest.raises(TypeError, match=f"has no .*{next(iter(given))}"):
+        step_rates(text, peak=0.1, steps=200, **given)
+
+
+@pytest.mark.parametrize("text, error", [
+    ("linear(0.2)", "each argument needs its name"), ("linear(fall=0.2)", "linear has no fall; in parentheses"),
+    ("linear(final=)", "cannot be read"), ("lines(final=0.1)", "unknown schedule"), ("linear(final=0.1).csv", "unkno"),
+    ("linear(final='x')", "final must be"), ("linear(decay_fraction=2)", r"decay_fraction must lie in \(0, 1\]"),
+])  # fmt: skip
+def test_parameters_in_a_name_are_checked(text, error):
+    with pytest.raises((ValueError, TypeError), match=error):
+        step_rates(text, peak=0.1, steps=200)
+
+
 def test_a_name_of_a_framework_is_taken_wherever_a_schedule_is_named():
     name = "hf:cosine(num_warmup_steps=2)"
     assert np.array_equal(step_rates(name, peak=0.1, steps=9), as_schedule(name, peak=0.1, steps=9).rates)

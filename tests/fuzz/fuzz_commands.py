@@ -143,8 +143,10 @@ def schedule(draw, steps=None):
     words = ["--schedule", name, "--peak-lr", peak, "--steps", steps or count(draw)]
     extra = {
         "wsd": ["--decay-fraction", "--final-lr"],
-        "1-sqrt": ["--decay-fraction"],
-        "power-decay": ["--power"],
+        "1-sqrt": ["--decay-fraction", "--final-lr"],
+        "linear": ["--decay-fraction", "--final-lr"],
+        "cosine": ["--decay-fraction", "--final-lr"],
+        "power-decay": ["--power", "--decay-fraction", "--final-lr"],
         "inverse-sqrt": ["--timescale"],
         "exp-decay": ["--final-lr"],
     }.get(name, [])

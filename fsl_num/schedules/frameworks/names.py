@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 _LONGEST: Final = 2000
-_CALL: Final = re.compile(r"\s*([A-Za-z][\w-]*)\s*(\(.*\))?\s*", re.DOTALL)
+_CALL: Final = re.compile(r"\s*(\w[\w-]*)\s*(\(.*\))?\s*", re.DOTALL)
 _EXAMPLE: Final = "as in linear(num_warmup_steps=200)"
 
 

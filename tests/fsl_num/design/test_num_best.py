@@ -13,6 +13,7 @@ from fsl_num.design.families import BASELINES, FAMILIES, best_member, family_rat
 from fsl_num.design.final_loss import final_loss
 from fsl_num.design.newton import linear_gap, newton
 from fsl_num.design.water_filling import never_rising, water_filling
+from fsl_num.schedules import SCHEDULES, step_rates
 
 PEAK = 1e-3
 THETA = {"L0": 2.7, "A": 0.7, "B": 0.3, "E": 0.05, "s": 0.5, "c": 20.0, "gamma": 0.9, "p": 0.7}
@@ -164,6 +165,25 @@ def test_a_law_that_free_rates_exploit_is_refused():
         optimum(
             law("multi-power"), np.array([2.7, 0.7, 4000.0, 0.5, 2.0, 0.9, 0.4]), past(1000), 950, 0.0, PEAK, "free"
         )
+
+
+@examples(20)
+@given(st.sampled_from([name for name in FAMILIES if name in SCHEDULES or name == "wsd"]), st.data())
+def test_a_family_is_the_schedule_of_its_name(name, data):
+    """Power decays after a stable phase are the wsd of designs; shares of steps and peak stand for both."""
+    steps, known = 40, FAMILIES[name].ranges
+    given_ = {each: data.draw(st.floats(max(low, 0.05), min(high, 0.95)), each) for each, (low, high) in known.items()}
+    named = dict(given_)
+    if "decay_fraction" in named:
+        named["decay_fraction"] = given_["decay_fraction"] = round(named["decay_fraction"] * steps) / steps
+    if name == "multi-step":
+        first, between, factor, further = given_.values()
+        named = {"milestones": [first, first + between * (1 - first)], "factors": [factor, factor * further]}
+    for each, whole in (("final", PEAK), ("timescale", steps)):
+        named |= {each: named[each] * whole} if each in named else {}
+    found = family_rates(name, tuple(given_.values()), steps, 0.0, PEAK)
+    expected = step_rates({"wsd": "power-decay"}.get(name, name), peak=PEAK, steps=steps, **named)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9 * PEAK)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
