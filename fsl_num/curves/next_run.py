@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from fsl_num.curves.plan import Plan, as_plan
-from fsl_num.curves.posterior import MISFIT, Stake
+from fsl_num.curves.posterior import MISFIT, Reducible
 from fsl_num.curves.predict import check_peak
 from fsl_num.results import Result
 from fsl_num.schedules import step_rates
@@ -192,14 +192,14 @@ def next_run(
             else "there is no candidate: name at least one schedule that might be trained next"
         )
     moved = [_deviations(fit, each) for each in targets]
-    stakes = [Stake.of(fit.law, each, fit.theta) for each in targets]
+    parts = [Reducible.of(fit.law, each, fit.theta) for each in targets]
 
     def half_width(left: list[float], reach: float, peaks: tuple[float, ...]) -> float:
         known = replace(posterior, peaks=peaks)
         widths = []
-        for plan, variance, stake in zip(targets, left, stakes, strict=True):
+        for plan, variance, reducible in zip(targets, left, parts, strict=True):
             # what the parameters leave, and what the law misses beyond the curves
-            spread = np.sqrt(variance + known.missed(plan, reach, stake) ** 2)
+            spread = np.sqrt(variance + known.missed(plan, reach, reducible) ** 2)
             widths.append(np.expm1(known.half_width(spread, level, noise=False)[0]))
         return float(np.sqrt(np.mean(np.square(widths))))
 

@@ -59,8 +59,8 @@ _RANGE = 0.25  # of a parameter: its standard deviation where nothing is known
 
 
 @dataclass(frozen=True, eq=False)
-class Stake:
-    """What a law says of a plan at its recorded steps, and may be wrong about.
+class Reducible:
+    """The reducible part of the loss that a law predicts at the recorded steps of a plan: there it may be wrong.
 
     ``gained``: by how much, of log loss, a constant peak rate would be worse after the same intrinsic times; 0 for laws
     of final losses, which know nothing of rates. ``left``: the share of the loss that more training or a lower rate
@@ -68,7 +68,7 @@ class Stake:
 
     >>> from fsl_num.curves.laws import law
     >>> theta = np.array([2.0, 0.3, 0.5, 0.5, 0.9])
-    >>> found = Stake.of(law("momentum"), Plan([0.1] * 40 + [0.01] * 20, [40, 60]), theta)
+    >>> found = Reducible.of(law("momentum"), Plan([0.1] * 40 + [0.01] * 20, [40, 60]), theta)
     >>> found.gained.round(3).tolist(), found.left.round(3).tolist()
     ([0.0, 0.204], [0.07, 0.0])
     """
@@ -77,18 +77,18 @@ class Stake:
     left: Array
 
     @staticmethod
-    def of(law: Law, plan: Plan, theta: Array) -> Stake:
+    def of(law: Law, plan: Plan, theta: Array) -> Reducible:
         """Return it for a law with the parameters ``theta``."""
         loss = np.maximum(law.bind([plan], "coarse")(theta)[0], 1e-12)
         left = np.maximum(1.0 - constant_loss(law, theta, plan.model_size) / loss, 0.0)
         if law.final_only:
-            return Stake(np.zeros(loss.size), left)
+            return Reducible(np.zeros(loss.size), left)
         count = max(round(float(plan.intrinsic_time[-1]) / plan.peak), 1)
         step = np.clip(np.round(plan.intrinsic_time / plan.peak), 1, count).astype(np.int64)
         known, place = np.unique(step, return_inverse=True)
         flat = Plan(np.full(count, plan.peak), known, 0, float(np.mean(plan.batch_sizes)), plan.model_size)
         constant = np.maximum(law.bind([flat], "coarse")(theta)[0], 1e-12)
-        return Stake(np.log(constant[place] / loss), left)
+        return Reducible(np.log(constant[place] / loss), left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,22 +130,23 @@ class Posterior:
         """The standard deviation of what the law misses within the intrinsic time of the curves fitted, of log loss."""
         return discrepancy(self.residuals.shared)
 
-    def missed(self, plan: Plan, reach: float, stake: Stake) -> Array:
+    def missed(self, plan: Plan, reach: float, reducible: Reducible) -> Array:
         """Return the standard deviation of what the law misses at the recorded steps, beyond its parameters.
 
         ``reach``: the longest intrinsic time of the curves fitted.
 
-        >>> given, stake = Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (0.1,)), Stake(np.zeros(2), np.ones(2))
-        >>> given.missed(Plan([0.1] * 4, [2, 4]), 0.2, stake).tolist() == [DISCREPANCY, 2 * DISCREPANCY]
+        >>> given = Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (0.1,))
+        >>> reducible = Reducible(np.zeros(2), np.ones(2))
+        >>> given.missed(Plan([0.1] * 4, [2, 4]), 0.2, reducible).tolist() == [DISCREPANCY, 2 * DISCREPANCY]
         True
         """
         within = self.discrepancy * np.maximum(plan.intrinsic_time / reach, 1.0)
-        peak = OTHER_PEAK * self.other_peak(plan) * stake.left
-        return np.asarray(np.sqrt(within**2 + peak**2 + (GAINED * stake.gained) ** 2))
+        peak = OTHER_PEAK * self.other_peak(plan) * reducible.left
+        return np.asarray(np.sqrt(within**2 + peak**2 + (GAINED * reducible.gained) ** 2))
 
     def spread(self, law: Law, plan: Plan, theta: Array, reach: float) -> Array:
         """Return the standard deviation of the law's error at the recorded steps, without the noise of single rows."""
-        missed = self.missed(plan, reach, Stake.of(law, plan, theta))
+        missed = self.missed(plan, reach, Reducible.of(law, plan, theta))
         return np.asarray(np.sqrt(self.parameters(law, plan, theta) ** 2 + missed**2))
 
     def half_width(self, spread: Array, level: float, *, noise: bool = True) -> Array:
