@@ -130,8 +130,9 @@ def _through(name: str, rows: Any, run: Plan, given: Mapping[str, Any]) -> tuple
     known = run.rates[rows]
     if name == "wsd":
         slope = float(np.polyfit(rows, np.log(known), 1)[0])
-        last = run.peak * math.exp(min(slope * (given["steps"] - given["warmup"]) * given["decay_fraction"], 0.0))
-        return last, as_schedule(name, peak=run.peak, final=max(last, _NOTHING * run.peak), **given).learning_rate
+        fallen = math.exp(min(slope * (given["steps"] - given["warmup"]) * given["decay_fraction"], 0.0))
+        last = run.peak * max(fallen, _NOTHING)
+        return last, as_schedule(name, peak=run.peak, final=last, **given).learning_rate
     shape = as_schedule(name, peak=1.0, **given).learning_rate
     fall, last = (float(each) for each in np.polyfit(shape(rows), known, 1))
     last = last if last > _NOTHING * run.peak else 0.0
