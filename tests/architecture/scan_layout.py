@@ -34,18 +34,26 @@ def is_empty(source):
 
 
 def mirrors(path):
-    """The names that the test file of a module may have: of the module itself, or of a package around it.
+    """The paths that the test file of a module may have: of the module itself, or of a package around it.
 
-    fsl_num/volterra/fast.py is tested in test_num_volterra_fast.py, or with its package in test_num_volterra.py; and in
-    a folder of tests that mirrors its own, tests/fsl_num/volterra, in test_num_fast.py too.
+    fsl_num/volterra/fast.py is tested in tests/fsl_num/volterra, in test_num_volterra_fast.py or test_num_fast.py, or with
+    its package in test_num_volterra.py.
     """
     package, *rest = path.with_suffix("").parts
     rest = [part for part in rest if part != "__init__"]
     prefix = f"test_{package.removeprefix('fsl_')}_"
     names = [f"{prefix}{'_'.join(rest[:size])}.py" for size in range(len(rest), 0, -1)]
     names += [f"{prefix}{part}.py" for part in rest]
-    folders = [f"tests/{package}/", *(f"tests/{package}/{'/'.join(rest[:size])}/" for size in range(1, len(rest) + 1))]
-    return [folder + name for folder in folders for name in names]
+    return [f"{folder}/{name}" for folder in folders_of_tests(path) for name in names]
+
+
+def folders_of_tests(path):
+    """The folders in which the tests of a file of the packages may stand: the mirrors of its own and of those around it.
+
+    What lies in a folder of a package is not tested in the folder of the package itself.
+    """
+    inner = [parent for parent in path.parents if len(parent.parts) > 1] or [path.parent]
+    return [f"tests/{folder.as_posix()}" for folder in inner]
 
 
 @cache  # the same hundreds of sources are asked about once for every module

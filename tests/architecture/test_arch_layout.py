@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from project import ROOT, files_of_tests, module_name, modules
-from scan_layout import LIMIT, WITHIN, imported_modules, is_empty, is_tested, mirrors, too_long, toothless_tests
+from scan_layout import LIMIT, WITHIN, folders_of_tests, imported_modules, is_empty, is_tested, mirrors, too_long, toothless_tests
 
 from fsl_num.claims.registry import theorem_files
 
@@ -33,12 +33,21 @@ def test_a_module_has_its_test(path, sources):
     assert is_tested(path, sources), f"write one of {mirrors(path)}"
 
 
+def test_a_folder_of_sources_has_a_folder_of_tests():
+    tests = {path.parent.as_posix() for path in files_of_tests()}
+    for path in modules():
+        assert tests & set(folders_of_tests(path)), f"no tests in {folders_of_tests(path)}"
+    assert folders_of_tests(Path("fsl_num/model.py")) == ["tests/fsl_num"]
+    assert folders_of_tests(Path("fsl_num/a/b/c.py")) == ["tests/fsl_num/a/b", "tests/fsl_num/a"]
+
+
 def test_an_untested_module_is_seen():
     fast = Path("fsl_num/volterra/fast.py")
     assert not is_tested(fast, {"tests/fsl_num/test_num_functional.py": "import fsl_num.volterra.exact\n"})
     assert not is_tested(Path("fsl_num/evolution.py"), {})
-    assert is_tested(fast, {"tests/fsl_num/test_num_volterra_fast.py": ""})
-    assert is_tested(fast, {"tests/fsl_num/test_num_volterra.py": ""})
+    assert is_tested(fast, {"tests/fsl_num/volterra/test_num_volterra_fast.py": ""})
+    assert is_tested(fast, {"tests/fsl_num/volterra/test_num_volterra.py": ""})
+    assert not is_tested(fast, {"tests/fsl_num/test_num_volterra.py": ""})
     assert is_tested(fast, {"tests/test_theorems.py": "from fsl_num.volterra import fast\n"})
     assert is_tested(fast, {"tests/test_theorems.py": "from fsl_num.volterra.fast import solve\n"})
 

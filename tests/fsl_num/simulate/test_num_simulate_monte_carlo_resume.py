@@ -18,7 +18,7 @@ from fsl_num.simulate.checkpoint import Checkpoint, digest
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.runs import Finished, Moments
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SETTING = {"s": 0.5, "beta": 2.0, "size": 1100, "noise": 1.0}  # chunks of 16 runs
 CALL = {"rates": np.full(40, 0.2), "runs": 75, "seed": 5, "every": 1, "progress": False}  # five chunks
 

@@ -13,7 +13,7 @@ from fsl_num.claims.registry import all_claims, claim
 from fsl_num.cli import main
 from fsl_num.cli.executors import executor_at
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")

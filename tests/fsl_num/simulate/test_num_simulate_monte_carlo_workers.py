@@ -21,7 +21,7 @@ from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.regression import Regression
 from fsl_num.workers import LostWorkersError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PROBLEM = Regression(Model(s=0.5, beta=2.0, size=1100, noise=1.0))  # chunks of 16 runs
 
 
@@ -130,6 +130,29 @@ def test_workers_lost_again_and_again_are_given_up():
     assert executor.calls <= 5 * 3
     with pytest.raises(LostWorkersError, match="Losing lost a worker and takes no more work"):
         simulate(executor=Losing({1}, BrokenExecutor))
+
+
+def test_an_executor_that_never_answers_a_cancellation_holds_nobody_up():
+    asked = threading.Event()
+
+    class Silent(Future):
+        def cancel(self):
+            asked.set()
+            threading.Event().wait()
+
+    class Failing(Executor):
+        answered = False
+
+        def submit(self, task, /, *arguments):
+            future = Future() if not self.answered else Silent()
+            if not self.answered:
+                future.set_result(ArithmeticError("of the task"))
+            self.answered = True
+            return future
+
+    with pytest.raises(ArithmeticError, match="of the task"):
+        simulate(executor=Failing())
+    assert asked.is_set()
 
 
 def test_few_chunks_are_under_way_at_once(monkeypatch):

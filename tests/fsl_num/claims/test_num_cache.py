@@ -28,7 +28,7 @@ from fsl_num.claims.records import (
 from fsl_num.claims.registry import claim
 from fsl_num.claims.sources import Sources, modules_of, parts_of
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 QUICK = claim("approximation-error")
 """Checked in a third of a second."""
 
