@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack
+from threading import Thread
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from fsl_num.workers import LostWorkersError
 
 _TRIES: Final = 3  # times that a chunk is sent out before it is given up, and pools that replace a broken one
 AHEAD: Final = 256  # chunks under way at once
+_PATIENCE: Final = 2.0  # seconds for an executor to cancel
 
 
 class Workers:
@@ -88,8 +90,15 @@ class Workers:
                         self.lost += 1
                         executor = replacements.enter_context(_another(executor, pools))
             finally:
-                for future in under_way:
-                    future.cancel()
+                _cancel(list(under_way))
+
+
+def _cancel(futures: list[Future[Any]]) -> None:
+    """Cancel what is under way, without waiting for an executor that does not answer: its cluster may be lost."""
+    if futures:
+        cancelling = Thread(target=lambda: [future.cancel() for future in futures], daemon=True)
+        cancelling.start()
+        cancelling.join(_PATIENCE)
 
 
 def _another(executor: Executor, times: int) -> Executor:
