@@ -12,6 +12,12 @@ def modules():
     return sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 
+def offenders(paths, faults):
+    """The files in which ``faults``, a function of the path and the source, finds any; and which."""
+    found = {path.as_posix(): list(faults(path, (ROOT / path).read_text(encoding="utf-8"))) for path in paths}
+    return {path: each for path, each in found.items() if each}
+
+
 def files_of_tests():
     """Every test file, seen from the root of the project."""
     return sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py"))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from project import ROOT, files_of_tests, module_name, modules
+from project import ROOT, files_of_tests, module_name, modules, offenders
 from scan_layout import LIMIT, WITHIN, folders_of_tests, imported_modules, is_empty, is_tested, mirrors, too_long, toothless_tests
 
 from fsl_num.claims.registry import theorem_files
@@ -13,9 +13,8 @@ def read(path):
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", [*modules(), *files_of_tests()], ids=str)
-def test_a_file_is_short(path):
-    assert not too_long(read(path))
+def test_a_file_is_short():
+    assert [path for path in (*modules(), *files_of_tests()) if too_long(read(path))] == []
 
 
 def test_a_long_file_is_seen():
@@ -28,9 +27,9 @@ def sources():
     return {path.as_posix(): read(path) for path in files_of_tests()}
 
 
-@pytest.mark.parametrize("path", [path for path in modules() if not is_empty(read(path))], ids=str)
-def test_a_module_has_its_test(path, sources):
-    assert is_tested(path, sources), f"write one of {mirrors(path)}"
+def test_a_module_has_its_test(sources):
+    untested = [path for path in modules() if not is_empty(read(path)) and not is_tested(path, sources)]
+    assert {path: mirrors(path) for path in untested} == {}, "write one of these"
 
 
 def test_a_folder_of_sources_has_a_folder_of_tests():
@@ -70,9 +69,8 @@ def test_the_modules_tested_within_others_serve_what_is_tested_there(sources):
                 assert users & tested, f"{test} tests no module that uses {inner}"
 
 
-@pytest.mark.parametrize("path", files_of_tests(), ids=str)
-def test_every_test_can_fail(path):
-    assert not toothless_tests(read(path))
+def test_every_test_can_fail():
+    assert offenders(files_of_tests(), lambda path, source: toothless_tests(source)) == {}
 
 
 def test_a_test_that_cannot_fail_is_seen():
