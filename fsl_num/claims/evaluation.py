@@ -1,4 +1,4 @@
-"""Derived expressions as numbers: what the symbolic witness says at an exact point, and how far the sums may be off it.
+"""Derived expressions as numbers: what the symbolic side says at an exact point, and how far the sums may be off it.
 
 >>> from fsl_sym.symbols import beta, t
 >>> print(number(t ** (1 / beta), {"t": 16, "beta": 2}))

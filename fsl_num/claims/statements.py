@@ -300,7 +300,7 @@ class Joint:
     parts: Mapping[str, Statement]
 
     def judge(self, measured: Mapping[str, Any]) -> Judgement:
-        """All parts; the worst one speaks."""
+        """The judgement of all parts is that of the worst."""
         if not self.parts:
             raise NothingCompared("the statement has no parts")
         judged = {name: part.judge(measured[name]) for name, part in self.parts.items()}

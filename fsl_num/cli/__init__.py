@@ -204,7 +204,7 @@ def _version() -> str:
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was told to end (SIGTERM): what was begun is cleared away, as after Ctrl-C."""
+    """The process was asked to end (SIGTERM): what was begun is cleared away, as after Ctrl-C."""
 
 
 @contextmanager

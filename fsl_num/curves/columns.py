@@ -1,4 +1,4 @@
-"""What the column of a log means: the step, the learning rate, a loss of training or validation; told by its name.
+"""What the column of a log means: the step, the learning rate, a loss of training or validation; known by its name.
 
 Every framework has names of its own (``train/loss``, ``RUN - lr``, ``optim/LR (group 0)``, ``lr-AdamW/pg1``,
 ``metrics/eval/LanguageCrossEntropy``). They are made of the same few words, and by these words they are known.

@@ -55,7 +55,7 @@ class Identifiability(Result):
 
     @property
     def sound(self) -> bool:
-        """Whether nothing speaks against reading meaning into the parameters."""
+        """Whether nothing forbids to read meaning into the parameters."""
         return not self.on_bounds and not self.unidentified and self.condition <= ILL
 
 

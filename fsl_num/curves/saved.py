@@ -104,7 +104,7 @@ def from_json(text: str) -> FitResult:
             _texts(report["on_bounds"]),
             MappingProxyType({name: (float(a), float(b)) for name, (a, b) in report["intervals"].items()}),
             _texts(report["sentences"]),
-            _texts(report.get("unidentified", report.get("untold", ()))),
+            _texts(report.get("unidentified", ())),
         )
         _ = [identifiability.intervals[name] for name in law.names]
     with _field("posterior"):

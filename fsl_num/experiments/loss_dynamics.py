@@ -4,7 +4,7 @@ The setting of the first figure (left) and of the appendix figure: s = 0.5, beta
 [0.5, 1] x [1.5, 5]; M = N = 128, sigma = 3, batch size 1, 10,000 steps. The peak learning rate of these runs is not
 printed; 0.05 is what the appendix takes for its scaling experiment.
 
-The law speaks of intrinsic times T >= 1 only (T^-s has no limit at 0), while the appendix fits every step from the
+The law holds for intrinsic times T >= 1 only (T^-s has no limit at 0), while the appendix fits every step from the
 first on: both fits are made, and a third one with the sums e_M and K_M that the powers stand for.
 """
 

@@ -51,7 +51,7 @@ class Between(WithoutExponents):
     wrong: Mapping[str, Bounds] = field(default_factory=dict)
 
     def judge(self, measured: Sequence[tuple[str, str, float]]) -> Judgement:
-        """The worst number speaks; ValueError where there is none or one is not finite."""
+        """The judgement of the worst number; ValueError where there is none or one is not finite."""
         worst, detail, values = -math.inf, "", []
         for name, place, value in measured:
             low, high = self.bounds[name]

@@ -66,7 +66,7 @@ def trust_lines(
 ) -> list[Text]:
     """How far to trust the predictions, each sentence once, with the names that it holds for.
 
-    Of a run that was measured the measurement speaks first: where most of its losses lie outside of their intervals.
+    Of a run that was measured the measurement comes first: where most of its losses lie outside of their intervals.
     """
     named: dict[str, list[str]] = {}
     for name, found in predictions.items():

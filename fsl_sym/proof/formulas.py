@@ -105,7 +105,7 @@ class Formula:
 
     @property
     def free_symbols(self) -> set[Any]:
-        """The letters that the formula speaks about for all their values."""
+        """The letters for all of whose values the formula is said."""
         sides = [each for each in (self.left, self.right, self.error) if each is not None]
         free = set().union(*(each.free_symbols for each in sides))
         return free - {self.variable}
@@ -200,7 +200,7 @@ class Property:
 
     @property
     def names(self) -> set[str]:
-        """The names about which it speaks; not that of a letter for whose every value it is said."""
+        """The names that occur in it; not that of a letter for whose every value it is said."""
         return set(re.findall(r"[A-Za-z]\w*'*", self.letter)) - {self.says.partition(_EVERYWHERE)[2]}
 
     def latex(self) -> str:

@@ -36,8 +36,8 @@ def is_empty(source):
 def mirrors(path):
     """The paths that the test file of a module may have: of the module itself, or of a package around it.
 
-    fsl_num/volterra/fast.py is tested in tests/fsl_num/volterra, in test_num_volterra_fast.py or test_num_fast.py, or with
-    its package in test_num_volterra.py.
+    fsl_num/volterra/fast.py is tested in tests/fsl_num/volterra, in test_num_volterra_fast.py or test_num_fast.py, or
+    with its package in test_num_volterra.py.
     """
     package, *rest = path.with_suffix("").parts
     rest = [part for part in rest if part != "__init__"]
@@ -48,7 +48,7 @@ def mirrors(path):
 
 
 def folders_of_tests(path):
-    """The folders in which the tests of a file of the packages may stand: the mirrors of its own and of those around it.
+    """The folders in which the tests of a module may stand: the mirrors of its own and of those around it.
 
     What lies in a folder of a package is not tested in the folder of the package itself.
     """

@@ -4,7 +4,17 @@ from pathlib import Path
 
 import pytest
 from project import ROOT, files_of_tests, module_name, modules, offenders
-from scan_layout import LIMIT, WITHIN, folders_of_tests, imported_modules, is_empty, is_tested, mirrors, too_long, toothless_tests
+from scan_layout import (
+    LIMIT,
+    WITHIN,
+    folders_of_tests,
+    imported_modules,
+    is_empty,
+    is_tested,
+    mirrors,
+    too_long,
+    toothless_tests,
+)
 
 from fsl_num.claims.registry import theorem_files
 

@@ -4,6 +4,7 @@ import pytest
 from project import ROOT, offenders
 from scan_private import private_names
 
+
 def test_a_test_uses_public_names():
     paths = [path.relative_to(ROOT) for path in (ROOT / "tests").rglob("*.py")]
     assert offenders(paths, lambda path, source: private_names(source)) == {}

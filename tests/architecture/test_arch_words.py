@@ -1,8 +1,10 @@
 """No file of the project speaks of one machine, a registry's host or a workplace."""
 
+from pathlib import Path
+
 import pytest
 from project import offenders, text_files
-from scan_words import forbidden_words
+from scan_words import forbidden_words, guessed_words
 
 
 def test_the_project_has_files():
@@ -35,6 +37,22 @@ def test_the_scanner_sees_forbidden_words(text):
 )
 def test_the_scanner_lets_other_words_pass(text):
     assert not forbidden_words(text)
+
+
+def test_nothing_has_to_be_guessed():
+    pages = [path for path in text_files() if path.suffix in (".py", ".md", ".j2") and path.parts[0] != "tests"]
+    assert offenders(pages, guessed_words) == {}
+
+
+def test_a_word_that_has_to_be_guessed_is_seen():
+    source = Path("x.py")
+    assert guessed_words(source, "# what the law speaks of\nfound = [told for told in (1, 2)]") == [
+        "found",
+        "speaks",
+        "told",
+    ]
+    assert guessed_words(source, "# it is found\nroots = [1]\nhearth = 2") == []
+    assert guessed_words(Path("x.md"), "found = 1, as was Heard") == ["Heard"]
 
 
 def test_there_is_no_lock_file():

@@ -72,7 +72,7 @@ class Law(ABC):
     """A formula for the loss after every step of a schedule.
 
     Class attributes: ``name`` (short, in code), ``title``, ``formula`` (LaTeX), ``source``. ``final_only``: the law
-    speaks of the end of training alone. The linear parameters come first in ``parameters``.
+    is about the end of training alone. The linear parameters come first in ``parameters``.
 
     >>> from fsl_num.curves.laws import law
     >>> law("fsl-ansatz").names

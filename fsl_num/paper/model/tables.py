@@ -33,7 +33,7 @@ class Table(WithoutExponents):
     wrong: Mapping[str, Numbers] = field(default_factory=dict)
 
     def judge(self, measured: Numbers) -> Judgement:
-        """The worst array speaks."""
+        """The judgement of the worst array."""
         if not self.claimed or set(measured) != set(self.claimed):
             raise NothingCompared(f"{sorted(self.claimed)} are claimed, {sorted(measured)} measured")
         worst, note = -1.0, ""

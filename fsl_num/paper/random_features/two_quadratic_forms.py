@@ -148,7 +148,7 @@ def _columns(power: float, exponents: Exponents, logs: Logs) -> Any:
 
 
 def _two_forms(sample: Sample) -> Joint:
-    # The square of the ratio fluctuates so much that its slope is known to 0.06: M^-0.1 could not be told.
+    # The square of the ratio fluctuates so much that its slope is known to 0.06: M^-0.1 could not be seen.
     wrong = {"t^(-5/4)": partial(_columns, -1.25)}
     first = OverDraws(partial(_columns, -1.0), {}, "upper", wrong, finite_size=EDGES, shifts=(0.3,))
     return Joint({"first": first, "failures": FailureRate(RATE), "second": Within(0.0, 1.0, attained=0.99)})

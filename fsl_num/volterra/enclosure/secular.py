@@ -73,7 +73,7 @@ def secular_values(flint: Any, modes: BallModes, gamma: Any, closure: str, times
     triples.sort(key=lambda triple: float(triple[0]))  # slowest first
     rates, weights, signals = (list(column) for column in zip(*triples, strict=True))
     if not (rates[0] > 0 and all(slow < fast for slow, fast in zip(rates[:-1], rates[1:], strict=True))):
-        raise ArithmeticError(f"the rates of two modes could not be told apart at {bits} bits; ask for more digits")
+        raise ArithmeticError(f"the rates of two modes could not be separated at {bits} bits; ask for more digits")
     starts = _starts(float(gamma), np.array([float(x) for x in rates]), np.array([float(x) for x in weights]))
     share = gamma * sum((w / r for w, r in zip(weights, rates, strict=True)), flint.arb(0))
     totals = [(modes.delta + share * modes.noise) / (1 - share) for _ in times]
