@@ -61,8 +61,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def on_page_content(html: str, **_: Any) -> str:
     """Put the formulas in."""
-    html = re.sub(r"<p>(formula\d+mark)</p>", lambda found: f'<div class="cards">{_formulas[found[1]]}</div>', html)
-    return re.sub(r"formula\d+mark", lambda found: _formulas[found[0]], html)
+    html = re.sub(r"<p>(formula\d+mark)</p>", lambda match: f'<div class="cards">{_formulas[match[1]]}</div>', html)
+    return re.sub(r"formula\d+mark", lambda match: _formulas[match[0]], html)
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:

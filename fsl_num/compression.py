@@ -328,13 +328,13 @@ def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -
         if points > rules.prepared:
             rules.prepare(points + _SPARE)
         positions, masses, rates = rules.rule(points)
-        found = proved(
+        modes = proved(
             np.concatenate([x[:head], positions]),
             np.concatenate([counts[:head], masses]),
             np.concatenate([all_rates[:head], rates]),
         )
-        reached, last = found.error - float(sums.rounding().max()), reached
-        best = found if best is None or found.error < best.error else best
+        reached, last = modes.error - float(sums.rounding().max()), reached
+        best = modes if best is None or modes.error < best.error else best
         if reached <= target or reached > 0.7 * last:  # or rounding is all that is left
             break
         points += 1 + math.ceil(math.log(reached / target) / per_point)
@@ -342,9 +342,9 @@ def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -
     return _useful(best, powers, beta, size)
 
 
-def _useful(found: Modes, powers: tuple[float, float], beta: float, size: float) -> Modes:
+def _useful(modes: Modes, powers: tuple[float, float], beta: float, size: float) -> Modes:
     """Return the modes where something was proved of them, else every mode of the model."""
-    return found if found.error <= _USELESS else _every_mode(powers, beta, size, found.horizon)
+    return modes if modes.error <= _USELESS else _every_mode(powers, beta, size, modes.horizon)
 
 
 def _every_mode(powers: tuple[float, float], beta: float, size: float, horizon: float) -> Modes:

@@ -184,9 +184,9 @@ def noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -
     """
     tolerance = _checked(model, schedule, rtol)
     remaining = schedule.breaks_before_end
-    found = _with_gamma(model.kernel, schedule.gamma_before_end, schedule, remaining, 1.0, tolerance)
+    integral = _with_gamma(model.kernel, schedule.gamma_before_end, schedule, remaining, 1.0, tolerance)
     batch = schedule.batch_size
-    return Integral(batch * found.value, batch * found.error, found.evaluations)
+    return Integral(batch * integral.value, batch * integral.error, integral.evaluations)
 
 
 def batch_noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -> Integral:

@@ -93,13 +93,13 @@ def jacobi_matrix(nodes: Array, weights: Array, size: int) -> tuple[Array, Array
 def rule_of_matrix(diagonal: Array, beside: Array, size: int) -> tuple[Array, Array]:
     """Return nodes and weights, of sum 1, of the Gauss rule of ``size`` points: a leading part of the Jacobi matrix."""
     size = min(size, len(diagonal))
-    found, vectors = np.linalg.eigh(np.diag(diagonal[:size]) + np.diag(beside[: size - 1], -1))
-    return found, vectors[0] ** 2
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal[:size]) + np.diag(beside[: size - 1], -1))
+    return nodes, vectors[0] ** 2
 
 
 def gauss_rule(nodes: Array, weights: Array, size: int) -> tuple[Array, Array]:
     """Return the Gauss rule of ``size`` points for a discrete positive measure."""
     centre = 0.5 * (nodes.max() + nodes.min())
     scale = max(0.5 * (nodes.max() - nodes.min()), 1e-300)
-    found, masses = rule_of_matrix(*jacobi_matrix((nodes - centre) / scale, weights, size), size)
-    return centre + scale * found, math.fsum(weights) * masses
+    points, masses = rule_of_matrix(*jacobi_matrix((nodes - centre) / scale, weights, size), size)
+    return centre + scale * points, math.fsum(weights) * masses

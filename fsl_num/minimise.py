@@ -122,10 +122,10 @@ class _Problem:
         unit = np.clip((start[:, free] - low) / width, 0.0, 1.0)
         box = np.ones_like(unit)
         generator = np.random.default_rng(np.random.SeedSequence(seed))
-        found = search(value, unit, 0 * box, box, step, generator=generator, tolerance=tolerance)
+        minimum = search(value, unit, 0 * box, box, step, generator=generator, tolerance=tolerance)
         points = start.copy()
-        points[:, free] = np.minimum(low + width * found.points, self.upper[free])
-        return points, found.values
+        points[:, free] = np.minimum(low + width * minimum.points, self.upper[free])
+        return points, minimum.values
 
 
 def _apart(points: Array, cell: Array, count: int) -> Array:
@@ -167,9 +167,9 @@ def minimise_law(
         raise ValueError("log_law is infinite on the whole grid: no feasible point found; narrow the bounds")
     first = _apart(points[finite], problem.width * cell, count)
     tolerance = problem.tolerance(float(values[0]))
-    found, reached = problem.refine(first, np.full(len(first), cell), tolerance, seed)
+    refined, reached = problem.refine(first, np.full(len(first), cell), tolerance, seed)
     order = np.argsort(reached, kind="stable")
-    best, log_value = found[order[0]], float(reached[order[0]])
+    best, log_value = refined[order[0]], float(reached[order[0]])
     opinions = list(reached)
     for attempt in range(_ATTEMPTS):
         more, again = _restart(problem, best, log_value, tolerance, seed + 1 + attempt)
@@ -216,9 +216,9 @@ def _ends(problem: _Problem, best: Array, threshold: float, seed: int) -> Array:
     indices = np.array([index for index, _, _ in pushes], dtype=np.intp)
     signs = np.array([sign for _, sign, _ in pushes])
     steps = np.array([step for _, _, step in pushes])
-    found, inside = _pushed(problem, starts, indices, signs, steps, threshold, seed)
-    reached = np.where(inside, signs * found[np.arange(len(found)), indices], np.inf).reshape(-1, 2)
-    ends: Array = found[2 * np.arange(len(reached)) + np.argmin(reached, axis=1)]
+    pushed, inside = _pushed(problem, starts, indices, signs, steps, threshold, seed)
+    reached = np.where(inside, signs * pushed[np.arange(len(pushed)), indices], np.inf).reshape(-1, 2)
+    ends: Array = pushed[2 * np.arange(len(reached)) + np.argmin(reached, axis=1)]
     return ends
 
 
@@ -240,9 +240,9 @@ def _pushed(
     box = (problem.upper > problem.lower) * np.ones_like(unit)
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     resolution = min(1e-9, 1e-4 / problem.log_budget)
-    found = search(value, unit, 0 * box, box, steps, generator=generator, tolerance=resolution)
-    points = np.minimum(problem.lower + problem.width * found.points, problem.upper)
-    return points, found.values <= 1.5
+    minimum = search(value, unit, 0 * box, box, steps, generator=generator, tolerance=resolution)
+    points = np.minimum(problem.lower + problem.width * minimum.points, problem.upper)
+    return points, minimum.values <= 1.5
 
 
 def near_optimal_interval(
@@ -264,10 +264,10 @@ def near_optimal_interval(
     >>> round(found.log_low, 2), round(found.log_high, 2), found.hits_lower_bound
     (4.0, 6.0, False)
     """
-    found = near_optimal_intervals(
+    intervals = near_optimal_intervals(
         log_law, bounds, [index], log_budget=log_budget, factor=factor, optimum=optimum, seed=seed
     )
-    return found[0]
+    return intervals[0]
 
 
 def near_optimal_intervals(
@@ -371,15 +371,17 @@ def _push_out(problem: _Problem, ends: Sequence[_End], threshold: float, cell: f
         owner = np.concatenate(owners)
         indices = np.array([end.index for end in waiting], dtype=np.intp)[owner]
         signs = np.array([end.sign for end in waiting])[owner]
-        found, inside = _pushed(problem, np.concatenate(starts), indices, signs, np.concatenate(steps), threshold, seed)
-        reached = np.where(inside, signs * found[np.arange(len(found)), indices], np.inf)
+        pushed, inside = _pushed(
+            problem, np.concatenate(starts), indices, signs, np.concatenate(steps), threshold, seed
+        )
+        reached = np.where(inside, signs * pushed[np.arange(len(pushed)), indices], np.inf)
         going = []
         for number, end in enumerate(waiting):
             mine = np.flatnonzero(owner == number)
             winner = mine[np.argmin(reached[mine])]
             gained = end.reached - float(reached[winner])
             if gained > 0:
-                end.reached, end.centres = float(reached[winner]), found[winner][None]
+                end.reached, end.centres = float(reached[winner]), pushed[winner][None]
             if gained > 1e-3 / problem.log_budget:
                 going.append(end)
         waiting = going

@@ -180,8 +180,8 @@ class PowerLawSums:
             bound, rate = block_remainders(self.edges, p, self.beta)
             gap = (rate - self.slowest)[..., None]
             with np.errstate(over="ignore", invalid="ignore"):
-                found = bound[..., None] * np.exp(-2.0 * np.where(gap > 0.0, early, late) * gap)
-            result[i] = np.nan_to_num(found, nan=math.inf).min(axis=1).sum(axis=0)
+                bounds = bound[..., None] * np.exp(-2.0 * np.where(gap > 0.0, early, late) * gap)
+            result[i] = np.nan_to_num(bounds, nan=math.inf).min(axis=1).sum(axis=0)
             turn = 2.0 * late * self.knee**-self.beta
             result[i] += self.moments[i, 0] * turn**_TAYLOR / math.factorial(_TAYLOR)
         return result
@@ -286,9 +286,9 @@ class _Panels:
     def evaluate(self, rates: Array, weights: Array, *, tail: bool = False) -> Array:
         order = np.argsort(self.times, axis=None)
         flat = self.times.ravel()[order]
-        found = np.empty((len(weights), flat.size))
-        found[:, order] = self.sums.values(flat) if tail else sum_of_decays(flat, rates, weights)
-        return found.reshape(len(weights), *self.times.shape)
+        values = np.empty((len(weights), flat.size))
+        values[:, order] = self.sums.values(flat) if tail else sum_of_decays(flat, rates, weights)
+        return values.reshape(len(weights), *self.times.shape)
 
     def _fine(self, values: Array) -> Array:
         return np.asarray(values @ _chebyshev()[2].T)
@@ -305,10 +305,10 @@ class _Panels:
         ellipse = np.exp(np.minimum(np.abs(self.slopes) * self.wide, _UNDERFLOW))
         outside = self.share * ellipse * (short + long)[..., 0]
         lowest = self.least * np.exp(2.0 * below * self.ends)
-        found = np.abs(difference).max(axis=-1) / math.cos(0.5 * math.pi * (_POINTS - 1) / _FINE) + outside
+        errors = np.abs(difference).max(axis=-1) / math.cos(0.5 * math.pi * (_POINTS - 1) / _FINE) + outside
         # errors of the values themselves, raised by interpolation by less than 4, the Lebesgue constant of 48 points
-        found += 4.0 * (self.remainder + self.sums.noise[:, None]) * self.largest
+        errors += 4.0 * (self.remainder + self.sums.noise[:, None]) * self.largest
         relative = np.where(self.seen, math.inf, 0.0)
         with np.errstate(over="ignore"):
-            np.divide(found, lowest, out=relative, where=self.seen & (lowest > 0.0))
+            np.divide(errors, lowest, out=relative, where=self.seen & (lowest > 0.0))
         return np.asarray(relative.max(axis=1))

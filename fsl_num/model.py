@@ -49,7 +49,7 @@ class Model:
         """Whether all fields are equal; what is left out of both is."""
         if type(other) is not type(self):
             return NotImplemented
-        mine, its = (tuple(getattr(model, each.name) for each in fields(model)) for model in (self, other))
+        mine, its = (tuple(getattr(model, field.name) for field in fields(model)) for model in (self, other))
         return mine == its  # in tuples the one nan that stands for what is left out is equal to itself
 
     def __post_init__(self) -> None:

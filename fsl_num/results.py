@@ -24,7 +24,7 @@ class Result:
     """
 
     def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, each.name) for each in fields(self) if each.compare)  # type: ignore[arg-type]
+        return tuple(getattr(self, field.name) for field in fields(self) if field.compare)  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
         """Whether both are of one class and have the same in every field."""
@@ -39,7 +39,7 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields, without what was computed from them and kept."""
-        return {each.name: _packed(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        return {field.name: _packed(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Restore the fields."""

@@ -96,8 +96,8 @@ class Processes(Executor):
             if getattr(self._own, "worker", None) is None:
                 self._own.worker = _Worker()
                 self._workers.append(self._own.worker)
-            found: _Worker = self._own.worker
-            return found
+            worker: _Worker = self._own.worker
+            return worker
 
 
 class _Worker:

@@ -138,12 +138,12 @@ class Allocation:
         An optimum for which no single certificate holds all over its regime has none.
         """
         grown = _grown(self.base)
-        found: list[Derivation] = []
+        derivations: list[Derivation] = []
         for law, solution in zip(self.law.cases, self.solutions, strict=True):
-            homes = [(each, _region_of(solution, each)) for each in law.regimes]
+            homes = [(regime, _region_of(solution, regime)) for regime in law.regimes]
             optima = [(each, home) for each, home in homes if any(proves(x, each.sign_of) for x in home.certificates)]
-            found += allocation_derivations(law, grown, optima)
-        return tuple(dict.fromkeys(found))
+            derivations += allocation_derivations(law, grown, optima)
+        return tuple(dict.fromkeys(derivations))
 
     def at(self, s: Any, beta: Any, p: Any = None) -> AllocationRegime:
         """The allocation at an exact point, with numbers for exponents.
@@ -170,9 +170,9 @@ class Allocation:
         regimes: list[Any] = [each for law in self.law.cases for each in law.regimes]
         places = [place for place, each in enumerate(regimes) if each.contains(*point.values())]
         assert len(places) == 1, f"{point} lies in {len(places)} regimes"
-        found = self.regimes[places[0]]
+        regime = self.regimes[places[0]]
         return AllocationRegime(
-            found.name, found.condition, {name: each.subs(point) for name, each in found.quantities.items()}
+            regime.name, regime.condition, {name: each.subs(point) for name, each in regime.quantities.items()}
         )
 
     def __repr__(self) -> str:
@@ -240,7 +240,7 @@ def _allocation(plan: Schedule, budget: str, free_final: bool) -> Allocation:
         loss = case.in_hyperparameters(grown).subs(where)
         solution = optimal_exponents(loss, case.variables, grown, case.constraints(grown), dict(case.ranges))
         solutions.append(solution)
-        regimes += [_regime(solution, each) for each in case.regimes]
+        regimes += [_regime(solution, regime) for regime in case.regimes]
     return Allocation(plan.name, budget, base, law, tuple(regimes), tuple(solutions))
 
 
@@ -286,4 +286,6 @@ def table(schedules: Iterable[str | Schedule] = SCHEDULES) -> tuple[tuple[Alloca
     >>> [data.schedule for data, compute in table()]
     ['constant', 'exp-decay', 'wsd']
     """
-    return tuple((optimal_allocation(each, "data"), optimal_allocation(each, "compute")) for each in schedules)
+    return tuple(
+        (optimal_allocation(schedule, "data"), optimal_allocation(schedule, "compute")) for schedule in schedules
+    )

@@ -121,12 +121,12 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
         orders.append(Derivation("a - b", "The drop of the rate", (dropped, halved)))
     plain = law.expression.subs(sigma, 1)
     middle = plain.xreplace({each.conclusion.left: each.conclusion.right for each in orders})
-    ratio, found = (FINAL_OVER_PEAK, 1 / drop), law.in_hyperparameters(budget)
+    ratio, substituted = (FINAL_OVER_PEAK, 1 / drop), law.in_hyperparameters(budget)
     steps = (
         step(law.expression, plain, "noise of order 1"),
         Step(plain, middle, OrderIn(tuple(orders), grown), "intrinsic times and the drop of the rate"),
-        step(middle, found.subs(*ratio), "the hyperparameters put in"),
-        *((Step(found.subs(*ratio), found, Defined((ratio,)), "rho = b/a"),) if law.free_final else ()),
+        step(middle, substituted.subs(*ratio), "the hyperparameters put in"),
+        *((Step(substituted.subs(*ratio), substituted, Defined((ratio,)), "rho = b/a"),) if law.free_final else ()),
     )
     title = f"The law of the {law.schedule} schedule in hyperparameters"
     return Derivation(f"{law.schedule} law in hyperparameters", title, steps, law.label)

@@ -32,9 +32,9 @@ def fixed_task_order(
 
     Raises ValueError for unknown names, KeyError for a quantity that the schedule does not have.
     """
-    found = getattr(optimal_allocation(schedule, budget).regime(regime).quantities[quantity], end)
+    order = getattr(optimal_allocation(schedule, budget).regime(regime).quantities[quantity], end)
     fixed = {s: ALPHA / beta}
-    return Order(factor(simplified(found.power.subs(fixed))), factor(simplified(found.log_power.subs(fixed))))
+    return Order(factor(simplified(order.power.subs(fixed))), factor(simplified(order.log_power.subs(fixed))))
 
 
 def _at(expression: Expr, regime: str, more: Expr) -> Expr:

@@ -169,8 +169,8 @@ def _ratio(expression: Expr, values: Mapping[Symbol, Ratio], one: PolyElement) -
     if not (expression.is_Add or expression.is_Mul):
         return None
     top, bottom = one * int(expression.is_Mul), one
-    for each in expression.args:
-        ratio = _ratio(each, values, one)
+    for argument in expression.args:
+        ratio = _ratio(argument, values, one)
         if ratio is None:
             return None
         if expression.is_Mul:

@@ -87,11 +87,11 @@ def phases() -> dict[str, Phase]:
         ("II", strip, EASIER, None, Rational(5, 4)),
         ("III", Gt(s, _REMEMBERED), EASIER, above.regimes[0], Integer(2)),
     )
-    found = {}
+    by_name = {}
     for name, condition, law, regime, inside in wanted:
         (region,) = (each for each in solution(law).regions if each.contains({s: inside, beta: Integer(2)}))
-        found[name] = Phase(name, condition, law, region, regime)
-    return found
+        by_name[name] = Phase(name, condition, law, region, regime)
+    return by_name
 
 
 @cache

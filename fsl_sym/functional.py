@@ -126,13 +126,15 @@ def physical_noise(known: str | Schedule) -> Expr:
     >>> physical_noise("cosine").limits
     ((tau, 0, K),)
     """
-    found = as_schedule(known)
-    left = found.total - found.intrinsic_time
-    rate = found.phi
+    schedule = as_schedule(known)
+    left = schedule.total - schedule.intrinsic_time
+    rate = schedule.phi
     if isinstance(rate, Piecewise):
         rate = Piecewise(*rate.args[:-1], (rate.args[-1][0], True))
-        left = found.total - Piecewise(*found.intrinsic_time.args[:-1], (found.intrinsic_time.args[-1][0], True))
-    return Integral(forgetting_kernel(left) * rate**2, (tau, 0, found.length))
+        left = schedule.total - Piecewise(
+            *schedule.intrinsic_time.args[:-1], (schedule.intrinsic_time.args[-1][0], True)
+        )
+    return Integral(forgetting_kernel(left) * rate**2, (tau, 0, schedule.length))
 
 
 def _phase_steps(phase: Phase) -> tuple[Step, ...]:

@@ -115,7 +115,7 @@ class ScalingLaw:
         if self.side is not None or self.schedule in SCHEDULES:
             return (self,)
         own = {FINAL_OVER_PEAK: ONE_DROP, TIMESCALE_FRACTION: FREE_TIMESCALE}
-        chosen = [own[each] for each in self.variables if each in own]
+        chosen = [own[variable] for variable in self.variables if variable in own]
         return tuple(
             replace(self, side=side) for side in chosen or sides(end_power(self.functional.schedule.phases[-1]))
         )
@@ -149,8 +149,8 @@ class ScalingLaw:
     @property
     def orders(self) -> tuple[GrowthOrder, ...]:
         """The growth orders whose conditions hold on the side of this law."""
-        found = self.functional.orders
-        return found if self.side is None else tuple(each for each in found if self.side.implies(each.condition))
+        orders = self.functional.orders
+        return orders if self.side is None else tuple(order for order in orders if self.side.implies(order.condition))
 
     @cached_property
     def expression(self) -> Expr:

@@ -190,8 +190,8 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
             "which is s > 0 and beta > 1"
         )
     middle = {letter: each.subs(given, simultaneous=True) for letter, each in known.back.items()}
-    found = {letter.name: wanted.forward[letter].subs(middle, simultaneous=True) for letter in wanted.letters}
-    return {name: value if value.is_number else factor(value) for name, value in found.items()}
+    exponents = {letter.name: wanted.forward[letter].subs(middle, simultaneous=True) for letter in wanted.letters}
+    return {name: value if value.is_number else factor(value) for name, value in exponents.items()}
 
 
 @dataclass(frozen=True)
@@ -214,13 +214,13 @@ class NotationTable:
         j = Symbol("j")
         return [
             (
-                each.name,
-                ", ".join(letter.name for letter in each.letters),
-                *(formula.format(latex(j**-power)) for power in (each.eigenvalue, each.energy)),
-                each.meaning,
-                each.used_by,
+                notation.name,
+                ", ".join(letter.name for letter in notation.letters),
+                *(formula.format(latex(j**-power)) for power in (notation.eigenvalue, notation.energy)),
+                notation.meaning,
+                notation.used_by,
             )
-            for each in self.notations
+            for notation in self.notations
         ]
 
     def markdown(self) -> str:
@@ -230,10 +230,10 @@ class NotationTable:
 
     def __str__(self) -> str:
         wide = [
-            f"{each.name}: {' and '.join(letter.name for letter in each.letters)}, "
-            f"lambda_j = j^-({each.eigenvalue}), lambda_j theta_j^2 = j^-({each.energy}): "
-            f"{each.meaning} ({each.used_by})"
-            for each in self.notations
+            f"{notation.name}: {' and '.join(letter.name for letter in notation.letters)}, "
+            f"lambda_j = j^-({notation.eigenvalue}), lambda_j theta_j^2 = j^-({notation.energy}): "
+            f"{notation.meaning} ({notation.used_by})"
+            for notation in self.notations
         ]
         return "\n".join(wide)
 

@@ -221,7 +221,7 @@ class PowerRegime:
         for drawn in box.sample(count, seed) if box.symbols else [{}] * count:
             values = {symbol: Rational(value) for symbol, value in drawn.items()}
             task = exact(swap[s].subs(values))
-            points.append({s: task, **{each: values[each] for each in self.side.ranges}})
+            points.append({s: task, **{extent: values[extent] for extent in self.side.ranges}})
         return points
 
 

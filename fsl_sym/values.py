@@ -128,4 +128,4 @@ def fields_only(value: Any) -> dict[str, Any]:
 
     Assigned to ``__getstate__`` in the class.
     """
-    return {each.name: getattr(value, each.name) for each in fields(value)}
+    return {field.name: getattr(value, field.name) for field in fields(value)}

@@ -196,10 +196,10 @@ def _prune(folder: Path) -> None:
 @cache
 def versions(*libraries: str) -> tuple[str, ...]:
     """Whatever else decides the digits of a measurement: the machine, the interpreter and these libraries."""
-    found = [sys.platform, platform.machine(), sys.version]
+    names = [sys.platform, platform.machine(), sys.version]
     for name in libraries:
         try:
-            found.append(f"{name} {version(name)}")
+            names.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            found.append(f"no {name}")
-    return tuple(found)
+            names.append(f"no {name}")
+    return tuple(names)

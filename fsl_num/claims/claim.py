@@ -118,12 +118,15 @@ class Claim:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """The hypotheses as texts, formulas between dollar signs."""
-        return tuple(f"${each.latex()}$" if isinstance(each, Formula) else str(each) for each in self.hypotheses)
+        return tuple(
+            f"${hypothesis.latex()}$" if isinstance(hypothesis, Formula) else str(hypothesis)
+            for hypothesis in self.hypotheses
+        )
 
     @cached_property
     def given(self) -> frozenset[Hypothesis]:
         """All that the claim assumes: its hypotheses that are predicates, and what its letters are declared to be."""
-        stated = {each for each in self.hypotheses if not isinstance(each, str)}
+        stated = {hypothesis for hypothesis in self.hypotheses if not isinstance(hypothesis, str)}
         if isinstance(self.formula, Formula | AllOf):
             stated |= of_letters(self.formula)
             # what tends to 0 or to infinity is positive on the way

@@ -65,18 +65,18 @@ def errata() -> tuple[Erratum, ...]:
     >>> all(each.evidence for each in errata())
     True
     """
-    found = []
+    entries = []
     for section in files("fsl_num.paper").iterdir():
         folder = section / "errata"
         if folder.is_dir():
             for file in folder.iterdir():
                 name = f"fsl_num/paper/{section.name}/errata/{file.name}"
-                found.append(parse(file.read_text(encoding="utf-8"), name))
-    ids = [each.id for each in found]
-    doubled = sorted({each for each in ids if ids.count(each) > 1})
+                entries.append(parse(file.read_text(encoding="utf-8"), name))
+    ids = [entry.id for entry in entries]
+    doubled = sorted({claim_id for claim_id in ids if ids.count(claim_id) > 1})
     if doubled:
         raise ValueError(f"these ids stand for more than one erratum: {', '.join(doubled)}")
-    return tuple(sorted(found, key=lambda each: (each.line, each.file)))
+    return tuple(sorted(entries, key=lambda each: (each.line, each.file)))
 
 
 def check_claims(errata: Iterable[Erratum], known: Collection[str]) -> None:
@@ -86,10 +86,12 @@ def check_claims(errata: Iterable[Erratum], known: Collection[str]) -> None:
     Traceback (most recent call last):
     ValueError: erratum own refers to thm: y, which is no claim
     """
-    for each in errata:
-        unknown = sorted(set(each.depends) - set(known))
+    for erratum in errata:
+        unknown = sorted(set(erratum.depends) - set(known))
         if unknown:
-            raise ValueError(f"{each.file or f'erratum {each.id}'} refers to {', '.join(unknown)}, which is no claim")
+            raise ValueError(
+                f"{erratum.file or f'erratum {erratum.id}'} refers to {', '.join(unknown)}, which is no claim"
+            )
 
 
 def parse(text: str, file: str) -> Erratum:
@@ -126,10 +128,10 @@ def parse(text: str, file: str) -> Erratum:
                 _refuse(file, number, "a text before the first section '## As printed'")
             _check_formulas(line, file, number)
             sections[name] = f"{sections[name]} {line.strip()}".lstrip()
-    empty = [each for each in _SECTIONS if not sections.get(each)]
+    empty = [section for section in _SECTIONS if not sections.get(section)]
     if empty:
         _refuse(file, len(lines), f"the section '## {empty[0]}' is missing or empty")
-    printed, corrected, evidence = (sections[each] for each in _SECTIONS)
+    printed, corrected, evidence = (sections[section] for section in _SECTIONS)
     if printed == corrected:
         _refuse(file, len(lines), "the correction must differ from what is printed")
     return Erratum(

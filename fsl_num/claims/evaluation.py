@@ -37,9 +37,9 @@ def _number(expression: Expr, point: tuple[tuple[str, Any], ...], digits: int) -
     missing = sorted(str(symbol) for symbol in expression.free_symbols if symbol.name not in values)
     if missing:
         raise ValueError(f"no value for {', '.join(missing)} at the point {dict(point)}")
-    found = expression.subs({symbol: values[symbol.name] for symbol in expression.free_symbols})
-    found = found.replace(Sum, lambda *parts: Sum(*parts).doit())
-    return private_context(digits).mpf(str(found.evalf(digits + 5)))
+    evaluated = expression.subs({symbol: values[symbol.name] for symbol in expression.free_symbols})
+    evaluated = evaluated.replace(Sum, lambda *parts: Sum(*parts).doit())
+    return private_context(digits).mpf(str(evaluated.evalf(digits + 5)))
 
 
 def sharp(
@@ -58,8 +58,8 @@ def sharp(
 
     def claimed(factor: Any, power: float = 0.0) -> Callable[[Point], Any]:
         def value(point: Point) -> Any:
-            found = number(factor, {**parameters, **point})
-            return found * found.context.mpf(point[scale]) ** power if power and scale else found
+            constant = number(factor, {**parameters, **point})
+            return constant * constant.context.mpf(point[scale]) ** power if power and scale else constant
 
         return value
 

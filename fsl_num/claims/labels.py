@@ -68,7 +68,7 @@ def section_of(line: int) -> Section:
     """
     from fsl_num.claims.label_table import SECTIONS
 
-    around = [each for each in SECTIONS if each.line <= line]
+    around = [section for section in SECTIONS if section.line <= line]
     if not around:
         raise ValueError(f"line {line} stands before the first section, which begins in line {SECTIONS[0].line}")
     return around[-1]
@@ -91,7 +91,9 @@ def covering_claims(place: Place, claims: Sequence[Claim], places: Sequence[Plac
     named = {name for each in around for name in each.also}
     labels = {each.label for each in around}
     return tuple(
-        each.id for each in claims if each.label in labels or place.line <= each.line <= place.last or each.id in named
+        claim.id
+        for claim in claims
+        if claim.label in labels or place.line <= claim.line <= place.last or claim.id in named
     )
 
 
@@ -110,12 +112,12 @@ def place_at(line: int) -> Place:
 def orphans(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[str, ...]:
     """The ids of the claims that verify no place of the account."""
     checked = {name for place in places for name in covering_claims(place, claims, places)}
-    return tuple(each.id for each in claims if each.id not in checked)
+    return tuple(claim.id for claim in claims if claim.id not in checked)
 
 
 def open_places(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[Place, ...]:
     """The places that no claim verifies and that have no excuse."""
-    return tuple(each for each in places if not each.excuse and not covering_claims(each, claims, places))
+    return tuple(place for place in places if not place.excuse and not covering_claims(place, claims, places))
 
 
 def account_json(claims: Sequence[Claim]) -> list[dict[str, Any]]:

@@ -255,11 +255,15 @@ def _read(kind: Any, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise TypeError(f"a record of {kind} must be an object, not {value!r}")
         hints = typing.get_type_hints(kind)
-        given = [each.name for each in fields(kind) if each.name in value]
+        given = [field.name for field in fields(kind) if field.name in value]
         made: Any = kind
         return made(**{name: _read(hints[name], value[name]) for name in given})
     if origin in (typing.Union, types.UnionType):
-        return None if value is None else _read(next(each for each in arguments if each is not types.NoneType), value)
+        return (
+            None
+            if value is None
+            else _read(next(argument for argument in arguments if argument is not types.NoneType), value)
+        )
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise TypeError(f"{value!r} must be a list")

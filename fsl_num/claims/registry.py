@@ -30,13 +30,13 @@ def theorem_files() -> dict[str, tuple[Claim, ...]]:
     >>> list(theorem_files())[0].rpartition(".")[0]
     'fsl_num.paper.model'
     """
-    found: dict[str, tuple[Claim, ...]] = {}
+    claims_of: dict[str, tuple[Claim, ...]] = {}
     for section in SECTIONS:
         folder = import_module(f"fsl_num.paper.{section}").__path__
         modules = [import_module(f"fsl_num.paper.{section}.{each.name}") for each in iter_modules(folder)]
-        files = {each.__name__: each.CLAIMS for each in modules if hasattr(each, "CLAIMS")}
-        found |= sorted(files.items(), key=lambda file: min(claim.line for claim in file[1]))
-    return found
+        files = {module.__name__: module.CLAIMS for module in modules if hasattr(module, "CLAIMS")}
+        claims_of |= sorted(files.items(), key=lambda file: min(claim.line for claim in file[1]))
+    return claims_of
 
 
 @cache
@@ -48,17 +48,17 @@ def all_claims() -> tuple[Claim, ...]:
     >>> "tab: optimal-scaling" in [each.id for each in all_claims()]
     True
     """
-    found = tuple(each for claims in theorem_files().values() for each in claims)
-    ids = [each.id for each in found]
-    doubled = sorted({each for each in ids if ids.count(each) > 1})
+    claims_in_order = tuple(claim for claims in theorem_files().values() for claim in claims)
+    ids = [each.id for each in claims_in_order]
+    doubled = sorted({claim_id for claim_id in ids if ids.count(claim_id) > 1})
     if doubled:
         raise ValueError(f"these ids stand for more than one claim: {', '.join(doubled)}")
-    for each in found:
+    for each in claims_in_order:
         for other in (*each.depends, each.corrected_by, each.strengthens):
             if other is not None and other not in ids:
                 raise ValueError(f"claim {each.id} refers to {other!r}, which is no claim")
-    _without_circles({each.id: (*each.depends, *filter(None, [each.corrected_by])) for each in found})
-    return found
+    _without_circles({each.id: (*each.depends, *filter(None, [each.corrected_by])) for each in claims_in_order})
+    return claims_in_order
 
 
 def _without_circles(needed: Mapping[str, tuple[str, ...]]) -> None:
@@ -75,7 +75,7 @@ def file_of(claim_id: str) -> str:
     >>> file_of("tab: optimal-scaling")
     'fsl_num.paper.allocation.comparisons'
     """
-    return next((name for name, claims in theorem_files().items() if claim_id in [each.id for each in claims]), "")
+    return next((name for name, claims in theorem_files().items() if claim_id in [claim.id for claim in claims]), "")
 
 
 def claim(claim_id: str) -> Claim:
@@ -114,13 +114,13 @@ def saying(words: Sequence[str]) -> tuple[Claim, ...]:
     """
     if len(words) == 2 and words[0].lower() == "section":
         begin = f"{words[1].rstrip('.').upper()}."
-        return tuple(each for each in all_claims() if f"{section_of(each.line).number}.".startswith(begin))
-    found = []
-    for each in all_claims():
-        text = f"{each.id} {each.label} {each.title} {each.text if isinstance(each.text, str) else ''}".lower()
+        return tuple(claim for claim in all_claims() if f"{section_of(claim.line).number}.".startswith(begin))
+    claims = []
+    for claim in all_claims():
+        text = f"{claim.id} {claim.label} {claim.title} {claim.text if isinstance(claim.text, str) else ''}".lower()
         if all(word.lower() in text for word in words):
-            found.append(each)
-    return tuple(found)
+            claims.append(claim)
+    return tuple(claims)
 
 
 def _spaceless(text: str) -> str:

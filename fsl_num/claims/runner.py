@@ -52,13 +52,13 @@ def verify_all(
     if profile not in SAMPLES:
         raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
     wanted = _with_what_they_need(ids)
-    found: dict[str, Outcome] = {}
+    outcomes: dict[str, Outcome] = {}
     for outcome in _checked(wanted, profile, seed, executor, cache):
-        found[outcome.claim_id] = outcome
+        outcomes[outcome.claim_id] = outcome
         if progress is not None:
             progress(outcome)
     settled: dict[str, Outcome] = {}
-    return tuple(_settled(each, found, settled) for each in wanted)
+    return tuple(_settled(each, outcomes, settled) for each in wanted)
 
 
 def _checked(
@@ -96,19 +96,19 @@ def _lost(claim_id: str) -> Outcome:
 
 def _verify_ids(ids: Sequence[str], profile: str, seed: int, cache: Cache | None = None) -> list[Outcome]:
     """Verify these claims, and keep each outcome as soon as it ends, so that a run that is killed is resumed there."""
-    found = []
-    for each in ids:
-        outcome = verify(claim_of(each), profile, seed)
+    outcomes = []
+    for claim_id in ids:
+        outcome = verify(claim_of(claim_id), profile, seed)
         if cache is not None:
-            cache.put(claim_of(each), profile, seed, outcome)
-        found.append(outcome)
-    return found
+            cache.put(claim_of(claim_id), profile, seed, outcome)
+        outcomes.append(outcome)
+    return outcomes
 
 
 def _families(ids: Iterable[str]) -> list[list[str]]:
     families: dict[str, list[str]] = {}
-    for each in ids:
-        families.setdefault(claim_of(each).family or each, []).append(each)
+    for claim_id in ids:
+        families.setdefault(claim_of(claim_id).family or claim_id, []).append(claim_id)
     return list(families.values())
 
 
@@ -123,7 +123,7 @@ def longest_first(families: list[list[str]], profile: str, cache: Cache | None) 
 
 
 def _with_what_they_need(ids: Sequence[str]) -> list[str]:
-    order = [each.id for each in all_claims()]
+    order = [claim.id for claim in all_claims()]
     if not ids:
         return order
     wanted = set()
@@ -140,18 +140,18 @@ STRENGTH = (Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
 """The verdicts that pass by themselves, weakest first."""
 
 
-def _settled(claim_id: str, found: dict[str, Outcome], settled: dict[str, Outcome]) -> Outcome:
+def _settled(claim_id: str, outcomes: dict[str, Outcome], settled: dict[str, Outcome]) -> Outcome:
     """An outcome with the verdict that what it rests on leaves it."""
     if claim_id in settled:
         return settled[claim_id]
-    outcome, claim = found[claim_id], claim_of(claim_id)
+    outcome, claim = outcomes[claim_id], claim_of(claim_id)
     if outcome.verdict is Verdict.REFUTED and claim.corrected_by is not None:
-        outcome = replace(outcome, passes=_settled(claim.corrected_by, found, settled).passes)
+        outcome = replace(outcome, passes=_settled(claim.corrected_by, outcomes, settled).passes)
     elif outcome.verdict in STRENGTH:
         for name in claim.depends:
-            other = _settled(name, found, settled)
+            other = _settled(name, outcomes, settled)
             while other.verdict is Verdict.REFUTED and other.corrected_by is not None:
-                other = _settled(other.corrected_by, found, settled)
+                other = _settled(other.corrected_by, outcomes, settled)
             if other.verdict not in STRENGTH:
                 message = f"it depends on {name}, which is {other.verdict}"
                 outcome = replace(outcome, verdict=Verdict.UNKNOWN, passes=False, message=message)

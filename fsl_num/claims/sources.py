@@ -45,7 +45,7 @@ class Sources:
             return None
         place = self.home.joinpath(*module.split("."))
         candidates = (place / "__init__.py", place.with_name(f"{place.name}.py"))
-        return next((each for each in candidates if each.is_file()), None)
+        return next((candidate for candidate in candidates if candidate.is_file()), None)
 
     def imports(self, module: str) -> frozenset[str]:
         """The modules of the two packages that a module imports, the packages around it included."""
@@ -68,14 +68,14 @@ class Sources:
 
     def closure(self, modules: Iterable[str]) -> frozenset[str]:
         """These modules of the two packages and all that they import, directly or not."""
-        found: set[str] = set()
+        reached: set[str] = set()
         waiting = [each for each in modules if self.path(each) is not None]
         while waiting:
             module = waiting.pop()
-            if module not in found:
-                found.add(module)
-                waiting += self.imports(module) - found
-        return frozenset(found)
+            if module not in reached:
+                reached.add(module)
+                waiting += self.imports(module) - reached
+        return frozenset(reached)
 
     def digest(self, modules: Iterable[str]) -> str:
         """SHA-256 over the names and the sources of all modules of the closure."""
@@ -176,7 +176,7 @@ def _walk(thing: Any, seen: set[int]) -> Iterator[tuple[str, str]]:
         yield "value", type(thing).__qualname__
         stated = type(thing).__module__ == formulas.__name__
         if is_dataclass(thing) and (stated or not type(thing).__module__.startswith("fsl_sym")):
-            inner = [getattr(thing, each.name) for each in fields(thing)]
+            inner = [getattr(thing, field.name) for field in fields(thing)]
         else:  # any other result of fsl_sym follows from its sources; a cache of results stands before a function
             inner = [getattr(thing, "__wrapped__", None)]
     for each in inner:

@@ -191,14 +191,14 @@ class Equivalent:
     def mutants(self) -> Mapping[str, Equivalent]:
         """Every exponent off by 0.05 (a log power by 0.25), both ways, one at a time; and, where powers are judged,
         every power times the square root of a logarithm and over it."""
-        found = {}
+        mutants = {}
         for name in self.exponents:
             step = LOG_MUTATION if name in self.log_exponents else POWER_MUTATION
             for sign in self._signs(name):
-                found[f"{name} {'+' if sign > 0 else '-'} {step}"] = self._moved(name, sign * step)
+                mutants[f"{name} {'+' if sign > 0 else '-'} {step}"] = self._moved(name, sign * step)
                 if not self.logarithmic:
-                    found[f"{name} {'times' if sign > 0 else 'over'} sqrt(log)"] = self._with_logarithm(name, sign)
-        return found
+                    mutants[f"{name} {'times' if sign > 0 else 'over'} sqrt(log)"] = self._with_logarithm(name, sign)
+        return mutants
 
     def neighbours(self, kind: str, size: float) -> Sequence[Equivalent]:
         """Every exponent of the kind moved by ``size``."""
@@ -280,10 +280,10 @@ class Sharp:
 
     def mutants(self) -> Mapping[str, Sharp]:
         """The wrong functions given, and the claimed one with a constant that is off."""
-        found = {name: replace(self, claimed=function) for name, function in self.wrong.items()}
+        mutants = {name: replace(self, claimed=function) for name, function in self.wrong.items()}
         for sign, words in ((1, "more"), (-1, "less")):
-            found[f"{self.off:.0%} {words}"] = replace(self, claimed=partial(self._scaled, 1.0 + sign * self.off))
-        return found
+            mutants[f"{self.off:.0%} {words}"] = replace(self, claimed=partial(self._scaled, 1.0 + sign * self.off))
+        return mutants
 
     def _scaled(self, factor: float, point: Any) -> Any:
         return factor * self.claimed(point)
@@ -314,7 +314,7 @@ class Joint:
             constants,
             max(drifts) if drifts else None,
             f"{name}: {judged[name].detail}",
-            tuple(replace(each, name=f"{part}: {each.name}") for part in judged for each in judged[part].curves),
+            tuple(replace(curve, name=f"{part}: {curve.name}") for part in judged for curve in judged[part].curves),
         )
 
     def mutants(self) -> Mapping[str, Joint]:

@@ -252,7 +252,7 @@ def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:
     for derivation in claim.derivations():
         verdict = derivation.verify()
         steps = len(verdict.steps)
-        verified = sum(each.holds for each in verdict.steps)
+        verified = sum(step.holds for step in verdict.steps)
         # A chain that is broken between two steps counts as one step short, whatever its steps say.
         verified = verified if verdict.holds else min(verified, steps - 1)
         records.append(DerivationRecord(derivation.name, steps, verified, "" if verdict.holds else verdict.detail))
@@ -265,7 +265,7 @@ def _verdict(
     failed = [regime for regime in regimes if not regime.holds]
     if failed:
         return Verdict.REFUTED, f"fails in {', '.join(each.regime for each in failed)}: {failed[0].detail}"
-    broken = [each for each in derivations if not each.holds]
+    broken = [derivation for derivation in derivations if not derivation.holds]
     if broken:
         return Verdict.UNKNOWN, f"the derivation {broken[0].name} has a step that does not verify: {broken[0].detail}"
     silent = [regime for regime in regimes if not regime.mutants]
@@ -312,7 +312,7 @@ def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:
         return "the proof ends in another formula"
     if any(part.is_true_by_notation for part in parts_of(claim.formula)):
         return "the formula says nothing: both of its sides are written the same way"
-    lacking = sorted(str(each) for each in theorem.hypotheses if not follows(each, claim.given))
+    lacking = sorted(str(hypothesis) for hypothesis in theorem.hypotheses if not follows(hypothesis, claim.given))
     return f"the proof assumes what the claim does not: {', '.join(lacking)}" if lacking else ""
 
 

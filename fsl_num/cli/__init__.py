@@ -235,7 +235,7 @@ def _fault(error: Exception) -> str:
     if isinstance(error, LostWorkersError):
         return one_line(error)
     frames = traceback.extract_tb(error.__traceback__)
-    own = [each for each in frames if "fsl_" in each.filename] or frames
+    own = [frame for frame in frames if "fsl_" in frame.filename] or frames
     place = f"{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else "an unknown place"
     return (
         f"a fault of the program, {type(error).__name__} in {place}: {one_line(error)[:200]}"

@@ -159,7 +159,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
     longest = max(map(len, parts))
     names = list(paths)
     for count in range(1, longest + 1):
-        last = [PurePath(*each[-count:]).as_posix() for each in parts]
+        last = [PurePath(*part[-count:]).as_posix() for part in parts]
         bare = [PurePath(name).with_suffix("").as_posix() if PurePath(name).name else name for name in last]
         for names in (bare, last):
             if len(set(names)) == len(names):

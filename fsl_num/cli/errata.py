@@ -43,10 +43,10 @@ def _chosen(errata: Sequence[Erratum], arguments: Arguments) -> Sequence[Erratum
     if arguments.kind is not None:
         kind = known(arguments.kind, KINDS, "kind of erratum")
     if arguments.label is not None:
-        label = known(arguments.label, [each.label for each in errata], "label with an erratum")
+        label = known(arguments.label, [erratum.label for erratum in errata], "label with an erratum")
     if arguments.id:
         errata = _named(errata, " ".join(arguments.id))
-    return [each for each in errata if kind in (None, each.kind) and label in (None, each.label)]
+    return [erratum for erratum in errata if kind in (None, erratum.kind) and label in (None, erratum.label)]
 
 
 def _named(errata: Sequence[Erratum], typed: str) -> Sequence[Erratum]:
@@ -57,26 +57,30 @@ def _named(errata: Sequence[Erratum], typed: str) -> Sequence[Erratum]:
     if typed.isascii() and typed.isdigit():
         return _at_line(errata, int(typed))
     about: dict[str, Collection[str]] = {}  # what can be named -> the ids of its errata
-    for each in errata:
-        about[each.label] = {*about.get(each.label, ()), each.id}
+    for erratum in errata:
+        about[erratum.label] = {*about.get(erratum.label, ()), erratum.id}
     for claim in all_claims():
-        found = {each.id for each in errata_about(claim)}
-        about[claim.id] = found
-        about[claim.label] = {*about.get(claim.label, ()), *found}
-    about |= {each.id: {each.id} for each in errata}
+        errata_ids = {erratum.id for erratum in errata_about(claim)}
+        about[claim.id] = errata_ids
+        about[claim.label] = {*about.get(claim.label, ()), *errata_ids}
+    about |= {erratum.id: {erratum.id} for erratum in errata}
     ids = about[known(typed, about, "erratum, label or claim")]
-    return [each for each in errata if each.id in ids]
+    return [erratum for erratum in errata if erratum.id in ids]
 
 
 def _at_line(errata: Sequence[Erratum], line: int) -> Sequence[Erratum]:
     """The errata at a line, or that name it; without any, those of the nearest line, and it is said."""
     words = re.compile(rf"\bline {line}\b")
-    named = [each for each in errata if each.line == line or words.search(f"{each.as_printed} {each.evidence}")]
+    named = [
+        erratum
+        for erratum in errata
+        if erratum.line == line or words.search(f"{erratum.as_printed} {erratum.evidence}")
+    ]
     if named:
         return named
-    nearest = min((each.line for each in errata), key=lambda other: abs(other - line))
+    nearest = min((erratum.line for erratum in errata), key=lambda other: abs(other - line))
     complain(f"fsl: no erratum is at line {line} of the paper's source; the nearest is at line {nearest}")
-    return [each for each in errata if each.line == nearest]
+    return [erratum for erratum in errata if erratum.line == nearest]
 
 
 COMMANDS = {

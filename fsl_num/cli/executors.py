@@ -138,6 +138,6 @@ def _watched(client: Any, where: str) -> Iterator[None]:
 def _knock(where: str) -> None:
     import socket
 
-    found = _DASK.fullmatch(where)
-    assert found is not None
-    socket.create_connection((found["host"].strip("[]"), int(found["port"])), timeout=_PATIENCE).close()
+    address = _DASK.fullmatch(where)
+    assert address is not None
+    socket.create_connection((address["host"].strip("[]"), int(address["port"])), timeout=_PATIENCE).close()

@@ -34,15 +34,20 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         record = report.allocation_json(allocation, regimes)
         show_json(
-            record | ({"derivations": [report.derivation_json(each) for each in derivations]} if derivations else {})
+            record
+            | (
+                {"derivations": [report.derivation_json(derivation) for derivation in derivations]}
+                if derivations
+                else {}
+            )
         )
         return 0
     if arguments.latex:
         parts = [report.allocation_latex(allocation, regimes)]
-        parts += [part for each in derivations for part in ("", each._repr_latex_())]
+        parts += [part for derivation in derivations for part in ("", derivation._repr_latex_())]
     else:
         parts = report.allocation_text(allocation, regimes)
-        parts += [part for each in derivations for part in ("", report.derivation_text(each))]
+        parts += [part for derivation in derivations for part in ("", report.derivation_text(derivation))]
     show(*parts)
     return 0
 

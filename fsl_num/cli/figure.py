@@ -42,8 +42,8 @@ def _loss_dynamics(quick: bool) -> _Drawn:
     from fsl_num.experiments.loss_dynamics import loss_dynamics
     from fsl_num.report.loss_dynamics import loss_dynamics_figure, loss_dynamics_text
 
-    found = loss_dynamics(steps=1000, runs=50) if quick else loss_dynamics(runs=1000)
-    return loss_dynamics_figure(found), found.as_dict(), loss_dynamics_text(found)
+    dynamics = loss_dynamics(steps=1000, runs=50) if quick else loss_dynamics(runs=1000)
+    return loss_dynamics_figure(dynamics), dynamics.as_dict(), loss_dynamics_text(dynamics)
 
 
 def _fit_grid(quick: bool) -> _Drawn:
@@ -66,8 +66,8 @@ def derived_rules(s: Any, beta: Any) -> list[PeakRule]:
 
     rules = []
     for name in ("constant", "exp-decay", "wsd"):
-        found = optimal_allocation(name, "data").at(s=s, beta=beta).quantities
-        peak, risk = found["peak_lr"].lower, found["excess_risk"].lower
+        quantities = optimal_allocation(name, "data").at(s=s, beta=beta).quantities
+        peak, risk = quantities["peak_lr"].lower, quantities["excess_risk"].lower
         assert peak is not None and risk is not None
         rules.append(
             PeakRule(name, 0.0 - float(peak.power), float(peak.log_power), -float(risk.power), float(risk.log_power))
@@ -87,7 +87,7 @@ def _loss_scaling(quick: bool) -> _Drawn:
     budget = 10_000 if quick else 100_000
     powers = np.linspace(0.0, 1.0, 7 if quick else 25)
     largest, far, runs = (1e4, 1e18, 20) if quick else (1e7, 1e30, 200)
-    found = [final_losses(rule, largest=largest, farthest=far, runs=runs) for rule in rules]
+    losses = [final_losses(rule, largest=largest, farthest=far, runs=runs) for rule in rules]
     printed = [
         final_losses(replace(rule, peak_power=PRINTED_POWERS[rule.schedule]), largest=min(largest, 1e6), farthest=far)
         for rule in rules
@@ -95,7 +95,7 @@ def _loss_scaling(quick: bool) -> _Drawn:
     ]
     by_power = {rule.schedule: risks_by_peak_power(rule.schedule, powers.tolist(), budget=budget) for rule in rules}
     numbers = {
-        "derived_peak": [each.as_dict() for each in found],
+        "derived_peak": [loss.as_dict() for loss in losses],
         "printed_peak": [each.as_dict() for each in printed],
         "risk_by_peak_power": {
             "budget": budget,
@@ -103,7 +103,7 @@ def _loss_scaling(quick: bool) -> _Drawn:
             **{name: risks.tolist() for name, risks in by_power.items()},
         },
     }
-    return loss_scaling_figure(found, printed, powers, by_power, budget), numbers, loss_scaling_text(found, printed)
+    return loss_scaling_figure(losses, printed, powers, by_power, budget), numbers, loss_scaling_text(losses, printed)
 
 
 def _ladder(quick: bool) -> _Drawn:
@@ -114,10 +114,10 @@ def _ladder(quick: bool) -> _Drawn:
     problem = Regression(Model(s=0.5, beta=4.0, size=128, noise=9.0))
     thresholds = (0.1,) if quick else (0.01, 0.03, 0.1, 0.3)
     steps, runs = (300, 50) if quick else (3000, 1000)
-    found = ladder(problem, "wsd", peak=0.05, steps=steps, runs=runs, thresholds=thresholds)
+    rungs = ladder(problem, "wsd", peak=0.05, steps=steps, runs=runs, thresholds=thresholds)
     title = r"$s = 0.5$, $\beta = 4$, $M = N = 128$, $\sigma^2 = 9$, WSD, peak rate 0.05"
     setting = {"s": 0.5, "beta": 4.0, "model_size": 128, "noise": 9.0, "schedule": "wsd", "peak_lr": 0.05}
-    return ladder_figure(found, title), {**setting, "steps": steps, "runs": runs, **found.as_dict()}, ladder_text(found)
+    return ladder_figure(rungs, title), {**setting, "steps": steps, "runs": runs, **rungs.as_dict()}, ladder_text(rungs)
 
 
 _FIGURES: Final[MappingProxyType[str, Callable[[bool], _Drawn]]] = MappingProxyType(

@@ -61,7 +61,7 @@ def run_fit(arguments: Arguments) -> int:
         predictions |= {curve.name: result.predict(curve, wanted) for curve in test}
         rivals: dict[str, Prediction] = {}
         if predictions and not result.law.final_only:
-            for name in (each for each in _RIVALS if each not in named):
+            for name in (rival for rival in _RIVALS if rival not in named):
                 plan = like_longest(train, name, arguments.steps, _peak(arguments))
                 rivals[name] = result.predict(plan, wanted)
         outputs.write("--save", lambda: result.to_json() + "\n")

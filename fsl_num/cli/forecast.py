@@ -42,13 +42,13 @@ def run_forecast(arguments: Arguments) -> int:
 
 def _sizes(files: Sequence[str]) -> list[int]:
     """The bytes of the files of the run, -1 where there is no file."""
-    found = []
+    sizes = []
     for file in files:
         try:
-            found.append(os.path.getsize(file) if os.path.isfile(file) else -1)
+            sizes.append(os.path.getsize(file) if os.path.isfile(file) else -1)
         except OSError:  # it vanished in between
-            found.append(-1)
-    return found
+            sizes.append(-1)
+    return sizes
 
 
 def _once(arguments: Arguments, outputs: Outputs) -> None:
@@ -63,12 +63,12 @@ def _once(arguments: Arguments, outputs: Outputs) -> None:
 
     settings = fit_settings(arguments) | {"level": level_of(arguments)}
     with refused():
-        found = forecast(curve, arguments.to, arguments.schedule, list(others.values()), **settings)
-    outputs.draw("--plot", lambda: draw_forecast(curve, found).figure)
+        endings = forecast(curve, arguments.to, arguments.schedule, list(others.values()), **settings)
+    outputs.draw("--plot", lambda: draw_forecast(curve, endings).figure)
     if arguments.json:
-        show_json(report.forecast_json(found, target))
+        show_json(report.forecast_json(endings, target))
     else:
-        outputs.show(*report.forecast_text(found, target))
+        outputs.show(*report.forecast_text(endings, target))
 
 
 def _target(typed: Any) -> float | None:

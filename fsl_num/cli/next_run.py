@@ -40,12 +40,12 @@ def run(arguments: Arguments) -> int:
                 candidates[name] = as_plan(rates, warmup=target.warmup)
         if len(candidates) < len(arguments.candidates):
             raise InputError("two of --candidates have one name")
-        found = next_run(fitted, target, candidates or None, arguments.budget, level=level)
-    outputs.draw("--plot", lambda: found.plot().figure)
+        proposal = next_run(fitted, target, candidates or None, arguments.budget, level=level)
+    outputs.draw("--plot", lambda: proposal.plot().figure)
     if arguments.json:
-        show_json(report.next_run_json(found))
+        show_json(report.next_run_json(proposal))
     else:
-        outputs.show(*report.next_run_text(found))
+        outputs.show(*report.next_run_text(proposal))
     return 0
 
 

@@ -147,24 +147,28 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat an option that takes several words before each of them, and refuse two of one choice."""
-        options = [each for each in self.params if isinstance(each, Option)]
-        several = {name for each in options if each.several for name in each.opts}
-        former = {each.former: each.opts[0] for each in options if each.former}
+        options = [parameter for parameter in self.params if isinstance(parameter, Option)]
+        several = {name for option in options if option.several for name in option.opts}
+        former = {option.former: option.opts[0] for option in options if option.former}
         for old in sorted({word.partition("=")[0] for word in args} & set(former)):
             click.echo(f"fsl: {old} is called {former[old]} now", err=True)
         spelled = [former.get(word.partition("=")[0], "") for word in args]
         args = [
             now + word[len(word.partition("=")[0]) :] if now else word for now, word in zip(spelled, args, strict=True)
         ]
-        args = list(_with_files(args, {name: each.file for each in options if each.file for name in each.opts}))
+        args = list(_with_files(args, {name: option.file for option in options if option.file for name in option.opts}))
         rest = super().parse_args(ctx, list(_repeated(args, several)))
         given: dict[str, str] = {}
-        for each in self.params:
-            if isinstance(each, Option) and each.choice and ctx.params.get(each.name or "") not in (None, False):
-                if ctx.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE:
-                    if each.choice in given:
-                        ctx.fail(f"{each.opts[0]} is not allowed with {given[each.choice]}")
-                    given[each.choice] = each.opts[0]
+        for parameter in self.params:
+            if (
+                isinstance(parameter, Option)
+                and parameter.choice
+                and ctx.params.get(parameter.name or "") not in (None, False)
+            ):
+                if ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE:
+                    if parameter.choice in given:
+                        ctx.fail(f"{parameter.opts[0]} is not allowed with {given[parameter.choice]}")
+                    given[parameter.choice] = parameter.opts[0]
         return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

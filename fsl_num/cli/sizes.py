@@ -39,12 +39,12 @@ def run(arguments: Arguments) -> int:
                 if law == asked:
                     raise
                 continue  # too few runs for that law, which was not asked for
-        found = fits[asked]
-        predicted = found.predict(*map(float, arguments.predict)) if arguments.predict else None
+        fitted = fits[asked]
+        predicted = fitted.predict(*map(float, arguments.predict)) if arguments.predict else None
         budget = {name: float(value) for name in ("compute", "data") if (value := getattr(arguments, name)) is not None}
-        best = found.best(**budget) if budget else None
+        best = fitted.best(**budget) if budget else None
         answers = (fits, errors, predicted, best)
-    outputs.draw("--plot", lambda: found.plot().figure)
+    outputs.draw("--plot", lambda: fitted.plot().figure)
     if arguments.json:
         show_json(report.sizes_json(*answers))
     else:

@@ -75,7 +75,7 @@ def discard_output() -> None:
 def printable(text: str, encoding: str | None, *, coloured: bool = False) -> str:
     """The text without characters that steer a terminal (``coloured``: but for colours) or that ``encoding`` lacks."""
     pattern = _CONTROL_BUT_COLOURS if coloured else _CONTROL
-    shown = pattern.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    shown = pattern.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
     try:
         shown.encode(encoding or "utf-8")
     except UnicodeEncodeError:

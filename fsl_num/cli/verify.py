@@ -65,7 +65,7 @@ def run(arguments: Arguments) -> int:
     passed = bool(records) and all(record.passes for record in records)
     checked = {record.claim_id for record in records}
     check_claims(errata(), [claim.id for claim in registry.all_claims()])
-    mistakes = tuple(each for each in errata() if not arguments.ids or checked & set(each.depends))
+    mistakes = tuple(erratum for erratum in errata() if not arguments.ids or checked & set(erratum.depends))
     now = datetime.now(UTC)
     used = versions()
     content = {

@@ -294,13 +294,13 @@ def _check_lengths(path: Path, lines: Sequence[tuple[int, str]]) -> None:
 
 def _delimiter(path: Path, lines: Sequence[str]) -> str:
     """The first delimiter that parts every line into the same number of cells, two at least; else the header's."""
-    for each in _DELIMITERS:
-        counts = {_cells(line, each) for line in lines}
+    for delimiter in _DELIMITERS:
+        counts = {_cells(line, delimiter) for line in lines}
         if len(counts) == 1 and counts.pop() > 1:
-            return each
-    for each in _DELIMITERS:
-        if _cells(lines[0], each) > 1:
-            return each
+            return delimiter
+    for delimiter in _DELIMITERS:
+        if _cells(lines[0], delimiter) > 1:
+            return delimiter
     raise CurveError(
         f"{path}: the first row, {lines[0][:60]!r}, is one cell; a table needs the columns step, lr and loss with a"
         " comma, semicolon, tab, bar or space between them",
@@ -326,12 +326,12 @@ def _number(cell: str) -> float:
 
 def _table_of_records(path: Path, name: str, lines: Iterator[tuple[int, str]]) -> Table:
     """JSON lines."""
-    found = Gathered([])
+    gathered = Gathered([])
     for part in _records(path, lines):
         keys = dict.fromkeys(key for _, record in part for key in record)
-        columns = {found.place(key): [record.get(key) for _, record in part] for key in keys}
-        found.add(columns, [number for number, _ in part])
-    return found.table(name, len(found.names), comma=False)
+        columns = {gathered.place(key): [record.get(key) for _, record in part] for key in keys}
+        gathered.add(columns, [number for number, _ in part])
+    return gathered.table(name, len(gathered.names), comma=False)
 
 
 def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, dict[str, Any]]]]:

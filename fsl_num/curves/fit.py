@@ -69,15 +69,15 @@ def fit(
     warmed = False
     if unseen and not tried.whole.law.final_only:
         other = _searched(law, [curve.warmed() for curve in given], used)
-        held, rising = (each.found.best.objective for each in (tried, other))
+        held, rising = (each.search.best.objective for each in (tried, other))
         warmed = rising < held
         warnings.append(_unseen_words(unseen, held, rising))
         if warmed:
             tried, curves_given = other, [curve.warmed() for curve in given]
-    given, whole, thinned, found = tried.curves, tried.whole, tried.thinned, tried.found
+    given, whole, thinned, search_of_starts = tried.curves, tried.whole, tried.thinned, tried.search
     notes += tried.notes
     chosen = whole.law
-    theta = found.best.theta
+    theta = search_of_starts.best.theta
     peaks = tuple(sorted({plan.peak for plan in whole.plans}))
     warnings += _missed_words(given, whole, theta)
     posterior: Posterior | None = None
@@ -88,7 +88,7 @@ def fit(
         residuals = Residuals.of(whole, theta, seeds)
         scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
         posterior = Posterior(draw(thinned, theta, residuals, seed), residuals, peaks, scatter)
-    report = identifiability(whole, theta, found, theta[None] if posterior is None else posterior.samples)
+    report = identifiability(whole, theta, search_of_starts, theta[None] if posterior is None else posterior.samples)
     shown = [
         f"{name} {mean:.2g} +- {used.prior_width * width:.2g}"
         for name, mean, width in zip(chosen.names, whole.chart.centre, whole.chart.width, strict=True)
@@ -99,7 +99,7 @@ def fit(
             f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of p, s, gamma, of c (1 + gamma) T"
             " and, for B, of the noise at the peak as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
         )
-    if not found.best.settled:
+    if not search_of_starts.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")
     if posterior is not None and not chosen.final_only:
         notes.append(transfer_words(transfer(chosen, given, theta, posterior)))
@@ -113,7 +113,7 @@ def fit(
         tuple(float(value) for value in theta),
         tuple(given),
         used,
-        found.best.objective,
+        search_of_starts.best.objective,
         report,
         posterior,
         tuple(notes),
@@ -130,7 +130,7 @@ class _Searched:
     curves: list[LossCurve]
     whole: Task
     thinned: Task
-    found: Found
+    search: Found
     notes: list[str]
 
 
@@ -151,8 +151,8 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
             f" count{' (one a curve: it is a law of final losses)' if chosen.final_only else ''}; give more, or a"
             " simpler law"
         )
-    found = search(whole, thinned, chosen.start_grid(whole.plans)[: settings.starts])
-    return _Searched(given, whole, thinned, found, notes)
+    best = search(whole, thinned, chosen.start_grid(whole.plans)[: settings.starts])
+    return _Searched(given, whole, thinned, best, notes)
 
 
 def _unseen_words(names: Sequence[str], held: float, rising: float) -> str:
@@ -218,20 +218,20 @@ def _seed_words(variance: float, pairs: Sequence[tuple[str, str]]) -> str:
 
 def _warnings(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
     """What of the losses themselves no law of this package explains."""
-    found = []
+    sentences = []
     for curve in curves:
         loss, step = curve.observed, curve.plan.recorded
         noise = np.std(np.diff(np.log(loss))) if loss.size > 3 else 0.0
         averaged = loss.size > settings.max_rows and settings.reduce == "average"
         if noise > 0.05 and curve.smoothing == "none" and not averaged:
-            found.append(
+            sentences.append(
                 f"{curve.name}: the losses scatter by {100 * noise:.0f} %; consider smoothed() (--smooth ROWS)."
             )
         lowest = int(np.argmin(loss))
         risen = float(np.median(loss[-_LAST_ROWS:]) / np.median(loss[max(lowest - 1, 0) : lowest + 2])) - 1.0
         if risen > _DIVERGED:
-            found.append(
+            sentences.append(
                 f"{curve.name}: its losses end {100 * risen:.0f} % above those at step {step[lowest]}: did it diverge?"
                 " No law here describes that; leave these rows out (--last-step)."
             )
-    return found
+    return sentences

@@ -61,11 +61,11 @@ class Forecast(Result):
 
     def reaches(self, target: float) -> dict[str, int | None]:
         """Return for each ending the first predicted step with a loss of at most ``target``, or None."""
-        found: dict[str, int | None] = {}
+        first_steps: dict[str, int | None] = {}
         for name, prediction in self.predictions.items():
             low = np.flatnonzero(prediction.loss <= target)
-            found[name] = int(prediction.step[low[0]]) if low.size else None
-        return found
+            first_steps[name] = int(prediction.step[low[0]]) if low.size else None
+        return first_steps
 
 
 def _planned(run: Plan, steps: int) -> int:
@@ -94,7 +94,7 @@ def schedule_so_far(run: Plan, steps: int) -> tuple[str, Any] | None:
     # Some decay from the peak, some from the first step on; a log may begin where the warmup ends.
     begins = [(warmup, warmup) for warmup in dict.fromkeys((run.warmup, int(run.recorded[0]), 0)) if warmup < steps]
     begins += [(run.warmup, start) for start in _ends_of_stable_phase(run, at)]
-    found: list[tuple[float, str, Callable[[Any], Any]]] = []
+    candidates: list[tuple[float, str, Callable[[Any], Any]]] = []
     for warmup, start in begins:
         rows = at[at >= start]
         if rows.size < _FEWEST or run.rates[rows[0]] - run.rates[rows[-1]] < _FALLEN * run.peak:
@@ -106,10 +106,10 @@ def schedule_so_far(run: Plan, steps: int) -> tuple[str, Any] | None:
             if off <= _ALIKE:
                 called = "exp-decay" if name == "wsd" and start == warmup else name
                 words = f"{called} to {last:.2g}" + f" from step {start} on" * (start > warmup)
-                found.append((off + _AS_GOOD * (start > warmup), words, rate))
-    if not found:
+                candidates.append((off + _AS_GOOD * (start > warmup), words, rate))
+    if not candidates:
         return None
-    _, words, rate = min(found, key=lambda each: each[0])
+    _, words, rate = min(candidates, key=lambda each: each[0])
     return words, rate(np.arange(steps))
 
 
@@ -214,7 +214,7 @@ def _surprise(run: LossCurve, others: Sequence[LossCurve], settings: Mapping[str
         return float("nan")
     if before.drawn is None:
         return float("nan")
-    found = before.predict(run.between_steps(cut + 1, int(steps[-1])))
-    assert found.upper is not None
-    error = np.log(run.between_steps(cut + 1, int(steps[-1])).observed / found.loss)
-    return float(np.median(np.abs(error) / np.log(found.upper / found.loss)))
+    prediction = before.predict(run.between_steps(cut + 1, int(steps[-1])))
+    assert prediction.upper is not None
+    error = np.log(run.between_steps(cut + 1, int(steps[-1])).observed / prediction.loss)
+    return float(np.median(np.abs(error) / np.log(prediction.upper / prediction.loss)))

@@ -59,7 +59,7 @@ class Identifiability(Result):
         return not self.on_bounds and not self.unidentified and self.condition <= ILL
 
 
-def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> Identifiability:
+def identifiability(task: Task, theta: Array, search: Found, samples: Array) -> Identifiability:
     """Return what is known of the parameters ``theta`` of a fit, from its Jacobian, its starts and draws of them."""
     names = task.law.names
     values, jacobian = task.bound(theta)
@@ -85,7 +85,7 @@ def identifiability(task: Task, theta: Array, found: Found, samples: Array) -> I
         weakest = {name: float(part) for name, part in zip(free_names, np.abs(directions[-1]), strict=True)}
     points = np.quantile(samples, [0.05, 0.95], axis=0)
     intervals = {name: (float(a), float(b)) for name, a, b in zip(names, *points, strict=True)}
-    sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, found, size_term)
+    sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, search, size_term)
     if size_term:
         sentences += (unidentified_words(task.law, task.plans, theta),)
     return Identifiability(
@@ -100,15 +100,15 @@ def _words(
     weakest: Mapping[str, float],
     on_bounds: tuple[str, ...],
     intervals: Mapping[str, tuple[float, float]],
-    found: Found,
+    search: Found,
     size_term: tuple[str, ...],
 ) -> tuple[str, ...]:
     said = []
-    if found.starts > 1:
-        said.append(f"{found.agreed} of {found.starts} starts end at the same minimum.")
-        if 2 * found.agreed < found.starts:
+    if search.starts > 1:
+        said.append(f"{search.agreed} of {search.starts} starts end at the same minimum.")
+        if 2 * search.agreed < search.starts:
             said.append("Most starts end elsewhere: more starts, more curves or a simpler law would make it surer.")
-        if found.agreed > 1 and found.scatter > 0.1 and not size_term:
+        if search.agreed > 1 and search.scatter > 0.1 and not size_term:
             said.append("Starts with equally good ends have different parameters: the curves do not separate them.")
     values = dict(zip(law.names, theta, strict=True))
     for name in on_bounds:
@@ -208,11 +208,11 @@ def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
     chart = Chart(task.law.parameters, *task.law.bounds(task.plans))
     order = np.argsort(np.abs(values - theta[place]))
     reached: dict[int, Array] = {}
-    found = np.empty(len(values))
+    objectives = np.empty(len(values))
     for index in order:
         near = min(reached, key=lambda each: abs(values[each] - values[index]), default=None)
         start = np.array(theta if near is None else reached[near])
         start[place] = values[index]
         end = descend(task.bound, task.target, chart, start, fixed=[place])
-        reached[int(index)], found[index] = end.theta, end.objective
-    return found
+        reached[int(index)], objectives[index] = end.theta, end.objective
+    return objectives

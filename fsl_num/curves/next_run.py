@@ -120,14 +120,14 @@ class NextRun(Result):
         """Return one mapping a candidate: name, steps, peak_lr, half_width, gain_per_step and learnt."""
         return [
             {
-                "name": each.name,
-                "steps": int(each.plan.rates.size),
-                "peak_lr": each.plan.peak,
-                "half_width": each.half_width,
-                "gain_per_step": each.gain(self.before),
-                "learnt": each.learnt,
+                "name": candidate.name,
+                "steps": int(candidate.plan.rates.size),
+                "peak_lr": candidate.plan.peak,
+                "half_width": candidate.half_width,
+                "gain_per_step": candidate.gain(self.before),
+                "learnt": candidate.learnt,
             }
-            for each in self.candidates
+            for candidate in self.candidates
         ]
 
     def plot(self, ax: Any = None) -> Any:
@@ -205,15 +205,17 @@ def next_run(
 
     now = [float(each @ each) for each in moved]
     before = half_width(now, fit.reach, posterior.peaks)
-    found = []
+    candidates_measured = []
     for name, plan in affordable.items():
         plan = plan.at([plan.rates.size]) if fit.law.final_only else plan
         left = _left(fit, plan, moved)
         reach, peaks = max(fit.reach, float(plan.times[-1])), (*posterior.peaks, plan.peak)
         learnt = 1.0 - sum(left) / sum(now) if sum(now) > 0.0 else 0.0
-        found.append(Candidate(name, plan, float(plan.rates.size), half_width(left, reach, peaks), learnt))
-    found.sort(key=lambda each: (each.half_width, each.cost))
-    return NextRun(tuple(targets), before, level, tuple(found))
+        candidates_measured.append(
+            Candidate(name, plan, float(plan.rates.size), half_width(left, reach, peaks), learnt)
+        )
+    candidates_measured.sort(key=lambda each: (each.half_width, each.cost))
+    return NextRun(tuple(targets), before, level, tuple(candidates_measured))
 
 
 def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np.inf) -> dict[str, Plan]:
@@ -228,7 +230,7 @@ def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np
     least = min(max(2 * longest.warmup, LEAST * longest.rates.size), longest.rates.size)
     peaks = [longest.peak]
     peaks += [each for each in fit.posterior.peaks if all(abs(each - peak) > _SAME_PEAK * peak for peak in peaks)]
-    found: dict[str, Plan] = {}
+    plans: dict[str, Plan] = {}
     for size in (size for size in sizes if size >= max(least, 2)):
         warmup = min(longest.warmup, size // 2)
         for peak in peaks:
@@ -236,9 +238,9 @@ def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np
                 rates = step_rates(kind, peak=peak, steps=size, warmup=warmup, **parameters)
                 at = f" at {peak:.3g}" if len(peaks) > 1 else ""
                 plan = Plan(rates, _places(rates, warmup), warmup, 1.0, longest.model_size, name)
-                if not any(_same(plan, each) for each in targets):
-                    found[f"{name}, {size} steps{at}"] = plan
-    return found
+                if not any(_same(plan, target) for target in targets):
+                    plans[f"{name}, {size} steps{at}"] = plan
+    return plans
 
 
 def _targets(target: Any) -> list[Plan]:
@@ -269,8 +271,8 @@ def _same(plan: Plan, other: Plan) -> bool:
 
 def _deviations(fit: FitResult, plan: Plan) -> Array:
     """The deviations of the draws from the fit, each row over the root of their number."""
-    found = fit.posterior.deviations(fit.law, plan, fit.theta)
-    return np.asarray(found[:, 0] / np.sqrt(found.shape[0]))
+    deviations = fit.posterior.deviations(fit.law, plan, fit.theta)
+    return np.asarray(deviations[:, 0] / np.sqrt(deviations.shape[0]))
 
 
 def _left(fit: FitResult, plan: Plan, moved: list[Array]) -> list[float]:

@@ -96,10 +96,14 @@ def draw_forecast(curve: LossCurve, forecast: Any, ax: Any = None) -> Any:
     """
     axes = new_axes() if ax is None else ax
     axes.plot(curve.step, curve.loss, ".", markersize=3, color="0.4", label=as_drawn(curve.name))
-    for index, (name, found) in enumerate(forecast.predictions.items()):
-        axes.plot(found.step, found.loss, color=f"C{index}", linewidth=1.4, label=f"{name}: {found.final:.4f}")
-        if found.lower is not None:
-            axes.fill_between(found.step, found.lower, found.upper, color=f"C{index}", alpha=0.15, linewidth=0)
+    for index, (name, prediction) in enumerate(forecast.predictions.items()):
+        axes.plot(
+            prediction.step, prediction.loss, color=f"C{index}", linewidth=1.4, label=f"{name}: {prediction.final:.4f}"
+        )
+        if prediction.lower is not None:
+            axes.fill_between(
+                prediction.step, prediction.lower, prediction.upper, color=f"C{index}", alpha=0.15, linewidth=0
+            )
     low, high = float(curve.observed[-1]), float(curve.observed[curve.observed.size // 4])
     axes.set_ylim(top=high + 0.1 * abs(high - low))
     axes.set_xlabel("step")
@@ -132,7 +136,7 @@ def draw_comparison(comparison: Comparison, ax: Any = None) -> Any:
     return axes
 
 
-def draw_next_run(found: NextRun, ax: Any = None) -> Any:
+def draw_next_run(proposal: NextRun, ax: Any = None) -> Any:
     """Draw the half-width that each candidate leaves over its updates; return these axes.
 
     In a new figure with the rates proposed below.
@@ -141,42 +145,42 @@ def draw_next_run(found: NextRun, ax: Any = None) -> Any:
     True
     """
     above, below = new_axes(2) if ax is None else (ax, None)
-    for each in found.candidates:
-        colour = "C3" if each is found.proposed else "C0"
-        above.plot([each.cost], [100 * each.half_width], "o", color=colour, markersize=5)
-    above.axhline(100 * found.before, color="0.5", linewidth=1, linestyle="--", label="now")
+    for candidate in proposal.candidates:
+        colour = "C3" if candidate is proposal.proposed else "C0"
+        above.plot([candidate.cost], [100 * candidate.half_width], "o", color=colour, markersize=5)
+    above.axhline(100 * proposal.before, color="0.5", linewidth=1, linestyle="--", label="now")
     above.set_ylabel("half-width of the interval, %")
     above.set_ylim(bottom=0.0)
     above.legend(loc="lower right")
     if below is None:
         above.set_xlabel("updates")
         return above
-    for plan in found.targets:
+    for plan in proposal.targets:
         below.plot(plan.rates, color="0.6", linewidth=1.2)
-    below.plot(found.proposed.plan.rates, color="C3", linewidth=1.6, label=as_drawn(found.proposed.name))
+    below.plot(proposal.proposed.plan.rates, color="C3", linewidth=1.6, label=as_drawn(proposal.proposed.name))
     below.set_xlabel("updates")
     below.set_ylabel("learning rate (grey: target)")
     below.legend(loc="upper right")
     return above
 
 
-def draw_final_losses(found: FinalLossFit, ax: Any = None) -> Any:
+def draw_final_losses(fitted: FinalLossFit, ax: Any = None) -> Any:
     """Draw final losses over the steps with the law through them, a colour for each model size; return the axes.
 
     >>> callable(draw_final_losses)
     True
     """
     axes = new_axes() if ax is None else ax
-    runs = found.runs
+    runs = fitted.runs
     kinds = np.unique(np.stack([runs.model_size, runs.batch_size, runs.peak], axis=1), axis=0)
     sizes, named = np.unique(runs.model_size).tolist(), set()
     for size, batch, peak in kinds:
         own = (runs.model_size == size) & (runs.batch_size == batch) & (runs.peak == peak)
         color = f"C{sizes.index(size) % 10}"
         steps = np.geomspace(runs.steps[own].min(), runs.steps[own].max(), 40)
-        axes.plot(runs.steps[own], found.loss[own], ".", markersize=5, color=color)
+        axes.plot(runs.steps[own], fitted.loss[own], ".", markersize=5, color=color)
         label = None if size in named else f"{size:.4g} parameters"
-        axes.plot(steps, found.predict(size, batch, steps, peak).loss, color=color, linewidth=0.8, label=label)
+        axes.plot(steps, fitted.predict(size, batch, steps, peak).loss, color=color, linewidth=0.8, label=label)
         named.add(size)
     axes.set_xscale("log")
     axes.set_xlabel("steps (a line a batch size)")

@@ -116,15 +116,15 @@ class Plan(Result):
         if self.times[wanted[0]] <= 0.0:
             raise ValueError(_untrained(int(wanted[0])))
         wanted.setflags(write=False)
-        found = {
+        fields = {
             "rates": self.rates[:updates],
             "recorded": wanted,
             "batch_sizes": self.batch_sizes[:updates],
             "times": self.times[: updates + 1],
         }
-        for name, value in {**found, **known}.items():
+        for name, value in {**fields, **known}.items():
             object.__setattr__(part, name, value)
-        part.__dict__["sums"] = tuple(each[: updates + 1] for each in sums)
+        part.__dict__["sums"] = tuple(total[: updates + 1] for total in sums)
         return part
 
 

@@ -87,7 +87,7 @@ def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> tuple[Arr
 
 def _has_header(columns: Mapping[str, Any] | None) -> bool:
     """Whether the first row names the columns: not where all are given by position."""
-    return not (columns and all(isinstance(each, int) for each in columns.values()))
+    return not (columns and all(isinstance(column, int) for column in columns.values()))
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
     if len(sources) == 1 or options.schedule is not None or options.columns:
         return sources
     runs = [source.runs() for source in sources]
-    lacking = [{role for tables in each.values() for role in lacks(tables)} for each in runs]
+    lacking = [{role for tables in run.values() for role in lacks(tables)} for run in runs]
     whole = [source for source, roles in zip(sources, lacking, strict=True) if not roles]
     rest = {at: set(runs[at]) for at, roles in enumerate(lacking) if roles}
     while rest:

@@ -55,7 +55,7 @@ def _tables(value: Any, path: tuple[str, ...], name: str, around: Mapping[int, t
             lists.setdefault(len(cells), {})["/".join((*path, str(key)))] = cells
     steps = dict(around)
     for length, columns in lists.items():
-        own = next((each for each in columns if (means := meaning(each)) and means.role == "step"), None)
+        own = next((column for column in columns if (means := meaning(column)) and means.role == "step"), None)
         if own is not None:
             steps[length] = (own, columns[own])
     for length, columns in lists.items():

@@ -126,8 +126,8 @@ class FitResult(Result):
         from fsl_num.curves.pictures import draw_fit
 
         given = self.curves if curves is None else ([curves] if isinstance(curves, LossCurve) else list(curves))
-        found = [self.predict(curve, level if self.drawn is not None else None) for curve in given]
-        return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(given, found, strict=True)], ax)
+        predictions = [self.predict(curve, level if self.drawn is not None else None) for curve in given]
+        return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(given, predictions, strict=True)], ax)
 
     def summary(self) -> str:
         """Return the fit in words and numbers."""

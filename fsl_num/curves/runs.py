@@ -252,8 +252,8 @@ def _one_loss(names: Sequence[str]) -> bool:
     bare = set()
     for name in names:
         text = plain(name)
-        for each in averages:
-            text = text.removesuffix(each)
+        for average in averages:
+            text = text.removesuffix(average)
         bare.add(text)
     return len(bare) == 1
 

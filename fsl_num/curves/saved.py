@@ -124,8 +124,8 @@ def from_json(text: str) -> FitResult:
             raise TypeError(f"true or false is needed, not {str(warmed)[:40]}")
     with _field("warnings"):
         warnings = _texts(content.get("warnings", ()))
-    found = tuple(values.tolist())
-    return FitResult(law, found, curves, settings, objective, identifiability, drawn, notes, reach, warmed, warnings)
+    theta = tuple(values.tolist())
+    return FitResult(law, theta, curves, settings, objective, identifiability, drawn, notes, reach, warmed, warnings)
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def _finite(text: str) -> float:
 
 
 def _texts(values: Any) -> tuple[str, ...]:
-    if not isinstance(values, (list, tuple)) or not all(isinstance(each, str) for each in values):
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
         raise TypeError(f"texts are needed, not {str(values)[:40]}")
     return tuple(values)
 

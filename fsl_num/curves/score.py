@@ -61,17 +61,17 @@ def score(measured: Any, predicted: Any, lower: Any = None, upper: Any = None, w
     >>> score([2.0, 1.0], [2.0, 1.0], [1.9, 1.1], [2.1, 1.2]).coverage
     0.5
     """
-    loss, found = np.asarray(measured, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
-    if loss.shape != found.shape or loss.ndim != 1 or loss.size == 0:
-        raise ValueError(f"measured and predicted must be lists of one length, got {loss.shape} and {found.shape}")
-    if not (np.isfinite(loss).all() and np.isfinite(found).all()):
+    loss, fitted = np.asarray(measured, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    if loss.shape != fitted.shape or loss.ndim != 1 or loss.size == 0:
+        raise ValueError(f"measured and predicted must be lists of one length, got {loss.shape} and {fitted.shape}")
+    if not (np.isfinite(loss).all() and np.isfinite(fitted).all()):
         raise ValueError("measured and predicted must be finite; look for nan or inf in either")
     weight = np.ones(loss.size) if weights is None else np.asarray(weights, dtype=np.float64)
 
     def mean(values: Array) -> float:
         return float((weight * values).mean() / weight.mean())
 
-    error = found - loss
+    error = fitted - loss
     relative = np.abs(error) / np.abs(loss)
     spread = mean((loss - mean(loss)) ** 2)
     inside = math.nan
@@ -103,9 +103,9 @@ def mean_score(scores: Iterable[Score]) -> Score:
     rows = [one.as_dict() for one in scores]
     if not rows:
         raise ValueError("no scores to average")
-    found = {name: float(np.mean([row[name] for row in rows])) for name in COLUMNS}
-    found["final_error"] = float(np.mean([abs(row["final_error"]) for row in rows]))
-    return Score(**found, rows=sum(int(row["rows"]) for row in rows))
+    means = {name: float(np.mean([row[name] for row in rows])) for name in COLUMNS}
+    means["final_error"] = float(np.mean([abs(row["final_error"]) for row in rows]))
+    return Score(**means, rows=sum(int(row["rows"]) for row in rows))
 
 
 def table(scores: Mapping[str, Score]) -> str:

@@ -198,13 +198,13 @@ def settle(whole: Task, start: Array) -> Minimum:
 
     How much these residuals say depends on the fit, and the fit on it: in turns, until neither moves.
     """
-    found = descend(whole.bound, whole.target, whole.chart, start, _TURN_STEPS, pull=whole.pull(GUESS))
+    minimum = descend(whole.bound, whole.target, whole.chart, start, _TURN_STEPS, pull=whole.pull(GUESS))
     if np.isinf(whole.chart.width).all():
-        return found
+        return minimum
     for _ in range(_TURNS):
-        spread = Residuals.of(whole, found.theta).dispersion * whole.counted(found.theta)
-        found = descend(whole.bound, whole.target, whole.chart, found.theta, _TURN_STEPS, pull=whole.pull(spread))
-    return found
+        spread = Residuals.of(whole, minimum.theta).dispersion * whole.counted(minimum.theta)
+        minimum = descend(whole.bound, whole.target, whole.chart, minimum.theta, _TURN_STEPS, pull=whole.pull(spread))
+    return minimum
 
 
 @dataclass(frozen=True)

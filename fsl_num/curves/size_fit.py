@@ -115,11 +115,11 @@ def held_out_errors(table: Any, laws: Iterable[str] = tuple(SIZE_LAWS), *, seed:
     errors = {}
     for law in laws:
         try:
-            found = fit_final_losses(columns | {"loss": loss[~large]}, law, seed=seed)
+            fitted = fit_final_losses(columns | {"loss": loss[~large]}, law, seed=seed)
         except CurveError:
             continue
         unseen = runs.at(large)
-        predicted = found.predict(unseen.model_size, unseen.batch_size, unseen.steps, unseen.peak)
+        predicted = fitted.predict(unseen.model_size, unseen.batch_size, unseen.steps, unseen.peak)
         errors[law] = float(np.sqrt(np.mean(np.log(loss[large] / predicted.loss) ** 2)))
     return errors
 
@@ -165,9 +165,7 @@ class _Problem:
     def solve(self, stream: np.random.Generator) -> tuple[Array, float]:
         """The coordinates, and the scatter of the log losses about the law."""
         scatter = 0.01
-        best = min(
-            (self.descend(start, scatter, 25) for start in self.starts(stream)), key=lambda found: float(found.cost)
-        )
+        best = min((self.descend(start, scatter, 25) for start in self.starts(stream)), key=lambda end: float(end.cost))
         for _ in range(3):
             weighted = best.fun[: self.loss.size]
             inverse = _inverse(best.jac.T @ best.jac)
@@ -184,7 +182,7 @@ class _Problem:
         drawn = self.centres[:bent] + self.widths[:bent] * stream.standard_normal((_TRIED, bent))
         drawn = np.clip(drawn, *self.bounds[:, :bent])
         drawn[0] = self.centres[:bent]
-        found = []
+        missed = []
         for each in drawn:
             columns = np.column_stack([self.law.columns(each, self.runs, self.unit), np.ones(self.loss.size)])
             scale = np.maximum(np.abs(columns).max(axis=0), 1e-300)
@@ -192,8 +190,8 @@ class _Problem:
             values = values / scale
             logs = np.log(np.maximum(values[:-1], 1e-3 * self.range / scale[:-1]))
             theta = np.concatenate([each, logs, values[-1:]])
-            found.append((float(miss), theta))
-        return [theta for _, theta in sorted(found, key=lambda pair: pair[0])[:_FOLLOWED]]
+            missed.append((float(miss), theta))
+        return [theta for _, theta in sorted(missed, key=lambda pair: pair[0])[:_FOLLOWED]]
 
 
 def _inverse(matrix: Array) -> Array:
@@ -209,15 +207,15 @@ def _runs_of(table: Table) -> tuple[Runs, Array]:
             f" {', '.join(wanted)}, and peak_lr where the peaks differ"
         )
     names = [*wanted, *(["peak_lr"] if "peak_lr" in table.columns and filled(table.columns["peak_lr"]).any() else [])]
-    found = {name: numbers(table, name, name) for name in names}
-    for name, values in found.items():
+    columns = {name: numbers(table, name, name) for name in names}
+    for name, values in columns.items():
         bad = np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))
         if bad.size:
             row = int(bad[0])
             raise CurveError(f"{name} must be a positive number, got {values[row]!r}", table.rows[row])
-    loss = found["loss"]
+    loss = columns["loss"]
     return Runs(
-        found["model_size"], found["batch_size"], found["steps"], found.get("peak_lr", np.ones(loss.size))
+        columns["model_size"], columns["batch_size"], columns["steps"], columns.get("peak_lr", np.ones(loss.size))
     ), loss
 
 

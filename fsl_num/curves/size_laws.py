@@ -149,9 +149,9 @@ def _powers(*quantities: Callable[[Runs], Array]) -> tuple[Callable[..., Array],
         return np.stack([(each(runs) / each(unit)) ** -exponent for each, exponent in pairs], axis=1)
 
     def reported(theta: Array, unit: Runs) -> Array:
-        found, terms = np.array(theta), len(quantities)
-        found[terms:-1] += np.exp(theta[:terms]) * [np.log(each(unit)[0]) for each in quantities]
-        return found
+        values, terms = np.array(theta), len(quantities)
+        values[terms:-1] += np.exp(theta[:terms]) * [np.log(quantity(unit)[0]) for quantity in quantities]
+        return values
 
     return columns, reported
 

@@ -120,8 +120,8 @@ class FinalLossFit(Result):
         given = {"model_size": model_size, "batch_size": batch_size, "steps": steps, "peak": peak}
         given["peak"] = float(self.unit.peak[0]) if peak is None else peak
         arrays = [_positive(name, value) for name, value in given.items()]
-        shape = np.broadcast_shapes(*(each.shape for each in arrays))
-        runs = Runs(*(np.broadcast_to(each, shape).ravel() for each in arrays))
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        runs = Runs(*(np.broadcast_to(array, shape).ravel() for array in arrays))
         centre = self._log_losses(self.theta, runs)
         spread = self._variances(lambda theta: self._log_losses(theta, runs)) + self.scatter**2
         half = self._quantile * np.sqrt(spread)
@@ -154,7 +154,7 @@ class FinalLossFit(Result):
         ]
         if self.law == "chinchilla" and batch_size is None:
             ranges[1] = (float(np.log(np.median(batches))),) * 2  # the batch size does not enter
-        window, found = list(ranges), np.zeros(3)
+        window, least_at = list(ranges), np.zeros(3)
         for _ in range(_ZOOMS):
             axes = [np.unique(np.linspace(low, high, count)) for (low, high), count in zip(window, _GRID, strict=True)]
             size, batch = (each.ravel() for each in np.meshgrid(*axes, indexing="ij"))
@@ -165,15 +165,15 @@ class FinalLossFit(Result):
             size, batch, steps = size[allowed], batch[allowed], steps[allowed]
             runs = Runs(np.exp(size), np.exp(batch), np.exp(steps), np.full(size.size, self.unit.peak[0]))
             least = int(np.argmin(self._log_losses(self.theta, runs)))
-            found = np.array([size[least], batch[least], steps[least]])
+            least_at = np.array([size[least], batch[least], steps[least]])
             near = [2.0 * (high - low) / (count - 1) for (low, high), count in zip(window, _GRID, strict=True)]
             window = [
                 (max(at - by, low), min(at + by, high))
-                for at, by, (low, high) in zip(found[:2], near, ranges, strict=True)
+                for at, by, (low, high) in zip(least_at[:2], near, ranges, strict=True)
             ]
-        size, batch, length = (float(each) for each in np.exp(found))
+        size, batch, length = (float(each) for each in np.exp(least_at))
         there = self.predict(size, batch, length)
-        edge = model_size is None and bool(min(abs(found[0] - each) for each in wide) < 0.01)
+        edge = model_size is None and bool(min(abs(least_at[0] - each) for each in wide) < 0.01)
         losses = (float(there.loss), float(there.lower), float(there.upper))
         return BestSize(size, batch, length, *losses, size / float(sizes.max()), edge)
 
@@ -243,8 +243,8 @@ class FinalLossFit(Result):
 
     def _variances(self, function: Callable[[Array], Array]) -> Array:
         """Of what is a function of the coordinates, by its slopes."""
-        found = slopes(function, self.theta, float(self.loss.min()))
-        return np.asarray(np.einsum("ri,ij,rj->r", found, self.covariance, found))
+        gradients = slopes(function, self.theta, float(self.loss.min()))
+        return np.asarray(np.einsum("ri,ij,rj->r", gradients, self.covariance, gradients))
 
     def _log_losses(self, theta: Array, runs: Runs) -> Array:
         return np.log(self.definition.losses(theta, runs, self.unit))

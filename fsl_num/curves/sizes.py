@@ -102,7 +102,7 @@ def respread(law: Law, samples: Array, plans: Sequence[Plan], stream: np.random.
     factor, sizes = _factor(law, samples), sizes_of(plans)
     x = samples[:, exponent] * factor
     levels = [samples[:, level] + samples[:, coefficient] * size**-x for size in sizes]
-    found = np.array(samples)
+    draws = np.array(samples)
     base = stream.uniform(0.0, 1.0, len(samples)) * _NEARLY * levels[-1]
     if len(sizes) == 2:
         falls = levels[0] > levels[1] * (1 + 1e-9)
@@ -111,9 +111,9 @@ def respread(law: Law, samples: Array, plans: Sequence[Plan], stream: np.random.
     else:
         kind = law.parameters[exponent]
         left = np.exp(stream.uniform(np.log(kind.lower), np.log(kind.upper), len(samples))) * factor
-    found[:, level], found[:, exponent] = base, left / factor
-    found[:, coefficient] = (levels[0] - base) * sizes[0] ** left
-    return found
+    draws[:, level], draws[:, exponent] = base, left / factor
+    draws[:, coefficient] = (levels[0] - base) * sizes[0] ** left
+    return draws
 
 
 def _factor(law: Law, samples: Array) -> Array:

@@ -90,14 +90,14 @@ def linear_start(bound: Bound, nonlinear: Array, target: Target) -> Array:
     x = bound.columns(nonlinear)[0]
     weight = np.ones(target.observed.size)
     scale = 1.0 / target.observed if target.loss.startswith("log") else np.ones_like(target.observed)
-    found = np.zeros(bound.linear)
+    coefficients = np.zeros(bound.linear)
     size = np.linalg.norm(x, axis=0)
     size[size == 0.0] = 1.0
     for _ in range(3):
         root = np.sqrt(weight * target.weights) * scale
-        found = nnls((x / size) * root[:, None], target.observed * root)[0] / size
-        weight = target.influence((x @ found - target.observed) * scale) / np.maximum(target.weights, _TINY)
-    return np.concatenate([found, nonlinear])
+        coefficients = nnls((x / size) * root[:, None], target.observed * root)[0] / size
+        weight = target.influence((x @ coefficients - target.observed) * scale) / np.maximum(target.weights, _TINY)
+    return np.concatenate([coefficients, nonlinear])
 
 
 @dataclass(frozen=True, eq=False)

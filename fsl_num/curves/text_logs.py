@@ -73,11 +73,11 @@ def record_of(line: str) -> dict[str, Any]:
     begin = line.find("{")
     if begin >= 0 and line.rstrip().endswith("}"):
         try:
-            found = json.loads(line[begin:])
+            parsed = json.loads(line[begin:])
         except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, dict):
-            return found
+            parsed = None
+        if isinstance(parsed, dict):
+            return parsed
     validation = _VALIDATION.search(line)
     text = " ".join(_BRACKETS.sub(" ", line).split())
     record: dict[str, Any] = {}

@@ -128,14 +128,14 @@ def _from_starts(
         shares = np.add.reduceat(family_rates(name, given, steps, floor, peak), first) / lengths / peak
         logs = -np.log(np.clip((shares - lowest) / span, 1e-6, 1.0))
         start = np.maximum(np.diff(logs, prepend=0.0), 0.0) if falling else logs
-        found = minimize(at, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 30.0)] * start.size,
+        minimum = minimize(at, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 30.0)] * start.size,
                          options={"maxiter": 500, "maxfun": 1000, "ftol": 1e-14, "maxcor": 20})  # fmt: skip
-        if found.fun < least:
+        if minimum.fun < least:
             raise ValueError(
                 f"under this law rates of this kind reach losses below {least:.4g}, half of its L0: it credits drops"
                 " more than it charges the rises between them, without end; ask for non-increasing rates or a family"
             )
-        ends.append(found)
+        ends.append(minimum)
     best = min(ends, key=lambda end: end.fun)
     agreed = sum(end.fun <= best.fun + _SAME for end in ends)
     shares = lowest + span * np.exp(-np.cumsum(best.x) if falling else -best.x)

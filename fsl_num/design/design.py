@@ -70,7 +70,7 @@ class Design(Result):
     """A schedule of least predicted final loss, as :func:`~fsl_num.design.schedule.design_schedule` finds it.
 
     ``plan``: the whole schedule. ``done``: how many of its steps were fixed. ``allowed``: the largest rate allowed,
-    ``floor`` the least. ``found``: the optimum with its certificates. ``conditioned``: by how much the last losses of
+    ``floor`` the least. ``optimum``: with its certificates. ``conditioned``: by how much the last losses of
     the run under way lie off the law, of log loss, and its intrinsic time. ``second``: the law, or fit, of
     :attr:`second_law`. ``regret_of_fit``: where the mean over the draws was made least, by how much the optimum of the
     best fit is above it in that mean. ``notes``: which bounds bind, and what is outside of what was fitted.
@@ -85,7 +85,7 @@ class Design(Result):
     allowed: float
     floor: float
     family: str
-    found: Optimum
+    optimum: Optimum
     level: float
     conditioned: tuple[float, float]
     second: FitResult | str | None
@@ -132,12 +132,12 @@ class Design(Result):
     @property
     def loss(self) -> float:
         """The predicted final loss."""
-        return self._conditioned(self.found.loss, self.plan)
+        return self._conditioned(self.optimum.loss, self.plan)
 
     @property
     def kkt_residual(self) -> float:
         """How much the loss could still fall if it were linear, in nats; nan for the member of a family."""
-        return self.found.kkt_residual
+        return self.optimum.kkt_residual
 
     def _conditioned(self, loss: float, plan: Plan) -> float:
         off, time = self.conditioned
@@ -165,7 +165,7 @@ class Design(Result):
         objective, designed = past.objective(law, self.fit.theta), self.rates[self.done :]
         draws = None if self.fit.drawn is None else self.fit.drawn.samples
         ours = None if draws is None else losses_of_draws(law, draws, past, designed)
-        found = {}
+        baselines = {}
         for name, (family, given) in BASELINES.items():
             rest = family_rates(family, given, designed.size, self.floor, self.allowed)
             plan = Plan(np.append(past.rates, rest), [self.steps], self.plan.warmup, name=name)
@@ -175,8 +175,8 @@ class Design(Result):
                 difference = losses_of_draws(law, draws, past, rest) - ours
                 half = half_width_of_difference(difference, regret, loss, rest, designed, self.level)
                 interval = regret - half, regret + half
-            found[name] = Baseline(plan.rates, loss, regret, interval)
-        return found
+            baselines[name] = Baseline(plan.rates, loss, regret, interval)
+        return baselines
 
     @cached_property
     def _second_fit(self) -> FitResult | str:
@@ -223,17 +223,17 @@ class Design(Result):
         return self._predicted(plan)
 
     def _predicted(self, plan: Plan) -> Prediction:
-        found = predict(self.fit, plan, None if self.fit.drawn is None else self.level)
+        prediction = predict(self.fit, plan, None if self.fit.drawn is None else self.level)
         factor = np.exp(self.conditioned[0] * np.minimum(self.conditioned[1] / plan.intrinsic_time, 1.0))
-        lower, upper = (None if each is None else each * factor for each in (found.lower, found.upper))
-        return replace(found, loss=found.loss * factor, lower=lower, upper=upper)
+        lower, upper = (None if each is None else each * factor for each in (prediction.lower, prediction.upper))
+        return replace(prediction, loss=prediction.loss * factor, lower=lower, upper=upper)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What certifies the optimum, what the fit cannot tell, what a second law says, and the notes."""
-        found, said = self.found, []
-        if found.gap is not None:
-            said.append(f"No schedule allowed has a predicted loss more than {found.gap:.1g} below it (lower bound).")
+        optimum, said = self.optimum, []
+        if optimum.gap is not None:
+            said.append(f"No schedule allowed has a predicted loss more than {optimum.gap:.1g} below it (lower bound).")
         near = [name for name, each in self.baselines.items() if each.distinct is False]
         if near:
             said.append(
@@ -257,7 +257,7 @@ class Design(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""
-        found, other = self.found, self.second_law
+        optimum, other = self.optimum, self.second_law
         baselines = {
             name: {
                 "loss": each.loss, "regret": each.regret,
@@ -274,13 +274,13 @@ class Design(Result):
             "predicted_loss": self.loss,
             "interval": None if self.interval is None else list(self.interval),
             "baselines": baselines,
-            "kkt_residual": None if math.isnan(found.kkt_residual) else found.kkt_residual,
+            "kkt_residual": None if math.isnan(optimum.kkt_residual) else optimum.kkt_residual,
             "second_law_loss": None if other is None else other.loss,
             "second_law": None if other is None else other.name,
             "exploit": None if other is None else list(other.better),
-            "gap": found.gap,
+            "gap": optimum.gap,
             "family": self.family,
-            "parameters": found.parameters,
+            "parameters": optimum.parameters,
             "law": self.fit.law.name,
             "level": self.level,
             "notes": list(self.sentences),

@@ -88,15 +88,15 @@ def best_over_draws(
 
     def mean(logs: Array) -> tuple[float, Array]:
         rates = peak * np.exp(logs)
-        found = [loss(rates, lengths) for loss in losses]
-        return float(np.mean([each[0] for each in found])), np.mean([each[1] for each in found], axis=0) * rates
+        values = [loss(rates, lengths) for loss in losses]
+        return float(np.mean([value[0] for value in values])), np.mean([value[1] for value in values], axis=0) * rates
 
     low = np.log(max(floor / peak, _LOWEST))
     start = np.log(np.clip(np.add.reduceat(point.rates, first) / lengths / peak, np.exp(low), 1.0))
-    found = minimize(mean, start, jac=True, method="L-BFGS-B", bounds=[(low, 0.0)] * start.size,
+    minimum = minimize(mean, start, jac=True, method="L-BFGS-B", bounds=[(low, 0.0)] * start.size,
                      options={"maxiter": 200, "ftol": 1e-11})  # fmt: skip
     middle = first + 0.5 * (lengths - 1.0)
-    rates = np.clip(peak * np.exp(np.interp(np.arange(point.rates.size), middle, found.x)), floor, peak)
+    rates = np.clip(peak * np.exp(np.interp(np.arange(point.rates.size), middle, minimum.x)), floor, peak)
     rates = np.minimum.accumulate(rates) if shape == "non-increasing" else rates
     of_point, of_rates = (float(losses_of_draws(fit.law, samples, past, each).mean()) for each in (point.rates, rates))
     if of_rates >= of_point:

@@ -32,16 +32,16 @@ def optimal_exponents(s: float, beta: float, budget: str) -> dict[str, float]:
     """
     s, beta = positive("s", s), capacity_exponent(beta)
     horizon = min(beta / (1.0 + s * beta), 1.0)  # of the data
-    found = {
+    exponents = {
         "excess_risk": -s * horizon,
         "peak_gamma": horizon - 1.0,
         "horizon": horizon,
         "decay_share": min(0.0, (1.0 + s * beta - beta) / (2.0 * beta - 1.0)),
     }
     if budget == "data":
-        return found
+        return exponents
     if budget != "compute":
         raise ValueError(f"budget must be 'data' or 'compute', got {budget!r}")
     data = 1.0 / (1.0 + horizon / beta)
-    found = {name: exponent * data for name, exponent in found.items()}
-    return found | {"model_size": 1.0 - data, "data": data}
+    exponents = {name: exponent * data for name, exponent in exponents.items()}
+    return exponents | {"model_size": 1.0 - data, "data": data}

@@ -145,10 +145,10 @@ def best_member(
     ends = list(ranked)
     for start in ranked:
         corners = np.array([start, *np.where(np.eye(low.size, dtype=bool), _moved(np.array(start), low, high), start)])
-        found = minimize(rough, start, method="Nelder-Mead", bounds=list(zip(low, high, strict=True)),
+        minimum = minimize(rough, start, method="Nelder-Mead", bounds=list(zip(low, high, strict=True)),
                          options={"maxfev": _EVALUATIONS, "xatol": 1e-5, "fatol": 1e-10, "initial_simplex": corners}
                          )  # fmt: skip
-        ends.append(tuple(np.clip(found.x, low, high)))
+        ends.append(tuple(np.clip(minimum.x, low, high)))
     best = min(ends, key=lambda each: objective(member(each), ones)[0])
     if "decay_fraction" in family.ranges:  # of whole steps, as the schedulers of frameworks have it
         at = list(family.ranges).index("decay_fraction")

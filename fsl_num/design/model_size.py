@@ -74,8 +74,8 @@ def design_for_compute(
     risks = [risk(size) for size in sizes]
     designs = [
         design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling)
-        for size, found in zip(sizes, risks, strict=True)
-        if found <= _NEAR * min(risks)
+        for size, least in zip(sizes, risks, strict=True)
+        if least <= _NEAR * min(risks)
     ]
     return replace(min(designs, key=lambda each: each.excess_risk), compute=budget)
 
@@ -89,8 +89,8 @@ def _sizes_near_best(risk: Any, largest: float) -> list[float]:
     low, high = grid[max(place - 1, 0)], grid[min(place + 1, grid.size - 1)]
     if high - low <= _ALL:
         return [float(each) for each in np.arange(low, high + 1.0)]
-    found: Any = minimize_scalar(
+    minimum: Any = minimize_scalar(
         lambda x: risk(float(np.round(np.exp(x)))), bounds=(np.log(low), np.log(high)), method="bounded",
         options={"xatol": 1e-3},
     )  # fmt: skip
-    return [min((float(np.round(np.exp(found.x))), float(grid[place])), key=risk)]
+    return [min((float(np.round(np.exp(minimum.x))), float(grid[place])), key=risk)]

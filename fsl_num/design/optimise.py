@@ -151,11 +151,11 @@ def best_falling_rates(objective: Objective, steps: Array, start: Array, *, floo
         # On the way a step may leave the bounds, where the loss may have no value.
         return objective(np.clip(rates, floor, 1.0), steps)
 
-    found: Any = minimize(  # type: ignore[call-overload]
+    minimum: Any = minimize(  # type: ignore[call-overload]
         at, start, jac=True, method="SLSQP", options={"maxiter": 400, "ftol": 1e-12},
         constraints=[{"type": "ineq", "fun": lambda rates: sides @ rates - least, "jac": lambda rates: sides}],
     )  # fmt: skip
-    return BestSchedule(np.clip(np.asarray(found.x), floor, 1.0), steps, at(found.x)[0])
+    return BestSchedule(np.clip(np.asarray(minimum.x), floor, 1.0), steps, at(minimum.x)[0])
 
 
 def _checked(steps: Array) -> Array:

@@ -30,10 +30,12 @@ def draw_design(design: Design, ax: Any = None) -> Any:
         label = f"{as_drawn(name)}: {loss:.4f}"
         above.plot(step, rates, zorder=3 if each is None else 2, label=label, **style)
         if below is not None:
-            found = design.predict(rates)
-            below.plot(found.step, found.loss, label=label, **style)
-            if each is None and found.lower is not None:
-                below.fill_between(found.step, found.lower, found.upper, color="C0", alpha=0.2, linewidth=0)
+            prediction = design.predict(rates)
+            below.plot(prediction.step, prediction.loss, label=label, **style)
+            if each is None and prediction.lower is not None:
+                below.fill_between(
+                    prediction.step, prediction.lower, prediction.upper, color="C0", alpha=0.2, linewidth=0
+                )
     if design.done > design.plan.warmup:
         above.axvline(design.done, color="0.5", linewidth=0.7)
     above.set_ylabel("learning rate")
@@ -41,8 +43,8 @@ def draw_design(design: Design, ax: Any = None) -> Any:
     lowest.set_xlabel("step")
     lowest.legend(loc="upper right", fontsize="small", title="final loss")
     if below is not None:
-        last = found.loss[-1]
-        below.set_ylim(top=float(last + 3.0 * abs(found.loss[found.loss.size // 4] - last)))
+        last = prediction.loss[-1]
+        below.set_ylim(top=float(last + 3.0 * abs(prediction.loss[prediction.loss.size // 4] - last)))
         below.set_ylabel("predicted loss")
     return above
 

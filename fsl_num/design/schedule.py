@@ -113,12 +113,12 @@ def design_schedule(
         return search(fit.law, fit.theta, past(top), total - past(top).rates.size, lowest, top, shape)
 
     top = most if least == most else _best_peak(lambda each: best(each, least_loss), least, most)
-    found: Optimum = best(top, optimum)
+    chosen: Optimum = best(top, optimum)
     regret = None
     if over_draws:
-        found, regret = best_over_draws(fit, past(top), found, lowest, top, shape)
+        chosen, regret = best_over_draws(fit, past(top), chosen, lowest, top, shape)
     plan = Plan(
-        np.concatenate([past(top).rates, found.rates]), [total], past(top).warmup, positive("batch_size", batch_size),
+        np.concatenate([past(top).rates, chosen.rates]), [total], past(top).warmup, positive("batch_size", batch_size),
         past(top).model_size, "design",
     )  # fmt: skip
     if plan.times[-1] < SHORTEST * fit.reach:
@@ -129,8 +129,8 @@ def design_schedule(
     off = (0.0, 1.0)
     if isinstance(run, LossCurve):
         off = left_over(fit, run), float(run.plan.times[-1])
-    notes = _notes(found, fitted, lowest, top, (least, most), fit)
-    return Design(fit, plan, past(top).rates.size, top, lowest, shape, found, level, off, second, regret, notes)
+    notes = _notes(chosen, fitted, lowest, top, (least, most), fit)
+    return Design(fit, plan, past(top).rates.size, top, lowest, shape, chosen, level, off, second, regret, notes)
 
 
 def _done(run: LossCurve | Plan | None, from_step: int | None, warmup: int | None, total: int) -> Plan | None:
@@ -185,13 +185,13 @@ def _best_peak(best: Callable[[float], float], least: float, most: float) -> flo
     losses = [best(float(each)) for each in tried]
     place = int(np.argmin(losses))
     around = (float(np.log(tried[max(place - 1, 0)])), float(np.log(tried[min(place + 1, _TRIED - 1)])))
-    found: Any = minimize_scalar(lambda x: best(float(np.exp(x))), bounds=around, method="bounded",
+    minimum: Any = minimize_scalar(lambda x: best(float(np.exp(x))), bounds=around, method="bounded",
                                  options={"xatol": 1e-3, "maxiter": 10})  # fmt: skip
-    return float(np.exp(found.x)) if found.fun < losses[place] else float(tried[place])
+    return float(np.exp(minimum.x)) if minimum.fun < losses[place] else float(tried[place])
 
 
 def _notes(
-    found: Optimum, fitted: tuple[float, ...], floor: float, top: float, tried: tuple[float, float], fit: FitResult
+    solved: Optimum, fitted: tuple[float, ...], floor: float, top: float, tried: tuple[float, float], fit: FitResult
 ) -> tuple[str, ...]:
     """Which bounds bind, and what of the design lies outside the rates that were fitted."""
     said = []
@@ -200,20 +200,20 @@ def _notes(
         said.append(f"The best peak is the largest that was fitted, {most:g}: fit a run at a larger one to go on.")
     if least < most and top <= least / _BOUND:
         said.append(f"The best peak is the least that was tried, {least:g}.")
-    if floor > 0.0 and (share := float(np.mean(found.rates <= floor / _BOUND))) > 0.0:
+    if floor > 0.0 and (share := float(np.mean(solved.rates <= floor / _BOUND))) > 0.0:
         said.append(f"The floor {floor:g} binds in {100 * share:.2g} % of the steps designed.")
     lowest = _lowest_fitted(fit)
-    if lowest is not None and (share := float(np.mean(found.rates < 0.5 * lowest))) > 0.01:
+    if lowest is not None and (share := float(np.mean(solved.rates < 0.5 * lowest))) > 0.01:
         said.append(
-            f"In {100 * share:.2g} % of the steps designed its rate, down to {found.rates.min():.2g}, is below all"
+            f"In {100 * share:.2g} % of the steps designed its rate, down to {solved.rates.min():.2g}, is below all"
             f" that were fitted after warmup (from {lowest:.2g}): they rest on the formula of the law alone; a floor"
             " keeps to what was measured."
         )
     if fitted and (top > fitted[-1] / _BOUND or top < fitted[0] * _BOUND):
         said.append(f"No run was fitted at the peak {top:g} (fitted: {', '.join(f'{each:g}' for each in fitted)}).")
-    if found.starts > 1:
+    if solved.starts > 1:
         said.append(
-            f"{found.agreed} of {found.starts} starts end within 1e-8 of the least loss found: under this law nothing"
+            f"{solved.agreed} of {solved.starts} starts end within 1e-8 of the least loss found: under this law nothing"
             " proves that no other schedule is better."
         )
     return tuple(said)
@@ -221,8 +221,8 @@ def _notes(
 
 def _lowest_fitted(fit: FitResult) -> float | None:
     """The least positive rate after warmup of the runs fitted, None where they are not at hand."""
-    found = [rates[rates > 0.0].min() for curve in fit.curves if (rates := _after_warmup(curve)).any()]
-    return float(min(found)) if found else None
+    lowest = [rates[rates > 0.0].min() for curve in fit.curves if (rates := _after_warmup(curve)).any()]
+    return float(min(lowest)) if lowest else None
 
 
 def _after_warmup(curve: LossCurve) -> Array:

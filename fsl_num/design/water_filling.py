@@ -169,7 +169,7 @@ class Water:
         slope = self.past_slope(middle) + least
         return float(inside + least * half + self.past(middle) - abs(slope) * half)
 
-    def bound_everywhere(self, low: float, high: float, found: float, close: float) -> float:
+    def bound_everywhere(self, low: float, high: float, loss: float, close: float) -> float:
         """What no schedule goes below: intervals of the intrinsic time are halved, the lowest bound first.
 
         A bound within ``close`` of the loss ``found`` is enough.
@@ -183,13 +183,13 @@ class Water:
         heapify(open_ones)
         for _ in range(_HALVINGS):
             least, a, b = open_ones[0]
-            if least >= found - close or a == b:
+            if least >= loss - close or a == b:
                 break
             heappop(open_ones)
             middle = 0.5 * (a + b)
             heappush(open_ones, (self.bound(a, middle), a, middle))
             heappush(open_ones, (self.bound(middle, b), middle, b))
-        return min(open_ones[0][0], found)
+        return min(open_ones[0][0], loss)
 
 
 def never_rising(values: Array, weights: Array) -> Array:

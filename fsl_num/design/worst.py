@@ -89,9 +89,9 @@ def worst_schedule(
     for _, name in tried[:searches]:
         # Off the bounds a little: at a bound the gradient shows one side only.
         start = np.clip(shape(name, equation), 0.02, 0.98)
-        found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * start.size,
+        minimum = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * start.size,
                          options={"maxiter": steps, "maxcor": 10})  # fmt: skip
-        share, value = np.clip(found.x, 0.0, 1.0), float(found.fun)
+        share, value = np.clip(minimum.x, 0.0, 1.0), float(minimum.fun)
         for _ in range(POLISHES):
             trial = (cost(share)[1] < 0.0).astype(float)
             gained = cost(trial)[0]

@@ -119,7 +119,7 @@ class FinalLosses(Result):
         rule = self.rule
         half = self.far_budgets.size // 2  # the nearer ones still carry what decays beside the law
         far = growth_exponents(np.log(self.far_budgets[half:]), np.log(self.far_functional[half:]))
-        found: dict[str, Any] = {
+        record: dict[str, Any] = {
             "schedule": rule.schedule,
             "peak_lr": {"constant": PEAK, "power": -rule.peak_power, "log_power": rule.peak_log_power},
             "claimed": {"power": -rule.risk_power, "log_power": rule.risk_log_power},
@@ -145,7 +145,7 @@ class FinalLosses(Result):
             "sampled": self.sampled.tolist(),
             "sampled_standard_error": self.sampled_errors.tolist(),
         }
-        return found
+        return record
 
 
 def _slope(budgets: Array, values: Array, *, decades: float) -> float:
@@ -159,10 +159,10 @@ def peak_parameters(name: str, peak: float, budget: float) -> dict[str, float]:
     >>> peak_parameters("wsd", 0.5, 1000.0)
     {'final': 0.0005, 'decay_fraction': 0.2}
     """
-    found = {"final": peak / budget} if name in DECAYING else {}
+    parameters = {"final": peak / budget} if name in DECAYING else {}
     if name == "wsd":
-        found["decay_fraction"] = _DECAY_FRACTION
-    return found
+        parameters["decay_fraction"] = _DECAY_FRACTION
+    return parameters
 
 
 def final_risk(problem: Regression, name: str, peak: float, budget: int) -> tuple[float, float]:

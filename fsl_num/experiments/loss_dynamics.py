@@ -79,7 +79,7 @@ class ScheduleRun:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers of the fits."""
-        found: dict[str, Any] = {
+        record: dict[str, Any] = {
             "schedule": self.name,
             "final_excess_risk": float(self.exact.excess_risk[-1]),
             "unfitted_ratio": list(self.unfitted),
@@ -87,9 +87,9 @@ class ScheduleRun:
             "fits_together": {name: fit.as_dict() for name, fit in self.together.items()},
         }
         if self.averaged is not None and self.averaged_fit is not None:
-            found["averaged_fit"] = self.averaged_fit.as_dict()
-            found["deviation_in_standard_errors"] = dict(zip(("rms", "largest"), self.scatter or (), strict=True))
-        return found
+            record["averaged_fit"] = self.averaged_fit.as_dict()
+            record["deviation_in_standard_errors"] = dict(zip(("rms", "largest"), self.scatter or (), strict=True))
+        return record
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,15 +159,17 @@ def loss_dynamics(
         for k, fit in enumerate(fit_law(exact, terms[form], times, since=since)):
             common[k][name] = fit
             own[k][name] = fit_law([exact[k]], [terms[form][k]], [times[k]], since=since)[0]
-    found = []
+    runs_of_schedules = []
     for k, name in enumerate(labelled):
         curve, averaged_fit = averaged[k], None
         if curve is not None:
             averaged_fit = fit_law([curve], [terms["printed"][k]], [times[k]], since=1.0)[0]
         ratio = exact[k].excess_risk[1:] / (0.5 * terms["modes"][k].sum(axis=1))
         unfitted = float(ratio.min()), float(ratio.max())
-        found.append(ScheduleRun(name, rates[k], exact[k], curve, own[k], common[k], averaged_fit, unfitted))
-    return LossDynamics(problem, float(peak), int(steps), count, tuple(found))
+        runs_of_schedules.append(
+            ScheduleRun(name, rates[k], exact[k], curve, own[k], common[k], averaged_fit, unfitted)
+        )
+    return LossDynamics(problem, float(peak), int(steps), count, tuple(runs_of_schedules))
 
 
 def fit_grid(points: Sequence[tuple[float, float]] = GRID, **options: Any) -> list[LossDynamics]:

@@ -74,12 +74,12 @@ def accumulated(kernel: Exponentials, rates: Array, sources: Array) -> Array:
     True
     """
     held = np.zeros((sources.shape[0], kernel.rates.size))
-    found = np.empty(sources.shape)
+    sums = np.empty(sources.shape)
     for k, rate in enumerate(rates):
         held *= np.exp(-kernel.rates * rate)
         held += sources[:, k, None]
-        found[:, k] = held @ kernel.masses
-    return found
+        sums[:, k] = held @ kernel.masses
+    return sums
 
 
 def law_terms(problem: Regression, rates: Any, batch_sizes: Any = 1, *, form: str = "printed") -> Array:

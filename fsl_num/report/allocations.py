@@ -85,7 +85,7 @@ def derivation_json(derivation: Derivation) -> dict[str, Any]:
     return {
         "name": derivation.name,
         "conclusion": str(derivation.conclusion),
-        "hypotheses": [str(each) for each in derivation.hypotheses],
+        "hypotheses": [str(hypothesis) for hypothesis in derivation.hypotheses],
         "verified": verdict.holds,
         "steps": [
             {

@@ -49,11 +49,11 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False) -> Grou
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
         *((name, _place(place, claim.id)) for name, place in places(claim).items()),
-        *(("theorem", str(each.conclusion)) for each in claim.derivations()),
+        *(("theorem", str(derivation.conclusion)) for derivation in claim.derivations()),
         *_verdict_fields(record),
     ]
     formula = whole_field("LaTeX", claim.latex, 14)
-    wrong = [whole_field("erratum", each.file, 14) for each in errata_about(claim)]
+    wrong = [whole_field("erratum", erratum.file, 14) for erratum in errata_about(claim)]
     parts: list[Any] = [
         Text(f"{claim.id}: {claim.title}", style="bold"),
         fields(head, 14),
@@ -81,11 +81,11 @@ def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
         "text": claim.wording,
         "formula": str(claim.formula),
         "latex": claim.latex,
-        "hypotheses": [str(each) for each in claim.hypotheses],
+        "hypotheses": [str(hypothesis) for hypothesis in claim.hypotheses],
         "probability": claim.probability or None,
         "depends": list(claim.depends),
         **{"formula_place" if name == "formula" else name: place for name, place in places(claim).items()},
-        "errata": [{"id": each.id, "kind": each.kind, "file": each.file} for each in errata_about(claim)],
+        "errata": [{"id": erratum.id, "kind": erratum.kind, "file": erratum.file} for erratum in errata_about(claim)],
         "outcome": None if record is None else record.to_json(),
     }
 
@@ -111,7 +111,7 @@ def errata_about(claim: Claim) -> tuple[Erratum, ...]:
     >>> [each.id for each in errata_about(claim("eqn: sde"))]
     ['physical-sde-time']
     """
-    return tuple(each for each in errata() if claim.id in each.depends or each.label == claim.label)
+    return tuple(erratum for erratum in errata() if claim.id in erratum.depends or erratum.label == claim.label)
 
 
 def _place(place: Place | None, claim_id: str) -> str:
@@ -126,8 +126,8 @@ def _verdict_fields(record: Outcome | None) -> Iterator[tuple[str, str]]:
         return
     why = record.message or (f"not PROVED: {record.unproved}" if record.unproved else "")
     yield "verdict", f"{record.verdict} ({'passes' if record.passes else 'FAILED'}). {why}".rstrip()
-    for each in record.derivations:
-        yield "derived", f"{each.name}: {each.verified} of {each.steps} steps verified"
+    for derivation in record.derivations:
+        yield "derived", f"{derivation.name}: {derivation.verified} of {derivation.steps} steps verified"
     for regime in record.regimes:
         yield (
             regime.regime,

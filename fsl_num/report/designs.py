@@ -21,7 +21,7 @@ def design_text(design: Design) -> list[Any]:
     shape = "" if design.decay_shape == "constant" else f", then {design.decay_shape} down to {design.final:.3g}"
     head = f"{design.steps} steps: {share}{shape}"
     last = f"predicted final loss {design.prediction.final_words()}"
-    parameters = ", ".join(f"{name} {value:.4g}" for name, value in (design.found.parameters or {}).items())
+    parameters = ", ".join(f"{name} {value:.4g}" for name, value in (design.optimum.parameters or {}).items())
     other = design.second_law
     headings = ["instead", "loss", "regret"]
     headings += [f"{100 * design.level:g} % of the regret"] if design.interval is not None else []
@@ -31,10 +31,10 @@ def design_text(design: Design) -> list[Any]:
         span = [] if each.interval is None else [f"{each.interval[0]:+.4f} .. {each.interval[1]:+.4f}"]
         second = [] if other is None else [f"{other.baselines[name] - other.loss:+.4f}"]
         rows.append([name, f"{each.loss:.4f}", f"{each.regret:+.4f}", *span, *second])
-    found = [Text(head), Text(last)]
-    found += [Text(f"of the family {design.family}: {parameters}")] if parameters else []
+    lines = [Text(head), Text(last)]
+    lines += [Text(f"of the family {design.family}: {parameters}")] if parameters else []
     certain = [Text(line) for line in design.sentences]
-    return [*found, "", table(headings, rows, right=range(1, len(headings))), "", *certain]
+    return [*lines, "", table(headings, rows, right=range(1, len(headings))), "", *certain]
 
 
 def design_csv(design: Design) -> str:

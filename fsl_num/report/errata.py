@@ -41,7 +41,7 @@ def ledger(errata: Sequence[Erratum]) -> list[Any]:
     >>> ledger([])
     ['no erratum']
     """
-    rows = [(str(each.line), each.id, each.kind, each.falls) for each in errata]
+    rows = [(str(erratum.line), erratum.id, erratum.kind, erratum.falls) for erratum in errata]
     grid = [table(("line", "erratum", "kind", "what falls"), rows, right=(0,)), ""] if rows else []
     return [*grid, Text(counts(errata)) if rows else counts(errata)]
 
@@ -54,7 +54,7 @@ def counts(errata: Sequence[Erratum]) -> str:
     """
     if not errata:
         return "no erratum"
-    numbers = Counter(each.kind for each in errata)
+    numbers = Counter(erratum.kind for erratum in errata)
     kinds = ", ".join(f"{numbers[kind]} {kind_of(kind, numbers[kind])}" for kind in KINDS if numbers[kind])
     return f"{len(errata)} {'erratum' if len(errata) == 1 else 'errata'}: {kinds}"
 
@@ -79,16 +79,16 @@ def card(erratum: Erratum) -> Group:
 
 def markdown(errata: Sequence[Erratum]) -> str:
     """The ledger as a document: the counts, then a section an erratum, by kind and in the order given."""
-    numbers = Counter(each.kind for each in errata)
+    numbers = Counter(erratum.kind for erratum in errata)
     rows = [(kind, str(numbers[kind])) for kind in KINDS if numbers[kind]]
     parts = ["# Errata", f"{_sentence(counts(errata))}"]
     if rows:
         parts.append(markdown_table(("kind", "errata"), rows, right=(1,)))
     for kind in KINDS:
-        members = [each for each in errata if each.kind == kind]
+        members = [erratum for erratum in errata if erratum.kind == kind]
         if members:
             parts.append(f"## {_sentence(kind, '')}")
-            parts += [_section(each) for each in members]
+            parts += [_section(member) for member in members]
     return "\n\n".join(parts) + "\n"
 
 
@@ -99,11 +99,11 @@ def latex(errata: Sequence[Erratum]) -> str:
     '\\\\documentclass{article}'
     """
     parts = [_LATEX, f"{_sentence(counts(errata))} The gravest come first; lines are those of the paper's source."]
-    for each in errata:
-        heading = f"{each.id} ({each.kind})"
+    for erratum in errata:
+        heading = f"{erratum.id} ({erratum.kind})"
         parts.append(f"\\subsection*{{{_tex(heading)}}}")
-        parts.append(f"\\texttt{{{_tex(each.label)}}}, line {each.line}; with it falls {each.falls}.")
-        named = zip(_FIELDS, _texts(each), strict=True)
+        parts.append(f"\\texttt{{{_tex(erratum.label)}}}, line {erratum.line}; with it falls {erratum.falls}.")
+        named = zip(_FIELDS, _texts(erratum), strict=True)
         parts += [f"\\paragraph*{{{_sentence(name)}}} {_tex_of_markdown(text)}" for name, text in named]
     return "\n\n".join([*parts, "\\end{document}"]) + "\n"
 
@@ -134,7 +134,7 @@ def _section(erratum: Erratum) -> str:
     parts = [f"### {erratum.id}", falls]
     parts += [f"**{_sentence(name)}** {text}" for name, text in zip(_FIELDS, _texts(erratum), strict=True)]
     if erratum.depends:
-        parts.append(f"**Claims.** {', '.join(f'`{each}`' for each in erratum.depends)}")
+        parts.append(f"**Claims.** {', '.join(f'`{depend}`' for depend in erratum.depends)}")
     return "\n\n".join(parts)
 
 

@@ -36,9 +36,9 @@ def fit_text(
     verbose: bool,
 ) -> list[Any]:
     """The answer first: predicted final losses, what the rivals would give, how far to trust it; then the rest."""
-    parts: list[Any] = [final_line(name, found) for name, found in predictions.items()]
+    parts: list[Any] = [final_line(name, prediction) for name, prediction in predictions.items()]
     if rivals:
-        shown = ", ".join(f"{name} {found.final:.4f}" for name, found in rivals.items())
+        shown = ", ".join(f"{name} {prediction.final:.4f}" for name, prediction in rivals.items())
         parts.append(Text(f"Of the same length and peak: {shown}"))
     parts += trust_lines(predictions, scores, level)
     if predictions and not verbose:
@@ -56,9 +56,9 @@ def fit_text(
     return parts
 
 
-def final_line(name: str, found: Prediction) -> Text:
+def final_line(name: str, prediction: Prediction) -> Text:
     """The predicted final loss of one schedule or run, with its interval."""
-    return Text(f"{name}: final loss {found.final_words(after=f' after {int(found.step[-1])} steps')}")
+    return Text(f"{name}: final loss {prediction.final_words(after=f' after {int(prediction.step[-1])} steps')}")
 
 
 def trust_lines(
@@ -69,9 +69,9 @@ def trust_lines(
     Of a run that was measured the measurement comes first: where most of its losses lie outside of their intervals.
     """
     named: dict[str, list[str]] = {}
-    for name, found in predictions.items():
+    for name, prediction in predictions.items():
         inside = scores[name].coverage if name in scores else math.nan
-        trust = found.trust
+        trust = prediction.trust
         if inside < _MISSED * level:
             trust = (
                 f"Measured, and missed: of its losses {100 * inside:.0f} % lie within their intervals of"
@@ -84,7 +84,7 @@ def trust_lines(
 
 def forecast_text(forecast: Forecast, target: float | None) -> list[Any]:
     """Where a run ends, what decaying now would give, when it reaches a loss, and whether it is on track."""
-    parts: list[Any] = [final_line(name, found) for name, found in forecast.predictions.items()]
+    parts: list[Any] = [final_line(name, prediction) for name, prediction in forecast.predictions.items()]
     if forecast.followed:
         whole = forecast.main.plan.rates.size
         parts.append(Text(f"Its rates so far are those of a {forecast.followed} over {whole} steps."))
@@ -109,7 +109,9 @@ def forecast_json(forecast: Forecast, target: float | None) -> dict[str, Any]:
         "last": forecast.last,
         "surprise": _finite(forecast.surprise),
         "followed": forecast.followed or None,
-        "endings": {name: prediction_json(forecast.fitted, found) for name, found in forecast.predictions.items()},
+        "endings": {
+            name: prediction_json(forecast.fitted, prediction) for name, prediction in forecast.predictions.items()
+        },
         "reaches": None if target is None else forecast.reaches(target),
         "warnings": list(forecast.fitted.warnings),
     }
@@ -158,68 +160,73 @@ def score_json(score: Score) -> dict[str, Any]:
     return {name: _finite(value) for name, value in score.as_dict().items()}
 
 
-def prediction_text(result: FitResult, found: Prediction) -> list[Any]:
+def prediction_text(result: FitResult, prediction: Prediction) -> list[Any]:
     """The final loss with its interval, how far to trust it, and a table of at most some twenty steps."""
-    count = found.step.size
+    count = prediction.step.size
     shown = np.unique(np.linspace(0, count - 1, min(count, _ROWS)).round().astype(int))
-    rates = found.plan.rates[found.step - 1]
-    lower, upper = found.lower, found.upper
+    rates = prediction.plan.rates[prediction.step - 1]
+    lower, upper = prediction.lower, prediction.upper
     bounds = [each for each in (lower, upper) if each is not None]
     rows = [
-        (str(found.step[k]), f"{rates[k]:.4g}", *(f"{each[k]:.5f}" for each in (found.loss, *bounds))) for k in shown
+        (str(prediction.step[k]), f"{rates[k]:.4g}", *(f"{each[k]:.5f}" for each in (prediction.loss, *bounds)))
+        for k in shown
     ]
     headings = ("step", "lr", "loss", "lower", "upper")[: 3 + len(bounds)]
-    head = Text(f"{result.law.title} ({result.law.name}): final loss {found.final_words(5)}")
-    return [head, Text(found.trust), "", table(headings, rows, right=range(5))]
+    head = Text(f"{result.law.title} ({result.law.name}): final loss {prediction.final_words(5)}")
+    return [head, Text(prediction.trust), "", table(headings, rows, right=range(5))]
 
 
-def prediction_json(result: FitResult, found: Prediction) -> dict[str, Any]:
+def prediction_json(result: FitResult, prediction: Prediction) -> dict[str, Any]:
     """The prediction as JSON-ready values."""
-    lower, upper = found.lower, found.upper
+    lower, upper = prediction.lower, prediction.upper
     return {
         "law": result.law.name,
-        "step": found.step.tolist(),
-        "lr": found.plan.rates[found.step - 1].tolist(),
-        "loss": found.loss.tolist(),
+        "step": prediction.step.tolist(),
+        "lr": prediction.plan.rates[prediction.step - 1].tolist(),
+        "loss": prediction.loss.tolist(),
         "lower": None if lower is None else lower.tolist(),
         "upper": None if upper is None else upper.tolist(),
-        "level": found.level,
-        "final": found.final,
-        "mean_half_width": found.mean_half_width,
-        "beyond": _finite(found.beyond),
-        "trust": found.trust,
+        "level": prediction.level,
+        "final": prediction.final,
+        "mean_half_width": prediction.mean_half_width,
+        "beyond": _finite(prediction.beyond),
+        "trust": prediction.trust,
     }
 
 
-def prediction_csv(found: Prediction) -> str:
+def prediction_csv(prediction: Prediction) -> str:
     """The prediction as CSV: step, lr, loss, and lower and upper where there is an interval."""
-    columns = [found.step.tolist(), found.plan.rates[found.step - 1].tolist(), found.loss.tolist()]
+    columns = [prediction.step.tolist(), prediction.plan.rates[prediction.step - 1].tolist(), prediction.loss.tolist()]
     header = "step,lr,loss"
-    if found.lower is not None and found.upper is not None:
-        columns += [found.lower.tolist(), found.upper.tolist()]
+    if prediction.lower is not None and prediction.upper is not None:
+        columns += [prediction.lower.tolist(), prediction.upper.tolist()]
         header += ",lower,upper"
     return "\n".join([header, *(",".join(map(repr, row)) for row in zip(*columns, strict=True))]) + "\n"
 
 
-def prediction_figure(result: FitResult, found: Prediction) -> Figure:
+def prediction_figure(result: FitResult, prediction: Prediction) -> Figure:
     """Draw the predicted loss with its interval, and the learning rate."""
     from fsl_num.report.plots import new_figure
 
     figure = new_figure((6.8, 4.2))
     axes = figure.subplots()
     rate = axes.twinx()
-    rate.plot(np.arange(found.plan.rates.size), found.plan.rates, color="0.75", linewidth=1.2)
+    rate.plot(np.arange(prediction.plan.rates.size), prediction.plan.rates, color="0.75", linewidth=1.2)
     rate.set_ylabel("learning rate", color="0.45")
     rate.set_ylim(bottom=0.0)
     axes.set_zorder(rate.get_zorder() + 1)
     axes.patch.set_visible(False)
-    if found.lower is not None and found.upper is not None and found.level is not None:
-        label = f"{100 * found.level:g} % interval"
-        axes.fill_between(found.step, found.lower, found.upper, color="#1f5f8b", alpha=0.2, linewidth=0, label=label)
-    axes.plot(found.step, found.loss, color="#1f5f8b", linewidth=1.6, label="predicted loss")
+    if prediction.lower is not None and prediction.upper is not None and prediction.level is not None:
+        label = f"{100 * prediction.level:g} % interval"
+        axes.fill_between(
+            prediction.step, prediction.lower, prediction.upper, color="#1f5f8b", alpha=0.2, linewidth=0, label=label
+        )
+    axes.plot(prediction.step, prediction.loss, color="#1f5f8b", linewidth=1.6, label="predicted loss")
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
-    axes.set_title(f"{as_drawn(found.plan.name)}: {result.law.title}, final loss {found.final:.4f}", fontsize=10)
+    axes.set_title(
+        f"{as_drawn(prediction.plan.name)}: {result.law.title}, final loss {prediction.final:.4f}", fontsize=10
+    )
     axes.legend(frameon=False)
     return figure
 

@@ -175,5 +175,5 @@ def _mrow(nodes: Sequence[Element]) -> Element:
 def _math(nodes: Sequence[Element], *, display: bool = False) -> Markup:
     style = Markup(' displaystyle="true"') if display else ""
     # an element that closes itself is none in HTML
-    written = (tostring(each, "unicode", short_empty_elements=False) for each in nodes)
+    written = (tostring(node, "unicode", short_empty_elements=False) for node in nodes)
     return Markup("<math{}>{}</math>").format(style, Markup("".join(written)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SHOWN = 20  # candidates on a terminal
 
 
-def next_run_text(found: NextRun) -> list[Any]:
+def next_run_text(proposal: NextRun) -> list[Any]:
     """The proposal, and the candidates that leave the narrowest intervals."""
     rows = [
         (
@@ -24,20 +24,20 @@ def next_run_text(found: NextRun) -> list[Any]:
             f"{100 * row['learnt']:.0f} %",
             f"{1e6 * row['gain_per_step']:.3g}",
         )
-        for row in found.as_rows()[:_SHOWN]
+        for row in proposal.as_rows()[:_SHOWN]
     ]
     head = ("next run", "peak lr", "interval after it", "parameters learnt", "gain (1e-6 a step)")
-    more = len(found.candidates) - len(rows)
-    parts: list[Any] = [Text(found.sentence), "", table(head, rows, right=range(1, 5))]
+    more = len(proposal.candidates) - len(rows)
+    parts: list[Any] = [Text(proposal.sentence), "", table(head, rows, right=range(1, 5))]
     return [*parts, f"and {more} more that leave wider intervals"] if more > 0 else parts
 
 
-def next_run_json(found: NextRun) -> dict[str, Any]:
+def next_run_json(proposal: NextRun) -> dict[str, Any]:
     """The candidates as JSON-ready values, the narrowest interval first."""
     return {
-        "proposed": found.proposed.name,
-        "sentence": found.sentence,
-        "before": found.before,
-        "level": found.level,
-        "candidates": found.as_rows(),
+        "proposed": proposal.proposed.name,
+        "sentence": proposal.sentence,
+        "before": proposal.before,
+        "level": proposal.level,
+        "candidates": proposal.as_rows(),
     }

@@ -82,7 +82,7 @@ def _statement(claim: Claim) -> tuple[Place | None, Place | None]:
     module = sys.modules[file]
     path = Path(module.__file__ or "").resolve()
     for call in _calls(path):
-        given = {each.arg: each.value for each in call.keywords}
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
         first = call.args[0] if call.args else given.get("id")
         if first is not None and _text(first, module) == claim.id:
             stated = _place(claim.id, path, call.lineno)
@@ -116,12 +116,14 @@ def _formula(node: ast.expr, module: ModuleType, name: str) -> Place:
     named = node.func if isinstance(node, ast.Call) else node
     if isinstance(named, ast.Attribute) and isinstance(named.value, ast.Name):
         around = getattr(module, named.value.id, None)
-        found = _definition(around, named.attr) if isinstance(around, ModuleType) else None
+        definition = _definition(around, named.attr) if isinstance(around, ModuleType) else None
     else:
-        found = _definition(module, named.id) if isinstance(named, ast.Name) else None
+        definition = _definition(module, named.id) if isinstance(named, ast.Name) else None
     here = _place(name, Path(module.__file__ or "").resolve(), node.lineno)
     # same_order(...) and its like, made elsewhere: the formula is what stands here
-    return here if found is None or isinstance(node, ast.Call) and found["file"] != here["file"] else found
+    return (
+        here if definition is None or isinstance(node, ast.Call) and definition["file"] != here["file"] else definition
+    )
 
 
 def _definition(module: ModuleType, name: str) -> Place | None:
@@ -133,7 +135,7 @@ def _definition(module: ModuleType, name: str) -> Place | None:
                 if (alias.asname or alias.name) == name:
                     return _definition(sys.modules[node.module or ""], alias.name)
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        named = {part.id for each in targets if each for part in ast.walk(each) if isinstance(part, ast.Name)}
+        named = {part.id for target in targets if target for part in ast.walk(target) if isinstance(part, ast.Name)}
         if name in named | {getattr(node, "name", None)}:
             return _place(name, path, node.lineno)
     return None
@@ -185,9 +187,9 @@ def _used(function: FunctionType) -> Iterator[Any]:
 
 def _names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _names(each)
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _names(const)
 
 
 def _unwrapped(function: Any) -> Any:

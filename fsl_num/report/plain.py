@@ -23,7 +23,7 @@ _OPENING = frozenset("([{,:") | _SPACED
 
 def plain(text: str) -> str:
     """The text with its formulas in signs of one line, and names without the marks of code."""
-    return re.sub(r"\$([^$]+)\$|`([^`]+)`", lambda found: _formula(found[1]) if found[1] else found[2], text)
+    return re.sub(r"\$([^$]+)\$|`([^`]+)`", lambda match: _formula(match[1]) if match[1] else match[2], text)
 
 
 def _formula(latex: str) -> str:
@@ -75,7 +75,7 @@ def _with_scripts(node: Element, tight: bool) -> str:
     text = _node(base, tight)
     if node.tag == "mover":
         return unicodedata.normalize("NFC", f"{text}{_ACCENTS.get(scripts[0].text or '', scripts[0].text)}")
-    shown = [_run(_unwrapped(each), tight=True) for each in scripts]
+    shown = [_run(_unwrapped(script), tight=True) for script in scripts]
     if node.tag != "msup":
         text += f"_{_enclosed(shown.pop(0), len(_unwrapped(scripts[0])) > 1)}"
     if _sign(base) in {"∑", "∫"}:

@@ -85,16 +85,18 @@ class TrainingPlan(Result):
 
     def __getitem__(self, name: str) -> Recommendation:
         """The recommendation of that name; KeyError where there is none."""
-        for each in self.recommendations:
-            if each.name == name:
-                return each
-        raise KeyError(f"{name!r} is none of {', '.join(each.name for each in self.recommendations)}")
+        for recommendation in self.recommendations:
+            if recommendation.name == name:
+                return recommendation
+        raise KeyError(
+            f"{name!r} is none of {', '.join(recommendation.name for recommendation in self.recommendations)}"
+        )
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{_TITLES[each.name]}</td><td>{each.value:.3g}</td><td>{_range(each)}</td>"
-            f"<td>{html.escape(each.order)}</td><td>{html.escape(each.basis)}</td></tr>"
-            for each in self.recommendations
+            f"<tr><td>{_TITLES[recommendation.name]}</td><td>{recommendation.value:.3g}</td><td>{_range(recommendation)}</td>"
+            f"<td>{html.escape(recommendation.order)}</td><td>{html.escape(recommendation.basis)}</td></tr>"
+            for recommendation in self.recommendations
         )
         return f"<h4>{html.escape(self.schedule)}, {self.budget} {self.amount:.3g}</h4><table>{rows}</table>"
 
@@ -150,24 +152,24 @@ def plan_run(
     intervals = near_optimal_intervals(
         law.log_risk, law.bounds, log_budget=law.log_budget, factor=WITHIN, optimum=minimum
     )
-    found: dict[str, tuple[float, float, float]] = {"excess_risk": (losses[best], losses[best], WITHIN * losses[best])}
+    values: dict[str, tuple[float, float, float]] = {"excess_risk": (losses[best], losses[best], WITHIN * losses[best])}
     for name, at, ends in zip(law.variables, minimum.log_point, intervals, strict=True):
         low, high = _power_of_e(ends.log_low), _power_of_e(ends.log_high)
         value = _power_of_e(float(at))
         if budget == "data" and name == "model_size":  # more never harms: the least that suffices
             value, high = low, math.inf
-        found[name] = value, low, high
+        values[name] = value, low, high
     if budget == "compute":
-        value, low, high = found["model_size"]
-        found["data_size"] = size / value, size / high, size / low
+        value, low, high = values["model_size"]
+        values["data_size"] = size / value, size / high, size / low
     else:
-        found["data_size"] = size, size, size
-    samples = found["data_size"][0]
-    largest = max(1.0 / found["peak_lr"][0], 1.0)
-    found["steps"] = samples, max(samples / largest, 1.0), samples
-    found["batch_size"] = 1.0, 1.0, largest
+        values["data_size"] = size, size, size
+    samples = values["data_size"][0]
+    largest = max(1.0 / values["peak_lr"][0], 1.0)
+    values["steps"] = samples, max(samples / largest, 1.0), samples
+    values["batch_size"] = 1.0, 1.0, largest
     recommended = [
-        _recommended(name, found[name], regimes[best], allocations[best], size) for name in LABELS if name in found
+        _recommended(name, values[name], regimes[best], allocations[best], size) for name in LABELS if name in values
     ]
     notes = ("Values with all constants of the law 1; the exponents hold whatever the constants are.",)
     return TrainingPlan(budget, size, best, regimes[best].name, tuple(recommended), MappingProxyType(losses), notes)
@@ -179,22 +181,22 @@ def _power_of_e(exponent: float) -> float:
 
 
 def _recommended(
-    name: str, found: tuple[float, float, float], regime: AllocationRegime, allocation: Allocation, size: float
+    name: str, values: tuple[float, float, float], regime: AllocationRegime, allocation: Allocation, size: float
 ) -> Recommendation:
     order = regime.quantities.get(name)
     words = order.as_text(allocation.base) if order is not None else ""
-    constant = _constant(found, order, size)
-    at_bound = name == "peak_lr" and found[0] > _AT_BOUND
+    constant = _constant(values, order, size)
+    at_bound = name == "peak_lr" and values[0] > _AT_BOUND
     basis = "the largest that stability allows in the law of {label}: a peak rate of 1" if at_bound else _BASIS[name]
-    return Recommendation(name, *found, words, constant, basis.format(label=allocation.law.label))
+    return Recommendation(name, *values, words, constant, basis.format(label=allocation.law.label))
 
 
-def _constant(found: tuple[float, ...], order: OrderRange | None, size: float) -> tuple[float, float, float] | None:
+def _constant(values: tuple[float, ...], order: OrderRange | None, size: float) -> tuple[float, float, float] | None:
     """The values over the growth at this budget, None where there is no single growth."""
     if order is None or not order.is_point or order.lower is None:
         return None
     growth = size ** float(order.lower.power) * math.log(size) ** float(order.lower.log_power)
-    value, low, high = (each / growth for each in found)
+    value, low, high = (each / growth for each in values)
     return value, low, high
 
 
@@ -205,7 +207,14 @@ def _range(each: Recommendation) -> str:
 def training_plan_text(plan: TrainingPlan) -> list[Any]:
     """The plan as a table, what each schedule would reach, and the notes."""
     rows = [
-        (_TITLES[each.name], f"{each.value:.4g}", _range(each), each.order, each.basis) for each in plan.recommendations
+        (
+            _TITLES[recommendation.name],
+            f"{recommendation.value:.4g}",
+            _range(recommendation),
+            recommendation.order,
+            recommendation.basis,
+        )
+        for recommendation in plan.recommendations
     ]
     reached = ", ".join(f"{name} {loss:.4g}" for name, loss in plan.losses.items())
     return [
@@ -231,15 +240,17 @@ def training_plan_json(plan: TrainingPlan) -> dict[str, Any]:
         "regime": plan.regime,
         "losses": dict(plan.losses),
         "quantities": {
-            each.name: {
-                "value": finite(each.value),
-                "low": finite(each.low),
-                "high": finite(each.high),
-                "order": each.order,
-                "constant": None if each.constant is None else [finite(value) for value in each.constant],
-                "basis": each.basis,
+            recommendation.name: {
+                "value": finite(recommendation.value),
+                "low": finite(recommendation.low),
+                "high": finite(recommendation.high),
+                "order": recommendation.order,
+                "constant": None
+                if recommendation.constant is None
+                else [finite(value) for value in recommendation.constant],
+                "basis": recommendation.basis,
             }
-            for each in plan.recommendations
+            for recommendation in plan.recommendations
         },
         "notes": list(plan.notes),
     }

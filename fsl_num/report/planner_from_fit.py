@@ -110,13 +110,15 @@ def plan_from_fit(
         return Recommendation(name, *spread(values), _order_words(name, orders, budget), constant, basis)
 
     least = np.array(losses)[at, np.arange(at.size)]
-    found = [
+    recommendations = [
         recommended("loss", least, f"the final loss that {label} predicts, what cannot be learnt included"),
         recommended("peak_lr", choices[at, 0], _peak_words(label, known)),
     ]
     if budget == "compute":
-        found.append(recommended("model_size", choices[at, 1], f"where {label}, with its term for the size, is least"))
-    found += [
+        recommendations.append(
+            recommended("model_size", choices[at, 1], f"where {label}, with its term for the size, is least")
+        )
+    recommendations += [
         recommended("data_size", choices[at, 3] * batch, "the updates times the batch"),
         recommended("decay_fraction", choices[at, 2], f"where {label} is least; thm: wsd says how it may shrink"),
         recommended("steps", choices[at, 3], "the budget over the batch (and the model size)"),
@@ -125,7 +127,9 @@ def plan_from_fit(
     chosen = choices[at[0]]
     same = (choices[:, 0] == chosen[0]) & (choices[:, 3] == chosen[3])
     by_share = {f"decay of {share:g}": float(losses[k][0]) for k, share in enumerate(choices[:, 2]) if same[k]}
-    return TrainingPlan(budget, size, "1-sqrt", task.regime, tuple(found), MappingProxyType(by_share), (task.sentence,))
+    return TrainingPlan(
+        budget, size, "1-sqrt", task.regime, tuple(recommendations), MappingProxyType(by_share), (task.sentence,)
+    )
 
 
 def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[float | None]:

@@ -72,11 +72,11 @@ def exponent_grid(allocation: Allocation, s_values: Any, beta_values: Any) -> tu
     easy = s_grid >= 1.0 - 1.0 / beta_grid
 
     def values(expressions: dict[str, Expr]) -> Array:
-        found = {
+        by_regime = {
             name: lambdify((s, beta), each, modules="numpy")(s_grid, beta_grid) + np.zeros_like(s_grid)
             for name, each in expressions.items()
         }
-        return np.asarray(np.where(easy, found["easy"], found["hard"]), dtype=np.float64)
+        return np.asarray(np.where(easy, by_regime["easy"], by_regime["hard"]), dtype=np.float64)
 
     risks = {name: allocation.regime(name).excess_risk for name in ("easy", "hard")}
     powers = values({name: -risk.power for name, risk in risks.items()})

@@ -21,8 +21,8 @@ def sizes_text(
     best: BestSize | None,
 ) -> list[Any]:
     """The answers first, then the law asked for (the first of ``fits``), then the others beside it."""
-    found = next(iter(fits.values()))
-    share = f"{100 * found.level:g} %"
+    fitted = next(iter(fits.values()))
+    share = f"{100 * fitted.level:g} %"
     parts: list[Any] = []
     if predicted is not None:
         loss, low, high = (float(each) for each in (predicted.loss, predicted.lower, predicted.upper))
@@ -36,15 +36,15 @@ def sizes_text(
                 f" steps, final loss {best.loss:.4f}, {share} between {best.lower:.4f} and {best.upper:.4f}{beyond}"
             )
         )
-    intervals, known = found.intervals, found.identifiable
+    intervals, known = fitted.intervals, fitted.identifiable
     rows = [
         (name, f"{value:.4g}", f"{intervals[name][0]:.4g} .. {intervals[name][1]:.4g}", "yes" if known[name] else "no")
-        for name, value in found.parameters.items()
+        for name, value in fitted.parameters.items()
     ]
-    heading = f"{found.law}: {found.definition.formula}, fitted to {found.loss.size} runs"
+    heading = f"{fitted.law}: {fitted.definition.formula}, fitted to {fitted.loss.size} runs"
     parts += [*([""] if parts else []), Text(heading), ""]
     parts += [table(("parameter", "value", share, "identifiable"), rows, right=(1, 2))]
-    sentences = [*found.sentences, *_better(found.law, held_out)]
+    sentences = [*fitted.sentences, *_better(fitted.law, held_out)]
     parts += ["", *(Text(line) for line in sentences)] if sentences else []
     errors = [(name, f"{each.scatter:.5f}", _error(held_out.get(name))) for name, each in fits.items()]
     return [
@@ -61,9 +61,9 @@ def sizes_json(
     best: BestSize | None,
 ) -> dict[str, Any]:
     """The same as JSON-ready values."""
-    found = next(iter(fits.values()))
+    fitted = next(iter(fits.values()))
     rivals = {name: {"scatter": each.scatter, "held_out": held_out.get(name)} for name, each in fits.items()}
-    record = found.as_dict() | {"laws": rivals}
+    record = fitted.as_dict() | {"laws": rivals}
     if predicted is not None:
         record["predicted"] = {name: float(value) for name, value in vars(predicted).items()}
     return record | ({"best": asdict(best)} if best is not None else {})

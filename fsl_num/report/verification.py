@@ -74,7 +74,7 @@ def failure(record: Outcome, most: int | None = None) -> Iterator[Any]:
     objections = list(_objections(record))
     yield Text(f"{record.claim_id}: {record.verdict}. {record.message}".rstrip())
     if objections[:most]:
-        yield fields([("", each) for each in objections[:most]])
+        yield fields([("", objection) for objection in objections[:most]])
 
 
 def summary(records: Sequence[Outcome]) -> str:

@@ -73,7 +73,9 @@ def spelling(name: str) -> str | None:
     def bare(text: str) -> str:
         return "".join(letter for letter in text.lower() if letter.isalnum())
 
-    known = {bare(each): each for each in SCHEDULES} | {bare(old): new for old, new in _OTHER_SPELLINGS.items()}
+    known = {bare(schedule): schedule for schedule in SCHEDULES} | {
+        bare(old): new for old, new in _OTHER_SPELLINGS.items()
+    }
     return known.get(bare(name))
 
 

@@ -101,13 +101,13 @@ def export(
     if framework not in EXPORTS:
         raise ValueError(f"there is no export to {framework!r}: choose {', '.join(EXPORTS)}")
     rates = step_rates(schedule, peak=peak, steps=steps, **parameters)
-    found = called(schedule) if isinstance(schedule, str) else None
+    call = called(schedule) if isinstance(schedule, str) else None
     write = FRAMEWORKS[framework].write
     if write is None:
         plan = _plan(schedule, rates, peak=peak, steps=steps, **parameters)
         return Export(framework, source(plan, rates, FUNCTIONS[framework], title), rates)
-    if found is not None and found[0] == framework:
-        match: Match | None = Match(found[1].name, found[1].arguments, 0.0, 0)
+    if call is not None and call[0] == framework:
+        match: Match | None = Match(call[1].name, call[1].arguments, 0.0, 0)
         base = float(peak)
     else:
         base = tidy(float(rates.max()))

@@ -120,8 +120,8 @@ def _interpolated(values: Array) -> Array:
     count = values.shape[1]
     table = chebyshev.chebvander(chebyshev.chebpts1(count), count - 1)
     scale = np.where(np.arange(count) == 0, 1.0, 2.0) / count
-    found = (values @ table) * scale
-    return np.where(np.abs(found) > _NOISE * np.abs(found).max(axis=1, keepdims=True), found, 0.0)
+    interpolated = (values @ table) * scale
+    return np.where(np.abs(interpolated) > _NOISE * np.abs(interpolated).max(axis=1, keepdims=True), interpolated, 0.0)
 
 
 def from_function(

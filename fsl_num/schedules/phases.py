@@ -77,11 +77,11 @@ class Phased(Schedule):
     def _evaluated(self, index: Any, local: Array, evaluate: Callable[[Schedule, Array], Array]) -> Array:
         """Evaluate the phase ``index`` of each point at its ``local`` time."""
         numbers, kinds = self._kinds
-        found, chosen = np.empty(local.shape), numbers[index]
+        values, chosen = np.empty(local.shape), numbers[index]
         for number in np.unique(chosen):
             at = chosen == number
-            found[at] = evaluate(kinds[number], local[at])
-        return found
+            values[at] = evaluate(kinds[number], local[at])
+        return values
 
     def _of_elapsed(self, places: _Places, time: Array) -> tuple[Any, Array]:
         """Return the phase at each time from the start, at a boundary the one that begins, and the time within it."""
@@ -179,16 +179,16 @@ class Phased(Schedule):
         the phase, but for the end of the whole, on which the solvers close in by themselves.
         """
         numbers, kinds = self._kinds
-        found: dict[tuple[int, bool], Array] = {}
+        inner: dict[tuple[int, bool], Array] = {}
         for index in self._moving.tolist():
             key = int(numbers[index]), bool(index == self._moving[-1])
-            if key not in found:
+            if key not in inner:
                 phase = kinds[key[0]]
                 own = np.array(phase.physical_breaks)
                 ends = np.array([]) if key[1] else phase.steps - _closing_in(phase._rate, phase.steps)
-                found[key] = np.unique(np.concatenate([own, _closing_in(phase._rate_after, phase.steps), ends]))
+                inner[key] = np.unique(np.concatenate([own, _closing_in(phase._rate_after, phase.steps), ends]))
         last = self._moving[-1]
-        return [found[int(numbers[index]), bool(index == last)] for index in self._moving.tolist()]
+        return [inner[int(numbers[index]), bool(index == last)] for index in self._moving.tolist()]
 
     @property
     def physical_breaks(self) -> tuple[float, ...]:
@@ -209,13 +209,13 @@ class Phased(Schedule):
 
     def _breaks(self, places: Array, *, first: bool) -> Array:
         """Return the breaks counted from the start, or from the end, from which ``places`` are counted too."""
-        moving, phases, found = self._moving, self.phases, list[Array]()
+        moving, phases, breaks = self._moving, self.phases, list[Array]()
         for position, (index, cuts) in enumerate(zip(moving.tolist(), self._inside, strict=True)):
             phase = phases[index]
             inner = phase._elapsed(cuts) if first else phase._left(phase.steps - cuts)
             meets = places[index] if first else places[moving[position - 1]]
-            found += [np.array([meets]) if position else np.array([]), places[index] + inner]
-        return np.concatenate(found)
+            breaks += [np.array([meets]) if position else np.array([]), places[index] + inner]
+        return np.concatenate(breaks)
 
 
 def _closing_in(rate: Callable[[Array], Array], steps: float) -> Array:

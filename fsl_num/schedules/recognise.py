@@ -27,11 +27,11 @@ def recognised(rates: Array) -> Schedule | None:
     peak, steps = tidy(float(rates.max())), rates.size
     for name, parameters in _candidates(rates / peak, peak):
         try:
-            found = schedule(name, peak=peak, steps=steps, **parameters)
+            candidate = schedule(name, peak=peak, steps=steps, **parameters)
         except ValueError:  # a parameter out of its range
             continue
-        if float(np.abs(step_rates(found) - rates).max()) <= EXACT * peak:
-            return found
+        if float(np.abs(step_rates(candidate) - rates).max()) <= EXACT * peak:
+            return candidate
     return None
 
 

@@ -77,16 +77,16 @@ def closed_form(plan: Schedule, library: str = "math") -> list[tuple[int, str]] 
     if len(phases) > _MOST_PHASES:
         return None
     starts = running_sums([phase.steps for phase in phases])
-    found: list[tuple[int, str]] = []
+    forms: list[tuple[int, str]] = []
     for phase, start, end in zip(phases, starts[:-1], starts[1:], strict=True):
         first = math.ceil(start)
         if first >= math.ceil(end):  # no step begins in it
             continue
         try:
-            found.append((first, _form(phase, f"(step - {number(start)})" if start else "step", library)))
+            forms.append((first, _form(phase, f"(step - {number(start)})" if start else "step", library)))
         except LookupError:
             return None
-    return found
+    return forms
 
 
 def knots(rates: Array) -> Any:
@@ -98,11 +98,11 @@ def knots(rates: Array) -> Any:
     allowed = _STRAIGHT * float(rates.max())
     bends = np.flatnonzero(np.abs(np.diff(rates, 2)) > allowed) + 1
     places = [0, *bends.tolist(), rates.size - 1]
-    found = [0]
+    steps = [0]
     for place in places[1:]:
         pending = [place]
         while pending:  # where many bends below the bound add up, the segment is halved
-            low, high = found[-1], pending[-1]
+            low, high = steps[-1], pending[-1]
             if high <= low:
                 pending.pop()
                 continue
@@ -110,8 +110,8 @@ def knots(rates: Array) -> Any:
             if high - low > 1 and np.abs(line - rates[low : high + 1]).max() > allowed:
                 pending.append((low + high) // 2)
             else:
-                found.append(pending.pop())
-    return np.array(found)
+                steps.append(pending.pop())
+    return np.array(steps)
 
 
 _HEAD = '''"""The learning rate of every update, as fsl wrote it{title}."""

@@ -31,15 +31,15 @@ def digest(*values: Any) -> str:
     >>> digest(np.arange(3.0)) == digest(np.arange(3.0)), digest(1.0) == digest(2.0)
     (True, False)
     """
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for value in values:
         if isinstance(value, np.ndarray):
-            found.update(f"{value.dtype.str}{value.shape}".encode())
-            found.update(np.ascontiguousarray(value).tobytes())
+            sha256.update(f"{value.dtype.str}{value.shape}".encode())
+            sha256.update(np.ascontiguousarray(value).tobytes())
         else:
-            found.update(repr(value).encode())
-        found.update(b"\0")
-    return found.hexdigest()[:16]
+            sha256.update(repr(value).encode())
+        sha256.update(b"\0")
+    return sha256.hexdigest()[:16]
 
 
 class Checkpoint:
@@ -150,7 +150,7 @@ def _arrays(path: Path) -> dict[str, Any]:
     """The arrays of the file, none larger than it says of itself that it is."""
     stored = io.BytesIO(path.read_bytes())
     with zipfile.ZipFile(stored) as archive:
-        if sum(each.file_size for each in archive.infolist()) > 2 * len(stored.getvalue()):  # nothing is compressed
+        if sum(member.file_size for member in archive.infolist()) > 2 * len(stored.getvalue()):  # nothing is compressed
             raise ValueError("it unfolds to more than it holds")
     with np.load(stored, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}

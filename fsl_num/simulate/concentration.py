@@ -173,7 +173,7 @@ def eigenvalue_ratios(
         for size, more in zip(sizes, one_per_size("features_per_model", features_per_model, sizes), strict=True)
     )
     variance(normalisation, 1, 1)
-    found = over_runs(
+    ratios = over_runs(
         _extreme_ratios,
         [(exponent, size, total, normalisation) for size, total in zip(sizes, features, strict=True)],
         one_per_size("runs", runs, sizes),
@@ -181,7 +181,7 @@ def eigenvalue_ratios(
         executor=executor,
         name="eigenvalues",
     )
-    least, largest = (tuple(part[:, side] for part in found) for side in (0, 1))
+    least, largest = (tuple(part[:, side] for part in ratios) for side in (0, 1))
     return Concentration(exponent, normalisation, sizes, features, least, largest)
 
 

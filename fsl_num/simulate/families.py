@@ -46,11 +46,11 @@ class Family(ABC):
         kurtosis = self.kurtosis
         if kurtosis is None:
             raise NotImplementedError(f"the family {self.name!r} must give its own fourth moment")
-        found = 2.0 * eigenvalues[:, None] * matrix * eigenvalues
+        moment = 2.0 * eigenvalues[:, None] * matrix * eigenvalues
         index = np.arange(eigenvalues.size)
         diagonal = matrix[index, index]
-        found[index, index] += eigenvalues * (eigenvalues @ diagonal) + (kurtosis - 3.0) * eigenvalues**2 * diagonal
-        return np.asarray(found)
+        moment[index, index] += eigenvalues * (eigenvalues @ diagonal) + (kurtosis - 3.0) * eigenvalues**2 * diagonal
+        return np.asarray(moment)
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,10 @@ class Trigonometric(Family):
         frequencies = np.arange(1.0, (size + 1) // 2 + 1.0)
         # a whole turn is taken off before it is multiplied by 2 pi: high frequencies keep their digits
         angle = 2.0 * math.pi * (np.multiply.outer(np.asarray(points, dtype=np.float64), frequencies) % 1.0)
-        found = np.empty((angle.shape[0], size))
-        found[:, 0::2] = math.sqrt(2.0) * np.cos(angle)
-        found[:, 1::2] = math.sqrt(2.0) * np.sin(angle[:, : size // 2])
-        return found
+        values = np.empty((angle.shape[0], size))
+        values[:, 0::2] = math.sqrt(2.0) * np.cos(angle)
+        values[:, 1::2] = math.sqrt(2.0) * np.sin(angle[:, : size // 2])
+        return values
 
     def draw(self, generator: np.random.Generator, count: int, size: int, dtype: Any = np.float64) -> Any:
         """Return draws, shape (count, size)."""
@@ -183,12 +183,12 @@ class Trigonometric(Family):
         odd = 2.0 * (gathered(plus, mixed) - gathered(distance, sign * mixed))
         even[1:] *= 0.5  # E[cos^2] = 1/2, and 1 for the constant
         odd *= 0.5
-        found = np.empty_like(scaled)
-        found[0::2, 0::2] = even[distance] + even[plus]
-        found[1::2, 1::2] = even[distance] - even[plus]
-        found[0::2, 1::2] = odd[plus] - sign * odd[distance]
-        found[1::2, 0::2] = found[0::2, 1::2].T
-        return np.asarray(root[:, None] * found[:size, :size] * root)
+        moment = np.empty_like(scaled)
+        moment[0::2, 0::2] = even[distance] + even[plus]
+        moment[1::2, 1::2] = even[distance] - even[plus]
+        moment[0::2, 1::2] = odd[plus] - sign * odd[distance]
+        moment[1::2, 0::2] = moment[0::2, 1::2].T
+        return np.asarray(root[:, None] * moment[:size, :size] * root)
 
 
 FAMILIES: Final[Mapping[str, type[Family]]] = MappingProxyType(

@@ -90,8 +90,8 @@ def hypercontractivity_constants(
     if kind.kurtosis is not None:
         return _independent(kind, size, kind.kurtosis)
     generator = np.random.default_rng(seed)
-    lower = min((_search(kind, size, generator, 1.0) for _ in range(starts)), key=lambda found: found[0])
-    upper = max((_search(kind, size, generator, -1.0) for _ in range(starts)), key=lambda found: found[0])
+    lower = min((_search(kind, size, generator, 1.0) for _ in range(starts)), key=lambda extreme: extreme[0])
+    upper = max((_search(kind, size, generator, -1.0) for _ in range(starts)), key=lambda extreme: extreme[0])
     return HypercontractivityConstants(
         kind.name, size, lower[0], upper[0], lower[1:], upper[1:], _limit(kind, size, upper[0]), exact=False
     )
@@ -111,12 +111,12 @@ def mode_constants(name: str | Family, features: int) -> tuple[float, float]:
     kind = family(name)
     size = int(whole_size("features", features, infinite=False))
     ones, unit = np.ones(size), np.eye(size)
-    found = []
+    extremes = []
     for each in unit:
         outer = np.outer(each, each)
         values = np.linalg.eigvalsh(kind.fourth_moment(ones, outer) - outer)
-        found.append((float(values[0]), float(values[-1])))
-    return min(low for low, _ in found), max(high for _, high in found)
+        extremes.append((float(values[0]), float(values[-1])))
+    return min(low for low, _ in extremes), max(high for _, high in extremes)
 
 
 def fourth_product(name: str | Family, a: Any, b: Any) -> float:
@@ -199,7 +199,7 @@ def _search(kind: Family, size: int, generator: np.random.Generator, sign: float
     return sign * best, b, a
 
 
-def _limit(kind: Family, size: int, found: float) -> float:
+def _limit(kind: Family, size: int, largest: float) -> float:
     """Return an upper bound of rho_+: the largest eigenvalue of X -> E[(xi'X xi) xi xi'] - X on symmetric matrices.
 
     <bb', G(aa')> is at most that eigenvalue, for aa' and bb' have Frobenius norm 1.
@@ -215,4 +215,4 @@ def _limit(kind: Family, size: int, found: float) -> float:
         unit[i, j] = unit[j, i] = 1.0 / weight[index]
         image = kind.fourth_moment(ones, unit) - unit
         operator[index] = image[rows, columns] * weight
-    return max(found, float(np.linalg.eigvalsh(operator)[-1]))
+    return max(largest, float(np.linalg.eigvalsh(operator)[-1]))

@@ -54,12 +54,12 @@ class BreakingRate:
         """The same in words."""
         if self.below == math.inf:
             return "at every learning rate tried"
-        found = [] if self.below is None else [f"below {self.below:.3g}"]
+        ends = [] if self.below is None else [f"below {self.below:.3g}"]
         if self.above is not None:
-            found.append(f"above {self.above:.3g}")
-        if not found:
+            ends.append(f"above {self.above:.3g}")
+        if not ends:
             return f"never below the stability limit {self.limit:.3g}"
-        return " and ".join(found)
+        return " and ".join(ends)
 
 
 def breaking_rates(
@@ -93,17 +93,17 @@ def breaking_rates(
     wanted = rung_steps(eta.size, every)
     given = threshold if isinstance(threshold, tuple) else (threshold,)
     thresholds = [positive("threshold", one) for one in given]
-    found: dict[tuple[str, float], Array] = {}
+    curves: dict[tuple[str, float], Array] = {}
     smallest = float(batches.min())
 
     def risks(name: str, peak: float) -> Array:
         key = ("sde-physical" if name == "sde-intrinsic" else name, peak)
-        if key not in found:
+        if key not in curves:
             try:
-                found[key] = rung_curve(key[0], problem, peak * shape, batches, wanted).excess_risk
+                curves[key] = rung_curve(key[0], problem, peak * shape, batches, wanted).excess_risk
             except OverflowError:
-                found[key] = np.full(1, np.inf)  # training diverges beyond all numbers: infinitely far from any other
-        return found[key]
+                curves[key] = np.full(1, np.inf)  # training diverges beyond all numbers: infinitely far from any other
+        return curves[key]
 
     rungs = rungs_of(problem)
     bears = {name: _bears(name, problem, smallest) for name in rungs}

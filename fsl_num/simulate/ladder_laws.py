@@ -47,8 +47,8 @@ def law_of_steps(modes: LinearModes, lengths: Array, gammas: Array) -> Array:
     fastest = float(modes.rates.max()) * float(lengths.max())
     points, weights = np.polynomial.legendre.leggauss(6 + math.ceil(fastest))
     points, weights = 0.5 * (points + 1.0), 0.5 * weights
-    found = np.empty(lengths.size + 1)
-    found[0] = modes.delta + modes.start.sum()
+    risks = np.empty(lengths.size + 1)
+    risks[0] = modes.delta + modes.start.sum()
     # no more than an exponent of 300 within a block, whose inverse is needed
     steps = max(1, min(_BLOCK, int(300.0 / fastest)))
     signal, injected = modes.start.copy(), np.zeros_like(modes.start)
@@ -61,9 +61,9 @@ def law_of_steps(modes: LinearModes, lengths: Array, gammas: Array) -> Array:
         gained = np.einsum("kp,kpj->kj", driven, after) * modes.weights
         decay = np.exp(np.multiply.outer(ends, -modes.rates))
         state = decay * (injected + np.cumsum(gained / decay, axis=0))
-        found[low + 1 : low + 1 + part.size] = modes.delta + decay @ signal + state.sum(axis=1)
+        risks[low + 1 : low + 1 + part.size] = modes.delta + decay @ signal + state.sum(axis=1)
         signal, injected = signal * decay[-1], state[-1]
-    return found
+    return risks
 
 
 def _gamma_tail(power: float, t: Array, beta: float, end: float) -> Array:
@@ -165,11 +165,11 @@ def asymptotic_of_steps(problem: Regression, lengths: Array, gammas: Array, want
     inside = ends[:-1, None] + 0.5 * (x + 1.0) * lengths[:, None]
     driven = gammas * (powers.signal(inside) @ (0.5 * w) + problem.model.noise)
     integral = powers.kernel_integral(max(float(ends[-1]), 1e-300))
-    found = powers.approximation + powers.signal(ends[wanted])
+    risks = powers.approximation + powers.signal(ends[wanted])
     rows = max(1, _AT_ONCE // ends.size)
     for low in range(0, wanted.size, rows):
         some = wanted[low : low + rows]
         upto = int(some[-1])
         passed = integral(np.maximum(np.subtract.outer(ends[some], ends[: upto + 1]), 0.0))
-        found[low : low + rows] += (passed[:, :-1] - passed[:, 1:]) @ driven[:upto]
-    return np.asarray(found)
+        risks[low : low + rows] += (passed[:, :-1] - passed[:, 1:]) @ driven[:upto]
+    return np.asarray(risks)

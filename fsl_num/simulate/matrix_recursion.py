@@ -99,15 +99,15 @@ def _seen_noise(system: Whitened, kind: Family) -> Callable[[Array, Array], Arra
 
         def independent(second: Array, mean: Array) -> Array:
             # F(X) = tr(X) I + 2 X + (kurtosis - 3) diag(X_jj)
-            found = 2.0 * second
+            image = 2.0 * second
             diagonal = second[index, index]
-            found[index, index] += diagonal.sum() + fixed
+            image[index, index] += diagonal.sum() + fixed
             if excess != 0.0 and basis is None:
-                found[index, index] += excess * diagonal
+                image[index, index] += excess * diagonal
             elif excess != 0.0 and basis is not None:
                 own = np.einsum("ij,ij->i", basis @ second, basis) + (2.0 * (basis @ mean) + rest) * rest
-                found += excess * ((basis.T * own) @ basis)
-            return found
+                image += excess * ((basis.T * own) @ basis)
+            return image
 
         return independent
 
@@ -154,9 +154,9 @@ class _Run:
 
     def fit_noise(self) -> Array:
         """V' F(X) V - T: the noise that comes from the error, whitened."""
-        found = self.seen(self.second, self.mean)
-        found -= self.second
-        return found
+        noise = self.seen(self.second, self.mean)
+        noise -= self.second
+        return noise
 
     def step(self, rate: float, batch: float) -> None:
         eigenvalues = self.system.eigenvalues
@@ -215,11 +215,11 @@ def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, 
     """
     eta, batches, wanted = _plan(rates, batch_sizes, every)
     run = _Run.of(problem)
-    found = np.empty(wanted.size)
+    risks = np.empty(wanted.size)
     for index in run.through(eta, batches, wanted):
-        found[index] = run.risk
+        risks[index] = run.risk
     message = f"second-moment matrix of {run.mean.size} weights"
-    return RiskCurve(wanted, found, np.zeros(wanted.size), "exact", message)
+    return RiskCurve(wanted, risks, np.zeros(wanted.size), "exact", message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,10 +256,10 @@ def noise_constants(
     eta, batches, wanted = _plan(rates, batch_sizes, every)
     run = _Run.of(problem)
     weights = run.system.eigenvalues**2 / float((run.system.eigenvalues**2).sum())
-    found = np.empty((3, wanted.size))
+    constants = np.empty((3, wanted.size))
     for index in run.through(eta, batches, wanted):
         if not run.risk > 0.0:
             raise ValueError(f"there is no error after {int(wanted[index])} steps: its noise has no constants")
         own = np.diagonal(run.fit_noise()) / (2.0 * run.risk)
-        found[:, index] = own.min(), float(weights @ own), own.max()
-    return NoiseConstants(wanted, *found)
+        constants[:, index] = own.min(), float(weights @ own), own.max()
+    return NoiseConstants(wanted, *constants)

@@ -44,16 +44,16 @@ def noise_covariance(problem: Regression, v: Any) -> Array:
         # the features beyond M enter by the risk that they leave, delta = E[(tail' phi)^2]
         first = problem.spectrum.eigenvalues
         error = weights - (problem.theta[:size] if problem.target is not None else _first_theta(problem, size))
-        found = kind.fourth_moment(first, np.outer(error, error)) - np.outer(first * error, first * error)
-        found[np.arange(size), np.arange(size)] += (problem.tail + problem.model.noise) * first
-        return found
+        covariance = kind.fourth_moment(first, np.outer(error, error)) - np.outer(first * error, first * error)
+        covariance[np.arange(size), np.arange(size)] += (problem.tail + problem.model.noise) * first
+        return covariance
     eigenvalues = problem.eigenvalues
     projection = np.eye(size, eigenvalues.size) if problem.projection is None else problem.projection
     error = weights @ projection - problem.theta
     inner = kind.fourth_moment(eigenvalues, np.outer(error, error))
     inner -= np.outer(eigenvalues * error, eigenvalues * error)
-    found = projection @ inner @ projection.T + problem.model.noise * (projection * eigenvalues) @ projection.T
-    return np.asarray(0.5 * (found + found.T))  # products of matrices are symmetric up to rounding only
+    covariance = projection @ inner @ projection.T + problem.model.noise * (projection * eigenvalues) @ projection.T
+    return np.asarray(0.5 * (covariance + covariance.T))  # products of matrices are symmetric up to rounding only
 
 
 def curvature(problem: Regression) -> Array:

@@ -192,7 +192,7 @@ def bias_ratios(
     if target not in TARGETS:
         raise ValueError(f"unknown target {target!r}; the names are {', '.join(TARGETS)}")
     more = one_per_size("features_per_model", features_per_model, sizes)
-    found = over_runs(
+    ratios = over_runs(
         _bias_ratios,
         [(source, exponent, size, size * each, target) for size, each in zip(sizes, more, strict=True)],
         one_per_size("runs", runs, sizes),
@@ -200,7 +200,7 @@ def bias_ratios(
         executor=executor,
         name="bias",
     )
-    lower, upper, floor = (tuple(part[:, side] for part in found) for side in range(3))
+    lower, upper, floor = (tuple(part[:, side] for part in ratios) for side in range(3))
     return BiasRatios(source, exponent, target, sizes, lower, upper, floor)
 
 
@@ -216,5 +216,5 @@ def _bias_ratios(s: float, beta: float, size: int, features: int, target: str, g
     )
     # 200 times over all scales: e-folds of the fastest mode to a thousand of the slowest, and the end
     times = np.append(np.geomspace(1e-2, 1e3 * size**beta, 200), math.inf)
-    found, own, least = bias(problem, times), predicted(problem, times), size ** (-s * beta)
-    return np.array([(found / np.maximum(own, least)).min(), (found / (own + least)).max(), found[-1] / least])
+    measured, own, least = bias(problem, times), predicted(problem, times), size ** (-s * beta)
+    return np.array([(measured / np.maximum(own, least)).min(), (measured / (own + least)).max(), measured[-1] / least])

@@ -66,12 +66,12 @@ def over_runs(
         streams = branch.spawn(count)
         step = -(-count // _PARTS)
         parts += [(index, low, given, streams[low : low + step]) for low in range(0, count, step)]
-    found: list[list[Any]] = [[None] * count for count in runs]
+    results: list[list[Any]] = [[None] * count for count in runs]
 
     with tqdm(total=sum(runs), unit="run", desc=name, leave=False, delay=_PATIENCE, disable=None) as bar:
 
         def store(index: int, low: int, values: list[Array]) -> None:
-            found[index][low : low + len(values)] = values
+            results[index][low : low + len(values)] = values
             bar.update(len(values))
 
         if executor is None:
@@ -86,7 +86,7 @@ def over_runs(
             }
             for future in as_completed(waiting):
                 store(*waiting[future], future.result())
-    return [np.array(values) for values in found]
+    return [np.array(values) for values in results]
 
 
 def _run_part(

@@ -66,10 +66,10 @@ class Workers:
                         chunk = under_way.pop(future)
                         error = future.exception() if not future.cancelled() else None
                         if error is None and not future.cancelled():
-                            found = future.result()
-                            if isinstance(found, Exception):
-                                raise found
-                            yield chunk, found
+                            answer = future.result()
+                            if isinstance(answer, Exception):
+                                raise answer
+                            yield chunk, answer
                             continue
                         ahead.append(chunk)
                         if isinstance(error, BrokenExecutor):

@@ -111,8 +111,8 @@ def grid_risk(problem: Regression, grid: Grid) -> Array:
     used = grid.lengths > 0.0
     before = np.concatenate([[0], np.cumsum(used)])
     lengths, variances = grid.lengths[used], grid.variances[used]
-    found = exact_risk(problem, lengths, lengths**2 / variances, every=1)
-    return np.asarray(found.excess_risk[before[grid.records]])
+    curve = exact_risk(problem, lengths, lengths**2 / variances, every=1)
+    return np.asarray(curve.excess_risk[before[grid.records]])
 
 
 def euler_maruyama_risk(

@@ -172,11 +172,11 @@ def _nested(clock: str, rates: Array, batches: Array, ns: tuple[int, ...]) -> li
     """Return the intrinsic times between the steps of the schemes, each grid a refinement of the first: a whole number
     of parts of its own for each n would change the distance of two paths by more than its order can bear."""
     base = scheme_grid(clock, rates, batches, ns[0], np.array([0, rates.size])).lengths
-    found = []
+    grids = []
     for n in ns:
         factor = n // ns[0]
-        found.append(np.concatenate([[0.0], np.cumsum(np.repeat(base / factor, factor))]))
-    return found
+        grids.append(np.concatenate([[0.0], np.cumsum(np.repeat(base / factor, factor))]))
+    return grids
 
 
 def _measured(
@@ -235,7 +235,7 @@ def _distances(
     after = [np.abs(np.subtract.outer(grid[1:], edges)).argmin(axis=1) for grid in grids]
     size = system.eigenvalues.size
     block = max(1, _NUMBERS // (edges.size * size))
-    found = np.zeros(len(pairs))
+    sums = np.zeros(len(pairs))
     for low in range(0, runs, block):
         number = min(block, runs - low)
         fine = generator.standard_normal((scales.size, number, size))
@@ -248,5 +248,5 @@ def _distances(
                 advance(system, x, float(length), fine[begin:end].sum(axis=0))
                 begin = end
             finals.append(x)
-        found += [((finals[i] - finals[j]) ** 2).sum() for i, j in pairs]
-    return found / runs
+        sums += [((finals[i] - finals[j]) ** 2).sum() for i, j in pairs]
+    return sums / runs

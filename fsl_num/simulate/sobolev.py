@@ -43,10 +43,10 @@ def bernoulli_polynomial(order: int, points: Any) -> Array:
     numbers = _bernoulli_numbers(degree)
     # About 1/2 every other coefficient vanishes and what is left hardly cancels: B_k(1/2) = (2^(1-k) - 1) B_k.
     middle = [(Fraction(2, 2**k) - 1) * numbers[k] for k in range(degree + 1)]
-    found = np.zeros_like(x)
+    value = np.zeros_like(x)
     for k in range(degree + 1):
-        found = found * (x % 1.0 - 0.5) + float(math.comb(degree, k) * middle[k])
-    return np.asarray(found)
+        value = value * (x % 1.0 - 0.5) + float(math.comb(degree, k) * middle[k])
+    return np.asarray(value)
 
 
 def _bernoulli_numbers(order: int) -> list[Fraction]:
@@ -96,8 +96,8 @@ class PeriodicSobolev:
         """Return K(x, y), the arguments broadcast."""
         order = 2 * self.smoothness
         factor = (-1) ** (self.smoothness + 1) * (2.0 * math.pi) ** order / math.factorial(order)
-        found = factor * bernoulli_polynomial(order, np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64))
-        return found if found.ndim else float(found)
+        value = factor * bernoulli_polynomial(order, np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64))
+        return value if value.ndim else float(value)
 
     def eigenvalues(self, size: int) -> Array:
         """Return the first ``size`` eigenvalues, largest first, each twice."""

@@ -166,12 +166,12 @@ def _product(left: Any, right: Any) -> Any:
     inner = min(left.shape[1], 4096)
     columns = min(right.shape[1], max(8, _PRODUCT // (8 * inner)))
     rows = max(8, _PRODUCT // (inner * columns))
-    found = np.zeros((left.shape[0], right.shape[1]), np.result_type(left, right))
-    for i in range(0, found.shape[0], rows):
-        for j in range(0, found.shape[1], columns):
-            part = found[i : i + rows, j : j + columns]
+    product = np.zeros((left.shape[0], right.shape[1]), np.result_type(left, right))
+    for i in range(0, product.shape[0], rows):
+        for j in range(0, product.shape[1], columns):
+            part = product[i : i + rows, j : j + columns]
             for k in range(0, left.shape[1], inner):
                 a, b = left[i : i + rows, k : k + inner], right[k : k + inner, j : j + columns]
                 # vectors go to routines that divide much smaller work
                 part += a @ b if min(part.shape) > 1 else np.einsum("rk,kc->rc", a, b)
-    return found
+    return product

@@ -66,15 +66,15 @@ def final_risk_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
     system, stability = linear_modes(problem, schedule.total_intrinsic_time), problem.stability
     tolerance = 0.05 * rounding_margin(system, stability, rtol)
     for _ in range(_PASSES):
-        found = _gradient(schedule, system, stability, tolerance)
-        scales = [max(float(np.abs(each).max()), 5e-324) for each in (found.rates, found.gammas)]
-        errors = found.rates_error.max(), found.gammas_error.max()
+        gradient = _gradient(schedule, system, stability, tolerance)
+        scales = [max(float(np.abs(each).max()), 5e-324) for each in (gradient.rates, gradient.gammas)]
+        errors = gradient.rates_error.max(), gradient.gammas_error.max()
         worst = max(float(error) / scale for error, scale in zip(errors, scales, strict=True))
         if worst <= rtol:
-            return found
+            return gradient
         # the slopes may be small differences: what they are sums of is then needed more sharply
         tolerance *= 0.5 * rtol / worst
-    return replace(found, message=f"{found.message}; the relative error {worst:.2g} misses rtol = {rtol:g}")
+    return replace(gradient, message=f"{gradient.message}; the relative error {worst:.2g} misses rtol = {rtol:g}")
 
 
 def _gradient(schedule: Discrete, system: LinearModes, stability: float, tolerance: float) -> Gradient:

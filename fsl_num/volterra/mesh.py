@@ -107,10 +107,10 @@ class MeshEquation:
 
     def operator(self, gammas: Array) -> Array:
         """The matrix of the operator T: phi -> int K_M gamma phi at the nodes."""
-        found = np.zeros((self.mesh.t.size,) * 2)
-        found[:, :-1] += self.left * gammas
-        found[:, 1:] += self.right * gammas
-        return found
+        matrix = np.zeros((self.mesh.t.size,) * 2)
+        matrix[:, :-1] += self.left * gammas
+        matrix[:, 1:] += self.right * gammas
+        return matrix
 
     def parts(self, gammas: Array) -> dict[str, float]:
         """The terms of the law at the end, sigma^2 = 1, and of the loss by source; loss = delta + e + ... by linearity.
@@ -124,8 +124,8 @@ class MeshEquation:
         operator = self.operator(gammas)
         sources = np.stack([self.signal, np.ones_like(self.signal)], axis=1)
         first = operator[-1] @ sources
-        found = solve_triangular(np.eye(self.mesh.t.size) - operator, sources, lower=True, check_finite=False)
-        again = operator[-1] @ found
+        solutions = solve_triangular(np.eye(self.mesh.t.size) - operator, sources, lower=True, check_finite=False)
+        again = operator[-1] @ solutions
         return {
             "delta": self.delta, "e": float(self.signal[-1]), "label": float(first[1]), "batch": float(first[0]),
             "loss_e": float(self.signal[-1] + again[0]), "loss_one": 1.0 + float(again[1]),
@@ -205,7 +205,7 @@ def _few_modes(s: float, beta: float, size: float, horizon: float) -> LinearMode
 def kernel_weights(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
     """int over each cell of K(t_i - z) times the two hat functions, one row for each node i."""
     turns = np.multiply.outer(modes.rates, mesh.lengths)
-    far, near = (modes.weights[:, None] * mesh.lengths * each for each in cell_weights(turns))
+    far, near = (modes.weights[:, None] * mesh.lengths * weight for weight in cell_weights(turns))
     crossed = np.exp(-turns)
     nodes = mesh.t.size
     left, right = np.zeros((nodes, nodes - 1)), np.zeros((nodes, nodes - 1))
@@ -221,7 +221,7 @@ def kernel_weights(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
 def last_row(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
     """The same for the last node alone."""
     turns = np.multiply.outer(modes.rates, mesh.lengths)
-    far, near = (modes.weights[:, None] * mesh.lengths * each for each in cell_weights(turns))
+    far, near = (modes.weights[:, None] * mesh.lengths * weight for weight in cell_weights(turns))
     decay = np.exp(-np.multiply.outer(modes.rates, mesh.rest[1:]))
     return (far * decay).sum(axis=0), (near * decay).sum(axis=0)
 
@@ -238,10 +238,10 @@ def infinite_row(s: float, beta: float, horizon: float) -> tuple[Array, Array, A
 def infinite_parts(equation: MeshEquation, gammas: Array) -> dict[str, float]:
     """``e_inf``, ``label_inf`` = int K_inf gamma, ``batch_inf`` = int K_inf gamma e_inf, ``batch_mixed`` with e_M."""
     left, right, signal = infinite_row(equation.s, equation.beta, float(equation.mesh.t[-1]))
-    found = {"e_inf": float(signal[-1])}
+    parts = {"e_inf": float(signal[-1])}
     for name, source in (("label_inf", np.ones_like(signal)), ("batch_inf", signal), ("batch_mixed", equation.signal)):
-        found[name] = float((left * source[:-1] + right * source[1:]) @ gammas)
-    return found
+        parts[name] = float((left * source[:-1] + right * source[1:]) @ gammas)
+    return parts
 
 
 def gaussian_march(equation: MeshEquation, schedules: Sequence[Array]) -> Array:
@@ -253,20 +253,20 @@ def gaussian_march(equation: MeshEquation, schedules: Sequence[Array]) -> Array:
     rates, modes = equation.modes.rates, equation.modes
     gammas, lengths = np.stack(schedules, axis=1), equation.mesh.lengths[:, None]
     turns = (rates[:, None] - 0.25 * np.multiply.outer(gammas, rates**2).transpose(0, 2, 1)) * lengths[:, :, None]
-    left, right = (each * (lengths * gammas)[:, None, :] * modes.weights[:, None] for each in cell_weights(turns))
+    left, right = (weight * (lengths * gammas)[:, None, :] * modes.weights[:, None] for weight in cell_weights(turns))
     decay, own = np.exp(-turns), 1.0 - right.sum(axis=1)
     state = np.zeros((rates.size, len(schedules), 2))
     state[:, :, 0] = modes.start[:, None]
     base = np.array([0.0, 1.0])
-    found = [base + state.sum(axis=0)]
+    values = [base + state.sum(axis=0)]
     for cell in range(len(lengths)):
-        state = decay[cell, :, :, None] * state + left[cell, :, :, None] * found[-1]
+        state = decay[cell, :, :, None] * state + left[cell, :, :, None] * values[-1]
         u = (base + state.sum(axis=0)) / own[cell, :, None]
         state += right[cell, :, :, None] * u
-        found.append(u)
+        values.append(u)
     # The noise alone, without the 1 that would swallow it: the modes themselves.
-    found[-1] = state.sum(axis=0)
-    return np.stack(found)
+    values[-1] = state.sum(axis=0)
+    return np.stack(values)
 
 
 def gaussian_parts(equation: MeshEquation, schedules: Sequence[Array]) -> list[dict[str, float]]:

@@ -29,8 +29,8 @@ def kernel_modes(beta: float, model_size: float, horizon: float) -> Modes:
         rates = np.arange(1, int(model_size) + 1, dtype=np.float64) ** -beta
         return Modes(rates, rates**2, 0.0, horizon=horizon)
     # With this s the signal is the kernel, so that no mode is there for the signal alone.
-    found = compress(2.0 - 1.0 / beta, beta, model_size, horizon)
-    used = found.kernel_weights > 0.0
+    modes = compress(2.0 - 1.0 / beta, beta, model_size, horizon)
+    used = modes.kernel_weights > 0.0
     return Modes(
-        found.rates[used], found.kernel_weights[used], found.error, horizon=horizon, kernel_after=found.kernel_after
+        modes.rates[used], modes.kernel_weights[used], modes.error, horizon=horizon, kernel_after=modes.kernel_after
     )

@@ -78,11 +78,11 @@ def moment_modes(problem: Problem) -> MomentModes:
 
 @lru_cache(maxsize=32)
 def _compressed(s: float, beta: float, size: float, horizon: float, gamma: float) -> MomentModes:
-    found = compress(s, beta, size, horizon)
-    worst = mode_errors(found.rates, (found.kernel_weights, found.signal_weights), s, beta, size, horizon, gamma)
+    modes = compress(s, beta, size, horizon)
+    worst = mode_errors(modes.rates, (modes.kernel_weights, modes.signal_weights), s, beta, size, horizon, gamma)
     # twice: the grid is not the whole range
     return MomentModes(
-        found.rates, found.kernel_weights, found.signal_weights, max(found.error, 2.0 * worst + _REFERENCE)
+        modes.rates, modes.kernel_weights, modes.signal_weights, max(modes.error, 2.0 * worst + _REFERENCE)
     )
 
 

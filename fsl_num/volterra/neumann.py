@@ -77,7 +77,7 @@ def _apply(problem: Problem, ends: Array, remaining: Array, count: int) -> Array
     rates, weights = 2.0 * modes.rates, modes.kernel_weights
     ones, last = radau.inverse.sum(axis=1), radau.vectors[-1]
     state = np.zeros((count, rates.size))
-    found = np.empty((count, *t.shape))
+    terms = np.empty((count, *t.shape))
     for i, h in enumerate(widths):
         turn = h * radau.eigenvalues
         damp = 1.0 / (1.0 + turn[:, None] * rates)
@@ -87,10 +87,10 @@ def _apply(problem: Problem, ends: Array, remaining: Array, count: int) -> Array
         injected, lost = source[i], rates * ((last * turn * ones) @ damp).real
         for n in range(count):
             driven = gamma[i] * injected
-            injected = found[n, i] = history[n] + response @ driven
+            injected = terms[n, i] = history[n] + response @ driven
             gain = ((last * turn * (radau.inverse @ driven)) @ damp).real
             state[n] += gain * weights - lost * state[n]
-    return found
+    return terms
 
 
 def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSeries:
@@ -126,8 +126,8 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     for refinement in range(4):
         if refinement:
             ends, remaining = halved(problem, ends, remaining)
-        found = _apply(problem, ends, remaining, count)
-        at_ends = np.concatenate([np.zeros((count, 1)), found[:, :, -1]], axis=1)
+        series = _apply(problem, ends, remaining, count)
+        at_ends = np.concatenate([np.zeros((count, 1)), series[:, :, -1]], axis=1)
         late = np.searchsorted(-remaining, -(problem.end - wanted))
         fine = at_ends[:, np.where(wanted < 0.5 * problem.end, np.searchsorted(ends, wanted), late)]
         if previous is not None:
@@ -135,7 +135,7 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
             if error <= 2.0 * _ROUNDING:
                 break
         previous = fine
-    grid = found.reshape(count, -1)
+    grid = series.reshape(count, -1)
     # Early terms are powers of t: below 1e-200 they have no digits left, and they are far from any supremum there.
     seen = (grid > 1e-200).all(axis=0)
     if not seen.any():

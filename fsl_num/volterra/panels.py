@@ -251,14 +251,14 @@ def _misplaced(problem: Problem, breaks: Array) -> Array:
     if not isinstance(problem.gamma, Discrete):
         return np.asarray(2.0 * rounding)
     high, low = 0.0, 0.0
-    found: dict[float, float] = {}
+    by_place: dict[float, float] = {}
     for rate, start in zip(problem.gamma.rates.tolist(), np.cumsum(problem.gamma.rates).tolist(), strict=True):
         total = high + rate
         moved = total - high
         low += (high - (total - moved)) + (rate - moved)  # what the sum of two floats lost, exactly
         high = total
-        found.setdefault(start, abs((start - high) - low))
-    return np.asarray([found.get(place, 0.0) for place in breaks.tolist()] + rounding)
+        by_place.setdefault(start, abs((start - high) - low))
+    return np.asarray([by_place.get(place, 0.0) for place in breaks.tolist()] + rounding)
 
 
 def relative_floor(problem: Problem, unit: float, modes: float) -> float:

@@ -111,18 +111,18 @@ def _float_eigenvalues(stages: int) -> npt.NDArray[np.complex128]:
 
 def _all_at_once(mp: Any, xi: list[Any], corner: Any, guesses: list[Any]) -> list[Any]:
     """Return better guesses of all eigenvalues by Aberth's iteration, in which they repel each other."""
-    found = [mp.mpc(z) for z in guesses]
+    zeros = [mp.mpc(z) for z in guesses]
     for _ in range(60):
         moved = mp.mpf(0)
-        for i, z in enumerate(found):
+        for i, z in enumerate(zeros):
             value, slope = _eigenvector(mp, xi, corner, z)[1:]
             newton = value / slope
-            step = newton / (1 - newton * mp.fsum(1 / (z - x) for k, x in enumerate(found) if k != i))
-            found[i] = z - step
+            step = newton / (1 - newton * mp.fsum(1 / (z - x) for k, x in enumerate(zeros) if k != i))
+            zeros[i] = z - step
             moved = max(moved, abs(step / z))
         if moved < mp.mpf(10) ** -12:
             break
-    return found
+    return zeros
 
 
 def _eigenvalues(mp: Any, xi: list[Any], corner: Any) -> tuple[list[Any], list[Any]]:
@@ -132,9 +132,14 @@ def _eigenvalues(mp: Any, xi: list[Any], corner: Any) -> tuple[list[Any], list[A
     if stages > _SURE:
         guesses = _all_at_once(private_context(15 + stages), xi, corner, guesses)
     guesses = [mp.mpc(z.real) if abs(z.imag) < 1e-6 * abs(z) else z for z in guesses]
-    found = [_newton(mp, lambda z: _eigenvector(mp, xi, corner, z)[1:], mp.mpc(z)) for z in guesses if z.imag >= 0]
+    eigenvalues = [
+        _newton(mp, lambda z: _eigenvector(mp, xi, corner, z)[1:], mp.mpc(z)) for z in guesses if z.imag >= 0
+    ]
     close = mp.mpf(10) ** (-mp.dps // 3)
-    upper, real = [z for z in found if z.imag > close], [mp.mpc(z.real) for z in found if abs(z.imag) <= close]
+    upper, real = (
+        [z for z in eigenvalues if z.imag > close],
+        [mp.mpc(z.real) for z in eigenvalues if abs(z.imag) <= close],
+    )
     apart = all(abs(a - b) > close for i, a in enumerate(upper) for b in upper[:i])
     total = 2 * mp.fsum(z.real for z in upper) + mp.fsum(z.real for z in real)
     # their sum is the trace

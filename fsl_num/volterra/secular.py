@@ -33,11 +33,11 @@ _CHUNK = 50_000  # numbers at once: they stay in the cache
 def _merged(system: LinearModes, gamma: float) -> tuple[Array, Array, Array]:
     """Return rates from the slowest on, each once, with their weights and signals."""
     rates = system.rates - gamma * system.feedback
-    found, place = np.unique(rates, return_inverse=True)
-    weights, signals = np.zeros_like(found), np.zeros_like(found)
+    distinct, place = np.unique(rates, return_inverse=True)
+    weights, signals = np.zeros_like(distinct), np.zeros_like(distinct)
     np.add.at(weights, place, system.weights)
     np.add.at(signals, place, system.start)
-    return found, weights, signals
+    return distinct, weights, signals
 
 
 def secular_zeros(rates: Array, weights: Array, gamma: float) -> tuple[Array, Array]:
@@ -238,5 +238,5 @@ def _evaluate_blocks(terms: _Terms, t: Array, size: int) -> tuple[Array, Array]:
 def _raised(p: Array, t: Array) -> Array:
     """Return (exp(p t) - 1)/p, a row for each p; t where p t is 0 or nearly."""
     turn = np.multiply.outer(p, t)
-    found = np.expm1(turn) / np.where(p == 0.0, 1.0, p)[:, None]
-    return np.where(np.abs(turn) < 1e-290, t, found)
+    raised = np.expm1(turn) / np.where(p == 0.0, 1.0, p)[:, None]
+    return np.where(np.abs(turn) < 1e-290, t, raised)

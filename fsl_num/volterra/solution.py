@@ -182,11 +182,11 @@ def solve(
     if kind.precise:
         given = _exact_times(t, flat, digits or _FLOAT_DIGITS, fractions=method == "enclosure")
         try:
-            found, errors, facts = kind.load()(problem, given, digits or _FLOAT_DIGITS)
+            solved, errors, facts = kind.load()(problem, given, digits or _FLOAT_DIGITS)
         except ModuleNotFoundError as missing:
             raise ImportError(f"method {method!r} needs python-flint: install the extra `rigor`") from missing
-        floats = np.array([float(value) for value in found])
-        values: Any = floats if digits is None else np.array(found, dtype=object)
+        floats = np.array([float(value) for value in solved])
+        values: Any = floats if digits is None else np.array(solved, dtype=object)
         error: Array = np.array([float(value) for value in errors])
         # Rounding of the value to a float, and that of the bound, which may not fall (and never to 0).
         error = np.nextafter(error + (2.3e-16 * np.abs(floats) if digits is None else 0.0), np.inf)

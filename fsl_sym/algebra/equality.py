@@ -216,10 +216,10 @@ def _minima(expression: Expr) -> Expr:
         rest = term / Mul(*inner)
         if len(inner) != 1 or sign(rest) != 1:
             return term
-        return inner[0].func(*(rest * each for each in inner[0].args))
+        return inner[0].func(*(rest * argument for argument in inner[0].args))
 
     def opened(item: Expr) -> Expr:
-        return item.func(*(powsimp(expand(each, power_base=True)) for each in item.args))
+        return item.func(*(powsimp(expand(argument, power_base=True)) for argument in item.args))
 
     inside = expression.replace(lambda item: item.is_Mul and item.has(Min, Max), inward)
     return simplified(inside.replace(lambda item: isinstance(item, Min | Max), opened))

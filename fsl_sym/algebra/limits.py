@@ -197,7 +197,9 @@ def is_continuous(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool
             if exponent.is_integer and exponent.is_nonnegative:
                 continue
             allowed: tuple[int, ...] = (1, -1) if exponent.is_integer else (1,)
-        elif isinstance(item, (log, uppergamma, lowergamma)) and not any(each.has(x) for each in item.args[:-1]):
+        elif isinstance(item, (log, uppergamma, lowergamma)) and not any(
+            argument.has(x) for argument in item.args[:-1]
+        ):
             if isinstance(item, lowergamma) and sign(item.args[0]) != 1:
                 return False
             base, allowed = item.args[-1], (1,)

@@ -10,14 +10,14 @@ _Limits = tuple[Expr, ...]
 
 def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
     """A linear combination of sums as {limits: summand} and the part without sums, as :func:`sums_apart` finds them."""
-    found, rest = sums_apart(expression)
-    return merged(found), rest
+    sums, rest = sums_apart(expression)
+    return merged(sums), rest
 
 
-def merged(found: list[tuple[_Limits, Expr]]) -> dict[_Limits, Expr]:
+def merged(sums: list[tuple[_Limits, Expr]]) -> dict[_Limits, Expr]:
     """Sums over one range as one sum."""
     parts: dict[_Limits, Expr] = {}
-    for limits, summand in found:
+    for limits, summand in sums:
         parts[limits] = parts.get(limits, Integer(0)) + summand
     return parts
 
@@ -32,7 +32,7 @@ def sums_apart(expression: Expr) -> tuple[list[tuple[_Limits, Expr]], Expr]:
     ValueError
         If a sum does not enter linearly.
     """
-    found: list[tuple[_Limits, Expr]] = []
+    parts: list[tuple[_Limits, Expr]] = []
     rest: Expr = Integer(0)
     for term in Add.make_args(_distribute(expression)):
         sums = [item for item in Mul.make_args(term) if isinstance(item, Sum)]
@@ -48,8 +48,8 @@ def sums_apart(expression: Expr) -> tuple[list[tuple[_Limits, Expr]], Expr]:
         if front.has(limits[0]):
             other = Dummy(limits[0].name, **limits[0].assumptions0)
             limits, summand = (other, *limits[1:]), summand.subs(limits[0], other)
-        found.append((limits, front * summand))
-    return found, rest
+        parts.append((limits, front * summand))
+    return parts, rest
 
 
 def _distribute(expression: Expr) -> Expr:

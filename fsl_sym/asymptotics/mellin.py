@@ -123,15 +123,15 @@ class Expansion:
 
     def leading(self) -> tuple[tuple[Boolean, Term], ...]:
         """Each term that can lead, with the condition on the parameters under which it does."""
-        found = []
+        terms = []
         for term in self.terms:
             gaps = [(other, sign(term.power - other.power)) for other in self.terms if other is not term]
             # at one power the logarithm decides
             if any(g == -1 or (g == 0 and other.log_power > term.log_power) for other, g in gaps):
                 continue
             unclear = [Gt(essential_factor(term.power - other.power), 0) for other, g in gaps if g is None]
-            found.append((And(*unclear), term))
-        return tuple(found)
+            terms.append((And(*unclear), term))
+        return tuple(terms)
 
 
 def _residue(parts: tuple[Piece, ...], w: Expr, power: Expr, x: Symbol, pole: Expr) -> list[Term]:
@@ -342,7 +342,7 @@ def contour_disagreement(expansion: Expansion) -> str | None:
                 value = Add(*[piece.transform(at) for piece in parts]) * zeta(w - power * at) * x**-at
                 total -= re((value * offset).evalf(40)) * (1 if k in (0, _CIRCLE // 2) else 2)
             claimed = Add(*[t.expression(expansion.x) for t in expansion.terms if t.pole == pole]).subs(point).evalf(40)
-            found = (total * scale / _CIRCLE).evalf(40)
-            if abs(found - claimed) > _CIRCLE_AGREEMENT * abs(claimed):
-                return f"residue at {pole}: {claimed.n(12)} claimed, {found.n(12)} by contour integration"
+            integral = (total * scale / _CIRCLE).evalf(40)
+            if abs(integral - claimed) > _CIRCLE_AGREEMENT * abs(claimed):
+                return f"residue at {pole}: {claimed.n(12)} claimed, {integral.n(12)} by contour integration"
     return None if checked else "no sample point meets the conditions, so nothing was checked"

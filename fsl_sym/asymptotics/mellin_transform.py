@@ -98,7 +98,7 @@ def pieces(f: Expr, u: Symbol) -> tuple[Piece, ...]:
     """
     f, u = map(as_expression, (f, u))
     f = expand(f.replace(uppergamma, lambda order, end: gamma(order) - lowergamma(order, end)), power_base=True)
-    found = []
+    summands = []
     for term in Add.make_args(powsimp(f, combine="exp")):
         coefficient, power = S.One, S.Zero
         rate: Expr | None = None
@@ -120,8 +120,8 @@ def pieces(f: Expr, u: Symbol) -> tuple[Piece, ...]:
                 f"{term} is outside the class of functions whose Mellin transform is known here; "
                 "give a sum of u^k, u^k exp(-c u) and u^k lowergamma(q, c u) with c > 0"
             )
-        found.append(Piece(coefficient, simplified(power), rate, order))
-    return tuple(found)
+        summands.append(Piece(coefficient, simplified(power), rate, order))
+    return tuple(summands)
 
 
 def _collect(terms: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
@@ -139,13 +139,13 @@ def _collect(terms: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
 
 def powers_at_infinity(parts: tuple[Piece, ...]) -> list[tuple[Expr, Expr]]:
     """The (exponent, coefficient) pairs of the expansion at infinity, which is finite for this class."""
-    found = []
+    powers = []
     for piece in parts:
         if piece.rate is None:
-            found.append((piece.power, piece.coefficient))
+            powers.append((piece.power, piece.coefficient))
         elif piece.order is not None:
-            found.append((piece.power, piece.coefficient * gamma(piece.order)))
-    return _collect(found)
+            powers.append((piece.power, piece.coefficient * gamma(piece.order)))
+    return _collect(powers)
 
 
 _SERIES: Final = 8
@@ -154,18 +154,18 @@ _SERIES: Final = 8
 
 def orders_at_zero(parts: tuple[Piece, ...]) -> list[Expr]:
     """Exponents of which the smallest is the order of the function at 0."""
-    found: list[tuple[Expr, Expr]] = []
+    powers: list[tuple[Expr, Expr]] = []
     for piece in parts:
         if piece.rate is None:
-            found.append((piece.power, piece.coefficient))
+            powers.append((piece.power, piece.coefficient))
             continue
         for n in range(_SERIES):
             term = piece.coefficient * (-piece.rate) ** n / factorial(n)
             if piece.order is None:
-                found.append((piece.power + n, term))
+                powers.append((piece.power + n, term))
             else:
-                found.append((piece.power + piece.order + n, term * piece.rate**piece.order / (piece.order + n)))
-    exponents = [exponent for exponent, _ in _collect(found)]
+                powers.append((piece.power + piece.order + n, term * piece.rate**piece.order / (piece.order + n)))
+    exponents = [exponent for exponent, _ in _collect(powers)]
     lowest = [e for e in exponents if not any(sign(e - other) == 1 for other in exponents)]
     if not lowest:
         raise ValueError("the function is zero")

@@ -120,7 +120,7 @@ class Emptiness:
         for demand, equality in demands:
             # what brings one of its monomials to one that is there
             quotients = {_quotient(mine, theirs) for mine in monomials for theirs in demand.polynomial}
-            for each in dict.fromkeys([*units, *sorted(each for each in quotients if each is not None)]):
+            for each in dict.fromkeys([*units, *sorted(quotient for quotient in quotients if quotient is not None)]):
                 if equality or not any(each[k] for k in self._free):
                     columns.append(demand.times(each))
         columns = _useful(columns, self._free)
@@ -135,8 +135,8 @@ def _side(signs: Signs) -> int | None:
 
 
 def _quotient(left: Monomial, right: Monomial) -> Monomial | None:
-    found = tuple(mine - theirs for mine, theirs in zip(left, right, strict=True))
-    return None if min(found) < 0 else found
+    powers = tuple(mine - theirs for mine, theirs in zip(left, right, strict=True))
+    return None if min(powers) < 0 else powers
 
 
 def _times(polynomial: Polynomial, factor: Monomial) -> Polynomial:

@@ -42,7 +42,11 @@ class Affine:
 
     def scaled(self, factor: Element) -> Affine:
         """The monomial raised to a power."""
-        return Affine(tuple(factor * each for each in self.coefficients), factor * self.power, factor * self.log_power)
+        return Affine(
+            tuple(factor * coefficient for coefficient in self.coefficients),
+            factor * self.power,
+            factor * self.log_power,
+        )
 
 
 Branch = tuple[Affine, ...]  # greatest of its members
@@ -130,10 +134,10 @@ class Law:
     def notes(self) -> tuple[str, ...]:
         """What is allowed, but hardly meant: a constant term in the loss, a variable taken for a constant."""
         moving = {*self.variables, self.budget}
-        found = []
+        sentences = []
         constants = [term for term in Add.make_args(self.loss) if not term.free_symbols & moving]
         if constants:
-            found.append(
+            sentences.append(
                 f"the loss has the constant term {Add(*constants)} and cannot fall below it: its order is at least 1. "
                 "Leave the term out to see how fast the rest falls"
             )
@@ -141,11 +145,11 @@ class Law:
             free = constraint.free_symbols
             if self.budget in free:
                 for symbol in sorted(free - moving - set(self.domain.symbols), key=str):
-                    found.append(
+                    sentences.append(
                         f"{symbol} stands with the budget in {constraint} but is not among the variables: it is taken "
                         "as a constant"
                     )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(sentences))
 
 
 class _Reader:
@@ -331,11 +335,11 @@ class _Reader:
 
 
 def _flat(constraints: Iterable[Any]) -> Iterator[Any]:
-    for each in constraints:
-        if isinstance(each, And):
-            yield from _flat(each.args)
+    for constraint in constraints:
+        if isinstance(constraint, And):
+            yield from _flat(constraint.args)
         else:
-            yield each
+            yield constraint
 
 
 def _sum_of_forms(forms: Sequence[Affine]) -> Affine:

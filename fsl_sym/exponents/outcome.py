@@ -88,9 +88,9 @@ class Optimiser:
         for known in self.outcomes:
             if known.holds(values.box):
                 return known
-        found = self._solve(values)
-        self.outcomes.append(found)
-        return found
+        outcome = self._solve(values)
+        self.outcomes.append(outcome)
+        return outcome
 
     def _solve(self, values: Values) -> Outcome:
         bases = []

@@ -129,36 +129,36 @@ class Programme:
         for basis in known:
             if basis.holds(values):
                 return basis
-        found = solve(
+        optimum = solve(
             [[values(entry) for entry in row.coefficients] for row in self.rows],
             [values.triple(row.right) for row in self.rows],
             coordinate,
             maximise,
         )
-        basis = self._symbolic(found, coordinate, maximise)
+        basis = self._symbolic(optimum, coordinate, maximise)
         if not basis.holds(values):
             raise AssertionError(f"the optimal basis {basis.rows} fails its own conditions at {values.point}")
         known.append(basis)
         return basis
 
-    def _symbolic(self, found: Optimum, coordinate: int, maximise: bool) -> Basis:
+    def _symbolic(self, optimum: Optimum, coordinate: int, maximise: bool) -> Basis:
         field, arithmetic = self.law.field, self.arithmetic
-        inverse = arithmetic.inverse([self.rows[index].coefficients for index in found.basis])
-        rights = [self.rows[index].right for index in found.basis]
+        inverse = arithmetic.inverse([self.rows[index].coefficients for index in optimum.basis])
+        rights = [self.rows[index].right for index in optimum.basis]
         point = tuple(arithmetic.weighted(line, rights) for line in inverse)
-        if found.infeasible_row is not None:
-            row = self.rows[found.infeasible_row]
+        if optimum.infeasible_row is not None:
+            row = self.rows[optimum.infeasible_row]
             weights = [arithmetic.dot(row.coefficients, column) for column in zip(*inverse, strict=True)]
             lower = arithmetic.weighted(weights, rights)
             gap = tuple(bound - reached for bound, reached in zip(row.right, lower, strict=True))
             return Basis(
-                (*found.basis, found.infeasible_row), point, (*(-weight for weight in weights), field.one), (), gap
+                (*optimum.basis, optimum.infeasible_row), point, (*(-weight for weight in weights), field.one), (), gap
             )
         sign = -field.one if maximise else field.one
         multipliers = tuple(sign * entry for entry in inverse[coordinate])
-        basic = set(found.basis)
+        basic = set(optimum.basis)
         slacks = tuple(arithmetic.slack(row, point) for index, row in enumerate(self.rows) if index not in basic)
-        return Basis(found.basis, point, multipliers, slacks)
+        return Basis(optimum.basis, point, multipliers, slacks)
 
 
 def programmes(law: Law, arithmetic: Arithmetic, clock: Clock) -> Iterator[Programme]:

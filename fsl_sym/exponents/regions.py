@@ -49,15 +49,15 @@ class Assembly:
         for part in sorted(parts, key=lambda part: _equalities(part.cell.box)):
             if part.cell.outcome is not None:
                 self._class_of(part.cell.box, part.cell.outcome, classes).append(part)
-        found = []
+        patches = []
         for formulas, members in classes:
             others = [part for part in parts if part not in members]
             for box in self._boxes(members, others):
                 inside = [part.cell for part in members if self._meets(part, box)]
                 point = self._point(box, inside)
                 if point is not None or not self.emptiness.impossible(box):
-                    found.append(Patch(box, formulas, list(dict.fromkeys(inside)), point))
-        return found
+                    patches.append(Patch(box, formulas, list(dict.fromkeys(inside)), point))
+        return patches
 
     def _point(self, box: Box, cells: Sequence[Cell]) -> Point | None:
         """A point of the region, off the walls where one is known."""

@@ -75,7 +75,7 @@ class Region:
     def contains(self, point: Mapping[Symbol, Any]) -> bool:
         """Whether an exact point satisfies the conditions."""
         values = {symbol: exact(value) for symbol, value in point.items()}
-        return all(bool(each.func(each.lhs.subs(values), each.rhs)) for each in self.conditions)
+        return all(bool(condition.func(condition.lhs.subs(values), condition.rhs)) for condition in self.conditions)
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,7 +156,7 @@ class ExponentSolution:
         for region in self.regions:
             condition = latex(region.condition) if region.conditions else r"\text{everywhere}"
             cells = [condition, region.loss.as_latex(self.law.budget)]
-            cells += [each.as_latex(self.law.budget) for each in region.variables.values()]
+            cells += [variable.as_latex(self.law.budget) for variable in region.variables.values()]
             rows.append(" & ".join(cells))
         head = " & ".join([r"\text{region}", r"\text{loss}", *(latex(symbol) for symbol in self.law.variables)])
         columns = "l" * (2 + len(self.law.variables))

@@ -41,13 +41,13 @@ class Signature:
         for wall, exponent in self.powers:
             signs = {sign if exponent % 2 else abs(sign) for sign in box.get(wall, ANY)}
             options.append({POLE if exponent < 0 and not sign else sign for sign in signs})
-        found = set()
+        totals = set()
         for choice in product(*options):
             total = self.constant
             for sign in choice:
                 total = POLE if POLE in (sign, total) else total * sign
-            found.add(total)
-        return frozenset(found)
+            totals.add(total)
+        return frozenset(totals)
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ class Walls:
 
     def condition(self, parts: tuple[Element, ...], allowed: Signs) -> Condition | None:
         """The condition that a lexicographic sign is allowed; None where it holds all over the domain."""
-        found = Condition(tuple(self.signature(part) for part in parts), allowed)
-        return None if found.holds({}) else found
+        condition = Condition(tuple(self.signature(part) for part in parts), allowed)
+        return None if condition.holds({}) else condition
 
 
 class Point:
@@ -159,7 +159,7 @@ class Point:
 
     def __init__(self, coordinates: tuple[Fraction, ...]) -> None:
         self.coordinates = coordinates
-        self.rounded = [float(each) for each in coordinates]
+        self.rounded = [float(coordinate) for coordinate in coordinates]
         self._signs: dict[int, int] = {}
 
     def sign(self, walls: Walls, wall: int) -> int:

@@ -66,8 +66,8 @@ def noise_by_phases(known: Schedule) -> ClosedForm:
         later += phase.total
     steps = parts[0].steps
     if len(parts) > 1:
-        before = sum((each.steps[0].before for each in parts), Integer(0))
-        after = sum((each.steps[-1].after for each in parts), Integer(0))
-        steps = (Step(before, after, Linear(tuple((Integer(1), each) for each in parts)), "all phases together"),)
+        before = sum((part.steps[0].before for part in parts), Integer(0))
+        after = sum((part.steps[-1].after for part in parts), Integer(0))
+        steps = (Step(before, after, Linear(tuple((Integer(1), part) for part in parts)), "all phases together"),)
     derivation = Derivation(f"{known.name} noise", f"Noise of {known.name}, mode by mode", steps)
     return ClosedForm(known.name, steps[-1].after, derivation, noise_orders(known))

@@ -107,7 +107,7 @@ class Formula:
     def free_symbols(self) -> set[Any]:
         """The letters for all of whose values the formula is said."""
         sides = [each for each in (self.left, self.right, self.error) if each is not None]
-        free = set().union(*(each.free_symbols for each in sides))
+        free = set().union(*(side.free_symbols for side in sides))
         return free - {self.variable}
 
     def __str__(self) -> str:
@@ -313,7 +313,7 @@ def canonical(expression: Any) -> Any:
     """
     if not isinstance(expression, Expr) or isinstance(expression, MatrixExpr) or not expression.has(Sum, Integral):
         return expression
-    taken = [int(found[1]) for each in expression.free_symbols if (found := re.fullmatch(r"[jx]_(\d+)", str(each)))]
+    taken = [int(match[1]) for symbol in expression.free_symbols if (match := re.fullmatch(r"[jx]_(\d+)", str(symbol)))]
     first = max(taken, default=-1) + 1
     return _renamed(
         expression, lambda item, depth: ("j" if isinstance(item, Sum) else "x") + f"_{first + depth}", Symbol
@@ -352,7 +352,7 @@ def _renamed(expression: Any, name: Callable[[Any, int], str], kind: Callable[..
         changed = any(new is not old for new, old in zip(parts, expression.args, strict=True))
         return expression.func(*parts) if changed else expression
     function = _renamed(expression.function, name, kind)
-    limits = [(each[0], *(_renamed(end, name, kind) for end in each[1:])) for each in expression.limits]
+    limits = [(limit[0], *(_renamed(end, name, kind) for end in limit[1:])) for limit in expression.limits]
     taken = _depth(function)
     for place, (letter, *ends) in enumerate(limits):
         new = kind(name(expression, taken + place), **letter.assumptions0)

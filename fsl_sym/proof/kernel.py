@@ -111,7 +111,7 @@ class Theorem(_Final):
         return f"{self.conclusion}" + (f"  [{given}]" if given else "")
 
     def _repr_latex_(self) -> str:
-        given = r",\ ".join(each.latex() for each in sorted(self.hypotheses, key=str))
+        given = r",\ ".join(hypothesis.latex() for hypothesis in sorted(self.hypotheses, key=str))
         tail = rf"\qquad ({given})" if given else ""
         return rf"$\displaystyle {self.conclusion.latex()}{tail}$"
 
@@ -277,7 +277,7 @@ class Derivation(_Final, Sequence[Step]):
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the steps hold under, as far as they hold."""
-        return tuple(sorted({item for each in self._verdict.steps for item in each.hypotheses}, key=str))
+        return tuple(sorted({item for step in self._verdict.steps for item in step.hypotheses}, key=str))
 
     def prove(self) -> Theorem:
         """The theorem.
@@ -290,7 +290,7 @@ class Derivation(_Final, Sequence[Step]):
         verdict = self.verify()
         if not verdict.holds:
             raise ProofError(f"the derivation {self.name!r} proves nothing: {verdict.detail}")
-        given = frozenset(item for each in verdict.steps for item in each.hypotheses)
+        given = frozenset(item for step in verdict.steps for item in step.hypotheses)
         return Theorem(_SEAL, given, self.conclusion, (self,))
 
     def __reduce__(self) -> Any:
@@ -346,9 +346,9 @@ def together(*derivations: Derivation) -> Theorem:
     ProofError
         If one of them proves nothing.
     """
-    if not all(type(each) is Derivation for each in derivations):
+    if not all(type(derivation) is Derivation for derivation in derivations):
         raise TypeError("only derivations prove something together")
-    proved = [each.prove() for each in derivations]
+    proved = [derivation.prove() for derivation in derivations]
     given = frozenset(item for each in proved for item in each.hypotheses)
     return Theorem(_SEAL, given, all_of(each.conclusion for each in proved), tuple(derivations))
 

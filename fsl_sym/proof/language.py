@@ -108,12 +108,12 @@ def strange(value: Any, known: frozenset[type]) -> str:
 
 def _kinds(value: Basic) -> list[type]:
     """The classes in an expression that are neither those of sympy nor functions without a definition."""
-    waiting, found = [value], []
+    waiting, kinds = [value], []
     while waiting:
         item = waiting.pop()
         kind = type(item)
         if not (kind.__module__ or "").startswith("sympy.") and kind.__module__ != _OWN:
             if not (isinstance(item, AppliedUndef) and kind.__module__ is None):
-                found.append(kind)
+                kinds.append(kind)
         waiting += item.args
-    return found
+    return kinds

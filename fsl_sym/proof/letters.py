@@ -47,7 +47,7 @@ def of_letters(statement: Statement) -> set[Hypothesis]:
     if not isinstance(statement, Formula):
         return {item for part in statement.parts for item in of_letters(part)}
     given: set[Hypothesis] = set()
-    letters = {each for each in statement.free_symbols if isinstance(each, Symbol)}
+    letters = {symbol for symbol in statement.free_symbols if isinstance(symbol, Symbol)}
     for letter in letters:
         given |= declared(letter)
     if symbols.a in letters and symbols.b in letters:
@@ -91,7 +91,9 @@ def _defined(side: Expr, letters: set[Symbol]) -> set[Hypothesis]:
     given: set[Hypothesis] = set()
     continuous = side.has(Integral, Derivative)
     for item in preorder_traversal(side):
-        inside = [each for each in item.args if not (each.free_symbols and each.free_symbols <= letters)]
+        inside = [
+            argument for argument in item.args if not (argument.free_symbols and argument.free_symbols <= letters)
+        ]
         if isinstance(item, Sum):
             given |= _counted(item, letters)
         elif isinstance(item, Derivative) and isinstance(item.expr, AppliedUndef):

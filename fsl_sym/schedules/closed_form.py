@@ -47,7 +47,7 @@ class Phase:
         """The steps that prove intrinsic time, total, inverse and gamma."""
         primitive = self.intrinsic_time.subs(tau, z)
         place = self.length * (FRACTION if self.open_ended else 1 - FRACTION)
-        found = [
+        steps = [
             Step(
                 Integral(self.phi.subs(tau, z), (z, 0, tau)),
                 self.intrinsic_time,
@@ -63,11 +63,11 @@ class Phase:
         ]
         if self.inverse is not None and self.gamma is not None:
             inside = Identity() if self.open_ended else Identity(((t, self.total * (1 - FRACTION)),))
-            found += [
+            steps += [
                 Step(self.intrinsic_time.subs(tau, self.inverse), t, inside, "the inverse"),
                 Step(self.phi.subs(tau, self.inverse), self.gamma, inside, "the learning rate at intrinsic time t"),
             ]
-        return tuple(found)
+        return tuple(steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Schedule:
                 return simpler.at({key: value for key, value in values.items() if key in simpler.parameters})
 
         def put(phase: Phase) -> Phase:
-            forms = {each.name: getattr(phase, each.name) for each in fields(phase)}
+            forms = {field.name: getattr(phase, field.name) for field in fields(phase)}
             moved = {name: e.subs(values, simultaneous=True) for name, e in forms.items() if isinstance(e, Expr)}
             return replace(phase, **moved)
 

@@ -66,14 +66,14 @@ def end_power(phase: Phase) -> Expr:
         )
     if not shape.has(FRACTION):
         return Integer(0)
-    found = limit(simplified(FRACTION * diff(log(shape), FRACTION)), FRACTION, 0, "+")
-    front = limit(shape / FRACTION**found, FRACTION, 0, "+") if found.is_finite else oo
-    if found.is_nonnegative is not True or front.is_positive is not True or not front.is_finite:
+    power = limit(simplified(FRACTION * diff(log(shape), FRACTION)), FRACTION, 0, "+")
+    front = limit(shape / FRACTION**power, FRACTION, 0, "+") if power.is_finite else oo
+    if power.is_nonnegative is not True or front.is_positive is not True or not front.is_finite:
         raise ValueError(
             f"the learning rate {phase.phi} does not end like a power c (1 - tau/K)^p with p >= 0 and c > 0 "
-            f"(its exponent there is {found}, with the factor {front}): only powers have a noise order here"
+            f"(its exponent there is {power}, with the factor {front}): only powers have a noise order here"
         )
-    return found
+    return power
 
 
 def own_schedule(phi: Any, name: str = "own") -> Schedule:

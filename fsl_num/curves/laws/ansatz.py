@@ -48,15 +48,15 @@ class AnsatzLaw(Law):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """L0, c1, c23, c2, [c5], s, c4, gamma, [beta]."""
-        found = [
+        parameters = [
             linear("L0", "L_0", "loss that no training of this model removes"),
             linear("c1", "c_1", "signal at intrinsic time 1"),
             linear("c23", "c_2 c_3", "loss that a unit drop of the learning rate removes in the end", "loss/rate"),
             linear("c2", "c_2", "the same from the signal not yet learnt, at intrinsic time 1", "loss/rate"),
         ]
         if self.sizes:
-            found.append(linear("c5", "c_5", "what a model of one parameter cannot represent"))
-        found += [
+            parameters.append(linear("c5", "c_5", "what a model of one parameter cannot represent"))
+        parameters += [
             SIGNAL_EXPONENT,
             Parameter(
                 "c4", "c_4", "1/intrinsic time", "how fast noise begins to be forgotten", 0.0, np.inf, scale="log"
@@ -64,8 +64,8 @@ class AnsatzLaw(Law):
             Parameter("gamma", r"\gamma", "1", "tail of the memory, 1 - 1/beta", 0.02, 5.0, scale="log"),
         ]
         if self.sizes:
-            found.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
-        return tuple(found)
+            parameters.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
+        return tuple(parameters)
 
     @property
     def size_term(self) -> tuple[str, ...]:
@@ -108,10 +108,10 @@ class AnsatzLaw(Law):
             slopes[:, 0, 1] = -x[:, 1] * log_time
             for rows, memory, change, log_then in parts:
                 signal = change * np.exp(-s * log_then)
-                found = memory.response(np.stack([change, signal, -signal * log_then]), weights)
+                responses = memory.response(np.stack([change, signal, -signal * log_then]), weights)
                 for column in (2, 3):
-                    x[rows, column], slopes[rows, 1, column], slopes[rows, 2, column] = found[:, column - 2].T
-                slopes[rows, 0, 3] = found[:, 2, 0]
+                    x[rows, column], slopes[rows, 1, column], slopes[rows, 2, column] = responses[:, column - 2].T
+                slopes[rows, 0, 3] = responses[:, 2, 0]
             if sizes is not None:
                 value, by_exponent = power(sizes, s * theta[-1])
                 x[:, 4], slopes[:, 0, 4], slopes[:, -1, 4] = value, by_exponent * theta[-1], by_exponent * s

@@ -141,14 +141,14 @@ class Law(ABC):
             values = list(parameters)
         if len(values) != len(self.names):
             raise ValueError(f"the law {self.name!r} has {len(self.names)} parameters, got {len(values)}")
-        found = np.array([real_number(name, value) for name, value in zip(self.names, values, strict=True)])
-        for parameter, value in zip(self.parameters, found, strict=True):
+        theta = np.array([real_number(name, value) for name, value in zip(self.names, values, strict=True)])
+        for parameter, value in zip(self.parameters, theta, strict=True):
             if not parameter.lower <= value <= parameter.upper or not np.isfinite(value):
                 raise ValueError(
                     f"{parameter.name} of the law {self.name!r} must be finite and in [{parameter.lower:g},"
                     f" {parameter.upper:g}], got {value!r}"
                 )
-        return found
+        return theta
 
     def predict(self, schedule: Any, parameters: Mapping[str, Any] | Sequence[float] | Array) -> Array:
         """Return the loss at the recorded steps of a plan, a curve, a schedule or an array of learning rates."""

@@ -85,21 +85,21 @@ class FunctionalLaw(Law):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters: L0, A, B, [E, D], s, c, gamma, [p, beta]."""
-        found = [
+        parameters = [
             linear("L0", "L_0", "loss that no training of this model removes"),
             linear("A", "A", "signal: the loss still to be learnt at intrinsic time 1"),
             linear("B", "B", f"noise that a constant learning rate of {self.reference_rate:g} leaves"),
         ]
         if self.signal_noise:
-            found.append(linear("E", "E", "noise from the signal not yet learnt, at intrinsic time 1"))
+            parameters.append(linear("E", "E", "noise from the signal not yet learnt, at intrinsic time 1"))
         if self.sizes:
-            found.append(linear("D", "D", "what a model of one parameter cannot represent"))
-        found += [SIGNAL_EXPONENT, SPEED, GAMMA]
+            parameters.append(linear("D", "D", "what a model of one parameter cannot represent"))
+        parameters += [SIGNAL_EXPONENT, SPEED, GAMMA]
         if self.free_amplitude:
-            found.append(AMPLITUDE)
+            parameters.append(AMPLITUDE)
         if self.sizes:
-            found.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
-        return tuple(found)
+            parameters.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
+        return tuple(parameters)
 
     @property
     def size_term(self) -> tuple[str, ...]:
@@ -235,20 +235,20 @@ class NoiseChart(Chart):
 
     def slopes(self, u: Array) -> Array:
         """Return d parameter/d coordinate, shape (parameters, coordinates)."""
-        theta, found = self.back(u), super().slopes(u)
+        theta, slopes = self.back(u), super().slopes(u)
         c, gamma, noise = theta[self.speed], theta[self.gamma], theta[self.noise]
         kept, by_speed, by_gamma = self._remembered(c, gamma)
-        found[self.speed, self.speed], found[self.speed, self.gamma] = c, -c * gamma / (1.0 + gamma)
-        found[self.noise] = -noise / kept * (by_speed * found[self.speed] + by_gamma * found[self.gamma])
-        found[self.noise, self.noise] = noise
+        slopes[self.speed, self.speed], slopes[self.speed, self.gamma] = c, -c * gamma / (1.0 + gamma)
+        slopes[self.noise] = -noise / kept * (by_speed * slopes[self.speed] + by_gamma * slopes[self.gamma])
+        slopes[self.noise, self.noise] = noise
         if self.power is not None:
-            found[self.noise, self.power] = -noise * self.log_peak * theta[self.power]
+            slopes[self.noise, self.power] = -noise * self.log_peak * theta[self.power]
         if self.signal is not None:
             share = theta[self.scale] / self.level
-            found[self.signal] = u[self.signal] * share * found[self.noise]
-            found[self.signal, self.scale] = u[self.signal] * noise / self.level
-            found[self.signal, self.signal] = noise * share
-        return found
+            slopes[self.signal] = u[self.signal] * share * slopes[self.noise]
+            slopes[self.signal, self.scale] = u[self.signal] * noise / self.level
+            slopes[self.signal, self.signal] = noise * share
+        return slopes
 
 
 class _Part:
@@ -287,12 +287,12 @@ class _Part:
                 slope_after * e_after - slope_before * e_before,
                 before * e_before * self.signal_before - after * e_after * self.signal_after,
             ]
-        found = self.memory.response(np.stack(sources), weights)
-        x[:, 2], slopes[:, 1, 2], slopes[:, 2, 2] = found[:, 0].T
+        responses = self.memory.response(np.stack(sources), weights)
+        x[:, 2], slopes[:, 1, 2], slopes[:, 2, 2] = responses[:, 0].T
         if self.law.free_amplitude:
-            slopes[:, 3, 2] = found[:, 1, 0]
+            slopes[:, 3, 2] = responses[:, 1, 0]
         if self.law.signal_noise:
-            x[:, 3], slopes[:, 1, 3], slopes[:, 2, 3] = found[:, 2].T
-            slopes[:, 0, 3] = found[:, 4, 0]
+            x[:, 3], slopes[:, 1, 3], slopes[:, 2, 3] = responses[:, 2].T
+            slopes[:, 0, 3] = responses[:, 4, 0]
             if self.law.free_amplitude:
-                slopes[:, 3, 3] = found[:, 3, 0]
+                slopes[:, 3, 3] = responses[:, 3, 0]

@@ -165,9 +165,9 @@ class Memory:
         from fsl_num.curves.laws.memory_kernel import add_held
 
         channels = sources.shape[0]
-        found = np.zeros((self.since.size, channels, weights.shape[0]))
+        sums = np.zeros((self.since.size, channels, weights.shape[0]))
         sources, weights = (np.ascontiguousarray(each, dtype=np.float64) for each in (sources, weights))
         for part, decay, aged in self._kept if self._kept is not None else self._tables():
             state = np.zeros((channels, decay.shape[1]))
-            add_held(sources, np.ascontiguousarray(weights[:, part]), self.past.seen, decay, aged, state, found)
-        return found
+            add_held(sources, np.ascontiguousarray(weights[:, part]), self.past.seen, decay, aged, state, sums)
+        return sums

@@ -12,9 +12,7 @@ from fsl_num.validation import Array
 
 
 @partial(compiled, reordered=True)
-def add_held(
-    sources: Array, weights: Array, seen: Steps, decay: Array, aged: Array, state: Array, found: Array
-) -> None:
+def add_held(sources: Array, weights: Array, seen: Steps, decay: Array, aged: Array, state: Array, sums: Array) -> None:
     """Add to ``found`` (recorded, channels, weights) what these modes still hold of the sources at the recorded steps.
 
     ``sources``: (channels, changes); ``weights``: (weights, modes); ``seen``: changes before each recorded step;
@@ -38,4 +36,4 @@ def add_held(
                 total = 0.0
                 for mode in range(modes):
                     total += weights[each, mode] * held[mode]
-                found[row, channel, each] += total
+                sums[row, channel, each] += total

@@ -115,8 +115,8 @@ class MultiPowerLaw(Law):
                         ]
                     )
 
-                found = pairs.summed(kernel, 4)
-                x[rows, 2], slopes[rows, 1, 2], slopes[rows, 2, 2], slopes[rows, 3, 2] = found
+                sums = pairs.summed(kernel, 4)
+                x[rows, 2], slopes[rows, 1, 2], slopes[rows, 2, 2], slopes[rows, 3, 2] = sums
             return x, slopes
 
         return Bound(columns, 3)

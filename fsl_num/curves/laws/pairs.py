@@ -32,14 +32,14 @@ class Pairs:
 
         ``kernel(age, part)`` gives its values, shape (outputs, rows, changes), for the changes of the slice ``part``.
         """
-        found = np.zeros((outputs, self.now.size))
+        sums = np.zeros((outputs, self.now.size))
         if not self.then.size:
-            return found
+            return sums
         rows = max(1, _BLOCK // self.then.size)
         for low in range(0, self.now.size, rows):
             now = self.now[low : low + rows]
             last = int(np.searchsorted(self.then, now[-1]))
             if last:
                 age = np.maximum(now[:, None] - self.then[:last], 0.0)
-                found[:, low : low + rows] = kernel(age, slice(0, last)).sum(axis=2)
-        return found
+                sums[:, low : low + rows] = kernel(age, slice(0, last)).sum(axis=2)
+        return sums

@@ -34,8 +34,8 @@ def memory_bounds(parameters: Sequence[Parameter], plans: Sequence[Plan], speed:
     """
     longest = max(float(plan.times[-1]) for plan in plans)
     fastest = FASTEST / min(plan.peak for plan in plans)
-    low = np.array([_SLOWEST / longest if each.name == speed else each.lower for each in parameters])
-    high = np.array([fastest if each.name == speed else each.upper for each in parameters])
+    low = np.array([_SLOWEST / longest if parameter.name == speed else parameter.lower for parameter in parameters])
+    high = np.array([fastest if parameter.name == speed else parameter.upper for parameter in parameters])
     return low, high
 
 

@@ -60,13 +60,13 @@ def _steps_hard(s: Any, b: Any) -> forms.Quantities:
 def _data_over_model(sample: Sample) -> dict[str, forms.Rays]:
     """D/M = C/M^2 at the two ends of the near-optimal model sizes."""
     measured = measure_allocation("exp-decay", "compute", *sample.point, settled=sample.effort == 0)
-    found: dict[str, forms.Rays] = {}
+    ratios: dict[str, forms.Rays] = {}
     for end, other in (("lower", "upper"), ("upper", "lower")):
         rays = measured[f"model_size {other}"]
         assert rays is not None
         (ray,) = rays
-        found[end] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)
-    return found
+        ratios[end] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)
+    return ratios
 
 
 def _printed_data_over_model(sample: Sample) -> Order:

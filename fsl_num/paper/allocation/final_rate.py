@@ -30,10 +30,10 @@ def free(budget: str) -> Allocation:
 
 def measured(budget: str, sample: Sample) -> dict[str, Any]:
     """The least risk, and the largest ratio b/a that is optimal, by brute force over b, too."""
-    found = measure_allocation(
+    allocation = measure_allocation(
         "exp-decay", budget, *sample.point, settled=sample.effort == 0, free_final=True, only=("final_over_peak",)
     )
-    return {name: found[name] for name in ("excess_risk", UPPER)}
+    return {name: allocation[name] for name in ("excess_risk", UPPER)}
 
 
 def orders(budget: str, sample: Sample) -> tuple[Order, Order]:
@@ -86,7 +86,7 @@ def _claim(name: str, line: int, budget: str) -> Claim:
         "Ours. Where b is a hyperparameter, too, the least risk is of the order of that with b = a/K, and b is optimal "
         "up to the least risk over the least optimal effective peak rate, in units of a",
         partial(formula, budget),
-        (*(each for each in forms.HYPOTHESES if each != "b = a/K"), "log(a/b) of the order of log N"),
+        (*(hypothesis for hypothesis in forms.HYPOTHESES if hypothesis != "b = a/K"), "log(a/b) of the order of log N"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=lambda: free(budget).derivations, role="own",
     )  # fmt: skip

@@ -256,8 +256,8 @@ class Vanishes:
     def mutants(self) -> Mapping[str, Vanishes]:
         """The order's mutants, and the comparison the other way round."""
         power, log_power = self.order.exponents["power"], self.order.exponents["log power"]
-        found = {name: Vanishes(mutant) for name, mutant in self.order.mutants().items()}
-        return {**found, "the other way round": Vanishes(growth(-power, -log_power))}
+        mutants = {name: Vanishes(mutant) for name, mutant in self.order.mutants().items()}
+        return {**mutants, "the other way round": Vanishes(growth(-power, -log_power))}
 
     def neighbours(self, kind: str, size: float) -> list[Vanishes]:
         """The order's neighbours."""

@@ -183,12 +183,12 @@ def measure_allocation(
         intervals = near_optimal_intervals(
             law.log_risk, law.bounds, places, log_budget=law.log_budget, factor=law.near_optimal, optimum=optimum
         )
-        for name, found in zip(names, intervals, strict=True):
-            values.setdefault(f"{name} lower", []).append(found.log_low)
-            values.setdefault(f"{name} upper", []).append(found.log_high)
-            if budget == "data" and name == "model_size" and found.hits_upper_bound:
+        for name, interval in zip(names, intervals, strict=True):
+            values.setdefault(f"{name} lower", []).append(interval.log_low)
+            values.setdefault(f"{name} upper", []).append(interval.log_high)
+            if budget == "data" and name == "model_size" and interval.hits_upper_bound:
                 unbounded.add(f"{name} upper")
-            if name == "final_over_peak" and found.hits_lower_bound:
+            if name == "final_over_peak" and interval.hits_lower_bound:
                 unbounded.add(f"{name} lower")
     if "model_size lower" in values and budget == "compute":
         for end, other in (("lower", "upper"), ("upper", "lower")):

@@ -34,8 +34,8 @@ def powers(sample: Sample) -> dict[str, Any]:
     gap = 1 - 1 / sample.beta
     below, above = min(sample.s, gap) / 2, (sample.s + gap) / 2
     exponents = {"q < s": below} | ({"q > s": above} if sample.s < gap else {})
-    found = {f"beta > p + 1, {name}": q / (1 - q) for name, q in exponents.items()}
-    return {"beta < p + 1": 2 * sample.beta - 1, RESONANCE: sample.beta - 1, **found}
+    easy = {f"beta > p + 1, {name}": q / (1 - q) for name, q in exponents.items()}
+    return {"beta < p + 1": 2 * sample.beta - 1, RESONANCE: sample.beta - 1, **easy}
 
 
 def derived(budget: str, sample: Sample, power: Any) -> Mapping[str, OrderRange]:
@@ -51,13 +51,13 @@ def measured(budget: str, sample: Sample) -> dict[str, Any]:
     rates: it rises by 2.2 only over a factor 2.2^(p + 1) of the rate, and the search at times misses the end of it. The
     upper end of the rate is measured with M infinite there.
     """
-    found = {}
+    rays = {}
     for name, power in powers(sample).items():
         measure = partial(measure_allocation, SCHEDULE, budget, *sample.point, settled=sample.effort == 0)
-        found[name] = dict(measure(power=float(power)))
+        rays[name] = dict(measure(power=float(power)))
         if budget == "data" and float(power) > sample.point[1] - 1:
-            found[name]["peak_lr upper"] = measure(power=float(power), infinite_model=True)["peak_lr upper"]
-    return found
+            rays[name]["peak_lr upper"] = measure(power=float(power), infinite_model=True)["peak_lr upper"]
+    return rays
 
 
 def statement(budget: str, sample: Sample) -> Joint:
@@ -68,12 +68,12 @@ def statement(budget: str, sample: Sample) -> Joint:
 
 def mutants(budget: str, sample: Sample) -> dict[str, Statement]:
     """The allocation of a neighbouring power where that differs: the end of the rate matters for beta > p + 1."""
-    found: dict[str, Statement] = {}
+    statements: dict[str, Statement] = {}
     for name, power in powers(sample).items():
         other = derived(budget, sample, power * Rational(3, 4))
         if other["excess_risk"] != derived(budget, sample, power)["excess_risk"]:
-            found[f"{name}: three quarters of p"] = Joint({name: forms.statement_of(other, budget)})
-    return found
+            statements[f"{name}: three quarters of p"] = Joint({name: forms.statement_of(other, budget)})
+    return statements
 
 
 def formula(budget: str) -> Formula | AllOf:
@@ -99,12 +99,12 @@ def saturated_risk(sample: Sample) -> dict[str, Any]:
 
 def saturated(sample: Sample) -> Joint:
     """Its order, the exponent at the capacity min(beta, p + 1), and no logarithm."""
-    found = {}
+    parts = {}
     for name, power in powers(sample).items():
         if name != RESONANCE:
             exponent = SATURATED.right.as_base_exp()[1].subs({s: sample.s, beta: sample.beta, p: power})
-            found[name] = growth(float(exponent), 0.0)
-    return Joint(found)
+            parts[name] = growth(float(exponent), 0.0)
+    return Joint(parts)
 
 
 def derivations(budget: str) -> tuple[Derivation, ...]:

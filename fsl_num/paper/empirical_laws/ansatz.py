@@ -59,7 +59,7 @@ def ansatz_reduction(
 @lru_cache(maxsize=64)
 def _ansatz_curves(s: float, beta: float) -> tuple[tuple[Any, float], ...]:
     """In one pass over arrays: the reduction is what the drops would give at once, less what is not yet forgotten."""
-    found = []
+    values = []
     for name in measurements.STEPWISE:
         rates = np.array(measurements.long_rates(name))
         time = np.cumsum(rates)
@@ -69,10 +69,10 @@ def _ansatz_curves(s: float, beta: float) -> tuple[tuple[Any, float], ...]:
                 whole, then = time[last - 1], time[1:last]
                 weight = drops[: last - 1] * (level + then**-s)
                 kept = np.exp((1.0 / beta - 1.0) * np.log1p(measurements.SCALE * (whole - then)))
-                found.append(
+                values.append(
                     ((name, last, level), float(measurements.SIGNAL * whole**-s - 0.3 * (weight.sum() - weight @ kept)))
                 )
-    return tuple(found)
+    return tuple(values)
 
 
 def _ansatz_loop(sample: Sample, change: float = 0.0, sign: float = 1.0, **options: Any) -> measurements.Value:

@@ -48,13 +48,13 @@ def optimised_losses(sample: Sample) -> list[tuple[int, float]]:
 
 def shape_rays(sample: Sample) -> dict[str, list[Ray]]:
     """The closed form along K: loss, share of decaying steps, last rate, largest rate, intrinsic time."""
-    found = [closed_form(*sample.point, 10.0**decade) for decade in STEP_DECADES]
+    shapes = [closed_form(*sample.point, 10.0**decade) for decade in STEP_DECADES]
     scale = STEP_DECADES * math.log(10.0)
     values = {
-        "loss": [each.loss for each in found],
-        "decaying": [each.decay_steps / 10.0**decade for each, decade in zip(found, STEP_DECADES, strict=True)],
-        "end": [each.last for each in found],
-        "peak": [each.peak for each in found],
+        "loss": [shape.loss for shape in shapes],
+        "decaying": [each.decay_steps / 10.0**decade for each, decade in zip(shapes, STEP_DECADES, strict=True)],
+        "end": [shape.last for shape in shapes],
+        "peak": [shape.peak for shape in shapes],
     }
     return {name: [Ray(name, scale, {"K": scale}, np.log(each))] for name, each in values.items()}
 

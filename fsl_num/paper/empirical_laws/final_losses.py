@@ -49,12 +49,12 @@ def _final_losses(sample: Sample) -> tuple[Ray, ...]:
 
 
 def _chinchilla(sample: Sample) -> Measured:
-    found: Measured = []
+    losses: Measured = []
     for size, batch, steps in ((1e6, 32.0, 100), (3e7, 288.0, 250), (4e8, 1.0, 10)):
         plan = Plan([0.1] * steps, [steps], batch_sizes=batch, model_size=size)
         given = {name.replace("_", ""): float(value) for name, value in _FINAL.items()}
-        found.append(({"M": int(size), "D": int(batch * steps)}, float(law("chinchilla").predict(plan, given)[-1])))
-    return found
+        losses.append(({"M": int(size), "D": int(batch * steps)}, float(law("chinchilla").predict(plan, given)[-1])))
+    return losses
 
 
 def _chinchilla_statement(sample: Sample) -> Sharp:

@@ -22,10 +22,10 @@ NODES = (
 
 def intrinsic_times(rates: Sequence[float]) -> list[float]:
     """T(0) = 0, T(1), .., T(k)."""
-    found = [0.0]
+    times = [0.0]
     for rate in rates:
-        found.append(found[-1] + rate)
-    return found
+        times.append(times[-1] + rate)
+    return times
 
 
 def power_kernel(beta: float, scale: float) -> Function:

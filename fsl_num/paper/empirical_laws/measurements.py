@@ -93,8 +93,8 @@ def over_steps(
 
     def integrand(u: Array) -> Array:
         time = each.intrinsic_time(u)
-        found = decay_kernel(beta)(whole - time) * gain(time) * each.learning_rate(u) ** power / each.batch_size
-        return np.asarray(found if weight is None else found * weight(u))
+        noise = decay_kernel(beta)(whole - time) * gain(time) * each.learning_rate(u) ** power / each.batch_size
+        return np.asarray(noise if weight is None else noise * weight(u))
 
     return integral(integrand, start, each.steps, each.physical_breaks)
 
@@ -176,7 +176,7 @@ def _injected(beta: float, gain: Function, end: float, t: float) -> float:
 def step_measurements(sample: Sample, with_signal: bool) -> tuple[tuple[tuple[str, int, float], float], ...]:
     """((schedule, k, sigma^2), reduction by decay after k steps): noise of eta_0 held, less the noise of the steps."""
     s, beta = sample.point
-    found = []
+    differences = []
     decay = power_kernel(beta, SCALE)
     noises = NOISES if with_signal else (1.0,)
     for name in STEPWISE[1:]:
@@ -187,8 +187,8 @@ def step_measurements(sample: Sample, with_signal: bool) -> tuple[tuple[tuple[st
                 first = PEAK if with_signal else rates[0]  # eta_0 is free; the Multi-Power Law begins with eta_1
                 end = sum(rates[:k])
                 held = first * gauss(partial(_injected, beta, gain, end), 0.0, end, 200)
-                found.append(((name, k, noise), held - step_noise(rates[:k], decay, gain)))
-    return tuple(found)
+                differences.append(((name, k, noise), held - step_noise(rates[:k], decay, gain)))
+    return tuple(differences)
 
 
 def linear_wsd(steps: int) -> Array:

@@ -42,13 +42,13 @@ def momentum_sum(rates: Sequence[float], decay: float, *, start: int = 2, extra:
 @lru_cache(maxsize=1)
 def _momentum() -> tuple[tuple[Any, float], ...]:
     """The law less its constant: A S1^-kappa - C S2 after the last step and in the middle."""
-    found = []
+    values = []
     for name in STEPWISE:
         for decay in DECAYS:
             given = {"L0": 0.0, "A": SIGNAL, "C": 1.0, "kappa": 0.5, "decay": decay}
             curve = law("momentum").predict(long_rates(name), given)
-            found += [((name, k, decay), float(curve[k - 1])) for k in (100, LONG)]
-    return tuple(found)
+            values += [((name, k, decay), float(curve[k - 1])) for k in (100, LONG)]
+    return tuple(values)
 
 
 def _momentum_loop(start: int = 2, extra: int = 0, sign: float = 1.0, last: int = 0) -> Value:

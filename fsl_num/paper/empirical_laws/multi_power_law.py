@@ -105,7 +105,7 @@ def _multi_power_corrected(sample: Sample) -> Sharp:
 
 @lru_cache(maxsize=1)
 def _multi_power_curves() -> tuple[tuple[Any, float], ...]:
-    found = []
+    values = []
     for name in measurements.STEPWISE:
         for rate_power in (0.0, 0.4):
             given = {
@@ -118,8 +118,8 @@ def _multi_power_curves() -> tuple[tuple[Any, float], ...]:
                 "kappa2": 0.6,
             }
             curve = law("multi-power").predict(measurements.long_rates(name), given)
-            found += [((name, k, rate_power), float(curve[k - 1])) for k in (100, measurements.LONG)]
-    return tuple(found)
+            values += [((name, k, rate_power), float(curve[k - 1])) for k in (100, measurements.LONG)]
+    return tuple(values)
 
 
 def _multi_power_loop(**options: Any) -> measurements.Value:

@@ -85,16 +85,16 @@ def fitted_shapes(level: float, at: str) -> tuple[tuple[str, float], ...]:
     "gain": loss of the best rival less that of the schedule found.
     """
     steps = blocks(FITTED_STEPS, 14, 20.0)
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for model, fit in FITTED.items():
         objective = fit.objective(level, at)
         starts = [*rivals(steps).values(), np.full(steps.size, 0.5)]
         best = min((best_falling_rates(objective, steps, start) for start in starts), key=lambda each: each.loss)
-        found[f"{model} decaying"] = best.decaying
-        found[f"{model} end"] = best.last_over_peak
-        found[f"{model} peak"] = float(best.rates.max())
-        found[f"{model} gain"] = min(objective(each, steps)[0] for each in rivals(steps).values()) - best.loss
-    return tuple(found.items())
+        numbers[f"{model} decaying"] = best.decaying
+        numbers[f"{model} end"] = best.last_over_peak
+        numbers[f"{model} peak"] = float(best.rates.max())
+        numbers[f"{model} gain"] = min(objective(each, steps)[0] for each in rivals(steps).values()) - best.loss
+    return tuple(numbers.items())
 
 
 def early_drop_ray(sample: Sample) -> list[Ray]:

@@ -51,10 +51,10 @@ REDUCTION: Final = _reduction()
 def forgotten(rates: Sequence[float], kernel: Function, source: Function) -> list[float]:
     """G(0) .. G(k): the integrals of K(T(k) - t) g(t) over [T(i), T(k)], summed from the end."""
     times = intrinsic_times(rates)
-    found = [0.0]
+    integrals = [0.0]
     for start, stop in zip(times[-2::-1], times[:0:-1], strict=True):
-        found.append(found[-1] + gauss(lambda t: kernel(times[-1] - t) * source(t), start, stop))
-    return found[::-1]
+        integrals.append(integrals[-1] + gauss(lambda t: kernel(times[-1] - t) * source(t), start, stop))
+    return integrals[::-1]
 
 
 def reduction(rates: Sequence[float], first: float, gone: Sequence[float], shift: int = 1) -> float:

@@ -38,12 +38,12 @@ COSINE_PRINTED, COSINE = _cosine((k - 1) / (K - 1)), _cosine(pi * (k - 1) / (K -
 
 def cosine(places: str, *, turn: float, shift: float = 1.0, ratio: float = RATIO) -> Measured:
     """eta_k/eta_max by the formula, with ``turn`` for the factor of (k - 1)/(K - 1) in the cosine."""
-    found: Measured = []
+    rates: Measured = []
     for steps in LENGTHS:
         for step in {"ends": (1, steps), "last": (steps,)}[places]:
             angle = turn * (step - shift) / (steps - 1)
-            found.append(((step, steps), 0.5 * (1 + ratio) + 0.5 * (1 - ratio) * math.cos(angle)))
-    return found
+            rates.append(((step, steps), 0.5 * (1 + ratio) + 0.5 * (1 - ratio) * math.cos(angle)))
+    return rates
 
 
 def _ends(sample: Sample) -> Sharp:

@@ -89,9 +89,9 @@ def grid_points(sample: Sample) -> tuple[tuple[float, float], ...]:
 
 @lru_cache(maxsize=32)
 def _fits(s: float, beta: float) -> Numbers:
-    found = loss_dynamics(s, beta, schedules=SHOWN, steps=STEPS, model_size=SIZE, noise=NOISE)
+    dynamics = loss_dynamics(s, beta, schedules=SHOWN, steps=STEPS, model_size=SIZE, noise=NOISE)
     numbers: dict[str, float] = {}
-    for run in found.runs:
+    for run in dynamics.runs:
         where = f"{run.name} at s = {s:g}, beta = {beta:g}:"
         for form in ("printed", "modes"):
             fit = run.fits[form]
@@ -111,10 +111,10 @@ def fits(sample: Sample) -> Numbers:
 @lru_cache(maxsize=4)
 def average(seed: int) -> Numbers:
     """200 runs averaged against the exact risk, in standard errors, and how large those are; 1000 steps of cosine."""
-    found = loss_dynamics(
+    dynamics = loss_dynamics(
         *POINT, schedules=("cosine",), steps=1000, model_size=SIZE, noise=NOISE, runs=200, every=50, seed=(seed, 1383)
     )
-    (run,) = found.runs
+    (run,) = dynamics.runs
     assert run.averaged is not None and run.scatter is not None
     relative = (run.averaged.standard_error / run.averaged.excess_risk)[1:]
     return (("rms deviation", run.scatter[0]), ("largest deviation", run.scatter[1]),

@@ -70,11 +70,11 @@ def threshold_rays(sample: Sample) -> dict[str, list[Ray]]:
     s, beta = sample.point
     # Drifts are judged to 1e-2: 1e-6 in each value cannot be seen.
     gaps = 2.0 ** -np.arange(2.0, 11.0)
-    found = {}
+    rays_of = {}
     for source, noise in (("label noise", LOUD), ("signal", 0.0)):
         values = [excess_at_constant_rate(s, beta, 1.0 - gap, noise, FARTHEST, 1e-6) for gap in gaps]
-        found[source] = [Ray(f"c to 1, {source}", -np.log(gaps), {"1 - c": np.log(gaps)}, np.log(values))]
-    return found
+        rays_of[source] = [Ray(f"c to 1, {source}", -np.log(gaps), {"1 - c": np.log(gaps)}, np.log(values))]
+    return rays_of
 
 
 @lru_cache(maxsize=128)
@@ -101,7 +101,7 @@ def adversary(sample: Sample) -> tuple[tuple[str, str, float], ...]:
     """Largest and smallest loss/law found at several times, noises and rates; both closures."""
     s, beta = sample.point
     size = moderate_size(beta)
-    found = []
+    ratios = []
     searches = 1 if sample.effort == 0 else 4
     for stability in RATES:
         for horizon in spots(beta):
@@ -112,9 +112,9 @@ def adversary(sample: Sample) -> tuple[tuple[str, str, float], ...]:
                 low = worst_schedule(equation, limit, noise, largest=False, searches=1)
                 place = f"t = {horizon:.3g}, sigma^2 = {noise:g}"
                 name = number_name(stability, horizon)
-                found.append((name, f"{place}: {high.words(equation)[:80]}", math.exp(high.excess)))
-                found.append((name, f"{place}, smallest", math.exp(low.excess)))
-    return tuple(found)
+                ratios.append((name, f"{place}: {high.words(equation)[:80]}", math.exp(high.excess)))
+                ratios.append((name, f"{place}, smallest", math.exp(low.excess)))
+    return tuple(ratios)
 
 
 def spots(beta: float) -> tuple[float, ...]:

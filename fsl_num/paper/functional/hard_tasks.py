@@ -44,7 +44,7 @@ def noise_limit_rays(sample: Sample) -> tuple[Ray, ...]:
     """Law with K_infinity over the loss, along M (sigma^2 = 1e12 M^(1/2) times the least) and along sigma^2."""
     s, beta = sample.point
     least = max(balance(sample), -beta)
-    found = []
+    rays = []
     by_size = [
         records(s, beta, float(size), BEYOND.multiple * float(size) ** beta,
                 [Run("burst then zero", EXCESS, 1.0, least + 0.5)])[0]
@@ -55,8 +55,8 @@ def noise_limit_rays(sample: Sample) -> tuple[Ray, ...]:
     runs = [Run("burst then zero", start * 10.0**power) for power in np.linspace(0.0, 20.0, 9)]
     by_noise = records(s, beta, size, BEYOND.multiple * size**beta, runs)
     for name, scale, points in (("M", "M", by_size), ("sigma^2", "sigma^2", by_noise)):
-        found += _rays_of_quotient(sample, name, scale, points)
-    return tuple(found)
+        rays += _rays_of_quotient(sample, name, scale, points)
+    return tuple(rays)
 
 
 def _long_sizes(sample: Sample) -> Array:
@@ -95,10 +95,10 @@ def excess_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     attained: list[Ray] = list(noise_limit_rays(sample))
     others: list[Ray] = []
     # gamma_max grows where the noise is remembered, and falls where it counts for nothing
-    for noise, levels, found in ((EXCESS * 1e24, np.linspace(24.0, 0.0, 9), attained), (1.0, np.arange(9.0), others)):
+    for noise, levels, group in ((EXCESS * 1e24, np.linspace(24.0, 0.0, 9), attained), (1.0, np.arange(9.0), others)):
         runs = [Run("burst then zero", noise * size**power, 10.0**-level) for level in levels]
         points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
-        found += _rays_of_quotient(sample, "gamma_max", "gamma", points)
+        group += _rays_of_quotient(sample, "gamma_max", "gamma", points)
     quiet, loud = (Run("constant", noise, 1.0, power) for noise in (1.0, LOUDEST))
     each = {
         EARLY: (loud,),

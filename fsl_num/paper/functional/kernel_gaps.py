@@ -72,11 +72,11 @@ def signal_gap_rays(sample: Sample, s: float | None = None) -> tuple[Ray, ...]:
     """The gap with the signal along M at t = M^beta and 10 M^beta."""
     own, beta = sample.point
     sizes = gap_sizes(beta, 7 + 3 * min(sample.effort, 1))
-    found = []
+    gap_rays = []
     for multiple in MULTIPLES:
         values = [signal_gap(multiple * size**beta, own if s is None else s, beta, size) for size in sizes]
-        found.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
-    return tuple(found)
+        gap_rays.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
+    return tuple(gap_rays)
 
 
 @lru_cache(maxsize=128)
@@ -87,11 +87,11 @@ def noise_gap_rays(sample: Sample, *, early: bool = False) -> tuple[Ray, ...]:
     times = {f"t = {multiple:g} M^beta": multiple * sizes**beta for multiple in (1.0, 100.0, 1e30)}
     if early:
         times["t = 1"] = np.ones_like(sizes)
-    found = []
+    gap_rays = []
     for name, each in times.items():
         values = [noise_gap(float(time), beta, float(size)) for time, size in zip(each, sizes, strict=True)]
-        found.append(Ray(name, np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
-    return tuple(found)
+        gap_rays.append(Ray(name, np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
+    return tuple(gap_rays)
 
 
 def partial_sum_rays(beta: float) -> tuple[Ray, ...]:
@@ -105,15 +105,15 @@ def partial_sum_rays(beta: float) -> tuple[Ray, ...]:
 def total_gap(sample: Sample) -> list[tuple[dict[str, Any], float]]:
     """The gap with constant noise at t = 1e60 M^beta by quadrature of the tail kernel, for several M."""
     beta = sample.point[1]
-    found = []
+    gaps = []
     for size in (1, 7, 200):
 
         def tail(t: Array, start: int = size) -> Array:
             return tail_kernel(t, beta, float(start))
 
         # What is left beyond 1e60 M^beta is below 1e-60^(1 - 1/beta), 1e-12 of the whole for beta >= 4/3.
-        found.append(({"M": size}, integrate_graded(tail, 1e60 * size**beta).value))
-    return found
+        gaps.append(({"M": size}, integrate_graded(tail, 1e60 * size**beta).value))
+    return gaps
 
 
 def signal_gap_order(sample: Sample) -> float:

@@ -28,12 +28,12 @@ def law(sample: Sample, terms: tuple[str, ...] = TERMS) -> Callable[[Mapping[str
     claimed = exponents(sample)
 
     def total(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        found = np.full_like(np.asarray(logs["M"], dtype=np.float64), NOTHING)
+        log_sum = np.full_like(np.asarray(logs["M"], dtype=np.float64), NOTHING)
         for term in terms:
             kind = {"d": "M", "e": "signal"}.get(term[0], "kernel")
             tilt = (powers[kind] - claimed[kind]) * logs["M" if kind == "M" else "t"]
-            found = np.logaddexp(found, logs[term] + tilt)
-        return found
+            log_sum = np.logaddexp(log_sum, logs[term] + tilt)
+        return log_sum
 
     return total
 

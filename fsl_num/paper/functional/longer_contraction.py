@@ -55,16 +55,16 @@ def reach_rays(sample: Sample) -> tuple[Ray, ...]:
     """The ratio along M at t from M^beta to 1e6 M^(2 beta), and far beyond along t and along M; logs of tr(H_M) too."""
     beta = reach_exponent(sample)
     sizes = np.unique(np.floor(np.geomspace(8.0, 1000.0 if sample.effort else 400.0, 8)))
-    found = []
+    rays = []
     for power, multiple in ((1.0, 1.0), (1.0, 10.0), (1.5, 1.0), (2.0, 0.1), (2.0, 1.0), (2.0, 1e6)):
         log_t = math.log(multiple) + power * beta * np.log(sizes)
-        found.append(_reach_ray(f"t = {multiple:g} M^({power:g} beta)", beta, sizes, log_t, np.log(sizes)))
+        rays.append(_reach_ray(f"t = {multiple:g} M^({power:g} beta)", beta, sizes, log_t, np.log(sizes)))
     log_t = np.log(np.geomspace(1e4, 1e12, 8)) + 2.0 * beta * math.log(40.0)
-    found.append(_reach_ray("M = 40, t beyond M^(2 beta)", beta, np.full(8, 40.0), log_t, log_t))
+    rays.append(_reach_ray("M = 40, t beyond M^(2 beta)", beta, np.full(8, 40.0), log_t, log_t))
     sizes = np.floor(np.geomspace(100.0, 400.0, 8))
     log_t = np.full(8, math.log(1e4) + 2.0 * beta * math.log(400.0))
-    found.append(_reach_ray("t = 1e4 400^(2 beta), M alone", beta, sizes, log_t, np.log(sizes)))
-    return tuple(found)
+    rays.append(_reach_ray("t = 1e4 400^(2 beta), M alone", beta, sizes, log_t, np.log(sizes)))
+    return tuple(rays)
 
 
 def _reach_ray(name: str, beta: float, sizes: Array, log_t: Array, scale: Array) -> Ray:

@@ -37,13 +37,13 @@ def second_over_first(sample: Sample) -> list[tuple[str, str, float]]:
     """(T^2 g)/(gamma tr(H) T g) at t = 1e6 for the signal alone, constant gamma, M = 1e40; two rates."""
     s, beta = sample.point
     equation = mesh_equation(s, beta, 1e40, 1e6)
-    found = []
+    ratios = []
     for stability in (0.02, 0.2):
         operator = equation.operator(bound(equation, stability) * shape("constant", equation))
         first = operator @ equation.signal
         ratio = float((operator[-1] @ first) / first[-1]) / (2.0 * stability)
-        found.append(("ratio", f"c = {stability:g}", ratio))
-    return found
+        ratios.append(("ratio", f"c = {stability:g}", ratio))
+    return ratios
 
 
 def series(sample: Sample) -> list[tuple[dict[str, Any], float]]:
@@ -75,7 +75,7 @@ def sketch_rays(sample: Sample) -> tuple[Ray, ...]:
     last = max(min(6.0, 16.0 / beta), min(4.0 / (beta - 1.0), 24.0))
     sizes = np.floor(np.geomspace(8.0, 10.0**last, 7))
     logs = np.log(sizes)
-    found = []
+    rays = []
     for name, noise in (("constant", 0.0), ("step down", 0.0), ("oscillation", 1.0)):
         for clock, power in (("t = M^beta", beta), ("t = 4", 0.0)):
             values = []
@@ -86,8 +86,8 @@ def sketch_rays(sample: Sample) -> tuple[Ray, ...]:
                 second = operator @ first
                 larger = max(float(second[-1] / first[-1]), float((operator @ second)[-1] / second[-1]))
                 values.append(math.log(larger / (bound(equation) * equation.trace)))
-            found.append(Ray(f"{clock}, {name}, sigma^2 = {noise:g}", logs, {"M": logs}, np.array(values)))
-    return tuple(found)
+            rays.append(Ray(f"{clock}, {name}, sigma^2 = {noise:g}", logs, {"M": logs}, np.array(values)))
+    return tuple(rays)
 
 
 def _series(sample: Sample) -> Sharp:

@@ -58,24 +58,24 @@ def noise_rays(sample: Sample, runs: Sequence[Run], path: Path = BEYOND) -> list
     size = moderate_size(beta)
     horizon = path.multiple * size ** (path.power * beta)
     powers = np.linspace(0.0, 60.0, 13)
-    found = []
+    noisy = []
     for run in runs:
         for sign, words in ((1.0, "to infinity"), (-1.0, "to zero")):
             each = [Run(run.shape, 10.0 ** (sign * power), run.level) for power in powers]
             points = records(s, beta, size, horizon, each)
-            found += rays(f"sigma^2 {words}, {path.name}, {run.shape}", "sigma^2", points, falling=sign < 0)
-    return found
+            noisy += rays(f"sigma^2 {words}, {path.name}, {run.shape}", "sigma^2", points, falling=sign < 0)
+    return noisy
 
 
 def rate_rays(sample: Sample, runs: Sequence[Run], size: float, horizon: float) -> list[Ray]:
     """Along sup gamma to zero at a fixed model and horizon."""
     s, beta = sample.point
-    found = []
+    by_rate = []
     for run in runs:
         each = [Run(run.shape, run.noise, 10.0**-power) for power in np.linspace(0.0, 30.0, 10)]
         name = f"sup gamma to zero, M = {size:g}, t = {horizon:.2g}, {run.shape}, sigma^2 = {run.noise:g}"
-        found += rays(name, "gamma", records(s, beta, size, horizon, each), falling=True)
-    return found
+        by_rate += rays(name, "gamma", records(s, beta, size, horizon, each), falling=True)
+    return by_rate
 
 
 def time_rays(sample: Sample, runs: Sequence[Run], last: float = 60.0) -> list[Ray]:
@@ -114,11 +114,13 @@ def leading(sample: Sample) -> float:
 @lru_cache(maxsize=64)
 def everywhere(sample: Sample) -> tuple[Ray, ...]:
     """All times and all noises, along M; at the full profile every shape beyond the window as well."""
-    found = [ray for path, runs in EVERYWHERE.items() for ray in model_rays(sample, path, runs)]
+    measured = [ray for path, runs in EVERYWHERE.items() for ray in model_rays(sample, path, runs)]
     if sample.effort:
-        found += model_rays(sample, EDGE, [Run("adversary", 1.0)]) + model_rays(sample, AFTER, [Run("adversary", 0.0)])
-        found += model_rays(sample, BEYOND, [Run(name, 1.0, 0.3) for name in SHAPES])
-    return tuple(found)
+        measured += model_rays(sample, EDGE, [Run("adversary", 1.0)]) + model_rays(
+            sample, AFTER, [Run("adversary", 0.0)]
+        )
+        measured += model_rays(sample, BEYOND, [Run(name, 1.0, 0.3) for name in SHAPES])
+    return tuple(measured)
 
 
 @lru_cache(maxsize=64)
@@ -162,8 +164,8 @@ def window(sample: Sample) -> tuple[Ray, ...]:
         EDGE: (signal, Run("exponential decay", 0.0), loud["step down"], burst),
         AFTER: (signal,),
     }
-    found = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
-    return (*found, *wide(sample))
+    measured = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
+    return (*measured, *wide(sample))
 
 
 def farthest(s: float) -> float:
@@ -183,10 +185,10 @@ def all_times(sample: Sample, noise: float, power: float) -> tuple[Ray, ...]:
         EARLY: (signal, loud), EDGE: (burst, worst), AFTER: (burst, worst, signal),
         BEYOND: (burst, Run("exponential decay", 0.0), signal), FAR: (burst,),
     }  # fmt: skip
-    found = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
+    measured = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
     s, beta = sample.point
     far = size_rays(sample, 30.0, np.geomspace(4.0, farthest(s) * 30.0**beta, 7), [signal])
-    return (*found, *far, *wide(sample))
+    return (*measured, *far, *wide(sample))
 
 
 def decided(sample: Sample) -> bool:

@@ -106,10 +106,10 @@ def _gammas(
     if run.shape != "adversary":
         return bound(equation) * run.level * shape(run.shape, equation)
     noise = run.noise_at(size)
-    found = worst_schedule(
+    worst = worst_schedule(
         equation, bound(equation), noise, largest=not infinite, infinite=infinite, searches=1, steps=15
     )
-    return found.gammas
+    return worst.gammas
 
 
 def records(
@@ -127,7 +127,7 @@ def records(
     equation = _equation(s, beta, size, float(horizon), constants)
     schedules = [_gammas(s, beta, size, horizon, run, infinite, constants) for run in runs]
     exact = gaussian_parts(equation, schedules)
-    found = []
+    recorded = []
     for run, gammas, moments in zip(runs, schedules, exact, strict=True):
         noise, terms = run.noise_at(size), equation.parts(gammas)
         wide = infinite_parts(equation, gammas)
@@ -137,8 +137,8 @@ def records(
         logs["label_inf"] = _log(noise * wide["label_inf"])
         for closure, loss in (("volterra", terms), ("gaussian", moments)):
             logs[closure] = _log(loss["loss_e"] + terms["delta"] * loss["loss_one"] + noise * loss["noise_one"])
-        found.append(logs)
-    return found
+        recorded.append(logs)
+    return recorded
 
 
 def rays(name: str, scale: str, points: Sequence[dict[str, float]], *, falling: bool = False) -> list[Ray]:
@@ -155,14 +155,14 @@ def model_rays(sample: Sample, path: Path, runs: Sequence[Run], *, infinite: boo
     The adversary searches under the Volterra closure and is checked there: under the other one two schedules that are
     equally bad for the first may differ. The worst one that it finds, the constant rate, is checked under both.
     """
-    found = []
+    rays_of_models = []
     kinds = given_constants(sample.seed)
     if sample.effort == 0:  # one on either side of M^beta
         kinds = kinds[:1] if path.multiple < 1.0 else kinds[1:]
     for constants in (None, *kinds):
         each = [run for run in runs if constants is None or run.shape != "adversary"]
-        found += _rays_of_spectrum(sample, path, each, constants, infinite=infinite) if each else []
-    return found
+        rays_of_models += _rays_of_spectrum(sample, path, each, constants, infinite=infinite) if each else []
+    return rays_of_models
 
 
 def _rays_of_spectrum(
@@ -185,7 +185,7 @@ def _rays_of_spectrum(
 def repeating_sizes(sample: Sample, path: Path) -> Array:
     """Model sizes of a ray on which spectra up to constants repeat themselves: whole periods of t and of M^beta."""
     power = path.power * sample.point[1]
-    first, last = (math.log(float(each) ** power, PERIOD) for each in sizes(sample, path)[[0, -1]])
+    first, last = (math.log(float(size) ** power, PERIOD) for size in sizes(sample, path)[[0, -1]])
     first = math.ceil(first)
     periods = np.unique(np.linspace(first, max(round(last), first + 5), 6).round())
     return np.asarray(np.floor(PERIOD ** (periods / power) * (1.0 + 1e-12)))

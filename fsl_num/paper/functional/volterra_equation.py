@@ -33,7 +33,7 @@ def closure_ratios(sample: Sample) -> tuple[tuple[str, str, float], ...]:
     Several models, M = 1 among them (where rho_+ = 2 is reached), rates up to the edge of stability and noises.
     """
     s, beta = sample.point
-    found = []
+    ratios = []
     # The upper constant 2 is reached by one mode near its edge of stability, x = gamma lambda: 2/(4 - 3 x) in the end.
     for size, horizon in ((1.0, 1e4), (30.0, 3.0 * 30.0**beta), (1000.0, 1e3)):
         equation = mesh_equation(s, beta, size, horizon)
@@ -45,8 +45,8 @@ def closure_ratios(sample: Sample) -> tuple[tuple[str, str, float], ...]:
                 for noise in (0.0, 1.0, 1e6):
                     ratio = _closure_ratio(equation.operator(gammas)[-1], march, equation.delta, noise, equation.signal)
                     place = f"M = {size:g}, gamma = {gamma:.3g}, {name}, sigma^2 = {noise:g}"
-                    found.append(("E/right side", place, ratio))
-    return tuple(found)
+                    ratios.append(("E/right side", place, ratio))
+    return tuple(ratios)
 
 
 def _closure_ratio(row: Array, march: Array, delta: float, noise: float, signal: Array) -> float:

@@ -60,7 +60,7 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
     without them it would fall faster than any power. Each period of theirs holds 4^(-s beta) of the one before.
     """
     s, beta = sample.point
-    found: dict[str, list[Ray]] = {name: [] for name in POWERS}
+    rays_of: dict[str, list[Ray]] = {name: [] for name in POWERS}
     for name in CONSTANTS:
         eigenvalues, energies = features(name, s, beta, FEATURES * LARGEST, sample.seed)
         log_t = beta * math.log(4.0) * np.arange(0.0, 7.0)
@@ -77,11 +77,11 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
             ],
         }
         for key, measured in values.items():
-            found[key].append(Ray(name, log_t, {"t": log_t}, np.log(np.array(measured))))
+            rays_of[key].append(Ray(name, log_t, {"t": log_t}, np.log(np.array(measured))))
         log_size = math.log(4.0) * np.arange(1.0, 9.0)
         tails = [float(energies[round(math.exp(each)) : FEATURES * round(math.exp(each))].sum()) for each in log_size]
-        found["approximation error"].append(Ray(name, log_size, {"M": log_size}, np.log(tails)))
-    return found
+        rays_of["approximation error"].append(Ray(name, log_size, {"M": log_size}, np.log(tails)))
+    return rays_of
 
 
 def _powers(sample: Sample) -> Joint:

@@ -55,12 +55,12 @@ def _kernel_measured(sample: Sample) -> list[tuple[Any, Any]]:
 
 
 def _crossover_measured(sample: Sample) -> list[tuple[Any, Any]]:
-    found = []
+    kernels = []
     for size in (10**4, 10**7):
         for multiple in (0.02, 1.0, 5.0):
             time = multiple * float(size) ** sample.point[1]
-            found.append(({"M": size, "t": time}, spectrum.forgetting_kernel(time, sample.point[1], size)))
-    return found
+            kernels.append(({"M": size, "t": time}, spectrum.forgetting_kernel(time, sample.point[1], size)))
+    return kernels
 
 
 def _crossover(sample: Sample) -> Sharp:

@@ -62,13 +62,13 @@ def _stable_order_measured(sample: Sample) -> dict[str, Any]:
 
 
 def _stable_identity(sample: Sample) -> Statement:
-    found = stable_sum()
+    total = stable_sum()
     wrong = {
-        "without the half": 2 * found,
-        "lambda_j^2 for lambda_j": Sum(eigenvalue() * found.function, *found.limits),
-        "the rate lambda_j": found.replace(exp, lambda exponent: exp(exponent / 2)),
+        "without the half": 2 * total,
+        "lambda_j^2 for lambda_j": Sum(eigenvalue() * total.function, *total.limits),
+        "the rate lambda_j": total.replace(exp, lambda exponent: exp(exponent / 2)),
     }
-    return sharp(found, {"beta": sample.beta}, lambda point: rays.QUADRATURE, wrong)
+    return sharp(total, {"beta": sample.beta}, lambda point: rays.QUADRATURE, wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -76,8 +76,8 @@ def convolution_ratio(sample: Sample) -> Quantity:
 def convolution_rays(sample: Sample, ends: Sequence[tuple[float, float]], *, early: bool = True) -> list[Ray]:
     """The ratio along t = multiple M^(power beta) up to t = 1e40; and, where ``early``, along t to 0."""
     ratio, end = convolution_ratio(sample), math.log(1e40)
-    found = [joined_ray(ratio, sample.point[1], *each, end, count=8) for each in ends]
-    return [*found, alone_ray(ratio, 100.0, 0.0, -20.0, 8)] if early else found
+    joined = [joined_ray(ratio, sample.point[1], *each, end, count=8) for each in ends]
+    return [*joined, alone_ray(ratio, 100.0, 0.0, -20.0, 8)] if early else joined
 
 
 def single_mode_rays(sample: Sample) -> list[Ray]:
@@ -94,11 +94,11 @@ def measured_mass(sample: Sample) -> list[tuple[Any, Any]]:
 
 def _convolution_measured(sample: Sample) -> list[tuple[Any, Any]]:
     capacity = sample.point[1]
-    found = []
+    ratios = []
     for time in (1e8, 1e12):
         ratio = self_convolution(time, capacity, float("inf")) / spectrum.forgetting_kernel(time, capacity)
-        found.append(({"t": time}, ratio))
-    return found
+        ratios.append(({"t": time}, ratio))
+    return ratios
 
 
 def _convolution(sample: Sample) -> Sharp:

@@ -30,18 +30,18 @@ def traces(sample: Sample) -> Mapping[str, list[Ray]]:
     """tr H as N grows, for eigenvalues between two multiples of j^-beta; and for beta = 1."""
     fine = np.linspace(30.0, LAST, 24 * 30)
     logs = fine[29::30]
-    found = {}
+    rays_of = {}
     for name, exponent in (("beta", sample.point[1]), ("one", 1.0)):
         whole = np.exp(log_sums(exponent, [float(each) for each in fine]))
         parts = np.diff(np.concatenate([[0.0], whole]))
         constants = np.resize(CONSTANTS, fine.size)
         constants[0] = constants.mean()  # the first block is long in logarithms
         uneven = np.cumsum(parts * constants)
-        found[name] = [
+        rays_of[name] = [
             Ray("one constant", logs, {"N": logs}, np.log(whole[29::30])),
             Ray("constants in turn", logs, {"N": logs}, np.log(uneven[29::30])),
         ]
-    return found
+    return rays_of
 
 
 def trace_statement(sample: Sample) -> Joint:
@@ -54,11 +54,11 @@ def trace_statement(sample: Sample) -> Joint:
 def richer_ratios(sample: Sample) -> list[float]:
     """||f||_K^2 for beta over that for a larger beta, for the first eigenfunction and random functions."""
     generator = np.random.default_rng([sample.seed, 33])
-    found = []
+    ratios = []
     for amplitudes in (np.eye(SIZE)[0], *generator.standard_normal((6, SIZE))):
         larger = own_eigenvalues(sample, sample.point[1] + generator.uniform(0.1, 2.0))
-        found.append(float((amplitudes**2 @ (1.0 / own_eigenvalues(sample))) / (amplitudes**2 @ (1.0 / larger))))
-    return found
+        ratios.append(float((amplitudes**2 @ (1.0 / own_eigenvalues(sample))) / (amplitudes**2 @ (1.0 / larger))))
+    return ratios
 
 
 def standardised(sample: Sample) -> Numbers:

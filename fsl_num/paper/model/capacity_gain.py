@@ -34,25 +34,25 @@ EASY_DECAY, HARD_DECAY = (same_order(best(C), spent ** (-ALPHA / scale)) for sca
 
 def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """Least risk at the higher capacity over that at the lower one."""
-    found = {}
+    rays_of = {}
     for schedule, budget in PROBLEMS:
         own = least_risk(schedule, budget, *sample.point, budgets=budgets_of(sample))
         for name, (difficulty, capacity) in richer(sample).items():
             other = least_risk(schedule, budget, float(difficulty), float(capacity), budgets=budgets_of(sample))
             ray = Ray(f"{schedule}, {budget}, {name}", own.scale, own.logs, other.values - own.values, own.settled)
-            found[ray.name] = (ray,)
-    return found
+            rays_of[ray.name] = (ray,)
+    return rays_of
 
 
 def _orders(sample: Sample) -> dict[str, Order]:
-    found = {}
+    orders = {}
     for schedule, budget in PROBLEMS:
         own = optimal_allocation(schedule, budget).at(sample.s, sample.beta).excess_risk
         for name, (difficulty, capacity) in richer(sample).items():
-            found[f"{schedule}, {budget}, {name}"] = (
+            orders[f"{schedule}, {budget}, {name}"] = (
                 optimal_allocation(schedule, budget).at(difficulty, capacity).excess_risk / own
             )
-    return found
+    return orders
 
 
 def _growth(order: Order) -> Equivalent:
@@ -91,8 +91,8 @@ def never_worse(sample: Sample) -> Joint:
     return Joint({name: NeverWorse(_growth(order)) for name, order in _orders(sample).items()})
 
 
-def _only(found: Mapping[str, Any], start: str) -> dict[str, Any]:
-    return {name: value for name, value in found.items() if name.startswith(start)}
+def _only(named: Mapping[str, Any], start: str) -> dict[str, Any]:
+    return {name: value for name, value in named.items() if name.startswith(start)}
 
 
 def some_ratios(start: str, sample: Sample) -> Mapping[str, tuple[Ray, ...]]:

@@ -24,9 +24,9 @@ EXPONENTIAL = ("exp-decay", "compute")
 
 
 def _ends(s: Any, beta: Any) -> tuple[Order, Order]:
-    found = optimal_allocation(*EXPONENTIAL).at(s, beta).quantities["peak_lr"]
-    assert found.lower is not None and found.upper is not None
-    return found.lower, found.upper
+    peak = optimal_allocation(*EXPONENTIAL).at(s, beta).quantities["peak_lr"]
+    assert peak.lower is not None and peak.upper is not None
+    return peak.lower, peak.upper
 
 
 def _priced(s: Any, beta: Any, rate: Order, budgets: tuple[float, ...]) -> tuple[Ray, ...]:

@@ -58,11 +58,11 @@ def _forgotten(sample: Sample, t: float, rate: float, lag: bool, start: float, n
     model = models(sample)["first"]
     points, weights, noises, _ = history(sample, "first", t)
     own, theta = model.own[:MODEL], model.theta[:MODEL]
-    found = start * theta**2 * np.exp(-rate * own * t)
+    moments = start * theta**2 * np.exp(-rate * own * t)
     for then, weight, each in zip(points, weights, noises, strict=True):
         q = np.roll(np.diag(each), shift)
-        found = found + noise * weight * np.exp(-rate * own * (t - then if lag else then)) * q
-    return np.asarray(found)
+        moments = moments + noise * weight * np.exp(-rate * own * (t - then if lag else then)) * q
+    return np.asarray(moments)
 
 
 def coordinate_formula(

@@ -68,9 +68,9 @@ def continuous(
     *letters: object, slopes: tuple[object, ...] = (), positive: tuple[object, ...] = ()
 ) -> tuple[Property, ...]:
     """That functions are continuous, some positive; those of ``slopes`` have a continuous derivative as well."""
-    found = tuple(Property(str(letter), "a continuous function") for letter in (*letters, *slopes))
-    found += tuple(Property(str(letter), "a positive continuous function") for letter in positive)
-    return found + tuple(Property(str(letter), "a continuously differentiable function") for letter in slopes)
+    properties = tuple(Property(str(letter), "a continuous function") for letter in (*letters, *slopes))
+    properties += tuple(Property(str(letter), "a positive continuous function") for letter in positive)
+    return properties + tuple(Property(str(letter), "a continuously differentiable function") for letter in slopes)
 
 
 def fixed(*letters: object) -> tuple[Property, ...]:

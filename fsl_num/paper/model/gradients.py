@@ -70,7 +70,7 @@ class Case:
 def cases(sample: Sample) -> Mapping[str, Case]:
     """First and random features of three families, at random weights."""
     generator = np.random.default_rng([sample.seed, 11])
-    found = {}
+    by_name = {}
     for family, kind, size, features in (
         ("gaussian", "first", 2, 4),
         ("gaussian", "random", 2, 4),
@@ -86,28 +86,28 @@ def cases(sample: Sample) -> Mapping[str, Case]:
         phi = xi * np.sqrt(problem.eigenvalues)
         sigma = math.sqrt(NOISE)
         epsilon = np.repeat([-sigma, sigma], phi.shape[0])
-        found[f"{family}, {kind}"] = Case(
+        by_name[f"{family}, {kind}"] = Case(
             problem, drawn if kind == "random" else first, generator.standard_normal(size),
             np.concatenate([phi, phi]), epsilon, np.concatenate([chance, chance]) / 2,
         )  # fmt: skip
-    return found
+    return by_name
 
 
 def step_moments(sample: Sample) -> Numbers:
     """Mean and covariance of one step of SGD with eta = h phi and batch b: of the weights and of the residual u."""
-    found: dict[str, Array] = {}
+    moments: dict[str, Array] = {}
     for name, case in cases(sample).items():
         rate = STEP * PHI
         mean, covariance = -rate * case.mean, rate**2 / BATCH * case.covariance
-        found |= {f"{name}: mean v": mean, f"{name}: covariance v": covariance}
-        found[f"{name}: mean u"] = mean @ case.projection
-        found[f"{name}: covariance u"] = case.projection.T @ covariance @ case.projection
-    return found
+        moments |= {f"{name}: mean v": mean, f"{name}: covariance v": covariance}
+        moments[f"{name}: mean u"] = mean @ case.projection
+        moments[f"{name}: covariance u"] = case.projection.T @ covariance @ case.projection
+    return moments
 
 
-def pick(found: Mapping[str, Any], letter: str) -> Numbers:
+def pick(numbers: Mapping[str, Any], letter: str) -> Numbers:
     """What bears a name that ends with the letter."""
-    return {name: value for name, value in found.items() if name.endswith(letter)}
+    return {name: value for name, value in numbers.items() if name.endswith(letter)}
 
 
 def weight_moments(sample: Sample) -> Numbers:

@@ -59,13 +59,13 @@ def fourth_moments(family: str, sample: Sample) -> tuple[Operator, ...]:
     ]
     xi, weights = cloud(family, FEATURE_COUNT)
     phi = xi * root
-    found = []
+    operators = []
     for factor in factors:
         matrix = factor @ factor.T
         inner = ((phi @ matrix) * phi).sum(axis=1)
         value = (phi.T * (weights * inner)) @ phi - own[:, None] * matrix * own
-        found.append(Operator(value, np.diag(own), float(own @ np.diag(matrix)), matrix))
-    return tuple(found)
+        operators.append(Operator(value, np.diag(own), float(own @ np.diag(matrix)), matrix))
+    return tuple(operators)
 
 
 def fourth_moment_entries(sample: Sample) -> list[tuple[tuple[str, int, int], float]]:
@@ -73,11 +73,11 @@ def fourth_moment_entries(sample: Sample) -> list[tuple[tuple[str, int, int], fl
     own = eigenvalues(sample)
     xi, weights = cloud("gaussian", FEATURE_COUNT)
     phi = xi * np.sqrt(own)
-    found = []
+    entries = []
     for name, matrix in dense_matrices().items():
         value = (phi.T * (weights * ((phi @ matrix) * phi).sum(axis=1))) @ phi - own[:, None] * matrix * own
-        found += [((name, i, j), float(value[i, j])) for i in range(FEATURE_COUNT) for j in range(i, FEATURE_COUNT)]
-    return found
+        entries += [((name, i, j), float(value[i, j])) for i in range(FEATURE_COUNT) for j in range(i, FEATURE_COUNT)]
+    return entries
 
 
 def dense_matrices() -> dict[str, Array]:

@@ -63,19 +63,19 @@ CLOCK: Final = _clock()
 
 def residual_moments(sample: Sample) -> Numbers:
     """Those of the residual alone; the covariance twice, for the two ways to drive it."""
-    found = dict(pick(step_moments(sample), " u"))
-    return found | {f"{name}, M noises": value for name, value in found.items() if "covariance" in name}
+    moments = dict(pick(step_moments(sample), " u"))
+    return moments | {f"{name}, M noises": value for name, value in moments.items() if "covariance" in name}
 
 
 def intrinsic_formula(sample: Sample, *, gamma: float = 1.0, length: float = 1.0, sign: float = -1.0) -> Numbers:
     """A step eta of the scheme for the equation in intrinsic time, gamma = eta/B; both factors for mutants."""
     rate = STEP * PHI
-    found = {}
+    moments = {}
     for name, case in cases(sample).items():
         pull = (case.projection * case.problem.eigenvalues) @ case.error
-        found[f"{name}: mean v"] = sign * pull * rate * length
-        found[f"{name}: covariance v"] = gamma * rate / BATCH * rate * noise_covariance(case.problem, case.v)
-    return found
+        moments[f"{name}: mean v"] = sign * pull * rate * length
+        moments[f"{name}: covariance v"] = gamma * rate / BATCH * rate * noise_covariance(case.problem, case.v)
+    return moments
 
 
 def residual_formula(sample: Sample, *, swapped: bool = False, sign: float = -1.0, rooted: bool = True) -> Numbers:
@@ -86,18 +86,18 @@ def residual_formula(sample: Sample, *, swapped: bool = False, sign: float = -1.
     from scipy.linalg import sqrtm
 
     rate, gamma = STEP * PHI, STEP * PHI / BATCH
-    found = {}
+    moments = {}
     for name, case in cases(sample).items():
         w, own = case.projection, np.diag(case.problem.eigenvalues)
         pull = own @ w.T @ w if swapped else w.T @ w @ own
-        found[f"{name}: mean u"] = sign * pull @ case.error * rate
+        moments[f"{name}: mean u"] = sign * pull @ case.error * rate
         covariance = noise_covariance(case.problem, case.v)
         values, vectors = np.linalg.eigh(w.T @ covariance @ w)
         wide = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         narrow = w.T @ (np.real(sqrtm(covariance)) if rooted else covariance)
-        found[f"{name}: covariance u"] = gamma * rate * wide @ wide.T
-        found[f"{name}: covariance u, M noises"] = gamma * rate * narrow @ narrow.T
-    return found
+        moments[f"{name}: covariance u"] = gamma * rate * wide @ wide.T
+        moments[f"{name}: covariance u, M noises"] = gamma * rate * narrow @ narrow.T
+    return moments
 
 
 @lru_cache(maxsize=64)
@@ -119,12 +119,12 @@ def physical_risks(sample: Sample) -> Numbers:
 
 def intrinsic_risks(sample: Sample, *, factor: float = 1.0, clocked: bool = True, **keywords: Any) -> Numbers:
     """2E of the equation in intrinsic time at T(tau); ``clocked`` False reads it at tau."""
-    found = {}
+    risks = {}
     for name in CLOCKED:
         model = models(sample)[name]
         path = intrinsic_path(sample, name, tuple(sorted(keywords.items())), factor)
-        found[name] = np.array([model.risk(path(clock(tau) if clocked else tau)) for tau in TIMES])
-    return found
+        risks[name] = np.array([model.risk(path(clock(tau) if clocked else tau)) for tau in TIMES])
+    return risks
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -55,11 +55,11 @@ def nesting_ratios(sample: Sample) -> list[float]:
     """||f||_{r_2}^2/||f||_{r_1}^2 for random functions, for the first eigenfunction and for the last."""
     generator = np.random.default_rng([sample.seed, 32])
     own = own_eigenvalues(sample)
-    found = []
+    ratios = []
     for amplitudes in (np.eye(SIZE)[0], *generator.standard_normal((6, SIZE))):
         low, high = sorted(generator.uniform(0.0, 2.0, 2))
-        found.append(float((amplitudes**2 @ own**-low) / (amplitudes**2 @ own**-high)))
-    return found
+        ratios.append(float((amplitudes**2 @ own**-low) / (amplitudes**2 @ own**-high)))
+    return ratios
 
 
 def orders_of_norms(sample: Sample) -> list[Ray]:

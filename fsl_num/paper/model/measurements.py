@@ -61,7 +61,7 @@ def extreme_vectors(family: str, size: int, seed: int) -> list[Array]:
     is gained, from eight random starts each way.
     """
     generator = np.random.default_rng([seed, size])
-    found = []
+    extremes = []
     for sign in (1.0, -1.0):
         best, kept = math.inf, np.eye(size)[0]
         for _ in range(8):
@@ -75,8 +75,8 @@ def extreme_vectors(family: str, size: int, seed: int) -> list[Array]:
                 if last - values[0] < 1e-13:
                     break
                 last, a = float(values[0]), vectors[:, 0]
-        found.append(kept)
-    return found
+        extremes.append(kept)
+    return extremes
 
 
 def eigenvalues(sample: Sample) -> Array:
@@ -100,13 +100,13 @@ def gradient_noises(family: str, sample: Sample) -> tuple[Operator, ...]:
     cases += [(random_projection(2, FEATURE_COUNT, generator), generator.standard_normal(2)) for _ in range(3)]
     xi, weights = cloud(family, FEATURE_COUNT)
     phi = xi * np.sqrt(own)
-    found = []
+    noises = []
     for projection, v in cases:
         error = v @ projection - theta
         seen = phi @ projection.T
         gradients = [seen * (phi @ error - label)[:, None] for label in (-1.0, 1.0)]
-        mean = sum(0.5 * weights @ each for each in gradients)
-        second = sum(0.5 * (each.T * weights) @ each for each in gradients)
+        mean = sum(0.5 * weights @ gradient for gradient in gradients)
+        second = sum(0.5 * (gradient.T * weights) @ gradient for gradient in gradients)
         curved = (projection * own) @ projection.T
-        found.append(Operator(second - np.outer(mean, mean), curved, float(own @ error**2), noise=1.0))
-    return tuple(found)
+        noises.append(Operator(second - np.outer(mean, mean), curved, float(own @ error**2), noise=1.0))
+    return tuple(noises)

@@ -59,19 +59,19 @@ def _best_rate(s: float, beta: float, size: int, steps: float) -> tuple[float, f
 
 def _least(s: float, beta: float, budget: float) -> tuple[int, float, float]:
     """The best model size under a compute budget, the least value, and the log of the peak rate there."""
-    found: dict[int, tuple[float, float]] = {}
+    best_of_size: dict[int, tuple[float, float]] = {}
 
     def value(size: int) -> float:
-        if size not in found:
-            found[size] = _best_rate(s, beta, size, budget / size)
-        return found[size][0]
+        if size not in best_of_size:
+            best_of_size[size] = _best_rate(s, beta, size, budget / size)
+        return best_of_size[size][0]
 
     low, high = 2, int(3 * budget ** (1 / (2 + s * beta)))
     while high - low > 8:  # it falls and then rises with the size
         first, second = low + (high - low) * 2 // 5, low + (high - low) * 3 // 5
         low, high = (low, second) if value(first) < value(second) else (first, high)
     best = min(range(low, high + 1), key=value)
-    return best, *found[best]
+    return best, *best_of_size[best]
 
 
 @lru_cache(maxsize=32)

@@ -97,13 +97,13 @@ def models(sample: Sample) -> Mapping[str, Model]:
     index = np.arange(1.0, FEATURES + 1.0)
     own, theta = index**-beta, index ** (-0.5 * (1.0 + beta * (s - 1.0)))
     generator = np.random.default_rng([sample.seed, 21])
-    found = {}
+    by_name = {}
     for name, family in (("first", "gaussian"), ("random", "gaussian"), ("random uniform", "uniform")):
         xi, chance = cloud(family, FEATURES)
         drawn = random_projection(MODEL, FEATURES, generator)
         projection = np.eye(MODEL, FEATURES) if name == "first" else drawn
-        found[name] = Model(own, theta, projection, xi * np.sqrt(own), chance)
-    return found
+        by_name[name] = Model(own, theta, projection, xi * np.sqrt(own), chance)
+    return by_name
 
 
 def solve(model: Model, drift: Callable[[float], float], strength: Callable[[float], float], upto: float) -> Path:
@@ -113,12 +113,12 @@ def solve(model: Model, drift: Callable[[float], float], strength: Callable[[flo
     def slope(time: float, state: Array) -> Array:
         return model.moves(state.reshape(FEATURES, FEATURES), drift(time), strength(time)).ravel()
 
-    found = solve_ivp(
+    solution = solve_ivp(
         slope, (0.0, upto), model.start.ravel(), "DOP853", dense_output=True, rtol=SOLVER, atol=1e-13, max_step=0.5
     )
-    if not found.success:
-        raise ArithmeticError(f"the moments could not be followed: {found.message}")
-    path: Any = found.sol
+    if not solution.success:
+        raise ArithmeticError(f"the moments could not be followed: {solution.message}")
+    path: Any = solution.sol
     return lambda time: np.asarray(path(time).reshape(FEATURES, FEATURES))
 
 

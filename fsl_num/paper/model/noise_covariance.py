@@ -78,14 +78,14 @@ def noise_covariances(sample: Sample) -> Numbers:
 
 def noise_formula(sample: Sample, *, label: float = 1.0, mean: float = 0.0, fourth: float = 1.0) -> Numbers:
     """The formula of Sigma: with the kurtosis of each family, ``mean`` times the squared mean gradient added."""
-    found = {}
+    covariances = {}
     for name, case in cases(sample).items():
         noiseless = replace(case.problem, model=replace(case.problem.model, noise=0.0))
         curved = (case.projection * case.problem.eigenvalues) @ case.projection.T
         pull = (case.projection * case.problem.eigenvalues) @ case.error
-        found[name] = fourth * noise_covariance(noiseless, case.v) + label * NOISE * curved
-        found[name] = found[name] + mean * np.outer(pull, pull)
-    return found
+        covariances[name] = fourth * noise_covariance(noiseless, case.v) + label * NOISE * curved
+        covariances[name] = covariances[name] + mean * np.outer(pull, pull)
+    return covariances
 
 
 def _noise(sample: Sample) -> Joint:

@@ -55,21 +55,21 @@ def row_formula(sample: Sample, *, diagonal: bool = False, power: float = 1.0) -
     """e_j'Sigma e_j; ``diagonal``: the squared diagonal of the root alone."""
     from scipy.linalg import sqrtm
 
-    found = {}
+    energies = {}
     for name, case in cases(sample).items():
         covariance = noise_covariance(case.problem, case.v)
-        found[name] = np.diag(np.real(sqrtm(covariance))) ** 2 if diagonal else np.diag(covariance) ** power
-    return found
+        energies[name] = np.diag(np.real(sqrtm(covariance))) ** 2 if diagonal else np.diag(covariance) ** power
+    return energies
 
 
 def _energies(family: str, sample: Sample) -> Sequence[Operator]:
     """Sigma against R W H W', with labels as given and without noise, and with noise alone."""
-    found = []
+    operators = []
     for each in gradient_noises(family, sample):
-        found.append(Operator(each.value, each.base, 0.5 * (each.size + each.noise)))
-        found.append(Operator(each.value - each.noise * each.base, each.base, 0.5 * each.size))
-        found.append(Operator(each.noise * each.base, each.base, 0.5 * each.noise))
-    return found
+        operators.append(Operator(each.value, each.base, 0.5 * (each.size + each.noise)))
+        operators.append(Operator(each.value - each.noise * each.base, each.base, 0.5 * each.size))
+        operators.append(Operator(each.noise * each.base, each.base, 0.5 * each.noise))
+    return operators
 
 
 def _energy_statement(sample: Sample) -> Joint:

@@ -60,7 +60,7 @@ def tuned(sample: Sample) -> Mapping[str, list[Ray]]:
     from scipy.optimize import minimize_scalar
 
     problem = experiment(sample)
-    found = {}
+    rays_of = {}
     for name in DECAYING:
         risks, rates = [], []
         for budget in BUDGETS:
@@ -74,8 +74,8 @@ def tuned(sample: Sample) -> Mapping[str, list[Ray]]:
             )
             risks.append(math.exp(best.fun))
             rates.append(math.exp(best.x))
-        found[name], found[f"{name}, peak rate"] = [_along(name, risks)], [_along(f"{name}, peak rate", rates)]
-    return found
+        rays_of[name], rays_of[f"{name}, peak rate"] = [_along(name, risks)], [_along(f"{name}, peak rate", rates)]
+    return rays_of
 
 
 def _along(name: str, values: Sequence[float]) -> Ray:

@@ -52,13 +52,13 @@ def physical_formula(
     sample: Sample, *, sign: float = -1.0, rate: float = 2.0, step: float = 1.0, batch: float = 1.0
 ) -> Any:
     """A step h of Euler and Maruyama for the equation in physical time, with powers of phi, h and 1/b in the noise."""
-    found = {}
+    moments = {}
     for name, case in cases(sample).items():
         pull = (case.projection * case.problem.eigenvalues) @ case.error
-        found[f"{name}: mean v"] = sign * PHI * pull * STEP
+        moments[f"{name}: mean v"] = sign * PHI * pull * STEP
         strength = PHI**rate * STEP**step / BATCH**batch
-        found[f"{name}: covariance v"] = strength * noise_covariance(case.problem, case.v) * STEP
-    return found
+        moments[f"{name}: covariance v"] = strength * noise_covariance(case.problem, case.v) * STEP
+    return moments
 
 
 def _grid() -> formulas.Stated:
@@ -86,13 +86,13 @@ def grid_risks(sample: Sample) -> Numbers:
 def _scheme(sample: Sample, lengths: tuple[float, ...]) -> Array:
     """E after each step of length ``lengths``, with noise gamma = eta/B of the step."""
     model = models(sample)["first"]
-    second, found = model.start, []
+    second, risks = model.start, []
     for now, length in zip(GRID_RATES, lengths, strict=True):
         turn = np.eye(FEATURES) - length * model.pull
         noise = model.projection.T @ model.noise(second) @ model.projection
         second = turn @ second @ turn.T + length * now * noise
-        found.append(0.5 * model.risk(second))
-    return np.array(found)
+        risks.append(0.5 * model.risk(second))
+    return np.array(risks)
 
 
 def scheme_formula(sample: Sample, *, shift: int = 0) -> Numbers:

@@ -19,7 +19,7 @@ MODEL_SIZES = (2, 8, 24)
 
 def _critical(sample: Sample) -> Numbers:
     """The constant gamma at which the second moments of normal features begin to grow, by bisection of eigenvalues."""
-    found = {}
+    rates = {}
     for size in MODEL_SIZES:
         own = np.arange(1.0, size + 1.0) ** -sample.point[1]
         low, high = 0.0, 4.0
@@ -29,13 +29,13 @@ def _critical(sample: Sample) -> Numbers:
             moves = -2.0 * np.diag(own) + middle * (np.outer(own**2, np.ones(size)) + np.diag(own**2))
             stable = float(np.linalg.eigvals(moves).real.max()) < 0.0
             low, high = (middle, high) if stable else (low, middle)
-        found[f"M = {size}"] = np.array([low])
-    return found
+        rates[f"M = {size}"] = np.array([low])
+    return rates
 
 
 def _critical_formula(sample: Sample, *, twice: float = 2.0, total: float = 1.0) -> Numbers:
     """The gamma at which sum_j gamma lambda_j/(twice - gamma lambda_j) is ``total``."""
-    found = {}
+    rates = {}
     for size in MODEL_SIZES:
         own = np.arange(1.0, size + 1.0) ** -sample.point[1]
         low, high = 0.0, twice
@@ -43,8 +43,8 @@ def _critical_formula(sample: Sample, *, twice: float = 2.0, total: float = 1.0)
             middle = 0.5 * (low + high)
             below = float((middle * own / (twice - middle * own)).sum()) < total
             low, high = (middle, high) if below else (low, middle)
-        found[f"M = {size}"] = np.array([low])
-    return found
+        rates[f"M = {size}"] = np.array([low])
+    return rates
 
 
 def _noise_integrals(sample: Sample) -> list[Ray]:

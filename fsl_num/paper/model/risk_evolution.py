@@ -65,7 +65,7 @@ def evolution_formula(
     sample: Sample, *, swapped: bool = False, half: float = 1.0, noise: float = 1.0, inside: bool = True
 ) -> Numbers:
     """u_0'A'HAu_0 + int tr(A'HA gamma W'Sigma W); ``swapped``: HW'W for W'WH; ``inside`` False: A H A' for A'HA."""
-    found = {}
+    risks = {}
     for name, model in moments.models(sample).items():
         values = []
         for time in moments.TIMES:
@@ -78,8 +78,8 @@ def evolution_formula(
                 else:
                     total += noise * weight * float(np.trace(seen @ model.projection.T @ place @ model.projection))
             values.append(half * total)
-        found[name] = np.array(values)
-    return found
+        risks[name] = np.array(values)
+    return risks
 
 
 def _starts(sample: Sample, name: str, t: float) -> list[tuple[Array | None, float, float]]:
@@ -91,13 +91,13 @@ def _starts(sample: Sample, name: str, t: float) -> list[tuple[Array | None, flo
 def noise_ratios(sample: Sample, name: str) -> list[float]:
     """c with E tr(A'HA W'Sigma W) = (c E + sigma^2) tr(S A'HA S), for all times t and tau < t that are compared."""
     model = moments.models(sample)[name]
-    found: list[float] = []
+    ratios: list[float] = []
     for time in moments.TIMES:
         points, _, _, seconds = moments.history(sample, name, time)
-        found += [
+        ratios += [
             _ratio(model, second, time - float(start)) for start, second in list(zip(points, seconds, strict=True))[::5]
         ]
-    return found
+    return ratios
 
 
 def _ratio(model: moments.Model, second: Array, lag: float) -> float:
@@ -114,11 +114,11 @@ def all_noise_ratios(sample: Sample) -> list[float]:
 
     One is where nothing of what can be learned is left, one where all of it is in the slowest mode, long after.
     """
-    found = [each for name in ("first", "random") for each in noise_ratios(sample, name)]
+    ratios = [ratio for name in ("first", "random") for ratio in noise_ratios(sample, name)]
     first = moments.models(sample)["first"]
     unlearned = np.diag(np.where(np.arange(moments.FEATURES) < moments.MODEL, 0.0, first.theta**2))
     slowest = np.diag(np.where(np.arange(moments.FEATURES) == moments.MODEL - 1, 1.0, 0.0))
-    return [*found, _ratio(first, unlearned, 1.0), _ratio(first, slowest, 40.0)]
+    return [*ratios, _ratio(first, unlearned, 1.0), _ratio(first, slowest, 40.0)]
 
 
 def burst_constants(sample: Sample) -> tuple[list[float], float]:
@@ -150,7 +150,7 @@ class OneFunction(WithoutExponents):
         """The largest mean over the least."""
         means, length = measured
         ratio, allowed = max(means) / min(means), self.factor * math.exp(2.0 * length)
-        note = f"means {', '.join(f'{each:.4g}' for each in means)}: ratio {ratio:.4g}, allowed {allowed:.4g}"
+        note = f"means {', '.join(f'{mean:.4g}' for mean in means)}: ratio {ratio:.4g}, allowed {allowed:.4g}"
         return Judgement(ratio <= allowed, ratio / allowed, (min(means), max(means)), None, note)
 
     def mutants(self) -> Mapping[str, OneFunction]:

@@ -64,13 +64,13 @@ def _path(sample: Sample, projection: Array, turn: Array, aim: Array) -> Array:
     own = np.arange(1.0, 5.0) ** -sample.point[1]
     phi = (stream[2] * np.sqrt(own)) @ turn.T
     covariance = (turn * own) @ turn.T
-    v, found = np.zeros(projection.shape[0]), []
+    v, risks = np.zeros(projection.shape[0]), []
     for features, noise in zip(phi, stream[3], strict=True):
         slope = features @ (v @ projection) - (features @ aim + noise)
         v = v - ROTATED_RATE * (slope @ (features @ projection.T)) / 2
         error = v @ projection - aim
-        found.append(0.5 * error @ covariance @ error)
-    return np.array(found)
+        risks.append(0.5 * error @ covariance @ error)
+    return np.array(risks)
 
 
 def _theta(sample: Sample) -> Array:

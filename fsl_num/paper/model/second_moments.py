@@ -54,7 +54,7 @@ def risks_over_all_paths(sample: Sample) -> tuple[tuple[Plan, float], ...]:
 
     The weights after k steps are of degree 2 in each sample's features and the risk of degree 4: the rules are exact.
     """
-    found = []
+    risks = []
     for plan in PLANS:
         family, _, rates, batches = plan
         problem = small_problem(plan, sample)
@@ -74,8 +74,8 @@ def risks_over_all_paths(sample: Sample) -> tuple[tuple[Plan, float], ...]:
                 chances = np.multiply.outer(chances, chance).ravel()
             weights = (weights[:, None] - rate / batch * pulls).reshape(-1, 2)
             masses = np.multiply.outer(masses, chances).ravel()
-        found.append((plan, float(masses @ problem.excess_risk(weights))))
-    return tuple(found)
+        risks.append((plan, float(masses @ problem.excess_risk(weights))))
+    return tuple(risks)
 
 
 def _risk(sample: Sample, plan: Plan, *, family: str = "", noise: float = 1.0, batch: int = 0) -> float:

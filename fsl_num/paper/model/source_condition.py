@@ -49,13 +49,13 @@ def source_sums(sample: Sample) -> Mapping[str, Any]:
     s, beta = sample.point
     logs = np.linspace(30.0, LAST, 24)
     delta = _delta(sample)
-    found: dict[str, Any] = {}
+    sums: dict[str, Any] = {}
     for name, r in (("below", s - delta), ("at", s), ("above", s + delta)):
-        values = log_sums(1.0 + beta * (s - r), [float(each) for each in logs])
-        found[name] = [Ray(name, logs, {"N": logs}, values)]
+        values = log_sums(1.0 + beta * (s - r), [float(log) for log in logs])
+        sums[name] = [Ray(name, logs, {"N": logs}, values)]
     a = coefficients(sample)["a_j"]
-    found["terms"] = {"a_j^2/lambda_j^r": a**2 / own_eigenvalues(sample) ** (s - delta)}
-    return found
+    sums["terms"] = {"a_j^2/lambda_j^r": a**2 / own_eigenvalues(sample) ** (s - delta)}
+    return sums
 
 
 def _delta(sample: Sample) -> float:

@@ -28,15 +28,15 @@ def log_sums(power: float, logs: Sequence[float]) -> Array:
     start = 10_000
     head, low = float((np.arange(1.0, start + 1.0) ** -power).sum()), math.log(start + 0.5)
     rest = 1.0 - power
-    found = []
+    values = []
     for log in logs:
         if abs(rest) < 1e-12:
-            found.append(math.log(head + log - low))
+            values.append(math.log(head + log - low))
         elif rest * log < 600.0:
-            found.append(math.log(head + (math.exp(rest * log) - math.exp(rest * low)) / rest))
+            values.append(math.log(head + (math.exp(rest * log) - math.exp(rest * low)) / rest))
         else:
-            found.append(rest * log - math.log(rest))
-    return np.array(found)
+            values.append(rest * log - math.log(rest))
+    return np.array(values)
 
 
 def power_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:

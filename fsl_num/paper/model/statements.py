@@ -84,14 +84,14 @@ class Bracket(WithoutExponents):
 
     def mutants(self) -> Mapping[str, Bracket]:
         """Each constant tighter by 0.05 and, where attained, looser by it; and the other bounds."""
-        found = {
+        mutants = {
             f"rho_- + {MUTATION}": replace(self, lower=self.lower + MUTATION),
             f"rho_+ - {MUTATION}": replace(self, upper=self.upper - MUTATION),
         }
         if self.attained:
-            found[f"rho_- - {MUTATION}"] = replace(self, lower=self.lower - MUTATION)
-            found[f"rho_+ + {MUTATION}"] = replace(self, upper=self.upper + MUTATION)
-        return found | {name: replace(self, bound=bound) for name, bound in self.wrong.items()}
+            mutants[f"rho_- - {MUTATION}"] = replace(self, lower=self.lower - MUTATION)
+            mutants[f"rho_+ + {MUTATION}"] = replace(self, upper=self.upper + MUTATION)
+        return mutants | {name: replace(self, bound=bound) for name, bound in self.wrong.items()}
 
 
 @dataclass(frozen=True)

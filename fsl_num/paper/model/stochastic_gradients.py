@@ -57,39 +57,39 @@ GRADIENTS: Final = _gradients()
 
 def differences(sample: Sample) -> Numbers:
     """Gradients of the losses of some samples, of the risk, and its second derivative, all by differences."""
-    found = {}
+    gradients = {}
     for name, case in cases(sample).items():
         unit = np.eye(case.v.size)
 
         def risk(v: Array, case: Case = case) -> float:
             return float(case.chance @ case.losses(v))
 
-        found[f"{name}: loss"] = case.gradients[::17]
-        found[f"{name}: risk"] = np.array([(risk(case.v + e) - risk(case.v - e)) / 2 for e in unit])
+        gradients[f"{name}: loss"] = case.gradients[::17]
+        gradients[f"{name}: risk"] = np.array([(risk(case.v + e) - risk(case.v - e)) / 2 for e in unit])
         second = [
             [risk(case.v + e + d) - risk(case.v + e) - risk(case.v + d) + risk(case.v) for e in unit] for d in unit
         ]
-        found[f"{name}: second"] = np.array(second)
-    return found
+        gradients[f"{name}: second"] = np.array(second)
+    return gradients
 
 
 def gradient_formula(sample: Sample, *, sign: float = 1.0, label: float = 1.0, power: float = 1.0) -> Numbers:
     """W phi (phi'u - label epsilon), sign W H u and W H W', with a power of H."""
-    found = {}
+    gradients = {}
     for name, case in cases(sample).items():
         own = case.problem.eigenvalues**power
         slope = case.phi @ case.error - label * case.epsilon
-        found[f"{name}: loss"] = ((case.phi @ case.projection.T) * slope[:, None])[::17]
-        found[f"{name}: risk"] = sign * (case.projection * own) @ case.error
-        found[f"{name}: second"] = (case.projection * own) @ case.projection.T
-    return found
+        gradients[f"{name}: loss"] = ((case.phi @ case.projection.T) * slope[:, None])[::17]
+        gradients[f"{name}: risk"] = sign * (case.projection * own) @ case.error
+        gradients[f"{name}: second"] = (case.projection * own) @ case.projection.T
+    return gradients
 
 
 def batch_moments(sample: Sample) -> Numbers:
     """Mean and covariance of the gradient of a batch, over all batches of one, two and three samples."""
     case = cases(sample)["rademacher, random"]
     own = case.gradients
-    found: dict[str, Array] = {}
+    moments: dict[str, Array] = {}
     for batch in BATCH_SIZES:
         total, chance = np.zeros((1, case.v.size)), np.ones(1)
         for _ in range(batch):
@@ -97,9 +97,9 @@ def batch_moments(sample: Sample) -> Numbers:
             chance = np.multiply.outer(chance, case.chance).ravel()
         mean = chance @ total / batch
         left = total / batch - mean
-        found[f"mean, B = {batch}"] = mean
-        found[f"covariance, B = {batch}"] = (left.T * chance) @ left
-    return found
+        moments[f"mean, B = {batch}"] = mean
+        moments[f"covariance, B = {batch}"] = (left.T * chance) @ left
+    return moments
 
 
 def batch_formula(sample: Sample, *, power: float = 1.0, second: bool = False) -> Numbers:
@@ -107,11 +107,11 @@ def batch_formula(sample: Sample, *, power: float = 1.0, second: bool = False) -
     case = cases(sample)["rademacher, random"]
     pull = (case.projection * case.problem.eigenvalues) @ case.error
     covariance = noise_covariance(case.problem, case.v) + (np.outer(pull, pull) if second else 0.0)
-    found: dict[str, Array] = {}
+    moments: dict[str, Array] = {}
     for batch in BATCH_SIZES:
-        found[f"mean, B = {batch}"] = pull
-        found[f"covariance, B = {batch}"] = covariance / batch**power
-    return found
+        moments[f"mean, B = {batch}"] = pull
+        moments[f"covariance, B = {batch}"] = covariance / batch**power
+    return moments
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -38,13 +38,13 @@ class Table(WithoutExponents):
             raise NothingCompared(f"{sorted(self.claimed)} are claimed, {sorted(measured)} measured")
         worst, note = -1.0, ""
         for name, value in self.claimed.items():
-            wanted, found = np.asarray(value, dtype=np.float64), np.asarray(measured[name], dtype=np.float64)
-            if wanted.shape != found.shape or not wanted.size:
-                raise NothingCompared(f"{name}: the shape {wanted.shape} is claimed, {found.shape} measured")
-            if not (np.isfinite(wanted).all() and np.isfinite(found).all()):
+            wanted, compared = np.asarray(value, dtype=np.float64), np.asarray(measured[name], dtype=np.float64)
+            if wanted.shape != compared.shape or not wanted.size:
+                raise NothingCompared(f"{name}: the shape {wanted.shape} is claimed, {compared.shape} measured")
+            if not (np.isfinite(wanted).all() and np.isfinite(compared).all()):
                 raise ValueError(f"{name}: the numbers are not finite, nothing can be judged")
             size = float(np.abs(wanted).max())
-            error = float(np.abs(wanted - found).max()) / (size if size > 0 else 1.0)
+            error = float(np.abs(wanted - compared).max()) / (size if size > 0 else 1.0)
             if error > worst:
                 worst, note = error, f"{name}: relative error {error:.1e}, allowed {self.tolerance:.0e}"
         return Judgement(worst <= self.tolerance, worst / self.tolerance, None, None, note)
@@ -94,12 +94,12 @@ class Interval(WithoutExponents):
 
     def mutants(self) -> Mapping[str, Interval]:
         """Either end that is finite moved inwards, and outwards too where the ends are reached."""
-        found = {}
+        mutants = {}
         for sign, raised, lowered in ((1, "low raised", "high lowered"), (-1, "low lowered", "high raised")):
             if sign < 0 and not self.attained:
                 continue
             if math.isfinite(self.low):
-                found[raised] = replace(self, low=self.low + sign * self.step)
+                mutants[raised] = replace(self, low=self.low + sign * self.step)
             if math.isfinite(self.high):
-                found[lowered] = replace(self, high=self.high - sign * self.step)
-        return found
+                mutants[lowered] = replace(self, high=self.high - sign * self.step)
+        return mutants

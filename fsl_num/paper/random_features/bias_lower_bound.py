@@ -69,11 +69,11 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
         for span in SPANS:
             signals[span].append(np.array(shown[span]))
     scale = tuple(np.log(size) for size in SIZES)
-    found: dict[str, list[DrawnRay]] = {"one target": [], "mean": []}
+    rays_of: dict[str, list[DrawnRay]] = {"one target": [], "mean": []}
     for (name, span), values in columns.items():
         logs = {"M": scale, "signal": tuple(signals[span])}
-        found[name].append(DrawnRay(f"t = ({span:g} M)^beta", SIZES, tuple(values), logs))
-    return found
+        rays_of[name].append(DrawnRay(f"t = ({span:g} M)^beta", SIZES, tuple(values), logs))
+    return rays_of
 
 
 def trace_bounds(name: str, sample: Sample) -> list[DrawnRay]:
@@ -84,7 +84,7 @@ def trace_bounds(name: str, sample: Sample) -> list[DrawnRay]:
 def floor_bounds(sample: Sample, *, mean: bool) -> list[tuple[str, float]]:
     """sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2) u_0u_0'H^(1/2)) M^(s beta), of one target or of the mean over its signs."""
     s, beta = sample.point
-    found = []
+    bounds = []
     for size in SIZES[:2]:
         eigenvalues, squares = features(s, beta, size)
         aim = np.sqrt(eigenvalues * squares)
@@ -96,8 +96,8 @@ def floor_bounds(sample: Sample, *, mean: bool) -> list[tuple[str, float]]:
         energy = np.zeros(aim.size)
         singular = np.linalg.svd(factor, compute_uv=False)
         energy[aim.size - singular.size :] = singular[::-1] ** 2
-        found.append((f"M = {size}", float(projection @ energy) * size ** (s * beta)))
-    return found
+        bounds.append((f"M = {size}", float(projection @ energy) * size ** (s * beta)))
+    return bounds
 
 
 def _averaged(sample: Sample) -> Joint:

@@ -61,14 +61,14 @@ def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
     """
     small_sizes, pilot, large_sizes = drawn_ratios(sample.point[1], sample.seed)
     scale = tuple(np.log(size) for size in LARGE_SIZES)
-    found: dict[str, Any] = {}
+    ratios: dict[str, Any] = {}
     for side in SHIFTS:
         draws = large_sizes.least if side == "least" else large_sizes.largest
         values = tuple(np.log(part) + (own if unit else 0.0) for part, own in zip(draws, scale, strict=True))
-        found[side] = [DrawnRay(side, LARGE_SIZES, values, {"M": scale})]
+        ratios[side] = [DrawnRay(side, LARGE_SIZES, values, {"M": scale})]
     mean = forcing.mean_ratio_ray(sample)
     larger = [np.log(size) if unit else 0.0 for size in mean.sizes]
-    found["mean over j"] = [
+    ratios["mean over j"] = [
         replace(mean, values=tuple(part + own for part, own in zip(mean.values, larger, strict=True)))
     ]
     low, high = pilot.quantiles("least", 0.1)[0], pilot.quantiles("largest", 0.9)[0]
@@ -77,8 +77,8 @@ def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
         factor = size / SIZES[0] if unit else 1.0
         outside = (least * factor < low) | (largest * factor > high)
         counts.append((size, int(outside.sum()), outside.size))
-    found["failures"] = counts
-    return found
+    ratios["failures"] = counts
+    return ratios
 
 
 def _bounded(sample: Sample) -> Joint:

@@ -45,7 +45,7 @@ def logs_of(draw: Draw, s: float, beta: float, times: Array) -> dict[str, Array]
     """log of every term of the laws at ``times``; -inf for what is gone."""
     size = draw.model_size
     constant = np.ones_like(times)
-    found = {
+    positive = {
         "M": size * constant,
         "signal": terms.signal_term(draw, s, beta, times),
         "reversed signal": terms.reversed_signal(draw, s, beta, times),
@@ -56,7 +56,7 @@ def logs_of(draw: Draw, s: float, beta: float, times: Array) -> dict[str, Array]
         "top": terms.top_tail(s, beta, size) * constant,
     }
     with np.errstate(divide="ignore"):
-        return {name: np.log(values) for name, values in found.items()}
+        return {name: np.log(values) for name, values in positive.items()}
 
 
 @lru_cache(maxsize=64)
@@ -83,8 +83,8 @@ def mean_rays(s: float, beta: float, effort: int, seed: int) -> tuple[DrawnRay, 
 def rays(sample: Sample, *names: str, s: float | None = None) -> list[DrawnRay]:
     """The rays with these names (all where none is given) at a sample, or at another ``s``."""
     own, beta = sample.point
-    found = mean_rays(own if s is None else s, beta, sample.effort, sample.seed)
-    return [ray for ray in found if not names or ray.name in names]
+    means = mean_rays(own if s is None else s, beta, sample.effort, sample.seed)
+    return [ray for ray in means if not names or ray.name in names]
 
 
 @lru_cache(maxsize=64)
@@ -93,7 +93,7 @@ def factored(beta: float, seed: int) -> tuple[tuple[Array, Array], ...]:
 
     Both are read off one triangular factor, without eigenvalues.
     """
-    found = []
+    pairs = []
     for size, runs in zip(LARGER_SIZES, LARGER_RUNS, strict=True):
         eigenvalues = features(1.0, beta, size)[0]
         ratios, missed = np.empty(runs), np.empty((runs, eigenvalues.size))
@@ -102,8 +102,8 @@ def factored(beta: float, seed: int) -> tuple[tuple[Array, Array], ...]:
             basis, triangle = np.linalg.qr((projection * np.sqrt(eigenvalues)).T)
             ratios[place] = np.mean(2.0 * np.log(np.abs(np.diag(triangle))) - np.log(eigenvalues[:size]))
             missed[place] = np.maximum(1.0 - (basis**2).sum(axis=1), 0.0)
-        found.append((ratios, missed))
-    return tuple(found)
+        pairs.append((ratios, missed))
+    return tuple(pairs)
 
 
 def mean_ratio_ray(sample: Sample) -> DrawnRay:

@@ -40,14 +40,14 @@ def forgetting(projection: Array, eigenvalues: Array, time: float) -> Array:
 
 def entries(sample: Sample, matrix: Callable[[int, float], Array]) -> Table:
     """All entries of a matrix that depends on the case and the time."""
-    found: Table = []
+    table: Table = []
     for number in range(CASES):
         for time in TIMES:
             value = matrix(number, time)
-            found += [
+            table += [
                 ((number, time, i, j), float(value[i, j])) for i in range(value.shape[0]) for j in range(value.shape[1])
             ]
-    return found
+    return table
 
 
 def entry(matrix: Callable[[int, float], Array]) -> Callable[[Point], float]:

@@ -48,8 +48,8 @@ def corrected(
 
 def corrected_exponents(sample: Sample, *, share: bool = False) -> dict[str, float]:
     """min(s, 1), and where asked for the power of t in the leak (in the easy regime: elsewhere it decides nothing)."""
-    found = {SATURATED: min(1.0, sample.point[0])}
-    return found | ({SHARE: 1.0 - 1.0 / sample.point[1]} if share and sample.regime == "easy" else {})
+    exponents = {SATURATED: min(1.0, sample.point[0])}
+    return exponents | ({SHARE: 1.0 - 1.0 / sample.point[1]} if share and sample.regime == "easy" else {})
 
 
 def printed(beta: float, *integrals: str, signal: str = "signal") -> Law:

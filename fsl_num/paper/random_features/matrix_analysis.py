@@ -83,28 +83,28 @@ def _split_mutants(sample: Sample) -> dict[str, Statement]:
 
 def least_surplus(sample: Sample) -> list[tuple[str, float]]:
     """The least eigenvalue of A_t'H A_t - H^(1/2) (I - P'(PP')^-1 P)^2 H^(1/2)."""
-    found = []
+    least = []
     for number in range(identities.CASES):
         for time in identities.TIMES:
             rest = split_series(sample, number, np.inf)
             surplus = identities.left_of(sample, number, time) - rest
-            found.append((f"case {number}, t = {time:g}", float(np.linalg.eigvalsh(surplus)[0])))
-    return found
+            least.append((f"case {number}, t = {time:g}", float(np.linalg.eigvalsh(surplus)[0])))
+    return least
 
 
 def attained_share(sample: Sample) -> list[tuple[str, float]]:
     """The largest |H^(1/2) A_t u|^2/|(I - Pi) H^(1/2) u|^2 over the u for which W reaches nothing of H^(1/2) u."""
     from scipy.linalg import null_space
 
-    found = []
+    shares = []
     for number in range(identities.CASES):
         projection, eigenvalues, _ = identities.case(sample, number)
         root = np.sqrt(eigenvalues)
         targets = null_space(projection * root) / root[:, None]
         for time in identities.TIMES:
             left = targets.T @ identities.left_of(sample, number, time) @ targets
-            found.append((f"case {number}, t = {time:g}", float(np.linalg.eigvalsh(left)[-1])))
-    return found
+            shares.append((f"case {number}, t = {time:g}", float(np.linalg.eigvalsh(left)[-1])))
+    return shares
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -90,11 +90,11 @@ def _tasks(name: str, capacity: Any) -> tuple[Any, ...]:
 
 def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
     logs: Array = math.log(10.0) * np.linspace(*_BUDGETS, 3 + 3 * sample.effort)
-    found: dict[str, tuple[Ray, ...]] = {}
+    rays_of: dict[str, tuple[Ray, ...]] = {}
     for task in _tasks(name, sample.beta):
         values = [_least(float(task), float(sample.beta), each) for each in logs]
-        found[f"s = {task}"] = (Ray("C to infinity", logs, {"C": logs}, np.array(values), 0),)
-    return found
+        rays_of[f"s = {task}"] = (Ray("C to infinity", logs, {"C": logs}, np.array(values), 0),)
+    return rays_of
 
 
 def _says(name: str, sample: Sample, of: str = "") -> Joint:

@@ -61,15 +61,15 @@ def sign_claim(sample: Sample, *, flipped: bool = True) -> Callable[[Point], flo
 
 
 def _signed(sample: Sample, *, on_target: bool, flipped: bool = True) -> Table:
-    found: Table = []
+    table: Table = []
     signs = np.array([1.0, -1.0, -1.0, 1.0, -1.0]) if flipped else np.ones(COLUMNS)
     for number in range(CASES):
         projection, eigenvalues, theta = case(sample, number)
         matrix, target = (projection, signs * theta) if on_target else (projection * signs, theta)
         for time in TIMES:
             decayed = forgetting(matrix, eigenvalues, time) @ target
-            found.append(((number, time), float(eigenvalues @ decayed**2)))
-    return found
+            table.append(((number, time), float(eigenvalues @ decayed**2)))
+    return table
 
 
 CLAIMS: tuple[Claim, ...] = (

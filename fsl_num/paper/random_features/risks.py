@@ -75,13 +75,13 @@ def nodes(end: float) -> Nodes:
 
 def solutions(draw: Draw, rate: float, times: Array) -> tuple[Array, Array]:
     """f of the mean target without noise, and f of noise 1 without a target, for the constant rate gamma."""
-    found = []
+    risks = []
     for signals, tail, noise in ((draw.mean_signals, draw.mean_tail, 0.0), (0.0 * draw.mean_signals, 0.0, 1.0)):
         spectrum = Spectrum(draw.eigenvalues.tolist(), signals.tolist(), tail)
         end = float(times.max())
         problem = Problem(Model(noise=noise, spectrum=spectrum), gamma=rate, horizon=end, closure="gaussian")
-        found.append(2.0 * np.asarray(solve(problem, times, rtol=1e-9).excess_risk))
-    return found[0], found[1]
+        risks.append(2.0 * np.asarray(solve(problem, times, rtol=1e-9).excess_risk))
+    return risks[0], risks[1]
 
 
 def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) -> dict[str, Any]:
@@ -103,9 +103,9 @@ def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) 
         slow = np.exp(-np.multiply.outer(rule.left, 2.0 * own - rate * own**2) - 2.0 * rest * own)
         returned = weights * (slow @ own**2)
         left = float(np.exp(rate * stop * own**2 - 2.0 * end * own) @ draw.mean_signals) + draw.mean_tail
-        found = (left + float(returned @ target[:-1]), float(returned @ (noisy[:-1] + 1.0)))
+        signal_and_noise = (left + float(returned @ target[:-1]), float(returned @ (noisy[:-1] + 1.0)))
     else:
-        found = (float(target[-1]), float(noisy[-1]))
+        signal_and_noise = (float(target[-1]), float(noisy[-1]))
     signal = signal_term(draw, s, beta, rule.z)
     leak = leak_term(draw, s, beta, rule.z)
     power = weights * (1.0 + rule.left + rest) ** (1.0 / beta - 2.0)
@@ -124,7 +124,7 @@ def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) 
     for name, noise in zip(NOISES, (0.0, matched, matched * draw.model_size), strict=True):
         loss = target[:-1] + noise * (noisy[:-1] + 1.0)
         logs |= {
-            f"risk, {name}": np.log(found[0] + noise * found[1]),
+            f"risk, {name}": np.log(signal_and_noise[0] + noise * signal_and_noise[1]),
             f"volterra, {name}": np.log(kernel @ loss),
             f"functional, {name}": np.log(kernel @ (signal + noise)),
             f"functional with leak, {name}": np.log(kernel @ (signal + leak + noise)),
@@ -152,12 +152,12 @@ def rays(sample: Sample, *, s: float | None = None) -> list[DrawnRay]:
     ``s`` takes the place of the sample's.
     """
     own, beta = sample.point
-    found = []
+    drawn = []
     for (share, cut), table in _tables(own if s is None else s, beta, sample.effort, sample.seed).items():
         for noise in NOISES if share < 1.0 else NOISES[:2]:
             keys = [key for key in table[0][0] if "," not in key or key.endswith(f", {noise}")]
             columns = {key.split(",")[0]: tuple(np.array([row[key] for row in rows]) for rows in table) for key in keys}
             values = columns.pop("risk")
             name = f"t = ({share:g} M)^beta, {noise}, {'rate 0 from t/2' if cut else 'constant rate'}"
-            found.append(DrawnRay(name, SIZES, values, columns))
-    return found
+            drawn.append(DrawnRay(name, SIZES, values, columns))
+    return drawn

@@ -51,14 +51,14 @@ class DrawnRay:
 
     def ratios(self, law: Law, exponents: Mapping[str, float]) -> tuple[Array, ...]:
         """log(measured/claimed), per size an array like the values. Raises ValueError where it is not finite."""
-        found = []
+        ratios = []
         for place, values in enumerate(self.values):
             claimed = law(exponents, {name: parts[place] for name, parts in self.logs.items()})
             ratio = values - claimed
             if not np.all(np.isfinite(ratio)):
                 raise ValueError(f"the claimed law is not finite along the ray {self.name!r}: nothing can be judged")
-            found.append(np.asarray(ratio))
-        return tuple(found)
+            ratios.append(np.asarray(ratio))
+        return tuple(ratios)
 
 
 def _times_power(law: Law, power: float, exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
@@ -98,8 +98,8 @@ class OverDraws:
         curves = []
         for ray in measured:
             ratios = ray.ratios(self.law, self.exponents)
-            found, error, allowed = self._slope(ray)
-            signed = {"both": abs(found), "upper": found, "lower": -found}[self.direction]
+            measured_slope, error, allowed = self._slope(ray)
+            signed = {"both": abs(measured_slope), "upper": measured_slope, "lower": -measured_slope}[self.direction]
             low = min(low, *(float(part.min()) for part in ratios))
             high = max(high, *(float(part.max()) for part in ratios))
             means = np.array([float(part.mean()) for part in ratios])
@@ -108,7 +108,7 @@ class OverDraws:
                 curves.append(curve_of(Ray(ray.name, scale, {}, means), means))
             if signed / allowed > worst:
                 worst, drift = signed / allowed, signed
-                note = f"drift {found:.2g} on {ray.name} (limit {allowed:.2g}, error {error:.1g})"
+                note = f"drift {measured_slope:.2g} on {ray.name} (limit {allowed:.2g}, error {error:.1g})"
         constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
         return Judgement(worst <= 1, max(worst, 0.0), constants, drift, note, tuple(curves))
 
@@ -116,8 +116,8 @@ class OverDraws:
         """The slope of the mean log ratio, its standard error, and how large it may be."""
         ratios = ray.ratios(self.law, self.exponents)
         first = len(ratios) // 4
-        found, error = slope(ray.sizes[first:], ratios[first:])
-        return found, error, self.slack.get(ray.name, self.finite_size) + ERRORS * error
+        measured_slope, error = slope(ray.sizes[first:], ratios[first:])
+        return measured_slope, error, self.slack.get(ray.name, self.finite_size) + ERRORS * error
 
     def unresolved(self, mutant: OverDraws, measured: Sequence[DrawnRay]) -> str:
         """Why these draws cannot refuse a wrong version; "" where they can.
@@ -140,17 +140,17 @@ class OverDraws:
         """Every exponent off by 0.05, the whole law off by powers of M, the way that a bound does not allow; and the
         other laws."""
         signs = self._signs()
-        found = {
+        mutants = {
             f"{name} {'+' if sign > 0 else '-'} {MUTATION}": self._moved(name, sign * MUTATION)
             for name in self.exponents
             for sign in signs
         }
-        found |= {
+        mutants |= {
             f"times M^{sign * size:g}": replace(self, law=partial(_times_power, self.law, sign * size))
             for size in self.shifts
             for sign in signs
         }
-        return found | {name: replace(self, law=law) for name, law in self.wrong.items()}
+        return mutants | {name: replace(self, law=law) for name, law in self.wrong.items()}
 
     def neighbours(self, kind: str, size: float) -> Sequence[OverDraws]:
         """Every exponent moved by ``size``."""
@@ -178,10 +178,10 @@ class Between(WithoutExponents):
 
     def judge(self, measured: Sequence[DrawnRay]) -> Judgement:
         """The least and the largest ratio of all rays, sizes and draws."""
-        found = [
+        extremes = [
             (float(each), ray.name) for ray in measured for part in ray.ratios(self.law, {}) for each in np.ravel(part)
         ]
-        (low, low_name), (high, high_name) = min(found), max(found)
+        (low, low_name), (high, high_name) = min(extremes), max(extremes)
         beyond = max(math.log(self.lower) - low, high - math.log(self.upper), 0.0)
         detail = f"from {math.exp(low):.4g} ({low_name}) to {math.exp(min(high, 700.0)):.4g} ({high_name})"
         constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))

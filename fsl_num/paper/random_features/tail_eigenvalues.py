@@ -67,13 +67,13 @@ def _eigenvalue_ratios(beta: float, sizes: tuple[int, ...], runs: tuple[int, ...
     columns: dict[str, list[Array]] = {name: [] for name in (*SHARES, SQUARE)}
     for size, count in zip(sizes, runs, strict=True):
         root = np.sqrt(features(1.0, beta, size)[0])
-        found: dict[str, list[float]] = {name: [] for name in columns}
+        ratios: dict[str, list[float]] = {name: [] for name in columns}
         for generator in generators(seed, size, count, 11):
             weighted = random_projection(size, root.size, generator) * root
             for name, share in SHARES.items():
-                found[name].append(np.log(tail_ratio(weighted, max(1, round(share * size)))))
-            found[SQUARE].append(np.log(tail_ratio(weighted, root.size - size)))
-        for name, values in found.items():
+                ratios[name].append(np.log(tail_ratio(weighted, max(1, round(share * size)))))
+            ratios[SQUARE].append(np.log(tail_ratio(weighted, root.size - size)))
+        for name, values in ratios.items():
             columns[name].append(np.array(values))
     scale = {"M": tuple(np.log(size) for size in sizes)}
     return {name: DrawnRay(name, sizes, tuple(values), scale) for name, values in columns.items()}
@@ -98,12 +98,12 @@ def least_eigenvalues(sample: Sample, ratio: int) -> DrawnRay:
     values = []
     for place, size in enumerate(SIZES):
         eigenvalues = features(1.0, beta, size)[0][: ratio * size]
-        found = []
+        ratios = []
         for generator in generators(sample.seed, size, RUNS[sample.effort][place], 14):
             weighted = random_projection(size, eigenvalues.size, generator) * np.sqrt(eigenvalues)
             own = np.linalg.svd(weighted, compute_uv=False) ** 2
-            found.append(np.log((own / eigenvalues[:size]).min()))
-        values.append(np.array(found))
+            ratios.append(np.log((own / eigenvalues[:size]).min()))
+        values.append(np.array(ratios))
     return DrawnRay(f"N = {ratio} M", SIZES, tuple(values), {"M": tuple(np.log(size) for size in SIZES)})
 
 
@@ -113,8 +113,8 @@ def _power(exponents: Exponents, logs: Logs) -> Any:
 
 def _tails(sample: Sample) -> dict[str, Any]:
     large = eigenvalue_ratios(sample, large=True)
-    found: dict[str, Any] = {name: [ray] for name, ray in large.items() if name != SQUARE}
-    return found | {"failures": ratio_failures(sample)}
+    rays: dict[str, Any] = {name: [ray] for name, ray in large.items() if name != SQUARE}
+    return rays | {"failures": ratio_failures(sample)}
 
 
 def _tail_law(sample: Sample) -> Joint:

@@ -38,15 +38,15 @@ def noise_traces(sample: Sample) -> Table:
     """tr(S A_t'H A_t S) by matrix roots and exponentials."""
     from scipy.linalg import sqrtm
 
-    found: Table = []
+    table: Table = []
     for number in range(CASES):
         projection, eigenvalues, _ = case(sample, number)
         outer = projection.T @ projection
         root = np.real(sqrtm((outer * eigenvalues) @ outer))
         for time in TIMES:
             decayed = forgetting(projection, eigenvalues, time)
-            found.append(((number, time), float(np.trace(root @ (decayed.T * eigenvalues) @ decayed @ root))))
-    return found
+            table.append(((number, time), float(np.trace(root @ (decayed.T * eigenvalues) @ decayed @ root))))
+    return table
 
 
 def kernel_of(sample: Sample, power: float = 2.0, rate: float = 2.0, *, own: bool = True) -> Callable[[Point], float]:
@@ -79,13 +79,13 @@ def trace_gaps(sample: Sample) -> Table:
     """tr(Q^(1/2) U Q^(1/2)) - tr(P^(1/2) U P^(1/2)) for P <= Q."""
     from scipy.linalg import sqrtm
 
-    found: Table = []
+    table: Table = []
     for number in range(6):
         low, high, weight = ordered_pair(sample.seed, number)
         first, second = np.real(sqrtm(low)), np.real(sqrtm(high))
         gap = float(np.trace(second @ weight @ second) - np.trace(first @ weight @ first))
-        found.append(((number,), gap))
-    return found
+        table.append(((number,), gap))
+    return table
 
 
 def squared_norm(sample: Sample, *, swapped: bool = False, unweighted: bool = False) -> Callable[[Point], float]:

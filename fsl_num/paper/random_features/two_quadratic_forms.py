@@ -81,19 +81,19 @@ def column_bounds(sample: Sample, share: float = 1 / 3) -> dict[str, Any]:
         count = round(share * size)
         eigenvalues, _ = features(1.0, beta, size)
         time = (SPAN * size) ** beta
-        found = []
+        log_pairs = []
         for generator in generators(sample.seed, size, RUNS[sample.effort][place], 12):
             weighted = random_projection(size, eigenvalues.size, generator) * np.sqrt(eigenvalues)
             _, singular, rows = np.linalg.svd(weighted, full_matrices=False)
             head = (rows / singular[:, None])[:, :count] * np.sqrt(eigenvalues[:count])
             shrunk = np.exp(-time * singular**2)[:, None]
             norm = np.linalg.norm(shrunk * singular[:, None] * head, 2) ** 2
-            found.append((np.log(norm), np.log(tail_ratio(weighted, count))))
+            log_pairs.append((np.log(norm), np.log(tail_ratio(weighted, count))))
             if place < 2:
                 for when in (0.0, 1.0, time):
                     rest = np.exp(-when * singular**2)[:, None] * rows[:, count:]
                     second.append((f"M = {size}, t = {when:.3g}", float(np.linalg.norm(rest, 2)) ** 2))
-        table = np.array(found)
+        table = np.array(log_pairs)
         values.append(table[:, 0])
         logs["M"].append(np.log(size))
         logs["t"].append(np.log(time))
@@ -108,7 +108,7 @@ def column_bounds(sample: Sample, share: float = 1 / 3) -> dict[str, Any]:
 def column_ratio_rounding(sample: Sample) -> list[tuple[str, float]]:
     """mu_M/mu_1 of W_0:k H_0:k W_0:k' as printed, k = M/3: what the printed bound divides by."""
     _, beta = sample.point
-    found = []
+    ratios = []
     for size in SIZES[:2]:
         root = np.sqrt(features(1.0, beta, size)[0])[: size // 3]
         generator = next(generators(sample.seed, size, 1, 13))
@@ -116,20 +116,20 @@ def column_ratio_rounding(sample: Sample) -> list[tuple[str, float]]:
         own = np.linalg.svd(head, compute_uv=False)
         full = np.zeros(size)
         full[: own.size] = own**2
-        found.append((f"M = {size}", float(full[-1] / full[0])))
-    return found
+        ratios.append((f"M = {size}", float(full[-1] / full[0])))
+    return ratios
 
 
 def first_columns(sample: Sample) -> Table:
     """(W H W')^-1 W_0:k H_0:k for k = 1, 2."""
-    found: Table = []
+    table: Table = []
     for number in range(CASES):
         projection, eigenvalues, _ = case(sample, number)
         gram = (projection * eigenvalues) @ projection.T
         for count in (1, 2):
             value = np.linalg.solve(gram, projection[:, :count] * eigenvalues[:count])
-            found += [((number, count, i, j), float(value[i, j])) for i in range(ROWS) for j in range(count)]
-    return found
+            table += [((number, count, i, j), float(value[i, j])) for i in range(ROWS) for j in range(count)]
+    return table
 
 
 def split_columns(sample: Sample, number: int, count: int, *, inverse: float = 1.0, tail: bool = True) -> Array:

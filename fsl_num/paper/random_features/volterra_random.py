@@ -68,15 +68,15 @@ def _left_law(sample: Sample, **options: Any) -> Joint:
 
 def _left_mutants(sample: Sample) -> dict[str, Statement]:
     s, beta = sample.point
-    found: dict[str, Statement] = {
+    mutants: dict[str, Statement] = {
         "entries of variance 1": _left_law(sample, signal="unit signal"),
     }
     if abs(1.0 + beta * (s - 1.0)) > 0.5:  # near s = 1 - 1/beta all coordinates are alike
-        found["the target in reverse order"] = _left_law(sample, signal="reversed signal")
+        mutants["the target in reverse order"] = _left_law(sample, signal="reversed signal")
     if s > 1.0:
-        found["no leak"] = _left_law(sample, with_leak=False)
-        found["the floor of the first M features"] = _left_law(sample, floor="top")
-    return found
+        mutants["no leak"] = _left_law(sample, with_leak=False)
+        mutants["the floor of the first M features"] = _left_law(sample, floor="top")
+    return mutants
 
 
 CLAIMS: tuple[Claim, ...] = (

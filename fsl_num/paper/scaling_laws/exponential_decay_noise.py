@@ -74,13 +74,13 @@ def clock(sample: Sample) -> dict[str, list[tuple[Any, Any]]]:
 
 def decay_noise(sample: Sample) -> list[tuple[Any, Any]]:
     """N = int_0^T K_M(T - t) gamma(t) dt of the schedule, by quadrature."""
-    found = []
+    noises = []
     for (peak, final), size, time in zip(RATES, (1, 12, 30), (3.0, 40.0, 2000.0), strict=True):
         steps = time * math.log(peak / final) / (peak - final)
         plan = ExponentialDecay(peak=peak, final=final, steps=steps)
         point = {"a": peak, "b": final, "M": size, "T": plan.total_intrinsic_time}
-        found.append((point, noise_functional(Model(*sample.point, size, 1.0), plan).value))
-    return found
+        noises.append((point, noise_functional(Model(*sample.point, size, 1.0), plan).value))
+    return noises
 
 
 def _clock_derivations() -> tuple[Derivation, ...]:
@@ -102,14 +102,14 @@ def _clock(sample: Sample) -> Joint:
 
 
 def _noise(sample: Sample) -> Sharp:
-    found = b * i1_sum() + (a - b) * i2_sum()
+    total = b * i1_sum() + (a - b) * i2_sum()
     wrong = {
         "minus (a - b) I2": b * i1_sum() - (a - b) * i2_sum(),
         "a I1": a * i1_sum() + (a - b) * i2_sum(),
-        "twice": 2 * found,
+        "twice": 2 * total,
         "I1 and I2 exchanged": b * i2_sum() + (a - b) * i1_sum(),
     }
-    return sharp(found, {"beta": sample.beta}, quadrature, wrong)
+    return sharp(total, {"beta": sample.beta}, quadrature, wrong)
 
 
 def _summed(line: Expr) -> Expr:

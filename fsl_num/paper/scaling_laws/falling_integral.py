@@ -65,15 +65,15 @@ def bounding_integral(sample: Sample) -> list[tuple[Any, Any]]:
     from scipy.special import gammainc
 
     beta = sample.point[1]
-    found = []
+    integrals = []
     for time in (1.0, 1e6):
 
         def integrand(x: Array, time: float = time) -> Array:
             with np.errstate(divide="ignore"):
                 return np.asarray(gammainc(2.0, 2.0 * time * x**-beta))  # 1 - (1 + u) exp(-u)
 
-        found.append(({"T": time}, integrate_graded(integrand, 1e9 * time ** (1 / beta)).value / (4 * time)))
-    return found
+        integrals.append(({"T": time}, integrate_graded(integrand, 1e9 * time ** (1 / beta)).value / (4 * time)))
+    return integrals
 
 
 def _infinite_linear(sample: Sample) -> Sharp:

@@ -106,7 +106,7 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
     def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
         """``runs`` are log10 of the steps, of the rate, of B and of sigma^2."""
         steps, rate, batch, noise = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
-        times = rate + np.array([_log_time(fall, each) for each in steps])
+        times = rate + np.array([_log_time(fall, step) for step in steps])
         logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise}
         values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b))
                   for k, a, b, v in zip(steps, rate, batch, noise, strict=True)]  # fmt: skip
@@ -157,9 +157,9 @@ def _best(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         def risk(fall: float, log_steps: float = each) -> float:
             return math.log(averaged_risk(*point, fall, log_steps))
 
-        found = minimize_scalar(risk, bounds=(0.0, _STEEPEST), method="bounded", options={"xatol": 1e-3})
-        risks.append(float(found.fun))
-        times.append(_log_time(float(found.x), each))
+        minimum = minimize_scalar(risk, bounds=(0.0, _STEEPEST), method="bounded", options={"xatol": 1e-3})
+        risks.append(float(minimum.fun))
+        times.append(_log_time(float(minimum.x), each))
     return {str(part): _ray(logs, values) for part, values in zip(BEST, (risks, times), strict=True)}
 
 
@@ -172,12 +172,12 @@ def _best_mutants(sample: Sample) -> dict[str, Statement]:
         "the time of a best constant rate": (1, K ** Min(1, 1 / (1 + s))),
     }
     task = _harder(sample)
-    found: dict[str, Statement] = {}
+    statements: dict[str, Statement] = {}
     for name, (place, order) in wrong.items():
         part = BEST[place]
         if order.subs({s: task.s, beta: task.beta}) != part.right.subs({s: task.s, beta: task.beta}):
-            found[name] = Joint({str(part): order_statement(same_order(part.left, order), task)})
-    return found
+            statements[name] = Joint({str(part): order_statement(same_order(part.left, order), task)})
+    return statements
 
 
 def _at_their_power(sample: Sample) -> tuple[Ray, ...]:

@@ -104,10 +104,10 @@ def _forgotten(point: dict[str, Any]) -> tuple[dict[str, Any], float]:
 
 def _points(**values: Sequence[Any]) -> list[dict[str, Any]]:
     """All combinations."""
-    found: list[dict[str, Any]] = [{}]
+    points: list[dict[str, Any]] = [{}]
     for name, each in values.items():
-        found = [{**point, name: value} for point in found for value in each]
-    return found
+        points = [{**point, name: value} for point in points for value in each]
+    return points
 
 
 _MOMENTA: Final = (Rational(1, 2), Rational(9, 10))

@@ -118,8 +118,8 @@ def _budgets(sample: Sample, value: Any) -> tuple[Ray, ...]:
     longest = min(LONGEST * max(1.0, s + 1.0 / beta), _FAR - 7.0)
     decades = even_grid(longest, sample)[1:] + 2.0
     logs = math.log(10.0) * decades
-    found = [value(best_plan(*sample.point, 10.0**each)) for each in decades]
-    return (Ray("D to infinity", logs, {"D": logs}, np.log(found)),)
+    values = [value(best_plan(*sample.point, 10.0**decade)) for decade in decades]
+    return (Ray("D to infinity", logs, {"D": logs}, np.log(values)),)
 
 
 def _noise_rays(sample: Sample) -> tuple[Ray, ...]:

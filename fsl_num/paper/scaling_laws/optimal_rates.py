@@ -73,10 +73,10 @@ def _budgets(sample: Sample, budget: str) -> Any:
 def data_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """The designs of infinitely many features along the data."""
     decades = _budgets(sample, "data")
-    found = [_found(*sample.point, math.inf, 10.0**each) for each in decades]
+    optima = [_found(*sample.point, math.inf, 10.0**decade) for decade in decades]
     logs = math.log(10.0) * decades
     return {
-        name: (Ray("D to infinity", logs, {"D": logs}, np.log([each[name] for each in found])),)
+        name: (Ray("D to infinity", logs, {"D": logs}, np.log([each[name] for each in optima])),)
         for name in DATA_EASY | DATA_HARD
     }
 
@@ -93,23 +93,23 @@ def _best_size(point: tuple[float, float], compute: float, before: list[float]) 
     low, high = before[-1], math.log(compute)
     if len(before) > 2:
         low, high = (2.0 * before[-1] - before[-2] + each for each in (-_AROUND, _AROUND))
-    found: Any = minimize_scalar(log_risk, bounds=(low, high), method="bounded", options={"xatol": _FLAT})
-    if len(before) > 2 and min(found.x - low, high - found.x) < 0.1 * _AROUND:
+    minimum: Any = minimize_scalar(log_risk, bounds=(low, high), method="bounded", options={"xatol": _FLAT})
+    if len(before) > 2 and min(minimum.x - low, high - minimum.x) < 0.1 * _AROUND:
         return _best_size(point, compute, before[-1:])
-    return float(found.x)
+    return float(minimum.x)
 
 
 @lru_cache(maxsize=16)
 def compute_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """The designs along the compute, each at the model size of the least excess risk."""
-    decades, sizes, found = _budgets(sample, "compute"), [0.0], []
-    for each in decades:
-        sizes.append(_best_size(sample.point, 10.0**each, sizes))
+    decades, sizes, optima = _budgets(sample, "compute"), [0.0], []
+    for decade in decades:
+        sizes.append(_best_size(sample.point, 10.0**decade, sizes))
         size = round(math.exp(sizes[-1]))
-        found.append(_found(*sample.point, size, 10.0**each / size))
+        optima.append(_found(*sample.point, size, 10.0**decade / size))
     logs = math.log(10.0) * decades
     return {
-        name: (Ray("C to infinity", logs, {"C": logs}, np.log([each[name] for each in found])),)
+        name: (Ray("C to infinity", logs, {"C": logs}, np.log([each[name] for each in optima])),)
         for name in COMPUTE_EASY
     }
 
@@ -119,8 +119,8 @@ def _claim(
     rays: Callable[[Sample], Mapping[str, tuple[Ray, ...]]], *hypotheses: str,
 ) -> Claim:  # fmt: skip
     def measured(sample: Sample) -> dict[str, Any]:
-        found = rays(sample)
-        return {each: found[each] for each in orders}
+        rays_of = rays(sample)
+        return {order: rays_of[order] for order in orders}
 
     def statement(sample: Sample) -> Statement:
         return Joint({each: order_statement(formula, sample) for each, formula in orders.items()})

@@ -69,14 +69,14 @@ class Training:
     def logs(self, beta: float) -> dict[str, float]:
         """Natural logarithms of the variables that the laws may depend on."""
         rate, ratio = self.peak * peak_rate(beta), self.final_over_peak
-        found = {
+        logs = {
             "M": math.log(self.size), "T": math.log(self.stable + self.decay), "a": math.log(rate),
             "b": math.log(rate) + math.log(ratio), "B": math.log(self.batch), "sigma^2": math.log(self.noise),
         }  # fmt: skip
         if self.decay > 0.0:
-            found["T_2"] = math.log(self.decay)
+            logs["T_2"] = math.log(self.decay)
         # log(a - b); a - b = 0 for a constant rate, where it is left out
-        return found if ratio == 1.0 else found | {"a - b": math.log(rate) + math.log(-math.expm1(math.log(ratio)))}
+        return logs if ratio == 1.0 else logs | {"a - b": math.log(rate) + math.log(-math.expm1(math.log(ratio)))}
 
 
 def functional_risk(training: Training, s: float, beta: float) -> float:
@@ -126,14 +126,14 @@ def functional_rays(runs: Mapping[str, tuple[Array, Sequence[Training]]], sample
     Those oscillate for ever: their sizes and times are moved to the nearest whole periods.
     """
     beta, kinds = sample.point[1], given_constants(sample.seed)
-    found = [risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items()]
+    rays = [risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items()]
     for turn, constants in enumerate(kinds):
         risk = partial(risk_up_to_constants, constants)
         for place, (name, (scale, along)) in enumerate(runs.items()):
             if sample.effort or place % 4 == 2 * turn:  # at the quick profile every second ray, over the two in turn
                 moved = [_repeating(each, beta) for each in along]
-                found.append(risk_ray(f"{name}, {constants.name}", scale, moved, sample, risk))
-    return tuple(found)
+                rays.append(risk_ray(f"{name}, {constants.name}", scale, moved, sample, risk))
+    return tuple(rays)
 
 
 def _repeating(run: Training, beta: float) -> Training:

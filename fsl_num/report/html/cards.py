@@ -113,8 +113,8 @@ _STATIONS: Mapping[str, str] = {
 
 
 def _evidence(claim: Claim) -> list[tuple[str, Place]]:
-    found = places(claim)
-    return [(name, place) for key, name in _STATIONS.items() if (place := found[key]) and place["line"]]
+    places_of = places(claim)
+    return [(name, place) for key, name in _STATIONS.items() if (place := places_of[key]) and place["line"]]
 
 
 @dataclass(frozen=True)

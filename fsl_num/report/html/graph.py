@@ -95,7 +95,7 @@ def place(nodes: Sequence[str], links: Iterable[Link], columns: int = 4) -> Layo
         start = min(range(len(tops)), key=lambda at: (tops[at], at))
         stand = part.stand(start, tops[start])
         places |= {node: stand[node] for node in part.nodes}
-        routes |= {link: [stand[each] for each in bends] for link, bends in part.bends.items()}
+        routes |= {link: [stand[bend] for bend in bends] for link, bends in part.bends.items()}
         floors[start : start + size] = [tops[start] + part.height + (0.35 if size > 1 else 0.0)] * size
     return Layout(places, routes, width, max(floors))
 

@@ -63,7 +63,7 @@ def pages(
     claims = sorted(claims, key=lambda claim: claim.line)
     errata = sorted(errata, key=lambda erratum: erratum.severity)
     theorems = _by_label(claims)
-    file_of = {each.id: name for name, members in theorems.items() for each in members}
+    file_of = {member.id: name for name, members in theorems.items() for member in members}
     file_of |= {erratum.id: ERRATA for erratum in errata}
     made = environment(
         records, errata, claims, lambda name, anchor: f"{_html(file_of[name])}#{anchor}", _source_link, lemmas=True
@@ -98,17 +98,18 @@ def pages(
 
 def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence[Erratum], card: Card) -> Iterator[str]:
     """All that is known of one place of the paper."""
-    ids = {each.id for each in members}
+    ids = {member.id for member in members}
     first = members[0]
     yield f"---\ntitle: {json.dumps(capital(first.title))}\n---"
     yield f"# {capital(where(first.label, first.line))}: `{first.label}`"
-    for each in members:
-        yield card("claim", each.id)
-    mistakes = [each for each in errata if each.label == first.label or ids & {*each.depends}]
+    for member in members:
+        yield card("claim", member.id)
+    mistakes = [erratum for erratum in errata if erratum.label == first.label or ids & {*erratum.depends}]
     if mistakes:
         yield "## What the paper has wrong here"
         yield "\n".join(
-            f"- [{each.id}]({ERRATA}#erratum-{each.id}): {each.kind}; with it falls {each.falls}" for each in mistakes
+            f"- [{mistake.id}]({ERRATA}#erratum-{mistake.id}): {mistake.kind}; with it falls {mistake.falls}"
+            for mistake in mistakes
         )
     around = _around(members, claims)
     if len(around) > len(members):
@@ -173,10 +174,12 @@ def _by_label(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
 
 def _around(members: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:
     """These claims, what they rest on, and what rests on them."""
-    ids = {each.id for each in members}
-    named = {other for each in members for other in (*each.depends, each.corrected_by, each.strengthens)}
+    ids = {member.id for member in members}
+    named = {other for member in members for other in (*member.depends, member.corrected_by, member.strengthens)}
     return [
-        each for each in claims if each.id in ids | named or ids & {*each.depends, each.corrected_by, each.strengthens}
+        claim
+        for claim in claims
+        if claim.id in ids | named or ids & {*claim.depends, claim.corrected_by, claim.strengthens}
     ]
 
 

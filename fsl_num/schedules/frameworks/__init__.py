@@ -80,10 +80,10 @@ def from_framework(text: str, *, peak: float, steps: int) -> Array:
     >>> from_framework("torchtitan:lr_scheduler(warmup_steps=2)", peak=1.0, steps=6).tolist()
     [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
     """
-    found = called(text)
-    if found is None:
+    named = called(text)
+    if named is None:
         raise ValueError(f"{text!r} names no framework; it begins with one of {', '.join(_PREFIXES)} and a colon")
-    framework, call = found
+    framework, call = named
     count, base = int(whole_size("steps", steps, infinite=False)), positive("peak", peak)
     affordable("steps", count, _BYTES_OF_A_STEP, "take fewer steps, with a larger learning rate in each")
     try:

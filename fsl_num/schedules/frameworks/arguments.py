@@ -123,7 +123,7 @@ def matches(framework: Framework, rates: Array, peak: float) -> Iterator[Match]:
     ('linear', {'num_warmup_steps': 2}, True)
     """
     landmarks = Landmarks.of(rates / peak)
-    found = []
+    exact = []
     for name, scheduler in framework.schedulers.items():
         given = {*scheduler.roles, *scheduler.choices, *scheduler.fixed}
         if any(each.default is each.empty and key not in given for key, each in scheduler.arguments.items()):
@@ -137,8 +137,8 @@ def matches(framework: Framework, rates: Array, peak: float) -> Iterator[Match]:
                     yield match
                     return
         if closest is not None:
-            found.append(closest)
-    yield from sorted(found, key=lambda match: match.off)
+            exact.append(closest)
+    yield from sorted(exact, key=lambda match: match.off)
 
 
 def _candidates(
@@ -175,10 +175,10 @@ def _compared(
     scheduler = framework.schedulers[name]
     for steps in (some, np.arange(size)):
         try:
-            found = scheduler.shares((steps + framework.first_step).astype(np.float64), size, peak, arguments)
+            theirs = scheduler.shares((steps + framework.first_step).astype(np.float64), size, peak, arguments)
         except (ValueError, ZeroDivisionError):
             return None
-        apart = np.nan_to_num(np.abs(found - shares[steps]), nan=np.inf)
+        apart = np.nan_to_num(np.abs(theirs - shares[steps]), nan=np.inf)
         worst = int(np.argmax(apart))
         if best is not None and apart[worst] >= best.off:
             return None

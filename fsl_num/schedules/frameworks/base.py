@@ -93,8 +93,8 @@ class Scheduler:
         """
         self._check(arguments)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.asarray(self.formula(k, steps, peak, **arguments), dtype=np.float64)
-        return np.broadcast_to(found, k.shape)
+            values = np.asarray(self.formula(k, steps, peak, **arguments), dtype=np.float64)
+        return np.broadcast_to(values, k.shape)
 
     def _check(self, arguments: Mapping[str, Any]) -> None:
         known = self.arguments

@@ -46,8 +46,8 @@ def _wsd(
 
 
 def _until(k: Array, total: int, warmup: int, start: int, decay: int, style: str, floor: float) -> Array:
-    found = three_phases(k, warmup, start, max(decay, 0), shape(style, known=_DECAYS), floor)
-    return np.where(k < total, found, 0.0)
+    phases = three_phases(k, warmup, start, max(decay, 0), shape(style, known=_DECAYS), floor)
+    return np.where(k < total, phases, 0.0)
 
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:

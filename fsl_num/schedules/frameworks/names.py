@@ -55,9 +55,9 @@ def read(text: str) -> Call:
 
 
 def _arguments(call: ast.Call, text: str) -> dict[str, Any]:
-    if call.args or any(each.arg is None for each in call.keywords):
+    if call.args or any(keyword.arg is None for keyword in call.keywords):
         raise ValueError(f"{text[:80]!r}: each argument needs its name, {_EXAMPLE}")
-    return {each.arg: _value(each.value, text) for each in call.keywords if each.arg is not None}
+    return {keyword.arg: _value(keyword.value, text) for keyword in call.keywords if keyword.arg is not None}
 
 
 def _value(node: ast.expr, text: str) -> Any:
@@ -66,12 +66,12 @@ def _value(node: ast.expr, text: str) -> Any:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return Call(node.func.id, _arguments(node, text))
     try:
-        found = ast.literal_eval(node)
+        value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
         raise ValueError(f"{text[:80]!r}: {ast.unparse(node)[:40]} is no number and no text in quotes") from error
-    if not isinstance(found, (int, float, str, type(None))):
+    if not isinstance(value, (int, float, str, type(None))):
         raise ValueError(f"{text[:80]!r}: {ast.unparse(node)[:40]} is no number and no text in quotes")
-    return found
+    return value
 
 
 def written(framework: str, name: str, arguments: Mapping[str, Any]) -> str:

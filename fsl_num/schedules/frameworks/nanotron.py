@@ -30,8 +30,8 @@ def _formula(
     start = lr_warmup_steps if lr_decay_starting_step is None else lr_decay_starting_step
     decay = steps - lr_warmup_steps - (lr_decay_starting_step or 0) if lr_decay_steps is None else lr_decay_steps
     low = share_of(min_decay_lr, peak)
-    found = three_phases(k, lr_warmup_steps, start, decay, shape(lr_decay_style, known=_DECAYS), low)
-    return np.where(k <= lr_warmup_steps, 1.0, found) if lr_warmup_style == "constant" else found
+    phases = three_phases(k, lr_warmup_steps, start, decay, shape(lr_decay_style, known=_DECAYS), low)
+    return np.where(k <= lr_warmup_steps, 1.0, phases) if lr_warmup_style == "constant" else phases
 
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:

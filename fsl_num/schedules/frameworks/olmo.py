@@ -80,8 +80,8 @@ def _wsd(
 ) -> Array:
     first = _steps_of("warmup", warmup, warmup_fraction, steps)
     last = _steps_of("decay", decay, decay_fraction, steps)
-    found = three_phases(k, first, steps - last, last, SHAPES["linear"], share_of(decay_min_lr, peak))
-    return np.where(k <= first, _rise(k, first, warmup_min_lr, peak), found)
+    phases = three_phases(k, first, steps - last, last, SHAPES["linear"], share_of(decay_min_lr, peak))
+    return np.where(k <= first, _rise(k, first, warmup_min_lr, peak), phases)
 
 
 def _power(
@@ -124,7 +124,7 @@ def _periods(
     low = share_of(decay_min_lr, peak)
     tops = [1.0] * len(period_lengths) if period_lr_multipliers is None else list(period_lr_multipliers)
     first = _steps_of("warmup", warmup, warmup_fraction, period_lengths[0])
-    found, end = np.full_like(k, low), 0
+    shares, end = np.full_like(k, low), 0
     for number, (length, top) in enumerate(zip(period_lengths, tops, strict=True)):
         begin, end = end, end + length
         last = _steps_of("decay", decay, decay_fraction, length)
@@ -132,8 +132,8 @@ def _periods(
             raise ValueError(f"a period of {length} steps has no room for its warmup and its decay of {last} steps")
         left = np.clip((end - k) / max(last, 1), 0.0, 1.0)
         inside = (k > begin) & (k <= end) & (k < sum(period_lengths))
-        found = np.where(inside, np.where(k < end - last, top, low + (top - low) * left), found)
-    return np.where(k < first, tops[0] * _rise(k, first, warmup_min_lr, peak * tops[0]), found)
+        shares = np.where(inside, np.where(k < end - last, top, low + (top - low) * left), shares)
+    return np.where(k < first, tops[0] * _rise(k, first, warmup_min_lr, peak * tops[0]), shares)
 
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:

@@ -61,8 +61,8 @@ def _exponential(
     end_value: Any = None,
 ) -> Array:
     part = np.maximum(k - transition_begin, 0.0) / transition_steps
-    found = decay_rate ** (np.floor(part) if staircase else part)
-    return found if end_value is None else np.maximum(found, share_of(end_value, peak))
+    share = decay_rate ** (np.floor(part) if staircase else part)
+    return share if end_value is None else np.maximum(share, share_of(end_value, peak))
 
 
 OPTAX = Framework(

@@ -85,14 +85,14 @@ def _one_cycle(
 
 
 def _sequential(k: Array, steps: int, peak: float, *, schedulers: Sequence[Nested], milestones: Sequence[int]) -> Array:
-    if len(schedulers) != len(milestones) + 1 or not all(callable(each) for each in schedulers):
+    if len(schedulers) != len(milestones) + 1 or not all(callable(scheduler) for scheduler in schedulers):
         raise ValueError(
             f"one scheduler more than milestones is needed, got {len(schedulers)} and {len(milestones)}, as in"
             " SequentialLR(schedulers=[LinearLR(total_iters=9), CosineAnnealingLR(T_max=90)], milestones=[9])"
         )
     at = np.searchsorted(milestones, k, side="right")
-    found = [each(k - begin) for each, begin in zip(schedulers, [0, *milestones], strict=True)]
-    return np.asarray(np.choose(at, found))
+    shares = [each(k - begin) for each, begin in zip(schedulers, [0, *milestones], strict=True)]
+    return np.asarray(np.choose(at, shares))
 
 
 TORCH = Framework(

@@ -109,11 +109,11 @@ def _warmup_stable_decay(
         def fall(x: Array) -> Array:
             return np.where(x < 1.0, 0.5 * (1.0 + np.cos(2.0 * np.pi * num_cycles * x)), 0.0)
 
-    found = three_phases(k, num_warmup_steps, start, num_decay_steps, fall, min_lr_ratio)
+    phases = three_phases(k, num_warmup_steps, start, num_decay_steps, fall, min_lr_ratio)
     rise = 1.0 - shape(warmup_type, known=_DECAYS)(np.minimum(k / max(num_warmup_steps, 1), 1.0))
     if warmup_type == "1-sqrt":  # runs backwards: slow at first
         rise = 1.0 - np.sqrt(1.0 - np.minimum(k / max(num_warmup_steps, 1), 1.0))
-    return np.where(k < num_warmup_steps, min_lr_ratio + (1.0 - min_lr_ratio) * rise, found)
+    return np.where(k < num_warmup_steps, min_lr_ratio + (1.0 - min_lr_ratio) * rise, phases)
 
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:

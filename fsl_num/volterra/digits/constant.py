@@ -28,11 +28,11 @@ _GUARD = 25
 
 def _starts(gamma: Any, rates: list[Any], weights: list[Any]) -> list[float]:
     """Return about the roots' distances from their poles, all in float64; zeros where floats cannot tell them."""
-    found, pushes = np.array([float(x) for x in rates]), np.array([float(x) for x in weights])
-    if (np.diff(found) <= 0.0).any() or float(gamma) * pushes.min() < 1e-140:  # which the float solver leaves out too
+    poles, pushes = np.array([float(x) for x in rates]), np.array([float(x) for x in weights])
+    if (np.diff(poles) <= 0.0).any() or float(gamma) * pushes.min() < 1e-140:  # which the float solver leaves out too
         return [0.0] * len(rates)
     try:
-        return [float(x) for x in secular_zeros(found, pushes, float(gamma))[0]]
+        return [float(x) for x in secular_zeros(poles, pushes, float(gamma))[0]]
     except ArithmeticError:
         return [0.0] * len(rates)
 

@@ -52,7 +52,7 @@ def _of_schedule(mp: Any, plan: Schedule, depth: Any) -> tuple[Any, Callable[[An
     """Return T, gamma as a function of (t, r before T), the breaks and the depth."""
     if isinstance(plan, Phased) and plan.is_piecewise_constant:
         batch = mp.mpf(plan.batch_size)
-        levels = [(mp.mpf(each.peak) * mp.mpf(each.steps), mp.mpf(each.peak) / batch) for each in plan.phases]
+        levels = [(mp.mpf(phase.peak) * mp.mpf(phase.steps), mp.mpf(phase.peak) / batch) for phase in plan.phases]
         return _stretches(mp, levels)
     raised = isinstance(plan, PowerDecay) and plan.power != 0 and plan.final > 0.0  # no closed form in intrinsic time
     if raised or type(plan) not in _KNOWN:  # a subclass may be anything

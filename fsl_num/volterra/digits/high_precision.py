@@ -123,8 +123,8 @@ def _march(kind: Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any]
         answer = kind.real_part(vectors * scaled)
         total = sum(state, delta) + noise  # solved for f + sigma^2
         matrix = [[(1 if i == j else 0) - answer[i, j] * gamma[j] for j in range(stages)] for i in range(stages)]
-        found = kind.solve(kind.real(matrix), kind.real([[total - history[i, 0]] for i in range(stages)]))
-        injected = inverse * kind.complex([[gamma[i] * found[i, 0]] for i in range(stages)])
+        stage_values = kind.solve(kind.real(matrix), kind.real([[total - history[i, 0]] for i in range(stages)]))
+        injected = inverse * kind.complex([[gamma[i] * stage_values[i, 0]] for i in range(stages)])
         factors = [last[i] * turn[i] for i in range(pairs)]
         row = kind.complex(
             [[x * y for x, y in zip(factors, ones, strict=True)], [x * injected[i, 0] for i, x in enumerate(factors)]]
@@ -191,28 +191,28 @@ def solve_high_precision(
             modes = few_modes(problem, digits + spare + _MODE_GUARD + _FINER * rounds, peak)
         system = _system(mp, problem, modes)
         with kind.working():
-            found = [kind.back(x) for x in _march(kind, system, table, radau)]
+            solved = [kind.back(x) for x in _march(kind, system, table, radau)]
         evaluations += stages * (len(ends) - 1)
         if previous is not None:
-            worst = _running_difference(mp, found, previous)
+            worst = _running_difference(mp, solved, previous)
             if worst[-1] <= mp.mpf(10) ** -digits or 1.25 * stages > MOST_STAGES:
                 break
             # smooth gamma gains at least three digits with each round; where it is not smooth more stages are in vain
             if before is not None and 10 * worst[-1] > before:
                 break
             before = worst[-1]
-        previous = found
+        previous = solved
         stages = math.ceil(1.25 * stages)
         rounds += 1
     if worst[-1] > mp.mpf(10) ** -digits:
         worst = [10 * x for x in worst]  # the differences may not fall fast enough to bound what is left
     if modes is not None:
-        missed = _left_out(mp, problem, modes, peak, max(found))
-        worst = [x + missed / value for x, value in zip(worst, found, strict=True)]
+        missed = _left_out(mp, problem, modes, peak, max(solved))
+        worst = [x + missed / value for x, value in zip(worst, solved, strict=True)]
     place = {pair[0]: i for i, pair in enumerate(ends)}
     chosen = [place[t] for t in wanted]
-    values = [out.mpf(found[i]) for i in chosen]
-    errors = [out.mpf(abs(found[i]) * (worst[i] + mp.mpf(10) ** -digits)) for i in chosen]
+    values = [out.mpf(solved[i]) for i in chosen]
+    errors = [out.mpf(abs(solved[i]) * (worst[i] + mp.mpf(10) ** -digits)) for i in chosen]
     farthest = max(worst[i] for i in chosen) if chosen else worst[-1]
     reached = digits if farthest <= mp.mpf(10) ** -digits else int(-mp.log10(farthest))
     facts = {"panels": len(ends) - 1, "stages": stages, "modes": len(system["rates"]), "evaluations": evaluations}
@@ -245,14 +245,14 @@ def _least(
     """Return about a lower bound of f at the times: no feedback, and of each panel the least gamma and kernel."""
     starts = np.array([float(t) for t, _ in ends[:-1]])
     fed = problem.model.noise * np.array([float(width * min(row)) for width, row in table])
-    found = []
+    bounds = []
     for t in wanted:
         seen = starts < t
         # the panel before t may end later than t by a rounding only
-        found.append(
+        bounds.append(
             float(problem.model.forcing(np.array([t]))[0]) + float(fed[seen] @ problem.model.kernel(t - starts[seen]))
         )
-    return max(min(found, default=1.0), 1e-300)
+    return max(min(bounds, default=1.0), 1e-300)
 
 
 def _left_out(mp: Any, problem: Problem, modes: DigitModes, peak: float, largest: Any) -> Any:
@@ -302,6 +302,6 @@ def _system(mp: Any, problem: Problem, modes: DigitModes | None) -> dict[str, An
         eigen, start = [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
         delta = approximation_error_at(mp, problem)
     rates, squares = [2 * x for x in eigen], [x**2 for x in eigen]
-    found = {"rates": rates, "squares": squares, "weights": squares if weights is None else weights, "start": start}
-    found |= {"delta": delta, "noise": problem.number("noise", mp)}
-    return {**found, "gaussian": problem.closure == "gaussian"}
+    system = {"rates": rates, "squares": squares, "weights": squares if weights is None else weights, "start": start}
+    system |= {"delta": delta, "noise": problem.number("noise", mp)}
+    return {**system, "gaussian": problem.closure == "gaussian"}

@@ -97,12 +97,12 @@ def tails(series: Series, p: Any, first: int) -> list[Any] | None:
     ends = _end_terms(series, p, x)
     if ends is None:
         return None
-    found = []
+    sums = []
     for q, end in zip(series.powers, ends, strict=True):
         shape = (q - 1) / beta
         integral = x ** (1 - q) / (q - 1) / p * mp.hyp2f1(1, shape, shape + 1, -2 * x**-beta / p)
-        found.append(integral + end + residues(mp, q, beta, p, x))
-    return found
+        sums.append(integral + end + residues(mp, q, beta, p, x))
+    return sums
 
 
 class TransferSums:

@@ -81,11 +81,11 @@ def _ellipses(law: _Law, first: int, left: float) -> tuple[Array, Array, Array, 
 
 def _log_masses(law: _Law, first: int, shared: bool) -> list[tuple[float, float]]:
     """Return for signal and kernel the log of a bound of the mass, and the power of x."""
-    found, least = [], min(law.powers)
+    masses, least = [], min(law.powers)
     for power in law.powers:
         q = least if shared else power
-        found.append((math.log1p(first / (q - 1.0)) - power * math.log(first), (power - q) / law.beta))
-    return found
+        masses.append((math.log1p(first / (q - 1.0)) - power * math.log(first), (power - q) / law.beta))
+    return masses
 
 
 def _nodes(law: _Law, first: int, left: float, digits: int) -> tuple[int, int]:

@@ -39,7 +39,7 @@ def zeta_tails(mp: Any, q: Any, beta: Any, first: int, count: int) -> list[Any]:
     terms = [int(mp.ldexp(mp.exp(q * x), bits)) for x in logs]
     factors = [int(mp.ldexp(mp.exp(beta * x), bits)) for x in logs]
     bernoulli: list[Any] = []
-    found = []
+    sums = []
     for i, (power, end) in enumerate(zip(powers, ends, strict=True)):
         if i:
             terms = [x * y >> bits for x, y in zip(terms, factors, strict=True)]
@@ -59,22 +59,22 @@ def zeta_tails(mp: Any, q: Any, beta: Any, first: int, count: int) -> list[Any]:
             k += 1
         if abs(term * lead) > mp.eps:
             raise ArithmeticError(f"Euler-Maclaurin did not reach {digits} digits from {end} on")
-        found.append(total + lead * rest)
-    return found
+        sums.append(total + lead * rest)
+    return sums
 
 
 def power_moments(mp: Any, q: Any, beta: Any, first: int, after: float, count: int) -> list[Any]:
     """Return sum_{first <= j < after} (first/j)^(q + i beta), moments of x = (first/j)^beta; ``after`` may be inf."""
-    found = zeta_tails(mp, q, beta, first, count)
+    moments = zeta_tails(mp, q, beta, first, count)
     if math.isinf(after):
-        return found
+        return moments
     rest = zeta_tails(mp, q, beta, int(after), count)
     ratio = mp.mpf(first) / int(after)
     lead, factor = ratio**q, ratio**beta
     for i, tail in enumerate(rest):
-        found[i] -= lead * tail
+        moments[i] -= lead * tail
         lead *= factor
-    return found
+    return moments
 
 
 def _recurrence(moments: list[Any]) -> tuple[list[Any], list[Any]]:

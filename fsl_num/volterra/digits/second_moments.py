@@ -72,8 +72,8 @@ class OwnSystems:
                 weights, starts = ([x * y for x, y in zip(row, shares, strict=True)] for row in (weights, starts))
         answer = summed * driving
         matrix = [[(1 if i == k else 0) - answer[i, k] for k in each] for i in each]
-        found = kind.solve(kind.real(matrix), kind.real([[x] for x in history]))
-        injected = kind.trim(driving * found)
+        values = kind.solve(kind.real(matrix), kind.real([[x] for x in history]))
+        injected = kind.trim(driving * values)
         column = [injected[k, 0] for k in each]
         after = list(state)
         for i, (left, row) in last_rows.items():
@@ -104,13 +104,13 @@ class OwnSystems:
         """Return C_0 = 1, C_p = first C_(p-1) + second C_(p-2), as many as are above rounding."""
         kind, each = self._kind, range(self._stages)
         one = kind.real([[self._delta * 0 + (1 if i == k else 0) for k in each] for i in each])
-        found = [one, first]
-        while len(found) < _MOST_TERMS:
-            found.append(kind.trim(first * found[-1] + second * found[-2]))
-            if len(found) % 3 == 0 and all(
-                abs(matrix[i, k]) < self._tiny for matrix in found[-2:] for i in each for k in each
+        terms = [one, first]
+        while len(terms) < _MOST_TERMS:
+            terms.append(kind.trim(first * terms[-1] + second * terms[-2]))
+            if len(terms) % 3 == 0 and all(
+                abs(matrix[i, k]) < self._tiny for matrix in terms[-2:] for i in each for k in each
             ):
-                return found
+                return terms
         raise ArithmeticError(f"the series of slow modes did not end within {_MOST_TERMS} terms")
 
 

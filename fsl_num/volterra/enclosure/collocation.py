@@ -62,13 +62,13 @@ def collocation(stages: int, bits: int) -> Collocation:
     with flint.ctx.workprec(bits):
         whole = integration(flint, stages)
         matrix = flint.acb_mat([[flint.acb(flint.arb(x)) for x in row] for row in _reduced(whole)])
-        found, vectors = matrix.eig(right=True, algorithm="approx")
+        eigenvalues, vectors = matrix.eig(right=True, algorithm="approx")
         # not inv(): above ten bits a row it eliminates in balls, whose radii swallow half of the digits
         unit = flint.acb_mat([[int(i == j) for j in range(stages)] for i in range(stages)])
         inverse = vectors.mid().solve(unit, algorithm="approx")
         close = flint.arb(2) ** (-bits // 4)
-        upper = [i for i, z in enumerate(found) if z.imag.mid() > close]
-        real = [i for i, z in enumerate(found) if abs(z.imag.mid()) <= close]
+        upper = [i for i, z in enumerate(eigenvalues) if z.imag.mid() > close]
+        real = [i for i, z in enumerate(eigenvalues) if abs(z.imag.mid()) <= close]
         if 2 * len(upper) + len(real) != stages or len(real) != stages % 2:
             raise ArithmeticError(f"the eigenvalues of {stages} stages were not separated at {bits} bits")
         kept = [*upper, *real]
@@ -81,7 +81,7 @@ def collocation(stages: int, bits: int) -> Collocation:
         back = flint.acb_mat([[(2 if j in upper else 1) * inverse[j, i].mid() for i in range(stages)] for j in kept])
         return Collocation(
             stages=stages,
-            alphas=[found[i].mid() for i in kept],
+            alphas=[eigenvalues[i].mid() for i in kept],
             vectors=_beside(flint, chosen),
             inverse=back,
             primitive=_beside(flint, flint.acb_mat([[flint.acb(flint.arb(x)) for x in row] for row in whole]) * chosen),

@@ -65,17 +65,17 @@ def _steps(flint: Any, plan: Discrete | Phased) -> list[Piece]:
         steps = [(rate, 1.0, batch) for rate, batch in zip(plan.rates, batches, strict=True) if rate > 0.0]
     else:
         steps = [(phase.peak, phase.steps, plan.batch_size) for phase in plan.phases]
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     start = flint.fmpq(0)
     for rate, count, batch in steps:
         length = rational(flint, rate) * rational(flint, count)
         gamma = rational(flint, rate) / rational(flint, batch)
-        if found and found[-1].coefficients[0] == gamma:
-            found[-1] = Piece(found[-1].start, found[-1].length + length, [gamma])
+        if pieces and pieces[-1].coefficients[0] == gamma:
+            pieces[-1] = Piece(pieces[-1].start, pieces[-1].length + length, [gamma])
         else:
-            found.append(Piece(start, length, [gamma]))
+            pieces.append(Piece(start, length, [gamma]))
         start += length
-    return found
+    return pieces
 
 
 def _not_negative(flint: Any, coefficients: list[Any], length: Any, halvings: int = _HALVINGS) -> bool:
@@ -102,8 +102,8 @@ def _not_negative(flint: Any, coefficients: list[Any], length: Any, halvings: in
 def _moved(flint: Any, coefficients: list[Any], shift: Any) -> list[Any]:
     """Return the coefficients of p(x + shift)."""
     polynomial = flint.fmpq_poly(coefficients)(flint.fmpq_poly([shift, 1]))
-    found = list(polynomial.coeffs())
-    return found + [flint.fmpq(0)] * (len(coefficients) - len(found))
+    coefficients_moved = list(polynomial.coeffs())
+    return coefficients_moved + [flint.fmpq(0)] * (len(coefficients) - len(coefficients_moved))
 
 
 def _polynomials(flint: Any, function: Any, end: Any) -> list[Piece]:
@@ -116,7 +116,7 @@ def _polynomials(flint: Any, function: Any, end: Any) -> list[Piece]:
             f"gamma as a PPoly must cover [0, horizon={float(end.p) / float(end.q)!r}], got the breakpoints"
             f" {float(function.x[0])!r} to {float(function.x[-1])!r}"
         )
-    found = []
+    pieces = []
     for i, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
         start, stop = max(low, flint.fmpq(0)), min(high, end)
         if start >= stop:
@@ -128,8 +128,8 @@ def _polynomials(flint: Any, function: Any, end: Any) -> list[Piece]:
                 f"gamma must be at least 0 on [0, horizon], which could not be proven for the polynomial on"
                 f" [{float(function.x[i])!r}, {float(function.x[i + 1])!r}]"
             )
-        found.append(Piece(start, stop - start, coefficients))
-    return found
+        pieces.append(Piece(start, stop - start, coefficients))
+    return pieces
 
 
 def pieces(flint: Any, problem: Problem) -> list[Piece]:
@@ -145,11 +145,11 @@ def pieces(flint: Any, problem: Problem) -> list[Piece]:
         return [Piece(flint.fmpq(0), end, [rational(flint, plan.peak) / rational(flint, plan.batch_size)])]
     constant = isinstance(plan, (Discrete, Phased)) and plan.is_piecewise_constant
     if constant or isinstance(plan, (ExponentialDecay, StableDecay)):
-        found = _steps(flint, plan) if constant else _decay(flint, plan)  # type: ignore[arg-type]
+        whole = _steps(flint, plan) if constant else _decay(flint, plan)  # type: ignore[arg-type]
         assert isinstance(plan, Schedule)
         if problem.end >= plan.total_intrinsic_time * (1 - 1e-15):
-            return found
-        kept = [piece for piece in found if piece.start < end]
+            return whole
+        kept = [piece for piece in whole if piece.start < end]
         last = kept[-1]
         length = end - last.start
         return [*kept[:-1], Piece(last.start, length, last.coefficients) if length < last.length else last]

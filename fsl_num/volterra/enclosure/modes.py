@@ -85,9 +85,9 @@ def ball_modes(flint: Any, problem: Problem, digits: int, *, whole: bool = False
         ):
             shared.setdefault(rate, []).append(weight)
         eigen = [flint.arb(x) for x in shared]
-        signals = [sum((flint.arb(x) for x in found), flint.arb(0)) for found in shared.values()]
-        weights = [len(found) * x * x for x, found in zip(eigen, shared.values(), strict=True)]
-        rates, counts = [2 * x for x in eigen], [len(found) for found in shared.values()]
+        signals = [sum((flint.arb(x) for x in equal), flint.arb(0)) for equal in shared.values()]
+        weights = [len(equal) * x * x for x, equal in zip(eigen, shared.values(), strict=True)]
+        rates, counts = [2 * x for x in eigen], [len(equal) for equal in shared.values()]
         return BallModes(rates, weights, signals, flint.arb(problem.model.spectrum.tail), noise, None, counts)
     s, beta = parameter(flint, problem, "s"), parameter(flint, problem, "beta")
     head, nodes = _split(problem, digits)
@@ -135,9 +135,9 @@ def _tail_rules(
     """Return the rules of n nodes for kernel and signal beyond ``head``, and (head + 1)^beta, the unit of 1/lambda."""
     s, beta = parameter(flint, problem, "s"), parameter(flint, problem, "beta")
     scale = flint.arb(head + 1) ** beta
-    size, found = problem.model.size, []
+    size, rules = problem.model.size, []
     for power in (2 * beta, 1 + s * beta):
         powers = [power + i * beta for i in range(2 * nodes + 1)]
         moments = [(beyond(q, head) - beyond(q, size)) * scale**i for i, q in enumerate(powers)]
-        found.append(gauss_rule_of_moments(flint, moments))
-    return found[0], found[1], scale
+        rules.append(gauss_rule_of_moments(flint, moments))
+    return rules[0], rules[1], scale

@@ -49,13 +49,13 @@ def cut(flint: Any, piece: Piece, wanted: list[Any], first: float, ratio: float)
     inner = sorted({*wanted, *(flint.fmpq(*x.as_integer_ratio()) for x in kept)})
     edges = [flint.fmpq(0), *inner, piece.length]
     polynomial = flint.arb_poly([flint.arb(c) for c in piece.coefficients])
-    found = []
+    panels = []
     for low, high in zip(edges[:-1], edges[1:], strict=True):
         half = flint.arb(high - low) / 2
         moved = polynomial(flint.arb_poly([flint.arb(low) + half, half])).coeffs() or [flint.arb(0)]
         time = piece.start + high
-        found.append(Panel(2 * half, list(moved), flint.arb(time), time if isinstance(time, flint.fmpq) else None))
-    return found
+        panels.append(Panel(2 * half, list(moved), flint.arb(time), time if isinstance(time, flint.fmpq) else None))
+    return panels
 
 
 def _times_gamma(flint: Any, gamma: list[Any], series: list[Any]) -> list[Any]:
@@ -128,9 +128,9 @@ class March:
             [d * (b * push - a * loss) for d, push, loss in zip(row, pushes, losses, strict=True)]
             for row, b, a in zip(damp, (driving[i, 0].mid() for i in range(count)), table.start, strict=True)
         ]
-        found: list[list[Any]] = (table.primitive * _stacked(flint, slopes)).mid().tolist()
-        found[0] = [(x + u).mid() for x, u in zip(found[0], start, strict=True)]
-        return found
+        values: list[list[Any]] = (table.primitive * _stacked(flint, slopes)).mid().tolist()
+        values[0] = [(x + u).mid() for x, u in zip(values[0], start, strict=True)]
+        return values
 
     def advance(self, panel: Panel) -> None:
         """Follow the modes over one more panel and add what its defect can do to the bounds.
@@ -218,13 +218,13 @@ def _by_columns(flint: Any, gamma: list[Any], size: int) -> Any:
     """
 
     def turned(column: list[Any]) -> list[Any]:
-        found = [flint.arb(0)] * (size + 1)
+        coefficients = [flint.arb(0)] * (size + 1)
         for n, value in enumerate(column):
-            found[n + 1] += value * (n + 1) / (2 * n + 1)
+            coefficients[n + 1] += value * (n + 1) / (2 * n + 1)
             if n > 0:
-                found[n - 1] += value * n / (2 * n + 1)
-        found[size - 1] += found[size]  # P_s = P_(s-1)
-        return [x.mid() for x in found[:size]]
+                coefficients[n - 1] += value * n / (2 * n + 1)
+        coefficients[size - 1] += coefficients[size]  # P_s = P_(s-1)
+        return [x.mid() for x in coefficients[:size]]
 
     first = [flint.arb(0)] * size
     for c in reversed(gamma):

@@ -39,19 +39,19 @@ def _varies(problem: Problem) -> bool:
 
 def _exact_times(flint: Any, problem: Problem, times: list[Any], mp: Any) -> list[Any]:
     """Return the times as rational numbers, and None for the end of a schedule that varies."""
-    found: list[Any] = []
+    exact: list[Any] = []
     for time in times:
         number = mp.convert(time)
         if not (mp.isfinite(number) and number >= 0):
             raise ValueError(f"times must be finite and at least 0, got {time!r}")
         if _varies(problem) and number == problem.end:
-            found.append(None)
+            exact.append(None)
         elif isinstance(time, Fraction):
-            found.append(rational(flint, time))
+            exact.append(rational(flint, time))
         else:
             mantissa, exponent = number.man_exp
-            found.append(flint.fmpq(int(mantissa)) * flint.fmpq(2) ** int(exponent))
-    return found
+            exact.append(flint.fmpq(int(mantissa)) * flint.fmpq(2) ** int(exponent))
+    return exact
 
 
 def _marched(
@@ -187,12 +187,12 @@ def solve_enclosure(problem: Problem, times: list[Any], digits: int) -> tuple[li
     with flint.ctx.workprec(mp.prec + 30):
         moments = _exact_times(flint, problem, times, mp)
         if not secular:
-            found, facts = _by_panels(flint, problem, moments, digits)
-            values, radii = _midpoints(flint, mp, found)
+            balls, facts = _by_panels(flint, problem, moments, digits)
+            values, radii = _midpoints(flint, mp, balls)
             return values, radii, {**facts, "proven": "bound"}
         modes = ball_modes(flint, problem, digits, whole=True)
         gamma = flint.arb(pieces(flint, problem)[0].coefficients[0])
-        found = secular_values(flint, modes, gamma, problem.closure, [flint.arb(t) for t in moments])
-        values, radii = _midpoints(flint, mp, found)
-        facts = {"modes": len(modes.rates), "digits reached": _reached(max(map(_relative, found)), digits)}
+        balls = secular_values(flint, modes, gamma, problem.closure, [flint.arb(t) for t in moments])
+        values, radii = _midpoints(flint, mp, balls)
+        facts = {"modes": len(modes.rates), "digits reached": _reached(max(map(_relative, balls)), digits)}
         return values, radii, {**facts, "proven": "bound"}

@@ -145,10 +145,10 @@ def _as_columns(
         some = slice(low, low + _COLUMNS)
         gammas = np.divide(lengths[:, None], batches[some].T, order="C")
         state = np.repeat(plan.start[:, None], gammas.shape[1], axis=1)
-        found = np.empty((2, records.size, gammas.shape[1]))
+        columns = np.empty((2, records.size, gammas.shape[1]))
         steps = (np.array(lengths), gammas, plan.parts, plan.turns)
-        march_columns(*steps, plan.tables, state, base, system.delta, records, *found)
-        values[some], highest[some] = found.transpose(0, 2, 1)
+        march_columns(*steps, plan.tables, state, base, system.delta, records, *columns)
+        values[some], highest[some] = columns.transpose(0, 2, 1)
     first = system.delta + float(system.start.sum())
     parts = np.concatenate([[0], np.cumsum(plan.moving(lengths))])[records]
     relative = rounding(system, values, highest, first, stability) + plan.truncation(parts, values)

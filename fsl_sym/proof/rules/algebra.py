@@ -22,7 +22,7 @@ def moved(pairs: Pairs, *statement: Expr) -> tuple[dict[Expr, Expr], tuple[Hypot
 
     A letter x is replaced by ``A + B y`` with y > 0 new and B of one sign: then x ranges over all that is above or
     below A, and this is the hypothesis. The new letter stands in this one replacement alone, so that the hypothesis
-    does not speak of it. Raises ValueError for any other replacement.
+    does not contain it. Raises ValueError for any other replacement.
     """
     swaps: dict[Expr, Expr] = {}
     given: list[Hypothesis] = []
@@ -117,9 +117,9 @@ class Evaluated:
         """Take derivatives, compare."""
         for item in before.atoms(Derivative) | after.atoms(Derivative):
             variables = {variable for variable, _ in item.variable_count}
-            if not all(_moves_by_its_ends(each, variables) for each in item.atoms(Integral)):
+            if not all(_moves_by_its_ends(part, variables) for part in item.atoms(Integral)):
                 return refuse(f"{item} is the derivative of an integral that does not move by its ends alone")
-            if any({oo, -oo} & {*limits} for each in item.atoms(Sum) for limits in each.limits):
+            if any({oo, -oo} & {*limits} for part in item.atoms(Sum) for limits in part.limits):
                 return refuse(f"{item} is the derivative of an endless sum")
         sides = [side.replace(Derivative, lambda *parts: Derivative(*parts, evaluate=True)) for side in (before, after)]
         rest = expand(sides[0] - sides[1])

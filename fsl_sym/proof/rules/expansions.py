@@ -39,6 +39,6 @@ class Residues:
         clash = contour_disagreement(again)
         if clash is not None:
             return refuse(clash, "numeric")
-        given = [less(each.lts, each.gts) for each in again.conditions]
-        given += [Formula(each.lhs, "!=", each.rhs) for each in again.resonances]
+        given = [less(condition.lts, condition.gts) for condition in again.conditions]
+        given += [Formula(resonance.lhs, "!=", resonance.rhs) for resonance in again.resonances]
         return accept(f"residues by Laurent series, confirmed on circles; {again.remainder}", tuple(given))

@@ -176,9 +176,9 @@ class MatrixIdentity:
         if isinstance(expression, MatMul):
             scalars = [part for part in expression.args if not isinstance(part, MatrixExpr)]
             factors = [self.words(part) for part in expression.args if isinstance(part, MatrixExpr)]
-            found = reduce(self._product, factors, {(): Integer(1)})
+            words = reduce(self._product, factors, {(): Integer(1)})
             scale = Mul(*(self._scalar(part) for part in scalars))
-            return {word: expand(scale * each) for word, each in found.items()}
+            return {word: expand(scale * each) for word, each in words.items()}
         if isinstance(expression, MatPow) and expression.exp.is_Integer and expression.exp >= 0:
             return reduce(self._product, [self.words(expression.base)] * int(expression.exp), {(): Integer(1)})
         raise ValueError(f"{expression} is no sum or product of matrix symbols")
@@ -211,10 +211,10 @@ class MatrixIdentity:
                 raise ValueError(f"{scale} holds a trace of random letters: its mean is not that of its factors")
         scalars = {word: self._scalar_mean(scale) for word, scale in words.items()}
         return _collected(
-            (found, expand(scale * factor))
+            (word_of_mean, expand(scale * factor))
             for word, scale in scalars.items()
             if scale != 0
-            for found, factor in self._word_mean(word).items()
+            for word_of_mean, factor in self._word_mean(word).items()
         )
 
     def _word_mean(self, word: Word) -> Words:
@@ -245,7 +245,7 @@ class MatrixIdentity:
 
     def _rate(self, argument: Any) -> Words:
         known = dict(self.derivatives)
-        found: list[tuple[Word, Expr]] = []
+        products: list[tuple[Word, Expr]] = []
         for word, scale in self.words(argument).items():
             moving = {*known, *(letter.T for letter in known)}
             if any(moving & set(trace.args) for trace in scale.atoms(TraceOf)):
@@ -258,8 +258,8 @@ class MatrixIdentity:
                 else:
                     continue
                 ends = ({word[:place]: scale}, slope, {word[place + 1 :]: Integer(1)})
-                found += reduce(self._product, ends).items()
-        return _collected(found)
+                products += reduce(self._product, ends).items()
+        return _collected(products)
 
     def _cut(self, word: Word, scale: Expr) -> tuple[Word, Expr]:
         """Cut a word where a dimension is 1: the segments between two cuts are scalars."""
@@ -288,20 +288,20 @@ class MatrixIdentity:
 
     def _scalar(self, expression: Any) -> Expr:
         """A scalar with its traces as symbols."""
-        found = as_expression(expression)
-        if isinstance(found, Trace):
-            one = isinstance(found.arg, MatrixExpr) and found.arg.shape == (1, 1)
-            words = self.words(found.arg)
+        scalar = as_expression(expression)
+        if isinstance(scalar, Trace):
+            one = isinstance(scalar.arg, MatrixExpr) and scalar.arg.shape == (1, 1)
+            words = self.words(scalar.arg)
             return Add(
                 *(scale * (Integer(1) if one and not word else self._trace(word)) for word, scale in words.items())
             )
-        if isinstance(found, (Add, Mul)):
-            return found.func(*(self._scalar(part) for part in found.args))
-        if isinstance(found, Pow) and found.base.has(Trace):
-            return self._scalar(found.base) ** found.exp
-        if found.has(Trace) or found.has(MatrixSymbol):
-            raise ValueError(f"{found} holds a trace where it cannot be read")
-        return found
+        if isinstance(scalar, (Add, Mul)):
+            return scalar.func(*(self._scalar(part) for part in scalar.args))
+        if isinstance(scalar, Pow) and scalar.base.has(Trace):
+            return self._scalar(scalar.base) ** scalar.exp
+        if scalar.has(Trace) or scalar.has(MatrixSymbol):
+            raise ValueError(f"{scalar} holds a trace where it cannot be read")
+        return scalar
 
 
 def _any_holds(sides: Iterable[Any], kind: type[Any]) -> bool:
@@ -309,7 +309,7 @@ def _any_holds(sides: Iterable[Any], kind: type[Any]) -> bool:
 
 
 def _collected(items: Any) -> Words:
-    found: Words = {}
+    scales: Words = {}
     for word, scale in items:
-        found[word] = found.get(word, Integer(0)) + scale
-    return {word: scale for word, scale in found.items() if expand(scale) != 0}
+        scales[word] = scales.get(word, Integer(0)) + scale
+    return {word: scale for word, scale in scales.items() if expand(scale) != 0}

@@ -116,10 +116,10 @@ def _keeps_orders(whole: Expr, part: Expr, sums_alone: bool, positive: Callable[
     if whole == part or not whole.has(part):
         return ""
     if isinstance(whole, Add | Mul | Min | Max):
-        unclear = [each for each in whole.args if not each.has(part) and not positive(each)]
+        unclear = [argument for argument in whole.args if not argument.has(part) and not positive(argument)]
         if unclear:
             return f"{unclear[0]} is not shown to be positive"
-        twice = isinstance(whole, Mul) and sum(each.has(part) for each in whole.args) > 1
+        twice = isinstance(whole, Mul) and sum(argument.has(part) for argument in whole.args) > 1
         if sums_alone and (twice or isinstance(whole, Min | Max)):
             return f"in {whole} an upper bound need not give one, for {part} may be negative"
     elif isinstance(whole, Pow):
@@ -127,7 +127,9 @@ def _keeps_orders(whole: Expr, part: Expr, sums_alone: bool, positive: Callable[
             return f"the exponent of {whole} is not constant, or an upper bound stands under a power"
     else:
         return f"{whole.func.__name__} need not keep orders"
-    return next((fault for each in whole.args if (fault := _keeps_orders(each, part, sums_alone, positive))), "")
+    return next(
+        (fault for argument in whole.args if (fault := _keeps_orders(argument, part, sums_alone, positive))), ""
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ class Optimal:
         """Write out the law, find a certificate of it, prove that on the regime."""
         if after != self.order.as_expr(self.budget):
             return refuse(f"{after} is not {self.order.as_expr(self.budget)}")
-        others = before.free_symbols.union(*(each.free_symbols for each in self.constraints))
+        others = before.free_symbols.union(*(constraint.free_symbols for constraint in self.constraints))
         others -= {*self.variables, self.budget, *CONSTANTS, symbols.p}
         if others:
             return refuse(f"the least value depends on {', '.join(sorted(map(str, others)))}, which is no constant")
@@ -192,7 +194,7 @@ class Optimal:
         claimed = (Integer(0), self.order.power, self.order.log_power)
         rows = branches_of(Law(before, self.variables, self.budget, self.constraints, domain))
         for certificate in self.certificates:
-            mine = tuple((each.coefficients, each.right) for each in certificate.branches)
+            mine = tuple((branch.coefficients, branch.right) for branch in certificate.branches)
             if mine != rows:
                 return refuse("the certificate is that of another law")
             value = all(self.regime.sign_of(x - y) == 0 for x, y in zip(certificate.value, claimed, strict=True))

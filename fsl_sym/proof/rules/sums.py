@@ -44,8 +44,8 @@ class Termwise:
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare the summands over each range."""
         (first, left_rest), (second, right_rest) = sums_apart(before), sums_apart(after)
-        for found in (first, second):
-            endless = [summand for limits, summand in found if not all(end.is_finite for end in limits[1:])]
+        for sums in (first, second):
+            endless = [summand for limits, summand in sums if not all(end.is_finite for end in limits[1:])]
             if len(endless) > 1 and not all(summand.is_nonnegative for summand in endless):
                 return refuse("several infinite sums are one only where their terms are shown to be nonnegative")
         left, right = merged(first), merged(second)
@@ -80,15 +80,15 @@ class Interchange:
         if inner is None:
             return refuse("the integrand is not one sum")
         summand, limits = inner
-        if limits[2] == oo or not all(continuous_up_to_the_ends(summand, *each) for each in outer.limits):
+        if limits[2] == oo or not all(continuous_up_to_the_ends(summand, *limit) for limit in outer.limits):
             product = equal(Mul(*self.nonnegative), summand)
             if not product.proved or not all(item.is_nonnegative for item in self.nonnegative):
                 return refuse(
                     "a sum that is infinite, or whose terms are not shown to be continuous on the whole of a finite"
                     " range, may be interchanged only where its terms are shown to be nonnegative"
                 )
-        bound = {limits[0], *(each[0] for each in outer.limits)}
-        ends = [*limits[1:], *(end for each in outer.limits for end in each[1:])]
+        bound = {limits[0], *(limit[0] for limit in outer.limits)}
+        ends = [*limits[1:], *(end for limit in outer.limits for end in limit[1:])]
         if limits[1] == -oo or any(end.free_symbols & bound for end in ends):
             return refuse("the sum must begin at a number, and no range may hold a letter over which the other runs")
         expected = before.xreplace({outer: Sum(Integral(summand, *outer.limits), limits)})
@@ -150,15 +150,15 @@ class Induction:
         """The side at n + 1, each sum up to n + 1 split into the sum up to n and its last term."""
         following = self.index + 1
         side = side.subs(self.index, following)
-        while found := [each for each in side.atoms(Sum) if each.limits[-1][2] == following]:
-            *inner, (running, first, _) = found[0].limits
-            last = found[0].function.subs(running, following)
+        while longer := [each for each in side.atoms(Sum) if each.limits[-1][2] == following]:
+            *inner, (running, first, _) = longer[0].limits
+            last = longer[0].function.subs(running, following)
             last = (
                 Sum(last, *[tuple(part.subs(running, following) for part in limits) for limits in inner])
                 if inner
                 else last
             )
-            side = side.xreplace({found[0]: Sum(found[0].function, *inner, (running, first, self.index)) + last})
+            side = side.xreplace({longer[0]: Sum(longer[0].function, *inner, (running, first, self.index)) + last})
         return side
 
 

@@ -79,9 +79,9 @@ def test_the_decay_fraction_from_two_runs(peak):
 def test_a_linear_design_lies_where_the_measured_losses_are_least(peak):
     result = fitted(LONG, (peak,))
     found = design_schedule(result, 50_000, peak=float(peak), warmup=300, family="linear", second=None)
-    assert 0.3 < found.found.parameters["decay_fraction"] < 0.7  # the best measured cells are 0.4 and 0.6
+    assert 0.3 < found.optimum.parameters["decay_fraction"] < 0.7  # the best measured cells are 0.4 and 0.6
     free = design_schedule(result, 50_000, peak=float(peak), warmup=300)
-    assert free.found.gap < 1e-5 and free.loss < found.loss
+    assert free.optimum.gap < 1e-5 and free.loss < found.loss
 
 
 def test_the_end_of_a_decay_is_predicted_from_its_beginning():

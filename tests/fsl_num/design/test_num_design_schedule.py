@@ -42,7 +42,7 @@ def test_a_design_is_a_whole_schedule_that_the_law_prefers():
     assert np.diff(found.rates[WARMUP:]).max() <= 0.0 and found.final == found.rates[-1] > 0.0
     # what it predicts is what the fit predicts, whose memory is carried by modes to 1e-6 of the noise
     assert abs(found.loss - found.fit.predict(found.plan, None).final) < 1e-6
-    assert found.found.gap < 1e-4 and abs(found.kkt_residual) < 1e-9
+    assert found.optimum.gap < 1e-4 and abs(found.kkt_residual) < 1e-9
     assert all(each.regret > 0.0 for each in found.baselines.values())
     assert found.baselines["constant"].distinct and found.interval[0] < found.loss < found.interval[1]
     assert 0.0 < found.stable_fraction < 1.0 and found.decay_shape.startswith("power")
@@ -52,7 +52,7 @@ def test_a_design_is_a_whole_schedule_that_the_law_prefers():
 def test_no_family_is_below_the_rates_that_never_rise_nor_these_below_free_ones(family):
     member, falling, free = (design(family=each) for each in (family, "non-increasing", "free"))
     assert free.loss <= falling.loss + 1e-9 and falling.loss <= member.loss + 1e-9
-    assert set(member.found.parameters) == set(FAMILIES[family].ranges) and np.isnan(member.kkt_residual)
+    assert set(member.optimum.parameters) == set(FAMILIES[family].ranges) and np.isnan(member.kkt_residual)
 
 
 @examples(12)
@@ -83,7 +83,7 @@ def test_a_run_under_way_keeps_its_past_and_its_last_losses_count():
     assert (lifted.rates == found.rates).all() and 1.002 < lifted.loss / found.loss < 1.01
     assert abs(lifted.loss / lifted.fit.predict(lifted.plan, None, after=higher).final - 1.0) < 1e-6
     earlier = design_schedule(fitted(), STEPS, run=under_way, from_step=500)
-    assert earlier.done == 500 and earlier.found.loss <= found.found.loss + 1e-9  # more is open
+    assert earlier.done == 500 and earlier.optimum.loss <= found.optimum.loss + 1e-9  # more is open
     fallen = Plan(np.append(under_way.plan.rates, np.full(100, 0.2 * PEAK)), None, WARMUP)
     assert design_schedule(fitted(), STEPS, run=fallen).rates[fallen.rates.size :].max() <= 0.2 * PEAK
     assert design_schedule(fitted(), STEPS, run=fallen, family="free").rates[fallen.rates.size :].max() > 0.2 * PEAK
