@@ -5,7 +5,54 @@ And its sections: the line of the heading, the number, and a title in our words.
 
 from __future__ import annotations
 
-from fsl_num.claims.labels import Place, Section
+from dataclasses import dataclass
+
+KINDS = (
+    "theorem",
+    "lemma",
+    "proposition",
+    "corollary",
+    "assumption",
+    "definition",
+    "formula",  # that has a number or a label
+    "box",  # that holds no other place
+    "table",
+    "text",  # a claim that the paper makes in a sentence
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of the paper that makes a claim, or could: where it stands, who verifies it, or why nobody can.
+
+    ``label`` is the LaTeX label, or where there is none that of the section, a colon and the line. ``also`` are the ids
+    of claims that verify it beside those that bear its label or stand in its lines; ``excuse`` says why it is not
+    checkable.
+    """
+
+    label: str
+    line: int
+    last: int
+    kind: str
+    also: tuple[str, ...] = ()
+    excuse: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS or not 1 <= self.line <= self.last:
+            raise ValueError(f"{self.label}: {self.kind!r} in lines {self.line} to {self.last} is no place of {KINDS}")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the paper: the line of its heading, its number ("" of the abstract), its name here."""
+
+    line: int
+    number: str
+    title: str
+
+    def __str__(self) -> str:
+        return f"section {self.number}" if self.number else "the abstract"
+
 
 SECTIONS = (
     Section(92, "", "Abstract"),

@@ -12,52 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsl_num.claims.claim import Claim
-
-KINDS = (
-    "theorem",
-    "lemma",
-    "proposition",
-    "corollary",
-    "assumption",
-    "definition",
-    "formula",  # that has a number or a label
-    "box",  # that holds no other place
-    "table",
-    "text",  # a claim that the paper makes in a sentence
-)
-
-
-@dataclass(frozen=True)
-class Place:
-    """A place of the paper that makes a claim, or could: where it stands, who verifies it, or why nobody can.
-
-    ``label`` is the LaTeX label, or where there is none that of the section, a colon and the line. ``also`` are the ids
-    of claims that verify it beside those that bear its label or stand in its lines; ``excuse`` says why it is not
-    checkable.
-    """
-
-    label: str
-    line: int
-    last: int
-    kind: str
-    also: tuple[str, ...] = ()
-    excuse: str = ""
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS or not 1 <= self.line <= self.last:
-            raise ValueError(f"{self.label}: {self.kind!r} in lines {self.line} to {self.last} is no place of {KINDS}")
-
-
-@dataclass(frozen=True)
-class Section:
-    """A section of the paper: the line of its heading, its number ("" of the abstract), its name here."""
-
-    line: int
-    number: str
-    title: str
-
-    def __str__(self) -> str:
-        return f"section {self.number}" if self.number else "the abstract"
+from fsl_num.claims.label_table import PLACES, SECTIONS, Place, Section
 
 
 def section_of(line: int) -> Section:
@@ -66,8 +21,6 @@ def section_of(line: int) -> Section:
     >>> section_of(1022).number, section_of(3000).title
     ('5.3', 'Proofs for the constant schedule')
     """
-    from fsl_num.claims.label_table import SECTIONS
-
     around = [section for section in SECTIONS if section.line <= line]
     if not around:
         raise ValueError(f"line {line} stands before the first section, which begins in line {SECTIONS[0].line}")
@@ -76,8 +29,6 @@ def section_of(line: int) -> Section:
 
 def account() -> tuple[Place, ...]:
     """Every place, in the order of the paper."""
-    from fsl_num.claims.label_table import PLACES
-
     return PLACES
 
 

@@ -169,6 +169,6 @@ class FitResult(Result):
     @staticmethod
     def from_json(text: str) -> FitResult:
         """Return the fit that :meth:`to_json` wrote; ValueError for anything else."""
-        from fsl_num.curves.saved import from_json
+        from fsl_num.curves.saved import fields_of
 
-        return from_json(text)
+        return FitResult(**fields_of(text))

@@ -75,13 +75,11 @@ def to_json(result: FitResult) -> str:
     return json.dumps(content, indent=1, allow_nan=False)
 
 
-def from_json(text: str) -> FitResult:
-    """Return the fit written by :func:`to_json`; ValueError where the text is anything else.
+def fields_of(text: str) -> dict[str, Any]:
+    """Return the fields of the fit that :func:`to_json` wrote, by name; ValueError where the text is anything else.
 
     Files of earlier versions hold no runs: such a fit has no curves.
     """
-    from fsl_num.curves.result import FitResult
-
     how = "write one with FitResult.to_json() or `fsl fit --save`"
     try:
         content = json.loads(text, parse_float=_finite, parse_constant=_finite)
@@ -124,8 +122,19 @@ def from_json(text: str) -> FitResult:
             raise TypeError(f"true or false is needed, not {str(warmed)[:40]}")
     with _field("warnings"):
         warnings = _texts(content.get("warnings", ()))
-    theta = tuple(values.tolist())
-    return FitResult(law, theta, curves, settings, objective, identifiability, drawn, notes, reach, warmed, warnings)
+    return {
+        "law": law,
+        "values": tuple(values.tolist()),
+        "curves": curves,
+        "settings": settings,
+        "objective": objective,
+        "report": identifiability,
+        "drawn": drawn,
+        "notes": notes,
+        "reach": reach,
+        "warmed": warmed,
+        "warnings": warnings,
+    }
 
 
 @contextmanager

@@ -68,6 +68,7 @@ def test_the_import_contracts_hold():
         ("fsl_num/spectrum.py", "import fsl_sym.symbols", "claims-alone-meet-both"),
         ("fsl_num/writing.py", "import fsl_num.report.tables", "num-layers"),
         ("fsl_num/unplaced.py", "import math", "num-layers"),
+        ("fsl_num/claims/label_table.py", "def f():\n    import fsl_num.claims.labels", "no-circles"),
     ],
 )
 def test_an_import_contract_breaks(module, source, contract, tmp_path):

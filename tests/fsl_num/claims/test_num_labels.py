@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from tex_labels import labels, places
 
-from fsl_num.claims.label_table import SECTIONS
-from fsl_num.claims.labels import Place, account, covering_claims, open_places, orphans
+from fsl_num.claims.label_table import SECTIONS, Place
+from fsl_num.claims.labels import account, covering_claims, open_places, orphans
 from fsl_num.cli import main
 
 PARSED = ("theorem", "lemma", "proposition", "corollary", "assumption", "definition", "formula", "box")
