@@ -32,7 +32,8 @@ def run(arguments: Arguments) -> int:
 
     with refused():
         if point is None:
-            known: dict[str, Any] = {"batch_size": float(arguments.batch_size or 1), "warmup": arguments.warmup or 0}
+            known: dict[str, Any] = {"warmup": arguments.warmup or 0}
+            known["batch_size"] = None if arguments.batch_size is None else float(arguments.batch_size)
             known["model_sizes"] = [float(each) for each in arguments.model_size]
             plan = plan_from_fit(saved_fit(arguments.fit), level=level, **known, **budget)
         else:
@@ -58,7 +59,8 @@ COMMANDS = {
             Option("--fit", metavar="FIT.json", help="a fit written by `fsl fit --save`, for --s and --beta"),
             Option("--data", type=REAL, choice="budget", help="the budget: samples, or tokens in the batch's unit"),
             Option("--compute", type=REAL, choice="budget", help="the budget: model size times data"),
-            Option("--batch-size", type=REAL, help="of an update, with --fit (default: 1)"),
+            Option("--batch-size", type=REAL,
+                   help="of an update, with --fit (default: 1, or the best of those fitted)"),
             Option("--model-size", type=REAL, several=True, metavar="M...",
                    help="to choose from, with --fit and --compute"),
             Option("--warmup", type=whole(0), help="updates of warmup, with --fit (default: 0)"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.plan import Plan
 
-_JUMP = 0.01  # of the peak: a larger change of the rate from one update to the next is a jump
+_JUMP = 0.01  # of the peak, or of a batch size: a larger change from one update to the next is a jump
 _SPIKE = 4.0
 _SPIKY_ROWS = 5  # the median and the spread of fewer rows say nothing of spikes
 FEWEST: Final = 16
@@ -42,7 +42,7 @@ def ranges(plan: Plan, steps: Any, count: int) -> Any:
     (True, True)
     """
     change = np.abs(np.diff(plan.rates, prepend=plan.rates[:1]))
-    jump = change > _JUMP * plan.peak
+    jump = (change > _JUMP * plan.peak) | plan.new_batches(_JUMP)
     jump[: plan.warmup + 1] = False
     places = np.flatnonzero(jump)
     if max(places.size + FEWEST, 2 * places.size) > count:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.curves.batches import batch_words, with_batches
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.identify import identifiability
 from fsl_num.curves.laws import FunctionalLaw
@@ -43,10 +44,10 @@ def fit(
 
     ``curves``: one :class:`~fsl_num.curves.curve.LossCurve` or a list; of several model sizes where the law has a term
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": the functional law with all its
-    terms, with one for the model size where the curves have several. ``intervals``: draw parameters too; without, the
-    predictions have no intervals and the report on the parameters no ranges. ``seed``: of the draws. Further arguments
-    are those of :class:`~fsl_num.curves.search.Settings`. Curves of more rows than max_rows are averaged; the notes of
-    the result say so.
+    terms, with one for the model size, and the batch sizes in its noise, where the curves have several. ``intervals``:
+    draw parameters too; without, the predictions have no intervals and the report on the parameters no ranges.
+    ``seed``: of the draws. Further arguments are those of :class:`~fsl_num.curves.search.Settings`. Curves of more rows
+    than max_rows are averaged; the notes of the result say so.
 
     Raises CurveError where the curves have fewer rows than the law parameters.
 
@@ -80,6 +81,9 @@ def fit(
     theta = search_of_starts.best.theta
     peaks = tuple(sorted({plan.peak for plan in whole.plans}))
     warnings += _missed_words(given, whole, theta)
+    words, alarming = batch_words(chosen, whole.plans)
+    if words:
+        (warnings if alarming else notes).append(words)
     posterior: Posterior | None = None
     if intervals:
         seeds, pairs = seed_variance(curves_given)
@@ -96,8 +100,8 @@ def fit(
     ]
     if shown:
         notes.append(
-            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of p, s, gamma, of c (1 + gamma) T"
-            " and, for B, of the noise at the peak as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
+            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of p, q, s, gamma, of c (1 + gamma)"
+            " T and, for B, of the noise at the peak as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
         )
     if not search_of_starts.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")
@@ -141,7 +145,8 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
         given = [settings.reduced(curve) for curve in curves]
         notes = _reduced_words(curves, given)
     if law == "auto":
-        law = FunctionalLaw(signal_noise=True, sizes=len({curve.plan.model_size for curve in given} - {None}) > 1)
+        sizes = len({curve.plan.model_size for curve in given} - {None}) > 1
+        law = with_batches(FunctionalLaw(signal_noise=True, sizes=sizes), [curve.plan for curve in given])
     chosen = law_of(law)
     whole, thinned = (task(chosen, given, settings, coarse=coarse) for coarse in (False, True))
     rows = whole.target.observed.size

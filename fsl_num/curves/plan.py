@@ -94,6 +94,17 @@ class Plan(Result):
         """The largest learning rate."""
         return float(self.rates.max())
 
+    def new_batches(self, share: float = 0.0) -> npt.NDArray[np.bool_]:
+        """Return before which updates the batch size changes, by more than ``share`` of it.
+
+        >>> Plan([0.1] * 4, batch_sizes=[8, 8, 16, 16]).new_batches().tolist()
+        [False, False, True, False]
+        """
+        sizes = self.batch_sizes
+        if sizes.size == 1:
+            return np.zeros(self.rates.size, dtype=bool)
+        return np.asarray(np.abs(np.diff(sizes, prepend=sizes[0])) > share * sizes)
+
     def at(self, recorded: Any) -> Plan:
         """Return the same schedule with other steps recorded.
 

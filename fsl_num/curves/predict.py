@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from fsl_num.curves.averages import ranges
+from fsl_num.curves.batches import other_batches
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan, as_plan
@@ -32,7 +33,7 @@ SHORTEST: Final = 1e-3
 """Of the intrinsic time of the longest curve fitted: what a schedule must have for anything to be said of it."""
 
 _RECENT = 0.9
-_OTHER_PEAK = 1.25  # of peaks and of model sizes
+_OTHER_PEAK = 1.25  # of peaks, of model sizes and of batch sizes
 _BEYOND = 1.5
 ENOUGH: Final = 0.01
 """Half-widths of 90 % intervals of mean final losses up to one per cent count as identified."""
@@ -48,7 +49,8 @@ class Prediction(Result):
     intrinsic time, the plan is than the longest curve fitted. ``other_peak``: how many times larger or smaller its peak
     rate is than all that were fitted, at least 1. ``mean_half_width``: of the interval of the mean final loss, about
     which single rows and seeds scatter; relative to it, where ``lower`` and ``upper`` are losses; None without one.
-    ``other_size``: how many times larger or smaller its model is than all that were fitted, at least 1.
+    ``other_size`` and ``other_batch``: how many times larger or smaller its model, or a batch of it, is than all that
+    were fitted, at least 1.
 
     >>> found = Prediction(Plan([0.1]), np.array([3.0]), np.array([2.9]), np.array([3.1]), 0.9, 1.0, 1.0, 0.01)
     >>> found.final, found.final_words()
@@ -64,6 +66,7 @@ class Prediction(Result):
     other_peak: float = 1.0
     mean_half_width: float | None = None
     other_size: float = 1.0
+    other_batch: float = 1.0
 
     @property
     def half_width(self) -> float:
@@ -88,6 +91,11 @@ class Prediction(Result):
             said.append(
                 f"Its model is {self.other_size:.2g} times off the sizes of those fitted: the law of the size is"
                 " extrapolated."
+            )
+        if self.other_batch > _OTHER_PEAK:
+            said.append(
+                f"Its batches are {self.other_batch:.2g} times off those of the runs fitted: how noise falls with the"
+                " batch size is extrapolated."
             )
         if self.beyond > _BEYOND:
             said.append(
@@ -187,7 +195,8 @@ def predict(
     other_size = 1.0
     if sizes and plan.model_size is not None:
         other_size = max(plan.model_size / sizes[-1], sizes[0] / plan.model_size, 1.0)
-    return Prediction(plan, loss, lower, upper, level, beyond, other, mean_half_width, other_size)
+    other_batch = other_batches(result.law, plan, [curve.plan for curve in result.curves])
+    return Prediction(plan, loss, lower, upper, level, beyond, other, mean_half_width, other_size, other_batch)
 
 
 def check_peak(peak: float, fitted: Sequence[float]) -> None:

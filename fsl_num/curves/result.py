@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from fsl_num.curves.batches import at_batch
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.identify import Identifiability, TaskReading, profile, read_task
 from fsl_num.curves.laws.base import Law
@@ -82,6 +83,19 @@ class FitResult(Result):
     def as_fitted(self, curve: LossCurve) -> LossCurve:
         """Return the curve with the rates of its ``unseen`` first updates as this fit takes them."""
         return curve.warmed() if self.warmed else curve
+
+    def at_batch(self, batch_size: float = 1.0) -> FitResult:
+        """Return this fit as one of a law without batch sizes, for runs with this one; 1 is the law's reference.
+
+        A fit whose law knows no batch sizes is returned as it is. The report on the parameters is that of this fit.
+        """
+        law, values = at_batch(self.law, self.theta, batch_size)
+        if law is self.law:
+            return self
+        drawn = self.drawn
+        if drawn is not None:
+            drawn = replace(drawn, samples=at_batch(self.law, drawn.samples, batch_size)[1])
+        return replace(self, law=law, values=tuple(values.tolist()), drawn=drawn)
 
     def predict(
         self, schedule: Any, level: float | None = 0.9, *, after: LossCurve | None = None, **known: Any

@@ -62,7 +62,8 @@ def design_schedule(
         A run under way and the update from which its schedule is still open (default: its last row). The steps before
         are fixed; predictions are conditioned on its last losses, as in :func:`~fsl_num.curves.forecast.forecast`.
     batch_size, model_size
-        Of the plan of the design; the model size for laws with a term for it.
+        Of the plan of the design; for laws that know batch sizes, or have a term for the model size. Default: the batch
+        size of the run under way, or that at which the law has its noise.
     level
         Nominal level of the intervals.
     over_draws
@@ -93,9 +94,15 @@ def design_schedule(
     shape = "non-increasing" if family is None else family
     if shape not in SHAPES and shape not in FAMILIES:
         raise ValueError(f"there is no family {family!r}; choose {', '.join((*SHAPES, *FAMILIES))}")
+    off = (0.0, 1.0)
     if isinstance(run, LossCurve):
         run = fit.as_fitted(run)
+        off = left_over(fit, run), float(run.plan.times[-1])
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
+    batch = positive("batch_size", batch_size)
+    if batch == 1.0 and done is not None:
+        batch = float(done.batch_sizes[-1])
+    fit = fit.at_batch(batch)
     fitted = fit.peaks
     least, most = _range_of_peak(peak, done, fitted, shape)
     for each in (least, most):
@@ -117,18 +124,13 @@ def design_schedule(
     regret = None
     if over_draws:
         chosen, regret = best_over_draws(fit, past(top), chosen, lowest, top, shape)
-    plan = Plan(
-        np.concatenate([past(top).rates, chosen.rates]), [total], past(top).warmup, positive("batch_size", batch_size),
-        past(top).model_size, "design",
-    )  # fmt: skip
+    rates = np.concatenate([past(top).rates, chosen.rates])
+    plan = Plan(rates, [total], past(top).warmup, batch, past(top).model_size, "design")
     if plan.times[-1] < SHORTEST * fit.reach:
         raise ValueError(
             f"steps must be more than {total}: their intrinsic time, {plan.times[-1]:.3g} at most, is less than"
             f" {SHORTEST:g} of that of the runs fitted ({fit.reach:.3g}), which say nothing of it"
         )
-    off = (0.0, 1.0)
-    if isinstance(run, LossCurve):
-        off = left_over(fit, run), float(run.plan.times[-1])
     notes = _notes(chosen, fitted, lowest, top, (least, most), fit)
     return Design(fit, plan, past(top).rates.size, top, lowest, shape, chosen, level, off, second, regret, notes)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from sympy import lambdify
 
+from fsl_num.curves.batches import batch_range
+from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.plan import Plan
 from fsl_num.report.planner import Recommendation, TrainingPlan
 from fsl_num.schedules import step_rates
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 _FRACTIONS: Final = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _PEAKS: Final = 5
+_BATCHES: Final = 7
 _SIZES: Final = 17
 _LONGEST: Final = 2_000_000  # updates: a minute of work
 _SHORTEST: Final = 10  # updates behind the warmup
@@ -34,15 +38,16 @@ def plan_from_fit(
     *,
     data: Any = None,
     compute: Any = None,
-    batch_size: Any = 1.0,
+    batch_size: Any = None,
     model_sizes: Sequence[float] = (),
     warmup: int = 0,
     level: float = 0.9,
 ) -> TrainingPlan:
     """Return what to train under a budget, from a fit to runs at hand: a stable phase and a 1-sqrt decay.
 
-    ``data``: samples or tokens in the unit of ``batch_size`` (of an update, positive), or ``compute``: model size times
-    that, for a law with a term for the model size. ``model_sizes``: those to choose from (default: about those of the
+    ``data``: samples or tokens in the unit of ``batch_size`` (of an update, positive; default 1, or the best between
+    the smallest and the largest fitted, for a law that knows batch sizes), or ``compute``: model size times data, for a
+    law with a term for the model size. ``model_sizes``: those to choose from (default: about those of the
     curves fitted, which a saved fit does not hold). ``warmup``: updates of it. ``level``: of the intervals, over the
     fit's draws of the parameters; without draws they are the values themselves.
 
@@ -63,16 +68,16 @@ def plan_from_fit(
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie in (0, 1), got {level!r}")
     budget, amount = ("data", data) if compute is None else ("compute", compute)
-    size, batch = positive(budget, amount), positive("batch_size", batch_size)
+    size, batches = positive(budget, amount), _batches(fit, batch_size)
     draws = fit.theta[None] if fit.drawn is None else np.vstack([fit.theta, fit.drawn.samples])
     known = fit.peaks[-1:] if fit.drawn is None else fit.peaks  # between several only where draws tell them apart
     if not known:
         raise ValueError("this fit has neither intervals nor curves: fit again with intervals to have its peak rates")
     peaks = np.unique(np.geomspace(min(known), max(known), _PEAKS)) if _several(known) else (max(known),)
     sizes = _model_sizes(fit, budget, model_sizes)
-    options: list[tuple[float, float, float, float]] = []
+    options: list[tuple[float, float, float, float, float]] = []
     losses: list[Array] = []
-    for model in sizes:
+    for model, batch in product(sizes, batches):
         steps = int(size / batch / (model or 1.0))
         if steps < warmup + _SHORTEST:
             continue
@@ -87,11 +92,11 @@ def plan_from_fit(
                                    **({"warmup": warmup} if warmup else {}))  # fmt: skip
                 bound = fit.law.bind([Plan(rates, [steps], warmup, batch, model)], "coarse")
                 losses.append(np.array([float(bound(theta)[0][0]) for theta in draws]))
-                options.append((float(peak), model or math.nan, share, float(steps)))
+                options.append((float(peak), model or math.nan, share, float(steps), batch))
     if not options:
         raise ValueError(
-            f"a {budget} budget of {size:g} with updates of {batch:g} leaves fewer than {_SHORTEST} updates behind the"
-            f" warmup of {warmup}: raise it, or make the updates smaller"
+            f"a {budget} budget of {size:g} with updates of {min(batches):g} leaves fewer than {_SHORTEST} updates"
+            f" behind the warmup of {warmup}: raise it, or make the updates smaller"
         )
     choices = np.array(options)
     at = np.array(losses).argmin(axis=0)  # the best option under each draw, that of the fit first
@@ -119,13 +124,19 @@ def plan_from_fit(
             recommended("model_size", choices[at, 1], f"where {label}, with its term for the size, is least")
         )
     recommendations += [
-        recommended("data_size", choices[at, 3] * batch, "the updates times the batch"),
+        recommended("data_size", choices[at, 3] * choices[at, 4], "the updates times the batch"),
         recommended("decay_fraction", choices[at, 2], f"where {label} is least; thm: wsd says how it may shrink"),
         recommended("steps", choices[at, 3], "the budget over the batch (and the model size)"),
-        recommended("batch_size", np.full(at.size, batch), "as given: the runs fitted say nothing of other batches"),
+        recommended(
+            "batch_size",
+            choices[at, 4],
+            f"where {label} is least, between the smallest and the largest batch of the runs"
+            if len(batches) > 1
+            else "as given: the runs fitted say nothing of other batches",
+        ),
     ]
     chosen = choices[at[0]]
-    same = (choices[:, 0] == chosen[0]) & (choices[:, 3] == chosen[3])
+    same = (choices[:, [0, 3, 4]] == chosen[[0, 3, 4]]).all(axis=1)
     by_share = {f"decay of {share:g}": float(losses[k][0]) for k, share in enumerate(choices[:, 2]) if same[k]}
     return TrainingPlan(
         budget, size, "1-sqrt", task.regime, tuple(recommendations), MappingProxyType(by_share), (task.sentence,)
@@ -145,6 +156,14 @@ def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[fl
             " from (--model-size, model_sizes=); this one says nothing of other sizes: give a data budget"
         )
     return [float(each) for each in np.geomspace(0.25 * known[0], 16.0 * known[-1], _SIZES)]
+
+
+def _batches(fit: FitResult, given: Any) -> list[float]:
+    """The batch sizes asked: the one given, or those between the smallest and the largest fitted."""
+    if given is None and isinstance(fit.law, FunctionalLaw) and fit.law.batches and fit.curves:
+        low, high = batch_range([curve.plan for curve in fit.curves])
+        return [float(each) for each in np.geomspace(low, high, _BATCHES)]
+    return [positive("batch_size", 1.0 if given is None else given)]
 
 
 def _several(peaks: tuple[float, ...]) -> bool:

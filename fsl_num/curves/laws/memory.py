@@ -30,7 +30,7 @@ DETAILS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 )
 """How finely a schedule is merged: at least so many groups, and so many between two recorded steps."""
 
-_JUMP = 0.01  # of the peak: a larger change is a jump
+_JUMP = 0.01  # of the peak, or of a batch size: a larger change is a jump
 _TABLE = 4_000_000  # numbers kept, 32 MB
 _SPACING = 0.25  # of log mu: the trapezoidal rule errs by |Gamma(g + 2 pi i/h)|/Gamma(g), below 2e-6 for g <= 20
 _SLOWEST = 1e-6  # in units of 1/T: what is left out below it is a millionth of the memory
@@ -83,7 +83,7 @@ def changes(plan: Plan, first: int = 0, detail: str = "exact") -> Changes:
     ends = np.concatenate([[first], plan.recorded[plan.recorded > first]])
     gaps = np.diff(ends)
     edges += [(ends[:-1] + gaps * i // per_gap) for i in range(1, per_gap)]
-    jumps = np.flatnonzero(step > _JUMP * plan.peak)
+    jumps = np.flatnonzero((step > _JUMP * plan.peak) | plan.new_batches(_JUMP))
     jumps = jumps[jumps >= first]
     if jumps.size <= groups:  # a schedule that jumps all the time is merged like any other
         edges += [jumps, jumps + 1]

@@ -1,0 +1,102 @@
+"""Batch sizes of the runs fitted: whether they enter the law, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fsl_num.curves.laws.base import Law
+from fsl_num.curves.laws.functional import FunctionalLaw
+from fsl_num.curves.plan import Plan
+from fsl_num.validation import Array
+
+_ALIKE = 1.02  # counts of tokens are rounded
+
+
+def batch_range(plans: Sequence[Plan]) -> tuple[float, float]:
+    """Return the smallest and the largest batch size of any update of the plans.
+
+    >>> batch_range([Plan([0.1]), Plan([0.1, 0.1], batch_sizes=[4, 8])])
+    (1.0, 8.0)
+    """
+    return min(float(plan.batch_sizes.min()) for plan in plans), max(float(plan.batch_sizes.max()) for plan in plans)
+
+
+def unsaid(plan: Plan) -> bool:
+    """Whether the batch sizes of a plan are all 1, as they are where nothing is said of them."""
+    return bool((plan.batch_sizes == 1.0).all())
+
+
+def with_batches(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
+    """Return the law with batch sizes where all plans say theirs and they differ; with their median as reference.
+
+    >>> with_batches(FunctionalLaw(), [Plan([0.1], batch_sizes=8), Plan([0.1], batch_sizes=32)]).reference_batch
+    20.0
+    >>> with_batches(FunctionalLaw(), [Plan([0.1], batch_sizes=8), Plan([0.1])]).batches
+    False
+    """
+    low, high = batch_range(plans)
+    if any(map(unsaid, plans)) or high <= _ALIKE * low:
+        return law
+    return replace(law, batches=True, reference_batch=float(np.median([plan.batch_sizes[-1] for plan in plans])))
+
+
+def batch_words(law: Law, plans: Sequence[Plan]) -> tuple[str, bool]:
+    """Return what is done with batch sizes that differ, and whether that is a warning; "" where nothing is to be said.
+
+    >>> batch_words(FunctionalLaw(), [Plan([0.1], batch_sizes=8), Plan([0.1], batch_sizes=32)])[0]
+    'The law fsl knows no batch sizes: those of the runs, 8 to 32, are not used. The default law uses them.'
+    """
+    low, high = batch_range(plans)
+    if law.final_only or high <= _ALIKE * low:
+        return "", False
+    if isinstance(law, FunctionalLaw) and law.batches:
+        reference = law.reference_batch
+        return (
+            f"Batch sizes, {low:g} to {high:g}, enter the noise as (B/{reference:g})^-q; a schedule that says none is"
+            f" taken at {reference:g}."
+        ), False
+    silent = [plan.name for plan in plans if unsaid(plan)]
+    if silent:
+        return (
+            f"No batch size is known of {', '.join(silent[:3])}{', ...' * (len(silent) > 3)}, or it is 1, so that those"
+            f" of the others, up to {high:g}, are not used: say all of them (a column, batch_size=, --batch-size)."
+        ), True
+    return (
+        f"The law {law.name} knows no batch sizes: those of the runs, {low:g} to {high:g}, are not used. The default"
+        " law uses them."
+    ), True
+
+
+def other_batches(law: Law, plan: Plan, fitted: Sequence[Plan]) -> float:
+    """Return how many times larger or smaller a batch of the plan is than all that a law with batches was fitted to.
+
+    >>> law, fitted = FunctionalLaw(batches=True), [Plan([0.1], batch_sizes=8), Plan([0.1], batch_sizes=32)]
+    >>> other_batches(law, Plan([0.1], batch_sizes=64), fitted), other_batches(law, Plan([0.1]), fitted)
+    (2.0, 1.0)
+    """
+    if not isinstance(law, FunctionalLaw) or not law.batches or not fitted or unsaid(plan):
+        return 1.0
+    (least, most), (low, high) = batch_range([plan]), batch_range(fitted)
+    return max(most / high, low / least, 1.0)
+
+
+def at_batch(law: Law, theta: Array, batch_size: float) -> tuple[Law, Array]:
+    """Return a law of one batch size that equals ``law`` there, and its parameters, shape (..., parameters).
+
+    A law that knows no batch sizes is returned as it is; ``batch_size`` 1 says none, and is the reference.
+
+    >>> law, theta = FunctionalLaw(batches=True, reference_batch=8.0), np.array([2, 0.5, 0.4, 0.5, 9, 0.5, 0.8, 1.0])
+    >>> one, scaled = at_batch(law, theta, 16.0)
+    >>> one.names, scaled.tolist()
+    (('L0', 'A', 'B', 's', 'c', 'gamma', 'p'), [2.0, 0.5, 0.2, 0.5, 9.0, 0.5, 0.8])
+    """
+    if not isinstance(law, FunctionalLaw) or not law.batches:
+        return law, theta
+    scaled, place = np.array(theta), law.names.index("q")
+    size = law.reference_batch if batch_size == 1.0 else batch_size
+    for name in {"B", "E"} & set(law.names):
+        scaled[..., law.names.index(name)] *= (size / law.reference_batch) ** -scaled[..., place]
+    return replace(law, batches=False), np.delete(scaled, place, axis=-1)

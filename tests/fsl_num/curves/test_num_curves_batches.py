@@ -1,0 +1,133 @@
+"""Batch sizes in the law: runs whose exact risk is known; batches that differ between runs, change in one, or lack."""
+
+import numpy as np
+import pytest
+
+from fsl_num import Model, Regression, exact_risk
+from fsl_num.curves.batches import at_batch
+from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.fit import fit
+from fsl_num.curves.laws import FunctionalLaw
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.result import FitResult
+from fsl_num.design.schedule import design_schedule
+from fsl_num.report.planner_from_fit import plan_from_fit
+
+STEPS = 4000
+CONSTANT = np.full(STEPS, 0.1)
+COSINE = 0.1 * (0.55 + 0.45 * np.cos(np.pi * np.arange(STEPS) / STEPS))
+RAMP = np.repeat([4.0, 8.0, 16.0, 32.0], STEPS // 4)
+ROWS = 1e-3  # the scatter of rows, of log loss
+
+
+def run(name, rates, batches, said=True):
+    """Stochastic gradient descent of power-law regression: its exact risk above a loss of 1, with rows that scatter."""
+    risk = exact_risk(Regression(Model(s=0.5, beta=2.0, size=200, noise=1.0)), rates, batches, every=40)
+    late = risk.step >= 200
+    noise = np.random.default_rng(len(name)).normal(0.0, ROWS, late.sum())
+    plan = Plan(rates, None, 0, batches if said else 1.0)
+    return LossCurve(risk.step[late], (1.0 + risk.excess_risk[late]) * np.exp(noise), schedule=plan, name=name)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return {
+        "constant 4": run("constant 4", CONSTANT, 4.0),
+        "constant 16": run("constant 16", CONSTANT, 16.0),
+        "cosine 4": run("cosine 4", COSINE, 4.0),
+        "ramp": run("ramp", CONSTANT, RAMP),
+        "cosine with ramp": run("cosine with ramp", COSINE, RAMP),
+    }
+
+
+def errors(fitted, runs):
+    """Of the mean of the last rows of every run, of log loss; and the half-widths of the intervals."""
+    found = []
+    for curve in runs.values():
+        predicted = fitted.predict(curve)
+        error = np.log(curve.observed[-5:].mean() / predicted.loss[-5:].mean())
+        found.append((abs(float(error)), np.log1p(predicted.mean_half_width)))
+    return np.array(found)
+
+
+@pytest.fixture(scope="module")
+def fitted(runs):
+    return fit([runs["constant 4"], runs["cosine 4"], runs["constant 16"]])
+
+
+def test_other_batch_sizes_are_predicted(runs, fitted):
+    assert fitted.law.batches and 0.8 < fitted.parameters["q"] < 1.1  # 1 in this model, and in the paper
+    found = errors(fitted, runs)
+    assert (found[:, 0] <= found[:, 1] + 2 * ROWS / np.sqrt(5)).all()
+    blind = errors(fit([runs["constant 4"], runs["cosine 4"], runs["constant 16"]], "fsl-full"), runs)
+    assert found[:, 0].max() < 2e-3 and blind[:, 0].max() > 5e-3  # the mutant: a law that knows no batch sizes
+
+
+def test_one_run_whose_batches_grow_tells_of_other_rates(runs):
+    found = errors(fit(runs["ramp"]), runs)
+    assert (found[:, 0] <= found[:, 1] + 2 * ROWS / np.sqrt(5)).all() and found[:, 1].max() < 0.02
+    assert errors(fit(runs["ramp"], "fsl-full"), runs)[:, 0].max() > 0.02
+
+
+def test_a_schedule_that_says_no_batch_size_is_taken_at_the_reference(fitted):
+    assert any("taken at 4" in note for note in fitted.notes)
+    plain = fitted.predict(CONSTANT)
+    assert plain.loss[-1] == pytest.approx(fitted.predict(Plan(CONSTANT, batch_sizes=4.0)).loss[-1], rel=1e-12)
+    larger = fitted.predict(Plan(CONSTANT, batch_sizes=64.0))
+    assert larger.loss[-1] < plain.loss[-1] and larger.other_batch == 4.0 and "batch" in larger.trust
+    assert plain.other_batch == 1.0 and "batch" not in plain.trust
+
+
+def test_batch_sizes_that_only_some_runs_say_are_not_used(runs):
+    silent = run("silent", COSINE, 4.0, said=False)
+    fitted = fit([runs["constant 16"], silent], intervals=False)
+    assert not getattr(fitted.law, "batches", False)
+    assert any("No batch size is known of silent" in warning for warning in fitted.warnings)
+    one = fit([runs["constant 4"], runs["cosine 4"]], intervals=False)
+    assert not one.law.batches and not any("atch" in text for text in (*one.warnings, *one.notes))
+
+
+def test_a_law_of_one_batch_size_equals_that_of_all_there(fitted):
+    for batch in (4.0, 16.0):
+        one = fitted.at_batch(batch)
+        assert "q" not in one.parameters and one.at_batch(batch) is one
+        here, there = one.predict(COSINE), fitted.predict(Plan(COSINE, batch_sizes=batch))
+        assert here.loss == pytest.approx(there.loss, rel=1e-12) and here.upper == pytest.approx(there.upper, rel=1e-9)
+
+
+def test_the_slopes_are_those_of_differences():
+    law = FunctionalLaw(signal_noise=True, sizes=True, batches=True, reference_batch=8.0)
+    plan = Plan(np.append(COSINE, 0.0), [100, 2000, STEPS + 1], 0, np.append(RAMP, 32.0), 1e6)
+    theta = np.array([2.0, 0.5, 0.1, 0.05, 3.0, 0.6, 0.3, 0.7, 0.9, 0.8, 0.5])
+    slopes = law.jacobian(plan, theta)
+    for place, value in enumerate(theta):
+        step = np.eye(theta.size)[place] * 1e-5 * value
+        difference = (law.predict(plan, theta + step) - law.predict(plan, theta - step)) / (2e-5 * value)
+        # of central differences: a third of the third derivative times 1e-10, and rounding of 1e-16/1e-5
+        assert slopes[:, place] == pytest.approx(difference, rel=1e-6, abs=1e-9)
+
+
+def test_a_design_is_for_its_batch_size(fitted):
+    small, large = (design_schedule(fitted, 2000, batch_size=batch, second=None) for batch in (4.0, 16.0))
+    assert small.loss > large.loss  # with less noise to forget
+    expected = fitted.predict(Plan(large.rates, batch_sizes=16.0)).final
+    assert large.loss == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_plan_chooses_among_the_batch_sizes_fitted(fitted):
+    plan = plan_from_fit(fitted, data=16_000)
+    batch = plan["batch_size"].value
+    assert 4.0 <= batch <= 16.0 and plan["steps"].value == int(16_000 / batch)
+    others = [plan_from_fit(fitted, data=16_000, batch_size=size)["loss"].value for size in (4, 16)]
+    assert plan["loss"].value <= min(others)
+
+
+def test_a_saved_fit_keeps_its_batch_sizes(fitted, runs):
+    again = FitResult.from_json(fitted.to_json())
+    assert again.law == fitted.law
+    assert again.predict(runs["ramp"]).loss == pytest.approx(fitted.predict(runs["ramp"]).loss, rel=1e-12)
+
+
+def test_a_law_without_batch_sizes_is_left_as_it_is():
+    law, theta = FunctionalLaw(), np.ones(7)
+    assert at_batch(law, theta, 8.0) == (law, theta)
