@@ -96,7 +96,9 @@ def solution(law: Expr, program: tuple[Any, ...] = BUDGET, *, finite_trace: bool
     >>> len(solution(HARDER).regions)
     1
     """
-    return optimal_exponents(law, *program, {**RANGES} if finite_trace else {**RANGES, beta: (Integer(0), Integer(1))})
+    variables, budget, constraints = program
+    ranges = dict(RANGES) if finite_trace else {**RANGES, beta: (Integer(0), Integer(1))}
+    return optimal_exponents(law, variables, budget, constraints, ranges)
 
 
 @cache

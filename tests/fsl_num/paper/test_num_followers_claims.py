@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fsl_num import Model
+from fsl_num.paper.random_features.diverging_phases import FEATURES, diverging_risk, summed
 from fsl_num.paper.random_features.phases import features_risk, never_learned
 from fsl_num.paper.scaling_laws.data_quality import functional_risk, volterra_risks
 from fsl_num.paper.scaling_laws.horizon_free import averaged_risk
@@ -113,3 +114,29 @@ def test_older_noise_by_quadrature_of_the_kernel(beta, omega, older):
     kernel = forgetting_kernel(older + grown, beta) * np.exp(-2.0 * omega * grown)
     expected = 0.5 * ((kernel[1:] + kernel[:-1]) * np.diff(grown)).sum()
     assert older_noise(beta, omega, older) == pytest.approx(expected, rel=1e-4)  # the trapezoidal rule's own error
+
+
+@pytest.mark.parametrize(("power", "size"), [(0.4, 5000), (0.9, 100), (1.0, 30000), (2.2, 777)])
+def test_a_long_sum_is_that_of_its_terms(power, size):
+    places = np.arange(1.0, size + 1.0)
+
+    def term(j):
+        return j**-power * np.exp(-0.01 * j**0.5)
+
+    assert summed(term, float(size)) == pytest.approx(float(term(places).sum()), rel=1e-6)
+
+
+@pytest.mark.parametrize(("s", "beta"), [(0.5, 0.5), (2.0, 0.75)])
+def test_a_diverging_trace_leaves_what_drawn_features_never_learn(s, beta):
+    """W of M rows over N = 2 M features: what no weights reach, averaged over signs of the target."""
+    size, draws = 60, []
+    features = int(FEATURES * size)
+    places = np.arange(1.0, features + 1.0)
+    eigenvalue, target = places**-beta, places ** (-1.0 + beta - s * beta)
+    for seed in range(200):
+        rows = np.random.default_rng(seed).standard_normal((size, features)) * np.sqrt(eigenvalue)
+        hidden = np.eye(features) - rows.T @ np.linalg.solve(rows @ rows.T, rows)
+        draws.append(float(np.diag(hidden) @ (eigenvalue * target)))
+    late = diverging_risk(s, beta, float(size), 1e9, 0.0)
+    # a draw of the hidden share of one feature scatters by sqrt(2/(N - M)) = 0.18 of it, the mean of 200 by 0.013
+    assert late == pytest.approx(np.mean(draws), rel=0.04)
