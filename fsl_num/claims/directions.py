@@ -10,10 +10,10 @@ exponents.
 >>> u = np.linspace(0.0, 10.0, 5)
 >>> together = Ray("a = b", u, {"a": u, "b": u}, 2 * u)
 >>> alone = Ray("b alone", u, {"a": 0 * u, "b": u}, u)
->>> [found] = resolved(law, [together]).values()
+>>> [found] = resolved([(law, [together])]).values()
 >>> (found.rank, found.exponents, {name: round(part, 3) for name, part in found.least.items()})
 (1, 2, {'a': 1.0, 'b': -1.0})
->>> [found] = resolved(law, [together, alone]).values()
+>>> [found] = resolved([(law, [together]), (law, [alone])]).values()
 >>> found.rank
 2
 """
@@ -48,39 +48,53 @@ class Resolved:
     drift: float
 
 
-def resolved(statement: Statement, measured: Any) -> dict[str, Resolved]:
-    """For each part of a statement that is an equivalence up to constants: which combinations its rays resolve.
+def resolved(checked: Sequence[tuple[Statement, Any]]) -> dict[tuple[str, ...], Resolved]:
+    """For each part that is an equivalence judged by powers: which combinations of exponents all rays resolve together.
 
     Parameters
     ----------
-    statement
-        An :class:`~fsl_num.claims.statements.Equivalent`, or a joint statement with such parts; others have none.
-    measured
-        What the statement judges.
+    checked
+        A statement and what it judges, at each of some points (s, beta): an
+        :class:`~fsl_num.claims.statements.Equivalent`, or a joint statement with such parts; others have none.
 
     Returns
     -------
     dict
-        Name of the part ("" for a statement without parts) -> what is resolved.
+        Path to the part, () for a statement without parts -> what is resolved.
     """
-    return {": ".join(path): _resolved(part, rays) for path, part, rays in _equivalences(statement, measured)}
+    rays: dict[tuple[str, ...], list[tuple[Equivalent, Sequence[Ray]]]] = {}
+    for statement, measured in checked:
+        for path, part, each in _equivalences(statement, measured):
+            if part.exponents and part.direction == "both" and not part.logarithmic:
+                rays.setdefault(path, []).append((part, each))
+    return {path: _resolved(each) for path, each in rays.items()}
+
+
+def moved_along(
+    statement: Statement, measured: Any, path: tuple[str, ...], least: Mapping[str, float], size: float
+) -> Statement | None:
+    """The statement with the exponents of one part moved together by ``size`` times their shares; None without it."""
+    for mine, part, _ in _equivalences(statement, measured):
+        if mine == path:
+            moved = {key: value + size * least[key] for key, value in part.exponents.items()}
+            mutant: Statement = replace(part, exponents=moved)
+            for name in reversed(path):
+                mutant = Joint({name: mutant})
+            return mutant
+    return None
 
 
 def combined_mutants(statement: Statement, measured: Any) -> dict[str, Statement]:
     """Wrong versions that move several exponents at once, along the combination that the rays resolve least."""
     mutants: dict[str, Statement] = {}
-    for path, part, rays in _equivalences(statement, measured):
-        # A bound is made no stricter by every combination. Drifts of logarithms are all judged by one slope a ray, and
-        # a power that is off by 1e-6 makes up for any power of a logarithm there.
-        if len(part.exponents) < 2 or part.direction != "both" or part.logarithmic:
-            continue
-        least = _resolved(part, rays).least
-        for sign, shown in ((1, "one way"), (-1, "the other way")):
-            moved = {key: value + sign * POWER_MUTATION * least[key] for key, value in part.exponents.items()}
-            mutant: Statement = replace(part, exponents=moved)
-            for name in reversed(path):
-                mutant = Joint({name: mutant})
-            mutants[": ".join((*path, f"the least resolved exponents together, {shown}"))] = mutant
+    # A bound is made no stricter by every combination. Drifts of logarithms are all judged by one slope a ray, and a
+    # power that is off by 1e-6 makes up for any power of a logarithm there: neither is among those resolved.
+    for path, found in resolved([(statement, measured)]).items():
+        if found.exponents > 1:
+            for sign, shown in ((1, "one way"), (-1, "the other way")):
+                mutant = moved_along(statement, measured, path, found.least, sign * POWER_MUTATION)
+                assert mutant is not None
+                mutants[": ".join((*path, f"the least resolved exponents together, {shown}"))] = mutant
     return mutants
 
 
@@ -97,8 +111,8 @@ def _equivalences(statement: Statement, measured: Any) -> list[tuple[tuple[str, 
     return []
 
 
-def _resolved(statement: Equivalent, rays: Sequence[Ray]) -> Resolved:
-    drifts = _drifts_by_exponents(statement, rays)
+def _resolved(checked: Sequence[tuple[Equivalent, Sequence[Ray]]]) -> Resolved:
+    drifts = np.concatenate([_drifts_by_exponents(statement, rays) for statement, rays in checked])
     _, sizes, directions = np.linalg.svd(drifts)
     sizes = np.concatenate([sizes, np.zeros(directions.shape[0] - sizes.size)])
     units = directions / np.abs(directions).max(axis=1, keepdims=True)
@@ -107,8 +121,8 @@ def _resolved(statement: Equivalent, rays: Sequence[Ray]) -> Resolved:
     least = least * np.sign(least[int(np.argmax(np.abs(least)))])
     return Resolved(
         int((seen >= RESOLVED).sum()),
-        len(statement.exponents),
-        {name: float(share) for name, share in zip(statement.exponents, least, strict=True)},
+        least.size,
+        {name: float(share) for name, share in zip(checked[0][0].exponents, least, strict=True)},
         float(seen.min()),
     )
 

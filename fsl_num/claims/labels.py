@@ -7,11 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.label_table import PLACES, SECTIONS, Place, Section
+from fsl_num.claims.records import Outcome, Verdict
+
+_HEAD = 2
+"""So many lines above the first one a place may begin, as the box around a theorem does."""
 
 
 def section_of(line: int) -> Section:
@@ -47,6 +51,18 @@ def covering_claims(place: Place, claims: Sequence[Claim], places: Sequence[Plac
     )
 
 
+def where(label: str, line: int) -> str:
+    """Where in the paper something stands: the kind of place, where the line is one of it, section and line.
+
+    >>> where("thm: wsd", 1022)
+    'theorem in section 5.3, line 1022'
+    """
+    kinds = (place.kind for place in account() if place.label == label and place.line - _HEAD <= line <= place.last)
+    kind = next(kinds, "")
+    section = section_of(line)
+    return f"{kind} in {section}, line {line}" if kind else f"{section}, line {line}"
+
+
 def place_at(line: int) -> Place:
     """The innermost place that holds a line of the paper's source, or else the nearest one.
 
@@ -68,6 +84,36 @@ def orphans(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[str, ...]
 def open_places(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[Place, ...]:
     """The places that no claim verifies and that have no excuse."""
     return tuple(place for place in places if not place.excuse and not covering_claims(place, claims, places))
+
+
+NOT_CHECKABLE = "not checkable"
+OPEN = "open"
+"""Verdicts of places: nothing there can be checked; a claim about it was not verified or does not pass."""
+
+
+def place_verdicts(claims: Sequence[Claim], outcomes: Mapping[str, Outcome]) -> dict[str, str]:
+    """Label of each place of the account -> the verdict on what is printed there.
+
+    Of the printed claims that cover the place (where none is, of the arguments; else of all) the weakest verdict:
+    REFUTED where one is, with a correction that passes; open where one does not pass or was not verified.
+
+    >>> from fsl_num.claims.registry import all_claims
+    >>> place_verdicts(all_claims(), {})["appendix_rkhs:1235"]
+    'not checkable'
+    """
+    places, known = account(), {claim.id: claim for claim in claims}
+    order = (Verdict.REFUTED, Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
+    found = {}
+    for place in places:
+        covering = [known[each] for each in covering_claims(place, claims, places)]
+        roles = ({"printed"}, {"argument"}, {each.role for each in covering})
+        decisive = next((some for role in roles if (some := [each for each in covering if each.role in role])), [])
+        records = [outcomes.get(each.id) for each in decisive]
+        if all(record is not None and record.passes for record in records) and records:
+            found[place.label] = str(min((record.verdict for record in records if record), key=order.index))
+        else:
+            found[place.label] = NOT_CHECKABLE if place.excuse else OPEN
+    return found
 
 
 def account_json(claims: Sequence[Claim]) -> list[dict[str, Any]]:

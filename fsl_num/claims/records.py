@@ -90,7 +90,12 @@ class MutantOutcome:
 
 @dataclass(frozen=True)
 class RegimeOutcome:
-    """A claim checked in one regime over ``samples`` exact points: ``points``, witnesses that the regime exists."""
+    """A claim checked in one regime over ``samples`` exact points: ``points``, witnesses that the regime exists.
+
+    ``resolution``: kind -> the smallest error refused, of single exponents ("power", "log_power") and of those that are
+    least resolved together ("combination"); ``combinations``: of how many independent combinations of exponents the
+    rays show an error, and how many there are.
+    """
 
     regime: str
     samples: int
@@ -102,6 +107,7 @@ class RegimeOutcome:
     detail: str = ""
     points: tuple[PointOutcome, ...] = ()
     rigorous: bool = False
+    combinations: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

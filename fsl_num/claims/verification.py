@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.directions import combined_mutants
+from fsl_num.claims.directions import combined_mutants, moved_along, resolved
 from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.records import (
     DerivationRecord,
@@ -142,11 +142,11 @@ def verify_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = 
     >>> checked.regime, checked.holds, all(mutant.refuted for mutant in checked.mutants)
     ('edge', True, True)
     """
-    return _verify_samples(claim, [sample_at(claim, s, beta, seed=seed, profile=profile)], resolved=False)
+    return _verify_samples(claim, [sample_at(claim, s, beta, seed=seed, profile=profile)], resolution_too=False)
 
 
-def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolved: bool = True) -> RegimeOutcome:
-    """A claim at points of one regime; ``resolved``: with the smallest errors that the check refuses there."""
+def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolution_too: bool = True) -> RegimeOutcome:
+    """A claim at points of one regime; ``resolution_too``: with the smallest errors that the check refuses there."""
     checked = [(sample, claim.says(sample), claim.measure(sample)) for sample in samples]
     for sample, _, measured in checked:
         nothing = _empty_part(measured)
@@ -159,10 +159,13 @@ def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolved: bool =
     drifts = [each.drift for each in judged if each.drift is not None]
     resolution: dict[str, float] = {}
     mutants: tuple[MutantOutcome, ...] = ()
+    combinations = None
     if holds:
         mutants = _verify_mutants(claim, checked)
-        kinds = RESOLUTIONS if resolved else {}
-        resolution = {kind: size for kind in kinds for size in [_resolution(kind, checked)] if size is not None}
+    if holds and resolution_too:
+        resolution = {kind: size for kind in RESOLUTIONS for size in [_resolution(kind, checked)] if size is not None}
+        together, combinations = _combinations(checked)
+        resolution |= {} if together is None else {"combination": together}
     return RegimeOutcome(
         samples[0].regime,
         len(samples),
@@ -186,6 +189,7 @@ def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolved: bool =
             for index, (each, said) in enumerate(zip(samples, judged, strict=True))
         ),
         all(said.rigorous for said in judged),
+        combinations,
     )
 
 
@@ -226,16 +230,44 @@ def _excuse(statement: Statement, mutant: Statement, measured: Any) -> str:
 def _resolution(kind: str, checked: Sequence[tuple[Sample, Statement, Any]]) -> float | None:
     """The smallest change of any exponent of the kind that the check refuses; None without such exponents."""
 
-    def refuses(size: float) -> bool:
-        neighbours = [(statement.neighbours(kind, size), measured) for _, statement, measured in checked]
-        return all(
-            any(not moved[index].judge(measured).holds for moved, measured in neighbours)
-            for index in range(len(neighbours[0][0]))
-        )
+    def moved(size: float) -> list[_Version]:
+        by_point = [[(each, measured) for each in statement.neighbours(kind, size)]
+                    for _, statement, measured in checked]  # fmt: skip
+        return [list(version) for version in zip(*by_point, strict=True)]
 
-    if not checked[0][1].neighbours(kind, RESOLUTIONS[kind]):
-        return None
-    high = RESOLUTIONS[kind]
+    return _smallest_refused(moved, RESOLUTIONS[kind]) if moved(RESOLUTIONS[kind]) else None
+
+
+def _combinations(checked: Sequence[tuple[Sample, Statement, Any]]) -> tuple[float | None, tuple[int, int] | None]:
+    """The smallest change of the exponents that are least resolved together that the check refuses, and the rank.
+
+    The rank is of how many combinations of exponents the rays of all points show a change of 0.05, out of how many.
+    """
+    pairs = [(statement, measured) for _, statement, measured in checked]
+    found = resolved(pairs)
+
+    def moved(size: float) -> list[_Version]:
+        return [
+            [(each, measured) for statement, measured in pairs
+             if (each := moved_along(statement, measured, path, part.least, sign * size)) is not None]
+            for path, part in found.items() if part.exponents > 1 for sign in (1, -1)
+        ]  # fmt: skip
+
+    ranks = (sum(part.rank for part in found.values()), sum(part.exponents for part in found.values()))
+    size = RESOLUTIONS["power"]
+    return _smallest_refused(moved, size) if moved(size) else None, ranks if found else None
+
+
+_Version = list[tuple[Statement, Any]]
+"""A wrong version at each point, with what was measured there: it is refused where it fails at one of them."""
+
+
+def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> float:
+    """The smallest size at which every one of the versions ``moved`` by it is refused, from ``high`` down or up."""
+
+    def refuses(size: float) -> bool:
+        return all(any(not each.judge(measured).holds for each, measured in version) for version in moved(size))
+
     while not refuses(high) and high < 4:
         high *= 2
     low = FINEST

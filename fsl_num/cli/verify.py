@@ -35,6 +35,7 @@ def run(arguments: Arguments) -> int:
     where = _place_of_work(arguments)
     from fsl_num.claims import registry, runner
     from fsl_num.claims.errata import check_claims, errata
+    from fsl_num.claims.labels import place_verdicts
     from fsl_num.cli.claims import known_claim
 
     ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
@@ -66,6 +67,7 @@ def run(arguments: Arguments) -> int:
     checked = {record.claim_id for record in records}
     check_claims(errata(), [claim.id for claim in registry.all_claims()])
     mistakes = tuple(erratum for erratum in errata() if not arguments.ids or checked & set(erratum.depends))
+    places = place_verdicts(registry.all_claims(), {each.claim_id: each for each in records})
     now = datetime.now(UTC)
     used = versions()
     content = {
@@ -77,6 +79,7 @@ def run(arguments: Arguments) -> int:
         "from_cache": 0 if cache is None else cache.hits,
         "outcomes": [record.to_json() for record in records],
         "errata": [mistake.to_json() for mistake in mistakes],
+        "places": places,
     }
     if arguments.html is not None:
         from fsl_num.report.html import page
@@ -95,7 +98,9 @@ def run(arguments: Arguments) -> int:
         if records and (arguments.table or arguments.ids):
             outputs.show(records_table(records), "")
         known = {claim_id: record for claim_id, record in before.items() if record is not None}
-        outputs.show(*verification(records, mistakes, known, _notes(profile, records, cache), whole=not arguments.ids))
+        notes = _notes(profile, records, cache)
+        account = None if arguments.ids else places
+        outputs.show(*verification(records, mistakes, known, notes, whole=not arguments.ids, places=account))
     if any(record.message == runner.LOST for record in records):
         return 3
     return 0 if passed else 1

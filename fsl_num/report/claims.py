@@ -121,6 +121,10 @@ def _place(place: Place | None, claim_id: str) -> str:
     return f"{place['file']}:{place['line']}{name}"
 
 
+def _combinations(found: tuple[int, int] | None) -> str:
+    return "" if found is None else f" ({found[0]} of {found[1]} combinations of exponents)"
+
+
 def _verdict_fields(record: Outcome | None) -> Iterator[tuple[str, str]]:
     if record is None:
         return
@@ -132,7 +136,7 @@ def _verdict_fields(record: Outcome | None) -> Iterator[tuple[str, str]]:
         yield (
             regime.regime,
             f"{'holds' if regime.holds else 'does not hold'}, constants {interval_text(regime.constants)}, "
-            f"resolution {resolution_text(regime.resolution)}, "
+            f"resolution {resolution_text(regime.resolution)}{_combinations(regime.combinations)}, "
             f"mutants {sum(mutant.refuted for mutant in regime.mutants)}/{len(regime.mutants)}",
         )
         for point in regime.points:

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
+from fsl_num.claims.labels import where
 from fsl_num.claims.records import KINDS, Erratum
 from fsl_num.report.plain import plain
 from fsl_num.report.tables import fields, markdown_table, table, whole_field
@@ -71,10 +72,11 @@ def kind_of(kind: str, count: int) -> str:
 def card(erratum: Erratum) -> Group:
     """One erratum whole."""
     texts = zip(_FIELDS, map(plain, _texts(erratum)), strict=True)
-    where = ("where", f"{erratum.label}, line {erratum.line}")
-    parts = fields([where, *texts, ("what falls", erratum.falls), ("claims", ", ".join(erratum.depends))])
-    file = [whole_field("file", erratum.file, len(_FIELDS[0]) + 2)] if erratum.file else []
-    return Group(Text(f"{erratum.id} ({erratum.kind})", style="bold"), parts, *file)
+    place = ("where", f"{erratum.label}: {where(erratum.label, erratum.line)}")
+    parts = fields([place, *texts, ("what falls", erratum.falls)])
+    whole = (("repeat it", _command(erratum)), ("file", erratum.file))
+    lines = [whole_field(name, value, len(_FIELDS[0]) + 2) for name, value in whole if value]
+    return Group(Text(f"{erratum.id} ({erratum.kind})", style="bold"), parts, *lines)
 
 
 def markdown(errata: Sequence[Erratum]) -> str:
@@ -102,7 +104,8 @@ def latex(errata: Sequence[Erratum]) -> str:
     for erratum in errata:
         heading = f"{erratum.id} ({erratum.kind})"
         parts.append(f"\\subsection*{{{_tex(heading)}}}")
-        parts.append(f"\\texttt{{{_tex(erratum.label)}}}, line {erratum.line}; with it falls {erratum.falls}.")
+        place = where(erratum.label, erratum.line)
+        parts.append(f"\\texttt{{{_tex(erratum.label)}}}: {place}; with it falls {erratum.falls}.")
         named = zip(_FIELDS, _texts(erratum), strict=True)
         parts += [f"\\paragraph*{{{_sentence(name)}}} {_tex_of_markdown(text)}" for name, text in named]
     return "\n\n".join([*parts, "\\end{document}"]) + "\n"
@@ -130,12 +133,17 @@ def _tex(text: str) -> str:
 
 
 def _section(erratum: Erratum) -> str:
-    falls = f"`{erratum.label}`, line {erratum.line} of the source; with it falls {erratum.falls}."
+    falls = f"`{erratum.label}`: {where(erratum.label, erratum.line)} of the source; with it falls {erratum.falls}."
     parts = [f"### {erratum.id}", falls]
     parts += [f"**{_sentence(name)}** {text}" for name, text in zip(_FIELDS, _texts(erratum), strict=True)]
     if erratum.depends:
-        parts.append(f"**Claims.** {', '.join(f'`{depend}`' for depend in erratum.depends)}")
+        parts.append(f"**Repeat it.** `{_command(erratum)}`")
     return "\n\n".join(parts)
+
+
+def _command(erratum: Erratum) -> str:
+    """What measures it again; "" where it rests on words of the paper alone, or on numbers that no claim measures."""
+    return " ".join(["fsl verify", *(f'"{depend}"' for depend in erratum.depends)]) if erratum.depends else ""
 
 
 def _texts(erratum: Erratum) -> tuple[str, str, str]:

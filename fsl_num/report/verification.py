@@ -9,6 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from fsl_num.claims.labels import NOT_CHECKABLE, OPEN
 from fsl_num.claims.records import Erratum, Outcome, Verdict
 from fsl_num.report.errata import counts
 from fsl_num.report.tables import fields, table
@@ -37,6 +38,7 @@ def verification(
     notes: Sequence[str] = (),
     *,
     whole: bool = True,
+    places: Mapping[str, str] | None = None,
 ) -> list[Any]:
     """One screen about all records: texts and tables.
 
@@ -52,9 +54,11 @@ def verification(
         Said before the sum.
     whole
         Whether these are all claims: then a claim that fails gets two lines, else with all its objections.
+    places
+        Of all places of the paper that make a claim the verdict on what is printed; counted, if given.
     """
     failures = [record for record in records if not record.passes]
-    parts: list[Any] = [_counts(records)] if records else []
+    parts: list[Any] = [_counts(records, Counter(places.values()) if places else None)] if records else []
     if failures:
         parts += ["", Text(f"Not passing ({len(failures)})", style="bold red")]
         parts += [line for record in failures[:_MOST] for line in failure(record, 1 if whole else None)]
@@ -128,7 +132,7 @@ def resolution_text(resolution: Mapping[str, float]) -> str:
     return ", ".join(f"{kind.replace('_', ' ')} {size:.2g}" for kind, size in resolution.items()) or "-"
 
 
-def _counts(records: Sequence[Outcome]) -> Table:
+def _counts(records: Sequence[Outcome], places: Mapping[str, int] | None) -> Table:
     counted = Counter(record.verdict for record in records)
     failed = Counter(record.verdict for record in records if not record.passes)
     notes = {verdict: f"{number} do not pass" for verdict, number in failed.items()}
@@ -140,7 +144,11 @@ def _counts(records: Sequence[Outcome]) -> Table:
         for verdict in Verdict
         if counted[verdict]
     ]
-    return table(("verdict", "claims", ""), rows, right=(1,))
+    if places is None:
+        return table(("verdict", "claims", ""), rows, right=(1,))
+    shown = [(name, count, str(places.get(str(name), 0)), note) for name, count, note in rows]
+    shown += [(Text(name), "", str(places[name]), "") for name in (NOT_CHECKABLE, OPEN) if places.get(name)]
+    return table(("verdict", "claims", "places of the paper", ""), shown, right=(1, 2))
 
 
 def _changes(records: Sequence[Outcome], previous: Mapping[str, Outcome]) -> list[Any]:

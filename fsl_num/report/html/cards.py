@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jinja2 import Environment
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.labels import account, section_of
+from fsl_num.claims.labels import where
 from fsl_num.claims.records import Erratum, Outcome, Verdict
 from fsl_num.report.html import drawings
 from fsl_num.report.html.texts import Texts, anchors, exponential, interval, number, templates
@@ -44,8 +44,6 @@ ROLES = {
     "stronger": "stronger",
     "own": "ours",
 }
-_HEAD = 2
-"""So many lines above the first one a place may begin, as the box around a theorem does."""
 _MANY = 40
 """Above so many points only those that fail say what decided: the page must stay light enough to be sent."""
 
@@ -92,18 +90,6 @@ def environment(
         derivations_of=_derivations, lemmas=lemmas,
     )  # fmt: skip
     return made
-
-
-def where(label: str, line: int) -> str:
-    """Where in the paper something stands: the kind of place, where the line is one of it, section and line.
-
-    >>> where("thm: wsd", 1022)
-    'theorem in section 5.3, line 1022'
-    """
-    kinds = (place.kind for place in account() if place.label == label and place.line - _HEAD <= line <= place.last)
-    kind = next(kinds, "")
-    section = section_of(line)
-    return f"{kind} in {section}, line {line}" if kind else f"{section}, line {line}"
 
 
 _STATIONS: Mapping[str, str] = {

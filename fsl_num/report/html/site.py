@@ -11,11 +11,11 @@ from itertools import groupby
 from pathlib import PurePath
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.labels import account, covering_claims, section_of
+from fsl_num.claims.labels import account, covering_claims, section_of, where
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.sources import HOME
 from fsl_num.report.errata import counts
-from fsl_num.report.html.cards import environment, where
+from fsl_num.report.html.cards import environment
 from fsl_num.report.html.graph import graph
 from fsl_num.report.html.texts import anchors, capital
 from fsl_num.report.places import Place, places

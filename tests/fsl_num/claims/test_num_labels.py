@@ -8,7 +8,9 @@ import pytest
 from tex_labels import labels, places
 
 from fsl_num.claims.label_table import SECTIONS, Place
-from fsl_num.claims.labels import account, covering_claims, open_places, orphans
+from fsl_num.claims.labels import account, covering_claims, open_places, orphans, place_verdicts
+from fsl_num.claims.records import Outcome, Verdict
+from fsl_num.claims.registry import all_claims
 from fsl_num.cli import main
 
 PARSED = ("theorem", "lemma", "proposition", "corollary", "assumption", "definition", "formula", "box")
@@ -95,6 +97,32 @@ def test_what_nobody_verifies_and_who_verifies_nothing_is_found():
     assert open_places(claims, PLACES) == (ALONE,)
     assert orphans(claims, PLACES) == ("lost",)
     assert open_places([], PLACES) == (THEOREM, FORMULA, ALONE)
+
+
+def outcomes(**others):
+    """Every claim SUPPORTED, but for those named."""
+    found = {each.id: Outcome(each.id, each.title, Verdict.SUPPORTED, True, (), (), 0.0) for each in all_claims()}
+    for claim_id, (verdict, passes) in others.items():
+        found[claim_id] = Outcome(claim_id, "", verdict, passes, (), (), 0.0)
+    return found
+
+
+def test_a_place_has_the_weakest_verdict_of_what_is_printed_there():
+    some = outcomes(**{
+        "lemma: N-exp-decay": (Verdict.PROVED, True),
+        "tab: optimal-scaling": (Verdict.REFUTED, True),
+        "thm: fsl-hard-regime/corrected": (Verdict.REFUTED, True),
+        "approximation-error": (Verdict.UNKNOWN, False),
+    })  # fmt: skip
+    del some["lem: half-scale"]
+    found = place_verdicts(all_claims(), some)
+    assert set(found) == {each.label for each in account()}
+    assert found["cor: contraction"] == "SUPPORTED" and found["lemma: N-exp-decay"] == "PROVED"
+    assert found["tab: optimal-scaling"] == "REFUTED"
+    assert found["thm: fsl-hard-regime"] == "SUPPORTED"  # what corrects it is not what is printed
+    assert found["lem: half-scale"] == "open"
+    assert {found[each.label] for each in account() if each.line <= 845 <= each.last} == {"open"}
+    assert found["appendix_rkhs:1235"] == "not checkable"
 
 
 @pytest.mark.parametrize(("line", "last", "kind"), [(0, 1, "lemma"), (3, 2, "lemma"), (1, 1, "sermon")])

@@ -68,7 +68,8 @@ def test_an_id_shows_one_erratum_whole(capsys, eighty_columns):
         assert each.file in words
         assert all(" ".join(plain(part).split()) in words for part in (each.as_printed, each.corrected, each.evidence))
         longest = max((len(word) for word in words.split()), default=0)
-        lines = [line for line in text.splitlines() if not line.startswith("  file ")]  # a path is left whole
+        # a path and a command are left whole
+        lines = [line for line in text.splitlines() if not line.startswith(("  file ", "  repeat it "))]
         assert max(map(cell_len, lines)) <= max(80, longest + 12)
 
 
@@ -134,11 +135,12 @@ def test_a_card_has_no_latex(capsys):
 
 
 def test_an_empty_ledger_and_one_entry():
-    one = Erratum("a", "thm: x", 3, "typo", "$D^{-1}$", "$D^{-2}$", "measured", ("thm: x",))
+    one = Erratum("a", "thm: x", 1030, "typo", "$D^{-1}$", "$D^{-2}$", "measured", ("thm: x",))
     assert rendered(*ledger([])) == "no erratum"
     assert "1 erratum: 1 typo" in rendered(*ledger([one]))
     assert markdown([]) == "# Errata\n\nNo erratum.\n"
-    assert rendered(card(one)).splitlines()[-1].split(maxsplit=1) == ["claims", "thm: x"]
+    assert "where       thm: x: section 5.3, line 1030" in rendered(card(one))
+    assert rendered(card(one)).splitlines()[-1].split(maxsplit=2) == ["repeat", "it", 'fsl verify "thm: x"']
 
 
 def test_a_name_is_known_however_it_is_spelled():

@@ -6,9 +6,9 @@ from functools import cache
 from html_outcomes import erratum, record, runner
 from html_reading import Reader
 
+from fsl_num.claims.labels import where
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import claim
-from fsl_num.report.html.cards import where
 from fsl_num.report.html.site import pages
 from fsl_sym.allocation import table
 
