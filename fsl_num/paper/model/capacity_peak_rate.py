@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, growth
+from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_num.paper.model.formulas import best_peak, falling_peak
 from fsl_num.paper.model.tuned_laws import ONE_TASK, budgets_of, least_risk, richer
+from fsl_num.validation import Array
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.capacity_comparison import peak_rate_derivation
 from fsl_sym.order import Order
@@ -23,44 +26,54 @@ PEAK_RANGE: Final = AllOf((same_order(_smallest, falling_peak), same_order(_larg
 EXPONENTIAL = ("exp-decay", "compute")
 
 
-def _ends(s: Any, beta: Any) -> tuple[Order, Order]:
-    peak = optimal_allocation(*EXPONENTIAL).at(s, beta).quantities["peak_lr"]
-    assert peak.lower is not None and peak.upper is not None
-    return peak.lower, peak.upper
-
-
-def _priced(s: Any, beta: Any, rate: Order, budgets: tuple[float, ...]) -> tuple[Ray, ...]:
-    """The risk at a peak rate over the least risk."""
+def _priced(s: Any, beta: Any, peaks: Array, budgets: tuple[float, ...]) -> tuple[Ray, ...]:
+    """The risk at given logs of the peak rate, one a budget, over the least risk."""
     best = least_risk(*EXPONENTIAL, float(s), float(beta), budgets=budgets)
-    own = least_risk(*EXPONENTIAL, float(s), float(beta), (float(rate.power), float(rate.log_power)), budgets)
+    own = least_risk(*EXPONENTIAL, float(s), float(beta), tuple(peaks.tolist()), budgets)
     return (Ray(own.name, own.scale, own.logs, own.values - best.values, own.settled),)
 
 
-def _wanted(sample: Sample) -> tuple[tuple[Any, Any], tuple[Any, Any], Order, Order]:
-    own, other = (sample.s, sample.beta), richer(sample)["within"]
-    return own, other, _ends(*own)[0], _ends(*other)[0]
+def _least_optimal(s: Any, beta: Any, sample: Sample) -> tuple[Ray, ...]:
+    """The smallest rate that is optimal up to constants, by brute force."""
+    found = measure_allocation(*EXPONENTIAL, float(s), float(beta), settled=sample.effort == 0, only=("peak_lr",))[
+        "peak_lr lower"
+    ]
+    assert found is not None
+    return found
 
 
 def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
-    """What peak rates cost under exponential decay and a compute budget: of order 1, and the smallest optimal ones."""
-    own, other, low, lower = _wanted(sample)
+    """Exponential decay under a compute budget: the smallest optimal peak rates, and what others cost."""
+    own, other = (sample.s, sample.beta), richer(sample)["within"]
     budgets = budgets_of(sample)
+    low, lower = _least_optimal(*own, sample), _least_optimal(*other, sample)
+    one = np.zeros(len(budgets))
     return {
-        "order 1": _priced(*own, Order(0), budgets),
-        "order 1, higher capacity": _priced(*other, Order(0), budgets),
-        "the smallest": _priced(*own, low, budgets),
-        "the smallest, higher capacity": _priced(*other, lower, budgets),
-        "that of the higher capacity at the lower one": _priced(*own, lower, budgets),
+        "order 1": _priced(*own, one, budgets),
+        "order 1, higher capacity": _priced(*other, one, budgets),
+        "the smallest": low,
+        "the smallest, higher capacity": lower,
+        "that of the higher capacity at the lower one": _priced(*own, lower[0].values, budgets),
     }
 
 
+def _derived(sample: Sample) -> tuple[tuple[Any, Any], Order, Order]:
+    """The task, and the derived order of the smallest optimal rate at its capacity and at the higher one."""
+    own, found = (sample.s, sample.beta), []
+    for point in (own, richer(sample)["within"]):
+        lower = optimal_allocation(*EXPONENTIAL).at(*point).quantities["peak_lr"].lower
+        assert lower is not None
+        found.append(lower)
+    return own, found[0], found[1]
+
+
 def peak_rate_statement(sample: Sample) -> Joint:
-    """Corrected: order 1 and the smallest are optimal; the smallest of the higher capacity is too small for the lower.
+    """Corrected: order 1 is optimal, the smallest falls with C; that of the higher capacity is too small for the lower.
 
     With too small a rate bias and approximation decide, (gamma C/(M log C))^-s and M^-alpha, at their balance (gamma
     C/log C)^(-alpha/(1 + beta)): a rate smaller by a factor costs the power -alpha/(1 + beta) of it.
     """
-    own, _, low, lower = _wanted(sample)
+    own, low, lower = _derived(sample)
     lost = -own[0] * own[1] / (1 + own[1])
     free = growth(0.0, 0.0)
     power, log_power = (float(lost * (one - other)) for one, other in (
@@ -69,8 +82,8 @@ def peak_rate_statement(sample: Sample) -> Joint:
         {
             "order 1": free,
             "order 1, higher capacity": free,
-            "the smallest": free,
-            "the smallest, higher capacity": free,
+            "the smallest": growth(float(low.power), float(low.log_power)),
+            "the smallest, higher capacity": growth(float(lower.power), float(lower.log_power)),
             "that of the higher capacity at the lower one": growth(power, log_power),
         }
     )
@@ -81,8 +94,8 @@ def printed_peak_rate(sample: Sample) -> Joint:
 
     By how much is not printed: as much as a rate that is too small by the same factor.
     """
-    own, other, low, lower = _wanted(sample)
-    alpha = own[0] * own[1]
+    own, low, lower = _derived(sample)
+    other, alpha = richer(sample)["within"], own[0] * own[1]
     bad = {
         "order 1": -low.power * alpha / (1 + own[1]),
         "order 1, higher capacity": -lower.power * alpha / (1 + other[1]),

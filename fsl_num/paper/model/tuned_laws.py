@@ -46,12 +46,12 @@ def least_risk(
     budget: str,
     s: float,
     beta: float,
-    peak: tuple[float, float] | None = None,
+    peaks: tuple[float, ...] | None = None,
     budgets: tuple[float, ...] = LOG_BUDGETS,
 ) -> Ray:
-    """The least risk over growing budgets; ``peak``: with the peak rate N^power (log N)^log_power, not the best."""
+    """The least risk over growing budgets; ``peaks``: at these logs of the peak rate, one a budget, not at the best."""
     values = []
-    for log in budgets:
+    for place, log in enumerate(budgets):
         law = BudgetedLaw(schedule, budget, s, beta, log)
 
         def risk(peaks: Array, sizes: Array, law: BudgetedLaw = law) -> Array:
@@ -62,8 +62,8 @@ def least_risk(
             low, high = law.bounds[1]
             return _over_sizes(risk, peaks, low * log, high * log)
 
-        if peak is not None:
-            values.append(float(tuned(np.array([peak[0] * log + peak[1] * np.log(log)]))[0]))
+        if peaks is not None:
+            values.append(float(tuned(np.array([peaks[place]]))[0]))
             continue
         ends = (None,) if schedule == "constant" else (None, 0, -1)  # a constant rate has one best value
         values.append(min(_over_peaks(tuned, -log, end) for end in ends))

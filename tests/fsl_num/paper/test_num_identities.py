@@ -135,8 +135,9 @@ def test_the_least_risk_is_that_of_the_other_search(schedule, budget, point):
 
 def test_a_given_peak_rate_costs_at_least_the_best():
     best = tuned_laws.least_risk("exp-decay", "compute", 1.5, 2.0).values
-    for peak in ((0.0, 0.0), (-0.4, 0.0), (-0.7, 0.0)):
-        assert (tuned_laws.least_risk("exp-decay", "compute", 1.5, 2.0, peak).values >= best - 1e-3).all()
+    for power in (0.0, -0.4, -0.7):
+        peaks = tuple(power * each for each in tuned_laws.LOG_BUDGETS)
+        assert (tuned_laws.least_risk("exp-decay", "compute", 1.5, 2.0, peaks).values >= best - 1e-3).all()
 
 
 def test_higher_capacities_keep_the_task():
