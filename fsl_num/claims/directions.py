@@ -66,7 +66,9 @@ def resolved(checked: Sequence[tuple[Statement, Any]]) -> dict[tuple[str, ...], 
     for statement, measured in checked:
         for path, part, each in _equivalences(statement, measured):
             if part.exponents and part.direction == "both" and not part.logarithmic:
-                rays.setdefault(path, []).append((part, each))
+                known = rays.setdefault(path, [])
+                if not known or known[0][0].exponents.keys() == part.exponents.keys():
+                    known.append((part, each))
     return {path: _resolved(each) for path, each in rays.items()}
 
 

@@ -233,7 +233,8 @@ def _resolution(kind: str, checked: Sequence[tuple[Sample, Statement, Any]]) -> 
     def moved(size: float) -> list[_Version]:
         by_point = [[(each, measured) for each in statement.neighbours(kind, size)]
                     for _, statement, measured in checked]  # fmt: skip
-        return [list(version) for version in zip(*by_point, strict=True)]
+        # a point may have no use for an exponent, as s = 1 for one that a logarithm hides there
+        return [[each[place] for each in by_point if place < len(each)] for place in range(len(by_point[0]))]
 
     return _smallest_refused(moved, RESOLUTIONS[kind]) if moved(RESOLUTIONS[kind]) else None
 

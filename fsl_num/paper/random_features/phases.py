@@ -105,8 +105,9 @@ def _says(name: str, sample: Sample, of: str = "") -> Joint:
 
 
 def _mutants(name: str, sample: Sample) -> dict[str, Statement]:
-    """The exponents of the other phases."""
-    return {f"the exponent of phase {other}": _says(name, sample, other) for other in phases() if other != name}
+    """The exponents of the other phases of beta > 1."""
+    others = [other for other, phase in phases().items() if phase.finite_trace and other != name]
+    return {f"the exponent of phase {other}": _says(name, sample, other) for other in others}
 
 
 def formula(name: str) -> Formula:
