@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from sympy import Expr, MatrixSymbol, Max, Min, Trace
+from sympy import Expr, MatrixSymbol, Max, Min, Symbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Sharp, Statement
@@ -37,6 +38,12 @@ def _hypercontractive(base: MatrixSymbol, least: Expr | int, most: Expr | int) -
 
 
 HYPERCONTRACTIVITY_PRINTED, HYPERCONTRACTIVITY = _hypercontractive(_A, LEAST, MOST), _hypercontractive(H, 1, 2)
+_positive, _negative = Symbol("p_A", nonnegative=True), Symbol("m_A", nonnegative=True)
+_size = Trace(_along.T * H * _along)
+INDEFINITE: Final = AllOf((
+    at_most((_positive - 2 * _negative) * _size, Trace(_along.T * _FOURTH * _along)),
+    at_most(Trace(_along.T * _FOURTH * _along), (2 * _positive - _negative) * _size),
+))  # fmt: skip
 FOURTH_MOMENTS: Final = AllOf((equals(_FOURTH, Trace(H * _A) * H + H * _A * H), *HYPERCONTRACTIVITY.parts))
 
 
@@ -57,15 +64,48 @@ def fourth_moments(family: str, sample: Sample) -> tuple[Operator, ...]:
         np.eye(FEATURE_COUNT)[:, :1],
         *(generator.standard_normal((FEATURE_COUNT, k)) for k in range(1, FEATURE_COUNT + 1)),
     ]
+    return _moments_of(family, own, [factor @ factor.T for factor in factors])
+
+
+def _moments_of(family: str, own: Array, matrices: Sequence[Array]) -> tuple[Operator, ...]:
     xi, weights = cloud(family, FEATURE_COUNT)
-    phi = xi * root
-    operators = []
-    for factor in factors:
-        matrix = factor @ factor.T
+    phi = xi * np.sqrt(own)
+    found = []
+    for matrix in matrices:
         inner = ((phi @ matrix) * phi).sum(axis=1)
         value = (phi.T * (weights * inner)) @ phi - own[:, None] * matrix * own
-        operators.append(Operator(value, np.diag(own), float(own @ np.diag(matrix)), matrix))
-    return tuple(operators)
+        found.append(Operator(value, np.diag(own), float(own @ np.diag(matrix)), matrix))
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def indefinite_moments(sample: Sample) -> tuple[Operator, ...]:
+    """The same for normal features and A of both signs, two diagonal and four random; their size is p + m."""
+    generator = np.random.default_rng([sample.seed, 2])
+    drawn = generator.standard_normal((4, FEATURE_COUNT, FEATURE_COUNT))
+    diagonal = [np.diag([1.0, -0.5, *[0.0] * (FEATURE_COUNT - 2)]), np.diag([-0.5, 1.0, *[0.0] * (FEATURE_COUNT - 2)])]
+    found = _moments_of("gaussian", eigenvalues(sample), [*diagonal, *(each + each.T for each in drawn)])
+    return tuple(replace(each, size=sum(_signed_parts(each))) for each in found)
+
+
+def _signed_parts(each: Operator) -> tuple[float, float]:
+    """The sums p and m of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2)."""
+    assert each.matrix is not None
+    root = np.sqrt(np.diag(each.base))
+    parts = np.linalg.eigvalsh(root[:, None] * each.matrix * root)
+    return float(parts[parts > 0].sum()), float(-parts[parts < 0].sum())
+
+
+def signed_bound(each: Operator, rho: float) -> Array:
+    """(rho p - (3 - rho) m) H; with rho = 1 and 2 the two bounds for A of both signs."""
+    positive, negative = _signed_parts(each)
+    return np.asarray((rho * positive - (3.0 - rho) * negative) * each.base)
+
+
+def trace_bound(each: Operator, rho: float) -> Array:
+    """rho tr(HA) H, as the lemma has it for A without negative eigenvalues."""
+    positive, negative = _signed_parts(each)
+    return rho * (positive - negative) * each.base
 
 
 def fourth_moment_entries(sample: Sample) -> list[tuple[tuple[str, int, int], float]]:
@@ -162,5 +202,15 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"\tr(\bH \bA)\bH  \preceq"
                r" \EE \left[\bx\bx^\top \bA \bx\bx^\top - \bH \bA\bH \right] = \tr(\bH \bA) \bH + \bH \bA\bH"
                r" \preceq 2\tr(\bH \bA)\bH",
+    ),
+    Claim(
+        "lem:4th_moment_estim/indefinite", "lem:4th_moment_estim", 3808, "the fourth moments for A of both signs",
+        "For symmetric A, with p and m the sums of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2), "
+        "(p - 2 m) H <= E[x x'A x x'] - HAH <= (2 p - m) H, and both are attained. The bounds of the lemma fail there.",
+        INDEFINITE,
+        (SPECTRUM, NORMAL, "A symmetric, of both signs"),
+        indefinite_moments,
+        lambda sample: Bracket(1.0, 2.0, signed_bound, wrong={"the lemma for every symmetric A": trace_bound}),
+        family="fourth-moments", role="own",
     ),
 )  # fmt: skip

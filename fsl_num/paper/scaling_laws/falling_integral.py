@@ -11,6 +11,7 @@ from sympy import Expr, Integer, Integral, Min, Rational, exp, gamma, oo, upperg
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import Point, number, sharp, smooth_sum_error
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Sharp
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, I2, LONGEST, QUADRATURE, crossing_rays, quadrature
@@ -41,6 +42,23 @@ def linear_rays(sample: Sample) -> list[Ray]:
     values = np.log([linear_integral(late, beta, float(size)) for size in sizes])
     alone = Ray("M alone, T = 1e20", np.log(sizes), {"M": np.log(sizes), "t": np.full(sizes.size, LONGEST)}, values)
     return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in (*rays, alone)]
+
+
+def early_rays(sample: Sample) -> list[Ray]:
+    """I2 from T = 1 down to 1e-10, with one feature and with many, and for M alone at T = 1/1000."""
+    beta, times = sample.point[1], np.geomspace(1.0, 1e-10, 9)
+    sizes = np.unique(np.floor(np.geomspace(1.0, 1e6, 9)))
+
+    def ray(name: str, times: Array, sizes: Array, scale: Array) -> Ray:
+        values = [linear_integral(*each) for each in zip(times.tolist(), [beta] * 9, sizes.tolist(), strict=True)]
+        return Ray(name, scale, {"M": np.log(sizes), "T": np.log(times)}, np.log(values))
+
+    down = 1.0 - np.log(times)
+    return [
+        ray("T to 0, M = 1", times, np.ones(9), down),
+        ray("T to 0, M = 1e6", times, np.full(9, 1e6), down),
+        ray("M alone, T = 1e-3", np.full(9, 1e-3), sizes, np.log(sizes)),
+    ]
 
 
 def infinite_linear(sample: Sample) -> list[tuple[Any, Any]]:
@@ -126,13 +144,27 @@ def _infinite_linear_derivation() -> Derivation:
     return expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo))
 
 
+PRINTED = same_order(i2_sum(), Min(M, T ** (1 / beta)) / T)
+EARLY = same_order(i2_sum(), T)
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/I2", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order min{M, T^(1/beta)}/T",
         "I2 is of the order min{M, T^(1/beta)}/T for all M and T >= 1, on both sides of T = M^beta and at it.",
-        same_order(i2_sum(), Min(M, T ** (1 / beta)) / T), (CAPACITY, at_least(M, 1), at_least(T, 1)),
+        PRINTED, (CAPACITY, at_least(M, 1), at_least(T, 1)),
         linear_rays, derive=i2_order,
         quoted=r"I_2 \eqsim \frac{\min(M,\,T^{1/\beta})}{T}",
+    ),
+    Claim(
+        "exp-decay/I2-early", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order T up to T = 1",
+        "For T <= 1 and every M the noise of a rate that falls linearly is of the order T: the printed order, which "
+        "does not vanish with T, begins at T of order 1.",
+        EARLY, (CAPACITY, at_least(M, 1), "0 < T <= 1 (tested down to 1e-10)"), early_rays,
+        mutants=lambda sample: {
+            "the printed order for every T": order_statement(PRINTED, sample),
+            "M to a power of 0.05": order_statement(same_order(i2_sum(), M ** Rational(1, 20) * T), sample),
+        },
+        role="own",
     ),
     Claim(
         "exp-decay/I2-sharp", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 with its next term",

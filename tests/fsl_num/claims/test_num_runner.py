@@ -70,34 +70,6 @@ def test_a_true_claim_is_supported():
     assert (outcome.mutants_refuted, outcome.mutants_total) == (12, 12)  # power and log, both ways, in 3 regimes
 
 
-def two_letters(*shares):
-    """A claim that a quantity is u v, measured on rays along which log v is a share of log u."""
-    scale = np.linspace(1.0, 100.0, 20)
-
-    def product(powers, logs):
-        return powers["u"] * logs["u"] + powers["v"] * logs["v"]
-
-    def measure(sample):
-        return [Ray(f"v = u^{share}", scale, {"u": scale, "v": share * scale}, (1.0 + share) * scale)
-                for share in shares]  # fmt: skip
-
-    return made_up(measure=measure, statement=lambda sample: Equivalent(product, {"u": 1.0, "v": 1.0}))
-
-
-def test_exponents_that_are_wrong_together_count():
-    """Along u = v alone each exponent is resolved, but not their difference: the claim is not supported."""
-    blind = runner.verify(two_letters(1.0))
-    assert blind.verdict is Verdict.VACUOUS and "least resolved exponents together" in blind.message
-    assert {each.combinations for each in blind.regimes} == {(1, 2)}
-    assert blind.resolution["power"] < 0.02 and blind.resolution["combination"] >= 4.0
-    nearly = runner.verify(two_letters(1.0, 0.6))
-    assert nearly.verdict is Verdict.SUPPORTED
-    assert {each.combinations for each in nearly.regimes} == {(2, 2)}
-    # one exponent up, the other down drift by at most 0.25 a unit, where u alone drifts by 1
-    assert 2 * nearly.resolution["power"] < nearly.resolution["combination"] < 0.05
-    assert runner.verify(made_up()).regimes[0].combinations == (1, 1)
-
-
 @pytest.mark.parametrize("off", [0.05, -0.05, 0.011])
 def test_a_false_claim_is_refuted(off):
     outcome = runner.verify(made_up(statement=claimed(1.0 + off)))
