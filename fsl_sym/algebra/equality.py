@@ -189,6 +189,7 @@ def worked_out(expression: Expr) -> Expr:
     return known.replace(Sum, written_out)
 
 
+@lru_cache(maxsize=4096)
 def simplified(expression: Expr) -> Expr:
     """What sympy simplifies the :func:`worked_out` expression to, without looking for further values of its parts."""
     return simplify(worked_out(expression), doit=False)
