@@ -92,9 +92,9 @@ class MutantOutcome:
 class RegimeOutcome:
     """A claim checked in one regime over ``samples`` exact points: ``points``, witnesses that the regime exists.
 
-    ``resolution``: kind -> the smallest error refused, of single exponents ("power", "log_power") and of those that are
-    least resolved together ("combination"); ``combinations``: of how many independent combinations of exponents the
-    rays show an error, and how many there are.
+    ``resolution``: kind -> the smallest error refused, of single exponents ("power", "log_power"), of those that are
+    least resolved together ("combination"), of sharp constants and exact numbers, relative ("constant");
+    ``combinations``: of how many independent combinations of exponents the rays show an error, and how many there are.
     """
 
     regime: str

@@ -281,9 +281,12 @@ class Sharp:
     def mutants(self) -> Mapping[str, Sharp]:
         """The wrong functions given, and the claimed one with a constant that is off."""
         mutants = {name: replace(self, claimed=function) for name, function in self.wrong.items()}
-        for sign, words in ((1, "more"), (-1, "less")):
-            mutants[f"{self.off:.0%} {words}"] = replace(self, claimed=partial(self._scaled, 1.0 + sign * self.off))
-        return mutants
+        more, less = self.off_by(self.off)
+        return mutants | {f"{self.off:.0%} more": more, f"{self.off:.0%} less": less}
+
+    def off_by(self, size: float) -> Sequence[Sharp]:
+        """The claimed function times 1 + size and times 1 - size."""
+        return [replace(self, claimed=partial(self._scaled, 1.0 + sign * size)) for sign in (1, -1)]
 
     def _scaled(self, factor: float, point: Any) -> Any:
         return factor * self.claimed(point)
@@ -324,6 +327,11 @@ class Joint:
             for name, part in self.parts.items()
             for label, mutant in part.mutants().items()
         }
+
+    def off_by(self, size: float) -> Sequence[Joint]:
+        """Each part that is sharp with its constant off, one at a time and alone."""
+        sharp = {name: part for name, part in self.parts.items() if isinstance(part, Sharp | Joint)}
+        return [Joint({name: moved}) for name, part in sharp.items() for moved in part.off_by(size)]
 
     def neighbours(self, kind: str, size: float) -> Sequence[Joint]:
         """Each part's neighbours, one at a time and alone."""

@@ -20,7 +20,7 @@ from fsl_num.claims.records import (
     RegimeOutcome,
     Verdict,
 )
-from fsl_num.claims.statements import Joint, NothingCompared, Statement
+from fsl_num.claims.statements import CONSTANT_MUTATION, Joint, NothingCompared, Sharp, Statement
 from fsl_sym.domain import Regime, regime_of
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
 from fsl_sym.values import exact
@@ -29,8 +29,8 @@ SAMPLES = {"quick": 1, "full": 6, "deep": 24}
 """How many points of each regime a profile draws; its place in this order is the effort of its samples."""
 PAPER_POINT = (Rational(1, 2), Rational(4))
 """The paper's own setting s = 0.5, beta = 4: checked in its regime under every profile."""
-RESOLUTIONS = {"power": 0.05, "log_power": 0.25}
-"""The mutations that every check must refuse, and from which the resolution is bisected down."""
+RESOLUTIONS = {"power": 0.05, "log_power": 0.25, "constant": CONSTANT_MUTATION}
+"""The mutations that every check must refuse, from which the resolution is bisected down; of a constant, relative."""
 FINEST = 1e-9
 """Resolutions are not followed below this."""
 BISECTIONS = 11
@@ -228,11 +228,15 @@ def _excuse(statement: Statement, mutant: Statement, measured: Any) -> str:
 
 
 def _resolution(kind: str, checked: Sequence[tuple[Sample, Statement, Any]]) -> float | None:
-    """The smallest change of any exponent of the kind that the check refuses; None without such exponents."""
+    """The smallest change of any exponent of the kind, or sharp constant, that the check refuses; None without such."""
+
+    def versions(statement: Statement, size: float) -> Sequence[Statement]:
+        if kind == "constant":
+            return statement.off_by(size) if isinstance(statement, Sharp | Joint) else ()
+        return statement.neighbours(kind, size)
 
     def moved(size: float) -> list[_Version]:
-        by_point = [[(each, measured) for each in statement.neighbours(kind, size)]
-                    for _, statement, measured in checked]  # fmt: skip
+        by_point = [[(each, measured) for each in versions(statement, size)] for _, statement, measured in checked]
         # a point may have no use for an exponent, as s = 1 for one that a logarithm hides there
         return [[each[place] for each in by_point if place < len(each)] for place in range(len(by_point[0]))]
 

@@ -1,10 +1,11 @@
-"""Exponents that are wrong together, where every one alone would be refused."""
+"""What a check resolves: exponents that are wrong together, and sharp constants."""
 
 import numpy as np
+import pytest
 
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.records import Verdict
-from fsl_num.claims.statements import Equivalent, Ray
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
 from fsl_num.claims.verification import verify
 
 
@@ -36,3 +37,17 @@ def test_exponents_that_are_wrong_together_count():
     assert {each.combinations for each in nearly.regimes} == {(2, 2)}
     # one exponent up, the other down drift by at most 0.25 a unit, where u alone drifts by 1
     assert 2 * nearly.resolution["power"] < nearly.resolution["combination"] < 0.05
+
+
+@pytest.mark.parametrize("part", ["alone", "in a part"])
+def test_the_resolution_of_a_sharp_constant_is_its_remainder(part):
+    sharp = Sharp(lambda point: float(point), lambda point: 1e-3 / point)
+    measured, statement = [(1, 1.0), (4, 4.0)], sharp
+    if part == "in a part":
+        measured, statement = {"one": measured, "two": [(2, 2.0)]}, Joint({"one": sharp, "two": sharp})
+    made = Claim(
+        "made-up", "made-up", 1, "a title", "a text", "x", ("s > 0, beta > 1",), lambda sample: measured,
+        lambda sample: statement, role="own",
+    )  # fmt: skip
+    worst = 1e-3 / 4 if part == "alone" else 1e-3 / 2  # the part of which less is known
+    assert verify(made).resolution == {"constant": pytest.approx(worst, rel=0.02)}
