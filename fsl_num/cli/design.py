@@ -29,21 +29,42 @@ from fsl_num.cli.streams import complain
 
 def run_design(arguments: Arguments) -> int:
     """The design from a fit, or in the theory."""
+    if arguments.budget is not None:
+        setattr(arguments, *arguments.budget)
     theory = {name: getattr(arguments, name) for name in ("s", "beta", "noise")}
     budget = {name: getattr(arguments, name) for name in ("data", "compute")}
     given = [name for name, value in (theory | budget).items() if value is not None]
     if (arguments.fit is None) == (not given):
-        raise InputError("a design needs either --fit, or the theory by --s, --beta, --noise and a budget")
+        raise InputError("a design needs either --fit, or the theory by --s, --beta and a budget")
+    _refuse_useless(arguments)
     if arguments.fit is not None:
         if arguments.steps is None:
             raise InputError("--fit needs --steps, the updates of the schedule")
         return _from_fit(arguments)
-    missing = [f"--{name}" for name in theory if name not in given]
+    missing = [f"--{name}" for name in ("s", "beta") if name not in given]
     if not set(budget) & set(given):
         missing.append("a budget, --data or --compute (model size times data),")
     if missing:
         raise InputError(f"the theory needs {' and '.join(missing)} too")
     return _in_theory(arguments)
+
+
+def _refuse_useless(arguments: Arguments) -> None:
+    """What the other kind of design takes is refused, and not passed over."""
+    if arguments.fit is not None:
+        useless, place = ["gamma", "batches_at"], "with --fit: it belongs to the theory"
+    else:
+        useless = ["steps", "log", "from_step", "over_draws", "second_fit", "export"]
+        useless += [] if isinstance(arguments.batches_at, str) else ["peak_lr", "min_lr", "warmup"]
+        place = "without --fit: in the theory the law knows gamma alone, up to --gamma, over a budget of samples"
+    for name in useless:
+        if getattr(arguments, name):
+            raise InputError(f"--{name.replace('_', '-')} has no use {place}")
+    if arguments.fit is None and arguments.family not in ("free", "non-increasing"):
+        raise InputError(
+            f"--family {arguments.family} is of a fit; in the theory the usual shapes stand beside the design, each at"
+            " its best peak"
+        )
 
 
 def _in_theory(arguments: Arguments) -> int:
@@ -58,7 +79,8 @@ def _in_theory(arguments: Arguments) -> int:
     if arguments.data is not None and len(sizes) > 1:
         raise InputError("--model-size takes one size with --data; several are to choose from, with --compute")
     with refused():
-        model = Model(float(arguments.s), float(arguments.beta), (sizes or [float("inf")])[0], float(arguments.noise))
+        noise = 1.0 if arguments.noise is None else float(arguments.noise)
+        model = Model(float(arguments.s), float(arguments.beta), (sizes or [float("inf")])[0], noise)
         bound = None if arguments.gamma is None else float(arguments.gamma)
         at = _batches_at(arguments)
         if at is not None and bound is None:
@@ -181,7 +203,9 @@ def _theory_options() -> list[Option]:
     options: list[tuple[str, str, dict[str, Any]]] = [
         ("--s", "relative task difficulty s > 0", {}),
         ("--beta", "capacity exponent beta > 1", {}),
-        ("--noise", "variance sigma^2 of the labels", {}),
+        ("--noise", "variance sigma^2 of the labels (default: 1)", {}),
+        ("--budget", "--data X or --compute X, in one option",
+         {"choice": "budget", "type": (click.Choice(["data", "compute"]), REAL), "metavar": "data|compute X"}),
         ("--data", "the budget: samples in all", {"choice": "budget"}),
         ("--compute", "the budget: model size times data, the size of the model to be chosen", {"choice": "budget"}),
         ("--gamma", "the largest learning rate over batch size (default: 1/tr(H), half of what is stable)", {}),

@@ -133,6 +133,13 @@ def test_a_design_in_the_theory(tmp_path, monkeypatch, capsys):
     assert "the largest allowed" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("budget", ["data", "compute"])
+def test_a_budget_is_named_in_one_option_too(budget, capsys):
+    words = ["design", "--s", "1/2", "--beta", "2"]  # the noise is 1 where nothing is said
+    short = answer([*words, "--budget", budget, "1e4"], capsys)
+    assert short == answer([*THEORY, f"--{budget}", "1e4"], capsys) and short[budget] == 1e4
+
+
 def test_a_design_as_batch_sizes_is_written_and_said(here, capsys):
     words = [*THEORY, "--data", "10000", "--batches-at", "0.5"]
     found = answer([*words, "--out", "batches.csv"], capsys)
@@ -185,6 +192,14 @@ def test_a_design_as_batch_sizes_under_a_schedule(here, capsys):
         ([*THEORY, "--data", "1e6", "--gamma", "0.5", "--batches-at", "1e-6"], "design again with gamma at most that"),
         ([*THEORY, "--data", "1e6", "--batches-at", "2"], "below 2 over the largest eigenvalue, 2, got 2"),
         (["design", "--fit", "fit.json"], "--fit needs --steps"),
+        (["design", "--s", "1", "--budget", "data", "10"], "the theory needs --beta too"),
+        ([*THEORY, "--budget", "time", "10"], "'time' is not one of 'data', 'compute'"),
+        ([*THEORY, "--budget", "data", "10", "--data", "10"], "--data is not allowed with --budget"),
+        ([*THEORY, "--data", "1e4", "--steps", "100"], "--steps has no use without --fit"),
+        ([*THEORY, "--data", "1e4", "--min-lr", "0.1"], "--min-lr has no use without --fit"),
+        ([*THEORY, "--data", "1e4", "--peak-lr", "0.1", "--batches-at", "0.5"], "--peak-lr has no use without --fit"),
+        ([*THEORY, "--data", "1e4", "--export", "torch"], "--export has no use without --fit"),
+        ([*FRESH, "--gamma", "0.1"], "--gamma has no use with --fit"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
