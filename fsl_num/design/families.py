@@ -52,32 +52,33 @@ def _multi_step(gone: Array, given: tuple[float, ...], steps: int) -> Array:
     return np.where(gone < first, 1.0, np.where(gone < second, factor, factor * further))
 
 
+_END: Final = "final"
 _FRACTION, _FINAL, _POWER = (0.01, 1.0), (0.0, 1.0), (0.25, 8.0)
 _FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
     {
         "wsd": Family(
-            {"decay_fraction": _FRACTION, "power": _POWER, "final": _FINAL},
+            {"decay_fraction": _FRACTION, "power": _POWER, _END: _FINAL},
             tuple(product(_FRACTIONS, (0.5, 1.0, 2.0, 4.0), (0.0, 0.1))),
             lambda gone, given, steps: decay(gone, *given),
         ),
         "linear": Family(
-            {"decay_fraction": _FRACTION, "final": _FINAL},
+            {"decay_fraction": _FRACTION, _END: _FINAL},
             tuple(product(_FRACTIONS, (0.0, 0.1))),
             lambda gone, given, steps: decay(gone, given[0], 1.0, given[1]),
         ),
         "power-decay": Family(
-            {"power": (0.05, 8.0), "final": _FINAL},
+            {"power": (0.05, 8.0), _END: _FINAL},
             tuple(product((0.25, 0.5, 1.0, 2.0, 4.0), (0.0, 0.1))),
             lambda gone, given, steps: decay(gone, 1.0, *given),
         ),
         "cosine": Family(
-            {"final": _FINAL},
+            {_END: _FINAL},
             ((0.0,), (0.1,), (0.3,)),
             lambda gone, given, steps: given[0] + (1.0 - given[0]) * 0.5 * (1.0 + np.cos(np.pi * gone)),
         ),
         "1-sqrt": Family(
-            {"decay_fraction": _FRACTION, "final": _FINAL},
+            {"decay_fraction": _FRACTION, _END: _FINAL},
             tuple(product(_FRACTIONS, (0.0, 0.1))),
             lambda gone, given, steps: 1.0 - (1.0 - given[1]) * np.sqrt(_of_decay(gone, given[0])),
         ),
@@ -112,12 +113,18 @@ BASELINES: Final[Mapping[str, tuple[str, tuple[float, ...]]]] = MappingProxyType
 def family_rates(name: str, given: tuple[float, ...], steps: int, floor: float, peak: float) -> Array:
     """Return the rate of every step of one member of a family; ValueError for an unknown name.
 
+    A decay ends at the floor, where its own end is below it; families without an end are cut there.
+
     >>> family_rates("linear", (0.5, 0.0), 4, 0.1, 1.0).tolist()
     [1.0, 1.0, 1.0, 0.5]
     """
     if name not in FAMILIES:
         raise ValueError(f"there is no family {name!r}; choose free, non-increasing, {', '.join(FAMILIES)}")
-    return np.clip(peak * FAMILIES[name].shape(np.arange(steps) / steps, given, steps), floor, peak)
+    family = FAMILIES[name]
+    if _END in family.ranges:
+        at = list(family.ranges).index(_END)
+        given = (*given[:at], max(given[at], floor / peak), *given[at + 1 :])
+    return np.clip(peak * family.shape(np.arange(steps) / steps, given, steps), floor, peak)
 
 
 def best_member(
@@ -154,8 +161,8 @@ def best_member(
         at = list(family.ranges).index("decay_fraction")
         best = (*best[:at], max(round(best[at] * steps), 1) / steps, *best[at + 1 :])
     parameters = {each: float(value) for each, value in zip(family.ranges, best, strict=True)}
-    if "final" in parameters:
-        parameters["final"] = max(parameters["final"] * peak, floor)
+    if _END in parameters:
+        parameters[_END] = max(parameters[_END] * peak, floor)
     return member(best), parameters
 
 

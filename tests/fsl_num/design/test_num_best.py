@@ -186,6 +186,15 @@ def test_a_family_is_the_schedule_of_its_name(name, data):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9 * PEAK)
 
 
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if "final" in family.ranges])
+def test_a_decay_ends_at_the_floor_as_schedulers_mean_a_least_rate(name):
+    """The shape goes down to it; a shape cut there is none that a framework has."""
+    for *given_, final in FAMILIES[name].tried:
+        found = family_rates(name, (*given_, final), 40, 0.05 * PEAK, PEAK)
+        expected = family_rates(name, (*given_, max(final, 0.05)), 40, 0.0, PEAK)
+        np.testing.assert_allclose(found, expected, rtol=1e-14)  # rounding at the floor
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_best_member_is_no_worse_than_any_tried(name):
     loss = past(1000).objective(law("fsl"), vector({**THETA, "E": 0.0})[[0, 1, 2, 4, 5, 6, 7]])
