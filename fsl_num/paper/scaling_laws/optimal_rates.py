@@ -23,8 +23,10 @@ from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.design.theory import best_gammas
 from fsl_num.model import Model
 from fsl_num.paper.hypotheses import MODEL
-from fsl_sym.proof import AllOf, Formula, same_order
-from fsl_sym.symbols import K2, C, D, E, K, M, T, a, beta, s
+from fsl_sym.domain import REGIMES
+from fsl_sym.optimal_rates import LAWS, LEAST_PRICE, above_least_price, least_orders, price, stationary_rate
+from fsl_sym.proof import AllOf, Formula, equals, same_order
+from fsl_sym.symbols import K2, C, D, E, K, M, T, a, beta, gamma, s
 
 _LONGEST: Final = 40.0
 """Budgets end at 1e40, or beyond where horizons grow more slowly."""
@@ -49,6 +51,13 @@ COMPUTE_EASY: Final = {
     "horizon": same_order(T, C ** (beta / (1 + _EASIER))),
     "peak": same_order(a, C ** ((beta - _EASIER) / (1 + _EASIER))),
 }
+LEAST: Final = {
+    "data": (D ** (-s * beta / _EASIER), D ** -((beta - 1) / beta), D**-s),
+    "compute": (C ** (-s * beta / (1 + _EASIER)), C ** -((beta - 1) / (1 + beta)), C ** (-s * beta / (1 + beta))),
+}
+"""Of the excess risk, for easy tasks, at the edge, and for hard tasks."""
+STATIONARY: Final = equals(price(gamma), above_least_price(gamma) + LEAST_PRICE)
+"""At every rate gamma; what lies above the least price is a square that vanishes at sqrt(mu/k)."""
 COMPUTE_HARD: Final = {
     "loss": same_order(E, C ** (-s * beta / (1 + beta))),
     "size": same_order(M, C ** (1 / (1 + beta))),
@@ -134,7 +143,37 @@ def _claim(
     )  # fmt: skip
 
 
+def _least(name: str, budget: str) -> Claim:
+    """The least risk regime by regime, of the law that the best rates leave."""
+    law, *program = LAWS[budget]
+    orders = dict(zip([regime.name for regime in REGIMES], LEAST[budget], strict=True))
+    optima = [
+        Formula(law, "optimum", orders[regime.name], program=tuple(program), where=regime.condition)
+        for regime in REGIMES
+    ]
+
+    def measured(sample: Sample) -> Any:
+        return (data_rays if budget == "data" else compute_rays)(sample)["loss"]
+
+    def statement(sample: Sample) -> Statement:
+        return order_statement(same_order(E, orders[sample.regime]), sample)
+
+    return Claim(
+        name, "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
+        "Ours: a unit of intrinsic time at the rate gamma costs the noise k gamma and 1/gamma samples; at every price "
+        "mu sqrt(mu/k) is the cheapest rate. What that leaves over an intrinsic time T has the least order given, "
+        "regime by regime, and the designer finds it.",
+        AllOf((STATIONARY, *optima)),
+        (MODEL, "sigma^2 of order 1", "the law is that of the best rates over T: T^-s and the noise (int sqrt K)^2/D, "
+         "of the order min(M, T^(1/beta))/D"),
+        measured, statement, derive=lambda: (stationary_rate(), *least_orders(budget)), role="own",
+        depends=("eqn: fsl-simplified", "lemma:ke-power/kernel-window"),
+    )  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
+    _least("optimal-schedule/data", "data"),
+    _least("optimal-schedule/compute", "compute"),
     _claim(
         "optimal-schedule/data-easy", "the best schedule of a data budget, easy regime",
         "Ours: for s > 1 - 1/beta and M infinite, of D samples the best schedule leaves D^(-s beta/(1 + s beta)), over "
