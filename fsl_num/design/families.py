@@ -116,7 +116,7 @@ def family_rates(name: str, given: tuple[float, ...], steps: int, floor: float, 
     A decay ends at the floor, where its own end is below it; families without an end are cut there.
 
     >>> family_rates("linear", (0.5, 0.0), 4, 0.1, 1.0).tolist()
-    [1.0, 1.0, 1.0, 0.5]
+    [1.0, 1.0, 1.0, 0.55]
     """
     if name not in FAMILIES:
         raise ValueError(f"there is no family {name!r}; choose free, non-increasing, {', '.join(FAMILIES)}")
