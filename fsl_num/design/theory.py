@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.design.averaging import Average, best_average, largest_gamma
 from fsl_num.design.batches import batches_at
 from fsl_num.design.exponents import optimal_exponents
 from fsl_num.design.families import BASELINES, FAMILIES, shape_words
@@ -32,7 +33,6 @@ _SHORTEST: Final = 1e-9  # of the longest horizon, at most
 _CLOSE: Final = 1e-3  # of the excess risk
 _BLOCKS: Final = 2000
 _PEAKS: Final = 40  # tried for each baseline
-_SAFE: Final = 0.5  # of the rate at which gamma tr(H)/2 = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +76,17 @@ class TheoryDesign(Result):
         if self.compute is None and not math.isinf(self.model.size):
             return None
         return optimal_exponents(self.model.s, self.model.beta, "data" if self.compute is None else "compute")
+
+    @cached_property
+    def average(self) -> Average | None:
+        """The best mean of the weights at a constant gamma, which needs no decay; for the same data and bound.
+
+        None where the single modes of the model are below what floats hold.
+        """
+        try:
+            return best_average(self.model, self.data, gamma=self.allowed)
+        except ValueError:  # the model and the data are those of a design that was made
+            return None
 
     @cached_property
     def _shape(self) -> tuple[float, str]:
@@ -146,6 +157,9 @@ class TheoryDesign(Result):
             "baselines": {
                 name: {"excess_risk": each, "ratio": each / self.excess_risk} for name, each in self.baselines.items()
             },
+            "average": None
+            if self.average is None
+            else {**self.average.as_dict(), "ratio": self.average.excess_risk / self.excess_risk},
             "exponents": None if self.exponents is None else dict(self.exponents),
         }
 
@@ -285,15 +299,4 @@ def _shortest(water: Water) -> float:
 
 def _water(model: Model, data: float, gamma: float | None, falling: bool) -> _ModelWater:
     """The problem of a model, of a data budget and a largest gamma that can be trained."""
-    if model.spectrum is not None:
-        raise ValueError("a design in the theory needs s and beta: the model of a given spectrum has none")
-    budget = positive("data", data)
-    if budget < 1.0:
-        raise ValueError(f"data must be at least 1 sample, got {data!r}")
-    stable = 2.0 / model.trace
-    top = _SAFE * stable if gamma is None else positive("gamma", gamma)
-    if top >= stable:
-        raise ValueError(
-            f"gamma must be below 2/tr(H) = {stable:.6g} for this model, where training becomes unstable, got {gamma!r}"
-        )
-    return _ModelWater(model, budget, top, falling)
+    return _ModelWater(model, *largest_gamma(model, data, gamma), falling)

@@ -52,13 +52,27 @@ def theory_text(design: TheoryDesign) -> list[Any]:
     )
     rows = [(name, f"{each:.4g}", f"{each / design.excess_risk:.3f}") for name, each in design.baselines.items()]
     chosen = "" if design.compute is None else f"compute {design.compute:g}: {design.model.size:g} features and "
-    least = "any other schedule" + ("" if design.compute is None else " of this size")
+    least = "any other schedule" + ("" if design.compute is None else " of this size") + ", without averages"
     return [
         Text(f"{chosen}{design.data:g} samples: {share} ({bound}){shape}; horizon {design.horizon:.4g}"),
         Text(f"excess risk {design.excess_risk:.5g}, at most {design.gap:.1g} above that of {least}"),
         "",
         table(("instead, at its best peak", "excess risk", "times"), rows, right=[1, 2]),
+        *_average(design),
         *_growth(design),
+    ]
+
+
+def _average(design: TheoryDesign) -> list[Any]:
+    """What the mean of the weights at a constant rate reaches."""
+    mean = design.average
+    if mean is None:
+        return []
+    return [
+        Text(
+            f"The mean of the weights over the last {100 * mean.share:.3g} % of the samples, at the constant gamma"
+            f" {mean.gamma:.4g}: excess risk {mean.excess_risk:.4g}, {mean.excess_risk / design.excess_risk:.3f} times"
+        )
     ]
 
 
