@@ -52,7 +52,7 @@ def run_design(arguments: Arguments) -> int:
 def _refuse_useless(arguments: Arguments) -> None:
     """What the other kind of design takes is refused, and not passed over."""
     if arguments.fit is not None:
-        useless, place = ["gamma", "batches_at"], "with --fit: it belongs to the theory"
+        useless, place = ["gamma", "batches_at", "volterra"], "with --fit: it belongs to the theory"
     else:
         useless = ["steps", "log", "from_step", "over_draws", "second_fit", "export"]
         useless += [] if isinstance(arguments.batches_at, str) else ["peak_lr", "min_lr", "warmup"]
@@ -94,12 +94,15 @@ def _in_theory(arguments: Arguments) -> int:
                 model, float(arguments.compute), model_sizes=sizes, gamma=bound, falling=falling
             )
         batches = None if at is None else design.as_batches(at[0], at[1], **at[2])
+        best = design.under_volterra() if arguments.volterra else None
     outputs.write("--out", lambda: report.theory_csv(design) if batches is None else report.batches_csv(batches))
     outputs.draw("--plot", lambda: design.plot().figure)
     if arguments.json:
-        show_json(design.as_dict() | ({} if batches is None else report.batches_json(batches)))
+        more = {} if best is None else {"volterra": best.as_dict()}
+        show_json(design.as_dict() | more | ({} if batches is None else report.batches_json(batches)))
     else:
-        outputs.show(*([] if batches is None else report.batches_text(design, batches)), *report.theory_text(design))
+        first = [] if batches is None else report.batches_text(design, batches)
+        outputs.show(*first, *report.theory_text(design), *([] if best is None else report.volterra_text(best)))
     return 0
 
 
@@ -212,7 +215,10 @@ def _theory_options() -> list[Option]:
         ("--batches-at", "the design as batch sizes, at this constant learning rate, or under the schedule NAME with "
          "--peak-lr, --warmup and --min-lr", {"type": _RateOrSchedule("fsl_num.schedules:SCHEDULES")}),
     ]  # fmt: skip
-    return [Option(name, help=text, section=section, **{"type": REAL, **more}) for name, text, more in options]
+    exact = flag("--volterra", "the best rates under the Volterra equation itself, too", section=section)
+    return [Option(name, help=text, section=section, **{"type": REAL, **more}) for name, text, more in options] + [
+        exact
+    ]
 
 
 COMMANDS = {

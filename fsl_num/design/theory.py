@@ -21,6 +21,7 @@ from fsl_num.design.averaging import Average, best_average, largest_gamma
 from fsl_num.design.batches import batches_at
 from fsl_num.design.exponents import optimal_exponents
 from fsl_num.design.families import BASELINES, FAMILIES, shape_words
+from fsl_num.design.under_volterra import VolterraOptimum, under_volterra
 from fsl_num.design.water_filling import Water, filled
 from fsl_num.model import Model
 from fsl_num.results import Result
@@ -139,6 +140,18 @@ class TheoryDesign(Result):
             positive("learning_rate", learning_rate), schedule, parameters, self.gammas, self.samples,
             2.0 / self.model.fastest,
         )  # fmt: skip
+
+    def under_volterra(self) -> VolterraOptimum:
+        """Return the best gammas under the Volterra equation itself, whose risk feeds its own noise, and how far off
+        the design is there; for the same data and bound, with rates that may rise. A second or so.
+
+        Raises ValueError for a horizon outside [1, 1e6], and where the equation cannot be solved.
+
+        >>> design = design_for_model(Model(s=0.5, beta=2.0, size=20, noise=1.0), 300.0)
+        >>> design.under_volterra().excess_risk < 0.98 * design.under_volterra().of_design
+        True
+        """
+        return under_volterra(self.model, self.gammas, self.samples, self.allowed)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""

@@ -13,6 +13,7 @@ from fsl_num.schedules.discrete import Discrete
 if TYPE_CHECKING:
     from fsl_num.design.design import Design
     from fsl_num.design.theory import TheoryDesign
+    from fsl_num.design.under_volterra import VolterraOptimum
 
 
 def design_text(design: Design) -> list[Any]:
@@ -60,6 +61,17 @@ def theory_text(design: TheoryDesign) -> list[Any]:
         table(("instead, at its best peak", "excess risk", "times"), rows, right=[1, 2]),
         *_average(design),
         *_growth(design),
+    ]
+
+
+def volterra_text(best: VolterraOptimum) -> list[Any]:
+    """What the design, and the best rates, leave under the Volterra equation."""
+    return [
+        Text(
+            f"Under the Volterra equation it leaves {best.of_design:.5g}, the best rates there {best.excess_risk:.5g}"
+            f" ({best.excess_risk / best.of_design:.3f} times; peak gamma {best.gammas.max():.4g}, horizon"
+            f" {best.horizon:.4g}; residual of Karush, Kuhn and Tucker {best.kkt_residual:.1g})"
+        )
     ]
 
 

@@ -132,12 +132,8 @@ class MeshEquation:
             "noise_one": float(again[1]),
         }  # fmt: skip
 
-    def excess(self, gammas: Array, noise: float, *, infinite: bool = False) -> tuple[float, Array]:
-        """log(loss/law) at the end and its gradient in gamma; law = delta + e + int K gamma (e + noise).
-
-        The law is the paper's: sigma^2 = ``noise`` and e_M under the integral, delta_M outside it only; with
-        ``infinite`` the law has K_infinity and e_infinity in place of K_M and e_M.
-        """
+    def final_risk(self, gammas: Array, noise: float) -> tuple[float, Array]:
+        """The excess risk at the end, half of the loss, and its gradient in gamma, the lengths of the cells kept."""
         from scipy.linalg import solve_triangular
 
         operator = self.operator(gammas)
@@ -147,7 +143,16 @@ class MeshEquation:
         last[-1] = 1.0
         q = solve_triangular(system, last, lower=True, trans="T", check_finite=False)
         loss = self.delta + float(self.signal[-1]) + float(operator[-1] @ u)
-        slope = (q @ self.left) * u[:-1] + (q @ self.right) * u[1:]
+        return 0.5 * loss, 0.5 * ((q @ self.left) * u[:-1] + (q @ self.right) * u[1:])
+
+    def excess(self, gammas: Array, noise: float, *, infinite: bool = False) -> tuple[float, Array]:
+        """log(loss/law) at the end and its gradient in gamma; law = delta + e + int K gamma (e + noise).
+
+        The law is the paper's: sigma^2 = ``noise`` and e_M under the integral, delta_M outside it only; with
+        ``infinite`` the law has K_infinity and e_infinity in place of K_M and e_M.
+        """
+        risk, slope = self.final_risk(gammas, noise)
+        loss, slope = 2.0 * risk, 2.0 * slope
         left, right, signal = self.left[-1], self.right[-1], self.signal
         if infinite:
             left, right, signal = infinite_row(self.s, self.beta, float(self.mesh.t[-1]))

@@ -140,6 +140,14 @@ def test_a_budget_is_named_in_one_option_too(budget, capsys):
     assert short == answer([*THEORY, f"--{budget}", "1e4"], capsys) and short[budget] == 1e4
 
 
+def test_the_volterra_equation_has_an_optimum_of_its_own(capsys):
+    words = [*THEORY, "--budget", "data", "1e4", "--volterra"]
+    found = answer(words, capsys)["volterra"]
+    assert found["kkt_residual"] < 1e-6 and 0.9 < found["excess_risk"] / found["of_design"] < 0.97
+    assert main(words) == 0
+    assert f"the best rates there {found['excess_risk']:.5g}" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_design_as_batch_sizes_is_written_and_said(here, capsys):
     words = [*THEORY, "--data", "10000", "--batches-at", "0.5"]
     found = answer([*words, "--out", "batches.csv"], capsys)
