@@ -63,7 +63,7 @@ def _refuse_useless(arguments: Arguments) -> None:
     if arguments.fit is None and arguments.family not in ("free", "non-increasing"):
         raise InputError(
             f"--family {arguments.family} is of a fit; in the theory the usual shapes stand beside the design, each at"
-            " its best peak"
+            " its best peak, and TheoryDesign.best_members() has the best of each family"
         )
 
 

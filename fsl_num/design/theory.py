@@ -20,7 +20,7 @@ import numpy as np
 from fsl_num.design.averaging import Average, best_average, largest_gamma
 from fsl_num.design.batches import batches_at
 from fsl_num.design.exponents import optimal_exponents
-from fsl_num.design.families import BASELINES, FAMILIES, shape_words
+from fsl_num.design.families import BASELINES, FAMILIES, Family, shape_words
 from fsl_num.design.under_volterra import VolterraOptimum, under_volterra
 from fsl_num.design.water_filling import Water, filled
 from fsl_num.model import Model
@@ -34,6 +34,9 @@ _SHORTEST: Final = 1e-9  # of the longest horizon, at most
 _CLOSE: Final = 1e-3  # of the excess risk
 _BLOCKS: Final = 2000
 _PEAKS: Final = 40  # tried for each baseline
+_PEAKS_OF_MEMBERS: Final = 13
+_LOWEST_PEAK: Final = 1e-6  # of the largest
+_ENDS: Final = 1e-6  # of the samples, the last block of a member
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,6 +143,19 @@ class TheoryDesign(Result):
             positive("learning_rate", learning_rate), schedule, parameters, self.gammas, self.samples,
             2.0 / self.model.fastest,
         )  # fmt: skip
+
+    def best_members(self) -> Mapping[str, float]:
+        """Return for each family of shapes the excess risk of its best member, at its best peak: what its shape costs.
+
+        A second or so: all members of a table are tried at all peaks, and the best is refined.
+
+        >>> design = design_for_model(Model(s=1.0, beta=2.0, size=float("inf"), noise=1.0), 1e4)
+        >>> members = design.best_members()
+        >>> design.excess_risk < members["wsd"] <= members["linear"] < members["cosine"]
+        True
+        """
+        water = _ModelWater(self.model, self.data, self.allowed, falling=False)
+        return {name: _best_member(water, family) for name, family in FAMILIES.items()}
 
     def under_volterra(self) -> VolterraOptimum:
         """Return the best gammas under the Volterra equation itself, whose risk feeds its own noise, and how far off
@@ -287,6 +303,26 @@ def design_for_model(model: Model, data: float, *, gamma: float | None = None, f
         for name, each in shapes.items()
     }
     return TheoryDesign(model, budget, top, gammas, samples, float(nodes[-1]), risk, max(risk - bound, 0.0), baselines)
+
+
+def _best_member(water: _ModelWater, family: Family) -> float:
+    """The least excess risk over the members of a family and their peaks."""
+    from scipy.optimize import minimize
+
+    left = np.append(np.geomspace(1.0, _ENDS, _BLOCKS // 2), 0.0)
+    ends = np.unique(np.concatenate([1.0 - left, np.linspace(0.0, 1.0, _BLOCKS // 2)]))
+    middle, blocks = 0.5 * (ends[1:] + ends[:-1]), water.steps * np.diff(ends)
+    low, high = np.array([(math.log(_LOWEST_PEAK), 0.0), *family.ranges.values()]).T
+
+    def risk(point: Any) -> float:
+        peak = water.high * math.exp(min(point[0], 0.0))
+        shape = family.shape(middle, tuple(np.clip(point[1:], low[1:], high[1:])), _BLOCKS)
+        return water.risk(peak * np.maximum(shape, 1e-12), blocks)
+
+    peaks = np.linspace(low[0], 0.0, _PEAKS_OF_MEMBERS)
+    best = min(((peak, *given) for given in family.tried for peak in peaks), key=risk)
+    return float(minimize(risk, best, method="Nelder-Mead", bounds=list(zip(low, high, strict=True)),
+                          options={"xatol": 1e-4, "fatol": 0.0, "maxfev": 400}).fun)  # fmt: skip
 
 
 def best_gammas(

@@ -90,8 +90,8 @@ def under_volterra(model: Model, gammas: Array, samples: Array, largest: float) 
     if not _SHORTEST <= horizon <= _LONGEST:
         raise ValueError(
             f"the intrinsic time of the design, {horizon:.3g}, must lie in [{_SHORTEST:g}, {_LONGEST:g}] for its best"
-            " rates under the Volterra equation: below, cells are hardly shorter; beyond, its risk takes minutes. Change the"
-            " samples or the largest gamma"
+            " rates under the Volterra equation: below, cells are hardly shorter; beyond, its risk takes minutes."
+            " Change the samples or the largest gamma"
         )
 
     def risk(logarithm: float) -> float:

@@ -155,3 +155,22 @@ def test_rates_as_much_larger_as_the_refusal_says_are_enough():
         found.as_batches(0.55, "linear", floor=0.45)
     factor = float(str(refused.value).split("or rates ")[1].split(" times")[0])
     assert found.as_batches(1.01 * factor * 0.55, "linear", floor=1.01 * factor * 0.45).batch_sizes.min() >= 1.0
+
+
+@pytest.mark.parametrize("s, beta", [(0.3, 2.0), (1.0, 2.0), (0.5, 4.0)])
+def test_what_each_family_costs(s, beta):
+    """None is below the bound, a larger family is no worse, and a stable phase with a power decay is nearly enough."""
+    design = design_for_model(Model(s, beta, float("inf"), 1.0), 1e5)
+    members = design.best_members()
+    assert min(members.values()) > design.excess_risk - design.gap
+    small = ("linear", "power-decay")
+    assert all(members["wsd"] <= members[name] * (1.0 + 1e-6) for name in small)  # where a simplex ends
+    shapes = {
+        "cosine to 0": "cosine",
+        "linear to 0": "linear",
+        "wsd, 20 % linear": "linear",
+        "wsd, 20 % 1-sqrt": "1-sqrt",
+    }
+    for fixed, family in shapes.items():  # blocks close to the end, not even ones: a per cent
+        assert members[family] <= design.baselines[fixed] * 1.01
+    assert members["wsd"] < 1.05 * design.excess_risk
