@@ -9,6 +9,7 @@ import io
 import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -31,18 +32,26 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the pages of theorems, errata and sources, the style of the cards, the list of changes, and the figures."""
     from mkdocs.structure.files import File
 
+    from fsl_num.claims.errata import errata
+    from fsl_num.claims.registry import all_claims
     from fsl_num.report import explorer
+    from fsl_num.report.html.site import pages
+    from fsl_num.schedules import SCHEDULES
     from fsl_sym.allocation import table
 
-    made = {f"theorems/{name}": text for name, text in _theorems().items()}
-    made["changes.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    made["style.css"] = _style()
-    made["explorer.html"] = explorer.page(table(explorer.SCHEDULES))
+    made = {"changes.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), "style.css": _style()}
+    with ThreadPoolExecutor(1) as aside:  # all that needs no verdict is made while other processes verify
+        verdicts = aside.submit(_verdicts)
+        optima = table(SCHEDULES)
+        made["explorer.html"] = explorer.page(table(explorer.SCHEDULES))
+        for figure in FIGURE.finditer((ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")):
+            made[f"figures/{figure['name']}.svg"] = drawn(figure["code"])
+        for claim in all_claims():
+            _ = claim.latex, claim.derivations()  # a claim keeps them
+    for name, text in pages(verdicts.result(), errata(), all_claims(), optima).items():
+        made[f"theorems/{name}"] = text
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
-    gallery = files.get_file_from_path("gallery.md")
-    for figure in FIGURE.finditer(gallery.content_string if gallery else ""):
-        files.append(File.generated(config, f"figures/{figure['name']}.svg", content=drawn(figure["code"])))
     return files
 
 
@@ -114,20 +123,13 @@ class _Page(HTMLParser):
             self.links.append((link, tag == "link" and given.get("rel") == "stylesheet"))
 
 
-def _theorems() -> dict[str, str]:
+def _verdicts() -> Any:
     from fsl_num.claims.cache import Cache, default_folder
-    from fsl_num.claims.errata import errata
-    from fsl_num.claims.registry import all_claims
     from fsl_num.claims.runner import verify_all
     from fsl_num.cli.executors import cores, executor_at
-    from fsl_num.report.html.site import pages
-    from fsl_num.schedules import SCHEDULES
-    from fsl_sym.allocation import table
 
-    ids = tuple(claim.id for claim in all_claims())
     with executor_at("processes", cores()) as executor:
-        records = verify_all(ids, profile="quick", seed=0, executor=executor, cache=Cache(default_folder()))
-    return pages(records, errata(), all_claims(), table(SCHEDULES))
+        return verify_all(executor=executor, cache=Cache(default_folder()))
 
 
 def _style() -> str:

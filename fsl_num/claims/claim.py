@@ -110,7 +110,7 @@ class Claim:
         """What the claim states."""
         return self.stated() if callable(self.stated) else self.stated
 
-    @property
+    @cached_property
     def latex(self) -> str:
         """The claim in LaTeX, without delimiters."""
         return self.formula if isinstance(self.formula, str) else self.formula.latex()

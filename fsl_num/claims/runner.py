@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import replace
 from typing import Final
@@ -57,8 +57,18 @@ def verify_all(
         outcomes[outcome.claim_id] = outcome
         if progress is not None:
             progress(outcome)
+    settled = settle(outcomes)
+    return tuple(settled[each] for each in wanted)
+
+
+def settle(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Each outcome with the verdict that the other ones leave it; what is not among them weakens nothing.
+
+    >>> [each.verdict.value for each in settle({each.claim_id: each for each in verify_all(["eqn: sgd"])}).values()]
+    ['PROVED']
+    """
     settled: dict[str, Outcome] = {}
-    return tuple(_settled(each, outcomes, settled) for each in wanted)
+    return {each: _settled(each, found, settled) for each in found}
 
 
 def _checked(
@@ -140,18 +150,18 @@ STRENGTH = (Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
 """The verdicts that pass by themselves, weakest first."""
 
 
-def _settled(claim_id: str, outcomes: dict[str, Outcome], settled: dict[str, Outcome]) -> Outcome:
+def _settled(claim_id: str, outcomes: Mapping[str, Outcome], settled: dict[str, Outcome]) -> Outcome:
     """An outcome with the verdict that what it rests on leaves it."""
     if claim_id in settled:
         return settled[claim_id]
     outcome, claim = outcomes[claim_id], claim_of(claim_id)
-    if outcome.verdict is Verdict.REFUTED and claim.corrected_by is not None:
-        outcome = replace(outcome, passes=_settled(claim.corrected_by, outcomes, settled).passes)
+    if outcome.verdict is Verdict.REFUTED and (right := outcomes.get(claim.corrected_by or "")):
+        outcome = replace(outcome, passes=_settled(right.claim_id, outcomes, settled).passes)
     elif outcome.verdict in STRENGTH:
-        for name in claim.depends:
+        for name in filter(outcomes.__contains__, claim.depends):
             other = _settled(name, outcomes, settled)
-            while other.verdict is Verdict.REFUTED and other.corrected_by is not None:
-                other = _settled(other.corrected_by, outcomes, settled)
+            while other.verdict is Verdict.REFUTED and (right := outcomes.get(other.corrected_by or "")):
+                other = _settled(right.claim_id, outcomes, settled)
             if other.verdict not in STRENGTH:
                 message = f"it depends on {name}, which is {other.verdict}"
                 outcome = replace(outcome, verdict=Verdict.UNKNOWN, passes=False, message=message)

@@ -43,7 +43,8 @@ def run(arguments: Arguments) -> int:
     ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.all_claims())
     profile = "deep" if arguments.deep else arguments.profile
     cache = None if point else _cache(arguments)
-    before = {} if cache is None else {each.id: cache.previous(each, profile) for each in registry.all_claims()}
+    before = {each.id: cache.previous(each, profile) for each in registry.all_claims()} if cache is not None else {}
+    known = runner.settle({claim_id: record for claim_id, record in before.items() if record is not None})
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None
@@ -97,7 +98,6 @@ def run(arguments: Arguments) -> int:
 
         if records and (arguments.table or arguments.ids):
             outputs.show(records_table(records), "")
-        known = {claim_id: record for claim_id, record in before.items() if record is not None}
         notes = _notes(profile, records, cache)
         account = None if arguments.ids else places
         outputs.show(*verification(records, mistakes, known, notes, whole=not arguments.ids, places=account))

@@ -342,6 +342,8 @@ def test_a_claim_is_as_strong_as_what_it_depends_on(changes, expected, monkeypat
     outcome = runner.verify_all(["strong"])[0]
     assert outcome.verdict is expected[0]
     assert outcome.message.startswith(expected[1])
+    # what each was found to be by itself, as a cache keeps it, says the same of all
+    assert runner.settle({name: runner.verify(each) for name, each in found.items()})["strong"].verdict is expected[0]
 
 
 @pytest.mark.usefixtures("three_claims")
