@@ -60,6 +60,10 @@ def test_the_examples_run(page, monkeypatch):
     assert result.failed == 0
 
 
+def test_it_fits_two_screens():
+    assert len(README.splitlines()) <= 125
+
+
 def test_the_claims_named_exist(capsys):
     from fsl_num.claims.registry import all_claims
 
