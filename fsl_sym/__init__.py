@@ -33,6 +33,7 @@ _HOME: dict[str, str] = {
     "Theorem": "proof",
     "after_stable_phase": "schedules.own",
     "approximation_error_asymptotics": "spectrum",
+    "approximation_error_expansion": "spectrum",
     "change_of_time": "functional",
     "check": "exponents.certificate",
     "convert": "notations",

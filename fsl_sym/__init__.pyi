@@ -44,6 +44,7 @@ from fsl_sym.schedules.own import after_stable_phase as after_stable_phase
 from fsl_sym.schedules.own import own_schedule as own_schedule
 from fsl_sym.schedules.own import schedule_with_end as schedule_with_end
 from fsl_sym.spectrum import approximation_error_asymptotics as approximation_error_asymptotics
+from fsl_sym.spectrum import approximation_error_expansion as approximation_error_expansion
 from fsl_sym.spectrum import kernel_asymptotics as kernel_asymptotics
 from fsl_sym.spectrum import signal_asymptotics as signal_asymptotics
 

@@ -7,9 +7,29 @@ functions, and the explicit error of those. All are up to nothing: constants inc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, count, islice
 from typing import Final
 
-from sympy import And, Expr, Ge, Integer, Integral, Le, Mul, Sum, Symbol, exp, expand, oo, uppergamma, zeta
+from sympy import (
+    Add,
+    And,
+    Expr,
+    Ge,
+    Integer,
+    Integral,
+    Le,
+    Mul,
+    Sum,
+    Symbol,
+    bernoulli,
+    exp,
+    expand,
+    factorial,
+    oo,
+    rf,
+    uppergamma,
+    zeta,
+)
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.equality import simplified
@@ -254,6 +274,41 @@ def approximation_error_asymptotics() -> TwoSided:
         Derivation("approximation error, upper bound", title, from_above, "approximation-error"),
         Derivation("approximation error, lower bound", title, from_below, "approximation-error"),
     )
+
+
+def approximation_error_expansion(terms: int) -> tuple[Expr, Expr]:
+    """delta_M to so many terms in 1/M by the formula of Euler and Maclaurin, and a bound of the error.
+
+    All derivatives of ``y^-(1 + s beta)`` have one sign, so that the error is at most the first term left out.
+
+    Parameters
+    ----------
+    terms
+        How many, at least 1.
+
+    Returns
+    -------
+    expression, error
+        ``|delta_M - expression| <= error`` for every M >= 1, s > 0 and beta > 1.
+
+    Raises
+    ------
+    ValueError
+        The number of terms is not a whole number from 1 on.
+
+    Examples
+    --------
+    >>> expression, error = approximation_error_expansion(2)
+    >>> print(expression, "+-", error)
+    -M**(-beta*s - 1)/2 + 1/(M**(beta*s)*beta*s) +- M**(-beta*s - 2)*(beta*s/12 + 1/12)
+    """
+    if not isinstance(terms, int) or isinstance(terms, bool) or terms < 1:
+        raise ValueError(f"terms must be a whole number from 1 on, not {terms!r}")
+    power = 1 + s * beta
+    first = (M ** (-s * beta) / (s * beta), -(M**-power) / 2)
+    rest = (bernoulli(2 * k) / factorial(2 * k) * rf(power, 2 * k - 1) * M ** (1 - power - 2 * k) for k in count(1))
+    *kept, left_out = islice(chain(first, rest), terms + 1)
+    return Add(*kept), abs(left_out)
 
 
 def signal_gap() -> Derivation:

@@ -114,6 +114,33 @@ class Expansion:
         """The sum of the terms."""
         return Add(*[term.expression(self.x) for term in self.terms])
 
+    @property
+    def error(self) -> Expr:
+        """What the sum differs from its terms by at most, at every x > 0, where f is a sum of ``u^k exp(-c u)``.
+
+        A summand ``j^-w u^k exp(-c u)`` with ``u = j^-beta x`` rises to one peak in j and falls to 0 on both sides: sum
+        and integral, which is the term, differ by the peak at most.
+
+        Raises
+        ------
+        ValueError
+            f has a power or an incomplete gamma function, or does not vanish at 0 so fast: no such peak.
+
+        Examples
+        --------
+        >>> from fsl_sym.spectrum import kernel_asymptotics
+        >>> kernel_asymptotics().error
+        exp(-2)/t**2
+        """
+        peaks = []
+        for piece in self.parts:
+            height = piece.power + self.w / self.beta  # in v = j^-beta: v^height exp(-c x v)
+            if piece.rate is None or piece.order is not None or sign(height) != 1:
+                raise ValueError(f"no bound in closed form: {self.function(self.x)} is no sum of u^k exp(-c u)")
+            v = height / (piece.rate * self.x)
+            peaks.append(abs(piece.coefficient) * self.x**piece.power * v**height * exp(-height))
+        return simplified(abs(self.prefactor) * Add(*peaks))
+
     def at(self, values: Mapping[Symbol, Expr]) -> Expansion:
         """The expansion with parameters set, derived anew, so that it is right at a resonance too."""
         given = assigned(values)

@@ -6,11 +6,13 @@ import pytest
 from sym_reference import exponential_series, harmonic_sum
 from sympy import Expr, Integer, Rational, Symbol, diff, exp, gamma, limit, oo, zeta
 
+from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.spectrum import (
     FiniteSize,
     X,
     approximation_error,
     approximation_error_asymptotics,
+    approximation_error_expansion,
     finite_kernel,
     finite_signal,
     forgetting_kernel,
@@ -85,6 +87,29 @@ def test_the_approximation_error_is_enclosed() -> None:
         < 1e-25
     )
     assert limit((bounds.lower / bounds.upper).subs({s: 1, beta: 2}), M, oo) == 1
+
+
+@pytest.mark.parametrize(
+    ("expansion", "power"), [(kernel_asymptotics(), 2 * beta), (signal_asymptotics(), 1 + s * beta)]
+)
+def test_infinite_sums_come_near_the_stated_error_and_stay_within(expansion: Expansion, power: Expr) -> None:
+    u, parts = Symbol("u", positive=True), []
+    for capacity, time in ((20, Integer(1)), (20, Rational(1, 3)), (Rational(5, 2), Integer(2)), (6, Integer(30))):
+        point = {s: Rational(1, 2), beta: capacity, t: time}
+        true = harmonic_sum(exp(-2 * u), u, exponential_series, power.subs(point), Integer(0) + capacity, time)
+        parts.append((abs(true - expansion.expression.subs(point)) / expansion.error.subs(point)).evalf(20))
+    assert Rational(3, 4) < max(parts) < 1
+
+
+@pytest.mark.parametrize("point", [{s: Rational(1, 2), beta: 2}, {s: 3, beta: Rational(3, 2)}])
+@pytest.mark.parametrize("size", [1, 5])
+def test_what_is_left_out_is_at_most_the_next_term(point: dict[Symbol, Expr], size: int) -> None:
+    true = approximation_error(size).subs(point).evalf(30)
+    for terms in (1, 2, 3, 4, 6):
+        kept, error = (each.subs({**point, M: size}) for each in approximation_error_expansion(terms))
+        assert error / 10 < abs(true - kept).evalf(30) < error
+    with pytest.raises(ValueError, match="a whole number from 1 on, not 0"):
+        approximation_error_expansion(0)
 
 
 def test_exact_sums_are_sums_over_the_spectrum() -> None:

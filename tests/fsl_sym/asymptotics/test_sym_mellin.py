@@ -138,3 +138,10 @@ def test_two_poles_give_two_terms() -> None:
 def test_signal_expansion_is_gamma_of_s() -> None:
     (term,) = harmonic_sum_asymptotics(exp(-2 * u), u, 1 + s * beta, beta, t).terms
     assert (term.coefficient - gamma(s) / beta * 2**-s).equals(0)
+
+
+def test_there_is_a_bound_in_closed_form_for_sums_of_exponentials_only() -> None:
+    two = harmonic_sum_asymptotics(exp(-2 * u) + 3 * u * exp(-u), u, 2 * beta, beta, t)
+    assert (two.error - (exp(-2) / t**2 + 81 * exp(-3) / t**2)).equals(0)
+    with pytest.raises(ValueError, match="no bound in closed form"):
+        _ = decay().error
