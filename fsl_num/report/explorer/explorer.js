@@ -60,7 +60,13 @@
     };
     const x = scale(0, logX, left, width - 12), y = scale(1, logY, height - bottom, 10);
     const ticks = axis => {
-      const span = axis.high - axis.low, size = axis.log && span >= 2 ? Math.ceil(span / 6) : 10 ** Math.floor(Math.log10(span / 2));
+      const span = axis.high - axis.low;
+      if (axis.log && span < 3) {  // round numbers, not even parts of a power of ten
+        const decades = Array.from({length: 5}, (_, k) => 10 ** (Math.floor(axis.low) + k));
+        return decades.flatMap(ten => (span < 0.6 ? [1, 1.5, 2, 3, 4, 5, 6, 8] : span < 2 ? [1, 2, 5] : [1, 3]).map(part => part * ten))
+          .filter(mark => Math.log10(mark) >= axis.low && Math.log10(mark) <= axis.high);
+      }
+      const size = axis.log ? Math.ceil(span / 6) : 10 ** Math.floor(Math.log10(span / 2));
       const marks = [];
       for (let mark = Math.ceil(axis.low / size) * size; mark <= axis.high + 1e-9; mark += size) marks.push(mark);
       return marks.filter((_, k) => marks.length < 8 || k % Math.ceil(marks.length / 7) === 0).map(mark => axis.log ? 10 ** mark : mark);

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePath
 
+from markupsafe import Markup
+
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.labels import account, covering_claims, section_of, where
 from fsl_num.claims.records import Erratum, Outcome
@@ -17,7 +19,7 @@ from fsl_num.claims.sources import HOME
 from fsl_num.report.errata import counts
 from fsl_num.report.html.cards import environment
 from fsl_num.report.html.graph import graph
-from fsl_num.report.html.texts import anchors, capital
+from fsl_num.report.html.texts import Texts, anchors, capital
 from fsl_num.report.places import Place, places
 from fsl_num.report.table import Row, paired
 from fsl_sym.laws import SCHEDULES
@@ -184,16 +186,17 @@ def _around(members: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _title(claim: Claim) -> str:
-    return _in_cell(capital(claim.title))
+    return _in_cell(Texts().sentence(claim.title))
 
 
 def _in_cell(text: str) -> str:
-    """Text that neither ends a cell of a table nor is taken for Markdown.
+    """Text that neither ends a cell of a table nor is taken for Markdown; elements stay where it is markup.
 
     >>> _in_cell("a_b | c")
     'a\\\\_b \\\\| c'
     """
-    return "".join(f"\\{sign}" if sign in "|_*<[" else sign for sign in text)
+    marks = "|_*[" if isinstance(text, Markup) else "|_*<["
+    return "".join(f"\\{sign}" if sign in marks else sign for sign in text)
 
 
 def _html(name: str) -> str:

@@ -9,11 +9,32 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from fsl_num.report.html.signs import typeset
 from fsl_num.report.mathml import inline
 
 _MARKED = re.compile(r"\$([^$]+)\$|`([^`]+)`")
+_COMMANDS = tuple(
+    (re.compile(command), meaning)
+    for command, meaning in (
+        (r"\\emph\{([^{}]*)\}", r"\1"),
+        (r"\\operatorname", r"\\mathrm"),
+        (r"\\(?:c([A-Z])|cal ([A-Z]))(?![A-Za-z])", r"\\mathcal{\1\2}"),
+        (r"\\b([A-Zuvxz])(?![A-Za-z])", r"\\mathbf{\1}"),
+        (r"\\b(Sigma|xi|nu|theta)(?![A-Za-z])", r"\\boldsymbol{\\\1}"),
+        (r"\\bm(?![A-Za-z])", r"\\boldsymbol"),
+        (r"\\([EN])\1(?![A-Za-z])", r"\\mathbb{\1}"),
+        (r"\\dd(?![A-Za-z])", r"\\,\\mathrm{d}"),
+        (r"\\(tr|opt)(?![A-Za-z])", r"\\mathrm{\1}"),
+        (r"\\hlambda(?![A-Za-z])", r"\\hat{\\lambda}"),
+        (r"\\st(?![A-Za-z])", r"\\mathrm{s.t.}"),
+        (r"\\\((.*?)\\\)", r"$\1$"),
+        (r"\\\^\{o\}", "ô"),
+        (r"\\!|&", ""),
+    )
+)
+"""Commands that the paper defines, or that the converter does not know, and what they mean."""
 _NOT_WORDS = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi log exp min max tr int sum "
     "du dt".split()
@@ -32,7 +53,7 @@ class Texts:
     links: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, text: str) -> Markup:
-        """The text as HTML: formulas as MathML, and everything that is not marked as it was written."""
+        """The text as HTML: formulas as MathML, those in plain letters with indices and powers, all else as written."""
         parts, place = [], 0
         for marked in _MARKED.finditer(text):
             formula, code = marked.groups()
@@ -46,6 +67,18 @@ class Texts:
         first = re.match(r"[a-z]{2,}(?=[ ,:;-])|a(?= [a-z]{2})", text)
         return self(capital(text) if first and first[0] not in _NOT_WORDS else text)
 
+    def quoted(self, words: str) -> Markup:
+        """Words of the paper: its formulas, between dollar signs or alone, with the meaning of its own commands.
+
+        >>> print(Texts().quoted(r"\\cE \\eqsim 1"))
+        <math><mrow><mi>ℰ</mi><mo>≂</mo><mn>1</mn></mrow></math>
+        """
+        for command, meaning in _COMMANDS:
+            words = command.sub(meaning, words)
+        if "$" in words:
+            return Markup("“{}”").format(self(words))
+        return inline(words) if "\\" in words else Markup("“{}”").format(words)
+
     def unlinked(self, text: str) -> Markup:
         """As :meth:`sentence`, without links: for what becomes a link itself."""
         return Texts().sentence(text)
@@ -56,7 +89,7 @@ class Texts:
 
     def _linked(self, text: str) -> Markup:
         parts = self._names.split(text) if self.links else [text]
-        return Markup("").join(self._code(part) if at % 2 else escape(part) for at, part in enumerate(parts))
+        return Markup("").join(self._code(part) if at % 2 else typeset(part) for at, part in enumerate(parts))
 
     @cached_property
     def _names(self) -> re.Pattern[str]:
