@@ -16,16 +16,39 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # the sources that are shown are those that are run, whatever else is installed
 CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
 FIGURE = re.compile(r"<!-- figure: (?P<name>[\w-]+) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
 """A block of code of the gallery that leaves its figure, or axes of it, under the name ``figure``."""
 
+STYLE = {
+    "svg.hashsalt": "figures",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#666",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.labelcolor": "#333",
+    "grid.color": "#e4e4e0",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#666",
+    "ytick.color": "#666",
+    "legend.frameon": False,
+    "lines.linewidth": 1.7,
+    "axes.formatter.min_exponent": 3,
+}
+"""How the figures of the gallery look, whatever draws them."""
+
 _SHIM = "https://unpkg.com/iframe-worker/shim"
 """What the theme would load from a network where the site is opened from a folder."""
 
 _formulas: dict[str, str] = {}
+
+
+def on_config(config: Any) -> Any:
+    """Run the sources that are shown, whatever else is installed: MkDocs takes back what a module does to the path."""
+    sys.path.insert(0, str(ROOT))
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -39,6 +62,8 @@ def on_files(files: Any, config: Any) -> Any:
     from fsl_num.schedules import SCHEDULES
     from fsl_sym.allocation import table
 
+    if Path(explorer.__file__).parents[3] != ROOT:
+        raise RuntimeError(f"the site would show {ROOT}, and run {explorer.__file__}")
     made = {"changes.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), "style.css": _style()}
     with ThreadPoolExecutor(1) as aside:  # all that needs no verdict is made while other processes verify
         verdicts = aside.submit(_verdicts)
@@ -152,10 +177,10 @@ def drawn(code: str) -> str:
     import matplotlib.pyplot as plt
 
     names: dict[str, Any] = {}
-    exec(code, names)
-    figure = names["figure"]
     out = io.StringIO()
-    with plt.rc_context({"svg.hashsalt": "figures"}):
+    with plt.rc_context(STYLE):
+        exec(code, names)
+        figure = names["figure"]
         getattr(figure, "figure", figure).savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
     plt.close("all")
     return out.getvalue()

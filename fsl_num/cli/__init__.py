@@ -97,8 +97,8 @@ EXAMPLES: Final = (
     ("You have a theory: the optimal exponents of a schedule, derived", "fsl exponents --schedule wsd --budget data"),
     ("You want to verify: a theorem of the paper, derived and measured", 'fsl verify "thm: wsd"'),
     (
-        "You train models: the loss of a schedule, with its error",
-        "fsl solve --s 1/2 --beta 2 --model-size 100 --noise 1 --schedule cosine --peak-lr 0.3 --steps 10000",
+        "You train models: a schedule written for your framework (fsl fit --help: predicted from your logs)",
+        'fsl schedule "linear(decay_fraction=0.2)" --peak-lr 0.003 --steps 8000 --export torch',
     ),
 )
 """What ``fsl`` alone shows: each works as it is typed."""

@@ -52,7 +52,7 @@ def test_figures_are_drawn(name, monkeypatch):
 
 
 def test_the_gallery_has_a_dozen_figures_and_no_other_code():
-    assert len(FIGURES) >= 11
+    assert len(FIGURES) >= 12
     assert TEXTS["gallery.md"].count("```python") == len(FIGURES)
 
 
