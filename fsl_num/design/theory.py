@@ -151,7 +151,7 @@ class TheoryDesign(Result):
 
         >>> design = design_for_model(Model(s=1.0, beta=2.0, size=float("inf"), noise=1.0), 1e4)
         >>> members = design.best_members()
-        >>> design.excess_risk < members["wsd"] <= members["linear"] < members["cosine"]
+        >>> design.excess_risk < members["wsd"] < members["cosine"] < members["linear"]
         True
         """
         water = _ModelWater(self.model, self.data, self.allowed, falling=False)
