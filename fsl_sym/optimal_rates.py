@@ -73,12 +73,12 @@ def least_orders(budget: str) -> tuple[Derivation, ...]:
     """
     law, chosen, grown, constraints = LAWS[budget]
     regions = optimal_exponents(law, chosen, grown, constraints, {s: RANGES[s], beta: RANGES[beta]}).regions
-    found = []
+    derivations = []
     for regime in REGIMES:
         region = next(each for each in regions if all(each.contains(point) for point in regime.points(6)))
         least = region.loss.subs(regime.edge) if regime is EDGE else region.loss
         order = Order(factor(least.power), factor(least.log_power))
         rule = Optimal(region.certificates, regime, chosen, grown, constraints, order)
         step = Step(law, order.as_expr(grown), rule, f"{regime.name}: {regime.condition}")
-        found.append(Derivation(f"least risk, {budget}, {regime.name}", "The least risk of all rates", (step,)))
-    return tuple(found)
+        derivations.append(Derivation(f"least risk, {budget}, {regime.name}", "The least risk of all rates", (step,)))
+    return tuple(derivations)

@@ -91,10 +91,10 @@ def combined_mutants(statement: Statement, measured: Any) -> dict[str, Statement
     mutants: dict[str, Statement] = {}
     # A bound is made no stricter by every combination. Drifts of logarithms are all judged by one slope a ray, and a
     # power that is off by 1e-6 makes up for any power of a logarithm there: neither is among those resolved.
-    for path, found in resolved([(statement, measured)]).items():
-        if found.exponents > 1:
+    for path, combination in resolved([(statement, measured)]).items():
+        if combination.exponents > 1:
             for sign, shown in ((1, "one way"), (-1, "the other way")):
-                mutant = moved_along(statement, measured, path, found.least, sign * POWER_MUTATION)
+                mutant = moved_along(statement, measured, path, combination.least, sign * POWER_MUTATION)
                 assert mutant is not None
                 mutants[": ".join((*path, f"the least resolved exponents together, {shown}"))] = mutant
     return mutants

@@ -103,17 +103,17 @@ def place_verdicts(claims: Sequence[Claim], outcomes: Mapping[str, Outcome]) -> 
     """
     places, known = account(), {claim.id: claim for claim in claims}
     order = (Verdict.REFUTED, Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
-    found = {}
+    verdicts = {}
     for place in places:
         covering = [known[each] for each in covering_claims(place, claims, places)]
         roles = ({"printed"}, {"argument"}, {each.role for each in covering})
         decisive = next((some for role in roles if (some := [each for each in covering if each.role in role])), [])
         records = [outcomes.get(each.id) for each in decisive]
         if all(record is not None and record.passes for record in records) and records:
-            found[place.label] = str(min((record.verdict for record in records if record), key=order.index))
+            verdicts[place.label] = str(min((record.verdict for record in records if record), key=order.index))
         else:
-            found[place.label] = NOT_CHECKABLE if place.excuse else OPEN
-    return found
+            verdicts[place.label] = NOT_CHECKABLE if place.excuse else OPEN
+    return verdicts
 
 
 def account_json(claims: Sequence[Claim]) -> list[dict[str, Any]]:

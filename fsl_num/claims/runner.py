@@ -61,14 +61,14 @@ def verify_all(
     return tuple(settled[each] for each in wanted)
 
 
-def settle(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
+def settle(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
     """Each outcome with the verdict that the other ones leave it; what is not among them weakens nothing.
 
     >>> [each.verdict.value for each in settle({each.claim_id: each for each in verify_all(["eqn: sgd"])}).values()]
     ['PROVED']
     """
     settled: dict[str, Outcome] = {}
-    return {each: _settled(each, found, settled) for each in found}
+    return {each: _settled(each, outcomes, settled) for each in outcomes}
 
 
 def _checked(

@@ -249,18 +249,18 @@ def _combinations(checked: Sequence[tuple[Sample, Statement, Any]]) -> tuple[flo
     The rank is of how many combinations of exponents the rays of all points show a change of 0.05, out of how many.
     """
     pairs = [(statement, measured) for _, statement, measured in checked]
-    found = resolved(pairs)
+    by_path = resolved(pairs)
 
     def moved(size: float) -> list[_Version]:
         return [
             [(each, measured) for statement, measured in pairs
              if (each := moved_along(statement, measured, path, part.least, sign * size)) is not None]
-            for path, part in found.items() if part.exponents > 1 for sign in (1, -1)
+            for path, part in by_path.items() if part.exponents > 1 for sign in (1, -1)
         ]  # fmt: skip
 
-    ranks = (sum(part.rank for part in found.values()), sum(part.exponents for part in found.values()))
+    ranks = (sum(part.rank for part in by_path.values()), sum(part.exponents for part in by_path.values()))
     size = RESOLUTIONS["power"]
-    return _smallest_refused(moved, size) if moved(size) else None, ranks if found else None
+    return _smallest_refused(moved, size) if moved(size) else None, ranks if by_path else None
 
 
 _Version = list[tuple[Statement, Any]]

@@ -131,11 +131,11 @@ def best_average(model: Model, data: float, *, gamma: float | None = None, share
         return _risk(model, modes, budget, top * math.exp(point[0]), math.exp(point[1]))
 
     tried = [(float(each), math.log(part)) for each in gammas for part in shares]
-    found: Any = minimize(
+    minimum: Any = minimize(
         risk, min(tried, key=risk), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 0.0},
         bounds=[(gammas[0], 0.0), (math.log(least), math.log(shares[-1]))],
     )  # fmt: skip
-    return Average(top * math.exp(found.x[0]), math.exp(found.x[1]), float(found.fun))
+    return Average(top * math.exp(minimum.x[0]), math.exp(minimum.x[1]), float(minimum.fun))
 
 
 def _share(share: float) -> float:

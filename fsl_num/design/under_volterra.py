@@ -100,8 +100,8 @@ def under_volterra(model: Model, gammas: Array, samples: Array, largest: float) 
 
     most = data * largest * (1.0 - 1e-9)
     bounds = np.log([max(_AROUND[0] * horizon, 0.5 * _SHORTEST), min(_AROUND[1] * horizon, most)])
-    found: Any = minimize_scalar(risk, bounds=tuple(bounds), method="bounded", options={"xatol": 1e-5})
-    ends = [float(found.x), float(bounds[1])]
+    minimum: Any = minimize_scalar(risk, bounds=tuple(bounds), method="bounded", options={"xatol": 1e-5})
+    ends = [float(minimum.x), float(bounds[1])]
     best = min(ends, key=risk)
     equation = mesh_equation(model.s, model.beta, model.size, float(np.exp(best)))
     cells, _, residual = _filled(equation, model.noise, data, largest)

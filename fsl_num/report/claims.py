@@ -121,8 +121,8 @@ def _place(place: Place | None, claim_id: str) -> str:
     return f"{place['file']}:{place['line']}{name}"
 
 
-def _combinations(found: tuple[int, int] | None) -> str:
-    return "" if found is None else f" ({found[0]} of {found[1]} combinations of exponents)"
+def _combinations(ranks: tuple[int, int] | None) -> str:
+    return "" if ranks is None else f" ({ranks[0]} of {ranks[1]} combinations of exponents)"
 
 
 def _verdict_fields(record: Outcome | None) -> Iterator[tuple[str, str]]:

@@ -35,11 +35,11 @@ def _priced(s: Any, beta: Any, peaks: Array, budgets: tuple[float, ...]) -> tupl
 
 def _least_optimal(s: Any, beta: Any, sample: Sample) -> tuple[Ray, ...]:
     """The smallest rate that is optimal up to constants, by brute force."""
-    found = measure_allocation(*EXPONENTIAL, float(s), float(beta), settled=sample.effort == 0, only=("peak_lr",))[
+    rays = measure_allocation(*EXPONENTIAL, float(s), float(beta), settled=sample.effort == 0, only=("peak_lr",))[
         "peak_lr lower"
     ]
-    assert found is not None
-    return found
+    assert rays is not None
+    return rays
 
 
 def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
@@ -59,12 +59,12 @@ def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
 
 def _derived(sample: Sample) -> tuple[tuple[Any, Any], Order, Order]:
     """The task, and the derived order of the smallest optimal rate at its capacity and at the higher one."""
-    own, found = (sample.s, sample.beta), []
+    own, orders = (sample.s, sample.beta), []
     for point in (own, richer(sample)["within"]):
         lower = optimal_allocation(*EXPONENTIAL).at(*point).quantities["peak_lr"].lower
         assert lower is not None
-        found.append(lower)
-    return own, found[0], found[1]
+        orders.append(lower)
+    return own, orders[0], orders[1]
 
 
 def peak_rate_statement(sample: Sample) -> Joint:

@@ -70,12 +70,12 @@ def fourth_moments(family: str, sample: Sample) -> tuple[Operator, ...]:
 def _moments_of(family: str, own: Array, matrices: Sequence[Array]) -> tuple[Operator, ...]:
     xi, weights = cloud(family, FEATURE_COUNT)
     phi = xi * np.sqrt(own)
-    found = []
+    operators = []
     for matrix in matrices:
         inner = ((phi @ matrix) * phi).sum(axis=1)
         value = (phi.T * (weights * inner)) @ phi - own[:, None] * matrix * own
-        found.append(Operator(value, np.diag(own), float(own @ np.diag(matrix)), matrix))
-    return tuple(found)
+        operators.append(Operator(value, np.diag(own), float(own @ np.diag(matrix)), matrix))
+    return tuple(operators)
 
 
 @lru_cache(maxsize=64)
@@ -84,8 +84,8 @@ def indefinite_moments(sample: Sample) -> tuple[Operator, ...]:
     generator = np.random.default_rng([sample.seed, 2])
     drawn = generator.standard_normal((4, FEATURE_COUNT, FEATURE_COUNT))
     diagonal = [np.diag([1.0, -0.5, *[0.0] * (FEATURE_COUNT - 2)]), np.diag([-0.5, 1.0, *[0.0] * (FEATURE_COUNT - 2)])]
-    found = _moments_of("gaussian", eigenvalues(sample), [*diagonal, *(each + each.T for each in drawn)])
-    return tuple(replace(each, size=sum(_signed_parts(each))) for each in found)
+    operators = _moments_of("gaussian", eigenvalues(sample), [*diagonal, *(each + each.T for each in drawn)])
+    return tuple(replace(each, size=sum(_signed_parts(each))) for each in operators)
 
 
 def _signed_parts(each: Operator) -> tuple[float, float]:

@@ -44,11 +44,11 @@ def summed(term: Callable[[Array], Array], size: float) -> float:
     from scipy.integrate import simpson
 
     first = np.arange(1.0, min(size, _FIRST) + 1.0)
-    found = float(term(first).sum())
+    total = float(term(first).sum())
     if size <= _FIRST:
-        return found
+        return total
     logs = np.linspace(math.log(_FIRST + 0.5), math.log(size + 0.5), _NODES)
-    return found + float(simpson(term(np.exp(logs)) * np.exp(logs), x=logs))
+    return total + float(simpson(term(np.exp(logs)) * np.exp(logs), x=logs))
 
 
 @cache
@@ -116,11 +116,11 @@ def _points(name: str, sample: Sample) -> tuple[tuple[Any, Any], ...]:
 
 def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
     logs: Array = math.log(10.0) * np.linspace(*BUDGETS, 3 + 3 * sample.effort)
-    found: dict[str, tuple[Ray, ...]] = {}
+    rays_of: dict[str, tuple[Ray, ...]] = {}
     for task, capacity in _points(name, sample):
         values = [_least(float(task), float(capacity), each, "tuned" in name) for each in logs]
-        found[f"s = {task}, beta = {capacity}"] = (Ray("C to infinity", logs, {"C": logs}, np.array(values), 0),)
-    return found
+        rays_of[f"s = {task}, beta = {capacity}"] = (Ray("C to infinity", logs, {"C": logs}, np.array(values), 0),)
+    return rays_of
 
 
 def _says(name: str, sample: Sample, of: str = "") -> Joint:

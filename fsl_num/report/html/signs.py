@@ -51,18 +51,18 @@ def typeset(text: str) -> Markup:
     ∑<sub>j≤M</sub> λ<sub>j</sub><sup>s−1</sup>, peak_lr, M<sup>−s β</sup>
     """
     parts, place = [], 0
-    while found := _SCRIPT.search(text, place):
-        script, after = _script(text, found.end())
+    while match := _SCRIPT.search(text, place):
+        script, after = _script(text, match.end())
         if not script:
-            parts.append(_letters(text[place : found.end()]))
-            place = found.end()
+            parts.append(_letters(text[place : match.end()]))
+            place = match.end()
             continue
-        parts.append(_letters(text[place : found.start()]))
-        if found["power"]:
+        parts.append(_letters(text[place : match.start()]))
+        if match["power"]:
             parts.append(Markup("<sup>{}</sup>").format(_tight(script)))
         else:
-            hat = "\N{COMBINING CIRCUMFLEX ACCENT}" if found["hat"] else ""
-            parts.append(Markup("{}{}<sub>{}</sub>").format(_letters(found["name"]), hat, _tight(script)))
+            hat = "\N{COMBINING CIRCUMFLEX ACCENT}" if match["hat"] else ""
+            parts.append(Markup("{}{}<sub>{}</sub>").format(_letters(match["name"]), hat, _tight(script)))
         place = after
     return Markup("").join([*parts, _letters(text[place:])])
 
