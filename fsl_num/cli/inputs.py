@@ -92,26 +92,18 @@ def known(typed: str, names: Iterable[str], what: str) -> str:
 
 
 def exact_rational(text: str, name: str) -> Fraction:
-    """The rational that ``text`` spells as an integer or as p/q.
+    """The rational that ``text`` spells as an integer, p/q or a decimal, which is taken as typed: 0.3 is 3/10.
 
-    A decimal is refused, for a float stands for another number than the one typed and the regimes are decided exactly.
-
-    >>> exact_rational("1/2", "--s")
-    Fraction(1, 2)
-    >>> exact_rational("0.5", "--s")
+    >>> exact_rational("1/2", "--s"), exact_rational("0.5", "--s")
+    (Fraction(1, 2), Fraction(1, 2))
+    >>> exact_rational("half", "--s")
     Traceback (most recent call last):
-    fsl_num.cli.inputs.InputError: --s must be exact, an integer or a fraction p/q, not '0.5': write 1/2
+    fsl_num.cli.inputs.InputError: --s must be a number, for example 1/2 or 0.5, not 'half'
     """
-    typed = text.strip()
-    if _RATIONAL.fullmatch(typed):
-        numerator, _, denominator = typed.partition("/")
-        if denominator and int(denominator) == 0:
-            raise InputError(f"{name} must be a number, but {typed!r} divides by zero")
-        return Fraction(int(numerator), int(denominator or 1))
-    hint = "for example 1/2"
-    if _DECIMAL.fullmatch(typed):
-        hint = f"write {Fraction(typed)}"
-    raise InputError(f"{name} must be exact, an integer or a fraction p/q, not {text!r}: {hint}")
+    try:
+        return real_number(text)
+    except InputError as error:
+        raise InputError(f"{name} {error}") from error
 
 
 def parameter_point(

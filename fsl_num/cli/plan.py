@@ -51,8 +51,8 @@ COMMANDS = {
         "plan",
         run,
         [
-            Option("--s", metavar="P/Q", help="relative task difficulty s > 0, exact; with --beta"),
-            Option("--beta", metavar="P/Q", help="capacity exponent beta > 1, exact; with --s"),
+            Option("--s", metavar="P/Q", help="relative task difficulty s > 0, as typed; with --beta"),
+            Option("--beta", metavar="P/Q", help="capacity exponent beta > 1, as typed; with --s"),
             Option("--noise", type=REAL, help="variance of the labels (default: 1)"),
             Option("--schedule", type=ScheduleNames("fsl_sym.laws:SCHEDULES"),
                    help="the schedule (default: whose law has the least value)"),

@@ -107,7 +107,7 @@ def test_one_point_is_judged_alone(capsys):
     [
         (["--at", "1/2,4"], "name at least one claim"),
         (["approximation-error", "--at", "1/2"], "needs a point S,BETA"),
-        (["approximation-error", "--at", "0.5,4"], "must be exact"),
+        (["approximation-error", "--at", "half,4"], "must be a number"),
         (["approximation-error", "--at", "1/2,1"], "fsl: --at: beta must be greater than 1"),
         (["thm: fsl-hard-regime/corrected", "--at", "3,4"], "is about edge and hard alone"),
     ],
