@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.plan import Plan
 
+_FEW = 8
 _JUMP = 0.01  # of the peak, or of a batch size: a larger change from one update to the next is a jump
 _SPIKE = 4.0
 _SPIKY_ROWS = 5  # the median and the spread of fewer rows say nothing of spikes
@@ -42,7 +43,10 @@ def ranges(plan: Plan, steps: Any, count: int) -> Any:
     (True, True)
     """
     change = np.abs(np.diff(plan.rates, prepend=plan.rates[:1]))
-    jump = (change > _JUMP * plan.peak) | plan.new_batches(_JUMP)
+    jump = change > _JUMP * plan.peak
+    batches = plan.new_batches(_JUMP)
+    if batches.sum() <= count // _FEW:  # batches that change all the time, as those counted in tokens may, are averaged
+        jump |= batches
     jump[: plan.warmup + 1] = False
     places = np.flatnonzero(jump)
     if max(places.size + FEWEST, 2 * places.size) > count:

@@ -83,10 +83,11 @@ def changes(plan: Plan, first: int = 0, detail: str = "exact") -> Changes:
     ends = np.concatenate([[first], plan.recorded[plan.recorded > first]])
     gaps = np.diff(ends)
     edges += [(ends[:-1] + gaps * i // per_gap) for i in range(1, per_gap)]
-    jumps = np.flatnonzero((step > _JUMP * plan.peak) | plan.new_batches(_JUMP))
-    jumps = jumps[jumps >= first]
-    if jumps.size <= groups:  # a schedule that jumps all the time is merged like any other
-        edges += [jumps, jumps + 1]
+    for jump in (step > _JUMP * plan.peak, plan.new_batches(_JUMP)):
+        jumps = np.flatnonzero(jump)
+        jumps = jumps[jumps >= first]
+        if jumps.size <= groups:  # a schedule that jumps all the time is merged like any other
+            edges += [jumps, jumps + 1]
     cuts = np.unique(np.concatenate(edges)).astype(np.int64)
     cuts = cuts[cuts <= max(int(plan.recorded[-1]), first)]
     starts, stops = cuts[:-1], cuts[1:]

@@ -128,6 +128,17 @@ def test_a_saved_fit_keeps_its_batch_sizes(fitted, runs):
     assert again.predict(runs["ramp"]).loss == pytest.approx(fitted.predict(runs["ramp"]).loss, rel=1e-12)
 
 
+def test_batches_that_vary_at_random_hide_no_jump_of_the_rate():
+    rates = np.repeat([0.1, 0.01], STEPS // 2)
+    varied = 8.0 * np.random.default_rng(0).uniform(0.7, 1.3, STEPS)
+    theta = [2.0, 0.5, 0.3, 0.5, 20.0, 0.8, 0.8]
+    even, uneven = (Plan(rates, None, 0, batches) for batches in (8.0, varied))
+    losses = [FunctionalLaw().bind([plan], "coarse")(np.array(theta))[0] for plan in (even, uneven)]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-4)  # of merged steps
+    curves = [LossCurve(plan.recorded, losses[0], schedule=plan) for plan in (even, uneven)]
+    assert all(curve.averaged(100).counts.sum() == STEPS for curve in curves)
+
+
 def test_a_law_without_batch_sizes_is_left_as_it_is():
     law, theta = FunctionalLaw(), np.ones(7)
     assert at_batch(law, theta, 8.0) == (law, theta)
