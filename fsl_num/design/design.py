@@ -234,11 +234,12 @@ class Design(Result):
         optimum, said = self.optimum, []
         if optimum.gap is not None:
             said.append(f"No schedule allowed has a predicted loss more than {optimum.gap:.1g} below it (lower bound).")
-        near = [name for name, each in self.baselines.items() if each.distinct is False]
+        near = {name: each.interval for name, each in self.baselines.items() if each.interval and not each.distinct}
         if near:
+            least_known = max(near, key=lambda name: near[name][1] - near[name][0])
             said.append(
-                f"The fit cannot tell it from {'; '.join(near)}: the intervals of the differences hold 0. A run under"
-                " one of them would decide."
+                f"The fit cannot separate it from {'; '.join(near)}: the intervals of the differences hold 0. The next"
+                f" run to decide: {least_known}, whose difference is known least."
             )
         if self.regret_of_fit is not None:
             said.append(

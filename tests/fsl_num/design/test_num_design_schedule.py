@@ -119,6 +119,15 @@ def test_intervals_of_differences():
     assert Baseline(same, 2.0, 0.1, (-0.1, 0.3)).distinct is False and Baseline(same, 2.0, 0.1, None).distinct is None
 
 
+def test_the_next_run_is_named_where_schedules_cannot_be_separated():
+    found = design()
+    widths = {name: each.interval[1] - each.interval[0] for name, each in found.baselines.items() if not each.distinct}
+    assert len(widths) == 2
+    (words,) = (sentence for sentence in found.sentences if "cannot separate" in sentence)
+    assert f"The next run to decide: {max(widths, key=widths.get)}, " in words
+    assert "constant" not in words  # the worst of them, which the fit does separate
+
+
 def test_a_second_law_scores_the_design():
     found = design()
     other = found.second_law
