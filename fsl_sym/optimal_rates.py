@@ -19,6 +19,7 @@ from fsl_sym.exponents.solve import optimal_exponents
 from fsl_sym.order import Order
 from fsl_sym.proof import Derivation, Identity, Optimal, Step
 from fsl_sym.symbols import RANGES, C, D, M, T, beta, gamma, s
+from fsl_sym.values import as_expression
 
 KERNEL: Final = Symbol("k", positive=True)
 """The value of the kernel at one time."""
@@ -42,6 +43,7 @@ def price(rate: Expr) -> Expr:
     >>> price(BEST_RATE).equals(LEAST_PRICE)
     True
     """
+    rate = as_expression(rate)
     return KERNEL * rate + PRICE / rate
 
 
@@ -51,6 +53,7 @@ def above_least_price(rate: Expr) -> Expr:
     >>> above_least_price(BEST_RATE)
     0
     """
+    rate = as_expression(rate)
     return (sqrt(KERNEL * rate) - sqrt(PRICE / rate)) ** 2
 
 

@@ -173,7 +173,6 @@ def _least(name: str, budget: str) -> Claim:
 
 CLAIMS: tuple[Claim, ...] = (
     _least("optimal-schedule/data", "data"),
-    _least("optimal-schedule/compute", "compute"),
     _claim(
         "optimal-schedule/data-easy", "the best schedule of a data budget, easy regime",
         "Ours: for s > 1 - 1/beta and M infinite, of D samples the best schedule leaves D^(-s beta/(1 + s beta)), over "
