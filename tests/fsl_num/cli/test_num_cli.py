@@ -118,7 +118,8 @@ def test_verify_writes_only_json_to_stdout(run, capsys):
         printed.append(capsys.readouterr().out)
     content, again = map(json.loads, printed)
     assert content | {"date": ""} == again | {"date": ""}
-    assert set(content) == {"outcomes", "errata", "profile", "places", "seed", "passed", "from_cache", "date", "versions"}
+    keys = {"outcomes", "errata", "profile", "places", "seed", "passed", "from_cache", "date", "versions"}
+    assert set(content) == keys
     assert content["versions"]["numpy"] == numpy.__version__ and content["date"].startswith("20")
     assert [one["claim_id"] for one in content["outcomes"]] == [ONE, TWO]
     assert content["outcomes"][0]["mutants_refuted"] == 2
