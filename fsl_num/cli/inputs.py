@@ -140,7 +140,9 @@ def real_number(text: str) -> Fraction:
     (Fraction(3, 10), Fraction(-1, 2), Fraction(1000, 1))
     """
     typed = text.strip()
-    if _DECIMAL.fullmatch(typed) or (_RATIONAL.fullmatch(typed) and int(typed.partition("/")[2] or 1) != 0):
+    if _DECIMAL.fullmatch(typed) or _RATIONAL.fullmatch(typed):
+        if int(typed.partition("/")[2] or 1) == 0:
+            raise InputError(f"must be a number, but {typed!r} divides by zero")
         value = Fraction(typed)
         if abs(value) < Fraction(10) ** 308:
             return value

@@ -220,6 +220,15 @@ def test_a_fraction_is_read_exactly(value):
     assert exact_rational(str(value), "--s") == value
 
 
+@pytest.mark.parametrize(("s", "beta"), [("0.5", "4"), ("1/2", "4e0")])
+def test_a_point_in_decimals_is_that_in_fractions(s, beta, capsys):
+    printed = []
+    for point in ((s, beta), ("1/2", "4")):
+        assert main([*EXPONENTS, "--s", point[0], "--beta", point[1]]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != ""
+
+
 @given(st.floats(-1e300, 1e300))
 def test_a_decimal_is_taken_as_typed(value):
     assert exact_rational(repr(value), "--s") == Fraction(repr(value))
