@@ -99,9 +99,10 @@ def fit(
         if math.isfinite(used.prior_width * width)
     ]
     if shown:
+        logs = ", ".join(name for name in ("p", "q", "s", "gamma") if name != "q" or name in chosen.names)
         notes.append(
-            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of p, q, s, gamma, of c (1 + gamma)"
-            " T and, for B, of the noise at the peak as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
+            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of {logs}, of c (1 + gamma) T and,"
+            " for B, of the noise at the peak as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
         )
     if not search_of_starts.best.settled:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")
