@@ -24,11 +24,6 @@ def batch_range(plans: Sequence[Plan]) -> tuple[float, float]:
     return min(float(plan.batch_sizes.min()) for plan in plans), max(float(plan.batch_sizes.max()) for plan in plans)
 
 
-def unsaid(plan: Plan) -> bool:
-    """Whether the batch sizes of a plan are all 1, as they are where nothing is said of them."""
-    return bool((plan.batch_sizes == 1.0).all())
-
-
 def with_batches(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
     """Return the law with batch sizes where all plans say theirs and they differ; with their median as reference.
 
@@ -38,7 +33,7 @@ def with_batches(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
     False
     """
     low, high = batch_range(plans)
-    if any(map(unsaid, plans)) or high <= _ALIKE * low:
+    if any(plan.batches_unsaid for plan in plans) or high <= _ALIKE * low:
         return law
     return replace(law, batches=True, reference_batch=float(np.median([plan.batch_sizes[-1] for plan in plans])))
 
@@ -58,7 +53,7 @@ def batch_words(law: Law, plans: Sequence[Plan]) -> tuple[str, bool]:
             f"Batch sizes, {low:g} to {high:g}, enter the noise as (B/{reference:g})^-q; a schedule that says none is"
             f" taken at {reference:g}."
         ), False
-    silent = [plan.name for plan in plans if unsaid(plan)]
+    silent = [plan.name for plan in plans if plan.batches_unsaid]
     if silent:
         return (
             f"No batch size is known of {', '.join(silent[:3])}{', ...' * (len(silent) > 3)}, or it is 1, so that those"
@@ -77,7 +72,7 @@ def other_batches(law: Law, plan: Plan, fitted: Sequence[Plan]) -> float:
     >>> other_batches(law, Plan([0.1], batch_sizes=64), fitted), other_batches(law, Plan([0.1]), fitted)
     (2.0, 1.0)
     """
-    if not isinstance(law, FunctionalLaw) or not law.batches or not fitted or unsaid(plan):
+    if not isinstance(law, FunctionalLaw) or not law.batches or not fitted or plan.batches_unsaid:
         return 1.0
     (least, most), (low, high) = batch_range([plan]), batch_range(fitted)
     return max(most / high, low / least, 1.0)

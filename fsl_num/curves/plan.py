@@ -94,6 +94,11 @@ class Plan(Result):
         """The largest learning rate."""
         return float(self.rates.max())
 
+    @property
+    def batches_unsaid(self) -> bool:
+        """Whether all batch sizes are 1, as they are where nothing is said of them."""
+        return bool((self.batch_sizes == 1.0).all())
+
     def new_batches(self, share: float = 0.0) -> npt.NDArray[np.bool_]:
         """Return before which updates the batch size changes, by more than ``share`` of it.
 

@@ -272,7 +272,7 @@ class _Part:
         self.law, self.size = law, plan.recorded.size
         self.log_time = np.log(plan.intrinsic_time)
         # the rate and the batch size of every update, as logarithms over the references
-        batches = plan.batch_sizes if law.batches and (plan.batch_sizes != 1.0).any() else law.reference_batch
+        batches = law.reference_batch if plan.batches_unsaid or not law.batches else plan.batch_sizes
         smaller = np.broadcast_to(np.log(law.reference_batch / batches), plan.rates.shape)
         with np.errstate(divide="ignore"):  # a rate of 0 makes no noise: exp(p log 0) = 0
             rates = np.log(plan.rates / law.reference_rate)
