@@ -151,7 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Examples
     --------
-    >>> main(["exponents", "--schedule", "wsd", "--budget", "data", "--s", "0.5", "--beta", "4"])
+    >>> main(["exponents", "--schedule", "wsd", "--budget", "data", "--s", "half", "--beta", "4"])
     2
     """
     words = sys.argv[1:] if argv is None else list(argv)
