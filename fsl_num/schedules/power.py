@@ -40,6 +40,18 @@ class PowerDecay(Schedule):
     def _left(self, remaining: Array) -> Array:
         return self.final * remaining + self._fallen * (remaining / self.steps) ** (self.power + 1.0)
 
+    def _steps_after(self, elapsed: Array) -> Array:
+        if self.final > 0.0:
+            return super()._steps_after(elapsed)
+        with np.errstate(divide="ignore"):
+            logs = np.log1p(-np.minimum(elapsed / self._fallen, 1.0))
+        return np.asarray(-self.steps * np.expm1(logs / (self.power + 1.0)))
+
+    def _steps_left(self, remaining: Array) -> Array:
+        if self.final > 0.0:
+            return super()._steps_left(remaining)
+        return np.asarray(self.steps * (remaining / self._fallen) ** (1.0 / (self.power + 1.0)))
+
     @property
     def _fallen(self) -> float:
         """The intrinsic time above that of the final rate."""

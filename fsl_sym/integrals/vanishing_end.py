@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sympy import Eq, Expr, Gt, Integer, Rational, log
 
-from fsl_sym.integrals.closed_form import GrowthOrder, cut_order
+from fsl_sym.integrals.closed_form import GrowthOrder
 from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import end_power
 from fsl_sym.symbols import K0, T2, K, M, T, a, b, beta
@@ -47,13 +47,16 @@ def noise_orders(known: Schedule) -> tuple[GrowthOrder, ...]:
 
     >>> from fsl_sym.schedules import schedule
     >>> [order.expression for order in noise_orders(schedule("multi-step"))]
-    [b, Min(T_2**(-1 + 1/beta)*a, M*a/T_2)]
+    [b, T_2**(-1 + 1/beta)*a]
+
+    Of two constant phases it is the order for 1 <= T_2 <= min{T_1, M^beta} and a bound beyond: there what the first
+    injects is forgotten exponentially fast, or is less, and no run is better than one of constant rate.
     """
     last, time = known.phases[-1], last_time(known)
     power = end_power(last)
     floor = (GrowthOrder(({b: Integer(1)},)),) if last.phi.has(b) else ()
     if floor and power == 0:
-        return (*floor, cut_order(time).times(a))
+        return (*floor, GrowthOrder(({a: Integer(1), time: 1 / beta - 1},)))
     if last.phi.has(K0):
         return (GrowthOrder(({a: Integer(1), K0: Rational(1, 2), K: -Rational(1, 2)},)),)
     return (*floor, *end_orders(power, time))

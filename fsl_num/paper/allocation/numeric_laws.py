@@ -2,7 +2,9 @@
 
 They are typed from the theorems labelled thm:chinchilla, thm:geometric and thm: wsd, with b = a/K, gamma = a/B and
 D = B K, and share nothing with the symbolic laws: log(a/b) is log K here, not the log of the budget. So is the law of
-the power decay (1 - tau/K)^p, typed from the orders that the claims about its noise check, with log M and log T.
+the power decay (1 - tau/K)^p, typed from the orders that the claims about its noise check, with log M and log T. The
+drop of the rate ("multi-step") and the inverse square root are typed for all lengths of their parts, where the derived
+laws are of that order or bounds.
 """
 
 from __future__ import annotations
@@ -33,8 +35,9 @@ hold that constant too."""
 class BudgetedLaw:
     """A law at one budget: variables searched, their bounds in units of the log budget, and log risk of log variables.
 
-    ``power`` is the p of "power-decay"; ``free_steps`` searches the number of steps K as well (otherwise the batch size
-    is 1 and K = D), ``free_final`` the last rate b over the peak rate a (otherwise 1/K). ``noise``: sigma^2.
+    ``power`` is the p of "power-decay", 1 for "cyclic" (one wave, whose fall is the fraction ``decay_fraction`` of it);
+    ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D), ``free_final`` the
+    last rate b over the peak rate a (otherwise 1/K). ``noise``: sigma^2.
     """
 
     schedule: str
@@ -53,8 +56,9 @@ class BudgetedLaw:
         """Names of the searched hyperparameters, in the order of a point."""
         names = ["peak_lr"]
         names += [] if self.infinite_model else ["model_size"]
-        names += ["decay_fraction"] if self.schedule == "wsd" else []
-        names += ["final_over_peak"] if self.free_final else []
+        names += ["decay_fraction"] if self.schedule in ("wsd", "multi-step", "cyclic") else []
+        names += ["final_over_peak"] if self.free_final or self.schedule == "multi-step" else []
+        names += ["timescale_fraction"] if self.schedule == "inverse-sqrt" else []
         return (*names, "steps") if self.free_steps else tuple(names)
 
     @property
@@ -67,7 +71,7 @@ class BudgetedLaw:
         """Bounds of the searched hyperparameters; the upper of M under a data budget and the lower of b are made up."""
         model = 3.0 if self.budget == "data" else 1.0
         every = {"peak_lr": (-1.0, 0.0), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0), "steps": (0.0, 1.0),
-                 "final_over_peak": (-1.5, 0.0)}  # fmt: skip
+                 "final_over_peak": (-1.5, 0.0), "timescale_fraction": (-1.0, 0.0)}  # fmt: skip
         return [every[name] for name in self.variables]
 
     def _vanishing_end(self, model: Array, time: Array) -> Array:
@@ -79,7 +83,7 @@ class BudgetedLaw:
         ending = -self.power / (self.power + 1.0) * time
         gap = self.beta - 1.0 - self.power
         if abs(gap) < 1e-12 * self.beta:
-            return np.asarray(ending + np.log(np.minimum(self.beta * model, time)))
+            return np.asarray(ending + np.log(np.maximum(np.minimum(self.beta * model, time), 1.0)))
         if gap > 0:
             return np.asarray(ending)
         return np.asarray(
@@ -97,9 +101,27 @@ class BudgetedLaw:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if self.schedule == "constant":
                 time, noise = gamma + data, gamma
+            elif self.schedule == "multi-step":
+                # what the first rate injected, 1/T_2 at a time, is forgotten like exp(-2 T_2 M^-beta)
+                share, last = np.minimum(values["decay_fraction"], -1e-300), values["final_over_peak"]
+                first, second = gamma + data + np.log(-np.expm1(share)), gamma + data + share + last
+                forgotten = 2.0 * np.exp(np.minimum(second - self.beta * model, 700.0))
+                kept = np.minimum(first - second, 0.0) + np.minimum(model, second / self.beta) - second - forgotten
+                time, noise = np.logaddexp(first, second), gamma + np.logaddexp(last, kept)
+                feasible &= second >= 0
+            elif self.schedule == "inverse-sqrt":
+                # T = 2 a K_0 (sqrt(1 + K/K_0) - 1); beside its last rate the noise of its first steps, remembered
+                scale = values["timescale_fraction"]
+                ending = 0.5 * np.logaddexp(0.0, -scale)
+                time = gamma + data + np.log(2.0) - np.logaddexp(0.0, ending)
+                early = np.minimum(model, time / self.beta) - time + scale + ending + np.log1p(ending)
+                noise = gamma + np.logaddexp(-ending, early)
+                feasible &= scale + steps >= 0
             elif self.power is not None:
                 time = gamma + data
-                noise = gamma + self._vanishing_end(model, time)
+                falling = time + values.get("decay_fraction", 0.0)  # b = a/K never decides beside it: T_2 <= K
+                noise = gamma + self._vanishing_end(model, falling)
+                feasible &= falling >= 0
             else:
                 # a - b = a (1 - 1/K) and T = (a - b) K / log(a/b) with log(a/b) = log K, where b is not free.
                 last = np.minimum(values.get("final_over_peak", -steps), -1e-300)
@@ -142,12 +164,14 @@ def _ray(name: str, laws: Sequence[BudgetedLaw], values: Sequence[float]) -> Ray
     return Ray(name, scale, {"N": scale}, np.array(values), len(laws) - len(LOG_BUDGETS[SETTLED:]))
 
 
-def measure_risk(schedule: str, budget: str, s: float, beta: float, *, settled: bool = False) -> Ray:
+def measure_risk(
+    schedule: str, budget: str, s: float, beta: float, *, settled: bool = False, power: float | None = None
+) -> Ray:
     """The brute-force least risk over growing budgets, as a ray whose only variable is "N".
 
     ``settled`` leaves out the budgets that are not judged.
     """
-    optima = _optima(schedule, budget, s, beta, False, False, settled)
+    optima = _optima(schedule, budget, s, beta, False, False, settled, power)
     return _ray("excess_risk", [law for law, _ in optima], [optimum.log_value for _, optimum in optima])
 
 

@@ -125,8 +125,7 @@ def test_the_optima_are_theorems_of_the_kernel(name):
     theorems = [each.prove() for each in allocation.derivations]
     optima = [each.conclusion for each in theorems if each.conclusion.relation == "optimum"]
     conditions = [regime.condition for regime in allocation.regimes]
-    # one drop has no single certificate all over its hard regime
-    assert len(optima) == len(conditions) - (name == "multi-step")
+    assert len(optima) == len(conditions)
     assert all(each.where in conditions for each in optima)
 
 

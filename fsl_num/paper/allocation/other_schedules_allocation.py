@@ -1,0 +1,112 @@
+"""The optimal allocations of a drop of the rate, a triangular wave and the inverse square root. Ours, not the paper's.
+
+Each is derived from the law that :mod:`fsl_num.paper.scaling_laws.other_schedules` measures, and found again by brute
+force: the least risk under both budgets, and the ends of the near-optimal set of what is the schedule's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.statements import Joint, Statement
+from fsl_num.paper.allocation import forms
+from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_risk
+from fsl_sym.allocation import Allocation, AllocationRegime, optimal_allocation
+from fsl_sym.laws import BUDGETS
+from fsl_sym.order import OrderRange
+from fsl_sym.proof import AllOf, Formula, all_of
+from fsl_sym.symbols import C, N
+
+OWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "multi-step": ("final_over_peak",), "cyclic": ("decay_fraction",), "inverse-sqrt": ("timescale_fraction",)
+}  # fmt: skip
+"""Schedule -> the hyperparameters of its own whose ends are measured."""
+NAMES: Final = {"multi-step": "One drop of the rate", "cyclic": "A wave", "inverse-sqrt": "Inverse square root"}
+
+
+def derived(schedule: str, regime: AllocationRegime) -> dict[str, OrderRange]:
+    """The derived orders that are measured."""
+    return {name: regime.quantities[name] for name in ("excess_risk", *OWN[schedule])}
+
+
+def measured(schedule: str, sample: Sample) -> dict[str, Any]:
+    """Brute-force optima: under a compute budget the ends of the schedule's own are left to the full profile."""
+    power = 1.0 if schedule == "cyclic" else None
+    optima = {}
+    for budget in _ended(sample):
+        optima[budget] = measure_allocation(
+            schedule, budget, *sample.point, infinite_model=budget == "data", settled=sample.effort == 0, power=power,
+            only=OWN[schedule],
+        )  # fmt: skip
+    for budget in BUDGETS.keys() - optima:
+        optima[budget] = {"excess_risk": (measure_risk(schedule, budget, *sample.point, settled=True, power=power),)}
+    return optima
+
+
+def _ended(sample: Sample) -> tuple[str, ...]:
+    """The budgets under which the ends are looked for."""
+    return tuple(BUDGETS) if sample.effort else ("data",)
+
+
+def statement(schedule: str, sample: Sample) -> Joint:
+    """The derived orders under both budgets, those that are measured."""
+    parts = {}
+    for budget in BUDGETS:
+        orders = derived(schedule, optimal_allocation(schedule, budget).at(sample.s, sample.beta))
+        kept = orders if budget in _ended(sample) else {"excess_risk": orders["excess_risk"]}
+        parts[budget] = forms.statement_of(kept, budget)
+    return Joint(parts)
+
+
+def mutants(schedule: str, sample: Sample) -> dict[str, Statement]:
+    """The least risks of the two other schedules, and of exponential decay, where they differ."""
+    wrong: dict[str, Statement] = {}
+    for budget in BUDGETS:
+        mine = optimal_allocation(schedule, budget).at(sample.s, sample.beta).excess_risk
+        for other in (*OWN, "exp-decay"):
+            theirs = optimal_allocation(other, budget).at(sample.s, sample.beta).quantities["excess_risk"]
+            if not theirs.order.equals(mine):
+                risk = forms.statement_of({"excess_risk": theirs}, budget)
+                wrong[f"{budget}: that of {other}"] = Joint({budget: risk})
+    return wrong
+
+
+def _allocations(schedule: str) -> list[Allocation]:
+    return [optimal_allocation(schedule, budget) for budget in BUDGETS]
+
+
+def formula(schedule: str) -> Formula | AllOf:
+    """In each regime the least risk under each budget, and the orders of the schedule's own hyperparameters."""
+    parts: list[Formula] = []
+    for allocation in _allocations(schedule):
+        grown, regimes = N if allocation.budget == "data" else C, iter(allocation.regimes)
+        for law in allocation.law.cases:
+            program = (law.variables, grown, law.constraints(grown))
+            for _ in law.regimes:
+                regime = next(regimes)
+                risk, left = regime.excess_risk.as_expr(grown), law.in_hyperparameters(grown)
+                parts.append(Formula(left, "optimum", risk, program=program, where=regime.condition))
+                parts += forms.orders_of(derived(schedule, regime), allocation.budget, grown, regime.condition)
+    return all_of(parts)
+
+
+def _text(schedule: str) -> str:
+    return "Ours. " + "; ".join(
+        f"{allocation.budget}, {regime.name}: excess risk ~ {regime.excess_risk.as_text(allocation.base)}"
+        for allocation in _allocations(schedule) for regime in allocation.regimes
+    )  # fmt: skip
+
+
+CLAIMS: tuple[Claim, ...] = tuple(
+    Claim(
+        f"{schedule}/allocation", "sec: effect-lrs", 1005, f"{NAMES[schedule]}: the optimal allocations, derived",
+        partial(_text, schedule), partial(formula, schedule),
+        ("s > 0", "beta > 1", "sigma^2 of order 1", "a <= 1", "log N large", "M infinite under a data budget"),
+        partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
+        depends=(f"{schedule}/law",), role="own",
+    )
+    for schedule in OWN
+)  # fmt: skip
