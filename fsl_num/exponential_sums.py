@@ -59,13 +59,9 @@ def _direct(power: float, t: Array, beta: float, first: float, last: float) -> A
     return np.asarray(np.exp(np.log(scaled) - power * math.log(first) - rates[-1] * t), dtype=np.float64)
 
 
-@lru_cache(maxsize=1024)
-def _end_polynomial(power: float, beta: float, x: float, sign: float) -> tuple[float, ...]:
-    """The coefficients, by powers of u, of what Euler-Maclaurin adds at the end x, divided by the summand g(x) there.
-
-    That is 1/2 and the derivatives at z = 0 of g(x (1 + z)), whose logarithm is -power log(1 + z) - u ((1 + z)^-beta
-    - 1), u = 2 t x^-beta: polynomials in u, each coefficient a sum of terms of one sign. ``sign``: +1 at the upper end.
-    """
+@lru_cache(maxsize=256)
+def _taylor(power: float, beta: float) -> tuple[Array, ...]:
+    """The Taylor coefficients at z = 0 of g(x (1 + z))/g(x), as polynomials in u: see :func:`_end_polynomial`."""
     size = 2 * _ORDER
     # slope[n]: the n-th Taylor coefficient of the derivative of that logarithm, taylor[n]: that of g; constant first
     slope, binomial = [], 1.0
@@ -76,7 +72,18 @@ def _end_polynomial(power: float, beta: float, x: float, sign: float) -> tuple[f
     for n in range(1, size):
         products = [np.convolve(slope[i], np.append(taylor[n - 1 - i], np.zeros(i))) for i in range(n)]
         taylor.append(np.sum(products, axis=0) / n)
-    total = np.zeros(size)
+    return tuple(taylor)
+
+
+@lru_cache(maxsize=1024)
+def _end_polynomial(power: float, beta: float, x: float, sign: float) -> tuple[float, ...]:
+    """The coefficients, by powers of u, of what Euler-Maclaurin adds at the end x, divided by the summand g(x) there.
+
+    That is 1/2 and the derivatives at z = 0 of g(x (1 + z)), whose logarithm is -power log(1 + z) - u ((1 + z)^-beta
+    - 1), u = 2 t x^-beta: polynomials in u, each coefficient a sum of terms of one sign. ``sign``: +1 at the upper end.
+    """
+    taylor = _taylor(power, beta)
+    total = np.zeros(2 * _ORDER)
     total[0] = 0.5
     for k, weight in enumerate(_bernoulli_weights(), start=1):
         total[: 2 * k] += sign * weight * x ** (1.0 - 2 * k) * taylor[2 * k - 1]

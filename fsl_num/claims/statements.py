@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -106,6 +106,21 @@ class Ray:
         """The first place whose drift is judged."""
         return self.scale.size // 2 if self.settled is None else self.settled
 
+    @cached_property
+    def slope_weights(self) -> Array:
+        """What the values judged are multiplied by for their slope against the scale."""
+        return _slope_weights(self.scale[self.judged_from :])
+
+    @cached_property
+    def slow_weights(self) -> Array:
+        """The same for all values and log(scale), of the places judged where the scale is above 1; 0 without two."""
+        weights = np.zeros(self.scale.size)
+        far = np.flatnonzero(self.scale > 1.0)
+        far = far[far >= self.judged_from]
+        if far.size > 1:
+            weights[far] = _slope_weights(np.log(self.scale[far]))
+        return weights
+
 
 Law = Callable[[Mapping[str, float], Mapping[str, Array]], Array]
 
@@ -114,7 +129,8 @@ Law = Callable[[Mapping[str, float], Mapping[str, Array]], Array]
 class Equivalent:
     """measured is equivalent to law(exponents) up to constants, along every ray.
 
-    ``law(exponents, logs)`` returns the log of the claimed quantity. The ratio must not drift over the last half of any
+    ``law(exponents, logs)`` returns the log of the claimed quantity, place by place: it is asked once, for all rays.
+    The ratio must not drift over the last half of any
     ray: against log(scale) and, where that is above 1, against log log(scale), which shows what a power hides; against
     log log(scale) alone where ``logarithmic`` (rays then reach scales at which a log power shows). ``direction``
     "upper" (measured is at most of that order) forbids only growth, "lower" only decay.
@@ -141,8 +157,7 @@ class Equivalent:
         limit = LOG_DRIFT if self.logarithmic else POWER_DRIFT
         low, high, worst, worst_name, slowest, slowest_name = np.inf, -np.inf, 0.0, "", 0.0, ""
         reached: dict[str, tuple[float, Ray, Array]] = {}
-        for ray in measured:
-            ratio = ray.values - self.law(self.exponents, ray.logs)
+        for ray, ratio in zip(measured, self._ratios(measured), strict=True):
             if not np.all(np.isfinite(ratio)):
                 raise ValueError(f"the claimed law is not finite along the ray {ray.name!r}: nothing can be judged")
             half = ray.judged_from
@@ -173,10 +188,18 @@ class Equivalent:
                 )
         return Judgement(excess <= 1, excess, constants, worst, detail, curves)
 
+    def _ratios(self, measured: Sequence[Ray]) -> list[Array]:
+        """log(measured / claimed) along each ray; the law is asked once, for all of them."""
+        shared = set(measured[0].logs).intersection(*(ray.logs for ray in measured))
+        logs = {key: np.concatenate([ray.logs[key] for ray in measured]) for key in shared}
+        ratios = np.concatenate([ray.values for ray in measured]) - self.law(self.exponents, logs)
+        return np.split(ratios, np.cumsum([ray.scale.size for ray in measured])[:-1])
+
     def drift(self, ray: Ray, values: Array) -> float:
         """The slope of values given along a ray, over its places that are judged, against the scale of the drifts."""
-        places = slice(ray.judged_from, None)
-        return _slope(np.log(ray.scale[places]) if self.logarithmic else ray.scale[places], values[places])
+        judged = values[ray.judged_from :]
+        weights = _slope_weights(np.log(ray.scale[ray.judged_from :])) if self.logarithmic else ray.slope_weights
+        return float(weights @ judged)
 
     def _forbidden(self, drift: float) -> float:
         """How much of a drift the direction forbids."""
@@ -184,9 +207,7 @@ class Equivalent:
 
     def _slow_drift(self, ray: Ray, ratio: Array) -> float:
         """The slope against log log(scale) where powers are judged; 0 where the scale is too small for that."""
-        scale, judged = ray.scale[ray.judged_from :], ratio[ray.judged_from :]
-        far = scale > 1.0
-        return 0.0 if self.logarithmic or far.sum() < 2 else _slope(np.log(scale[far]), judged[far])
+        return 0.0 if self.logarithmic else float(ray.slow_weights @ ratio)
 
     def mutants(self) -> Mapping[str, Equivalent]:
         """Every exponent off by 0.05 (a log power by 0.25), both ways, one at a time; and, where powers are judged,
@@ -338,6 +359,7 @@ class Joint:
         return [Joint({name: moved}) for name, part in self.parts.items() for moved in part.neighbours(kind, size)]
 
 
-def _slope(abscissa: Array, ordinate: Array) -> float:
+def _slope_weights(abscissa: Array) -> Array:
+    """What ordinates are multiplied by, and summed, for the slope of the straight line nearest to them."""
     centred = abscissa - abscissa.mean()
-    return float(centred @ ordinate / (centred @ centred))
+    return np.asarray(centred / (centred @ centred))

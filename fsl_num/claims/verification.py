@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sympy import Rational
@@ -33,8 +33,8 @@ RESOLUTIONS = {"power": 0.05, "log_power": 0.25, "constant": CONSTANT_MUTATION}
 """The mutations that every check must refuse, from which the resolution is bisected down; of a constant, relative."""
 FINEST = 1e-9
 """Resolutions are not followed below this."""
-BISECTIONS = 11
-"""Between FINEST and the first size refused they leave 1 % of the resolution open: it is read to a digit or two."""
+STEPS = 2**11
+"""Of sizes between FINEST and the first one refused: a step is 1 % of the resolution, read to a digit or two."""
 
 
 def verify(
@@ -268,18 +268,34 @@ _Version = list[tuple[Statement, Any]]
 
 
 def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> float:
-    """The smallest size at which every one of the versions ``moved`` by it is refused, from ``high`` down or up."""
+    """The smallest size at which every one of the versions ``moved`` by it is refused, from ``high`` down or up.
 
-    def refuses(size: float) -> bool:
-        return all(any(not each.judge(measured).holds for each, measured in version) for version in moved(size))
+    What is refused at one size is refused at every larger one: each version is bisected from the size that those before
+    it need, and only where that is too small for it.
+    """
 
-    while not refuses(high) and high < 4:
+    @cache
+    def versions(size: float) -> list[_Version]:
+        return moved(size)
+
+    def refuses(place: int, size: float) -> bool:
+        return any(not each.judge(measured).holds for each, measured in versions(size)[place])
+
+    every = range(len(versions(high)))
+    while not all(refuses(place, high) for place in every) and high < 4:
         high *= 2
-    low = FINEST
-    for _ in range(BISECTIONS):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if refuses(middle) else (middle, high)
-    return high
+
+    def size(step: int) -> float:
+        return float(FINEST * (high / FINEST) ** (step / STEPS))
+
+    needed = 1
+    for place in every:
+        if not refuses(place, size(needed)):
+            low, needed = needed, STEPS
+            while needed - low > 1:
+                middle = (low + needed) // 2
+                low, needed = (low, middle) if refuses(place, size(middle)) else (middle, needed)
+    return size(needed)
 
 
 def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:
