@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sympy import Expr, Rational, Sum, sympify
+from sympy import Add, Expr, Rational, Sum, sympify
 
 from fsl_num.claims.statements import Sharp
 from fsl_num.exponential_sums_digits import private_context
@@ -38,8 +38,16 @@ def _number(expression: Expr, point: tuple[tuple[str, Any], ...], digits: int) -
     if missing:
         raise ValueError(f"no value for {', '.join(missing)} at the point {dict(point)}")
     evaluated = expression.subs({symbol: values[symbol.name] for symbol in expression.free_symbols})
-    evaluated = evaluated.replace(Sum, lambda *parts: Sum(*parts).doit())
+    evaluated = evaluated.replace(Sum, lambda *parts: _summed(Sum(*parts), digits))
     return private_context(digits).mpf(str(evaluated.evalf(digits + 5)))
+
+
+def _summed(series: Sum, digits: int) -> Expr:
+    """A sum over whole numbers term by term, to more digits than are asked for; another one as sympy knows it."""
+    (index, first, last), *more = series.limits
+    if more or not (first.is_Integer and last.is_Integer) or series.function.free_symbols - {index}:
+        return series.doit()
+    return Add(*(series.function.subs(index, place).evalf(digits + 15) for place in range(int(first), int(last) + 1)))
 
 
 def sharp(
