@@ -382,3 +382,12 @@ def test_a_wrong_slope_or_an_underflow_costs_steps_but_no_digits() -> None:
     # x^40 is 0 below 1e-8.1; its value 1e-300 is reached at 10^-7.5
     found = invert_increasing(lambda x: x**40, lambda x: 40.0 * x**39, np.array([1e-300]), 40.0, 1.0)
     assert found == pytest.approx([10.0**-7.5], rel=1e-13, abs=0.0)
+
+
+@pytest.mark.parametrize("power", [0.3, 1.0, 5.0])
+def test_a_power_decay_to_zero_inverts_its_time_in_closed_form(power):
+    plan = schedule("power-decay", peak=0.3, steps=1e4, power=power)
+    left = plan.steps * np.array([0.0, 1e-9, 1e-3, 0.4, 1.0])
+    assert plan.remaining_steps(plan.remaining_intrinsic_time(left)) == pytest.approx(left, rel=1e-13)
+    early = plan.steps * np.array([0.0, 1e-12, 1e-3, 0.2])
+    assert plan.physical_time(plan.intrinsic_time(early)) == pytest.approx(early, rel=1e-13)
