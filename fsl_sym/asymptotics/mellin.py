@@ -83,7 +83,9 @@ class Expansion:
 
     ``terms`` are ordered as far as the exponents can be compared over the whole range; ``conditions`` are what the
     fundamental strip needs; ``resonances`` are the equations at which two poles meet: there the terms are singular and
-    :meth:`at` gives the right expansion, with a logarithm.
+    :meth:`at` gives the right expansion, with a logarithm. ``remainder`` says in words what is left; the number that
+    bounds it is :attr:`error`, which sums of ``u^k exp(-c u)`` have: where f has a power or an incomplete gamma
+    function (several poles, power decays) no bound is derived here, and :attr:`error` says so.
 
     >>> from fsl_sym.spectrum import kernel_asymptotics
     >>> kernel_asymptotics().resonances
