@@ -1,0 +1,42 @@
+"""The functional law of infinitely many features bounds the loss of M from below, with every constant in closed form.
+
+Let f = 2E be the loss of M features, L the functional law 2E of infinitely many, tau the trace of the modes beyond M
+and e(0) + sigma^2 the noise at the start. In L the signal is at most delta_M + e_M <= f, and the kernel of the modes
+beyond M has an integral of at most tau/2: L <= f + gamma_max tau (e(0) + sigma^2)/2, and f >= delta_M divides.
+"""
+
+import math
+
+import pytest
+
+from fsl_num import Model, Problem
+from fsl_num.functional import functional_scaling_law
+from fsl_num.schedules import schedule
+from fsl_num.spectrum import eigenvalues, trace
+from fsl_num.volterra import solve
+
+
+def ratio(s, beta, size, noise, share, time, name, tail=1.0):
+    """f over L/(1 + gamma_max tau (e(0) + sigma^2)/(2 delta_M)), the last part times ``tail``."""
+    peak = share * 2.0 / trace(beta)
+    plan = schedule(name, peak=peak, steps=time / peak * (2.0 if name == "linear" else 1.0))
+    model, endless = Model(s, beta, size, noise), Model(s, beta, math.inf, noise)
+    f = 2.0 * float(solve(Problem(model, gamma=plan), [plan.total_intrinsic_time], rtol=1e-9).excess_risk[0])
+    law = 2.0 * functional_scaling_law(endless, plan, rtol=1e-8).total
+    tau = trace(beta) - float(eigenvalues(size, beta).sum())
+    beyond = peak * tau * (float(endless.signal(0.0)) + noise) / (2.0 * model.approximation_error)
+    return f / law * (1.0 + tail * beyond)
+
+
+@pytest.mark.parametrize("name", ["constant", "linear"])
+@pytest.mark.parametrize("noise", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("s", "beta"), [(0.3, 2.0), (0.5, 4.0), (1.0, 1.5), (0.2, 3.0)])
+def test_the_law_of_infinitely_many_features_bounds_the_loss_from_below(s, beta, noise, name):
+    ratios = [ratio(s, beta, size, noise, share, time, name)
+              for size in (3, 300) for share in (0.05, 0.3) for time in (10.0, 1e6)]  # fmt: skip
+    assert min(ratios) >= 1.0
+
+
+def test_its_leading_constant_cannot_be_larger_and_its_second_term_not_left_out():
+    assert ratio(0.2, 3.0, 300, 0.01, 0.05, 1e4, "linear") < 1.0001
+    assert ratio(1.0, 1.5, 3, 100.0, 0.3, 1e6, "constant", tail=0.0) < 1.0
