@@ -60,16 +60,12 @@ def _refuse_useless(arguments: Arguments) -> None:
     for name in useless:
         if getattr(arguments, name):
             raise InputError(f"--{name.replace('_', '-')} has no use {place}")
-    if arguments.fit is None and arguments.family not in ("free", "non-increasing"):
-        raise InputError(
-            f"--family {arguments.family} is of a fit; in the theory the usual shapes stand beside the design, each at"
-            " its best peak, and TheoryDesign.best_members() has the best of each family"
-        )
 
 
 def _in_theory(arguments: Arguments) -> int:
     """The best schedule of a task under a data or a compute budget."""
     outputs = Outputs({"--out": arguments.out, "--plot": arguments.plot}, json=arguments.json)
+    from fsl_num.design.best import SHAPES
     from fsl_num.design.model_size import design_for_compute
     from fsl_num.design.theory import design_for_model
     from fsl_num.model import Model
@@ -86,13 +82,13 @@ def _in_theory(arguments: Arguments) -> int:
         if at is not None and bound is None:
             largest = model if arguments.data is not None else replace(model, size=max(sizes, default=float("inf")))
             bound = min(at[0], 1.0 / largest.trace)
-        falling = arguments.family == "non-increasing"
+        shape: dict[str, Any] = {"falling": arguments.family == "non-increasing"}
+        if arguments.family not in SHAPES:
+            shape["family"] = arguments.family
         if arguments.data is not None:
-            design = design_for_model(model, float(arguments.data), gamma=bound, falling=falling)
+            design = design_for_model(model, float(arguments.data), gamma=bound, **shape)
         else:
-            design = design_for_compute(
-                model, float(arguments.compute), model_sizes=sizes, gamma=bound, falling=falling
-            )
+            design = design_for_compute(model, float(arguments.compute), model_sizes=sizes, gamma=bound, **shape)
         batches = None if at is None else design.as_batches(at[0], at[1], **at[2])
         best = design.under_volterra() if arguments.volterra else None
     outputs.write("--out", lambda: report.theory_csv(design) if batches is None else report.batches_csv(batches))

@@ -27,7 +27,7 @@ class Family:
 
     ranges: Mapping[str, tuple[float, float]]
     tried: tuple[tuple[float, ...], ...]
-    shape: Callable[[Array, tuple[float, ...], int], Array]
+    shape: Callable[[Array, tuple[float, ...], float], Array]
 
 
 def decay(gone: Array, fraction: float, power: float, final: float) -> Array:
@@ -46,7 +46,7 @@ def _of_decay(gone: Array, fraction: float) -> Array:
     return np.where(share < 1e-12, 0.0, share)
 
 
-def _multi_step(gone: Array, given: tuple[float, ...], steps: int) -> Array:
+def _multi_step(gone: Array, given: tuple[float, ...], steps: float) -> Array:
     first, between, factor, further = given
     second = first + between * (1.0 - first)
     return np.where(gone < first, 1.0, np.where(gone < second, factor, factor * further))

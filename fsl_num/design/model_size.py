@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.design.theory import TheoryDesign, best_gammas, design_for_model
+from fsl_num.design.theory import TheoryDesign, design_for_model, least_risk
 from fsl_num.model import Model
 from fsl_num.validation import positive
 
@@ -20,7 +20,7 @@ _NEAR: Final = 1.02  # risks whose ratio is less are compared step by step: of f
 
 def design_for_compute(
     model: Model, compute: float, *, model_sizes: Sequence[float] = (), gamma: float | None = None,
-    falling: bool = False,
+    falling: bool = False, family: str | None = None,
 ) -> TheoryDesign:  # fmt: skip
     """Return the best model size, data, horizon, peak and shape of gamma for ``compute``, model size times samples.
 
@@ -36,6 +36,8 @@ def design_for_compute(
         The largest gamma allowed, below 2/tr(H) of the largest of these models; by default half of 2/tr(H), of each.
     falling
         Whether gamma must never rise.
+    family
+        As for :func:`~fsl_num.design.theory.design_for_model`; the size is then the best for the family.
 
     Returns
     -------
@@ -68,12 +70,12 @@ def design_for_compute(
 
     @cache
     def risk(size: float) -> float:
-        return best_gammas(replace(model, size=size), budget / size, gamma, falling)[0]
+        return least_risk(replace(model, size=size), budget / size, gamma, falling, family)
 
     sizes = [each.size for each in models] or _sizes_near_best(risk, np.floor(budget))
     risks = [risk(size) for size in sizes]
     designs = [
-        design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling)
+        design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling, family=family)
         for size, least in zip(sizes, risks, strict=True)
         if least <= _NEAR * min(risks)
     ]

@@ -1,8 +1,6 @@
-r"""The best schedule of the functional scaling law of a model under a data budget: shape, peak and horizon together.
+"""The best schedule of the functional scaling law of a model under a data budget: shape, peak and horizon together.
 
-The law is half of delta_M + e_M(T) + int_0^T K_M(T - t) gamma(t) (e_M(t) + sigma^2) dt over intrinsic time, and with
-gamma the learning rate over the batch size a unit of intrinsic time costs 1/gamma samples, whatever the batch: the
-budget of D samples is int dt/gamma. That is the problem of :mod:`~fsl_num.design.water_filling`, with p = 1.
+It is free, with a bound on every other schedule, or a member of a family, with what that costs.
 """
 
 from __future__ import annotations
@@ -11,32 +9,29 @@ import html
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.design.averaging import Average, best_average, largest_gamma
+from fsl_num.design.averaging import Average, best_average
 from fsl_num.design.batches import batches_at
 from fsl_num.design.exponents import optimal_exponents
-from fsl_num.design.families import BASELINES, FAMILIES, Family, shape_words
+from fsl_num.design.families import BASELINES, FAMILIES, shape_words
+from fsl_num.design.members import Members
+from fsl_num.design.model_water import ModelWater, model_water
 from fsl_num.design.under_volterra import VolterraOptimum, under_volterra
 from fsl_num.design.water_filling import Water, filled
 from fsl_num.model import Model
 from fsl_num.results import Result
 from fsl_num.schedules.discrete import Discrete
-from fsl_num.spectrum import kernel_integral
 from fsl_num.validation import Array, positive
 
-_POINTS: Final = 1500  # of K and e, interpolated
 _SHORTEST: Final = 1e-9  # of the longest horizon, at most
 _CLOSE: Final = 1e-3  # of the excess risk
 _BLOCKS: Final = 2000
 _PEAKS: Final = 40  # tried for each baseline
-_PEAKS_OF_MEMBERS: Final = 13
-_LOWEST_PEAK: Final = 1e-6  # of the largest
-_ENDS: Final = 1e-6  # of the samples, the last block of a member
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +40,8 @@ class TheoryDesign(Result):
 
     ``gammas`` of blocks in time order, the ``samples`` of each, the intrinsic time ``horizon``, the ``excess_risk``, by
     how much it may at most lie above that of any other schedule (``gap``), and of the usual shapes at their best peaks
-    the excess risks (``baselines``). ``compute``: the budget where the model size was chosen too, else None.
+    the excess risks (``baselines``). ``compute``: the budget where the model size was chosen too, else None. Of a
+    member of a ``family`` its ``parameters`` by name, and the excess risk of the best ``free`` gamma; else None.
 
     >>> callable(TheoryDesign.as_dict)
     True
@@ -61,6 +57,9 @@ class TheoryDesign(Result):
     gap: float
     baselines: Mapping[str, float]
     compute: float | None = None
+    family: str | None = None
+    parameters: Mapping[str, float] | None = None
+    free: float | None = None
 
     def __repr__(self) -> str:
         size = "" if self.compute is None else f"{self.model.size:g} features, "
@@ -73,11 +72,12 @@ class TheoryDesign(Result):
 
     @property
     def exponents(self) -> Mapping[str, float] | None:
-        """With which power of the budget each quantity grows in the theory; None for a data budget of finite models.
+        """With which power of the budget each quantity of the best schedule of all grows in the theory.
 
-        See :func:`~fsl_num.design.exponents.optimal_exponents`.
+        None for a member of a family, and for a data budget of finite models. See
+        :func:`~fsl_num.design.exponents.optimal_exponents`.
         """
-        if self.compute is None and not math.isinf(self.model.size):
+        if self.family is not None or (self.compute is None and not math.isinf(self.model.size)):
             return None
         return optimal_exponents(self.model.s, self.model.beta, "data" if self.compute is None else "compute")
 
@@ -154,8 +154,8 @@ class TheoryDesign(Result):
         >>> design.excess_risk < members["wsd"] < members["cosine"] < members["linear"]
         True
         """
-        water = _ModelWater(self.model, self.data, self.allowed, falling=False)
-        return {name: _best_member(water, family) for name, family in FAMILIES.items()}
+        water = model_water(self.model, self.data, self.allowed)
+        return {name: Members(water, family).best().excess_risk for name, family in FAMILIES.items()}
 
     def under_volterra(self) -> VolterraOptimum:
         """Return the best gammas under the Volterra equation itself, whose risk feeds its own noise, and how far off
@@ -181,7 +181,10 @@ class TheoryDesign(Result):
             "horizon": self.horizon,
             "stable_fraction": self.stable_fraction,
             "decay_shape": self.decay_shape,
+            "family": self.family,
+            "parameters": None if self.parameters is None else dict(self.parameters),
             "excess_risk": self.excess_risk,
+            "free_excess_risk": self.free,
             "gap": self.gap,
             "baselines": {
                 name: {"excess_risk": each, "ratio": each / self.excess_risk} for name, each in self.baselines.items()
@@ -214,58 +217,9 @@ class TheoryDesign(Result):
         )
 
 
-class _ModelWater(Water):
-    """The functional law of a model in the place of a fitted one: K and e on a fine grid, interpolated."""
-
-    def __init__(self, model: Model, data: float, gamma: float, falling: bool) -> None:
-        self.p = self.unit = 1.0
-        self.steps, self.low, self.high, self.falling = data, 0.0, gamma, falling  # type: ignore[assignment]
-        self.passed, self.model, self.c = 0.0, model, 2.0
-        self._never = model.approximation_error
-        time = np.append(0.0, np.geomspace(1e-6, 2.0 * data * gamma, _POINTS))
-        self._log = np.log1p(time)
-        mass = np.asarray(kernel_integral(time, np.inf, model.beta, model.size))
-        self._mass, self._k, self._e = (
-            np.log(np.maximum(each, 1e-290)) for each in (mass, model.kernel(time), model.signal(time))
-        )
-
-    def _held(self, left: Array) -> Array:
-        return np.asarray(np.exp(np.interp(np.log1p(left), self._log, self._mass)))
-
-    def _kernel(self, left: Array) -> Array:
-        return np.asarray(np.exp(np.interp(np.log1p(left), self._log, self._k)))
-
-    def _signal(self, time: Any) -> Array:
-        return np.asarray(np.exp(np.interp(np.log1p(time), self._log, self._e)))
-
-    def past(self, horizon: float) -> float:
-        """What is not learnt by then."""
-        return 0.5 * (self._never + float(self._signal(horizon)))
-
-    def past_slope(self, horizon: float) -> float:
-        """Its derivative."""
-        step = 1e-4 * horizon
-        return (self.past(horizon + step) - self.past(horizon - step)) / (2.0 * step)
-
-    def cells(self, horizon: float, cells: int = 1000) -> Array:
-        """Times left at the ends of cells, close at both ends of training."""
-        ends = np.geomspace(min(1e-3, 1e-3 * horizon), 0.5 * horizon, cells)
-        starts = ends[ends > 1e-12 * horizon][-2::-1]  # closer they are lost in rounding
-        return np.concatenate([[0.0], ends, horizon - starts, [horizon]])
-
-    def kernel(self, nodes: Array, after: Array) -> tuple[Array, Array]:
-        """The means of K over the cells, and half the noise sigma^2 + e there."""
-        mean = -np.diff(self._held(nodes)) / np.diff(nodes)
-        return mean, 0.5 * (self.model.noise + self._signal(np.maximum(after - self.high, 0.0)))
-
-    def risk(self, gammas: Array, samples: Array) -> float:
-        """The excess risk of blocks at one gamma each."""
-        left = np.append(np.cumsum((gammas * samples)[::-1])[::-1], 0.0)
-        level = 0.5 * (self.model.noise + self._signal(left[0] - 0.5 * (left[1:] + left[:-1])))
-        return self.past(float(left[0])) + float((gammas * level) @ np.diff(self._held(left)))
-
-
-def design_for_model(model: Model, data: float, *, gamma: float | None = None, falling: bool = False) -> TheoryDesign:
+def design_for_model(
+    model: Model, data: float, *, gamma: float | None = None, falling: bool = False, family: str | None = None
+) -> TheoryDesign:
     """Return the best schedule of gamma for a model and ``data`` samples under the functional scaling law.
 
     Parameters
@@ -278,51 +232,71 @@ def design_for_model(model: Model, data: float, *, gamma: float | None = None, f
         The largest gamma allowed, below 2/tr(H), where an injected impulse brings itself back; half of that by default.
     falling
         Whether gamma must never rise.
+    family
+        A name of :data:`~fsl_num.design.families.FAMILIES`, of which the best member is taken, in the place of the best
+        gamma of all.
 
     Returns
     -------
     TheoryDesign
         Rates, horizon, excess risk and how the usual shapes compare, each at its best peak.
 
-    Raises ValueError for a gamma at which training is unstable. Source: eqn: fsl, eqn: FSL-optimization.
+    Raises ValueError for a gamma at which training is unstable, and an unknown family. Source: eqn: fsl, eqn:
+    FSL-optimization.
 
-    >>> found = design_for_model(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), 1e4)
+    >>> task = Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0)
+    >>> found = design_for_model(task, 1e4)
     >>> 0.0 <= found.gap < 0.01 * found.excess_risk, min(found.baselines.values()) > found.excess_risk
     (True, True)
+    >>> cosine = design_for_model(task, 1e4, family="cosine")
+    >>> cosine.free == found.excess_risk < cosine.excess_risk <= cosine.free + cosine.gap
+    True
     """
-    water = _water(model, data, gamma, falling)
+    water = model_water(model, data, gamma, falling)
     budget, top = water.steps, water.high
     _, nodes, spent, bound = filled(water, _shortest(water), _CLOSE, relative=True)
     gammas, samples = 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
     risk = water.risk(gammas, samples)
     blocks, gone = np.full(_BLOCKS, budget / _BLOCKS), np.arange(_BLOCKS) / _BLOCKS
-    shapes = {name: FAMILIES[family].shape(gone, given, _BLOCKS) for name, (family, given) in BASELINES.items()}
+    shapes = {name: FAMILIES[each].shape(gone, given, budget) for name, (each, given) in BASELINES.items()}
     peaks = top * np.geomspace(1e-6, 1.0, _PEAKS)
     baselines = {
         name: min(water.risk(np.maximum(peak * each, 1e-12 * peak), blocks) for peak in peaks)
         for name, each in shapes.items()
     }
-    return TheoryDesign(model, budget, top, gammas, samples, float(nodes[-1]), risk, max(risk - bound, 0.0), baselines)
+    design = TheoryDesign(
+        model, budget, top, gammas, samples, float(nodes[-1]), risk, max(risk - bound, 0.0), baselines
+    )
+    if family is None:
+        return design
+    member = _members(water, family).best()
+    return replace(
+        design, gammas=member.gammas, samples=member.samples, horizon=float(member.gammas @ member.samples),
+        excess_risk=member.excess_risk, gap=max(member.excess_risk - bound, 0.0), family=family,
+        parameters=member.parameters, free=risk,
+    )  # fmt: skip
 
 
-def _best_member(water: _ModelWater, family: Family) -> float:
-    """The least excess risk over the members of a family and their peaks."""
-    from scipy.optimize import minimize
+def _members(water: ModelWater, family: str) -> Members:
+    if family not in FAMILIES:
+        raise ValueError(f"there is no family {family!r}; choose {', '.join(FAMILIES)}")
+    return Members(water, FAMILIES[family])
 
-    left = np.append(np.geomspace(1.0, _ENDS, _BLOCKS // 2), 0.0)
-    ends = np.unique(np.concatenate([1.0 - left, np.linspace(0.0, 1.0, _BLOCKS // 2)]))
-    middle, blocks = 0.5 * (ends[1:] + ends[:-1]), water.steps * np.diff(ends)
-    low, high = np.array([(math.log(_LOWEST_PEAK), 0.0), *family.ranges.values()]).T
 
-    def risk(point: Any) -> float:
-        peak = water.high * math.exp(min(point[0], 0.0))
-        shape = family.shape(middle, tuple(np.clip(point[1:], low[1:], high[1:])), _BLOCKS)
-        return water.risk(peak * np.maximum(shape, 1e-12), blocks)
+def least_risk(
+    model: Model, data: float, gamma: float | None = None, falling: bool = False, family: str | None = None
+) -> float:
+    """Return the excess risk of a design, with neither bound nor baselines.
 
-    peaks = np.linspace(low[0], 0.0, _PEAKS_OF_MEMBERS)
-    best = min(((peak, *given) for given in family.tried for peak in peaks), key=risk)
-    return float(minimize(risk, best, method="Nelder-Mead", bounds=list(zip(low, high, strict=True)),
-                          options={"xatol": 1e-4, "fatol": 0.0, "maxfev": 400}).fun)  # fmt: skip
+    Arguments of :func:`design_for_model`.
+
+    >>> task = Model(s=0.5, beta=2.0, size=100, noise=1.0)
+    >>> least_risk(task, 1e4) < least_risk(task, 1e4, family="linear")
+    True
+    """
+    if family is None:
+        return best_gammas(model, data, gamma, falling)[0]
+    return _members(model_water(model, data, gamma, falling), family).best().excess_risk
 
 
 def best_gammas(
@@ -336,7 +310,7 @@ def best_gammas(
     >>> bool(gammas[0] > 100 * gammas[-1]), round(float(samples.sum()))
     (True, 10000)
     """
-    water = _water(model, data, gamma, falling)
+    water = model_water(model, data, gamma, falling)
     risk, nodes, spent, _ = filled(water, _shortest(water), None)
     return risk, 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
 
@@ -344,8 +318,3 @@ def best_gammas(
 def _shortest(water: Water) -> float:
     """The least horizon that is tried, as a share of the longest: one that forgets nothing."""
     return min(_SHORTEST, 1.0 / (water.steps * water.high))
-
-
-def _water(model: Model, data: float, gamma: float | None, falling: bool) -> _ModelWater:
-    """The problem of a model, of a data budget and a largest gamma that can be trained."""
-    return _ModelWater(model, *largest_gamma(model, data, gamma), falling)

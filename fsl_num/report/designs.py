@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def design_text(design: Design) -> list[Any]:
     shape = "" if design.decay_shape == "constant" else f", then {design.decay_shape} down to {design.final:.3g}"
     head = f"{design.steps} steps: {share}{shape}"
     last = f"predicted final loss {design.prediction.final_words()}"
-    parameters = ", ".join(f"{name} {value:.4g}" for name, value in (design.optimum.parameters or {}).items())
+    parameters = _parameters(design.optimum.parameters)
     other = design.second_law
     headings = ["instead", "loss", "regret"]
     headings += [f"{100 * design.level:g} % of the regret"] if design.interval is not None else []
@@ -57,11 +58,24 @@ def theory_text(design: TheoryDesign) -> list[Any]:
     return [
         Text(f"{chosen}{design.data:g} samples: {share} ({bound}){shape}; horizon {design.horizon:.4g}"),
         Text(f"excess risk {design.excess_risk:.5g}, at most {design.gap:.1g} above that of {least}"),
+        *_family(design),
         "",
         table(("instead, at its best peak", "excess risk", "times"), rows, right=[1, 2]),
         *_average(design),
         *_growth(design),
     ]
+
+
+def _parameters(given: Mapping[str, float] | None) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in (given or {}).items())
+
+
+def _family(design: TheoryDesign) -> list[Any]:
+    """Which member of which family it is, and what the family costs."""
+    if design.free is None:
+        return []
+    price = f"{design.excess_risk / design.free:.4f} times the excess risk of the best gamma of all, {design.free:.5g}"
+    return [Text(f"of the family {design.family}: {_parameters(design.parameters)}; {price}")]
 
 
 def volterra_text(best: VolterraOptimum) -> list[Any]:
