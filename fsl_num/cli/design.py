@@ -52,7 +52,7 @@ def run_design(arguments: Arguments) -> int:
 def _refuse_useless(arguments: Arguments) -> None:
     """What the other kind of design takes is refused, and not passed over."""
     if arguments.fit is not None:
-        useless, place = ["gamma", "batches_at", "volterra"], "with --fit: it belongs to the theory"
+        useless, place = ["gamma", "batches_at", "volterra", "with_average"], "with --fit: it belongs to the theory"
     else:
         useless = ["steps", "log", "from_step", "over_draws", "second_fit", "export"]
         useless += [] if isinstance(arguments.batches_at, str) else ["peak_lr", "min_lr", "warmup"]
@@ -91,14 +91,17 @@ def _in_theory(arguments: Arguments) -> int:
             design = design_for_compute(model, float(arguments.compute), model_sizes=sizes, gamma=bound, **shape)
         batches = None if at is None else design.as_batches(at[0], at[1], **at[2])
         best = design.under_volterra() if arguments.volterra else None
+        both = design.with_average() if arguments.with_average else None
     outputs.write("--out", lambda: report.theory_csv(design) if batches is None else report.batches_csv(batches))
     outputs.draw("--plot", lambda: design.plot().figure)
     if arguments.json:
-        more = {} if best is None else {"volterra": best.as_dict()}
+        more = {name: each.as_dict() for name, each in (("volterra", best), ("with_average", both)) if each is not None}
         show_json(design.as_dict() | more | ({} if batches is None else report.batches_json(batches)))
     else:
         first = [] if batches is None else report.batches_text(design, batches)
-        outputs.show(*first, *report.theory_text(design), *([] if best is None else report.volterra_text(best)))
+        more_text = [] if both is None else report.with_average_text(design, both)
+        more_text += [] if best is None else report.volterra_text(best)
+        outputs.show(*first, *report.theory_text(design), *more_text)
     return 0
 
 
@@ -211,10 +214,11 @@ def _theory_options() -> list[Option]:
         ("--batches-at", "the design as batch sizes, at this constant learning rate, or under the schedule NAME with "
          "--peak-lr, --warmup and --min-lr", {"type": _RateOrSchedule("fsl_num.schedules:SCHEDULES")}),
     ]  # fmt: skip
-    exact = flag("--volterra", "the best rates under the Volterra equation itself, too", section=section)
-    return [Option(name, help=text, section=section, **{"type": REAL, **more}) for name, text, more in options] + [
-        exact
+    flags = [
+        flag("--volterra", "the best rates under the Volterra equation itself, too", section=section),
+        flag("--with-average", "the best schedule and mean of the weights together, too", section=section),
     ]
+    return [Option(name, help=text, section=section, **{"type": REAL, **more}) for name, text, more in options] + flags
 
 
 COMMANDS = {

@@ -41,8 +41,8 @@ class Member:
 class Members:
     """The members of a ``family`` at all peaks, under the law of ``water``, on so many ``blocks``.
 
-    A point is the logarithm of the peak over the largest allowed, then the parameters of the family, whose shape is
-    told the samples as its number of steps.
+    A point is the logarithm of the peak over the largest allowed, then the parameters of the family, whose shape
+    takes the samples as its number of steps.
 
     >>> from fsl_num.design.families import FAMILIES
     >>> from fsl_num.design.model_water import model_water
@@ -77,7 +77,7 @@ class Members:
         All of the family's table are tried at all peaks, and from the best a simplex descends; from ``start`` where it
         is given, without the table.
         """
-        from scipy.optimize import minimize
+        from scipy.optimize import Bounds, minimize
 
         held = {} if fixed is None else dict(fixed)
         if start is None:
@@ -92,10 +92,12 @@ class Members:
             moved[free] = values
             return moved
 
+        def log_risk(values: Any) -> float:
+            return math.log(self.risk(at(values)))
+
         if free:
             minimum: Any = minimize(
-                lambda values: math.log(self.risk(at(values))), point[free], method="Nelder-Mead",
-                bounds=list(zip(self.low[free], self.high[free], strict=True)),
+                log_risk, point[free], method="Nelder-Mead", bounds=Bounds(self.low[free], self.high[free]),
                 options={"xatol": _SETTLED, "fatol": 1e-9, "maxfev": _EVALUATIONS},
             )  # fmt: skip
             point = at(minimum.x)
@@ -104,9 +106,9 @@ class Members:
     def at(self, point: Any) -> Member:
         """Return the member at a point."""
         gammas = self.gammas(point)
-        found = np.clip(point, self.low, self.high).tolist()
-        peak = self.water.high * math.exp(found[0])
-        named = dict(zip(self.family.ranges, found[1:], strict=True))
+        inside = np.clip(point, self.low, self.high).tolist()
+        peak = self.water.high * math.exp(inside[0])
+        named = dict(zip(self.family.ranges, inside[1:], strict=True))
         if "final" in named:
             named["final"] *= peak
-        return Member(peak, named, gammas, self._samples, self.water.risk(gammas, self._samples), tuple(found))
+        return Member(peak, named, gammas, self._samples, self.water.risk(gammas, self._samples), tuple(inside))

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.design.averaged_schedule import AveragedSchedule, best_together
 from fsl_num.design.averaging import Average, best_average
 from fsl_num.design.batches import batches_at
 from fsl_num.design.exponents import optimal_exponents
@@ -168,6 +169,18 @@ class TheoryDesign(Result):
         True
         """
         return under_volterra(self.model, self.gammas, self.samples, self.allowed)
+
+    def with_average(self) -> AveragedSchedule:
+        """Return the best gammas and the best mean of the weights together, for the same data and bound. Some seconds.
+
+        No mean of any schedule is known to be better: it is the better end of two searches. Raises ValueError where the
+        single modes of the model are below what floats hold.
+
+        >>> design = design_for_model(Model(s=1.0, beta=2.0, size=20, noise=1.0), 1e3)
+        >>> design.with_average().excess_risk < design.average.excess_risk < design.excess_risk
+        True
+        """
+        return best_together(self.model, self.gammas, self.samples, self.allowed, self.average)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""

@@ -12,6 +12,7 @@ from fsl_num.report.tables import table
 from fsl_num.schedules.discrete import Discrete
 
 if TYPE_CHECKING:
+    from fsl_num.design.averaged_schedule import AveragedSchedule
     from fsl_num.design.design import Design
     from fsl_num.design.theory import TheoryDesign
     from fsl_num.design.under_volterra import VolterraOptimum
@@ -85,6 +86,18 @@ def volterra_text(best: VolterraOptimum) -> list[Any]:
             f"Under the Volterra equation it leaves {best.of_design:.5g}, the best rates there {best.excess_risk:.5g}"
             f" ({best.excess_risk / best.of_design:.3f} times; peak gamma {best.gammas.max():.4g}, horizon"
             f" {best.horizon:.4g}; residual of Karush, Kuhn and Tucker {best.kkt_residual:.1g})"
+        )
+    ]
+
+
+def with_average_text(design: TheoryDesign, both: AveragedSchedule) -> list[Any]:
+    """What schedule and mean of the weights reach together."""
+    _, peak, final, share = both.as_dict().values()
+    return [
+        Text(
+            f"Schedule and mean chosen together: gamma from {peak:.4g} to {final:.4g}, nine tenths of the mean over the"
+            f" last {100 * share:.3g} % of the samples: excess risk {both.excess_risk:.4g},"
+            f" {both.excess_risk / design.excess_risk:.3f} times"
         )
     ]
 

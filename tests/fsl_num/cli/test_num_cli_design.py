@@ -148,6 +148,18 @@ def test_the_volterra_equation_has_an_optimum_of_its_own(capsys):
     assert f"the best rates there {found['excess_risk']:.5g}" in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_family_and_a_mean_of_the_weights_in_the_theory(capsys):
+    words = [*THEORY, "--data", "1e4"]
+    free = answer([*words, "--family", "free"], capsys)
+    found = answer([*words, "--family", "linear", "--with-average"], capsys)
+    assert found["free_excess_risk"] == free["excess_risk"] < found["excess_risk"]
+    assert found["with_average"]["excess_risk"] < min(found["average"]["excess_risk"], free["excess_risk"])
+    assert main([*words, "--family", "linear", "--with-average"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "of the family linear: decay_fraction" in said and "Schedule and mean chosen together: gamma" in said
+    assert f"{found['excess_risk'] / free['excess_risk']:.4f} times the excess risk of the best gamma of all" in said
+
+
 def test_a_design_as_batch_sizes_is_written_and_said(here, capsys):
     words = [*THEORY, "--data", "10000", "--batches-at", "0.5"]
     found = answer([*words, "--out", "batches.csv"], capsys)

@@ -30,6 +30,11 @@ def test_sizes_to_choose_from_and_the_largest_gamma():
     assert chosen.model.size == 200 and chosen.excess_risk > free.excess_risk
     bound = design_for_compute(TASK, 1e6, gamma=0.1)
     assert bound.peak <= 0.1 and bound.excess_risk > free.excess_risk
+    cosine = design_for_compute(TASK, 1e6, family="cosine")
+    for factor in (0.8, 1.25):
+        size = round(factor * cosine.model.size)
+        other = design_for_model(Model(0.3, 2.0, size, 1.0), 1e6 / size, family="cosine")
+        assert other.excess_risk > cosine.excess_risk > free.excess_risk
     falling = design_for_compute(TASK, 1e6, falling=True)
     assert np.diff(falling.gammas).max() <= 1e-12 * falling.peak
 

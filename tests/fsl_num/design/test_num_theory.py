@@ -5,7 +5,9 @@ import pytest
 
 from fsl_num import Discrete, Model, Spectrum, as_schedule, functional_scaling_law
 from fsl_num.design.batches import batches_at
-from fsl_num.design.theory import best_gammas, design_for_model
+from fsl_num.design.families import FAMILIES
+from fsl_num.design.model_water import model_water
+from fsl_num.design.theory import best_gammas, design_for_model, least_risk
 from fsl_num.schedules import step_rates
 
 
@@ -174,3 +176,34 @@ def test_what_each_family_costs(s, beta):
     for fixed, family in shapes.items():  # blocks close to the end, not even ones: a per cent
         assert members[family] <= design.baselines[fixed] * 1.01
     assert members["wsd"] < 1.05 * design.excess_risk
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_design_within_a_family(family):
+    """Its blocks are the member of its parameters, its risk that of the law; the price is against the best of all."""
+    task = model(1.0, 2.0, 50)
+    free, found = design_for_model(task, 3000.0), design_for_model(task, 3000.0, family=family)
+    assert found.free == free.excess_risk and found.gap == pytest.approx(
+        found.excess_risk - free.excess_risk + free.gap
+    )
+    assert free.excess_risk - free.gap < found.excess_risk == least_risk(task, 3000.0, family=family)
+    law = functional_scaling_law(task, as_schedule(rates_of(found, 3000)))
+    assert found.excess_risk == pytest.approx(law.total, rel=2e-3)  # blocks cut to samples
+    given_ = {**found.parameters}
+    if "final" in given_:
+        given_["final"] /= found.peak
+    middle = (np.cumsum(found.samples) - 0.5 * found.samples) / 3000.0
+    shape = FAMILIES[family].shape(middle, tuple(given_.values()), 3000.0)
+    # final is told of the peak, from which the middle of the first block is up to a thousandth away
+    np.testing.assert_allclose(found.gammas / found.gammas[0], shape / shape[0], rtol=2e-3, atol=1e-11)
+    water = model_water(task, 3000.0, None)
+    for factor in (0.9, 1.1):
+        assert water.risk(np.minimum(found.gammas * factor, found.allowed), found.samples) >= found.excess_risk * (
+            1 - 1e-9
+        )
+    assert found.exponents is None and found.as_dict()["family"] == family
+
+
+def test_an_unknown_family_is_refused():
+    with pytest.raises(ValueError, match="no family 'zigzag'; choose wsd"):
+        design_for_model(model(1.0, 2.0), 1e4, family="zigzag")
