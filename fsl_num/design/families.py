@@ -15,7 +15,13 @@ from fsl_num.validation import Array
 
 _EVALUATIONS: Final = 160
 _BLOCKS: Final = 400
+_LAST: Final = 1e-6  # of the steps: the last block
 _SAME: Final = 0.02  # of the peak: a decay so near to a shape is called by its name
+
+
+def _towards_the_end(blocks: int) -> Array:
+    left = np.append(np.geomspace(1.0, _LAST, blocks // 2), 0.0)
+    return np.unique(np.concatenate([1.0 - left, np.linspace(0.0, 1.0, blocks // 2)]))
 
 
 @dataclass(frozen=True)
@@ -23,11 +29,13 @@ class Family:
     """A family: names of parameters with their ranges, values to try first, and the rates over the peak.
 
     ``shape``: (share of the steps gone, its parameters, number of steps) to rates over the peak, before the floor.
+    ``ends``: (its parameters, a number of blocks) to shares gone between which the rate changes by little, from 0 to 1.
     """
 
     ranges: Mapping[str, tuple[float, float]]
     tried: tuple[tuple[float, ...], ...]
     shape: Callable[[Array, tuple[float, ...], float], Array]
+    ends: Callable[[tuple[float, ...], int], Array] = lambda given, blocks: _towards_the_end(blocks)
 
 
 def decay(gone: Array, fraction: float, power: float, final: float) -> Array:

@@ -14,7 +14,7 @@ from fsl_num.design.model_water import ModelWater
 from fsl_num.validation import Array
 
 _BLOCKS: Final = 2000
-_ENDS: Final = 1e-6  # of the samples, the last block of a member
+_LEAST: Final = 1e-6  # of the peak over the samples: a rate of 0 has no samples
 _PEAKS: Final = 13
 _LOWEST_PEAK: Final = 1e-6  # of the largest; less where the samples are more
 _EVALUATIONS: Final = 400
@@ -57,25 +57,25 @@ class Members:
         self.water, self.family = water, family
         lowest = min(_LOWEST_PEAK, 1.0 / (water.steps * water.high))
         self.low, self.high = np.array([(math.log(lowest), 0.0), *family.ranges.values()]).T
-        left = np.append(np.geomspace(1.0, _ENDS, blocks // 2), 0.0)
-        ends = np.unique(np.concatenate([1.0 - left, np.linspace(0.0, 1.0, blocks // 2)]))
-        self._middle, self._samples = 0.5 * (ends[1:] + ends[:-1]), water.steps * np.diff(ends)
+        self.blocks = blocks
 
-    def gammas(self, point: Any) -> Array:
-        """Return gamma on every block; what lies outside the ranges is taken at their ends."""
-        inside = np.clip(point, self.low, self.high)
-        shape = self.family.shape(self._middle, tuple(inside[1:].tolist()), self.water.steps)
-        return np.asarray(self.water.high * math.exp(inside[0]) * np.maximum(shape, 1e-12))
+    def gammas(self, point: Any) -> tuple[Array, Array]:
+        """Return gamma on every block, and its samples; what lies outside the ranges is taken at their ends."""
+        peak, *given = np.clip(point, self.low, self.high).tolist()
+        ends = self.family.ends(tuple(given), self.blocks)
+        shape = self.family.shape(0.5 * (ends[1:] + ends[:-1]), tuple(given), self.water.steps)
+        gammas = self.water.high * math.exp(peak) * np.maximum(shape, _LEAST / self.water.steps)
+        return gammas, self.water.steps * np.diff(ends)
 
     def risk(self, point: Any) -> float:
         """Return the excess risk of a member."""
-        return self.water.risk(self.gammas(point), self._samples)
+        return self.water.risk(*self.gammas(point))
 
-    def best(self, start: Any = None, fixed: Mapping[int, float] | None = None) -> Member:
-        """Return the best member; ``fixed``: coordinates that are held.
+    def best(self, start: Any = None, fixed: Mapping[int, float] | None = None, *, settled: float = _SETTLED) -> Member:
+        """Return the best member; ``fixed``: coordinates that are held; ``settled``: to which the others are sought.
 
         All of the family's table are tried at all peaks, and from the best a simplex descends; from ``start`` where it
-        is given, without the table.
+        is given.
         """
         from scipy.optimize import Bounds, minimize
 
@@ -83,7 +83,7 @@ class Members:
         if start is None:
             peaks = np.linspace(self.low[0], 0.0, _PEAKS)
             start = min(((peak, *given) for given in self.family.tried for peak in peaks), key=self.risk)
-        point = np.array(start, dtype=np.float64)
+        point = np.clip(np.array(start, dtype=np.float64), self.low, self.high)
         point[list(held)] = list(held.values())
         free = [k for k in range(point.size) if k not in held]
 
@@ -98,17 +98,17 @@ class Members:
         if free:
             minimum: Any = minimize(
                 log_risk, point[free], method="Nelder-Mead", bounds=Bounds(self.low[free], self.high[free]),
-                options={"xatol": _SETTLED, "fatol": 1e-9, "maxfev": _EVALUATIONS},
+                options={"xatol": settled, "fatol": 0.1 * settled**2, "maxfev": _EVALUATIONS},
             )  # fmt: skip
             point = at(minimum.x)
         return self.at(point)
 
     def at(self, point: Any) -> Member:
         """Return the member at a point."""
-        gammas = self.gammas(point)
+        gammas, samples = self.gammas(point)
         inside = np.clip(point, self.low, self.high).tolist()
         peak = self.water.high * math.exp(inside[0])
         named = dict(zip(self.family.ranges, inside[1:], strict=True))
         if "final" in named:
             named["final"] *= peak
-        return Member(peak, named, gammas, self._samples, self.water.risk(gammas, self._samples), tuple(inside))
+        return Member(peak, named, gammas, samples, self.water.risk(gammas, samples), tuple(inside))

@@ -1,50 +1,53 @@
 """What to train under a budget: peak rate, model size, data, batch, schedule and decay, and what each rests on.
 
-The exponents are those of the optimal allocation, derived from the law of a theorem. The constants come from the same
-law with all its constants 1, minimised at the budget itself, or, where runs are at hand, from the law fitted to them.
+The exponents are those of the optimal allocation, derived from the law of a theorem. The values are the choices that
+make the functional law of the model itself least, its sums included, or, where runs are at hand, the law fitted to
+them. A constant is the value over its growth; its interval is what it is at budgets around.
 """
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rich.text import Text
 
-from fsl_num.minimise import minimise_law, near_optimal_intervals
-from fsl_num.paper.allocation.numeric_laws import BudgetedLaw
+from fsl_num.design.tuned import LARGEST, Tuned
+from fsl_num.model import Model
 from fsl_num.report.allocations import LABELS
 from fsl_num.report.tables import table
 from fsl_num.results import Result
 from fsl_num.validation import positive
 from fsl_sym.allocation import Allocation, AllocationRegime, optimal_allocation
 from fsl_sym.laws import SCHEDULES
-from fsl_sym.order import OrderRange
-
-if TYPE_CHECKING:
-    pass
+from fsl_sym.order import UNIT, Order
 
 WITHIN: Final = 1.1
 """Choices whose loss comes within this factor of the least are as good: they make the interval."""
 
+AROUND: Final = (0.01, 100.0)
+"""Times the budget asked: there constants are measured too."""
+
 _BASIS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "excess_risk": "the least value of the law of {label} under the budget",
-        "peak_lr": "where the noise that the schedule leaves balances the signal that is left, in the law of {label}",
-        "model_size": "where the approximation error M^(-s beta) falls to the rest of the law of {label}",
-        "data_size": "what the model size leaves of the budget, in the law of {label}",
-        "decay_fraction": "long enough to forget the noise of the stable phase, by the law of {label}",
-        "steps": "the law of {label} depends on the batch size through the effective rate alone: one sample a step",
-        "batch_size": "the law of {label} is the same up to the batch at which the peak rate itself reaches 1",
+        "excess_risk": "the least value of the functional law under the budget",
+        "peak_lr": "where the noise that the schedule leaves balances the signal that is left",
+        "model_size": "where the approximation error falls to the rest of the law",
+        "data_size": "what the model size leaves of the budget",
+        "decay_fraction": "long enough to forget the noise of the stable phase",
+        "steps": "the law depends on the batch size through the effective rate alone: one sample a step",
+        "batch_size": "the law is the same up to the batch at which the peak rate itself is the largest stable one",
     }
 )
 _TITLES: Final = {**{name: title for name, (title, _) in LABELS.items()}, "loss": "final loss"}
-_AT_BOUND: Final = 0.99
+_LEAST: Final = 2.0
+_DRIFT: Final = 2.0
+_SAME: Final = 1.001  # so near to the least the schedule with less to choose is taken
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,8 @@ class Recommendation:
     """One quantity: its ``value``, the interval [low, high] (inf where nothing bounds it), and what it rests on.
 
     ``order``: how it grows with the budget, in words, "" where the theory says nothing of it; ``constant``: the value
-    over that growth, with its own interval, None where the order is a range. ``basis``: one sentence.
+    over that growth with its own interval, where the order is a range the low end over the least growth; None where
+    there is none. ``largest``: of a range the same of the high end. ``basis``: one sentence.
 
     >>> Recommendation("model_size", 10.0, 8.0, 12.0, "", None, "").value
     10.0
@@ -65,6 +69,7 @@ class Recommendation:
     order: str
     constant: tuple[float, float, float] | None
     basis: str
+    largest: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +100,8 @@ class TrainingPlan(Result):
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{_TITLES[recommendation.name]}</td><td>{recommendation.value:.3g}</td><td>{_range(recommendation)}</td>"
-            f"<td>{html.escape(recommendation.order)}</td><td>{html.escape(recommendation.basis)}</td></tr>"
+            f"<td>{html.escape(recommendation.order)}</td><td>{_constants(recommendation)}</td>"
+            f"<td>{html.escape(recommendation.basis)}</td></tr>"
             for recommendation in self.recommendations
         )
         return f"<h4>{html.escape(self.schedule)}, {self.budget} {self.amount:.3g}</h4><table>{rows}</table>"
@@ -108,25 +114,35 @@ def plan_run(
 
     ``data``: the samples D, or ``compute``: C = M D, one of the two, above 2. ``s``, ``beta``: exact (whole numbers,
     Fractions, or text such as "1/2"). ``noise``: the variance of the labels, positive. ``schedule``: one of those with
-    a law ("constant", "exp-decay", "wsd"); by default the one whose law has the least value.
+    a law ("constant", "exp-decay", "wsd"); by default the one that leaves the least risk, of two alike the one with
+    less to choose.
 
-    The peak is the effective one, learning rate over batch size. The values minimise the law of the schedule's theorem
-    with its constants 1: they show how the quantities balance, not what they are for another task with the same s and
-    beta; the intervals are where the loss stays within 1.1 of the least. Source: Table 1, derived.
+    The peak is the effective one, learning rate over batch size, up to 1/tr(H), half of what is stable. The values make
+    the functional law of the paper's model least; those as good stay within 1.1 of the least. A constant is the value
+    over its growth at this budget, and its interval what it is at budgets a hundredth to a hundred times as large.
+    Source: Table 1, derived, and eqn: fsl.
 
-    Raises ValueError where no choice meets the law's conditions, or the budget is none, and what the exponents raise.
+    Raises ValueError for a budget of less than two steps or beyond 1e30, and what the exponents raise.
 
     >>> found = plan_run(data=10**9, s="1/2", beta=4)
     >>> found.schedule, found.regime, found["decay_fraction"].order
     ('wsd', 'hard', 'from D^(-1/3) (log D) to 1')
+    >>> constant, low, high = found["excess_risk"].constant
+    >>> 0.1 < low <= constant <= high < 0.4
+    True
     """
     if (data is None) == (compute is None):
         raise ValueError("give one budget: data=, the samples D, or compute=, model size times samples")
     budget, amount = ("data", data) if compute is None else ("compute", compute)
     size, variance = positive(budget, amount), positive("noise", noise)
-    if size <= 2.0:
+    if size <= _LEAST:
         raise ValueError(
             f"a {budget} budget of {size:g} is below two steps of batch size 1 (and one feature): raise it"
+        )
+    if size > LARGEST:
+        raise ValueError(
+            f"a {budget} budget must be at most {LARGEST:g}, where the law is still summed to the digits that count,"
+            f" got {size:g}: fsl exponents says how all of it grows"
         )
     if schedule is not None and schedule not in SCHEDULES:
         raise ValueError(
@@ -136,91 +152,125 @@ def plan_run(
     chosen = SCHEDULES if schedule is None else (schedule,)
     allocations = {name: optimal_allocation(name, budget) for name in chosen}
     regimes = {name: allocation.at(s, beta) for name, allocation in allocations.items()}
-    point = float(Fraction(str(s))), float(Fraction(str(beta)))
-    minima = {}
-    for name in chosen:
-        law = BudgetedLaw(name, budget, *point, math.log(size), noise=variance)
-        minima[name] = law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)
-    losses = {name: math.exp(minimum.log_value) for name, (_, minimum) in minima.items()}
-    best = min(losses, key=lambda name: losses[name])
-    if not math.isfinite(losses[best]):
-        raise ValueError(
-            f"a {budget} budget of {size:g} is too small: no peak rate up to 1 lets the intrinsic time of"
-            f" {' or '.join(chosen)} reach 1, which the law of {allocations[best].law.label} needs"
-        )
-    law, minimum = minima[best]
-    intervals = near_optimal_intervals(
-        law.log_risk, law.bounds, log_budget=law.log_budget, factor=WITHIN, optimum=minimum
+    task = Model(float(Fraction(str(s))), float(Fraction(str(beta))), math.inf, variance)
+
+    def tuned(name: str, amount: float) -> Tuned:
+        order = regimes[name].quantities["model_size"].lower or UNIT
+        return Tuned(task, name, budget, amount, _growth(order, amount))
+
+    here = {name: tuned(name, size) for name in chosen}
+    losses = {name: each.best.excess_risk for name, each in here.items()}
+    least = min(losses.values())
+    best = next(name for name in chosen if losses[name] <= _SAME * least)
+    ends = {**here[best].as_good(WITHIN), "excess_risk": (losses[best], WITHIN * losses[best])}
+    ranges = [name for name in ends if name in regimes[best].quantities and not regimes[best].quantities[name].is_point]
+    values = _values(here[best], ends, ranges)
+    around = (each for each in (size * factor for factor in AROUND) if _LEAST < each <= LARGEST)
+    others = {
+        each: _values(there, there.as_good(WITHIN, ranges), ranges)
+        for each, there in ((each, tuned(best, each)) for each in around)
+    }
+    recommended = tuple(
+        _recommended(name, values[name], regimes[best], allocations[best], size,
+                     {each: there[name] for each, there in others.items()})
+        for name in LABELS if name in values
+    )  # fmt: skip
+    return TrainingPlan(
+        budget, size, best, regimes[best].name, recommended, MappingProxyType(losses), _notes(recommended)
     )
-    values: dict[str, tuple[float, float, float]] = {"excess_risk": (losses[best], losses[best], WITHIN * losses[best])}
-    for name, at, ends in zip(law.variables, minimum.log_point, intervals, strict=True):
-        low, high = _power_of_e(ends.log_low), _power_of_e(ends.log_high)
-        value = _power_of_e(float(at))
-        if budget == "data" and name == "model_size":  # more never harms: the least that suffices
-            value, high = low, math.inf
-        values[name] = value, low, high
-    if budget == "compute":
-        value, low, high = values["model_size"]
-        values["data_size"] = size / value, size / high, size / low
-    else:
-        values["data_size"] = size, size, size
-    samples = values["data_size"][0]
-    largest = max(1.0 / values["peak_lr"][0], 1.0)
+
+
+def _values(
+    tuned: Tuned, ends: Mapping[str, tuple[float, float]], ranges: Collection[str]
+) -> dict[str, tuple[float, float, float]]:
+    """Each quantity with the ends of what is as good, itself where they are not known; which optima are ``ranges``."""
+    values = {name: (value, *ends.get(name, (value, value))) for name, value in tuned.values.items()}
+    if tuned.budget == "compute":
+        low, high = values["model_size"][1:]
+        values["data_size"] = tuned.data, tuned.amount / high, tuned.amount / low
+    else:  # more features never harm: the least that suffice
+        values["model_size"] = (ends["model_size"][0], *ends["model_size"])
+    least_peak = values["peak_lr"][1 if "peak_lr" in ranges else 0]
+    samples, largest = tuned.data, tuned.best_allowed / least_peak
     values["steps"] = samples, max(samples / largest, 1.0), samples
     values["batch_size"] = 1.0, 1.0, largest
-    recommended = [
-        _recommended(name, values[name], regimes[best], allocations[best], size) for name in LABELS if name in values
-    ]
-    notes = ("Values with all constants of the law 1; the exponents hold whatever the constants are.",)
-    return TrainingPlan(budget, size, best, regimes[best].name, tuple(recommended), MappingProxyType(losses), notes)
-
-
-def _power_of_e(exponent: float) -> float:
-    """e to a power, inf beyond the floats."""
-    return math.exp(exponent) if exponent < 709.0 else math.inf
+    return values
 
 
 def _recommended(
-    name: str, values: tuple[float, float, float], regime: AllocationRegime, allocation: Allocation, size: float
-) -> Recommendation:
+    name: str, values: tuple[float, float, float], regime: AllocationRegime, allocation: Allocation, size: float,
+    others: Mapping[float, tuple[float, float, float]],
+) -> Recommendation:  # fmt: skip
     order = regime.quantities.get(name)
-    words = order.as_text(allocation.base) if order is not None else ""
-    constant = _constant(values, order, size)
-    at_bound = name == "peak_lr" and values[0] > _AT_BOUND
-    basis = "the largest that stability allows in the law of {label}: a peak rate of 1" if at_bound else _BASIS[name]
-    return Recommendation(name, *values, words, constant, basis.format(label=allocation.law.label))
+    if order is None:
+        return Recommendation(name, *values, "", None, _BASIS[name])
+    value = 0 if order.is_point or order.upper is None else 1  # of a range its ends
+
+    def constant(end: Order | None, place: int) -> tuple[float, float, float] | None:
+        """The value over its growth here, and the least and the largest of all budgets."""
+        if end is None:
+            return None
+        all_of_them = [each[place] / _growth(end, amount) for amount, each in {size: values, **others}.items()]
+        return all_of_them[0], min(all_of_them), max(all_of_them)
+
+    at_bound = name == "peak_lr" and values[2] <= values[0] * (1.0 + 1e-6)
+    basis = (
+        "the largest allowed: half of the effective rate at which training is unstable" if at_bound else _BASIS[name]
+    )
+    return Recommendation(
+        name, *values, order.as_text(allocation.base), constant(order.lower, value), basis,
+        constant(order.upper, 2) if value else None,
+    )  # fmt: skip
 
 
-def _constant(values: tuple[float, ...], order: OrderRange | None, size: float) -> tuple[float, float, float] | None:
-    """The values over the growth at this budget, None where there is no single growth."""
-    if order is None or not order.is_point or order.lower is None:
-        return None
-    growth = size ** float(order.lower.power) * math.log(size) ** float(order.lower.log_power)
-    value, low, high = (each / growth for each in values)
-    return value, low, high
+def _growth(order: Order, size: float) -> float:
+    return float(size ** float(order.power) * math.log(size) ** float(order.log_power))
+
+
+def _notes(recommended: Sequence[Recommendation]) -> tuple[str, ...]:
+    """What the constants are, and which drift so much that the budget is not yet where the exponent holds."""
+    drifting = [
+        _TITLES[each.name]
+        for each in recommended
+        if any(of is not None and of[2] > _DRIFT * of[1] for of in (each.constant, each.largest))
+    ]
+    notes = [
+        "The constants are those of eigenvalues j^-beta and targets j^-1 lambda_j^(s-1) exactly, with their range over"
+        " budgets a hundredth to a hundred times as large; the exponents hold for all spectra of these orders."
+    ]
+    if drifting:
+        notes.append(
+            f"Over these budgets the constants of {', '.join(drifting)} change more than {_DRIFT:g} times: there the"
+            " exponents are not reached yet."
+        )
+    return tuple(notes)
 
 
 def _range(each: Recommendation) -> str:
     return f"{each.low:.3g} .. {each.high:.3g}" if math.isfinite(each.high) else f"{each.low:.3g} or more"
 
 
+def _constants(each: Recommendation) -> str:
+    """The constant with its interval, of a range of both ends."""
+    ends = [
+        f"{value:.3g} ({low:.3g} .. {high:.3g})" for value, low, high in filter(None, (each.constant, each.largest))
+    ]
+    return " to ".join(ends)
+
+
 def training_plan_text(plan: TrainingPlan) -> list[Any]:
-    """The plan as a table, what each schedule would reach, and the notes."""
+    """The plan as a table, what each quantity rests on, what each schedule would reach, and the notes."""
     rows = [
-        (
-            _TITLES[recommendation.name],
-            f"{recommendation.value:.4g}",
-            _range(recommendation),
-            recommendation.order,
-            recommendation.basis,
-        )
-        for recommendation in plan.recommendations
+        (_TITLES[each.name], f"{each.value:.4g}", _range(each), each.order, _constants(each))
+        for each in plan.recommendations
     ]
     reached = ", ".join(f"{name} {loss:.4g}" for name, loss in plan.losses.items())
     return [
         Text(f"{plan.schedule}, {plan.budget} budget {plan.amount:.6g}; regime: {plan.regime}"),
         "",
-        table(("quantity", "value", "as good", "grows as", "rests on"), rows, right=(1,)),
+        table(("quantity", "value", "as good", "grows as", "times a constant"), rows, right=(1,)),
+        "",
+        *(Text(f"{_TITLES[each.name]}: {each.basis}") for each in plan.recommendations),
         "",
         Text(f"would reach: {reached}"),
         *map(Text, plan.notes),
@@ -232,6 +282,9 @@ def training_plan_json(plan: TrainingPlan) -> dict[str, Any]:
 
     def finite(value: float) -> float | None:
         return value if math.isfinite(value) else None
+
+    def constant(of: tuple[float, float, float] | None) -> list[float | None] | None:
+        return None if of is None else [finite(value) for value in of]
 
     return {
         "schedule": plan.schedule,
@@ -245,9 +298,8 @@ def training_plan_json(plan: TrainingPlan) -> dict[str, Any]:
                 "low": finite(recommendation.low),
                 "high": finite(recommendation.high),
                 "order": recommendation.order,
-                "constant": None
-                if recommendation.constant is None
-                else [finite(value) for value in recommendation.constant],
+                "constant": constant(recommendation.constant),
+                "largest_constant": constant(recommendation.largest),
                 "basis": recommendation.basis,
             }
             for recommendation in plan.recommendations

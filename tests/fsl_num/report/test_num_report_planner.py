@@ -9,6 +9,7 @@ import pytest
 from curves_runs import PEAK, TRAINING, TRUTH, WARMUP, rates, run
 from scipy.optimize import minimize
 
+from fsl_num import Model, functional_scaling_law
 from fsl_num.cli import main
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
@@ -16,78 +17,99 @@ from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.report.planner import WITHIN, plan_run, training_plan_json
 from fsl_num.report.planner_from_fit import plan_from_fit
-from fsl_num.schedules import step_rates
+from fsl_num.schedules import schedule, step_rates
 from fsl_sym.allocation import optimal_allocation
 
 POINTS = [("1/2", 4), (2, 2), ("1/4", "3/2")]
 
 
-def wsd_law(peak, model, share, data, s, beta, noise):
-    """The right-hand side of thm: wsd with constants 1, one sample a step, written down a second time."""
-    log_ratio = math.log(data)
-    first, second = peak * (1.0 - share) * data, peak * (1.0 - 1.0 / data) * share * data / log_ratio
-    fading = peak * (1.0 - 1.0 / data) * min(model, second ** (1.0 / beta)) / second
-    return model ** (-s * beta) + (first + second) ** -s + noise * (peak / data + fading)
+def wsd_risk(peak, size, share, data, s, beta, noise):
+    """The functional law of the schedule itself, by quadrature of its smooth rates."""
+    steps = round(data)
+    plan = schedule("wsd", peak=peak, steps=steps, decay_fraction=share, final=peak / steps)
+    return functional_scaling_law(Model(s, beta, size, noise), plan).total
 
 
 @pytest.mark.parametrize("point", POINTS, ids=str)
 @pytest.mark.parametrize("noise", [1.0, 0.01])
 def test_no_choice_drawn_at_random_is_better(point, noise):
     s, beta = (float(Fraction(each)) for each in point)
-    compute = 1e10
+    compute = 1e8
     found = plan_run(compute=compute, s=point[0], beta=point[1], noise=noise, schedule="wsd")
     best = found["excess_risk"].value
     own = [found[name].value for name in ("peak_lr", "model_size", "decay_fraction", "data_size")]
-    assert wsd_law(*own, s, beta, noise) == pytest.approx(best, rel=1e-6)
+    assert wsd_risk(*own, s, beta, noise) == pytest.approx(best, rel=3e-3)  # blocks, at whose middle e is taken
     draw = np.random.default_rng(0)
     for near in (0.02, 0.3, 3.0):
-        for _ in range(300):
-            peak, model, share = np.array(own[:3]) * np.exp(near * draw.normal(size=3))
-            peak, share, model = min(peak, 1.0), min(share, 1.0 - 1e-9), min(max(model, 1.0), compute / 3.0)
-            if peak * share * compute / model / math.log(compute / model) >= 1.0:
-                assert wsd_law(peak, model, share, compute / model, s, beta, noise) >= best * (1.0 - 1e-7)
+        for _ in range(60):
+            peak, size, share = np.array(own[:3]) * np.exp(near * draw.normal(size=3))
+            size = round(min(max(size, 1.0), compute / 3.0))
+            peak, share = min(peak, 1.0 / Model(s, beta, size, noise).trace), min(max(share, 1e-6), 1.0)
+            assert wsd_risk(peak, size, share, compute / size, s, beta, noise) >= best * (1.0 - 3e-3)
 
 
 @pytest.mark.parametrize("point", POINTS, ids=str)
 @pytest.mark.parametrize("budget", ["data", "compute"])
 def test_values_grow_with_the_exponents_of_the_optimal_allocation(point, budget):
-    amounts = 1e60, 1e240
-    first, second = (plan_run(**{budget: each}, s=point[0], beta=point[1], schedule="wsd") for each in amounts)
-    regime = optimal_allocation("wsd", budget).at(*point)
+    """The constant over ten decades is one but for what is left of lower orders: .02 of an exponent."""
+    amounts = 1e16, 1e26
+    first, second = (plan_run(**{budget: each}, s=point[0], beta=point[1]) for each in amounts)
+    assert first.schedule == second.schedule
+    regime = optimal_allocation(first.schedule, budget).at(*point)
     compared = 0
     for name, order in regime.quantities.items():
-        each = first[name]
-        assert each.order == order.as_text(optimal_allocation("wsd", budget).base)
-        if order.is_point and name not in ("steps", "batch_size"):
-            slope = math.log(second[name].value / each.value) / math.log(amounts[1] / amounts[0])
-            # the log powers move the slope by log(4)/log(1e180) each, and so do corrections of the next order
-            assert abs(slope - float(order.lower.power)) < 0.015
-            assert second[name].constant[0] == pytest.approx(each.constant[0], rel=0.6)
-            compared += 1
-    assert compared >= 3
+        each, other = first[name], second[name]
+        assert each.order == order.as_text(optimal_allocation(first.schedule, budget).base)
+        for here, there in ((each.constant, other.constant), (each.largest, other.largest)):
+            if here is not None and name != "decay_fraction":  # whose least end comes late: the note says so
+                assert abs(math.log(there[0] / here[0]) / math.log(amounts[1] / amounts[0])) < 0.02
+                compared += 1
+    assert compared >= 5
     assert first.regime == regime.name
 
 
+@pytest.mark.parametrize("asked", [{"data": 1e8, "s": "1/2", "beta": 4}, {"compute": 1e9, "s": 2, "beta": 2}], ids=str)
+def test_the_interval_of_a_constant_holds_it_at_budgets_between(asked):
+    """Measured at a hundredth and a hundred times the budget alone; elsewhere it is a value over its growth."""
+    (budget, amount), *_ = asked.items()
+    found = plan_run(**asked)
+    for factor in (0.1, 10.0):
+        other = plan_run(**{**asked, budget: factor * amount}, schedule=found.schedule)
+        for each in found.recommendations:
+            for mine, its in ((each.constant, other[each.name].constant), (each.largest, other[each.name].largest)):
+                if mine is not None:  # whole features: a per cent or two of some fifty
+                    assert mine[1] / 1.03 <= its[0] <= 1.03 * mine[2]
+    drifting = any("decay fraction change" in note for note in found.notes)
+    assert (
+        drifting
+        == (budget == "data")
+        == any(each.constant[2] > 2.0 * each.constant[1] for each in found.recommendations if each.constant)
+    )
+
+
 def test_the_interval_is_where_the_loss_stays_within_its_factor():
-    found = plan_run(compute=1e10, s=2, beta=2, schedule="wsd")
+    found = plan_run(compute=1e8, s=2, beta=2, schedule="wsd")
     best, size = found["excess_risk"].value, found["model_size"]
     for value, allowed in ((size.low, True), (size.high, True), (0.8 * size.low, False), (1.25 * size.high, False)):
+        features = round(value)
 
-        def loss(place, value=value):
-            peak, share = np.exp(place[0]), 1.0 / (1.0 + np.exp(-place[1]))
-            return np.log(wsd_law(peak, value, share, 1e10 / value, 2.0, 2.0, 1.0))
+        def loss(place, features=features):
+            peak, share = min(np.exp(place[0]), 0.6), 1.0 / (1.0 + np.exp(-place[1]))
+            return np.log(wsd_risk(peak, features, share, 1e8 / features, 2.0, 2.0, 1.0))
 
         start = np.log(found["peak_lr"].value), 0.0
-        least = np.exp(minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-10}).fun)
-        assert (least <= WITHIN * best * (1.0 + 1e-4)) == allowed  # the ends are searched to that
+        least = np.exp(minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-7}).fun)
+        assert (least <= WITHIN * best * (1.0 + 1e-3)) == allowed
 
 
 def test_the_schedule_whose_law_has_the_least_value_is_recommended():
     found = plan_run(data=1e9, s="1/2", beta=4)
     assert found.schedule == min(found.losses, key=found.losses.get) == "wsd"
     assert plan_run(data=1e9, s="1/2", beta=4, schedule="constant").schedule == "constant"
+    easy = plan_run(data=1e9, s=2, beta=2)  # a decay from the start on is the best of wsd
+    assert easy.schedule == "exp-decay" and easy.losses["wsd"] == pytest.approx(easy.losses["exp-decay"], rel=1e-3)
     assert found["model_size"].high == math.inf  # under a data budget more features never harm
-    assert "thm: wsd" in found["decay_fraction"].basis
+    assert "forget the noise" in found["decay_fraction"].basis and "largest allowed" in found["peak_lr"].basis
     with pytest.raises(KeyError, match="'width' is none of"):
         found["width"]
     assert "decay fraction" in found._repr_html_()
@@ -104,6 +126,7 @@ def test_the_schedule_whose_law_has_the_least_value_is_recommended():
         ({"data": 9, "beta": 1}, ValueError, "above 1"),
         ({"data": 9, "s": 0.5}, TypeError, "exact"),
         ({"data": math.inf}, ValueError, "finite"),
+        ({"data": 1e31}, ValueError, "at most 1e.30.*fsl exponents"),
         (
             {"data": 9, "schedule": "cosine"},
             ValueError,
