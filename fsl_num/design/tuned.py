@@ -22,7 +22,7 @@ from fsl_num.model import Model
 from fsl_num.validation import Array
 
 LARGEST: Final = 1e30
-"""Budgets end there: a decay fraction that falls like a power of them is still told from 0."""
+"""Budgets end there: a decay fraction that falls like a power of them still differs from 0."""
 CHOICES: Final = ("peak_lr", "decay_fraction")
 """Of a member, in the order of its point."""
 _SHORTEST: Final = math.log(1e-9)  # decay
