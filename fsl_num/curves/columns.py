@@ -87,6 +87,16 @@ def meaning(name: str) -> Meaning | None:
     return None
 
 
+def is_noise_scale(name: str) -> bool:
+    """Return whether a column is named for the gradient-noise scale.
+
+    >>> [is_noise_scale(each) for each in ("gradient_noise_scale", "train/GNS", "loss scale")]
+    [True, True, False]
+    """
+    last = plain(re.split(r"[/.]", split_run(name)[1])[-1])
+    return last == "gns" or last.endswith("noisescale")
+
+
 def split_run(name: str) -> tuple[str, str]:
     """Return the run and the metric of a column such as "RUN - train/loss"; the run is "" where none is named.
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.columns import UNITS, meaning, plain
+from fsl_num.curves.columns import UNITS, is_noise_scale, meaning, plain
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.rates import unseen_updates, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
@@ -157,6 +157,7 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     together = rate is not None and rate.table is loss.table and np.array_equal(rate.rows, loss.rows)
     if not (options.columns or {}).get("loss"):
         _say_losses(tables, loss, notes)
+    _say_noise_scales(tables, notes)
     values, unit = _in_nats(loss, options.loss_unit)
     _check_losses(loss, values, options.loss_unit)
     if unit != "nats":
@@ -207,6 +208,13 @@ def _say_losses(tables: Sequence[Table], loss: Series, notes: list[str]) -> None
         shown = ", ".join(map(repr, list(others)[:4]))
         size = loss.step.size
         notes.append(f"the loss is {_place(loss)}, {kind}, {size} rows; there too: {shown} (--columns loss=...)")
+
+
+def _say_noise_scales(tables: Sequence[Table], notes: list[str]) -> None:
+    """Note a column of the gradient-noise scale, which without the norm of the gradient gives no noise of the loss."""
+    for name in dict.fromkeys(name for table in tables for name in table.columns):
+        if is_noise_scale(name):
+            notes.append(f"the noise scale {name!r} is not used: the law learns the noise from the losses")
 
 
 def _say_rates(rate: Series, notes: list[str]) -> None:

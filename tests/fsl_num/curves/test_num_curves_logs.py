@@ -104,6 +104,19 @@ def test_a_perplexity_called_loss_is_noticed_by_its_start():
     assert curve_from(table, loss_unit="perplexity").loss[0] == pytest.approx(11.0)
 
 
+@pytest.mark.parametrize("name", ["gradient_noise_scale", "train/gns", "scale of the loss"])
+def test_a_noise_scale_is_said_not_to_be_used(name):
+    step = np.arange(100, 2001, 20)
+    table = {
+        "step": step,
+        "lr": np.full(step.size, 1e-3),
+        "loss": 2.0 + step**-0.4,
+        name: np.linspace(50.0, 90.0, step.size),
+    }
+    notes = curve_from(table).notes
+    assert any(f"the noise scale {name!r} is not used" in note for note in notes) == (name != "scale of the loss")
+
+
 def test_rates_in_units_of_their_own_are_said():
     steps = np.arange(200, 300)
     assert "multiplier" in notes_of({"step": steps, "lrm": np.linspace(1, 0, 100), "loss": np.full(100, 2.0)})
