@@ -133,7 +133,6 @@ def _from_fit(arguments: Arguments) -> int:
     from fsl_num.design.schedule import design_schedule
     from fsl_num.report import designs as report
     from fsl_num.report.tables import rendered
-    from fsl_num.schedules.export import export
 
     with refused():
         design = design_schedule(
@@ -151,7 +150,7 @@ def _from_fit(arguments: Arguments) -> int:
             over_draws=arguments.over_draws,
             **({} if second is None else {"second": second}),
         )
-        made = arguments.export and export(design.rates, arguments.export, title="a designed schedule")
+        made = arguments.export and design.export(arguments.export)
         outputs.write("--out", lambda: made.text.rstrip("\n") + "\n" if made else report.design_csv(design))
         outputs.draw("--plot", lambda: design.plot().figure)
         if arguments.json:

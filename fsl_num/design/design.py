@@ -21,10 +21,13 @@ from fsl_num.design.best import Optimum, Past
 from fsl_num.design.draws import half_width_of_difference, losses_of_draws
 from fsl_num.design.families import BASELINES, family_rates, shape_words
 from fsl_num.results import Result
+from fsl_num.schedules.export import Export, export
 from fsl_num.validation import Array
 
 _SHOWN: Final = 200  # recorded steps of a picture
 _EXPLOIT: Final = 1e-4  # nats: so much worse than a baseline under the second law is worth a word
+
+_TABLE: Final = 1e-4  # of the peak: how far off its rates the table of an exported design may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +254,8 @@ class Design(Result):
             said.append(str(self._second_fit))
         elif other.better:
             said.append(
-                f"Exploit? The law {other.name}, fitted to the same runs, prefers {'; '.join(other.better)} to the"
-                " design: it may rest on a defect of its own law."
+                f"Another law, {other.name}, fitted to the same runs, prefers {'; '.join(other.better)}: the design may"
+                " exploit an error of its own law."
             )
         return (*said, *self.notes, self.prediction.trust)
 
@@ -286,6 +289,14 @@ class Design(Result):
             "level": self.level,
             "notes": list(self.sentences),
         }
+
+    def export(self, framework: str) -> Export:
+        """Return the schedule as a training framework takes it: :func:`~fsl_num.schedules.export.export`.
+
+        A function for torch or optax is within 1e-4 of the peak of ``rates`` at every step, so that its table is short;
+        what that changes of the final loss is of second order, because the rates are the best.
+        """
+        return export(self.rates, framework, title="a designed schedule", within=_TABLE)
 
     def to_json(self) -> str:
         """Return :meth:`as_dict` as JSON text."""

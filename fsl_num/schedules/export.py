@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,8 +16,8 @@ from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.frameworks import FRAMEWORKS, called, written
 from fsl_num.schedules.frameworks.arguments import EXACT, Match, matches, tidy
 from fsl_num.schedules.recognise import recognised
-from fsl_num.schedules.source import source
-from fsl_num.validation import Array
+from fsl_num.schedules.source import knots, source
+from fsl_num.validation import Array, real_number
 
 FUNCTIONS: Final = {"torch": "math", "optax": "jnp"}
 """Frameworks that take a function of the step, and what it is written for."""
@@ -37,7 +38,7 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Export(Result):
-    """A schedule in the words of a ``framework``, equal to ``rates`` (one an update) to 1e-12 of the peak.
+    """A schedule in the words of a ``framework``, equal to its ``rates`` (one an update) to 1e-12 of the peak.
 
     ``text``: what a user pastes: a small Python file for torch and optax, else arguments. ``name``: the framework's
     scheduler with its ``arguments``, which every ``schedule`` here reads back; "" where the text is a function.
@@ -74,14 +75,22 @@ class Export(Result):
 
 
 def export(
-    schedule: Any, framework: str, *, steps: Any = None, peak: Any = None, title: str = "", **parameters: Any
+    schedule: Any,
+    framework: str,
+    *,
+    steps: Any = None,
+    peak: Any = None,
+    title: str = "",
+    within: float = EXACT,
+    **parameters: Any,
 ) -> Export:
     """Return a schedule as a training framework takes it, equal at every step.
 
     ``schedule``: whatever :func:`~fsl_num.schedules.as_schedule` takes, with its ``steps``, ``peak`` and parameters: a
     name, a Schedule, a function, or an array with the rate of every update. ``framework``: one of :data:`EXPORTS`;
     torch (a function for LambdaLR) and optax (a function of the step) take every schedule, the others those that
-    their own schedulers reproduce. ``title``: what is said of the schedule in the file.
+    their own schedulers reproduce. ``title``: what is said of the schedule in the file. ``within``: how far off, as a
+    share of the peak, a function may be where the rates have no closed form: its table is as short as that allows.
 
     Raises ExportError, with the closest scheduler of the framework and how far it is off, where none gives the same
     rates; ValueError for an unknown framework, and what the schedule itself raises.
@@ -100,11 +109,15 @@ def export(
     """
     if framework not in EXPORTS:
         raise ValueError(f"there is no export to {framework!r}: choose {', '.join(EXPORTS)}")
+    if not EXACT <= (share := real_number("within", within)) < 1.0:
+        raise ValueError(f"within must lie in [{EXACT:g}, 1), a share of the peak, got {within}")
     rates = step_rates(schedule, peak=peak, steps=steps, **parameters)
     call = called(schedule) if isinstance(schedule, str) else None
     write = FRAMEWORKS[framework].write
     if write is None:
         plan = _plan(schedule, rates, peak=peak, steps=steps, **parameters)
+        if isinstance(plan, Discrete) and share > EXACT:
+            rates = _thinned(rates, share)
         return Export(framework, source(plan, rates, FUNCTIONS[framework], title), rates)
     if call is not None and call[0] == framework:
         match: Match | None = Match(call[1].name, call[1].arguments, 0.0, 0)
@@ -116,6 +129,14 @@ def export(
         raise ExportError(_refusal(framework, match))
     text = write(match.name, match.arguments, base, rates.size)
     return Export(framework, text, rates, written(framework, match.name, match.arguments), match.arguments)
+
+
+def _thinned(rates: Array, within: float) -> Array:
+    """Rates on few straight lines between numbers of few digits, within a share of the peak of those given."""
+    places = knots(rates, 0.99 * within)  # the rest is for the digits that are left out
+    digits = 3 + math.ceil(-math.log10(within))
+    ends = [float(f"{rate:.{digits}g}") for rate in rates[places]]
+    return np.interp(np.arange(rates.size), places, ends)
 
 
 def _plan(schedule: Any, rates: Array, **parameters: Any) -> Schedule:

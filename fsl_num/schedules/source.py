@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -23,6 +24,9 @@ from fsl_num.validation import Array
 
 _MOST_PHASES: Final = 40
 _STRAIGHT: Final = 1e-13  # of the largest rate: how far the rates of a segment may lie off its straight line
+
+_WIDTH: Final = 110
+_INDENT: Final[Any] = {"initial_indent": "    ", "subsequent_indent": "    ", "break_on_hyphens": False}
 
 LIBRARIES: Final = ("math", "jnp")
 """What the function may be written for: plain numbers, or the arrays of jax.numpy."""
@@ -89,13 +93,15 @@ def closed_form(plan: Schedule, library: str = "math") -> list[tuple[int, str]] 
     return forms
 
 
-def knots(rates: Array) -> Any:
+def knots(rates: Array, within: float = _STRAIGHT) -> Any:
     """Return the steps between which the rates lie on straight lines, the first and the last included.
+
+    ``within``: how far off these lines they may lie, as a share of the largest rate.
 
     >>> knots(np.array([0.0, 0.1, 0.2, 0.2, 0.2])).tolist()
     [0, 2, 4]
     """
-    allowed = _STRAIGHT * float(rates.max())
+    allowed = within * float(rates.max())
     bends = np.flatnonzero(np.abs(np.diff(rates, 2)) > allowed) + 1
     places = [0, *bends.tolist(), rates.size - 1]
     steps = [0]
@@ -155,7 +161,7 @@ def source(plan: Schedule, rates: Array, library: str = "math", title: str = "")
     imports, tables = ["import math" if library == "math" else "import jax.numpy as jnp"], ""
     if pieces is None:
         places = knots(rates)
-        tables = f"KNOTS = {json.dumps(places.tolist())}\nRATES = {json.dumps(rates[places].tolist())}\n"
+        tables = f"KNOTS = {_listed(places)}\nRATES = {_listed(rates[places])}\n"
         imports = ["from bisect import bisect_right"] if library == "math" else imports
         body = _LOOK_UP if library == "math" else "    return jnp.interp(step, jnp.array(KNOTS), jnp.array(RATES))"
     elif library == "math":
@@ -183,6 +189,12 @@ def source(plan: Schedule, rates: Array, library: str = "math", title: str = "")
     )
     text = head + (_TORCH if library == "math" else "")
     return text.replace('"""\n\n\n\nPEAK', '"""\n\nPEAK')
+
+
+def _listed(values: Array) -> str:
+    """A list on lines that can be read."""
+    text = json.dumps(values.tolist())
+    return text if len(text) <= _WIDTH else f"[\n{textwrap.fill(text[1:-1], _WIDTH, **_INDENT)},\n]"
 
 
 def _indented(lines: str) -> str:

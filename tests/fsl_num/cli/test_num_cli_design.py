@@ -232,7 +232,7 @@ def test_a_design_in_the_words_of_a_framework(here, capsys):
     names = {}
     exec((here / "schedule.py").read_text(encoding="utf-8"), names)
     rates = answer(FRESH, capsys)
-    assert names["learning_rate"](STEPS - 1) == pytest.approx(rates["final_lr"], abs=1e-12 * PEAK)
+    assert names["learning_rate"](STEPS - 1) == pytest.approx(rates["final_lr"], abs=1e-4 * PEAK)
     assert found["export"].strip() == (here / "schedule.py").read_text(encoding="utf-8").strip()
     assert main([*FRESH, "--export", "torch"]) == 0  # as typed before > schedule.py
     printed = capsys.readouterr()

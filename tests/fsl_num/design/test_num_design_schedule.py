@@ -214,6 +214,20 @@ def test_a_fit_that_knows_no_peak_needs_one():
     assert design_schedule(read, STEPS, peak=PEAK).peak == PEAK
 
 
+def test_a_design_is_exported_as_a_short_table_that_loses_nothing():
+    """The rates are the best, so that the loss of others near them is above it by the square of how far they are off."""
+    found = design()
+    made = found.export("torch")
+    assert len(made.text) < 5000 and np.abs(made.rates - found.rates).max() <= 1e-4 * PEAK
+    space = {}
+    exec(made.text, space)
+    pasted = np.array([space["learning_rate"](step) for step in range(STEPS)])
+    assert np.abs(pasted - made.rates).max() <= 1e-12 * PEAK
+    assert abs(found.fit.predict(replace(found.plan, rates=made.rates), None).final - found.loss) < 1e-6
+    with pytest.raises(ValueError, match="within must lie in"):
+        export(found.rates, "torch", within=1.0)
+
+
 @pytest.mark.parametrize(
     "family, given",
     [("linear", (0.3, 0.1)), ("power-decay", (2.0, 0.0)), ("power-decay", (0.6, 0.1)), ("wsd", (0.25, 1.7, 0.03)),
