@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sys
 import threading
@@ -193,7 +194,23 @@ def _run(words: list[str]) -> int:
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         more = f" (see {where.command_path} --help)" if where is not None else ""
-        raise InputError(one_line(error.format_message()) + more) from error
+        raise InputError(one_line(_sentence(error)) + more) from error
+
+
+def _sentence(error: click.ClickException) -> str:
+    """What click complains of; the options that may be meant are those with the word that was typed, or near it."""
+    params = error.ctx.command.params if isinstance(error, click.UsageError) and error.ctx else []
+    names = [name for each in params if each.name != "help" for name in each.opts if name.startswith("--")]
+    if isinstance(error, click.NoSuchOption):
+        typed = error.option_name.lstrip("-")
+        near = [name for name in names if typed in name[2:].split("-") or name.startswith(f"--{typed}")]
+        near = near or [f"--{name}" for name in get_close_matches(typed, [name[2:] for name in names], 3, 0.6)]
+        return f"there is no option {error.option_name}" + (f": did you mean {' or '.join(near)}?" if near else "")
+    said = error.format_message()
+    if extra := re.fullmatch(r"Got unexpected extra argument \((.*)\)", said):
+        hint = f": is it --schedule {extra[1]}?" if "--schedule" in names else ""
+        return f"{extra[1]!r} is one argument too many{hint}"
+    return said
 
 
 def _version() -> str:

@@ -20,6 +20,9 @@ STANDARD: Final = "-"
 _LONGEST: Final = 2**28
 """Bytes of a file of numbers, or of a fit, that are read at most: ten million rows."""
 
+_SHOWN: Final = 6
+"""Names that a refusal lists at most."""
+
 _RATIONAL = re.compile(r"[+-]?\d{1,999}(?:/\d{1,999})?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,999}\.?\d{0,999}|\.\d{1,999})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -87,7 +90,9 @@ def known(typed: str, names: Iterable[str], what: str) -> str:
         if bare(name) == bare(typed):
             return name
     near = get_close_matches(typed, choices, 3, 0.4)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose {', '.join(map(repr, choices[:6]))}"
+    some = f"choose one of {len(choices)}, such as " if len(choices) > _SHOWN else "choose "
+    shown = ", ".join(map(repr, choices[:_SHOWN]))
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else some + shown
     raise InputError(f"there is no {what} {typed!r}: {hint}")
 
 
@@ -146,7 +151,22 @@ def real_number(text: str) -> Fraction:
         value = Fraction(typed)
         if abs(value) < Fraction(10) ** 308:
             return value
-    raise InputError(f"must be a number, for example 1/2 or 0.5, not {text!r}")
+    meant = _respelled(typed)
+    raise InputError(f"must be a number, for example 1/2 or 0.5, not {text!r}{meant and f': write {meant}'}")
+
+
+_UNITS: Final = {"k": "e3", "m": "e6", "b": "e9", "g": "e9", "t": "e12"}
+_WITH_UNIT = re.compile(r"([+-]?[\d.,]+)\s*([%kmbgt])?", re.ASCII | re.IGNORECASE)
+
+
+def _respelled(typed: str) -> str:
+    """A percentage, a decimal comma or a letter for thousands as it is written here; "" for all else."""
+    parts = _WITH_UNIT.fullmatch(typed)
+    number = parts[1].replace(",", ".", 1) if parts else ""
+    if parts is None or not _DECIMAL.fullmatch(number) or number == typed:
+        return ""
+    unit = (parts[2] or "").lower()
+    return f"{float(number) / 100:g}" if unit == "%" else number + _UNITS.get(unit, "")
 
 
 def positive_number(text: str) -> Fraction:
@@ -190,15 +210,24 @@ def model_size(text: str) -> float:
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """What reads a whole number of at least ``least``.
+    """What reads a whole number of at least ``least``, below 10^18.
 
-    >>> whole_number(1)("3")
-    3
+    >>> whole_number(1)("3"), whole_number(1)("1e6")
+    (3, 1000000)
+    >>> whole_number(1)("8k")
+    Traceback (most recent call last):
+    fsl_num.cli.inputs.InputError: must be a whole number of at least 1, not '8k': write 8e3
     """
 
     def read(text: str) -> int:
-        if not re.fullmatch(r"\d{1,18}", text, re.ASCII) or int(text) < least:
-            raise InputError(f"must be a whole number of at least {least}, not {text!r}")
-        return int(text)
+        def whole(typed: str) -> int | None:
+            value = Fraction(typed) if _DECIMAL.fullmatch(typed) else Fraction(-1)
+            return int(value) if value.denominator == 1 and least <= value < 10**18 else None
+
+        if (value := whole(text)) is None:
+            meant = _respelled(text)
+            hint = f": write {meant}" if whole(meant) is not None else ""
+            raise InputError(f"must be a whole number of at least {least}, not {text!r}{hint}")
+        return value
 
     return read

@@ -84,6 +84,7 @@ class ScheduleNames(Names):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name itself."""
         from fsl_num.schedules import SCHEDULES, is_name, parameters_of, spelling
+        from fsl_num.schedules.frameworks import FRAMEWORKS
 
         try:
             if not self.derived and set(SCHEDULES) <= set(self.names) and is_name(value):
@@ -91,6 +92,9 @@ class ScheduleNames(Names):
                 return value
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        prefix, colon, _ = value.partition(":")
+        if colon and not self.derived:
+            self.fail(f"{value!r}: no framework {prefix!r} is known; choose {', '.join(FRAMEWORKS)}", param, ctx)
         if value not in self.names and (meant := spelling(value)) is not None:
             known = f"{value!r} is called {meant}" if meant != value else f"nothing is derived for {value} yet"
             self.fail(known if meant in self.names else f"{known}; choose {', '.join(self.names)}", param, ctx)

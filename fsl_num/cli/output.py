@@ -173,7 +173,8 @@ def _require_matplotlib(option: str) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise InputError(f"{option} needs matplotlib: install the extra `plot`") from error
+        how = "install the extra `plot` (in the clone: pip install '.[plot]')"
+        raise InputError(f"{option} needs matplotlib: {how}") from error
 
 
 def progress_bar(what: str, unit: str, total: int | None = None) -> Any:

@@ -82,8 +82,7 @@ def schedule_name(typed: str) -> str | None:
     try:
         name: str = names.convert(typed, None, None)
     except click.BadParameter as error:
-        known = ":" in typed or "is called" in error.message
-        raise InputError(error.message + ("" if known else "; nor is there a file of that name")) from error
+        raise InputError(error.message.replace(" is none of ", " is no file, and none of ", 1)) from error
     return name
 
 

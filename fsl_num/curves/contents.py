@@ -182,7 +182,8 @@ def _bytes_of(path: Path) -> bytes:
     except FileNotFoundError as error:
         from fsl_num.schedules import SCHEDULES
 
-        near = get_close_matches(path.name, [each.name for each in _siblings(path)], 3, 0.6)
+        siblings = {each.stem: each.name for each in _siblings(path)}  # files of one kind are all alike at their ends
+        near = [siblings[stem] for stem in get_close_matches(path.stem, siblings, 3, 0.6)]
         near += [f"the schedule {each}" for each in get_close_matches(str(path), SCHEDULES, 1, 0.6)]
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise CurveError(f"there is no file {path}{hint}") from error

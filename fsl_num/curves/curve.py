@@ -84,8 +84,8 @@ class LossCurve(Result):
         _first(
             falls,
             rows,
-            "step {} does not come after the one before it: sort the rows and drop"
-            " duplicates, or keep the last of them with restarts='keep-last' (--restarts keep-last)",
+            "step {} does not come after the one before it: where a resumed run did steps again, keep the last of them"
+            " with restarts='keep-last' (--restarts keep-last), else sort the rows and drop duplicates",
             step,
         )
         if (self.lr is None) == (self.schedule is None):

@@ -61,7 +61,7 @@ def fit(
     """
     given = [curves] if isinstance(curves, LossCurve) else list(curves)
     if not given or not all(isinstance(curve, LossCurve) for curve in given):
-        raise TypeError("curves must be a LossCurve or a list of them, at least one")
+        raise TypeError("curves must be a LossCurve, as read_curve gives one, or a list of them, at least one")
     used, curves_given = Settings(**settings), given
     notes: list[str] = []
     warnings = _warnings(given, used)
@@ -227,7 +227,11 @@ def _warnings(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
     sentences = []
     for curve in curves:
         loss, step = curve.observed, curve.plan.recorded
-        noise = np.std(np.diff(np.log(loss))) if loss.size > 3 else 0.0
+        # half of the rows lie so far off the middle of their neighbours, which a steep fall does not move; of values
+        # that scatter independently that is 0.6745 sqrt(3/2) of their deviation, and a step between two sqrt(2) of it
+        middles = 0.5 * (np.log(loss[2:]) + np.log(loss[:-2]))
+        off = np.abs(np.log(loss[1:-1]) - middles)
+        noise = math.sqrt(2.0) * float(np.median(off)) / (0.6745 * math.sqrt(1.5)) if loss.size > 3 else 0.0
         averaged = loss.size > settings.max_rows and settings.reduce == "average"
         if noise > 0.05 and curve.smoothing == "none" and not averaged:
             sentences.append(

@@ -69,6 +69,8 @@ class LogOptions:
     smoothing: str = "none"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.columns, Mapping | None):
+            raise TypeError(f"columns must say which column is what, as {{'loss': 'val/loss'}}, got {self.columns!r}")
         for name, allowed in (("loss_unit", UNITS), ("restarts", RESTARTS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")

@@ -73,9 +73,10 @@ class Plan(Result):
         >>> Plan([0.1, 0.3]).sums[0].round(12).tolist()
         [0.0, 0.1, 0.3]
         """
-        step = np.abs(np.diff(self.rates, prepend=0.0))
-        parts = step, step * self.times[:-1], step * np.arange(step.size)
-        total, moment, place = (np.concatenate([[0.0], np.cumsum(part)]) for part in parts)
+        with np.errstate(over="ignore"):  # what is beyond floats makes no finite loss, and is refused as such
+            step = np.abs(np.diff(self.rates, prepend=0.0))
+            parts = step, step * self.times[:-1], step * np.arange(step.size)
+            total, moment, place = (np.concatenate([[0.0], np.cumsum(part)]) for part in parts)
         return total, moment, place
 
     @property

@@ -165,14 +165,17 @@ def _sources(path: Any, header: bool) -> list[Source]:
 
 @contextmanager
 def _located(paths: Sequence[Any]) -> Iterator[None]:
-    """Put the paths in front of an error that does not name them."""
+    """Put the path before an error, in front of its row."""
     shown = " + ".join(map(str, paths))
     try:
         yield
     except CurveError as error:
-        if any(str(error).startswith(str(path)) for path in paths) or f" {paths[0]}" in str(error):
+        row = "" if error.row is None else f"row {error.row}: "
+        said = str(error).removeprefix(row)
+        own = next((f"{path}: " for path in paths if said.startswith(f"{path}: ")), f"{shown}: ")
+        if not row and (any(said.startswith(str(path)) for path in paths) or f" {paths[0]}" in said):
             raise
-        located = CurveError(f"{shown}: {error}")
+        located = CurveError(f"{own}{row}{said.removeprefix(own)}")
         located.row = error.row
         raise located from error
 

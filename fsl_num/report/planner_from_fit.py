@@ -150,11 +150,13 @@ def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[fl
     known = sorted({curve.plan.model_size for curve in fit.curves if curve.plan.model_size is not None})
     if budget == "data":
         return [known[-1] if known and fit.law.size_term else None]
-    if not fit.law.size_term or not known:
+    if not fit.law.size_term:
         raise ValueError(
-            "a compute budget needs a fit to runs of several model sizes, and, where it was saved, the sizes to choose"
-            " from (--model-size, model_sizes=); this one says nothing of other sizes: give a data budget"
+            "a compute budget is shared out between model size and data, and this fit says nothing of other sizes: fit"
+            " runs of several model sizes (--model-size), or give a data budget"
         )
+    if not known:
+        raise ValueError("a saved fit has no model sizes of its runs: say which to choose from (--model-size)")
     return [float(each) for each in np.geomspace(0.25 * known[0], 16.0 * known[-1], _SIZES)]
 
 

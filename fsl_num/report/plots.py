@@ -208,8 +208,8 @@ def new_figure(size: tuple[float, float]) -> Figure:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
-            "a plot needs matplotlib, which is not installed: install the extra `plot`, "
-            "pip install 'functional-scaling-laws[plot]'"
+            "a plot needs matplotlib, which is not installed: install the extra `plot` (in the clone: pip install "
+            "'.[plot]')"
         ) from error
     return Figure(figsize=size, dpi=150, layout="constrained")
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 _LONGEST: Final = 2000
 _CALL: Final = re.compile(r"\s*(\w[\w-]*)\s*(\(.*\))?\s*", re.DOTALL)
-_EXAMPLE: Final = "as in linear(num_warmup_steps=200)"
+_EXAMPLE: Final = "as in linear(decay_fraction=0.2) or hf:linear(num_warmup_steps=200)"
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ def read(text: str) -> Call:
     {'milestones': [30, 80], 'gamma': 0.1}
     >>> read("inverse-square-root").name
     'inverse-square-root'
-    >>> read("f(__import__('os'))")
+    >>> read("f(__import__('os'))")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: "f(__import__('os'))": each argument needs its name, as in linear(num_warmup_steps=200)
+    ValueError: "f(__import__('os'))": each argument needs its name, as in ...
     """
     match = _CALL.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:

@@ -108,4 +108,5 @@ TORCH = Framework(
         "OneCycleLR": Scheduler(_one_cycle, {"total_steps": "total"}),
         "SequentialLR": Scheduler(_sequential),
     },
+    aliases=("pytorch",),
 )

@@ -70,7 +70,7 @@ def test_rules_are_derived_in_the_easy_regime_too():
         (["unknown"], "choose loss-dynamics"),
         (["fit-grid", "--out", "grid.doc"], "--out must name a file that ends in .png, .svg, .pdf"),
         (["fit-grid", "--out", "nowhere/grid.png"], "--out cannot write to"),
-        (["fit-grid", "extra"], "unexpected extra argument"),
+        (["fit-grid", "extra"], "one argument too many"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_before_any_work(arguments, text, capsys, tmp_path, monkeypatch):

@@ -120,8 +120,10 @@ def test_a_file_of_rates_is_a_schedule_too(here, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["schedule", "cosin", "--peak-lr", "1", "--steps", "9"], "'cosin' is none of constant, "),
-        (["schedule", "wds", "--peak-lr", "1", "--steps", "9"], "cyclic: did you mean wsd?; nor is there a file"),
+        (["schedule", "cosin", "--peak-lr", "1", "--steps", "9"], "'cosin' is no file, and none of constant, "),
+        (["schedule", "keras:X", "--peak-lr", "1", "--steps", "9"], "no framework 'keras' is known; choose torch, "),
+        (["schedule", "linear(0.2)", "--peak-lr", "1", "--steps", "9"], "as in linear(decay_fraction=0.2)"),
+        (["schedule", "wds", "--peak-lr", "1", "--steps", "9"], "cyclic: did you mean wsd?"),
         (["schedule", "wsd", "--peak-lr=-1", "--steps", "9"], "'--peak-lr': must be above 0, not '-1'"),
         (["schedule", "wsd", "--peak-lr", "1", "--steps", "9", "--warmup", "10"], "got 10 of 9: none is left"),
         ([*COSINE, "--export", "torch", "--out", "s.csv"], "--out s.csv would hold what torch takes, and no table"),

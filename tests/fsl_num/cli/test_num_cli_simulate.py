@@ -142,7 +142,7 @@ def test_a_picture_records_by_itself(tmp_path, capsys):
         ([*EXACT, "--final-lr", "0.3"], "final must be at most peak"),
         ([*EXACT, "--peak-lr", "-0.1"], "must be above 0, not '-0.1'"),
         ([*EXACT, "--peak-lr", "3", "--steps", "1000"], "training diverges"),
-        ([*EXACT, "--steps", "1e3"], "whole number of at least 1"),
+        ([*EXACT, "--steps", "1e-3"], "whole number of at least 1"),
         ([*EXACT, "--steps", "1000000000"], "--steps must be at most 67,108,864"),
         ([*EXACT, "--record", "51"], "more than the 50 steps"),
         ([*EXACT, "--record", "0"], "whole number of at least 1"),

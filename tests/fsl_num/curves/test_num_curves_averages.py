@@ -27,6 +27,15 @@ def log(noise, seed=0):
     return LossCurve(PLAN.recorded, CLEAN * (1 + noise * drawn), schedule=PLAN, warmup=WARMUP, name="log")
 
 
+@pytest.mark.parametrize(("noise", "rows", "said"), [(0.1, 150, True), (0.01, 24, False)])
+def test_rows_that_scatter_are_said_to_and_those_of_a_steep_fall_are_not(noise, rows, said):
+    """Two dozen validation losses from the first update on: the first few lie far above each other, and on the law."""
+    some = np.linspace(0, CLEAN.size - 1, rows).astype(int)
+    losses = log(noise).loss[some] * (1.0 + 3.0 * np.exp(-np.arange(rows)))
+    curve = LossCurve(PLAN.recorded[some], losses, schedule=PLAN.rates, warmup=WARMUP, name="log")
+    assert any("consider smoothed" in each for each in fit(curve, "fsl", starts=1, intervals=False).warnings) is said
+
+
 def test_an_average_is_the_mean_of_the_rows_of_its_range():
     curve = log(NOISE)
     short = averaged(curve, 200)
@@ -107,7 +116,7 @@ def test_a_fit_to_averages_says_so_and_its_intervals_are_for_single_rows():
     found = fit(curve, "fsl-simplified", max_rows=300, starts=1)
     note = next(note for note in found.notes if "averaged" in note)
     assert "29001 rows" in note and "scatter by 5 %" in note
-    assert not any("consider smoothed" in each for each in found.notes)
+    assert not any("consider smoothed" in each for each in found.warnings)
     thick = found.predict(curve).score(curve)
     assert thick.coverage == pytest.approx(0.9, abs=0.04)
     assert found.scores()["log"].rmse < 0.02 < 0.1 < thick.rmse  # the averages, and the single rows

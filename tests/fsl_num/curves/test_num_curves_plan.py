@@ -44,3 +44,8 @@ def test_schedules_of_every_kind_become_plans():
     assert as_plan(np.array([0.1, 0.1]), warmup=1).warmup == 1
     with pytest.raises(TypeError):
         as_plan("cosine")
+
+
+def test_rates_beyond_all_reason_make_sums_without_a_warning():
+    """A warning is an error in these tests; a prediction for such a plan is refused by the peak of its rates."""
+    assert np.isinf(Plan([1e300, 0.0, 1e300]).sums[1][-1])

@@ -138,6 +138,7 @@ def test_what_cannot_be_read_is_refused_with_its_row_and_a_remedy(tmp_path, cont
     place.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(CurveError, match=told) as caught:
         read_curve(place)
+    assert row is None or str(caught.value).startswith(f"{place}: row {row}: ")
     assert caught.value.row == row
     assert "run.csv" in str(caught.value)
     assert row is None or f"row {row}" in str(caught.value)

@@ -215,7 +215,7 @@ def test_a_fit_that_knows_no_peak_needs_one():
 
 
 def test_a_design_is_exported_as_a_short_table_that_loses_nothing():
-    """The rates are the best, so that the loss of others near them is above it by the square of how far they are off."""
+    """The rates are the best, so that others near them lose the square of how far off they are."""
     found = design()
     made = found.export("torch")
     assert len(made.text) < 5000 and np.abs(made.rates - found.rates).max() <= 1e-4 * PEAK
