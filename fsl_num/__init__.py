@@ -80,6 +80,7 @@ _HOME: dict[str, str] = {
     "noise_functional": "functional",
     "plan_from_fit": "report.planner_from_fit",
     "plan_run": "report.planner",
+    "plot_formula": "report.formulas",
     "random_projection": "simulate.random_features",
     "read_curve": "curves.reading",
     "read_curves": "curves.reading",

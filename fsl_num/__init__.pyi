@@ -34,6 +34,7 @@ from fsl_num.minimise import minimise_law as minimise_law
 from fsl_num.minimise import near_optimal_interval as near_optimal_interval
 from fsl_num.minimise import near_optimal_intervals as near_optimal_intervals
 from fsl_num.model import Model as Model
+from fsl_num.report.formulas import plot_formula as plot_formula
 from fsl_num.report.planner import plan_run as plan_run
 from fsl_num.report.planner_from_fit import plan_from_fit as plan_from_fit
 from fsl_num.schedules import Consecutive as Consecutive

@@ -52,6 +52,14 @@ class Order:
     def __truediv__(self, other: Order) -> Order:
         return self * other**-1
 
+    def __str__(self) -> str:
+        """As text in N.
+
+        >>> print(Order("-1/2", 1))
+        N^(-1/2) (log N)
+        """
+        return self.as_text(Symbol("N"))
+
     def equals(self, other: Order) -> bool:
         """Whether both exponents agree identically."""
         return bool(simplified(self.power - other.power) == 0 == simplified(self.log_power - other.log_power))
@@ -160,6 +168,9 @@ class OrderRange:
 
     lower: Order | None
     upper: Order | None
+
+    def __str__(self) -> str:
+        return self.as_text(Symbol("N"))
 
     @property
     def is_point(self) -> bool:

@@ -102,6 +102,15 @@ class Expansion:
     resonances: tuple[Eq, ...]
     remainder: str
 
+    def __str__(self) -> str:
+        """The sum, its terms, and what is left.
+
+        >>> from fsl_sym.spectrum import kernel_asymptotics
+        >>> print(str(kernel_asymptotics()).partition(":")[0])
+        2**(-2 + 1/beta)*t**(-2 + 1/beta)*gamma(2 - 1/beta)/beta + what is smaller than every power of t
+        """
+        return f"{self.expression} + what is {self.remainder}"
+
     @property
     def sum(self) -> Expr:
         """The exact sum that is expanded."""

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from sympy import QQ, Add, And, Dummy, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log
+from sympy import QQ, Add, And, Dummy, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log, nsimplify
 from sympy.core.relational import Relational
 from sympy.polys.polyerrors import PolynomialError
 
@@ -181,14 +181,16 @@ class _Reader:
         """A rational function of the parameters as an element of the field."""
         shown = self._shown(function)
         if function.has(Float):
+            near = nsimplify(min(function.atoms(Float), key=str), rational=True)
             raise TypeError(
                 f"the exponent {shown} contains a float: regions and ties need exact exponents, write for example "
-                "Rational(1, 2)"
+                f"Rational({near.p}, {near.q})"
             )
         try:
             element = self.law.field.from_sympy(function)
         except (PolynomialError, ValueError, TypeError) as error:
-            hint = "declare every symbol of an exponent as a parameter with its range"
+            free = ", ".join(f"{each}: (0, None)" for each in sorted(map(str, shown.free_symbols)))
+            hint = f"declare every symbol of an exponent as a parameter with its range, as in parameters={{{free}}}"
             if function.has(Min, Max):
                 hint = "for a base of at least 1, N**Min(a, b) is Min(N**a, N**b), and likewise for Max"
             raise ValueError(

@@ -62,6 +62,21 @@ class Region:
         for name in ("variables", "witness"):
             object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
 
+    def __str__(self) -> str:
+        """Where, and how fast the loss and every variable grow with the budget N.
+
+        >>> from sympy import Eq, symbols
+        >>> M, D, C = symbols("M D C", positive=True)
+        >>> print(optimal_exponents(1 / M + 1 / D, [M, D], C, [Eq(M * D, C)]).regions[0])
+        everywhere: loss N^(-1/2), M N^(1/2), D N^(1/2)
+        """
+        return f"{_where(self.condition)}: {self.growth(Symbol('N'))}"
+
+    def growth(self, budget: Symbol) -> str:
+        """How fast the loss and every variable grow with the budget, as text."""
+        orders = [f"{name} {each.as_text(budget)}" for name, each in self.variables.items()]
+        return ", ".join([f"loss {self.loss.as_text(budget)}", *orders])
+
     @property
     def condition(self) -> Any:
         """All conditions as one sympy relation."""
@@ -143,9 +158,7 @@ class ExponentSolution:
         lines = [f"optimal exponents of {self.law.loss}"]
         places: dict[str, list[str]] = {}  # where each answer holds: regions with one answer may overlap
         for region in self.regions:
-            orders = {"loss": OrderRange(region.loss, region.loss), **region.variables}
-            shown = ", ".join(f"{name} {each.as_text(self.law.budget)}" for name, each in orders.items())
-            places.setdefault(shown, []).append(_where(region.condition))
+            places.setdefault(region.growth(self.law.budget), []).append(_where(region.condition))
         lines += [f"  {' or '.join(dict.fromkeys(where))}: {shown}" for shown, where in places.items()]
         lines += [f"  unresolved: {_where(condition)}" for condition in self.unresolved]
         lines += [] if self.complete else ["  not proved complete: nothing is said where it is unresolved"]

@@ -45,6 +45,9 @@ class GrowthOrder:
         )
         object.__setattr__(self, "alternatives", frozen)
 
+    def __str__(self) -> str:
+        return f"{self.expression}{'' if self.condition == true else f' where {self.condition}'}"
+
     @property
     def expression(self) -> Expr:
         """The order as an expression."""
@@ -123,6 +126,15 @@ class ClosedForm:
     conditions: tuple[Boolean, ...] = ()
     resonances: tuple[Eq, ...] = ()
     printed: tuple[PrintedLine, ...] = ()
+
+    def __str__(self) -> str:
+        """The exact form, and its growth orders.
+
+        >>> from fsl_sym import noise_integral
+        >>> print(noise_integral("constant"))
+        constant = a*Sum((1 - exp(-2*T/j**beta))/(2*j**beta), (j, 1, M)), of the order of a
+        """
+        return f"{self.name} = {self.exact}, of the order of {'; '.join(map(str, self.order))}"
 
     def at_resonance(self, values: Mapping[Symbol, Expr]) -> Expansion:
         """The asymptotics with parameters set, right at a resonance too.

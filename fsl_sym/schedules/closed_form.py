@@ -131,6 +131,15 @@ class Schedule:
         if not self.remark and any(phase.gamma is None for phase in self.phases):
             raise ValueError(f"the schedule {self.name!r} has no closed inverse and no remark that says why")
 
+    def __str__(self) -> str:
+        """The learning rate over the steps, and the intrinsic time.
+
+        >>> from fsl_sym.schedules import schedule
+        >>> print(schedule("linear"))
+        linear: learning rate a*(1 - tau/K) at step tau of K, intrinsic time K*a/2 in all
+        """
+        return f"{self.name}: learning rate {self.phi} at step tau of {self.length}, intrinsic time {self.total} in all"
+
     @property
     def length(self) -> Expr:
         """The number of steps."""

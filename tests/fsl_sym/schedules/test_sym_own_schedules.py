@@ -10,7 +10,7 @@ from fsl_sym.integrals.vanishing_end import noise_orders
 from fsl_sym.order import Order
 from fsl_sym.schedules import SCHEDULES, schedule
 from fsl_sym.schedules.own import end_power
-from fsl_sym.symbols import C, K, M, T, a, beta, p, s, sigma, tau
+from fsl_sym.symbols import C, K, M, T, a, b, beta, p, s, sigma, tau
 
 SHAPES = {
     "linear": (a * (1 - tau / K), Integer(1)),
@@ -50,6 +50,8 @@ def test_every_catalogue_name_has_an_exact_noise_and_a_law(name):
         (1 - tau, r"and write tau/K, from 0 to 1: a\*\(1 - tau/K\)"),
         (a * (1 - tau), "write tau/K for tau, which runs from 0 to K"),
         (a * (1 - Symbol("x") / K), "x is none of the symbols a "),
+        (Symbol("a") * (1 - Symbol("tau") / Symbol("K")), "K, a, tau must be the symbol of that name in fsl_sym"),
+        (b + (a - b) * (1 - tau / K), "a last rate is a share of the peak here: a"),
         (a * (1 - 2 * tau / K), "positive and finite"),
         (a * sqrt(K / tau), "positive and finite"),
         (a * exp(1 - K / (K - tau)), "does not end like a power"),
