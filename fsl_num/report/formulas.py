@@ -118,10 +118,10 @@ def _number(name: str, value: Any) -> Any:
     """A value within the range of its letter; a float is taken as the decimal that it prints as."""
     positive(name, float(exact(str(value)) if isinstance(value, str | float) else value), zero=name == "sigma")
     lower = {str(letter): bound for letter, (bound, _) in RANGES.items()}.get(name)
-    found = exact(repr(value) if isinstance(value, float) else value)
-    if lower is not None and found <= lower:
+    number = exact(repr(value) if isinstance(value, float) else value)
+    if lower is not None and number <= lower:
         raise ValueError(f"{name} must be above {lower}, got {value}")
-    return found
+    return number
 
 
 def _expression(formula: Any) -> tuple[Expr, Expr | None]:
@@ -164,5 +164,5 @@ def _at(expression: Expr, known: dict[Symbol, Expr], x: Symbol) -> bool:
 
 def _values(expression: Expr, known: dict[Symbol, Expr], x: Symbol, points: Array) -> Array:
     with np.errstate(all="ignore"):  # what is not finite is refused by the caller
-        found = lambdify(x, expression.subs(known), modules=["numpy", "scipy"])(points)
-    return np.asarray(found + np.zeros_like(points), dtype=np.float64)
+        values = lambdify(x, expression.subs(known), modules=["numpy", "scipy"])(points)
+    return np.asarray(values + np.zeros_like(points), dtype=np.float64)
