@@ -122,9 +122,7 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
             if set(foreign) <= {"a", "tau", "K", "p"}:
                 why = f"{', '.join(foreign)} must be the symbol of that name in fsl_sym.symbols: import it"
             elif "b" in foreign:
-                why += (
-                    "; a last rate is a share of the peak here: a*(r + (1 - r)*(1 - tau/K)) with r = Rational(1, 10)"
-                )
+                why += "; a last rate is a share of the peak here: a*(r + (1 - r)*(1 - tau/K)) with r = Rational(1, 10)"
         elif a not in rate.free_symbols:
             relative = rate if K in rate.free_symbols else rate.subs(tau, tau / K)
             why = f"multiply it by the peak rate, the symbol a, and write tau/K, from 0 to 1: {a * relative}"
