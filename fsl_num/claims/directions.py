@@ -120,7 +120,7 @@ def _resolved(checked: Sequence[tuple[Equivalent, Sequence[Ray]]]) -> Resolved:
     units = directions / np.abs(directions).max(axis=1, keepdims=True)
     seen = np.abs(drifts @ units.T).max(axis=0)
     least = units[int(np.argmin(seen))]
-    least = least * np.sign(least[int(np.argmax(np.abs(least)))])
+    least = least * np.sign(least[int(np.argmax(np.abs(least) > 0.5))])  # of shares of one size, the first is positive
     return Resolved(
         int((seen >= RESOLVED).sum()),
         least.size,
