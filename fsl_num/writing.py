@@ -27,13 +27,18 @@ def write_atomically(path: str | os.PathLike[str], text: str | bytes) -> None:
     A file that is replaced keeps its permissions and, where that is allowed, its owner. Only what is written in place
     (a device, a pipe, a file with hard links) can be left half written.
 
-    Args:
-        path: the file to make or replace; its folder must exist. A link stands for what it names.
-        text: the whole new content, a string (written as UTF-8) or bytes.
+    Parameters
+    ----------
+    path
+        The file to make or replace; its folder must exist. A link stands for what it names.
+    text
+        The whole new content, a string (written as UTF-8) or bytes.
 
-    Raises:
-        OSError: the folder does not exist or cannot be written to, or ``path`` is a folder or a file that may not be
-            written. Nothing is left behind.
+    Raises
+    ------
+    OSError
+        The folder does not exist or cannot be written to, or ``path`` is a folder or a file that may not be
+        written. Nothing is left behind.
     """
     content = text if isinstance(text, bytes) else text.encode("utf-8")
     before = _status(path)

@@ -148,13 +148,21 @@ class Allocation:
     def at(self, s: Any, beta: Any, p: Any = None) -> AllocationRegime:
         """The allocation at an exact point, with numbers for exponents.
 
-        Args:
-            s: relative task difficulty, a positive rational (integer, Fraction, sympy Rational or a string "1/2").
-            beta: capacity exponent, a rational above 1.
-            p: the power of "power-decay", a positive rational; not for other schedules.
+        Parameters
+        ----------
+        s
+            Relative task difficulty, a positive rational (integer, Fraction, sympy Rational or a string "1/2").
+        beta
+            Capacity exponent, a rational above 1.
+        p
+            The power of "power-decay", a positive rational; not for other schedules.
 
-        Raises TypeError for a float (the edge s = 1 - 1/beta needs exactness), ValueError outside s > 0, beta > 1, and
-        where p is missing or given in vain.
+        Raises
+        ------
+        TypeError
+            For a float: the edge s = 1 - 1/beta needs exactness.
+        ValueError
+            Outside s > 0, beta > 1, and where p is missing or given in vain.
         """
         point = {_S: exact(s), _BETA: exact(beta)}
         regime_of(point[_S], point[_BETA])  # refuses what is outside the plane
@@ -205,21 +213,35 @@ _S, _BETA, _P = s, beta, p
 def optimal_allocation(schedule: str | Schedule, budget: str, *, free_final: bool = False) -> Allocation:
     """Minimise a schedule's scaling law under a data or a compute budget.
 
-    Args:
-        schedule: a name of the catalogue, or a schedule of one's own.
-        budget: "data" (D = B K given) or "compute" (C = M D given).
-        free_final: for "exp-decay" and "wsd", choose the last rate, too; by default it is the peak rate over K.
+    Parameters
+    ----------
+    schedule
+        A name of the catalogue, or a schedule of one's own.
+    budget
+        "data" (D = B K given) or "compute" (C = M D given).
+    free_final
+        For "exp-decay" and "wsd", choose the last rate, too; by default it is the peak rate over K.
 
-    Returns:
+    Returns
+    -------
+    Allocation
         The orders of excess risk, effective peak learning rate, model size, data size, number of steps, batch size and
         where there are two phases decay fraction in each regime; a quantity whose optimum is not a point is a range.
         On an edge, its s is substituted. Without ``free_final`` only "multi-step" chooses its final rate; only
         "inverse-sqrt" chooses its timescale.
 
-    Source: for "constant", "exp-decay" and "wsd" Section "Learning Rate Schedules Impact Scaling Efficiency" and Table
-    1, derived and not copied.
-    Raises ValueError for an unknown schedule or budget.
+    Raises
+    ------
+    ValueError
+        For an unknown schedule or budget.
 
+    Notes
+    -----
+    For "constant", "exp-decay" and "wsd" this is the section "Learning Rate Schedules Impact Scaling Efficiency" and
+    Table 1, derived and not copied.
+
+    Examples
+    --------
     >>> optimal_allocation("wsd", "data").at(s="1/2", beta=4).quantities["decay_fraction"].lower
     Order(power=-1/3, log_power=1)
     >>> optimal_allocation("cosine-to-zero", "compute").at(s="1/2", beta=4).excess_risk
@@ -280,9 +302,13 @@ def _region_of(solution: ExponentSolution, regime: Regime | PowerRegime) -> Regi
 def table(schedules: Iterable[str | Schedule] = SCHEDULES) -> tuple[tuple[Allocation, Allocation], ...]:
     """Table 1: for each schedule the data-optimal and the compute-optimal allocation.
 
-    Args:
-        schedules: names of the catalogue or schedules of one's own; the paper's three by default.
+    Parameters
+    ----------
+    schedules
+        Names of the catalogue or schedules of one's own; the paper's three by default.
 
+    Examples
+    --------
     >>> [data.schedule for data, compute in table()]
     ['constant', 'exp-decay', 'wsd']
     """

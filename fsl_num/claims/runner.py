@@ -37,15 +37,24 @@ def verify_all(
     claim on which it depends, and UNKNOWN where one of these does not pass. What comes out depends on the profile and
     the seed alone, not on the executor nor on the order; a claim whose worker was lost is UNKNOWN (:data:`LOST`).
 
-    Args:
-        ids: of the claims; all by default.
-        profile: "quick", "full" or "deep", see :func:`verify`.
-        seed: of every draw.
-        executor: any ``concurrent.futures.Executor``; this process by default. Families of claims that share a
-            measurement go to it whole, and those that took longest (known from the cache) go first.
-        progress: called with each outcome as it ends, from the cache or not.
-        cache: where outcomes are kept as soon as they end, and found again.
+    Parameters
+    ----------
+    ids
+        Of the claims; all by default.
+    profile
+        "quick", "full" or "deep", see :func:`verify`.
+    seed
+        Of every draw.
+    executor
+        Any ``concurrent.futures.Executor``; this process by default. Families of claims that share a
+        measurement go to it whole, and those that took longest (known from the cache) go first.
+    progress
+        Called with each outcome as it ends, from the cache or not.
+    cache
+        Where outcomes are kept as soon as they end, and found again.
 
+    Examples
+    --------
     >>> [(each.claim_id, each.passes) for each in verify_all(["sec: effect-lrs/data-over-model"])]
     [('sec: effect-lrs/data-over-model', True), ('sec: effect-lrs/data-over-model-derived', True)]
     """

@@ -42,16 +42,25 @@ def verify(
 ) -> Outcome:
     """One claim checked in all its regimes, or at the points given.
 
-    Args:
-        claim: from :func:`fsl_num.claims.registry.claim`.
-        profile: "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort) or "deep"
-            (24 points a regime, most effort; for the night).
-        seed: draws the points, and what the claim itself draws.
-        at: exact points (s, beta) in the place of those that the profile draws.
+    Parameters
+    ----------
+    claim
+        From :func:`fsl_num.claims.registry.claim`.
+    profile
+        "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort) or "deep"
+        (24 points a regime, most effort; for the night).
+    seed
+        Draws the points, and what the claim itself draws.
+    at
+        Exact points (s, beta) in the place of those that the profile draws.
 
-    Returns:
+    Returns
+    -------
+    Outcome
         The outcome; a check that breaks is UNKNOWN with its message, never passed over.
 
+    Examples
+    --------
     >>> from fsl_num.claims.registry import claim
     >>> verify(claim("sec: effect-lrs/data-over-model")).verdict
     <Verdict.REFUTED: 'REFUTED'>
@@ -342,10 +351,15 @@ def _verdict(
 def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:
     """Why a proof does not prove a claim; "" where the theorem is the formula, under hypotheses that the claim has.
 
-    Args:
-        claim: the claim.
-        proof: derivations; those of the claim by default.
+    Parameters
+    ----------
+    claim
+        The claim.
+    proof
+        Derivations; those of the claim by default.
 
+    Examples
+    --------
     >>> from fsl_num.claims.registry import claim
     >>> unproved(claim("lemma: N-exp-decay"))
     ''

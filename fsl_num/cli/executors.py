@@ -43,12 +43,17 @@ def cores() -> int:
 def executor_at(where: str | None, jobs: int | None = None) -> Iterator[Executor | None]:
     """The executor that was asked for, closed afterwards; None for this process.
 
-    Args:
-        where: "processes", "dask://HOST:PORT", or None for this process.
-        jobs: how many processes, where they are this machine's; one a core by default.
+    Parameters
+    ----------
+    where
+        "processes", "dask://HOST:PORT", or None for this process.
+    jobs
+        How many processes, where they are this machine's; one a core by default.
 
-    Raises:
-        InputError: the scheduler does not answer, or Dask is not installed.
+    Raises
+    ------
+    InputError
+        The scheduler does not answer, or Dask is not installed.
     """
     check_executor(where)
     if where is None:

@@ -30,22 +30,37 @@ _CONSTANT = 0.02  # batch sizes from rounded counts of tokens that differ by les
 class LogOptions:
     """What a log does not say, and what is to be taken otherwise than it says.
 
-    Args:
-        columns: which column is what, {"step": ..., "lr": ..., "loss": ..., "batch_size": ..., "tokens": ...}, by name
-            or by position from 0; those not said are found by their names. A file without a header needs positions.
-        loss_unit: "nats", "bits" or "perplexity"; "auto": by the name of the column.
-        drop_missing: leave out the rows in which a column is empty, instead of refusing them. A column that is recorded
-            more seldom than others needs no word.
-        restarts: "refuse" steps that come again, or "keep-last".
-        tokens_per_step: tokens (or samples) of one update, where the steps of the log count them.
-        schedule: the learning rate of every update in place of a column, see :class:`~fsl_num.curves.curve.LossCurve`.
-        batch_size: one number in place of a column.
-        warmup: updates of warmup; None: where the rate rises at the start to its largest value, it is a warmup.
-        last_step: leave out the rows behind it, unread.
-        branch_of: the curve of the run from which this one branched: its rates are those of the updates before.
-        branch_step: the update at which it branched, where the log counts its steps from there.
-        warmup_shape, between, model_size, name, smoothing: as in :class:`~fsl_num.curves.curve.LossCurve`.
+    Parameters
+    ----------
+    columns
+        Which column is what, {"step": ..., "lr": ..., "loss": ..., "batch_size": ..., "tokens": ...}, by name
+        or by position from 0; those not said are found by their names. A file without a header needs positions.
+    loss_unit
+        "nats", "bits" or "perplexity"; "auto": by the name of the column.
+    drop_missing
+        Leave out the rows in which a column is empty, instead of refusing them. A column that is recorded
+        more seldom than others needs no word.
+    restarts
+        "refuse" steps that come again, or "keep-last".
+    tokens_per_step
+        Tokens (or samples) of one update, where the steps of the log count them.
+    schedule
+        The learning rate of every update in place of a column, see :class:`~fsl_num.curves.curve.LossCurve`.
+    batch_size
+        One number in place of a column.
+    warmup
+        Updates of warmup; None: where the rate rises at the start to its largest value, it is a warmup.
+    last_step
+        Leave out the rows behind it, unread.
+    branch_of
+        The curve of the run from which this one branched: its rates are those of the updates before.
+    branch_step
+        The update at which it branched, where the log counts its steps from there.
+    warmup_shape, between, model_size, name, smoothing
+        As in :class:`~fsl_num.curves.curve.LossCurve`.
 
+    Examples
+    --------
     >>> LogOptions(loss_unit="dits")
     Traceback (most recent call last):
     ValueError: loss_unit must be one of auto, nats, bits, perplexity, got 'dits'
@@ -83,12 +98,17 @@ class LogOptions:
 def curve_from(table: Any, **options: Any) -> LossCurve:
     """Return the loss curve in a mapping of columns, a pandas DataFrame, or a list of records.
 
-    Args:
-        table: {column name: values}, a DataFrame, a structured array, or a sequence of {name: value}.
-        options: what the table does not say, see :class:`LogOptions`.
+    Parameters
+    ----------
+    table
+        {column name: values}, a DataFrame, a structured array, or a sequence of {name: value}.
+    options
+        What the table does not say, see :class:`LogOptions`.
 
     Raises :class:`~fsl_num.curves.curve.CurveError` naming the row, or TypeError for another kind of table.
 
+    Examples
+    --------
     >>> curve_from({"Step": [1, 2], "learning_rate": [0.1, 0.1], "val/loss": [3.0, 2.5]}).loss.tolist()
     [3.0, 2.5]
     """

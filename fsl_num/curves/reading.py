@@ -24,20 +24,29 @@ MOST_FILES: Final = 1000
 def read_curve(path: Any, **options: Any) -> LossCurve:
     """Return the loss curve of one run, in a file, a folder, or several of them that belong together.
 
-    Args:
-        path: a CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), JSON or
-            JSON lines, Parquet (needs pyarrow), or the lines that a trainer printed; as it is or compressed with gzip,
-            bzip2 or xz; "-" is standard input. A folder, or a list of paths, is one run whose loss and rate stand in
-            several files.
-        options: what the files do not say, see :class:`~fsl_num.curves.logs.LogOptions`: columns, loss_unit,
-            drop_missing, restarts, tokens_per_step, schedule, batch_size, warmup, branch_of, model_size, name and more.
+    Parameters
+    ----------
+    path
+        A CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), JSON or
+        JSON lines, Parquet (needs pyarrow), or the lines that a trainer printed; as it is or compressed with gzip,
+        bzip2 or xz; "-" is standard input. A folder, or a list of paths, is one run whose loss and rate stand in
+        several files.
+    options
+        What the files do not say, see :class:`~fsl_num.curves.logs.LogOptions`: columns, loss_unit,
+        drop_missing, restarts, tokens_per_step, schedule, batch_size, warmup, branch_of, model_size, name and more.
 
-    Returns:
+    Returns
+    -------
+    LossCurve
         The curve; its rows bear the numbers of the lines of the file, its ``notes`` say what was decided.
 
-    Raises:
-        CurveError: naming the line, what was found there and what to do.
+    Raises
+    ------
+    CurveError
+        Naming the line, what was found there and what to do.
 
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "run.csv").write_text("step,lr,loss\\n100,1e-3,3.0\\n200,1e-3,2.5\\n")

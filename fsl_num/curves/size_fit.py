@@ -35,23 +35,36 @@ _ENOUGH = 0.5  # of the width of its prior: a parameter that is known so well is
 def fit_final_losses(table: Any, law: str = "auto", *, level: float = 0.9, seed: int = 0) -> FinalLossFit:
     """Return the law of final losses that fits a table of runs, a row each.
 
-    Args:
-        table: a mapping of columns, a DataFrame, a structured array or a list of records, with the columns
-            ``model_size``, ``batch_size``, ``steps``, ``loss``, all positive, and ``peak_lr`` where the peaks differ.
-        law: one of :data:`~fsl_num.curves.size_laws.SIZE_LAWS`; ``regression`` means runs at a constant learning rate,
-            or under one schedule whose shape is the same for all. ``auto``: that which predicts the largest size,
-            unseen, best (:func:`held_out_errors`), or ``regression`` where the other sizes determine none.
-        level: nominal, of the intervals.
-        seed: of the random starts.
+    Parameters
+    ----------
+    table
+        A mapping of columns, a DataFrame, a structured array or a list of records, with the columns
+        ``model_size``, ``batch_size``, ``steps``, ``loss``, all positive, and ``peak_lr`` where the peaks differ.
+    law
+        One of :data:`~fsl_num.curves.size_laws.SIZE_LAWS`; ``regression`` means runs at a constant learning rate,
+        or under one schedule whose shape is the same for all. ``auto``: that which predicts the largest size,
+        unseen, best (:func:`held_out_errors`), or ``regression`` where the other sizes determine none.
+    level
+        Nominal, of the intervals.
+    seed
+        Of the random starts.
 
-    Returns:
+    Returns
+    -------
+    FinalLossFit
         The fit: parameters with intervals, which of them the runs determine, predictions, the best size.
 
-    Raises:
-        CurveError: naming the row, for values that are not positive numbers; where there are not more runs than
-            parameters, or all have one size, one length or one batch size that the law needs, with the parameters that
-            are then not identifiable. ValueError for an unknown law.
+    Raises
+    ------
+    CurveError
+        Naming the row, for values that are not positive numbers; where there are not more runs than
+        parameters, or all have one size, one length or one batch size that the law needs, with the parameters that
+        are then not identifiable.
+    ValueError
+        For an unknown law.
 
+    Examples
+    --------
     >>> import itertools
     >>> rows = [(n, b, k) for n, b, k in itertools.product((1e6, 1e7, 1e8), (64, 256), (1e3, 1e4))]
     >>> n, b, k = np.array(rows).T

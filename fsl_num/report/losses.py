@@ -99,14 +99,21 @@ def loss_json(solution: Solution) -> dict[str, Any]:
 def loss_figure(problem: Problem, solution: Solution, title: str, *, allow_unstable: bool = False) -> Figure:
     """Draw the excess risk up to the horizon, the times asked for, and what training without gradient noise would give.
 
-    Args:
-        problem: the one that was solved.
-        solution: its excess risk at the times asked for.
-        title: what stands above.
-        allow_unstable: as in :func:`fsl_num.volterra.solve`.
+    Parameters
+    ----------
+    problem
+        The one that was solved.
+    solution
+        Its excess risk at the times asked for.
+    title
+        What stands above.
+    allow_unstable
+        As in :func:`fsl_num.volterra.solve`.
 
-    Raises:
-        ImportError: matplotlib is not installed.
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
     """
     from fsl_num.report.plots import new_figure
     from fsl_num.volterra import solve

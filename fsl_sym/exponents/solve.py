@@ -207,28 +207,43 @@ def optimal_exponents(
     exponents are rational functions of the parameters, Min and Max; other positive symbols and numbers are constants.
     Constraints are relations between such expressions, read up to constants.
 
-    Args:
-        loss: the law, for example ``M**(-s*beta) + (gamma*D)**-s + gamma``.
-        variables: the symbols that may be chosen; each is taken as N^x (log N)^y.
-        budget: the symbol N that grows.
-        constraints: for example ``[Eq(M*D, N), gamma <= 1]``.
-        parameters: symbol -> (lower, upper), open ranges with None for no bound; signs are decided on them, and not
-            by the assumptions on the symbols.
-        max_time: seconds after which to stop; what was certified until then is returned, the rest is unresolved.
-        progress: called with a :class:`Progress` while the regions are searched.
+    Parameters
+    ----------
+    loss
+        The law, for example ``M**(-s*beta) + (gamma*D)**-s + gamma``.
+    variables
+        The symbols that may be chosen; each is taken as N^x (log N)^y.
+    budget
+        The symbol N that grows.
+    constraints
+        For example ``[Eq(M*D, N), gamma <= 1]``.
+    parameters
+        Symbol -> (lower, upper), open ranges with None for no bound; signs are decided on them, and not
+        by the assumptions on the symbols.
+    max_time
+        Seconds after which to stop; what was certified until then is returned, the rest is unresolved.
+    progress
+        Called with a :class:`Progress` while the regions are searched.
 
-    Returns:
+    Returns
+    -------
+    ExponentSolution
         The regions of the parameter space with, in each, the order N^p (log N)^q of the least loss and of every
         variable (a range where the optimum is not a point), and certificates of optimality.
 
-    Raises:
-        ValueError: the law has no growth order, contradicts itself, or can be made arbitrarily small.
-        TypeError: a float or a non-symbol where exactness is needed.
+    Raises
+    ------
+    ValueError
+        The law has no growth order, contradicts itself, or can be made arbitrarily small.
+    TypeError
+        A float or a non-symbol where exactness is needed.
 
     How: exponents turn the law into linear programmes over the ordered field Q(parameters)(epsilon), one for each way
     to resolve the minima; they are solved exactly at rational points, each optimal basis is solved once symbolically,
     and the signs that its optimality rests on cut the parameter space into certified cells.
 
+    Examples
+    --------
     >>> from sympy import Min, symbols
     >>> x, y, N, a = symbols("x y N a", positive=True)
     >>> solution = optimal_exponents(x**-a + y**-1 + Min(x, y) / N, [x, y], N, [x * y <= N], {a: (0, None)})
