@@ -25,7 +25,8 @@
   const order = (exponents, base, s, beta) => {
     if (!exponents) return null;
     const [power, log] = exponents.map(code => Number(evaluate(code, s, beta).toFixed(3)));
-    return [power ? `${base}^${power}` : '', log ? `(log ${base})^${log}` : ''].filter(Boolean).join(' ') || '1';
+    const raised = (what, exponent) => exponent === 1 ? what : `${what}<sup>${String(exponent).replace('-', '−')}</sup>`;
+    return [power ? raised(base, power) : '', log ? raised(`(log ${base})`, log) : ''].filter(Boolean).join(' ') || '1';
   };
 
   // A regime of an allocation holds where its conditions do: differences that are above, below or at 0.
@@ -44,7 +45,7 @@
     document.getElementById('cell').textContent = `Optimum of ${schedule}, ${here.name.replace('beta', 'β')}:`;
     document.getElementById('exponents').innerHTML = here.optimum.map(row => {
       const low = order(row.lower, base, s, beta), high = order(row.upper, base, s, beta);
-      const value = low === high ? low : low && high ? `${low} to ${high}` : low ? `at least ${low}` : `at most ${high}`;
+      const value = low === high ? low : low && high ? `from ${low} to ${high}` : low ? `at least ${low}` : `at most ${high}`;
       return `<tr><th scope="row">${row.name}</th><td>${row.formula}</td><td>${value}</td></tr>`;
     }).join('');
   }
