@@ -351,15 +351,8 @@ def _verdict(
 def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:
     """Why a proof does not prove a claim; "" where the theorem is the formula, under hypotheses that the claim has.
 
-    Parameters
-    ----------
-    claim
-        The claim.
-    proof
-        Derivations; those of the claim by default.
+    ``proof`` are derivations, those of the claim by default.
 
-    Examples
-    --------
     >>> from fsl_num.claims.registry import claim
     >>> unproved(claim("lemma: N-exp-decay"))
     ''
