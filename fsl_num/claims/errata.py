@@ -1,6 +1,6 @@
 r'''Where the paper is wrong: each erratum is a Markdown file in ``fsl_num/paper/<section>/errata``.
 
-The name of the file is the id of the erratum. Front matter says where it is, and three sections what and why:
+The name of the file is the id of the erratum. Front matter says where it is, and four sections what and why:
 
 >>> own = parse("""---
 ... label: "thm: x"
@@ -8,11 +8,16 @@ The name of the file is the id of the erratum. Front matter says where it is, an
 ... kind: "typo"
 ... falls: "nothing"
 ... claims: []
+... repeat: "sed -n 12p functional_scaling_laws.tex"
 ... ---
 ...
 ... ## As printed
 ...
 ... $D^{-1}$ "as the theorem says"
+...
+... ## What is wrong
+...
+... The power is that of another theorem.
 ...
 ... ## Corrected
 ...
@@ -26,7 +31,8 @@ The name of the file is the id of the erratum. Front matter says where it is, an
 ('wrong-power', 12, '$D^{-2}$')
 
 Formulas stand between dollar signs, each within one line, names of labels and claims between backticks, and what is
-between double quotes in "As printed" are words of the paper near that line.
+between double quotes in "As printed" are words of the paper near that line. An erratum that rests on no claim says
+which command repeats its evidence: of ``fsl``, a test of a clone, or what shows the lines of the paper's source.
 '''
 
 from __future__ import annotations
@@ -41,9 +47,10 @@ from typing import Any, NoReturn
 
 from fsl_num.claims.records import FALLS, KINDS, Erratum
 
-_KEYS: dict[str, type] = {"label": str, "line": int, "kind": str, "falls": str, "claims": list}
-_SECTIONS = ("As printed", "Corrected", "Evidence")
+_KEYS: dict[str, type] = {"label": str, "line": int, "kind": str, "falls": str, "claims": list, "repeat": str}
+_SECTIONS = ("As printed", "What is wrong", "Corrected", "Evidence")
 _MARKED = re.compile(r"(?<![A-Za-z0-9])\$(?P<formula>[^$]+)\$(?![A-Za-z0-9])|`[^`]+`")
+_ONE_SENTENCE = re.compile(r"[^.]*(?:\.\d[^.]*)*\.")
 _SIGN_OF_A_FORMULA = re.compile(r"[$`\\^_*<>=~|{}\[\]]")
 _SPOILT = re.compile(r"^ | $|\*|\\[^A-Za-z]|(?<![A-Za-z0-9])_")
 """What Markdown changes in a formula before it is typeset: emphasis and escapes; and dollar signs beside a space."""
@@ -82,7 +89,7 @@ def errata() -> tuple[Erratum, ...]:
 def check_claims(errata: Iterable[Erratum], known: Collection[str]) -> None:
     """Raise ValueError where an erratum names a claim whose id is not among the ``known``.
 
-    >>> check_claims([Erratum("own", "thm: x", 12, "typo", "a", "b", "c", ("thm: y",))], ["thm: x"])
+    >>> check_claims([Erratum("own", "thm: x", 12, "typo", "a", "not so", "b", "c", ("thm: y",))], ["thm: x"])
     Traceback (most recent call last):
     ValueError: erratum own refers to thm: y, which is no claim
     """
@@ -100,8 +107,9 @@ def parse(text: str, file: str) -> Erratum:
     Parameters
     ----------
     text
-        Front matter between two lines ``---`` with label, line, kind, falls and claims, each value as JSON; then the
-        sections "As printed", "Corrected" and "Evidence".
+        Front matter between two lines ``---`` with label, line, kind, falls and claims, each value as JSON, and repeat
+        where claims do not say how the evidence is repeated; then the sections "As printed", "What is wrong" (one
+        sentence), "Corrected" and "Evidence".
     file
         The file as messages name it; its name is the id of the erratum.
 
@@ -131,12 +139,14 @@ def parse(text: str, file: str) -> Erratum:
     empty = [section for section in _SECTIONS if not sections.get(section)]
     if empty:
         _refuse(file, len(lines), f"the section '## {empty[0]}' is missing or empty")
-    printed, corrected, evidence = (sections[section] for section in _SECTIONS)
+    printed, wrong, corrected, evidence = (sections[section] for section in _SECTIONS)
     if printed == corrected:
         _refuse(file, len(lines), "the correction must differ from what is printed")
+    if not _ONE_SENTENCE.fullmatch(_MARKED.sub("x", wrong)):
+        _refuse(file, len(lines), f"'## What is wrong' must be one sentence with a full stop, not {wrong!r}")
     return Erratum(
-        PurePosixPath(file).stem, given["label"], given["line"], given["kind"], printed, corrected, evidence,
-        tuple(given["claims"]), file, given["falls"],
+        PurePosixPath(file).stem, given["label"], given["line"], given["kind"], printed, wrong, corrected, evidence,
+        tuple(given["claims"]), file, given["falls"], given.get("repeat", ""),
     )  # fmt: skip
 
 
@@ -158,7 +168,7 @@ def _front_matter(lines: list[str], file: str) -> dict[str, Any]:
         if allowed is not None and value not in allowed:
             _refuse(file, number, f"{key} must be one of {', '.join(allowed)}, not {value!r}")
         given[key] = value
-    missing = [key for key in _KEYS if key not in given]
+    missing = [key for key in _KEYS if key not in given and (key != "repeat" or given.get("claims") == [])]
     if missing:
         _refuse(file, len(lines) + 2, f"the front matter does not say {', '.join(missing)}")
     return given

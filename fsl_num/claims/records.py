@@ -208,10 +208,11 @@ experiment, or nothing that a reader would not mend in passing."""
 
 @dataclass(frozen=True)
 class Erratum:
-    """A place where the paper is wrong, what is right, and how it is known.
+    """A place where the paper is wrong, what is wrong there, what is right, and how it is known.
 
-    ``kind`` is one of :data:`KINDS`, ``falls`` one of :data:`FALLS`, ``depends`` are the ids of the claims that it
-    rests on, ``file`` is where it is written. The texts are Markdown, with formulas as LaTeX between dollar signs.
+    ``kind`` is one of :data:`KINDS`, ``falls`` one of :data:`FALLS`, ``wrong`` is one sentence, ``depends`` are the ids
+    of the claims that it rests on, ``file`` is where it is written, ``repeat`` is a command where the claims have none.
+    The texts are Markdown, with formulas as LaTeX between dollar signs.
     """
 
     id: str
@@ -219,11 +220,13 @@ class Erratum:
     line: int
     kind: str
     as_printed: str
+    wrong: str
     corrected: str
     evidence: str
     depends: tuple[str, ...] = ()
     file: str = ""
     falls: str = "nothing"
+    repeat: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -232,15 +235,22 @@ class Erratum:
             raise ValueError(f"erratum {self.id}: what falls must be one of {', '.join(FALLS)}, not {self.falls!r}")
         if not self.evidence or self.as_printed == self.corrected:
             raise ValueError(f"erratum {self.id} needs evidence, and a correction that differs from what is printed")
+        if not self.wrong:
+            raise ValueError(f"erratum {self.id} must say what is wrong, in one sentence")
 
     @property
     def severity(self) -> tuple[int, int, int]:
         """The place of the erratum in a list that begins with the gravest: by kind, by what falls, by line."""
         return KINDS.index(self.kind), FALLS.index(self.falls), self.line
 
+    @property
+    def command(self) -> str:
+        """What repeats the evidence: ``repeat``, else the command that verifies the claims; "" without any."""
+        return self.repeat or " ".join(["fsl verify", *(f'"{each}"' for each in self.depends)] if self.depends else [])
+
     def to_json(self) -> dict[str, Any]:
-        """The erratum as JSON-ready values."""
-        return asdict(self)
+        """The erratum as JSON-ready values; ``repeat`` is its command, whole."""
+        return asdict(self) | {"repeat": self.command}
 
 
 def _finite(value: Any, other: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from rich.console import Group
@@ -13,7 +14,7 @@ from rich.text import Text
 from fsl_num.claims.labels import where
 from fsl_num.claims.records import KINDS, Erratum
 from fsl_num.report.plain import plain
-from fsl_num.report.tables import fields, markdown_table, table, whole_field
+from fsl_num.report.tables import fields, markdown_table, whole_field
 
 PLURALS = {
     "typo": "typos",
@@ -33,18 +34,24 @@ _LATEX = r"""\documentclass{article}
 \begin{document}
 \maketitle"""
 
-_FIELDS = ("as printed", "corrected", "evidence")
+_FIELDS = ("as printed", "what is wrong", "corrected", "evidence")
 
 
 def ledger(errata: Sequence[Erratum]) -> list[Any]:
-    """The table of errata, one row each in the order given, and their counts.
+    """The errata in the order given, under what they are and what falls with them, and their counts.
+
+    Each has its line, its id, and what is wrong in a sentence.
 
     >>> ledger([])
     ['no erratum']
     """
-    rows = [(str(erratum.line), erratum.id, erratum.kind, erratum.falls) for erratum in errata]
-    grid = [table(("line", "erratum", "kind", "what falls"), rows, right=(0,)), ""] if rows else []
-    return [*grid, Text(counts(errata)) if rows else counts(errata)]
+    if not errata:
+        return [counts(errata)]
+    parts: list[Any] = []
+    for (kind, falls), members in groupby(errata, lambda erratum: (erratum.kind, erratum.falls)):
+        entries = ((f"{each.line:>4}", Text.assemble((each.id, "bold"), f"\n{plain(each.wrong)}")) for each in members)
+        parts += [Text(f"{kind}; with it falls {falls}", style="bold"), fields(entries), ""]
+    return [*parts, Text(counts(errata))]
 
 
 def counts(errata: Sequence[Erratum]) -> str:
@@ -74,8 +81,8 @@ def card(erratum: Erratum) -> Group:
     texts = zip(_FIELDS, map(plain, _texts(erratum)), strict=True)
     place = ("where", f"{erratum.label}: {where(erratum.label, erratum.line)}")
     parts = fields([place, *texts, ("what falls", erratum.falls)])
-    whole = (("repeat it", _command(erratum)), ("file", erratum.file))
-    lines = [whole_field(name, value, len(_FIELDS[0]) + 2) for name, value in whole if value]
+    whole = (("repeat it", erratum.command), ("file", erratum.file))
+    lines = [whole_field(name, value, max(map(len, _FIELDS)) + 2) for name, value in whole if value]
     return Group(Text(f"{erratum.id} ({erratum.kind})", style="bold"), parts, *lines)
 
 
@@ -108,6 +115,8 @@ def latex(errata: Sequence[Erratum]) -> str:
         parts.append(f"\\texttt{{{_tex(erratum.label)}}}: {place}; with it falls {erratum.falls}.")
         named = zip(_FIELDS, _texts(erratum), strict=True)
         parts += [f"\\paragraph*{{{_sentence(name)}}} {_tex_of_markdown(text)}" for name, text in named]
+        if erratum.command:
+            parts.append(f"\\paragraph*{{Repeat it.}} \\texttt{{{_tex(erratum.command)}}}")
     return "\n\n".join([*parts, "\\end{document}"]) + "\n"
 
 
@@ -136,18 +145,13 @@ def _section(erratum: Erratum) -> str:
     falls = f"`{erratum.label}`: {where(erratum.label, erratum.line)} of the source; with it falls {erratum.falls}."
     parts = [f"### {erratum.id}", falls]
     parts += [f"**{_sentence(name)}** {text}" for name, text in zip(_FIELDS, _texts(erratum), strict=True)]
-    if erratum.depends:
-        parts.append(f"**Repeat it.** `{_command(erratum)}`")
+    if erratum.command:
+        parts.append(f"**Repeat it.** `{erratum.command}`")
     return "\n\n".join(parts)
 
 
-def _command(erratum: Erratum) -> str:
-    """What measures it again; "" where it rests on words of the paper alone, or on numbers that no claim measures."""
-    return " ".join(["fsl verify", *(f'"{depend}"' for depend in erratum.depends)]) if erratum.depends else ""
-
-
-def _texts(erratum: Erratum) -> tuple[str, str, str]:
-    return erratum.as_printed, erratum.corrected, erratum.evidence
+def _texts(erratum: Erratum) -> tuple[str, str, str, str]:
+    return erratum.as_printed, erratum.wrong, erratum.corrected, erratum.evidence
 
 
 def _sentence(text: str, end: str = ".") -> str:

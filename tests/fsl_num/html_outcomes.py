@@ -58,7 +58,8 @@ def record(claim_id, verdict=Verdict.SUPPORTED, passes=True, **changes):
 def erratum(number, **changes):
     fields = {
         "id": f"erratum-{number}", "label": "thm: claim", "line": 110 + number, "kind": "typo", "as_printed": "D^-1",
-        "corrected": "D^-2", "evidence": "see thm: claim/1 and erratum-0", "depends": ("thm: claim/1",),
+        "wrong": "the power is another", "corrected": "D^-2",
+        "evidence": "see thm: claim/1 and erratum-0", "depends": ("thm: claim/1",),
     }  # fmt: skip
     return Erratum(**(fields | changes))
 

@@ -1,15 +1,19 @@
 """The files of the errata: what is refused, with its place, and that what they quote are words of the paper."""
 
 import re
+import shlex
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from tex_labels import labels
 
 from fsl_num.claims.errata import check_claims, errata, parse
-from fsl_num.claims.records import Erratum
+from fsl_num.claims.labels import where
+from fsl_num.claims.records import FALLS, KINDS, Erratum
 from fsl_num.claims.registry import all_claims
+from fsl_num.cli import main
 
 FILE = "fsl_num/paper/model/errata/own.md"
 GOOD = """---
@@ -25,6 +29,10 @@ claims: ["thm: x", "thm: x/corrected"]
 $D^{-1}$, "as the
 theorem says"
 
+## What is wrong
+
+The power is that of `thm: y`.
+
 ## Corrected
 
 $D^{-2}$
@@ -37,8 +45,8 @@ By `thm: y` it is $D^{-2}$.
 
 def test_a_file_is_read():
     assert parse(GOOD, FILE) == Erratum(
-        "own", "thm: x", 12, "typo", '$D^{-1}$, "as the theorem says"', "$D^{-2}$", "By `thm: y` it is $D^{-2}$.",
-        ("thm: x", "thm: x/corrected"), FILE, "a proof",
+        "own", "thm: x", 12, "typo", '$D^{-1}$, "as the theorem says"', "The power is that of `thm: y`.", "$D^{-2}$",
+        "By `thm: y` it is $D^{-2}$.", ("thm: x", "thm: x/corrected"), FILE, "a proof",
     )  # fmt: skip
 
 
@@ -47,7 +55,9 @@ def test_a_file_is_read():
     [
         ("---\nlabel", "label", 1, "begins with front matter"),
         ('claims: ["thm: x", "thm: x/corrected"]\n---', "claims: []", 1, "between two lines '---'"),
-        ("line: 12", "place: 12", 3, "'place' is not one of label, line, kind, falls, claims"),
+        ("line: 12", "place: 12", 3, "'place' is not one of label, line, kind, falls, claims, repeat"),
+        ('["thm: x", "thm: x/corrected"]', "[]", 7, "does not say repeat"),
+        ("claims:", 'repeat: ""\nclaims:', 6, "repeat must be a text in quotes"),
         ("line: 12", 'label: "thm: y"', 3, "given twice"),
         ("line: 12\n", "", 6, "does not say line"),
         ("line: 12", 'line: "12"', 3, "line must be the number of a line, not '\"12\"'"),
@@ -59,11 +69,14 @@ def test_a_file_is_read():
         ('"typo"', '"opinion"', 4, "kind must be one of false as stated, gap in the argument, inconsistency, typo,"),
         ('"a proof"', '"the house"', 5, "falls must be one of a statement, a proof, an experiment, nothing"),
         ("## As printed", "words\n\n## As printed", 9, "a text before the first section"),
-        ("## Corrected", "## Right", 14, "the sections are ## As printed, ## Corrected, ## Evidence"),
-        ("## Evidence", "## Evidence\n\nyes\n\n## Evidence", 22, "in this order"),
-        ("## Evidence\n\nBy `thm: y` it is $D^{-2}$.\n", "", 17, "'## Evidence' is missing or empty"),
-        ("$D^{-2}$\n\n## E", "\n\n## E", 20, "'## Corrected' is missing or empty"),
-        ('$D^{-1}$, "as the\ntheorem says"', "$D^{-2}$", 19, "must differ from what is printed"),
+        ("## What is wrong\n\nThe power is that of `thm: y`.\n\n", "", 14, "## What is wrong, ## Corrected"),
+        ("of `thm: y`.\n", "of `thm: y`\n", 24, "must be one sentence with a full stop"),
+        ("of `thm: y`.\n", "of `thm: y`. It is.\n", 24, "must be one sentence with a full stop"),
+        ("## Corrected", "## Right", 18, "the sections are ## As printed, ## What is wrong, ## Corrected, ## Evidence"),
+        ("## Evidence", "## Evidence\n\nyes\n\n## Evidence", 26, "in this order"),
+        ("## Evidence\n\nBy `thm: y` it is $D^{-2}$.\n", "", 21, "'## Evidence' is missing or empty"),
+        ("$D^{-2}$\n\n## E", "\n\n## E", 24, "'## Corrected' is missing or empty"),
+        ('$D^{-1}$, "as the\ntheorem says"', "$D^{-2}$", 23, "must differ from what is printed"),
         ('$D^{-1}$, "as the', "$D^{-1}, as the", 11, "an odd number"),
         ('$D^{-1}$, "as the', "D^{-1}, as the", 11, "'^' outside of a formula"),
         ('$D^{-1}$, "as the', "M <~ 1, as the", 11, "'<' outside of a formula"),
@@ -101,11 +114,24 @@ NEAR = 12
 """Lines around that of the erratum in which the words stand that it quotes."""
 
 
+ONE_NAME = {
+    r"\opt": r"\mathrm{opt}", r"\cos": r"\mathrm{cos}", r"\tr": r"\mathrm{tr}", r"\operatorname": r"\mathrm",
+    r"\EE": r"\mathbb E", r"\dd": "d", r"\geq": r"\ge", r"\leq": r"\le", r"\lVert": r"\Vert", r"\rVert": r"\Vert",
+    r"\bphi": r"\boldsymbol\phi", r"\bSigma": r"\Sigma", r"\bnu": r"\nu", r"\Tilde": r"\tilde",
+    r"\boldsymbol{s}": r"\mathbf s",
+}  # fmt: skip
+"""Macros of the paper, and the names by which errata call the same signs."""
+
+
 def bare(tex):
-    """A text without what TeX writes in more than one way: spaces, braces, dollar signs, names of letters."""
-    tex = re.sub(r"\\(?:emph|tiny|tfrac)\b|\\[(),;!]|~", " ", tex)
+    """A text without what TeX writes in more than one way: spaces, braces, bars, alignment, names of letters, 1/2."""
+    tex = re.sub(r"\\(?:emph|tiny|tfrac|bar|left|right|Big|quad|qquad)(?![A-Za-z])|\\[(),;!\\]|~|&", " ", tex)
     tex = re.sub(r"\\b([A-Za-z])(?![A-Za-z])", r"\\mathbf \1", re.sub(r"\\c([A-Z])(?![A-Za-z])", r"\\mathcal \1", tex))
-    tex = tex.replace(r"\opt", r"\mathrm{opt}").replace("*", r"\ast").replace(r"\geq", r"\ge").replace(r"\leq", r"\le")
+    tex = re.sub(r"\\frac\{(\\?\w+)\}\{(\\?\w+)\}", r"\1/\2", tex)
+    for name, other in ONE_NAME.items():
+        tex = re.sub(re.escape(name) + r"(?![A-Za-z])", other.replace("\\", r"\\"), tex)
+    tex = tex.replace("*", r"\ast")
+    tex = re.sub(r"\\(?:\}|rbrace)", ")", re.sub(r"\\(?:\{|lbrace)", "(", tex))
     return re.sub(r"[\s{}$]", "", tex)
 
 
@@ -126,11 +152,71 @@ def test_quotes_are_closed():
     assert sum(map(len, map(quotations, errata()))) > 20
 
 
+def near(paper, line):
+    """The lines of the paper about one of them, bare."""
+    return bare("\n".join(paper.splitlines()[max(0, line - NEAR) : line + NEAR]))
+
+
 def test_what_is_quoted_are_words_of_the_paper(paper):
-    lines = paper.splitlines()
     for each in errata():
-        near = bare("\n".join(lines[max(0, each.line - NEAR) : each.line + NEAR]))
-        assert [words for words in quotations(each) if bare(words) not in near] == [], each.file
+        about = near(paper, each.line)
+        assert [words for words in quotations(each) if bare(words) not in about] == [], each.file
+
+
+def test_every_erratum_has_words_or_a_formula_as_the_paper_prints_them(paper):
+    """Nine signs at least, as $s \\in (0,1]$ has."""
+    for each in errata():
+        printed = [*quotations(each), *re.findall(r"\$([^$]+)\$", each.as_printed)]
+        about = near(paper, each.line)
+        assert any(len(bare(words)) >= 9 and bare(words) in about for words in printed), each.file
+
+
+# ---- what repeats the evidence ---------------------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[3]
+
+
+def repeats(command, erratum, paper):
+    """Whether a command is one that can be typed: fsl with its ids, a test of this clone, or lines of the source."""
+    match shlex.split(command):
+        case "fsl", "verify", *ids:
+            return ids == list(erratum.depends) != []
+        case "fsl", *arguments:
+            return main([*arguments, "--json"]) == 0
+        case "python", "-m", "pytest", file, "-k", name:
+            test = f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")
+            return test and f'"{erratum.id}"' in (ROOT / file).read_text(encoding="utf-8")
+        case "sed", "-n", places, "functional_scaling_laws.tex":
+            ranges = [re.fullmatch(r"(\d+)(?:,(\d+))?p", place).groups() for place in places.split(";")]
+            lines = paper.splitlines()
+            shown = bare("\n".join(line for a, b in ranges for line in lines[int(a) - 1 : int(b or a)]))
+            printed = [*quotations(erratum), *re.findall(r"\$([^$]+)\$", erratum.as_printed)]
+            return any(len(bare(words)) >= 9 and bare(words) in shown for words in printed)
+    return False
+
+
+def test_every_erratum_is_complete(paper, capsys):
+    for each in errata():
+        assert str(each.line) in where(each.label, each.line)
+        assert all((each.as_printed, each.wrong, each.corrected, each.evidence)), each.file
+        assert each.kind in KINDS and each.falls in FALLS
+        assert repeats(each.command, each, paper), f"{each.file}: {each.command!r}"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "", "fsl verify", 'fsl verify "thm: wsd/nothing"', "python -m pytest tests/test_theorems.py -k test_nothing",
+        "sed -n '1p' functional_scaling_laws.tex", "fsl exponents --schedule nothing --budget data", "look again",
+    ],
+)  # fmt: skip
+def test_a_command_that_repeats_nothing_is_noticed(command, paper, capsys):
+    erratum = next(each for each in errata() if each.id == "norm-without-square")
+    assert repeats(erratum.command, erratum, paper)
+    assert not repeats(command, erratum, paper)
+
+
+# ---- quotations of claims --------------------------------------------------------------------------------------------
 
 
 def test_what_printed_claims_quote_are_words_of_the_paper(paper):

@@ -382,9 +382,12 @@ def test_a_mistyped_id_gets_a_hint():
 
 
 @pytest.mark.parametrize(
-    ("kind", "corrected", "evidence", "said"),
-    [("opinion", "b", "number", "kind"), ("typo", "a", "number", "evidence"), ("typo", "b", "", "evidence")],
-)
-def test_an_erratum_has_a_kind_a_correction_and_evidence(kind, corrected, evidence, said):
+    ("kind", "wrong", "corrected", "evidence", "said"),
+    [
+        ("opinion", "no", "b", "number", "kind"), ("typo", "no", "a", "number", "evidence"),
+        ("typo", "no", "b", "", "evidence"), ("typo", "", "b", "number", "what is wrong"),
+    ],
+)  # fmt: skip
+def test_an_erratum_has_a_kind_a_correction_and_evidence(kind, wrong, corrected, evidence, said):
     with pytest.raises(ValueError, match=said):
-        Erratum("made", "thm:made", 1, kind, "a", corrected, evidence)
+        Erratum("made", "thm:made", 1, kind, "a", wrong, corrected, evidence)

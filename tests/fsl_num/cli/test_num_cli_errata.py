@@ -16,7 +16,10 @@ from fsl_num.report.errata import card, ledger, markdown
 from fsl_num.report.plain import plain
 from fsl_num.report.tables import rendered
 
-FIELDS = ["id", "label", "line", "kind", "as_printed", "corrected", "evidence", "depends", "file", "falls"]
+FIELDS = [
+    "id", "label", "line", "kind", "as_printed", "wrong", "corrected", "evidence", "depends", "file", "falls", "repeat",
+]  # fmt: skip
+TEXTS = ("as_printed", "wrong", "corrected", "evidence")
 
 
 def answer(capsys, *words):
@@ -51,13 +54,14 @@ def test_the_json_is_the_whole_ledger_with_the_gravest_first(capsys):
     assert {each["id"] for each in record["errata"]} == {each.id for each in errata()}
 
 
-def test_the_table_fits_and_names_every_erratum(capsys, eighty_columns):
+def test_the_list_fits_and_says_of_every_erratum_what_is_wrong(capsys, eighty_columns):
     _, text, _ = answer(capsys)
     assert max(map(len, text.splitlines())) <= 80
-    joined = text.replace(" ", "").replace("\n", "")
-    assert all(str(each.line) in text for each in errata())
-    assert all(each.id.split("-")[0] in joined for each in errata())
+    words = " ".join(text.split())
+    assert all(f"{each.line} {each.id} {' '.join(plain(each.wrong).split())}" in words for each in errata())
     assert f"{len(errata())} errata: " in text
+    for kind, falls in {(each.kind, each.falls) for each in errata()}:
+        assert text.splitlines().count(f"{kind}; with it falls {falls}") == 1
 
 
 def test_an_id_shows_one_erratum_whole(capsys, eighty_columns):
@@ -66,7 +70,8 @@ def test_an_id_shows_one_erratum_whole(capsys, eighty_columns):
         words = " ".join(text.split())
         assert each.id in text
         assert each.file in words
-        assert all(" ".join(plain(part).split()) in words for part in (each.as_printed, each.corrected, each.evidence))
+        assert all(" ".join(plain(getattr(each, part)).split()) in words for part in TEXTS)
+        assert each.command in words
         longest = max((len(word) for word in words.split()), default=0)
         # a path and a command are left whole
         lines = [line for line in text.splitlines() if not line.startswith(("  file ", "  repeat it "))]
@@ -123,7 +128,8 @@ def test_formulas_stay_latex_in_the_document_and_in_json(capsys):
     _, text, _ = answer(capsys, "--markdown")
     told = in_json(capsys)
     for each, record in zip(gravest_first(), told, strict=True):
-        for part in ("as_printed", "corrected", "evidence"):
+        assert record["repeat"] == each.command and f"`{each.command}`" in text
+        for part in TEXTS:
             assert getattr(each, part) in text and record[part] == getattr(each, part)
     assert any(r"$M^{-s\beta}$" in record["corrected"] + record["evidence"] for record in told)
 
@@ -135,11 +141,11 @@ def test_a_card_has_no_latex(capsys):
 
 
 def test_an_empty_ledger_and_one_entry():
-    one = Erratum("a", "thm: x", 1030, "typo", "$D^{-1}$", "$D^{-2}$", "measured", ("thm: x",))
+    one = Erratum("a", "thm: x", 1030, "typo", "$D^{-1}$", "Not so.", "$D^{-2}$", "measured", ("thm: x",))
     assert rendered(*ledger([])) == "no erratum"
     assert "1 erratum: 1 typo" in rendered(*ledger([one]))
     assert markdown([]) == "# Errata\n\nNo erratum.\n"
-    assert "where       thm: x: section 5.3, line 1030" in rendered(card(one))
+    assert "where          thm: x: section 5.3, line 1030" in rendered(card(one))
     assert rendered(card(one)).splitlines()[-1].split(maxsplit=2) == ["repeat", "it", 'fsl verify "thm: x"']
 
 
@@ -186,9 +192,10 @@ def test_the_latex_document_is_whole_and_its_text_is_escaped(capsys):
     _, text, _ = answer(capsys, "--latex")
     assert text.startswith("\\documentclass{article}\n") and text.endswith("\\end{document}\n")
     assert text.count("{") == text.count("}") and text.count("$") % 2 == 0
-    assert text.count("\\subsection*") == len(errata())
+    assert text.count("\\subsection*") == text.count("{What is wrong.}") == text.count("{Repeat it.}") == len(errata())
     for each in errata():
-        assert all(formula in text for formula in re.findall(r"\$[^$]+\$", each.as_printed + each.corrected))
+        formulas = re.findall(r"\$[^$]+\$", f"{each.as_printed} {each.wrong} {each.corrected}")
+        assert all(formula in text for formula in formulas)
     outside = re.sub(r"\$[^$]+\$|\\[A-Za-z]+", " ", text.split("\\maketitle")[1])
     assert not re.search(r"(?<!\\)[_^&#%]", outside)
     assert outside.count("``") == outside.count("''") > 20

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from errata_evidence import assert_said, scientific
+from scipy.optimize import brentq
 from scipy.special import gammainc
 
 from fsl_num.functional import noise_functional
@@ -45,6 +46,20 @@ def test_the_lost_time():
 def test_the_kernel_without_its_time():
     t = 3.0
     assert_said("volterra-kernel-time", f"{(1 - math.exp(-2 * t)) / 2:.4f}", f"{t * math.exp(-2 * t):.4f}")
+
+
+@pytest.mark.parametrize("beta", [1.5, 2.0, 4.0])
+def test_the_first_case_of_the_hard_regime(beta):
+    """The size of M = (D/log C)^(1/beta) under the budget M D = C, against both orders."""
+    sizes, budgets = [], (1e20, 1e80)
+    for budget in budgets:
+        log = math.log(budget)
+        sizes.append(math.exp(brentq(lambda x, log=log: beta * x - (log - x - math.log(log)), 0.0, log)))
+    right, printed = ([m / (c / part(c)) ** (1 / (1 + beta)) for m, c in zip(sizes, budgets, strict=True)]
+                      for part in (math.log, lambda budget: 1.0))  # fmt: skip
+    assert right == pytest.approx([1.0, 1.0], rel=1e-9)  # the root is found to 2e-12
+    assert printed[1] / printed[0] == pytest.approx(4.0 ** (-1 / (1 + beta)), rel=1e-9)  # as log C grows fourfold
+    assert_said("wsd-compute-first-case-hard", r"(C/\log C)^{1/(1+\beta)}")
 
 
 def test_what_random_features_leave_for_ever_at_three_halves():

@@ -118,7 +118,8 @@ def test_a_failure_names_every_objection():
 
 
 def test_the_screen_stays_one_screen():
-    errata = [Erratum(f"err:{k}", "thm:x", k, "typo", "(log D)^s", "D^-s", "the derivation " * 20) for k in range(99)]
+    texts = ("(log D)^s", "not so", "D^-s", "the derivation " * 20)
+    errata = [Erratum(f"err:{k}", "thm:x", k, "typo", *texts) for k in range(99)]
     records = [dataclasses.replace(record(passes=False), claim_id=f"thm:{k}") for k in range(50)]
     previous = {each.claim_id: record(Verdict.PROVED) for each in records[:40]}
     text = screen(records, errata, previous, width=100)
@@ -134,7 +135,7 @@ def test_the_screen_stays_one_screen():
 
 
 def test_the_screen_names_the_erratum_and_the_sum():
-    erratum = Erratum("err:x", "thm:x", 99, "typo", "(log D)^s", "D^-s", "the derivation")
+    erratum = Erratum("err:x", "thm:x", 99, "typo", "(log D)^s", "not so", "D^-s", "the derivation")
     text = screen([record(), record(passes=False)], [erratum], notes=["a note"])
     for words in ("fsl errata err:x", "a note", "1 of 2 claims pass; 3 of 4 mutants refuted", "Not passing (1)"):
         assert words in text

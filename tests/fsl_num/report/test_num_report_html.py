@@ -89,6 +89,8 @@ def test_every_claim_and_erratum_has_its_article():
         article = articles[f"erratum-{each.id}"]
         assert each.kind in article.text
         assert f"line {each.line}" in article.text
+        assert each.wrong in article.text
+        assert (f"Repeat it: {each.command}" in article.text) == bool(each.command)
 
 
 def test_the_verdict_is_never_said_by_colour_alone():

@@ -67,7 +67,7 @@ def test_formulas_in_plain_letters_have_indices_and_powers(typed, shown):
 
 def test_every_formula_of_the_errata_is_typeset():
     for each in errata():
-        for text in (each.as_printed, each.corrected, each.evidence):
+        for text in (each.as_printed, each.wrong, each.corrected, each.evidence):
             root = Reader(Texts()(text)).root
             assert len(list(root.find("math"))) >= text.count("$") / 2, each.id  # a long one in pieces
             assert len(list(root.find("code"))) == text.count("`") / 2, each.id  # none of them a formula in its source
