@@ -12,13 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from fsl_num.compiled import compiled
 from fsl_num.validation import Array
 
 Rows = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -64,51 +67,120 @@ def search(
     """
     searches, n = start.shape
     weights, mass, sigma_rate, path_rate, one, many, damping = _strategy(n, offspring)
+    place, adapt = _compiled()
     mean, sigma = start.copy(), step.copy()
     covariance = np.broadcast_to(np.eye(n), (searches, n, n)).copy()
     path_sigma, path = np.zeros((searches, n)), np.zeros((searches, n))
     best = start.copy()
-    best_value = value(start[:, None, :], np.arange(searches))[:, 0]
+    best_value = value(start[:, None, :], np.arange(searches))[:, 0].copy()
     evaluations = searches
     longest = (upper - lower).max(axis=1) + 1e-300
-    normal_length = math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
+    rates = (mass, sigma_rate, path_rate, one, many, damping)
     running = np.arange(searches)
     for generation in range(generations):
         r = running
         scale, basis = np.linalg.eigh(covariance[r])
         scale = np.sqrt(np.maximum(scale, 1e-30 * scale[:, -1:]))
-        z = generator.standard_normal((r.size, offspring, n))
-        y = z @ np.swapaxes(basis * scale[:, None, :], 1, 2)
-        x = np.clip(mean[r, None, :] + sigma[r, None, None] * y, lower[r, None, :], upper[r, None, :])
-        values = value(x, r)
+        x = generator.standard_normal((r.size, offspring, n))
+        place(x, basis, scale, mean[r], sigma[r], lower[r], upper[r])
+        values = np.ascontiguousarray(value(x, r))
         evaluations += values.size
-        order = np.argsort(values, axis=1, kind="stable")[:, : weights.size]
-        chosen = np.take_along_axis(x, order[:, :, None], axis=1)
-        sorted_values = np.take_along_axis(values, order, axis=1)
-        better = sorted_values[:, 0] < best_value[r]
-        best[r[better]], best_value[r[better]] = chosen[better, 0], sorted_values[better, 0]
-        moved = (chosen - mean[r, None, :]) / sigma[r, None, None]
-        shift = weights @ moved
-        mean[r] += sigma[r, None] * shift
-        whitened = (basis @ ((np.swapaxes(basis, 1, 2) @ shift[:, :, None]) / scale[:, :, None]))[:, :, 0]
-        path_sigma[r] = (1 - sigma_rate) * path_sigma[r] + math.sqrt(sigma_rate * (2 - sigma_rate) * mass) * whitened
-        length = np.linalg.norm(path_sigma[r], axis=1)
         fading = math.sqrt(1 - (1 - sigma_rate) ** (2 * (generation + 1)))
-        fresh = (length / fading < (1.4 + 2 / (n + 1)) * normal_length).astype(float)
-        path[r] = (1 - path_rate) * path[r] + (fresh * math.sqrt(path_rate * (2 - path_rate) * mass))[:, None] * shift
-        lost = (1 - fresh) * path_rate * (2 - path_rate)
-        covariance[r] = (
-            (1 - one - many + one * lost)[:, None, None] * covariance[r]
-            + one * path[r, :, None] * path[r, None, :]
-            + many * np.swapaxes(moved, 1, 2) @ (weights[:, None] * moved)
-        )
-        growth = np.minimum(sigma_rate / damping * (length / normal_length - 1), 1.0)
-        spread = np.sqrt(np.trace(covariance[r], axis1=1, axis2=2))
-        sigma[r] = np.maximum(np.minimum(sigma[r] * np.exp(growth), longest[r] / spread), 1e-290)
-        # Agreement of the better half, finite: where all are infinite the search has found no feasible point yet.
-        agreed = np.isfinite(sorted_values[:, -1])
-        agreed[agreed] = sorted_values[agreed, -1] - sorted_values[agreed, 0] <= tolerance
-        running = r[~agreed]
+        going = adapt(
+            x, values, basis, scale, r, weights, rates, fading, tolerance,
+            longest, mean, sigma, path_sigma, path, covariance, best, best_value,
+        )  # fmt: skip
+        running = r[going]
         if running.size == 0:
             break
     return Found(best, best_value, evaluations)
+
+
+@cache
+def _compiled() -> tuple[Callable[..., None], Callable[..., Flags]]:
+    return compiled(_place), compiled(_adapt)
+
+
+def _place(x: Array, basis: Array, scale: Array, mean: Array, sigma: Array, lower: Array, upper: Array) -> None:
+    """Turn the normal numbers ``x`` (searches, offspring, n) into the offspring of each search, inside its box."""
+    n = mean.shape[1]
+    normal = np.empty(n)
+    for i in range(x.shape[0]):
+        for offspring in range(x.shape[1]):
+            for b in range(n):
+                normal[b] = x[i, offspring, b] * scale[i, b]
+            for a in range(n):
+                moved = 0.0
+                for b in range(n):
+                    moved += basis[i, a, b] * normal[b]
+                x[i, offspring, a] = min(max(mean[i, a] + sigma[i] * moved, lower[i, a]), upper[i, a])
+
+
+def _adapt(
+    x: Array, values: Array, basis: Array, scale: Array, rows: Rows, weights: Array, rates: tuple[float, ...],
+    fading: float, tolerance: float, longest: Array, mean: Array, sigma: Array, path_sigma: Array, path: Array,
+    covariance: Array, best: Array, best_value: Array,
+) -> Flags:  # fmt: skip
+    """Adapt the searches ``rows`` to their offspring, in place, and return which of them go on."""
+    mass, sigma_rate, path_rate, one, many, damping = rates
+    n, parents = mean.shape[1], weights.size
+    normal_length = math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
+    whitening = math.sqrt(sigma_rate * (2 - sigma_rate) * mass)
+    straightening = math.sqrt(path_rate * (2 - path_rate) * mass)
+    going = np.ones(rows.size, dtype=np.bool_)
+    order = np.empty(parents, dtype=np.intp)
+    moved, shift, turned = np.empty((parents, n)), np.empty(n), np.empty(n)
+    for i in range(rows.size):
+        r = rows[i]
+        kept = 0  # the better half so far, in order; of equal values the first comes first
+        for offspring in range(values.shape[1]):
+            here = values[i, offspring]
+            if kept == parents and not here < values[i, order[kept - 1]]:
+                continue
+            at = min(kept, parents - 1)
+            while at > 0 and here < values[i, order[at - 1]]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = offspring
+            kept = min(kept + 1, parents)
+        first, last = values[i, order[0]], values[i, order[parents - 1]]
+        if first < best_value[r]:
+            best_value[r] = first
+            for a in range(n):
+                best[r, a] = x[i, order[0], a]
+        for a in range(n):
+            shift[a] = 0.0
+            for p in range(parents):
+                moved[p, a] = (x[i, order[p], a] - mean[r, a]) / sigma[r]
+                shift[a] += weights[p] * moved[p, a]
+            mean[r, a] += sigma[r] * shift[a]
+        for b in range(n):
+            turned[b] = 0.0
+            for a in range(n):
+                turned[b] += basis[i, a, b] * shift[a] / scale[i, b]
+        squares = 0.0
+        for a in range(n):
+            whitened = 0.0
+            for b in range(n):
+                whitened += basis[i, a, b] * turned[b]
+            path_sigma[r, a] = (1 - sigma_rate) * path_sigma[r, a] + whitening * whitened
+            squares += path_sigma[r, a] ** 2
+        length = math.sqrt(squares)
+        fresh = 1.0 if length / fading < (1.4 + 2 / (n + 1)) * normal_length else 0.0
+        for a in range(n):
+            path[r, a] = (1 - path_rate) * path[r, a] + fresh * straightening * shift[a]
+        remembered = 1 - one - many + one * (1 - fresh) * path_rate * (2 - path_rate)
+        spread = 0.0
+        for a in range(n):
+            for b in range(a + 1):
+                chosen = 0.0
+                for p in range(parents):
+                    chosen += weights[p] * moved[p, a] * moved[p, b]
+                covariance[r, a, b] = remembered * covariance[r, a, b] + one * path[r, a] * path[r, b] + many * chosen
+                covariance[r, b, a] = covariance[r, a, b]
+            spread += covariance[r, a, a]
+        growth = min(sigma_rate / damping * (length / normal_length - 1), 1.0)
+        sigma[r] = max(min(sigma[r] * math.exp(growth), longest[r] / math.sqrt(spread)), 1e-290)
+        # Agreement of the better half, finite: where all are infinite the search has found no feasible point yet.
+        going[i] = not (math.isfinite(last) and last - first <= tolerance)
+    return going

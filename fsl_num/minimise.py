@@ -115,8 +115,11 @@ class _Problem:
         low, width = self.lower[free], self.width[free]
 
         def value(x: Array, rows: Rows) -> Array:
+            inside = np.minimum(low + width * x, self.upper[free])
+            if len(free) == self.n:
+                return self.value(inside)
             full = np.repeat(start[rows][:, None, :], x.shape[1], axis=1)
-            full[..., free] = np.minimum(low + width * x, self.upper[free])
+            full[..., free] = inside
             return self.value(full)
 
         unit = np.clip((start[:, free] - low) / width, 0.0, 1.0)
@@ -232,10 +235,10 @@ def _pushed(
 
     def value(x: Array, rows: Rows) -> Array:
         loss = problem.value(np.minimum(problem.lower + problem.width * x, problem.upper))
-        chosen = np.broadcast_to(indices[rows, None, None], (*x.shape[:-1], 1))
-        along = signs[rows, None] * np.take_along_axis(x, chosen, axis=-1)[..., 0]
+        along = (x @ outwards[rows, :, None])[..., 0]
         return np.where(loss <= threshold, along, 2.0 + np.maximum(loss - threshold, 0.0))
 
+    outwards = signs[:, None] * (indices[:, None] == np.arange(problem.n))
     unit = np.clip((starts - problem.lower) / problem.width, 0.0, 1.0)
     box = (problem.upper > problem.lower) * np.ones_like(unit)
     generator = np.random.default_rng(np.random.SeedSequence(seed))
