@@ -5,18 +5,21 @@ are linear in it, so that stationarity of noise + mu data (Euler and Lagrange, w
 every time k gamma + mu/gamma is a square above 2 sqrt(mu k), and gamma = sqrt(mu/k). Summed up, the least noise of D
 samples is (int_0^T sqrt K)^2/D: of the order min(M, T^(1/beta))/D, since sqrt K falls like t^-(1 - 1/(2 beta)) until
 M^beta. What is left is a law in T, and M, whose least order the exponent engine finds with a certificate.
+
+Where the bound on the rate holds all but a last R of intrinsic time, T is D less the order of R, a loss of D^(-s-1) R
+of signal, and the noise is R^-(1 - 1/beta): the least of both is what the optimum keeps above D^-s.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from sympy import Eq, Expr, Min, Symbol, factor, sqrt
 
-from fsl_sym.domain import EDGE, REGIMES
-from fsl_sym.exponents.solve import optimal_exponents
-from fsl_sym.order import Order
+from fsl_sym.domain import EDGE, HARD, REGIMES, Regime
+from fsl_sym.exponents.solve import Region, optimal_exponents
+from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import Derivation, Identity, Optimal, Step
 from fsl_sym.symbols import RANGES, C, D, M, T, beta, gamma, s
 from fsl_sym.values import as_expression
@@ -31,6 +34,10 @@ LAWS: Final = {
     "compute": (M ** (-s * beta) + T**-s + Min(M, T ** (1 / beta)) / D, (M, T, D), C, (Eq(M * D, C), T <= D)),
 }
 """Budget -> what the best rates of intrinsic time T leave, what is chosen, what grows, and under which constraints."""
+LATE: Final = Symbol("R", positive=True)
+"""The intrinsic time at the end in which the rate lies below its bound."""
+DECAY: Final = (LATE * D ** (-s - 1) + LATE ** (1 / beta - 1), (LATE,), D, (LATE <= D,))
+"""What a late decay leaves above the signal of the largest rate throughout, in the hard regime; and so on as above."""
 
 
 LEAST_PRICE: Final = 2 * sqrt(PRICE * KERNEL)
@@ -68,20 +75,52 @@ def stationary_rate() -> Derivation:
 
 
 @cache
+def _regions(program: tuple[Any, ...]) -> tuple[Region, ...]:
+    law, chosen, grown, constraints = program
+    return optimal_exponents(law, chosen, grown, constraints, {s: RANGES[s], beta: RANGES[beta]}).regions
+
+
+def _region(program: tuple[Any, ...], regime: Regime) -> Region:
+    return next(each for each in _regions(program) if all(each.contains(point) for point in regime.points(6)))
+
+
+def _least(program: tuple[Any, ...], name: str, regime: Regime) -> Derivation:
+    law, chosen, grown, constraints = program
+    region = _region(program, regime)
+    least = region.loss.subs(regime.edge) if regime is EDGE else region.loss
+    order = Order(factor(least.power), factor(least.log_power))
+    rule = Optimal(region.certificates, regime, chosen, grown, constraints, order)
+    step = Step(law, order.as_expr(grown), rule, f"{regime.name}: {regime.condition}")
+    return Derivation(f"least risk, {name}, {regime.name}", "The least risk of all rates", (step,))
+
+
+@cache
 def least_orders(budget: str) -> tuple[Derivation, ...]:
     """Regime by regime the order of the least excess risk under a ``budget``, "data" or "compute".
 
     >>> [str(each.conclusion.right) for each in least_orders("data")]
     ['D**(-beta*s/(beta*s + 1))', 'D**(-(beta - 1)/beta)', 'D**(-s)']
     """
-    law, chosen, grown, constraints = LAWS[budget]
-    regions = optimal_exponents(law, chosen, grown, constraints, {s: RANGES[s], beta: RANGES[beta]}).regions
-    derivations = []
-    for regime in REGIMES:
-        region = next(each for each in regions if all(each.contains(point) for point in regime.points(6)))
-        least = region.loss.subs(regime.edge) if regime is EDGE else region.loss
-        order = Order(factor(least.power), factor(least.log_power))
-        rule = Optimal(region.certificates, regime, chosen, grown, constraints, order)
-        step = Step(law, order.as_expr(grown), rule, f"{regime.name}: {regime.condition}")
-        derivations.append(Derivation(f"least risk, {budget}, {regime.name}", "The least risk of all rates", (step,)))
-    return tuple(derivations)
+    return tuple(_least(LAWS[budget], budget, regime) for regime in REGIMES)
+
+
+@cache
+def least_of_decay() -> Derivation:
+    """In the hard regime, the order of what the best schedule of D samples leaves above the signal D^-s.
+
+    >>> str(least_of_decay().conclusion.right)
+    'D**(-(beta - 1)*(s + 1)/(2*beta - 1))'
+    """
+    return _least(DECAY, "decay", HARD)
+
+
+def best_choices(program: tuple[Any, ...], regime: Regime) -> dict[Symbol, OrderRange]:
+    """The orders between which each variable of a law may lie, all over a regime, where the law is of its least order.
+
+    ``program`` is one of :data:`LAWS`, or :data:`DECAY`; at the edge the orders are those of the easy regime.
+
+    >>> from fsl_sym.domain import HARD
+    >>> print({str(name): str(each) for name, each in best_choices(DECAY, HARD).items()})
+    {'R': 'N^(beta*(s + 1)/(2*beta - 1))'}
+    """
+    return dict(_region(program, regime).variables)

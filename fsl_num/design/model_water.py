@@ -17,7 +17,8 @@ from fsl_num.model import Model
 from fsl_num.spectrum import kernel_integral
 from fsl_num.validation import Array
 
-_POINTS: Final = 1500  # of K and e, interpolated
+_POINTS: Final = 1500  # at least, of K and e, interpolated
+_A_DECADE: Final = 40  # at least: K falls exponentially beyond M^beta
 
 
 class ModelWater(Water):
@@ -35,7 +36,9 @@ class ModelWater(Water):
         self.steps, self.low, self.high, self.falling = data, 0.0, gamma, falling  # type: ignore[assignment]
         self.passed, self.model, self.c = 0.0, model, 2.0
         self._never = model.approximation_error
-        time = np.append(0.0, np.geomspace(1e-6, 2.0 * data * gamma, _POINTS))
+        longest = 2.0 * data * gamma
+        points = max(_POINTS, int(_A_DECADE * np.log10(longest / 1e-6)))
+        time = np.append(0.0, np.geomspace(1e-6, longest, points))
         self._log = np.log1p(time)
         mass = np.asarray(kernel_integral(time, np.inf, model.beta, model.size))
         self._mass, self._k, self._e = (
@@ -63,7 +66,7 @@ class ModelWater(Water):
     def cells(self, horizon: float, cells: int = 1000) -> Array:
         """Times left at the ends of cells, close at both ends of training."""
         ends = np.geomspace(min(1e-3, 1e-3 * horizon), 0.5 * horizon, cells)
-        starts = ends[ends > 1e-12 * horizon][-2::-1]  # closer they are lost in rounding
+        starts = ends[ends > 1e-9 * horizon][-2::-1]  # closer they are lost in rounding
         return np.concatenate([[0.0], ends, horizon - starts, [horizon]])
 
     def kernel(self, nodes: Array, after: Array) -> tuple[Array, Array]:

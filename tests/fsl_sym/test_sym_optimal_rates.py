@@ -6,7 +6,16 @@ import pytest
 from sympy import Rational, simplify
 
 from fsl_sym.domain import EASY, HARD, REGIMES
-from fsl_sym.optimal_rates import BEST_RATE, LAWS, LEAST_PRICE, above_least_price, least_orders, price, stationary_rate
+from fsl_sym.optimal_rates import (
+    BEST_RATE,
+    LAWS,
+    LEAST_PRICE,
+    above_least_price,
+    least_of_decay,
+    least_orders,
+    price,
+    stationary_rate,
+)
 from fsl_sym.order import Order
 from fsl_sym.proof import Derivation, Identity, Step
 from fsl_sym.symbols import gamma
@@ -20,10 +29,14 @@ def test_the_cheapest_rate_is_where_the_square_vanishes():
 
 
 @pytest.mark.parametrize("budget", LAWS)
-def test_neighbouring_orders_are_refused(budget):
-    proofs = least_orders(budget)
-    assert [each.conclusion.where for each in proofs] == [regime.condition for regime in REGIMES]
-    for proof, other in zip(proofs, (HARD, EASY, EASY), strict=True):
+def test_every_regime_has_its_proof(budget):
+    assert [each.conclusion.where for each in least_orders(budget)] == [regime.condition for regime in REGIMES]
+
+
+@pytest.mark.parametrize("proofs", [*map(least_orders, LAWS), [least_of_decay()]])
+def test_neighbouring_orders_are_refused(proofs):
+    for proof in proofs:
+        other = HARD if proof.conclusion.where == EASY.condition else EASY
         assert proof.verify().holds
         (step,) = proof.steps
         for order in (Order(step.rule.order.power + Rational(1, 100)), Order(step.rule.order.power, Rational(1, 2))):

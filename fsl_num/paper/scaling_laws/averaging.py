@@ -26,7 +26,7 @@ from fsl_sym.symbols import E
 
 _DECADES: Final = (12.0, 24.0)
 """Of the budget: before them neither the sums over features nor the start of training are powers."""
-_ORDERS: Final = dict(zip([regime.name for regime in REGIMES], LEAST, strict=True))
+_ORDERS: Final = dict(zip([regime.name for regime in REGIMES], LEAST["data"], strict=True))
 
 
 def mean_rays(sample: Sample) -> list[Ray]:

@@ -1,0 +1,211 @@
+"""How the best rates fall, and what they leave, with constants. Ours, not the paper's.
+
+Uncut, gamma is in proportion to 1/sqrt(K(R)) with an intrinsic time R left, so that 2 beta T/D is its peak and its
+fall over the samples left, y, a power decay: y^(2 beta - 1). In the easy regime the least of A T^-s and of the noise
+4 beta^2 k sigma^2 T^(1/beta)/D decides T, A and k being the constants of the signal and of the kernel. In the hard one
+the rate leaves its bound g where a sample costs what it teaches, sigma^2 g K(R) = s A (g D)^(-1-s).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from sympy import Expr, Float, Function, Integer, Rational, Symbol, oo, sqrt, zeta
+from sympy import gamma as gamma_function
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import number, sharp
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Joint, Ray, Sharp
+from fsl_num.design.model_water import model_water
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.scaling_laws.optimal_rates import FAMILY, Optimum, data_designs
+from fsl_sym import symbols
+from fsl_sym.ansatz import optimal_rate
+from fsl_sym.domain import HARD
+from fsl_sym.optimal_rates import DECAY, least_of_decay
+from fsl_sym.proof import AllOf, Formula, same_order, tends
+from fsl_sym.symbols import K2, D, E, T, a, b, beta, s, sigma
+
+_GRID: Final = 2e-3
+"""Relative error of a design's quantities: 20 to 40 cells to a decade of the time left, their means in the place of K,
+and a last cell of a thousandth of intrinsic time."""
+_ROUNDING: Final = float(np.finfo(float).eps)
+_OFF: Final = 0.1
+"""Relative, of the decay; up to half of it is what the next order still allows at the largest budget."""
+_OFF_SHAPE: Final = 0.2
+"""Of the shape: half of it is what the next order allows at the largest budget where beta is 6."""
+_SHARES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+_z: Final = Symbol("z", positive=True)
+SHAPE: Final = tends(Function("gamma")(_z * K2) / a, D, oo, _z ** (2 * beta - 1))
+_signal: Final = gamma_function(s) / (beta * 2**s)
+_kernel: Final = gamma_function(2 - 1 / beta) / (beta * 2 ** (2 - 1 / beta))
+_TIME: Final = (s * _signal * D / (4 * beta * _kernel * sigma**2)) ** (beta / (1 + s * beta))
+"""The intrinsic time in the easy regime."""
+_bound: Final = Symbol("g", positive=True)
+_LATE: Final = (sigma**2 * _bound * _kernel * (_bound * D) ** (1 + s) / (s * _signal)) ** (beta / (2 * beta - 1))
+"""The intrinsic time left where the rate leaves its bound in the hard regime."""
+_DECAY: Final = 2 * beta * _LATE / _bound
+
+
+def _last(peak: Any, left: Any) -> Any:
+    """The last rate, of a peak that is left with an intrinsic time ``left`` to go: K(0) is zeta(2 beta)."""
+    return peak * sqrt(_kernel / zeta(2 * beta)) * left ** (1 / (2 * beta) - 1)
+
+
+EASY_CONSTANTS: Final[Mapping[str, tuple[Symbol, Expr]]] = {
+    "loss": (E, (1 + s * beta) * _signal * _TIME**-s / 2),
+    "horizon": (T, _TIME),
+    "peak": (a, 2 * beta * _TIME / D),
+    "end": (b, _last(2 * beta * _TIME / D, _TIME)),
+}
+HARD_CONSTANTS: Final[Mapping[str, tuple[Symbol, Expr]]] = {
+    "loss": (E, _signal * (_bound * D) ** -s / 2),
+    "decay": (K2, _DECAY),
+    "end": (b, _last(_bound, _LATE)),
+}
+
+
+_least: Final = D ** (-(1 + s) * (beta - 1) / (2 * beta - 1))
+
+
+def _what_decay_leaves(sample: Sample) -> tuple[Ray, ...]:
+    """The noise of the designs: their excess risk above the signal of their intrinsic time."""
+    logs, left = [], []
+    for design in data_designs(sample):
+        water = model_water(design.model, design.data, None, falling=True)
+        logs.append(math.log(design.data))
+        left.append(math.log(design.loss - water.past(design.quantities["horizon"])))
+    return (Ray("D to infinity", np.array(logs), {"D": np.array(logs)}, np.array(left)),)
+
+
+def _point(design: Optimum) -> dict[str, Any]:
+    bound = model_water(design.model, design.data, None).high
+    return {"D": Float(design.data), "sigma": Float(math.sqrt(design.model.noise)), "g": Float(bound)}
+
+
+def _shares(sample: Sample) -> list[tuple[Any, Any]]:
+    """Gamma over its peak with a share z left of the samples of the decay."""
+    measured = []
+    for design in data_designs(sample):
+        point, edges = _point(design), np.append(0.0, np.cumsum(design.samples[::-1]))
+        left = np.log(0.5 * (edges[1:] + edges[:-1]) / (design.quantities["decay"] * design.data))
+        gammas = np.exp(np.interp(np.log(_SHARES), left, np.log(design.gammas[::-1] / design.gammas.max())))
+        measured += [({"z": Float(z), **point}, each) for z, each in zip(_SHARES, gammas.tolist(), strict=True)]
+    return measured
+
+
+def _points(sample: Sample, names: Sequence[str]) -> dict[str, list[tuple[Any, Any]]]:
+    """The quantities of the designs at their data, noise and largest gamma allowed."""
+    listed = [(_point(each), {**each.quantities, "decay": each.quantities["decay"] * each.data})
+             for each in data_designs(sample)]  # fmt: skip
+    return {name: [(point, quantities[name]) for point, quantities in listed] for name in names}
+
+
+def _short(sample: Sample, point: Mapping[str, Any]) -> float:
+    """By which share the integral of sqrt(K) over the R of the decay falls short of its power: the part of R = 1.
+
+    On the edge R is a share of all intrinsic time; a hundredth of it is taken.
+    """
+    late = {"easy": _TIME, "edge": _bound * D / 100, "hard": _LATE}[sample.regime]
+    return math.exp(-0.5 / sample.point[1] * math.log(number(late, {"s": sample.s, "beta": sample.beta, **point})))
+
+
+def _shape(sample: Sample) -> Sharp:
+    """The power of the shape; what the integral falls short is as good as samples left."""
+    power = 2.0 * sample.point[1] - 1.0
+
+    def remainder(point: Mapping[str, Any]) -> float:
+        return float((1.0 + _short(sample, point) * (1.0 / float(point["z"]) - 1.0)) ** power - 1.0 + power * _GRID)
+
+    wrong = {f"{share} of the power": SHAPE.right**share for share in (Rational(3, 4), Rational(5, 4))}
+    return replace(sharp(SHAPE.right, {"beta": sample.beta}, remainder, wrong), off=_OFF_SHAPE)
+
+
+def _constants(sample: Sample, constants: Mapping[str, tuple[Symbol, Expr]]) -> Joint:
+    """Each quantity, to what the next order allows.
+
+    What the integral of sqrt(K) falls short of its power enters twice in the easy regime, where R = T; on hard tasks
+    once, in the decay alone. There the time given away is a share R/(g D) of the order of that of the decay, which
+    counts with powers of up to 1 + s, and is searched by losses that it changes in the second order; what is left of
+    the signal adds to the noise.
+    """
+    exact = {"s": sample.s, "beta": sample.beta}
+    s, beta = sample.point
+
+    def allowed(name: str, point: Mapping[str, Any]) -> float:
+        short = _short(sample, point)
+        if sample.regime == "easy":
+            return _GRID + 2.0 * max(1.0, beta / (1.0 + s * beta)) * short
+        at = {**exact, **point}
+        share = float(number(_DECAY / D, at))
+        given_away = 2.0 * (1.0 + s) * (1.0 + 0.5 / (beta - 1.0)) * share + math.sqrt(_ROUNDING / share)
+        noisier = float(number(_signal * (_bound * D) ** -symbols.s / sigma**2, at))
+        return _GRID + given_away + noisier + (short if name == "decay" else 0.0)
+
+    def wrong(expression: Expr) -> dict[str, Expr]:
+        noisier = expression.subs(sigma, sqrt(2) * sigma)
+        return {"half as much": expression / 2} | ({} if noisier == expression else {"twice the noise": noisier})
+
+    parts = {
+        name: sharp(expression, exact, partial(allowed, name), wrong(expression), scale="D")
+        for name, (_, expression) in constants.items()
+    }
+    return Joint(parts | {name: replace(part, off=_OFF) for name, part in parts.items() if name == "decay"})
+
+
+def _constants_claim(regime: str, text: str, constants: Mapping[str, tuple[Symbol, Expr]], *more: str) -> Claim:
+    return Claim(
+        f"optimal-schedule/constants-{regime}", "eqn: FSL-optimization", 1583,
+        f"the best schedule of a data budget with its constants, {regime} regime", text,
+        AllOf(tuple(tends(letter / expression, D, oo, Integer(1)) for letter, expression in constants.values())),
+        (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", "M infinite", "gamma never rises",
+         "E is the least excess risk, a and b are the largest and the last gamma", *more),
+        lambda sample: _points(sample, tuple(constants)), lambda sample: _constants(sample, constants),
+        regimes=(regime,), role="own", family=FAMILY,
+        depends=(f"optimal-schedule/data-{regime}", "lemma:ke-power/signal-sharp", "lemma:ke-power/kernel-sharp"),
+    )  # fmt: skip
+
+
+_law, *_program = DECAY
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "optimal-schedule/decay", "eqn: FSL-optimization", 1583, "what a late decay leaves, hard regime",
+        "Ours: for s < 1 - 1/beta the best schedule of D samples gives away a last intrinsic time R, and with it "
+        "R D^(-s-1) of the signal, for a noise R^-(1 - 1/beta). The least of both, of the order "
+        "D^(-(1 + s)(beta - 1)/(2 beta - 1)), is the noise that the designs leave.",
+        Formula(_law, "optimum", _least, program=tuple(_program), where=HARD.condition),
+        (MODEL, "sigma^2 of order 1", "M infinite", "the rate has its bound until R, and follows 1/sqrt(K) from there"),
+        _what_decay_leaves, lambda sample: order_statement(same_order(E, _least), sample),
+        derive=least_of_decay, regimes=("hard",), role="own", family=FAMILY,
+        depends=("optimal-schedule/data-hard", "lemma:ke-power/kernel-window"),
+    ),
+    Claim(
+        "optimal-schedule/shape", "eqn: FSL-optimization", 1583, "how the best rate falls",
+        "Ours: of the K_2 samples after it has left its peak a, the best gamma falls in every regime like a power "
+        "decay: with a share z of them left it tends to a z^(2 beta - 1). What another power loses is said by "
+        "vanishing-end/saturation.",
+        SHAPE, (MODEL, "sigma^2 of order 1", "M infinite", "gamma(y) is the best with y samples left, never rising"),
+        _shares, _shape, derive=optimal_rate, role="own", family=FAMILY,
+        depends=("optimal-schedule/data", "eqn: FSL-optimization/closed-form"),
+    ),
+    _constants_claim(
+        "easy",
+        "Ours: for s > 1 - 1/beta the best schedule of D samples has a peak of 2 beta T/D, as a power decay of power "
+        "2 beta - 1 has. With A t^-s the signal and k t^-(2 - 1/beta) the kernel, T^(s + 1/beta) is s A D/(4 beta k "
+        "sigma^2), and (1 + s beta) A T^-s/2 is left.",
+        EASY_CONSTANTS,
+    ),
+    _constants_claim(
+        "hard",
+        "Ours: for s < 1 - 1/beta the best gamma leaves its bound g when a sample costs what it teaches: with R of "
+        "intrinsic time left, sigma^2 g k R^-(2 - 1/beta) = s A (g D)^(-1-s), A t^-s being the signal and "
+        "k t^-(2 - 1/beta) the kernel. The decay takes 2 beta R/g samples, and A (g D)^-s/2 is left.",
+        HARD_CONSTANTS, "K_2 samples come after the rate has left its bound g",
+    ),
+)  # fmt: skip
