@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from fsl_num.curves.plan import Plan, as_plan
-from fsl_num.curves.posterior import MISFIT, Reducible
+from fsl_num.curves.posterior import MISFIT, Posterior, Reducible, gains
 from fsl_num.curves.predict import check_peak
 from fsl_num.results import Result
 from fsl_num.schedules import step_rates
@@ -194,8 +194,7 @@ def next_run(
     moved = [_deviations(fit, each) for each in targets]
     parts = [Reducible.of(fit.law, each, fit.theta) for each in targets]
 
-    def half_width(left: list[float], reach: float, peaks: tuple[float, ...]) -> float:
-        known = replace(posterior, peaks=peaks)
+    def half_width(left: list[float], reach: float, known: Posterior) -> float:
         widths = []
         for plan, variance, reducible in zip(targets, left, parts, strict=True):
             # what the parameters leave, and what the law misses beyond the curves
@@ -204,15 +203,16 @@ def next_run(
         return float(np.sqrt(np.mean(np.square(widths))))
 
     now = [float(each @ each) for each in moved]
-    before = half_width(now, fit.reach, posterior.peaks)
+    before = half_width(now, fit.reach, posterior)
     candidates_measured = []
     for name, plan in affordable.items():
         plan = plan.at([plan.rates.size]) if fit.law.final_only else plan
         left = _left(fit, plan, moved)
         reach, peaks = max(fit.reach, float(plan.times[-1])), (*posterior.peaks, plan.peak)
+        known = replace(posterior, peaks=peaks, gains=posterior.gains + gains(fit.law, [plan], fit.theta))
         learnt = 1.0 - sum(left) / sum(now) if sum(now) > 0.0 else 0.0
         candidates_measured.append(
-            Candidate(name, plan, float(plan.rates.size), half_width(left, reach, peaks), learnt)
+            Candidate(name, plan, float(plan.rates.size), half_width(left, reach, known), learnt)
         )
     candidates_measured.sort(key=lambda each: (each.half_width, each.cost))
     return NextRun(tuple(targets), before, level, tuple(candidates_measured))

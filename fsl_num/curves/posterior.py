@@ -11,14 +11,17 @@ nor the theory say anything wander over their range: the prediction of a schedul
 
 No law is exact. The discrepancy is what fits to some runs of a family err on its other runs beyond the parameters. It
 grows with what neighbouring rows of the curves fitted are off by together, with what falling rates gain, and beyond the
-intrinsic times and the peak rates fitted. Its sizes are the likely ones, rounded, of fits to one, two, three and five
-runs of seven families: models of 25M and 100M parameters, one of 124M within and across two peak rates, and three small
-ones trained for this (a perceptron, convolutions, a transformer). They change little with one family left out; where a
-law is wrong by several per cent, as on a perceptron at the edge of stability, intervals still cover too little.
+intrinsic times, the peak rates and the gains fitted. Its sizes are the likely ones, rounded, of fits to one, two, three
+and five runs of seven families: models of 25M and 100M parameters, one of 124M within and across two peak rates, and
+three small ones trained for this (a perceptron, convolutions, a transformer); that of other gains is the one of the
+least interval score (``tests/fsl_num/curves_intervals.py share`` chooses it). They change little with one family left
+out; where a law is wrong by several per cent, as on a perceptron at the edge of stability, intervals still cover too
+little.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,6 +46,10 @@ SHARED: Final = 2.0
 
 GAINED: Final = 0.03
 """The same for what falling rates gain, as a share of it: the law says least well how much a decay lowers the loss."""
+
+OTHER_GAIN: Final = 0.9
+"""The same for a gain that no run fitted had, by that intrinsic time or by its end: a share of the distance to the
+nearest, times the share of the loss that training removes."""
 
 OTHER_PEAK: Final = 0.15
 """The same for a peak rate e times larger or smaller than all peaks fitted, as a share of the loss that training
@@ -97,13 +104,15 @@ class Posterior:
 
     ``samples``: parameters, shape (draws, parameters). ``residuals``: what those of the fit say. ``peaks``: the peak
     rates of the curves fitted. ``scatter``: where the rows fitted are averages, the spread of single rows about them,
-    of log loss; else 0.
+    of log loss; else 0. ``gains``: of each curve fitted intrinsic times and what falling rates had gained by then, see
+    :func:`gains`; without any, the curves count as of constant rates.
     """
 
     samples: Array
     residuals: Residuals
     peaks: tuple[float, ...]
     scatter: float = 0.0
+    gains: tuple[tuple[Array, Array], ...] = ()
 
     def other_peak(self, plan: Plan) -> float:
         """Return |log(peak of the plan/nearest peak fitted)|, 0 for a peak between those fitted.
@@ -113,6 +122,20 @@ class Posterior:
         """
         peak = plan.peak
         return max(float(np.log(peak / max(self.peaks))), float(np.log(min(self.peaks) / peak)), 0.0)
+
+    def other_gain(self, plan: Plan, gained: Array) -> Array:
+        """Return |gained - nearest gain fitted| at the recorded steps, of log loss.
+
+        Of each curve fitted two gains count: that by the same intrinsic time, and that by its end.
+
+        >>> fitted = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 0.1])
+        >>> known = Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (1.0,), gains=(fitted,))
+        >>> known.other_gain(Plan([1.0, 1.0]), np.array([0.0, 0.3])).round(3).tolist()
+        [0.0, 0.2]
+        """
+        apart = [np.abs(gained - np.interp(plan.intrinsic_time, time, gain)) for time, gain in self.gains]
+        apart += [np.abs(gained - gain[-1]) for _, gain in self.gains]
+        return np.asarray(np.min(apart or [np.abs(gained)], axis=0))
 
     def deviations(self, law: Law, plan: Plan, theta: Array) -> Array:
         """Return by how much the draws lie off ``theta`` at the recorded steps, of log loss: (draws, recorded)."""
@@ -142,7 +165,8 @@ class Posterior:
         """
         within = self.discrepancy * np.maximum(plan.intrinsic_time / reach, 1.0)
         peak = OTHER_PEAK * self.other_peak(plan) * reducible.left
-        return np.asarray(np.sqrt(within**2 + peak**2 + (GAINED * reducible.gained) ** 2))
+        gain = OTHER_GAIN * self.other_gain(plan, reducible.gained) * reducible.left
+        return np.asarray(np.sqrt(within**2 + peak**2 + gain**2 + (GAINED * reducible.gained) ** 2))
 
     def spread(self, law: Law, plan: Plan, theta: Array, reach: float) -> Array:
         """Return the standard deviation of the law's error at the recorded steps, without the noise of single rows."""
@@ -164,6 +188,17 @@ class Posterior:
             raise ValueError(f"level must lie in (0, 1), as in 0.9 for 90 %, got {level!r}")
         rows = (OWN_NOISE * self.residuals.noise) ** 2 + self.scatter**2 + self.residuals.seeds if noise else 0.0
         return np.asarray(float(ndtri(0.5 + 0.5 * level)) * np.sqrt(spread**2 + rows))
+
+
+def gains(law: Law, plans: Sequence[Plan], theta: Array) -> tuple[tuple[Array, Array], ...]:
+    """Return of each plan the intrinsic times of its recorded steps, and what falling rates had gained by then.
+
+    >>> from fsl_num.curves.laws import law
+    >>> ((time, gained),) = gains(law("momentum"), [Plan([0.1] * 40 + [0.01] * 20, [40, 60])], np.array([2, .3, .5, .5, .9]))
+    >>> time.round(3).tolist(), gained.round(3).tolist()
+    ([4.0, 4.2], [0.0, 0.204])
+    """  # noqa: E501
+    return tuple((plan.intrinsic_time, Reducible.of(law, plan, theta).gained) for plan in plans)
 
 
 def discrepancy(shared: float) -> float:

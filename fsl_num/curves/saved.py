@@ -6,7 +6,7 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from fsl_num.curves.laws import (
     PhysicalTimeLaw,
 )
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.posterior import Posterior
+from fsl_num.curves.posterior import Posterior, gains
 from fsl_num.curves.search import Residuals, Settings
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import Array, affordable, positive, whole_size
@@ -50,6 +50,7 @@ def to_json(result: FitResult) -> str:
     drawn = None
     if result.drawn is not None:
         drawn = {**asdict(result.drawn), "samples": result.drawn.samples.tolist()}
+        del drawn["gains"]  # the law says them of the runs
     content = {
         "format": FORMAT,
         "law": _written(result.law),
@@ -78,7 +79,7 @@ def to_json(result: FitResult) -> str:
 def fields_of(text: str) -> dict[str, Any]:
     """Return the fields of the fit that :func:`to_json` wrote, by name; ValueError where the text is anything else.
 
-    Files of earlier versions hold no runs: such a fit has no curves.
+    Files of earlier versions hold no runs: such a fit has no curves, and no intervals.
     """
     how = "write one with FitResult.to_json() or `fsl fit --save`"
     try:
@@ -105,8 +106,11 @@ def fields_of(text: str) -> dict[str, Any]:
             _texts(report.get("unidentified", ())),
         )
         _ = [identifiability.intervals[name] for name in law.names]
+    with _field("runs"):
+        curves = tuple(_run(each) for each in content.get("runs", ()))
+    before = before or (not curves and content.get("posterior") is not None)
     with _field("posterior"):
-        drawn = None if before else _posterior(content["posterior"], values.size)
+        drawn = None if before else _posterior(content["posterior"], law, curves, values)
     with _field("notes"):
         notes = _texts(content["notes"])
     if before:
@@ -115,8 +119,6 @@ def fields_of(text: str) -> dict[str, Any]:
         objective = float(content["objective"])
     with _field("reach"):
         reach = positive("reach", content["reach"])
-    with _field("runs"):
-        curves = tuple(_run(each) for each in content.get("runs", ()))
     with _field("warmed"):
         if not isinstance(warmed := content.get("warmed", False), bool):
             raise TypeError(f"true or false is needed, not {str(warmed)[:40]}")
@@ -175,15 +177,16 @@ def _law(content: Any) -> Law:
     return kind(**content["options"])
 
 
-def _posterior(content: Any, size: int) -> Posterior | None:
+def _posterior(content: Any, law: Law, curves: Sequence[LossCurve], theta: Array) -> Posterior | None:
     if content is None:
         return None
     samples = np.array(content["samples"], dtype=np.float64)
-    if samples.ndim != 2 or samples.shape[1] != size or not np.isfinite(samples).all():
-        raise ValueError(f"samples of shape {samples.shape} for {size} parameters")
+    if samples.ndim != 2 or samples.shape[1] != theta.size or not np.isfinite(samples).all():
+        raise ValueError(f"samples of shape {samples.shape} for {theta.size} parameters")
     peaks = tuple(positive("peaks", each) for each in content["peaks"])
     scatter = positive("scatter", content["scatter"], zero=True)
-    return Posterior(samples, Residuals(**content["residuals"]), peaks, scatter)
+    gained = gains(law, [curve.plan for curve in curves], theta)
+    return Posterior(samples, Residuals(**content["residuals"]), peaks, scatter, gained)
 
 
 _OF_A_RUN: Final = ("warmup", "model_size", "name", "smoothing", "scatter")

@@ -1,6 +1,6 @@
 """The tables of scores on real loss curves, from the folder that FSL_LOSS_CURVES names.
 
-    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_evidence.py [sizes|laws|published|single|intervals]
+    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_evidence.py [sizes|laws|published|single]
 
 The folder holds 25M and 100M, each with cosine_24000.csv, constant_24000.csv, wsdcon_9.csv (fitted) and the others
 (predicted), columns step, lr, loss, warmup of 2,160 updates not in the files; and 124M, whose runs under two peak rates
@@ -134,41 +134,6 @@ def families():
     return found
 
 
-def conformal(training, result):
-    """The half-width, of log loss, that splits of the training runs give: fitted to 70 % of each, tried on the rest."""
-    cuts = [int(np.quantile(curve.step, 0.7)) for curve in training]
-    first = fit([curve.between_steps(0, cut) for curve, cut in zip(training, cuts, strict=True)], intervals=False)
-    rest = [curve.between_steps(cut + 1, curve.step[-1]) for curve, cut in zip(training, cuts, strict=True)]
-    errors = np.concatenate([np.log(first.predict(curve, None).loss / curve.observed) for curve in rest])
-    return lambda curve: np.full(
-        curve.observed.size, np.quantile(np.abs(errors), min(1.0, LEVEL * (1 + 1 / errors.size)))
-    )
-
-
-def bootstrap(training, result, refits=12, blocks=8):
-    """The half-width, of log loss, from refits to the fitted losses with residuals resampled in blocks."""
-    stream = np.random.default_rng(0)
-    residuals = [np.log(curve.observed / result.predict(curve, None).loss) for curve in training]
-    drawn = []
-    for _ in range(refits):
-        again = []
-        for curve, residual in zip(training, residuals, strict=True):
-            length = -(-residual.size // blocks)
-            starts = stream.integers(0, residual.size, blocks)
-            index = ((starts[:, None] + np.arange(length)).ravel() % residual.size)[: residual.size]
-            used = curve.keep(curve.used)
-            again.append(used.replaced(used.step, result.predict(curve, None).loss * np.exp(residual[index])))
-        drawn.append(fit(again, intervals=False, starts=1))
-    noise = np.std(np.concatenate(residuals))
-
-    def width(curve):
-        centre = result.predict(curve, None).loss
-        moved = np.stack([np.log(each.predict(curve, None).loss / centre) for each in drawn])
-        return 1.645 * np.sqrt((moved**2).mean(axis=0) + noise**2)
-
-    return width
-
-
 def end(losses, curve):
     """Mean logarithm of the last twentieth of losses that stand at a curve's rows."""
     return float(np.log(losses[-max(3, curve.observed.size // 20) :]).mean())
@@ -177,27 +142,6 @@ def end(losses, curve):
 def interval_score(error, half):
     """The interval score of errors under intervals of nominal LEVEL, of log loss, in thousandths."""
     return 1e3 * (2 * half + 2 / (1 - LEVEL) * np.maximum(np.abs(error) - half, 0.0))
-
-
-def intervals():
-    """Coverage and interval score (of log loss, in thousandths) of nominal 90 %, each run counting once."""
-    for family, pairs in families().items():
-        rows = {"drawn": [], "split conformal": [], "block bootstrap": []}
-        for training, tests in pairs:
-            result = fit(training)
-            widths = {
-                "drawn": lambda curve, result=result: np.log(result.predict(curve).upper / result.predict(curve).loss),
-                "split conformal": conformal(training, result),
-                "block bootstrap": bootstrap(training, result),
-            }
-            for name, width in widths.items():
-                for curve in tests:
-                    error = np.abs(np.log(result.predict(curve, None).loss / curve.observed))
-                    half = width(curve)
-                    rows[name].append(((error <= half).mean(), interval_score(error, half).mean()))
-        for name, found in rows.items():
-            coverage, score = np.mean(found, axis=0)
-            print(f"{family:<18}{name:<18}coverage {coverage:.3f}  interval score {score:.2f}", flush=True)
 
 
 def single():
@@ -222,7 +166,7 @@ def single():
 if __name__ == "__main__":
     if folder() is None:
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
-    wanted = sys.argv[1:] or ["sizes", "laws", "published", "single", "intervals"]
-    modes = {"sizes": default_law, "laws": laws, "published": published, "single": single, "intervals": intervals}
+    wanted = sys.argv[1:] or ["sizes", "laws", "published", "single"]
+    modes = {"sizes": default_law, "laws": laws, "published": published, "single": single}
     for one in wanted:
         modes[one]()

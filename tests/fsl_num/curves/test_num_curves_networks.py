@@ -29,12 +29,16 @@ def test_two_runs_say_more_of_the_others_than_that_they_end_alike(found):
     assert np.mean([error[kind] / guess[kind] for kind in KINDS]) < 0.7
 
 
-def test_intervals_hold_most_of_what_they_should_and_less_without_what_the_law_visibly_misses(found, monkeypatch):
-    """Nominal are 90 %; measured .94, .92 and .44, without it .79, .60, .44. Its sizes were chosen on others."""
+def test_intervals_hold_most_of_what_they_should_and_less_without_what_the_law_misses(found, monkeypatch):
+    """Nominal are 90 %; measured .94, .92 and .71. Without what it visibly misses .83, .67, .71; without what gains
+    that no run showed say .94, .92, .44."""
     held = {kind: summary(rows)[1] for kind, rows in found.items()}
-    assert np.mean(list(held.values())) > 0.7 and min(held.values()) > 0.4, held
-    monkeypatch.setattr(posterior, "SHARED", 0.0)
-    assert np.mean([summary(rows)[1] for rows in pooled().values()]) < 0.7
+    assert np.mean(list(held.values())) > 0.8 and min(held.values()) > 0.6, held
+    with monkeypatch.context() as without:
+        without.setattr(posterior, "SHARED", 0.0)
+        assert np.mean([summary(rows)[1] for rows in pooled().values()]) < 0.8
+    monkeypatch.setattr(posterior, "OTHER_GAIN", 0.0)
+    assert summary(over_pairs("transformer"))[1] < 0.55
 
 
 def test_an_expectation_that_outweighs_rows_that_scatter_is_seen(found, monkeypatch):

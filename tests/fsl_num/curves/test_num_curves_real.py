@@ -57,7 +57,8 @@ def test_the_default_law_is_as_good_as_its_first_version(name):
         ("100M", "constant_24000", False),
         ("25M", "constant_72000", False),
         ("25M", "cosine_24000", None),
-        ("100M", "wsdcon_9", True),
+        ("100M", "wsdcon_9", None),
+        ("100M", "wsd_20000_24000", True),
         ("25M", "wsd_20000_24000", True),
     ],
 )

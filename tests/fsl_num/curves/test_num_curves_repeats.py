@@ -62,7 +62,7 @@ def test_intervals_hold_what_seeds_differ_by():
     assert any("Trained alike" in each and "1.2 %" in each and "--model-size" in each for each in seen.warnings)
     quiet = fit([run(plan, n * 1e-4, f"{n}", n) for n, plan in enumerate((CONSTANT, CONSTANT))], "fsl-simplified")
     assert [any("Trained alike" in each for each in said) for said in (quiet.warnings, quiet.notes)] == [False, True]
-    target = [0.01] * 350 + [0.001] * 50
+    target = DECAYED
     widths = [found.predict(target).half_width for found in (alone, seen)]
     # +.01 and -.01 twice have the standard deviation .0115, of which 90 % of the runs are within 1.64
     assert widths[1] > 1.64 * 0.0115 > 2 * widths[0]

@@ -42,11 +42,12 @@ def test_the_runs_of_a_fit_take_little_room():
     assert kept.plan == found.curves[0].plan and len(kept) <= 200 and (kept.counts == found.curves[0].counts).all()
 
 
-def test_a_fit_saved_without_runs_has_no_curves():
-    content = json.loads(fit(run("cosine"), "momentum", starts=1, intervals=False).to_json())
+def test_a_fit_saved_without_runs_has_no_curves_and_no_intervals():
+    content = json.loads(fit(run("cosine"), "momentum", starts=1).to_json())
     del content["runs"]
     again = FitResult.from_json(json.dumps(content))
-    assert again.curves == ()
+    assert again.curves == () and again.drawn is None
+    assert any("fit again" in note for note in again.notes)
     with pytest.raises(ValueError, match="without its curves"):
         again.profile("kappa")
 

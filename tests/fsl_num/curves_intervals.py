@@ -1,0 +1,138 @@
+"""What intervals of nominal 90 % hold, family by family, and the size of the one term that a script chooses.
+
+    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|share]
+
+Six families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
+``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``share``: of an unseen gain intervals hold
+the share (OTHER_GAIN in fsl_num/curves/posterior.py) of the least interval score of mean final losses over the other
+families, each in units of its score without the term; printed is what it gives on the family left out.
+"""
+
+import sys
+
+import numpy as np
+from curves_evidence import LEVEL, end, families, folder, interval_score
+from curves_networks import KINDS, SETS, networks
+
+from fsl_num.curves import posterior
+from fsl_num.curves.fit import fit
+from fsl_num.curves.posterior import Reducible
+
+SHARES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 2.0)
+
+
+def cases():
+    """Family -> the pairs of what is fitted and what is predicted; runs of one model at two peak rates are one."""
+    found = {}
+    for name, pairs in families().items():
+        found.setdefault(name.split("_peak_")[0], []).extend(pairs)
+    for kind in KINDS:
+        known = networks(kind)
+        found[kind] = [([known[n] for n in names], [c for n, c in known.items() if n not in names]) for names in SETS]
+    return found
+
+
+def conformal(training, _):
+    """The half-width, of log loss, that splits of the training runs give: fitted to 70 % of each, tried on the rest."""
+    cuts = [int(np.quantile(curve.step, 0.7)) for curve in training]
+    first = fit([curve.between_steps(0, cut) for curve, cut in zip(training, cuts, strict=True)], intervals=False)
+    rest = [curve.between_steps(cut + 1, curve.step[-1]) for curve, cut in zip(training, cuts, strict=True)]
+    errors = np.concatenate([np.log(first.predict(curve, None).loss / curve.observed) for curve in rest])
+    half = np.quantile(np.abs(errors), min(1.0, LEVEL * (1 + 1 / errors.size)))
+    return lambda curve: np.full(curve.observed.size, half)
+
+
+def bootstrap(training, result, refits=12, blocks=8):
+    """The half-width, of log loss, from refits to the fitted losses with residuals resampled in blocks."""
+    stream = np.random.default_rng(0)
+    residuals = [np.log(curve.observed / result.predict(curve, None).loss) for curve in training]
+    drawn = []
+    for _ in range(refits):
+        again = []
+        for curve, residual in zip(training, residuals, strict=True):
+            length = -(-residual.size // blocks)
+            starts = stream.integers(0, residual.size, blocks)
+            index = ((starts[:, None] + np.arange(length)).ravel() % residual.size)[: residual.size]
+            used = curve.keep(curve.used)
+            again.append(used.replaced(used.step, result.predict(curve, None).loss * np.exp(residual[index])))
+        drawn.append(fit(again, intervals=False, starts=1))
+    noise = np.std(np.concatenate(residuals))
+
+    def width(curve):
+        centre = result.predict(curve, None).loss
+        moved = np.stack([np.log(each.predict(curve, None).loss / centre) for each in drawn])
+        return 1.645 * np.sqrt((moved**2).mean(axis=0) + noise**2)
+
+    return width
+
+
+def drawn(_, result):
+    """The half-width, of log loss, that the package itself says."""
+
+    def width(curve):
+        prediction = result.predict(curve, LEVEL)
+        return np.log(prediction.upper / prediction.loss)
+
+    return width
+
+
+RIVALS = {"rows": drawn, "split conformal": conformal, "block bootstrap": bootstrap}
+
+
+def coverage():
+    """Share held by intervals of nominal 90 % and interval score (of log loss, in thousandths); runs count alike."""
+    print(f"| family | predicted | mean final losses | {' | '.join(RIVALS)} |\n| --- | --: |{' --: |' * 4}")
+    for family, pairs in cases().items():
+        found = {name: [] for name in ("final", *RIVALS)}
+        for training, tests in pairs:
+            result = fit(training)
+            widths = {name: rival(training, result) for name, rival in RIVALS.items()}
+            for curve in tests:
+                prediction = result.predict(curve, LEVEL)
+                error = abs(end(curve.observed, curve) - end(prediction.loss, curve))
+                half = np.log1p(prediction.mean_half_width)
+                found["final"].append((error <= half, interval_score(error, half)))
+                errors = np.abs(np.log(prediction.loss / curve.observed))
+                for name, width in widths.items():
+                    half = width(curve)
+                    found[name].append(((errors <= half).mean(), interval_score(errors, half).mean()))
+        cells = [f"{held:.0%}, {score:.3g}" for held, score in (np.mean(each, axis=0) for each in found.values())]
+        print(f"| {family} | {len(found['final'])} | {' | '.join(cells)} |", flush=True)
+
+
+def judged(pairs):
+    """The errors of mean final losses, and the half-widths under every share: shape (shares, errors)."""
+    errors, halves = [], []
+    for training, tests in pairs:
+        result = fit(training)
+        for curve in tests:
+            whole = result.as_fitted(curve).plan
+            plan = whole.at(whole.recorded[-1:])
+            spread = result.posterior.parameters(result.law, plan, result.theta)
+            reducible = Reducible.of(result.law, plan, result.theta)
+            errors.append(end(curve.observed, curve) - end(result.predict(curve, None).loss, curve))
+            for each in SHARES:
+                posterior.OTHER_GAIN = each
+                missed = result.posterior.missed(plan, result.reach, reducible)
+                halves.append(result.posterior.half_width(np.hypot(spread, missed), LEVEL, noise=False)[0])
+    return np.array(errors), np.reshape(halves, (-1, len(SHARES))).T
+
+
+def share():
+    found = {family: judged(pairs) for family, pairs in cases().items()}
+    held = {family: (np.abs(errors) <= halves).mean(axis=1) for family, (errors, halves) in found.items()}
+    scores = {family: interval_score(*both).mean(axis=1) for family, both in found.items()}
+    print("left out           share  held without it, with it  score without it, with it")
+    for left_out in [*found, "none"]:
+        best = np.argmin(sum(np.log(each / each[0]) for family, each in scores.items() if family != left_out))
+        shown = [left_out] if left_out in found else list(found)
+        numbers = [np.mean([table[each][at] for each in shown]) for table in (held, scores) for at in (0, best)]
+        cells = "{:15.0%} {:8.0%} {:17.0f} {:8.0f}".format(*numbers)
+        print(f"{left_out:<18} {SHARES[best]:5.1f}  {cells}")
+
+
+if __name__ == "__main__":
+    if folder() is None:
+        sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
+    for one in sys.argv[1:] or ["coverage", "share"]:
+        {"coverage": coverage, "share": share}[one]()
