@@ -127,13 +127,18 @@ class Schedule(ABC):
         """Return gamma(t) = phi(T^-1(t)) / batch_size for intrinsic times in [0, T]."""
         array, scalar = self._intrinsic("t", t)
         total = self.total_intrinsic_time
-        early, late = self._gamma_after(np.minimum(array, 0.5 * total)), self._gamma_left(total - array)
+        early = self._gamma_after(np.minimum(array, 0.5 * total))
+        late = self._gamma_left(total - array, float(np.spacing(total)))
         return give_back(np.where(array <= 0.5 * total, early, late), scalar)
 
-    def gamma_before_end(self, remaining_intrinsic_time: Any) -> Any:
-        """Return gamma at T - r for remaining intrinsic times r in [0, T]; exact for r however small."""
+    def gamma_before_end(self, remaining_intrinsic_time: Any, *, rounding: float = 0.0) -> Any:
+        """Return gamma at T - r for remaining intrinsic times r in [0, T]; exact for r however small.
+
+        ``rounding``: by how much r may be off where it was taken from T, beside its own last digit. Within some of it
+        of a jump the phase holds that ends there.
+        """
         array, scalar = self._intrinsic("remaining_intrinsic_time", remaining_intrinsic_time)
-        return give_back(self._gamma_left(array), scalar)
+        return give_back(self._gamma_left(array, positive("rounding", rounding, zero=True)), scalar)
 
     def _rate_after(self, tau: Array) -> Array:
         """Return the learning rate after ``tau`` steps."""
@@ -150,7 +155,7 @@ class Schedule(ABC):
     def _gamma_after(self, elapsed: Array) -> Array:
         return self._rate_after(self._steps_after(elapsed)) / self.batch_size
 
-    def _gamma_left(self, remaining: Array) -> Array:
+    def _gamma_left(self, remaining: Array, rounding: float) -> Array:
         return self._rate(self._steps_left(remaining)) / self.batch_size
 
     def _intrinsic(self, name: str, value: Any) -> tuple[Array, bool]:

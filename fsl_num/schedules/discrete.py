@@ -183,11 +183,12 @@ class Discrete(Schedule):
         return np.asarray(np.where(remaining <= 0.0, 0.0, np.clip(left, last - 1, last)))
 
     def _gamma_after(self, elapsed: Array) -> Array:
-        return self._gamma_left(self.total_intrinsic_time - elapsed)
+        total = self.total_intrinsic_time
+        return self._gamma_left(total - elapsed, float(np.spacing(total)))
 
-    def _gamma_left(self, remaining: Array) -> Array:
+    def _gamma_left(self, remaining: Array, rounding: float) -> Array:
         at, first = _distinct(self._rests)  # type: ignore[attr-defined]
-        # solvers ask at the jumps themselves, up to the rounding of T - t, for the step that ends there
-        near = remaining + 8.0 * np.spacing(at[-1])
+        # who asks at a jump itself, up to the rounding of its time, means the step that ends there
+        near = remaining + 8.0 * np.maximum(np.spacing(remaining), rounding)
         index = np.clip(np.searchsorted(at, near, side="right"), 1, at.size - 1)
         return np.asarray(self.gammas[int(self.steps) - first[index]])

@@ -19,7 +19,7 @@ from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.discrete import running_sums
 from fsl_num.validation import Array, positive
 
-_AT_A_JUMP = 8.0  # spacings of T: solvers ask at a jump itself, up to the rounding of T - t, for the phase that ends
+_AT_A_JUMP = 8.0  # roundings: who asks at a jump itself, up to the rounding of its time, means the phase that ends
 _CLOSEST = 20  # halvings of a phase towards an end at which its rate vanishes
 _EQUAL = 1e-12  # of the peak: rates closer than this are no jump, but rounding
 
@@ -128,23 +128,22 @@ class Phased(Schedule):
         return np.asarray(np.minimum(self._physical.after[index] + inside, self.steps))
 
     def _gamma_after(self, elapsed: Array) -> Array:
-        index, local = self._phase_after(elapsed, self._reach)
+        starts = self._intrinsic_places.before[self._moving]
+        index, local = self._phase_after(elapsed, _AT_A_JUMP * np.spacing(starts))
         rates = self._evaluated(index, local, lambda phase, time: phase._rate_after(phase._steps_after(time)))
         return rates / self.batch_size
 
-    def _gamma_left(self, remaining: Array) -> Array:
-        index, local = self._phase_left(remaining, self._reach)
+    def _gamma_left(self, remaining: Array, rounding: float) -> Array:
+        ends = self._intrinsic_places.after[self._moving]
+        index, local = self._phase_left(remaining, _AT_A_JUMP * np.maximum(np.spacing(ends), rounding))
         rates = self._evaluated(index, local, lambda phase, time: phase._rate(phase._steps_left(time)))
         return rates / self.batch_size
 
-    @property
-    def _reach(self) -> float:
-        return float(_AT_A_JUMP * np.spacing(self.total_intrinsic_time))
-
-    def _phase_after(self, elapsed: Array, reach: float) -> tuple[Any, Array]:
+    def _phase_after(self, elapsed: Array, reach: Any) -> tuple[Any, Array]:
         """Return the phase that holds, or ends at, each intrinsic time, and the time within it.
 
-        Where the rate jumps at its end, a phase reaches ``reach`` further, but not over half of the next one.
+        Where the rate jumps at its end, a phase reaches ``reach`` further (one number, or one for each phase that takes
+        intrinsic time), but not over half of the next one.
         """
         places, moving = self._intrinsic_places, self._moving
         further = np.minimum(reach, 0.5 * places.lengths[moving])
@@ -152,7 +151,7 @@ class Phased(Schedule):
         index = moving[np.clip(np.searchsorted(starts, elapsed, side="left") - 1, 0, None)]
         return index, np.clip(elapsed - places.before[index], 0.0, places.lengths[index])
 
-    def _phase_left(self, remaining: Array, reach: float) -> tuple[Any, Array]:
+    def _phase_left(self, remaining: Array, reach: Any) -> tuple[Any, Array]:
         """Return the same of intrinsic times before the end."""
         places, moving = self._intrinsic_places, self._moving
         further = np.minimum(reach, 0.5 * np.append(places.lengths[moving][1:], 0.0))

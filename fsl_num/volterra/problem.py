@@ -117,8 +117,9 @@ class Problem:
         if isinstance(self.gamma, float):
             return np.full_like(t, self.gamma)
         if isinstance(self.gamma, Schedule):
-            late = self.gamma.total_intrinsic_time - self.end
-            return np.asarray(self.gamma.gamma_before_end(np.maximum(remaining, 0.0) + late), dtype=np.float64)
+            total = self.gamma.total_intrinsic_time
+            left = np.maximum(remaining, 0.0) + (total - self.end)
+            return np.asarray(self.gamma.gamma_before_end(left, rounding=np.spacing(total)), dtype=np.float64)
         t = np.clip(t, 0.0, self.end)
         values = np.asarray(self.gamma(t), dtype=np.float64)
         if values.shape != t.shape:

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from fsl_num import Model, Problem, Regression, exact_risk, ladder, loss_dynamics, solve
+from fsl_num.functional import noise_functional
 from fsl_num.schedules import SCHEDULES, Constant, Discrete, batch_sizes_of, from_function, schedule, step_rates
+from fsl_num.schedules.phases import Backwards, Consecutive
+from fsl_num.spectrum import kernel_integral
 
 GAPS = Discrete(rates=[0.0, 0.5, 0.25, 0.0, 0.0, 1.0, 0.0], batch_sizes=[1.0, 2.0, 5.0, 1.0, 1.0, 8.0, 3.0])
 
@@ -234,7 +237,24 @@ def test_a_jump_is_met_within_eight_units_in_the_last_place_of_the_whole():
     assert np.spacing(steps.total_intrinsic_time) == unit
     rests = [jump + 1e-14, jump, jump - 7.5 * unit, jump - 8.5 * unit, 0.5 * jump, 0.0]
     for plan in (steps, phases):
-        assert plan.gamma_before_end(rests).tolist() == [1.0, 1.0, 1.0, jump, jump, jump]
+        assert plan.gamma_before_end(rests, rounding=unit).tolist() == [1.0, 1.0, 1.0, jump, jump, jump]
+        assert plan.gamma_before_end(rests).tolist() == [1.0, 1.0, jump, jump, jump, jump]
+
+
+@pytest.mark.parametrize("total", [1e10, 1e15, 1e16, 1e20])
+@pytest.mark.parametrize("short", [1e-3, 10.0])
+def test_a_phase_shorter_than_the_rounding_of_the_whole_is_kept_at_either_end(total, short):
+    """Counted from its own end of the whole, its time is exact; so is the noise of the last one, the law's largest."""
+    long, brief = Constant(peak=1.0, steps=total), Constant(peak=0.01, steps=100.0 * short)
+    within, beyond = short * np.array([0.5, 0.99, 1.0]), short * np.array([1.01, 2.0])
+    for plan in (Consecutive(of=(long, brief)), Consecutive(of=(Backwards(of=long), brief))):
+        assert plan.gamma_before_end(within[:2]).tolist() == [0.01, 0.01]
+        assert plan.gamma_before_end(beyond).tolist() == [1.0, 1.0]
+        kernel = [kernel_integral(*each, 2.0) for each in ((0.0, short), (short, total + short))]
+        noise = noise_functional(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), plan).value
+        assert noise == pytest.approx(0.01 * kernel[0] + kernel[1], rel=1e-9)
+    warmed = Consecutive(of=(brief, long))
+    assert warmed.gamma(within).tolist() == [0.01, 0.01, 0.01] and warmed.gamma(beyond).tolist() == [1.0, 1.0]
 
 
 def test_one_step_alone_and_steps_of_no_length_at_the_ends():
