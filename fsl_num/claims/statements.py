@@ -65,7 +65,11 @@ class Statement(Protocol):
         ...
 
     def neighbours(self, kind: str, size: float) -> Sequence[Statement]:
-        """The statement with each exponent of one kind ("power", "log_power") moved by ``size``, both ways."""
+        """The statement with what is of one kind wrong by ``size``, one at a time.
+
+        Exponents ("power", "log_power") are moved by it, sharp constants and exact numbers ("constant") multiplied by 1
+        plus and minus it, the ends of ranges and of bounds ("bound") drawn in by this share of themselves.
+        """
         ...
 
 
@@ -73,7 +77,11 @@ class WithoutExponents:
     """A statement that has no exponents which could be moved."""
 
     def neighbours(self, kind: str, size: float) -> Sequence[Any]:
-        """None."""
+        """Those with one end of a range drawn in."""
+        return self.tightened(size) if kind == "bound" else ()
+
+    def tightened(self, size: float) -> Sequence[Any]:
+        """The statement with one end of a range drawn in by this share of it; none where it has no ranges."""
         return ()
 
 
@@ -223,6 +231,8 @@ class Equivalent:
 
     def neighbours(self, kind: str, size: float) -> Sequence[Equivalent]:
         """Every exponent of the kind moved by ``size``."""
+        if kind not in ("power", "log_power"):
+            return ()
         names = [name for name in self.exponents if (name in self.log_exponents) == (kind == "log_power")]
         return [self._moved(name, sign * size) for name in names for sign in self._signs(name)]
 
@@ -302,18 +312,16 @@ class Sharp:
     def mutants(self) -> Mapping[str, Sharp]:
         """The wrong functions given, and the claimed one with a constant that is off."""
         mutants = {name: replace(self, claimed=function) for name, function in self.wrong.items()}
-        more, less = self.off_by(self.off)
+        more, less = self.neighbours("constant", self.off)
         return mutants | {f"{self.off:.0%} more": more, f"{self.off:.0%} less": less}
-
-    def off_by(self, size: float) -> Sequence[Sharp]:
-        """The claimed function times 1 + size and times 1 - size."""
-        return [replace(self, claimed=partial(self._scaled, 1.0 + sign * size)) for sign in (1, -1)]
 
     def _scaled(self, factor: float, point: Any) -> Any:
         return factor * self.claimed(point)
 
     def neighbours(self, kind: str, size: float) -> Sequence[Sharp]:
-        """The claimed function with its exponents of the kind moved."""
+        """The claimed function times 1 + size and 1 - size, or with its exponents of the kind moved."""
+        if kind == "constant":
+            return [replace(self, claimed=partial(self._scaled, 1.0 + sign * size)) for sign in (1, -1)]
         return [replace(self, claimed=function) for function in (self.perturbed(kind, size) if self.perturbed else ())]
 
 
@@ -348,11 +356,6 @@ class Joint:
             for name, part in self.parts.items()
             for label, mutant in part.mutants().items()
         }
-
-    def off_by(self, size: float) -> Sequence[Joint]:
-        """Each part that is sharp with its constant off, one at a time and alone."""
-        sharp = {name: part for name, part in self.parts.items() if isinstance(part, Sharp | Joint)}
-        return [Joint({name: moved}) for name, part in sharp.items() for moved in part.off_by(size)]
 
     def neighbours(self, kind: str, size: float) -> Sequence[Joint]:
         """Each part's neighbours, one at a time and alone."""

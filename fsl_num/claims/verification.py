@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -20,7 +21,7 @@ from fsl_num.claims.records import (
     RegimeOutcome,
     Verdict,
 )
-from fsl_num.claims.statements import CONSTANT_MUTATION, Joint, NothingCompared, Sharp, Statement
+from fsl_num.claims.statements import CONSTANT_MUTATION, Joint, NothingCompared, Statement
 from fsl_sym.domain import Regime, regime_of
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
 from fsl_sym.values import exact
@@ -29,10 +30,15 @@ SAMPLES = {"quick": 1, "full": 6, "deep": 24}
 """How many points of each regime a profile draws; its place in this order is the effort of its samples."""
 PAPER_POINT = (Rational(1, 2), Rational(4))
 """The paper's own setting s = 0.5, beta = 4: checked in its regime under every profile."""
-RESOLUTIONS = {"power": 0.05, "log_power": 0.25, "constant": CONSTANT_MUTATION}
-"""The mutations that every check must refuse, from which the resolution is bisected down; of a constant, relative."""
+RESOLUTIONS = {"power": 0.05, "log_power": 0.25, "constant": CONSTANT_MUTATION, "bound": 0.05}
+"""The mutations that every check must refuse, from which the resolution is bisected down; of a constant, relative.
+
+Of a bound, which may be far from what it bounds, the resolution is the share by which it could be stricter.
+"""
 FINEST = 1e-9
 """Resolutions are not followed below this."""
+LARGEST = 16.0
+"""Above this they are not looked for: an error that the check does not refuse at all is infinite."""
 STEPS = 2**11
 """Of sizes between FINEST and the first one refused: a step is 1 % of the resolution, read to a digit or two."""
 
@@ -237,15 +243,12 @@ def _excuse(statement: Statement, mutant: Statement, measured: Any) -> str:
 
 
 def _resolution(kind: str, checked: Sequence[tuple[Sample, Statement, Any]]) -> float | None:
-    """The smallest change of any exponent of the kind, or sharp constant, that the check refuses; None without such."""
-
-    def versions(statement: Statement, size: float) -> Sequence[Statement]:
-        if kind == "constant":
-            return statement.off_by(size) if isinstance(statement, Sharp | Joint) else ()
-        return statement.neighbours(kind, size)
+    """The smallest change of any exponent, constant or bound of the kind that the check refuses; None without such."""
 
     def moved(size: float) -> list[_Version]:
-        by_point = [[(each, measured) for each in versions(statement, size)] for _, statement, measured in checked]
+        by_point = [
+            [(each, measured) for each in statement.neighbours(kind, size)] for _, statement, measured in checked
+        ]
         # a point may have no use for an exponent, as s = 1 for one that a logarithm hides there
         return [[each[place] for each in by_point if place < len(each)] for place in range(len(by_point[0]))]
 
@@ -277,7 +280,7 @@ _Version = list[tuple[Statement, Any]]
 
 
 def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> float:
-    """The smallest size at which every one of the versions ``moved`` by it is refused, from ``high`` down or up.
+    """The smallest size at which every one of the versions ``moved`` by it is refused, from ``high`` down or up to 16.
 
     What is refused at one size is refused at every larger one: each version is bisected from the size that those before
     it need, and only where that is too small for it.
@@ -291,8 +294,10 @@ def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> 
         return any(not each.judge(measured).holds for each, measured in versions(size)[place])
 
     every = range(len(versions(high)))
-    while not all(refuses(place, high) for place in every) and high < 4:
+    while not all(refuses(place, high) for place in every):
         high *= 2
+        if high > LARGEST:
+            return math.inf
 
     def size(step: int) -> float:
         return float(FINEST * (high / FINEST) ** (step / STEPS))

@@ -33,6 +33,15 @@ class Ranges(WithoutExponents):
             raise ValueError("no number measured bears a name of the statement: nothing can be judged")
         return Judgement(not out, float(len(out)) + 0.5, None, None, "; ".join(out or said))
 
+    def tightened(self, size: float) -> Sequence[Ranges]:
+        """Each end of each range drawn in by this share of its width, or of itself where the other end is infinite."""
+        drawn = []
+        for name, (low, high) in self.ranges.items():
+            width = high - low
+            by = size * (width if math.isfinite(width) else abs(low if math.isfinite(low) else high))
+            drawn += [{name: ends} for ends in ((low + by, high), (low, high - by)) if ends != (low, high)]
+        return [replace(self, ranges={**self.ranges, **each}) for each in drawn]
+
     def mutants(self) -> Mapping[str, Ranges]:
         """The wrong ranges given."""
         return {name: replace(self, ranges=ranges) for name, ranges in self.wrong.items()}
@@ -65,6 +74,14 @@ class Between(WithoutExponents):
             raise ValueError("no number was measured: nothing can be judged")
         excess = max(worst / self.slack, 0.0)
         return Judgement(worst <= self.slack, excess, (min(values), max(values)), None, detail)
+
+    def tightened(self, size: float) -> Sequence[Between]:
+        """Each end of each range drawn in by this share of itself."""
+        drawn = []
+        for name, (low, high) in self.bounds.items():
+            drawn += [{name: (low * (1.0 + size), high)}] if low > 0.0 else []
+            drawn += [{name: (low, high / (1.0 + size))}] if math.isfinite(high) else []
+        return [replace(self, bounds={**self.bounds, **each}) for each in drawn]
 
     def mutants(self) -> Mapping[str, Between]:
         """The wrong bounds given."""

@@ -65,6 +65,10 @@ class NotBelow(WithoutExponents):
         holds = worst.low >= self.factor
         return Judgement(holds, self.factor / worst.low, constants, None, detail, rigorous=rigorous)
 
+    def tightened(self, size: float) -> tuple[NotBelow]:
+        """The lower constant larger by this share."""
+        return (NotBelow((1.0 + size) * self.factor),)
+
     def mutants(self) -> Mapping[str, NotBelow]:
         """A lower constant above 1."""
         return {"1.01 times the law": NotBelow(1.01 * self.factor)}

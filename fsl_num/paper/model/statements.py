@@ -82,6 +82,11 @@ class Bracket(WithoutExponents):
             excess, detail = far / ATTAINED, f"a constant is {far:.2g} away from everything measured"
         return Judgement(excess <= 1, excess, (min(ratios), max(ratios)), None, detail)
 
+    def tightened(self, size: float) -> Sequence[Bracket]:
+        """Each constant drawn in by this share of the upper one."""
+        by = size * abs(self.upper)
+        return [replace(self, lower=self.lower + by), replace(self, upper=self.upper - by)]
+
     def mutants(self) -> Mapping[str, Bracket]:
         """Each constant tighter by 0.05 and, where attained, looser by it; and the other bounds."""
         mutants = {
@@ -95,7 +100,7 @@ class Bracket(WithoutExponents):
 
 
 @dataclass(frozen=True)
-class Trend(WithoutExponents):
+class Trend:
     """A quantity grows like M^power along a ray, judged by the least-squares slope over all of its model sizes.
 
     For draws at small sizes, where a slope is known only to within ``allowance``: what is random in the values and
@@ -117,13 +122,16 @@ class Trend(WithoutExponents):
 
     def mutants(self) -> Mapping[str, Trend]:
         """The power moved, the way that matters."""
-        steps = {"both": (1, -1), "upper": (-1,), "lower": (1,)}[self.direction]
-        return {
-            f"power {'+' if step > 0 else '-'} {TREND_MUTATION}": replace(
-                self, power=self.power + step * TREND_MUTATION
-            )
-            for step in steps
-        }
+        names = {1: f"power + {TREND_MUTATION}", -1: f"power - {TREND_MUTATION}"}
+        steps = self._steps()
+        return {names[step]: each for step, each in zip(steps, self.neighbours("power", TREND_MUTATION), strict=True)}
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Trend]:
+        """The power moved by ``size``, the way that matters."""
+        return [replace(self, power=self.power + step * size) for step in self._steps() if kind == "power"]
+
+    def _steps(self) -> tuple[int, ...]:
+        return {"both": (1, -1), "upper": (-1,), "lower": (1,)}[self.direction]
 
     def unresolved(self, mutant: Trend, measured: Ray | None) -> str:
         """Why a wrong version may pass as well; "" where no slope, or one alone, satisfies both.
@@ -164,6 +172,10 @@ class FailureRate(WithoutExponents):
             if beyond > worst:
                 worst, note = beyond, f"M = {size}: {failures} of {draws} fail, probability at most {above:.2g}"
         return Judgement(worst <= 0, math.exp(min(worst, 700.0)), None, None, note)
+
+    def tightened(self, size: float) -> Sequence[FailureRate]:
+        """The rate larger by this share of it."""
+        return [FailureRate((1.0 + size) * self.rate)]
 
     def mutants(self) -> Mapping[str, FailureRate]:
         """A rate ten times as fast."""

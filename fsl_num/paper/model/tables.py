@@ -22,7 +22,7 @@ Numbers = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Table(WithoutExponents):
+class Table:
     """Every entry measured is the one claimed, to ``tolerance`` times the largest entry of its array.
 
     An array whose claimed entries are all 0 is compared with 1. ``wrong`` are the tables of the mutants.
@@ -48,6 +48,17 @@ class Table(WithoutExponents):
             if error > worst:
                 worst, note = error, f"{name}: relative error {error:.1e}, allowed {self.tolerance:.0e}"
         return Judgement(worst <= self.tolerance, worst / self.tolerance, None, None, note)
+
+    def neighbours(self, kind: str, size: float) -> Sequence[Table]:
+        """The numbers of one array times 1 + size and 1 - size; zeros moved by it."""
+        if kind != "constant":
+            return ()
+        moved = []
+        for name, value in self.claimed.items():
+            numbers = np.asarray(value, dtype=np.float64)
+            step = size * (numbers if numbers.any() else np.ones_like(numbers))
+            moved += [{name: numbers + step}, {name: numbers - step}]
+        return [replace(self, claimed={**self.claimed, **each}) for each in moved]
 
     def mutants(self) -> Mapping[str, Table]:
         """The wrong tables."""
@@ -91,6 +102,13 @@ class Interval(WithoutExponents):
         note = f"from {least:.6g} to {most:.6g}, claimed [{self.low:g}, {self.high:g}]"
         constants = (least, most) if least > 0 else None
         return Judgement(beyond <= self.tolerance, beyond / self.tolerance, constants, None, note)
+
+    def tightened(self, size: float) -> Sequence[Interval]:
+        """Each end drawn in by this share of the width, or of itself where the other end is infinite."""
+        width = self.high - self.low
+        by = size * (width if math.isfinite(width) else abs(self.low if math.isfinite(self.low) else self.high))
+        drawn = [replace(self, low=self.low + by), replace(self, high=self.high - by)]
+        return [each for each in drawn if each != self]
 
     def mutants(self) -> Mapping[str, Interval]:
         """Either end that is finite moved inwards, and outwards too where the ends are reached."""

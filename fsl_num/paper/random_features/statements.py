@@ -145,18 +145,19 @@ class OverDraws:
             for name in self.exponents
             for sign in signs
         }
-        mutants |= {
-            f"times M^{sign * size:g}": replace(self, law=partial(_times_power, self.law, sign * size))
-            for size in self.shifts
-            for sign in signs
-        }
+        mutants |= {f"times M^{sign * size:g}": self._times(sign * size) for size in self.shifts for sign in signs}
         return mutants | {name: replace(self, law=law) for name, law in self.wrong.items()}
 
     def neighbours(self, kind: str, size: float) -> Sequence[OverDraws]:
-        """Every exponent moved by ``size``."""
+        """Every exponent moved by ``size``; of a law without exponents the whole times M to this power."""
         if kind != "power":
             return ()
+        if not self.exponents:
+            return [self._times(sign * size) for sign in self._signs()]
         return [self._moved(name, sign * size) for name in self.exponents for sign in self._signs()]
+
+    def _times(self, power: float) -> OverDraws:
+        return replace(self, law=partial(_times_power, self.law, power))
 
     def _signs(self) -> tuple[int, ...]:
         # exponents are powers of M or of 1/kappa, which grow with M: a larger one makes the law larger
@@ -186,6 +187,10 @@ class Between(WithoutExponents):
         detail = f"from {math.exp(low):.4g} ({low_name}) to {math.exp(min(high, 700.0)):.4g} ({high_name})"
         constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
         return Judgement(beyond <= self.rounding, beyond / self.rounding, constants, None, detail)
+
+    def tightened(self, size: float) -> Sequence[Between]:
+        """Either end drawn in by this share of itself."""
+        return [replace(self, lower=self.lower * (1.0 + size)), replace(self, upper=self.upper / (1.0 + size))]
 
     def mutants(self) -> Mapping[str, Between]:
         """The other laws."""
@@ -285,6 +290,13 @@ class Within(WithoutExponents):
         beyond = max(high - self.upper, self.lower - low, self.attained - high)
         detail = f"from {low:.3g} ({low_name}) to {high:.3g} ({high_name})"
         return Judgement(beyond <= self.rounding, max(beyond, 0.0) / self.rounding, (low, high), None, detail)
+
+    def tightened(self, size: float) -> Sequence[Within]:
+        """The ends drawn in by this share of the range, or of themselves where the other end is infinite."""
+        width = self.upper - self.lower
+        by = size * (width if math.isfinite(width) else abs(self.lower if math.isfinite(self.lower) else self.upper))
+        drawn = [replace(self, lower=self.lower + by), replace(self, upper=self.upper - by)]
+        return [each for each in drawn if each != self]
 
     def mutants(self) -> Mapping[str, Within]:
         """The upper end at 0.9 of what is attained, where something is."""
