@@ -12,6 +12,7 @@ from rich.text import Text
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import Erratum, Outcome
+from fsl_num.report.mathml import paper_words
 from fsl_num.report.places import Place, places
 from fsl_num.report.plain import plain
 from fsl_num.report.tables import fields, table, whole_field
@@ -38,7 +39,7 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False) -> Grou
     head = [
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
-        ("refuted words" if claim.corrected_by else "words printed", claim.quoted),
+        ("refuted words" if claim.corrected_by else "words printed", plain(paper_words(claim.quoted))),
         ("claim", claim.wording),
         ("in signs", plain(f"${claim.latex}$")),
     ]
@@ -49,7 +50,7 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False) -> Grou
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
         *((name, _place(place, claim.id)) for name, place in places(claim).items()),
-        *(("theorem", str(derivation.conclusion)) for derivation in claim.derivations()),
+        *(("theorem", plain(f"${derivation.conclusion.latex()}$")) for derivation in claim.derivations()),
         *_verdict_fields(record),
     ]
     formula = whole_field("LaTeX", claim.latex, 14)

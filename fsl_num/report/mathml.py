@@ -25,6 +25,39 @@ _LONG = 30
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
+_COMMANDS = tuple(
+    (re.compile(command), meaning)
+    for command, meaning in (
+        (r"\\emph\{([^{}]*)\}", r"\1"),
+        (r"\\operatorname", r"\\mathrm"),
+        (r"\\(?:c([A-Z])|cal ([A-Z]))(?![A-Za-z])", r"\\mathcal{\1\2}"),
+        (r"\\b([A-Zuvxz])(?![A-Za-z])", r"\\mathbf{\1}"),
+        (r"\\b(Sigma|xi|nu|theta)(?![A-Za-z])", r"\\boldsymbol{\\\1}"),
+        (r"\\bm(?![A-Za-z])", r"\\boldsymbol"),
+        (r"\\([EN])\1(?![A-Za-z])", r"\\mathbb{\1}"),
+        (r"\\dd(?![A-Za-z])", r"\\,\\mathrm{d}"),
+        (r"\\(tr|opt)(?![A-Za-z])", r"\\mathrm{\1}"),
+        (r"\\hlambda(?![A-Za-z])", r"\\hat{\\lambda}"),
+        (r"\\st(?![A-Za-z])", r"\\mathrm{s.t.}"),
+        (r"\\\((.*?)\\\)", r"$\1$"),
+        (r"\\\^\{o\}", "ô"),
+        (r"\\!|&", ""),
+    )
+)
+"""Commands that the paper defines, or that the converter does not know, and what they mean."""
+
+
+def paper_words(words: str) -> str:
+    r"""Words of the paper with the meaning of its own commands, formulas between dollar signs.
+
+    >>> paper_words(r"\cE \eqsim 1"), paper_words("for all")
+    ('$\\mathcal{E} \\eqsim 1$', 'for all')
+    """
+    for command, meaning in _COMMANDS:
+        words = command.sub(meaning, words)
+    return f"${words}$" if "\\" in words and "$" not in words else words
+
+
 def inline(latex: str) -> Markup:
     """A formula within a text, a long one in pieces; its source as code where it cannot be typeset."""
     try:

@@ -15,7 +15,7 @@ from fsl_num.report.mathml import formula_tree
 
 _RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _ACCENTS = {"^": "\N{COMBINING CIRCUMFLEX ACCENT}", "~": "\N{COMBINING TILDE}", "∼": "\N{COMBINING TILDE}"}
-_SPACED = frozenset("=≤≥<>∼≲≳≂≍≈⪯⪰→∈×∓+−")
+_SPACED = frozenset("=≤≥<>∼≲≳≂≍≃≈⪯⪰→∈×∓+−")
 """Signs with a space on either side, but not in indices and powers, nor as the sign of a number."""
 _OPENING = frozenset("([{,:") | _SPACED
 """Signs after which + and − are signs of what follows."""
@@ -77,7 +77,8 @@ def _with_scripts(node: Element, tight: bool) -> str:
         return unicodedata.normalize("NFC", f"{text}{_ACCENTS.get(scripts[0].text or '', scripts[0].text)}")
     shown = [_run(_unwrapped(script), tight=True) for script in scripts]
     if node.tag != "msup":
-        text += f"_{_enclosed(shown.pop(0), len(_unwrapped(scripts[0])) > 1)}"
+        below = shown.pop(0)
+        text += f"_{_enclosed(below, len(_unwrapped(scripts[0])) > 1 or '/' in below)}"
     if _sign(base) in {"∑", "∫"}:
         return f" {text}{''.join(f'^{_enclosed(each, len(each) > 1)}' for each in shown)} "
     return text + "".join(map(_power, shown))

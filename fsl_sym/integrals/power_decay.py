@@ -108,7 +108,7 @@ def power_decay_noise() -> ClosedForm:
     Examples
     --------
     >>> [order.condition for order in power_decay_noise().order]
-    [p > beta - 1, Eq(p, beta - 1), beta - 1 > p]
+    [beta < p + 1, Eq(beta, p + 1), beta > p + 1]
     """
     return _closed_form(p, "power-decay")
 

@@ -10,7 +10,7 @@ beta = p + 1. For the power decays themselves the first case is a theorem with e
 
 from __future__ import annotations
 
-from sympy import Eq, Expr, Gt, Integer, Rational, log
+from sympy import Eq, Expr, Gt, Integer, Lt, Rational, log
 
 from fsl_sym.integrals.closed_form import GrowthOrder
 from fsl_sym.schedules import Schedule
@@ -31,9 +31,9 @@ def end_orders(power: Expr, time: Expr = T) -> tuple[GrowthOrder, ...]:
     q = power / (power + 1)
     front = {a: Integer(1), time: -q}
     return (
-        GrowthOrder(({**front, M: 1 - beta / (power + 1)}, {a: Integer(1), time: 1 / beta - 1}), Gt(power, beta - 1)),
-        GrowthOrder(({**front, log(M): Integer(1)}, {**front, log(time): Integer(1)}), Eq(power, beta - 1)),
-        GrowthOrder((front,), Gt(beta - 1, power)),
+        GrowthOrder(({**front, M: 1 - beta / (power + 1)}, {a: Integer(1), time: 1 / beta - 1}), Lt(beta, power + 1)),
+        GrowthOrder(({**front, log(M): Integer(1)}, {**front, log(time): Integer(1)}), Eq(beta, power + 1)),
+        GrowthOrder((front,), Gt(beta, power + 1)),
     )
 
 

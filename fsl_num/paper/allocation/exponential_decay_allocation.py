@@ -114,7 +114,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:geometric/steps", "sub:proof_for_the_exponential_decay_lrs", 3386,
         "Exponential decay, data-optimal: log K is of the order of log D", ("exp-decay", "data"), _steps, _steps_hard,
         free_steps=True, infinite_model=True,
-        quoted=r"\tilde{D}^{\frac{\beta}{1+s\beta}}$, hence $\log K \eqsim \log D$",
+        quoted=r"$\tilde{D}^{\frac{\beta}{1+s\beta}}$, hence $\log K \eqsim \log D$",
     ),
     forms.printed_claim(
         "thm:geometric/compute", "sub:proof_for_the_exponential_decay_lrs", 973, "Exponential decay, compute-optimal",

@@ -173,8 +173,8 @@ CLAIMS: tuple[Claim, ...] = (
         column_ratio_rounding, lambda sample: Within(1e-6, np.inf),
         corrected_by="lem:T_estimate/corrected", family="random-columns",
         probability="certain: the rank is k for every W",
-        quoted=r"{\mu_M(\bW _{0:k}\bH _{0:k}\bW _{0:k}^\top)}"
-               r" \right) ^2",
+        quoted=r"\left( \frac{\mu_{\frac{M}{2}}(\bW _{0:k}\bH _{0:k}\bW _{0:k}^\top)}"
+               r"{\mu_M(\bW _{0:k}\bH _{0:k}\bW _{0:k}^\top)} \right) ^2",
     ),
     Claim(
         "lem:T_estimate/corrected", "lem:T_estimate", 2855, "the two quadratic forms, with the tail of W",

@@ -12,29 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from fsl_num.report.html.signs import typeset
-from fsl_num.report.mathml import inline
+from fsl_num.report.mathml import inline, paper_words
 
 _MARKED = re.compile(r"\$([^$]+)\$|`([^`]+)`")
-_COMMANDS = tuple(
-    (re.compile(command), meaning)
-    for command, meaning in (
-        (r"\\emph\{([^{}]*)\}", r"\1"),
-        (r"\\operatorname", r"\\mathrm"),
-        (r"\\(?:c([A-Z])|cal ([A-Z]))(?![A-Za-z])", r"\\mathcal{\1\2}"),
-        (r"\\b([A-Zuvxz])(?![A-Za-z])", r"\\mathbf{\1}"),
-        (r"\\b(Sigma|xi|nu|theta)(?![A-Za-z])", r"\\boldsymbol{\\\1}"),
-        (r"\\bm(?![A-Za-z])", r"\\boldsymbol"),
-        (r"\\([EN])\1(?![A-Za-z])", r"\\mathbb{\1}"),
-        (r"\\dd(?![A-Za-z])", r"\\,\\mathrm{d}"),
-        (r"\\(tr|opt)(?![A-Za-z])", r"\\mathrm{\1}"),
-        (r"\\hlambda(?![A-Za-z])", r"\\hat{\\lambda}"),
-        (r"\\st(?![A-Za-z])", r"\\mathrm{s.t.}"),
-        (r"\\\((.*?)\\\)", r"$\1$"),
-        (r"\\\^\{o\}", "ô"),
-        (r"\\!|&", ""),
-    )
-)
-"""Commands that the paper defines, or that the converter does not know, and what they mean."""
 _NOT_WORDS = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi log exp min max tr int sum "
     "du dt".split()
@@ -73,11 +53,10 @@ class Texts:
         >>> print(Texts().quoted(r"\\cE \\eqsim 1"))
         <math><mrow><mi>ℰ</mi><mo>≂</mo><mn>1</mn></mrow></math>
         """
-        for command, meaning in _COMMANDS:
-            words = command.sub(meaning, words)
-        if "$" in words:
-            return Markup("“{}”").format(self(words))
-        return inline(words) if "\\" in words else Markup("“{}”").format(words)
+        shown = paper_words(words)
+        if re.fullmatch(r"\$[^$]+\$", shown):
+            return self(shown)
+        return Markup("“{}”").format(self(shown) if "$" in shown else shown)
 
     def unlinked(self, text: str) -> Markup:
         """As :meth:`sentence`, without links: for what becomes a link itself."""
