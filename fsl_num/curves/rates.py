@@ -49,14 +49,20 @@ def rates_of_rows(
     """Return eta_0 .. eta_{n-1} for a log whose last row is after n updates; n is at least 1.
 
     ``step``: updates done at each row, increasing. ``lr``: the rate of the next update at each row. ``warmup``: how
-    many updates of it precede the rate of the first row; where the log begins within it, it is cut there.
-    ``warmup_shape``: one of :data:`WARMUP_SHAPES`. ``between``: one of :data:`BETWEEN`.
+    many updates of it there are; where the log begins within it, it rises from row to row, and to the rate of the next
+    row by its end. ``warmup_shape``: one of :data:`WARMUP_SHAPES`. ``between``: one of :data:`BETWEEN`.
 
     >>> rates_of_rows(np.array([4, 6]), np.array([0.4, 0.2]), warmup=4, between="hold").tolist()
+    [0.0, 0.1, 0.2, 0.30000000000000004, 0.4, 0.4]
+    >>> rates_of_rows(np.array([2, 6]), np.array([0.2, 0.4]), warmup=4).tolist()
     [0.0, 0.1, 0.2, 0.30000000000000004, 0.4, 0.4]
     """
     total = max(int(step[-1]), 1)
     affordable("updates up to the last step", total, _BYTES_OF_AN_UPDATE, MEANT_TOKENS)
+    within = between == "auto" and warmup_shape != "constant" and step[0] < warmup < step[-1]
+    if within and warmup not in step:
+        end = int(np.searchsorted(step, warmup))
+        step, lr = np.insert(step, end, warmup), np.insert(lr, end, lr[end])
     k = np.arange(total)
     row = np.clip(np.searchsorted(step, k, side="right") - 1, 0, step.size - 1)
     held = lr[row]
@@ -65,7 +71,7 @@ def rates_of_rows(
         straight = np.interp(k, step, lr)
         if between == "auto":
             gap = np.minimum(row, step.size - 2)
-            straight = np.where(jumps(step, lr)[gap], held, straight)
+            straight = np.where(jumps(step, lr)[gap] & ~(within & (k < warmup)), held, straight)
         rates = straight
     length = min(warmup, int(step[0]))
     early = k < length

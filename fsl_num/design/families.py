@@ -17,6 +17,7 @@ _EVALUATIONS: Final = 160
 _BLOCKS: Final = 400
 _LAST: Final = 1e-6  # of the steps: the last block
 _SAME: Final = 0.02  # of the peak: a decay so near to a shape is called by its name
+_LEVELS: Final = 5  # of rates after the peak: drops, not a decay
 
 
 def _towards_the_end(blocks: int) -> Array:
@@ -200,6 +201,8 @@ def shape_words(rates: Array) -> tuple[float, str]:
     (0.51, 'linear')
     >>> shape_words(np.ones(9)), shape_words((1.0 - np.arange(500) / 500) ** 2.5)[1]
     ((1.0, 'constant'), 'power 2.5')
+    >>> shape_words(np.repeat([1.0, 0.3, 0.1], 50))[1]
+    '2 drops'
     """  # noqa: E501
     from scipy.optimize import minimize_scalar
 
@@ -208,6 +211,9 @@ def shape_words(rates: Array) -> tuple[float, str]:
     if stable == rates.size:
         return 1.0, "constant"
     last, first = rates[stable:] / peak, float(rates[stable - 1] / peak)
+    levels = np.unique(last)
+    if levels.size <= _LEVELS and levels.size < 0.1 * last.size:
+        return stable / rates.size, f"{levels.size} drop{'s' if levels.size > 1 else ''}"
     final, gone = float(last[-1]), np.arange(1, last.size + 1) / (last.size + 1)
     # a decay to 0 has its last rate a step before the end
     end = 0.0 if final < 3.0 / (last.size + 1) ** 0.5 and final < 0.05 else final

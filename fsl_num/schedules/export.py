@@ -126,7 +126,7 @@ def export(
         base = tidy(float(rates.max()))
         match = next(matches(FRAMEWORKS[framework], rates, base), None)
     if match is None or not match.exact:
-        raise ExportError(_refusal(framework, match))
+        raise ExportError(_refusal(framework, match, base, rates.size))
     text = write(match.name, match.arguments, base, rates.size)
     return Export(framework, text, rates, written(framework, match.name, match.arguments), match.arguments)
 
@@ -146,17 +146,19 @@ def _plan(schedule: Any, rates: Array, **parameters: Any) -> Schedule:
     return (recognised(rates) or plan) if isinstance(plan, Discrete) else plan
 
 
-def _refusal(framework: str, closest: Match | None) -> str:
+def _refusal(framework: str, closest: Match | None, peak: float, steps: int) -> str:
     said = f"{framework} has no scheduler with these rates"
-    instead = ""
+    instead = f"choose a shape that {framework} has (fsl design --family linear)"
     if closest is not None and np.isfinite(closest.off):
         name = written(framework, closest.name, closest.arguments)
         said += (
             f": the closest, {name}, is off by up to {closest.off:.2g} of the peak (update {closest.step}), where"
             f" {EXACT:g} is asked for"
         )
-        instead = ", or name that one for the schedule and train with it" if closest.off <= _NEAR else ""
+        if closest.off <= _NEAR:
+            asked = f'"{name}" --peak-lr {peak:g} --steps {steps} --export {framework}'
+            instead = f"train with that one, which fsl schedule {asked} writes"
     return (
         f"{said}; export to torch (a function for LambdaLR) or optax, which take every schedule, write the rates as a"
-        f" table (without --export), or choose a shape that {framework} has (fsl design --family linear){instead}"
+        f" table (without --export), or {instead}"
     )

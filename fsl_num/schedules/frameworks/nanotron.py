@@ -1,4 +1,4 @@
-"""The section lr_scheduler of nanotron, with the decays of its release 0.4."""
+"""The section lr_scheduler of nanotron, with the decays of its release 0.4 and 1-sqrt, which came later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from fsl_num.schedules.frameworks.base import Framework, Scheduler, shape, share_of, three_phases
 from fsl_num.validation import Array
 
-_DECAYS = ("linear", "cosine")
+_DECAYS = ("linear", "cosine", "1-sqrt")
 
 
 def _formula(

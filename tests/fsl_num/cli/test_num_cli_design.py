@@ -64,7 +64,10 @@ def test_the_answer_stands_first(here, capsys):
     assert shown.startswith(f"{STEPS} steps: ") and "predicted final loss" in shown.splitlines()[1]
     assert "cosine to 10 %" in shown and "multi-power" in shown
     assert main([*FRESH, "--family", "linear"]) == 0
-    assert "of the family linear: decay_fraction" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "of the family linear: decay_fraction" in shown
+    assert main([*FRESH, "--steps", "20000", "--family", "cosine"]) == 0
+    assert " down to 0\n" in capsys.readouterr().out  # less than a millionth of the peak
 
 
 def test_a_run_under_way_goes_on(here, capsys):

@@ -77,6 +77,18 @@ def test_rates_of_a_cosine_come_back_from_its_rows():
     assert np.abs(found - true[: step[-1]]).max() < 1e-7
 
 
+def test_a_warmup_ends_between_two_rows():
+    """A log of every 200 updates of a warmup of 300: the rate rises to its end, not in one jump at the next row."""
+    true = np.minimum(np.arange(9000) / 300, 1.0)
+    step = np.arange(200, 9001, 200)
+    found = rates_of_rows(step, np.minimum(step / 300, 1.0), warmup=300)
+    assert np.abs(found - true).max() < 1e-12
+    curve = LossCurve(step, np.linspace(5.0, 3.0, step.size), np.minimum(step / 300, 1.0), warmup=300)
+    assert curve.plan.rates == pytest.approx(true)
+    # said to hold, it holds
+    assert rates_of_rows(step, np.minimum(step / 300, 1.0), warmup=300, between="hold")[350] == pytest.approx(2 / 3)
+
+
 def test_a_schedule_that_falls_to_zero_has_no_jump_at_its_end():
     assert not jumps(np.arange(6), np.array([5.0, 4.0, 3.0, 2.0, 1.0, 0.0])).any()
     assert jumps(np.array([0, 8]), np.array([1.0, 0.1])).tolist() == [True]

@@ -214,6 +214,9 @@ def test_shapes_have_words():
     assert shape_words(0.55 + 0.45 * np.cos(np.pi * gone))[1] == "cosine"
     assert shape_words(0.01**gone)[1] == "exponential"
     assert shape_words((1 - gone) ** 3)[1] == "power 3"
+    assert shape_words(np.repeat([1.0, 0.2], 500)) == (0.5, "1 drop")
+    assert shape_words(np.repeat([1.0, 0.3, 0.1], 500))[1] == "2 drops"
+    assert shape_words(np.array([1.0, 0.9, 0.5, 0.2]))[1] != "3 drops"  # steps of four, no drops
     assert step_blocks(10_000)[1].sum() == 10_000
 
 

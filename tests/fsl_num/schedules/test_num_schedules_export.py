@@ -1,6 +1,8 @@
 """Exports of schedules: equal at every step, or refused; what is written gives the same rates, run or read."""
 
 import math
+import re
+import shlex
 import tomllib
 
 import numpy as np
@@ -117,8 +119,8 @@ OURS = {
     ("linear", ("warmup",)): {"transformers", "megatron", "maxtext", "nanotron"},
     ("cosine", ("warmup",)): {"transformers", "megatron", "nanotron"},
     ("cosine", ("warmup", "final")): {"transformers", "megatron", "nanotron"},
-    ("1-sqrt", ("warmup",)): {"transformers", "megatron"},
-    ("1-sqrt", ()): {"transformers", "megatron", "torchtitan"},
+    ("1-sqrt", ("warmup",)): {"transformers", "megatron", "nanotron"},
+    ("1-sqrt", ()): {"transformers", "megatron", "torchtitan", "nanotron"},
     ("power-decay", ("warmup", "power")): {"transformers"},
     ("inverse-sqrt", ("warmup",)): {"transformers"},
     ("wsd", ()): set(),
@@ -197,6 +199,12 @@ def test_the_refusal_names_what_to_train_with_instead():
     closest = next(matches(FRAMEWORKS["torchtitan"], step_rates("linear", peak=1.0, steps=100, warmup=10), 1.0))
     # it begins at 1/11 of the peak where the schedule begins at 0
     assert not closest.exact and (closest.step, closest.off) == (0, pytest.approx(1 / 11))
+    with pytest.raises(ExportError, match=r"train with that one, which fsl schedule (.*) writes") as near:
+        export("linear", "torchtitan", peak=1.0, steps=100, warmup=10)
+    name, *options = shlex.split(re.search(r"fsl schedule (.*) writes", str(near.value))[1])
+    assert options == ["--peak-lr", "1", "--steps", "100", "--export", "torchtitan"]
+    rates = schedule(name, peak=1.0, steps=100).rates
+    assert np.abs(rates - step_rates("linear", peak=1.0, steps=100, warmup=10)).max() == pytest.approx(1 / 11)
 
 
 def test_what_is_written_is_what_the_framework_reads():
