@@ -23,8 +23,8 @@ _NOTHING = 1e-6  # of the peak: a last rate that is 0 for a reader
 def design_text(design: Design) -> list[Any]:
     """The schedule in a sentence, its predicted loss, the baselines with their regret, and what is certain of it."""
     share = f"{100 * design.stable_fraction:.3g} % of the steps near its peak {design.peak:.4g}"
-    last = design.final if design.final > _NOTHING * design.peak else 0.0
-    shape = "" if design.decay_shape == "constant" else f", then {design.decay_shape} down to {last:.3g}"
+    end = design.final if design.final > _NOTHING * design.peak else 0.0
+    shape = "" if design.decay_shape == "constant" else f", then {design.decay_shape} down to {end:.3g}"
     head = f"{design.steps} steps: {share}{shape}"
     last = f"predicted final loss {design.prediction.final_words()}"
     parameters = _parameters(design.optimum.parameters)
