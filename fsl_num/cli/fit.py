@@ -195,8 +195,9 @@ def planned(arguments: Arguments) -> Plan:
         rates = np.array(rates_of_file(arguments.schedule_file, columns=arguments.columns))
         name = Path(arguments.schedule_file).name
     else:
-        if arguments.peak_lr is None or arguments.steps is None:
-            raise InputError(f"--schedule {arguments.schedule} needs --peak-lr and --steps")
+        needed = {"--peak-lr": arguments.peak_lr, "--steps": arguments.steps}
+        if missing := [option for option, value in needed.items() if value is None]:
+            raise InputError(f"the schedule {arguments.schedule} needs {' and '.join(missing)}")
         if warmup >= arguments.steps:
             raise InputError(f"--warmup {warmup} leaves none of the {arguments.steps} steps to the schedule")
         rates = step_rates(arguments.schedule, **named_parameters(arguments))

@@ -221,6 +221,10 @@ REFUSED = {
     "both": (["predict", "--fit", "{runs}/fit.json", "--schedule", "wsd", "--schedule-file", "x"], "exactly one"),
     "neither": (["predict", "--fit", "{runs}/fit.json"], "exactly one"),
     "no peak": (["predict", "--fit", "{runs}/fit.json", "--schedule", "wsd"], "needs --peak-lr and --steps"),
+    "no peak alone": (
+        ["next-run", "--fit", "{runs}/fit.json", "--predict", "wsd", "--steps", "9"],
+        "the schedule wsd needs --peak-lr\n",
+    ),
     "all warmup": (
         ["predict", "--fit", "{runs}/fit.json", "--schedule", "wsd", "--peak-lr", "1", "--steps", "9", "--warmup", "9"],
         "leaves none",
