@@ -19,11 +19,12 @@ from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.result import FitResult
 from fsl_num.design.best import Optimum, Past
 from fsl_num.design.draws import half_width_of_difference, losses_of_draws
-from fsl_num.design.families import BASELINES, family_rates, shape_words
+from fsl_num.design.families import BASELINES, FAMILIES, family_rates, shape_words
 from fsl_num.results import Result
 from fsl_num.schedules.export import Export, export
 from fsl_num.validation import Array
 
+_FRACTION: Final = "decay_fraction"
 _SHOWN: Final = 200  # recorded steps of a picture
 _EXPLOIT: Final = 1e-4  # nats: so much worse than a baseline under the second law is worth a word
 
@@ -164,22 +165,51 @@ class Design(Result):
     @cached_property
     def baselines(self) -> Mapping[str, Baseline]:
         """The usual schedules of the same steps, past and largest rate, floor kept, by name."""
-        past, law = self._past, self.fit.law
-        objective, designed = past.objective(law, self.fit.theta), self.rates[self.done :]
-        draws = None if self.fit.drawn is None else self.fit.drawn.samples
-        ours = None if draws is None else losses_of_draws(law, draws, past, designed)
-        baselines = {}
-        for name, (family, given) in BASELINES.items():
-            rest = family_rates(family, given, designed.size, self.floor, self.allowed)
-            plan = Plan(np.append(past.rates, rest), [self.steps], self.plan.warmup, name=name)
-            loss = self._conditioned(objective(rest, np.ones(rest.size))[0], plan)
-            interval, regret = None, loss - self.loss
-            if draws is not None and ours is not None:
-                difference = losses_of_draws(law, draws, past, rest) - ours
-                half = half_width_of_difference(difference, regret, loss, rest, designed, self.level)
-                interval = regret - half, regret + half
-            baselines[name] = Baseline(plan.rates, loss, regret, interval)
-        return baselines
+        return {name: self._beside(family, given) for name, (family, given) in BASELINES.items()}
+
+    @cached_property
+    def _losses_of_draws(self) -> Array | None:
+        if self.fit.drawn is None:
+            return None
+        return losses_of_draws(self.fit.law, self.fit.drawn.samples, self._past, self.rates[self.done :])
+
+    def _beside(self, family: str, given: tuple[float, ...]) -> Baseline:
+        """A member of a family in the place of what was designed."""
+        past, law, designed = self._past, self.fit.law, self.rates[self.done :]
+        rest = family_rates(family, given, designed.size, self.floor, self.allowed)
+        plan = Plan(np.append(past.rates, rest), [self.steps], self.plan.warmup)
+        loss = self._conditioned(past.objective(law, self.fit.theta)(rest, np.ones(rest.size))[0], plan)
+        interval, regret = None, loss - self.loss
+        if self.fit.drawn is not None and self._losses_of_draws is not None:
+            difference = losses_of_draws(law, self.fit.drawn.samples, past, rest) - self._losses_of_draws
+            half = half_width_of_difference(difference, regret, loss, rest, designed, self.level)
+            interval = regret - half, regret + half
+        return Baseline(plan.rates, loss, regret, interval)
+
+    @cached_property
+    def as_good(self) -> tuple[float, float] | None:
+        """The decay fractions that the fit cannot separate from the design's, its other parameters kept.
+
+        The intervals of their regrets hold 0 or less. None for a family without a decay fraction, or a fit without
+        draws; ends are those of a grid of 16 to a factor of 50, up to 1.
+        """
+        parameters = self.optimum.parameters or {}
+        if _FRACTION not in parameters or self.fit.drawn is None:
+            return None
+        best, names = parameters[_FRACTION], list(FAMILIES[self.family].ranges)
+
+        def last(fractions: Array) -> float:
+            reached = best
+            for fraction in fractions.tolist():
+                given = tuple(fraction if name == _FRACTION else parameters[name] for name in names)
+                interval = self._beside(self.family, given).interval
+                if interval is None or interval[0] > 0.0:
+                    break
+                reached = fraction
+            return reached
+
+        tried = np.geomspace(0.02, 1.0, 16)
+        return last(tried[tried < best][::-1]), last(tried[tried > best])
 
     @cached_property
     def _second_fit(self) -> FitResult | str:
@@ -285,6 +315,7 @@ class Design(Result):
             "gap": optimum.gap,
             "family": self.family,
             "parameters": optimum.parameters,
+            "as_good": None if self.as_good is None else {_FRACTION: list(self.as_good)},
             "law": self.fit.law.name,
             "level": self.level,
             "notes": list(self.sentences),

@@ -38,6 +38,9 @@ def design_text(design: Design) -> list[Any]:
         second = [] if other is None else [f"{other.baselines[name] - other.loss:+.4f}"]
         rows.append([name, f"{each.loss:.4f}", f"{each.regret:+.4f}", *span, *second])
     lines = [Text(head), Text(last)]
+    if design.as_good is not None:
+        low, high = design.as_good
+        parameters += f"; the fit cannot separate it from decay fractions of {low:.2g} to {high:.2g}"
     lines += [Text(f"of the family {design.family}: {parameters}")] if parameters else []
     certain = [Text(line) for line in design.sentences]
     return [*lines, "", table(headings, rows, right=range(1, len(headings))), "", *certain]

@@ -238,3 +238,26 @@ def test_a_member_of_a_family_of_the_catalogue_is_exported_short(family, given):
     """By its formula or its few corners, not as a table of its rates, which has over 20 kB."""
     rates = np.append(PEAK * np.arange(WARMUP) / WARMUP, family_rates(family, given, 4000, 0.0, PEAK))
     assert len(export(rates, "torch").text) < 1000
+
+
+def test_the_decay_fractions_that_the_fit_cannot_separate():
+    """They are those whose regret may be 0: the next one of the grid on either side is separated, those within not."""
+    assert design().as_good is None and design(family="cosine").as_good is None
+    found = design(family="linear")
+    low, high = found.as_good
+    best = found.optimum.parameters["decay_fraction"]
+    assert 0.02 <= low <= best <= high <= 1.0 and low < high
+    final, steps = found.optimum.parameters["final"], STEPS - WARMUP
+    past, designed, grid = Past(found.rates[:WARMUP], WARMUP), found.rates[WARMUP:], np.geomspace(0.02, 1.0, 16)
+
+    def separated(fraction):
+        rates = family_rates("linear", (fraction, final), steps, 0.0, PEAK)
+        losses = [losses_of_draws(found.fit.law, found.fit.drawn.samples, past, each) for each in (rates, designed)]
+        loss = past.objective(found.fit.law, found.fit.theta)(rates, np.ones(steps))[0]
+        regret = loss - found.loss
+        return regret > half_width_of_difference(losses[0] - losses[1], regret, loss, rates, designed, found.level)
+
+    assert not any(separated(each) for each in grid[(grid >= low) & (grid <= high)])
+    beyond = [*grid[grid < low][-1:], *grid[grid > high][:1]]
+    assert beyond and all(separated(each) for each in beyond)
+    assert json.loads(found.to_json())["as_good"] == {"decay_fraction": [low, high]}
