@@ -137,6 +137,8 @@ def best_together(
     Nothing is known to be convex in both; the better end is returned. Raises ValueError where
     :func:`~fsl_num.compression.compress` does.
 
+    Examples
+    --------
     >>> from fsl_num.design.averaging import best_average
     >>> from fsl_num.design.theory import design_for_model
     >>> task = Model(s=1.0, beta=2.0, size=float("inf"), noise=1.0)

@@ -91,9 +91,18 @@ def averaged_risk(model: Model, data: float, gamma: float, share: float) -> floa
     share
         In (0, 1].
 
-    Raises ValueError for values outside these ranges, and where :func:`~fsl_num.compression.compress` does: for modes
-    below what floats hold. Source: eqn: fsl, with the weights of each mode averaged.
+    Raises
+    ------
+    ValueError
+        For values outside these ranges, and where :func:`~fsl_num.compression.compress` does: for modes below
+        what floats hold.
 
+    Notes
+    -----
+    Source: eqn: fsl, with the weights of each mode averaged.
+
+    Examples
+    --------
     >>> task = Model(s=1.0, beta=2.0, size=float("inf"), noise=1.0)
     >>> averaged_risk(task, 1e6, 0.1, 0.5) < 0.1 * averaged_risk(task, 1e6, 0.1, 1e-4)
     True
@@ -112,8 +121,13 @@ def best_average(model: Model, data: float, *, gamma: float | None = None, share
     share
         In (0, 1], where it is not to be chosen.
 
-    Raises ValueError as :func:`averaged_risk` does.
+    Raises
+    ------
+    ValueError
+        As :func:`averaged_risk` does.
 
+    Examples
+    --------
     >>> found = best_average(Model(s=1.0, beta=2.0, size=float("inf"), noise=1.0), 1e6)
     >>> found.share > 0.1
     True

@@ -29,9 +29,13 @@ def batches_at(
     unstable
         The rate from which on single steps diverge.
 
-    Raises ValueError where a batch would be below one sample, a step would diverge, or the steps would be none or more
-    than 10^7.
+    Raises
+    ------
+    ValueError
+        Where a batch would be below one sample, a step would diverge, or the steps would be none or more than 10^7.
 
+    Examples
+    --------
     >>> made = batches_at(0.5, "linear", {"floor": 0.25}, np.array([0.1, 0.05]), np.array([40.0, 80.0]), 2.0)
     >>> made.batch_sizes.sum(), bool(abs(made.rates.sum() - 8.0) < 1e-12)
     (np.float64(120.0), True)

@@ -25,8 +25,17 @@ def optimal_exponents(s: float, beta: float, budget: str) -> dict[str, float]:
         Of the excess_risk, the peak_gamma, the horizon (intrinsic time), the decay_share (of the samples, once the
         rate falls), and of a compute budget the model_size and the data.
 
-    Raises ValueError for another budget, or parameters out of range. Source: the claims optimal-schedule.
+    Raises
+    ------
+    ValueError
+        For another budget, or parameters out of range.
 
+    Notes
+    -----
+    Source: the claims optimal-schedule.
+
+    Examples
+    --------
     >>> optimal_exponents(0.5, 3.0, "compute")["model_size"], optimal_exponents(1.0, 3.0, "data")["excess_risk"]
     (0.25, -0.75)
     """

@@ -46,8 +46,17 @@ def final_loss(
     Objective
         (rates, steps), arrays of one length in time order, to (loss, gradient by the rates).
 
-    Raises ValueError for another law, or a model size that is missing. Source: the law's own formula.
+    Raises
+    ------
+    ValueError
+        For another law, or a model size that is missing.
 
+    Notes
+    -----
+    Source: the law's own formula.
+
+    Examples
+    --------
     >>> from fsl_num.curves.laws import law
     >>> momentum, theta = law("momentum"), np.array([2.0, 0.5, 1.0, 0.5, 0.5])
     >>> found = final_loss(momentum, theta, np.array([]), 0)(np.array([0.1, 0.05]), np.array([2.0, 2.0]))[0]

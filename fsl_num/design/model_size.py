@@ -44,9 +44,18 @@ def design_for_compute(
     TheoryDesign
         Of the best size, with ``compute`` set; its ``gap`` is to other schedules of that size.
 
-    Raises ValueError for a budget below one feature and one sample, a size that leaves less than a sample, and a gamma
-    at which training is unstable. Source: eqn: fsl, eqn: FSL-optimization, with the compute budget of Table 1.
+    Raises
+    ------
+    ValueError
+        For a budget below one feature and one sample, a size that leaves less than a sample, and a gamma at
+        which training is unstable.
 
+    Notes
+    -----
+    Source: eqn: fsl, eqn: FSL-optimization, with the compute budget of Table 1.
+
+    Examples
+    --------
     >>> found = design_for_compute(Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0), 1e6)
     >>> found.model.size * found.data == 1e6, min(found.baselines.values()) > found.excess_risk
     (True, True)

@@ -36,8 +36,17 @@ def functional_objective(s: float, beta: float, *, scale: float = 1.0, noise: fl
         (rates, steps), arrays of one length in time order, to (loss, gradient by the rates). Rates are positive, in
         units of the largest one allowed; T = sum rates steps.
 
-    Raises ValueError for parameters outside their ranges. Source: eqn: fsl-simplified, thm: fsl-general-noise.
+    Raises
+    ------
+    ValueError
+        For parameters outside their ranges.
 
+    Notes
+    -----
+    Source: eqn: fsl-simplified, thm: fsl-general-noise.
+
+    Examples
+    --------
     >>> loss, gradient = functional_objective(0.5, 2.0, noise=0.0)(np.array([1.0, 0.5]), np.array([3.0, 2.0]))
     >>> loss == (3.0 + 1.0) ** -0.5, gradient.shape
     (True, (2,))
@@ -82,6 +91,8 @@ def ansatz_objective(
     Returns an :data:`Objective`; ValueError for parameters outside their ranges. Source: eqn: fsl-ansatz and
     eqn: FSL-optimization.
 
+    Examples
+    --------
     >>> law = ansatz_objective(0.5, 1.0, scale=1.0, power=0.5, signal=2.0, gain=1.0, at="the drop")
     >>> law(np.ones(2), np.array([3.0, 1.0]))[0] == 2.0 * 4.0**-0.5  # no drop: the signal alone
     True

@@ -85,6 +85,8 @@ def best_rates(objective: Objective, steps: Array, *, start: Array | None = None
     moves the others until nothing is gained: the last rates are worth little and a quasi-Newton method leaves them
     early. What is found is a local minimum. Raises ValueError for steps that are not positive.
 
+    Examples
+    --------
     >>> from fsl_num.design.objectives import functional_objective
     >>> best = best_rates(functional_objective(0.5, 2.0), blocks(1e4, 8))
     >>> bool((np.diff(best.rates) <= 1e-6).all())  # not asked for

@@ -77,9 +77,17 @@ def design_schedule(
     Design
         The rates, what is predicted of them, the baselines with their regret, and what certifies the optimum.
 
-    Raises ValueError for a request that no schedule meets, with the bound that it breaks. Source: eqn:
-    FSL-optimization.
+    Raises
+    ------
+    ValueError
+        For a request that no schedule meets, with the bound that it breaks.
 
+    Notes
+    -----
+    Source: eqn: FSL-optimization.
+
+    Examples
+    --------
     >>> from fsl_num.curves.laws import law
     >>> from fsl_num.curves.fit import fit
     >>> plan = [0.01] * 300 + [0.002] * 100

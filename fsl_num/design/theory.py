@@ -129,9 +129,14 @@ class TheoryDesign(Result):
         Discrete
             Steps whose rates add up to the horizon, and their batch sizes: whole numbers that add up to the data.
 
-        Raises ValueError for rates below gamma, where a batch would be below one sample, for one at which single steps
-        diverge, or where there would be none of them or more than 10^7.
+        Raises
+        ------
+        ValueError
+            For rates below gamma, where a batch would be below one sample, for one at which single steps diverge, or
+            where there would be none of them or more than 10^7.
 
+        Examples
+        --------
         >>> design = design_for_model(Model(s=0.3, beta=2.0, size=float("inf"), noise=1.0), 1e4, gamma=0.5)
         >>> batches = design.as_batches(0.5).batch_sizes
         >>> batches.min(), batches.sum(), bool(batches[-1] > 100 * batches[0])
@@ -254,9 +259,17 @@ def design_for_model(
     TheoryDesign
         Rates, horizon, excess risk and how the usual shapes compare, each at its best peak.
 
-    Raises ValueError for a gamma at which training is unstable, and an unknown family. Source: eqn: fsl, eqn:
-    FSL-optimization.
+    Raises
+    ------
+    ValueError
+        For a gamma at which training is unstable, and an unknown family.
 
+    Notes
+    -----
+    Source: eqn: fsl, eqn: FSL-optimization.
+
+    Examples
+    --------
     >>> task = Model(s=0.5, beta=2.0, size=float("inf"), noise=1.0)
     >>> found = design_for_model(task, 1e4)
     >>> 0.0 <= found.gap < 0.01 * found.excess_risk, min(found.baselines.values()) > found.excess_risk

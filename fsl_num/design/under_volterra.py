@@ -76,8 +76,13 @@ def under_volterra(model: Model, gammas: Array, samples: Array, largest: float) 
     largest
         The largest gamma allowed, below 2/tr(H).
 
-    Raises ValueError for a horizon outside [1, 1e6], and where the equation cannot be solved.
+    Raises
+    ------
+    ValueError
+        For a horizon outside [1, 1e6], and where the equation cannot be solved.
 
+    Examples
+    --------
     >>> from fsl_num.design.theory import design_for_model
     >>> design = design_for_model(Model(s=0.5, beta=2.0, size=20, noise=1.0), 300.0)
     >>> found = under_volterra(design.model, design.gammas, design.samples, design.allowed)

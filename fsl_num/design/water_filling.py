@@ -225,6 +225,8 @@ def water_filling(
     certify
         Whether to look for the bound; it is -inf otherwise.
 
+    Examples
+    --------
     >>> from fsl_num.curves.laws import law
     >>> theta = np.array([2, 0.7, 0.3, 0.5, 20, 0.9, 0.7])
     >>> best = water_filling(law("fsl"), theta, np.array([]), 0, 9000, 0, 1e-3, True)

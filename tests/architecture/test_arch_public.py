@@ -55,12 +55,33 @@ def test_a_name_without_documentation_is_seen():
         >>> shown()
         """
 
+    def elsewhere():
+        """Do it.
+
+        Returns:
+            Nothing.
+
+        >>> elsewhere()
+        """
+
+    def untitled():
+        """Do it.
+
+        Returns
+        -------
+        None
+
+        >>> untitled()
+        """
+
     class Heir(dict):
         pass
 
     assert lacks("bare", bare, None) == ["a docstring", "an example"]
     assert lacks("told", told, None) == ["an example"]
     assert lacks("shown", shown, None) == []
+    assert lacks("elsewhere", elsewhere, None) == ["sections as numpydoc has them"]
+    assert lacks("untitled", untitled, None) == ["the heading Examples"]
     assert lacks("Heir", Heir, None) == ["a docstring", "an example"]  # its parent's docstring is not its own
     assert lacks("LIMIT", 3, "The module.\n\n>>> LIMIT\n3\n") == []
     assert lacks("LIMIT", 3, "The module.") == ["a docstring", "an example"]
