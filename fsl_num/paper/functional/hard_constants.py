@@ -19,7 +19,6 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
-from scipy.special import zeta
 from sympy import Expr, S, Sum, oo
 
 from fsl_num.claims.claim import Claim, Sample
@@ -133,6 +132,8 @@ class Constants:
 @lru_cache(maxsize=64)
 def cases(sample: Sample) -> Cases:
     """Usual schedules, those that end long before, and the adversary's, over sizes, horizons, rates and noises."""
+    from scipy.special import zeta
+
     s, beta = sample.point
     places, numbers = list[str](), list[tuple[float, ...]]()
     for size, horizon in product(SIZES, HORIZONS):
