@@ -103,9 +103,10 @@ def _small_rate_integral(power: float, u: Array, log_x: Array, beta: float, rati
     """Return int_x^{x e^ratio} y^-power exp(-2 t y^-beta) dy for u = 2 t x^-beta <= 1, by the power series in u."""
     total = np.zeros_like(u)
     factor = np.ones_like(u)
+    endless = bool(np.isinf(ratio).all())
     for k in range(_SERIES):
         decay = power - 1.0 + k * beta
-        total += factor * -np.expm1(-decay * ratio) / decay
+        total += factor / decay if endless else factor * -np.expm1(-decay * ratio) / decay
         factor *= -u / (k + 1)
     return total * np.exp((1.0 - power) * log_x)
 
@@ -114,14 +115,17 @@ def _large_rate_integral(power: float, low: Array, high: Array, u_first: Array, 
     """Return e^low int y^-power exp(-u) dy over the y with low <= u <= high, u = u_first y^-beta, by nodes in log u."""
     nodes, weights = _legendre()
     shape = (power - 1.0) / beta
-    middle = np.minimum(low + 6.0 + shape, high)
+    ends, places = np.unique(low + 1j * high, return_inverse=True)  # late times have the same ends
+    start, stop = ends.real, ends.imag
+    middle = np.minimum(start + 6.0 + shape, stop)
     total = np.zeros_like(low)
-    for left, right in ((low, middle), (middle, high)):
+    for left, right in ((start, middle), (middle, stop)):
         # log(right/left) without the cancellation that two logarithms of close numbers would bring
         half = 0.5 * np.log1p((right - left) / left)
         w = half[:, None] * (1.0 + nodes)
-        excess = left[:, None] * np.expm1(w) + (left - low)[:, None]
-        total += half * (np.exp(shape * w - excess) @ weights) * np.exp(shape * np.log(left / u_first))
+        excess = left[:, None] * np.expm1(w) + (left - start)[:, None]
+        inside = half * (np.exp(shape * w - excess) @ weights)
+        total += inside[places] * np.exp(shape * np.log(left[places] / u_first))
     return total / beta
 
 
@@ -153,6 +157,18 @@ def _smooth(power: float, t: Array, beta: float, first: float, last: float) -> A
     return np.asarray(np.exp(logarithm + (1.0 - power) * math.log(first) - u_last), dtype=np.float64)
 
 
+def _felt(power: float, t: Array, beta: float, end: float, last: float) -> Array:
+    """Where the terms up to ``end`` are more than exp(-46) of the whole, which is at least one of its later terms.
+
+    That term is the one with 2 j^-beta t = 1, or the last one.
+    """
+    leading = np.log(np.maximum(2.0 * t, 1.0)) / beta
+    if math.isfinite(last):
+        leading = np.minimum(leading, math.log(last))
+    left = np.maximum(2.0 * t * np.exp(-beta * leading), 1.0)
+    return np.asarray(2.0 * t * end**-beta - left < _NEGLIGIBLE + math.log(end) + power * leading)
+
+
 _STEEP = 100.0
 
 
@@ -179,7 +195,7 @@ def exponential_sum_float(power: float, t: Array, beta: float, last: float, firs
     if (calm := ~fast & alive).any():
         start = max(first, float(HEAD))
         total = _smooth(power, t[calm], beta, start, last)
-        if start > first:
-            total = total + _direct(power, t[calm], beta, first, start - 1.0)
+        if start > first and (felt := _felt(power, t[calm], beta, start - 1.0, last)).any():
+            total[felt] += _direct(power, t[calm][felt], beta, first, start - 1.0)
         result[calm] = total
     return result

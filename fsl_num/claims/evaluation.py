@@ -37,9 +37,12 @@ def _number(expression: Expr, point: tuple[tuple[str, Any], ...], digits: int) -
     missing = sorted(str(symbol) for symbol in expression.free_symbols if symbol.name not in values)
     if missing:
         raise ValueError(f"no value for {', '.join(missing)} at the point {dict(point)}")
-    evaluated = expression.subs({symbol: values[symbol.name] for symbol in expression.free_symbols})
+    evaluated = expression.xreplace({symbol: values[symbol.name] for symbol in expression.free_symbols})
     evaluated = evaluated.replace(Sum, lambda *parts: _summed(Sum(*parts), digits))
-    return private_context(digits).mpf(str(evaluated.evalf(digits + 5)))
+    return _context(digits).mpf(str(evaluated.evalf(digits + 5)))
+
+
+_context = cache(private_context)
 
 
 def _summed(series: Sum, digits: int) -> Expr:

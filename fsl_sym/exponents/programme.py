@@ -202,6 +202,9 @@ def lexicographic_sign(triple: ElementTriple, values: Values) -> int:
     return 0
 
 
+_Line = tuple[Element, ...]
+
+
 class Arithmetic:
     """Field operations remembered: a law meets the same few products again and again, and each costs a gcd."""
 
@@ -211,6 +214,7 @@ class Arithmetic:
         self._products: dict[tuple[Element, Element], Element] = {}
         self._sums: dict[tuple[Element, Element], Element] = {}
         self._elements: dict[Element, Element] = {}
+        self._inverses: dict[frozenset[_Line], tuple[dict[_Line, int], list[list[Element]]]] = {}
 
     def times(self, left: Element, right: Element) -> Element:
         """left * right."""
@@ -270,6 +274,15 @@ class Arithmetic:
         return (slack[0], slack[1], slack[2])
 
     def inverse(self, matrix: Sequence[Sequence[Element]]) -> list[list[Element]]:
+        """The inverse; that of the same rows in another order, met before, has its columns in that order."""
+        rows = [tuple(row) for row in matrix]
+        key = frozenset(rows)
+        if key not in self._inverses:
+            self._inverses[key] = {row: place for place, row in enumerate(rows)}, self._inverted(rows)
+        places, inverse = self._inverses[key]
+        return [[line[places[row]] for row in rows] for line in inverse]
+
+    def _inverted(self, matrix: Sequence[Sequence[Element]]) -> list[list[Element]]:
         """The inverse by Gauss-Jordan elimination; the sparsest pivot row first keeps the entries small."""
         size = len(matrix)
         work = [
