@@ -15,19 +15,23 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from sympy import Rational
+from sympy import Min, Rational
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import POWER_DRIFT, Equivalent, Joint, Ray, Statement
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
-from fsl_num.paper.allocation.power_decay_allocation import SATURATED
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.training import peak_rate
 from fsl_num.schedules import schedule
 from fsl_num.validation import Array
+from fsl_sym.proof import same_order
+from fsl_sym.symbols import E, N, beta, p, s
 
+_CAPACITY: Final = Min(beta, p + 1)
+ORDER: Final = same_order(E, N ** -Min(s, s * _CAPACITY / (1 + s * _CAPACITY)))
+"""The least risk under a data budget N of a shape that ends with the power p."""
 SHAPES: Final[dict[str, tuple[int, str, dict[str, float]]]] = {
     "constant": (0, "constant", {}),
     "8-1-1": (0, "8-1-1", {}),
@@ -97,7 +101,7 @@ def measured(sample: Sample) -> dict[str, list[Ray]]:
 
 
 def _order(sample: Sample, task: str, power: int) -> Equivalent:
-    return order_statement(SATURATED, replace(sample, s=DIFFICULTIES[task]), p=power)
+    return order_statement(ORDER, replace(sample, s=DIFFICULTIES[task]), p=power)
 
 
 def statement(sample: Sample) -> Joint:
@@ -127,7 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the capacity min(beta, p + 1). Linear decay and 1 - sqrt, after a stable phase too, gain nothing from a beta "
         "above 2, the cosine nothing above 3, a drop to a share of the peak nothing at all: their noise is made in the "
         "last of order 1 of intrinsic time, where the spectrum does not count. The best rates end with p = 2 beta - 1.",
-        SATURATED,
+        ORDER,
         (MODEL, "E is the least risk over peaks up to a bound, N = D the data", "p = 0, 1 or 2, and not near beta - 1",
          "M infinite", "sigma^2 of order 1"),
         measured, statement, mutants, depends=("vanishing-end/saturation",), role="own",

@@ -25,11 +25,10 @@ from fsl_num.claims.statements import Joint, Ray, Sharp
 from fsl_num.design.model_water import model_water
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.optimal_rates import FAMILY, Optimum, data_designs
-from fsl_sym import symbols
 from fsl_sym.ansatz import optimal_rate
 from fsl_sym.domain import HARD
 from fsl_sym.optimal_rates import DECAY, least_of_decay
-from fsl_sym.proof import AllOf, Formula, same_order, tends
+from fsl_sym.proof import AllOf, Formula, equals, same_order, tends
 from fsl_sym.symbols import K2, D, E, T, a, b, beta, s, sigma
 
 _GRID: Final = 2e-3
@@ -43,35 +42,43 @@ _OFF_SHAPE: Final = 0.2
 _SHARES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 _z: Final = Symbol("z", positive=True)
 SHAPE: Final = tends(Function("gamma")(_z * K2) / a, D, oo, _z ** (2 * beta - 1))
-_signal: Final = gamma_function(s) / (beta * 2**s)
-_kernel: Final = gamma_function(2 - 1 / beta) / (beta * 2 ** (2 - 1 / beta))
-_TIME: Final = (s * _signal * D / (4 * beta * _kernel * sigma**2)) ** (beta / (1 + s * beta))
-"""The intrinsic time in the easy regime."""
-_bound: Final = Symbol("g", positive=True)
-_LATE: Final = (sigma**2 * _bound * _kernel * (_bound * D) ** (1 + s) / (s * _signal)) ** (beta / (2 * beta - 1))
-"""The intrinsic time left where the rate leaves its bound in the hard regime."""
-_DECAY: Final = 2 * beta * _LATE / _bound
+_bound, _late = Symbol("g", positive=True), Symbol("R", positive=True)
+_time, _A, _k = Symbol("T_opt", positive=True), Symbol("A", positive=True), Symbol("k", positive=True)
+_K0: Final = zeta(2 * beta)
+DEFINED: Final[Mapping[Symbol, Expr]] = {
+    _time: (s * _A * D / (4 * beta * _k * sigma**2)) ** (beta / (1 + s * beta)),
+    _late: (sigma**2 * _bound * _k * (_bound * D) ** (1 + s) / (s * _A)) ** (beta / (2 * beta - 1)),
+    _A: gamma_function(s) / (beta * 2**s),
+    _k: gamma_function(2 - 1 / beta) / (beta * 2 ** (2 - 1 / beta)),
+}
+"""The best intrinsic time of the easy regime, what is left of it where the rate leaves its bound in the hard one, and
+the constants of the signal A t^-s and of the kernel k t^-(2 - 1/beta)."""
 
 
-def _last(peak: Any, left: Any) -> Any:
-    """The last rate, of a peak that is left with an intrinsic time ``left`` to go: K(0) is zeta(2 beta)."""
-    return peak * sqrt(_kernel / zeta(2 * beta)) * left ** (1 / (2 * beta) - 1)
+def _last(peak: Expr, left: Expr) -> Expr:
+    """The last rate, of a peak that is left with an intrinsic time ``left`` to go."""
+    return peak * sqrt(_k / _K0) * left ** (1 / (2 * beta) - 1)
 
 
 EASY_CONSTANTS: Final[Mapping[str, tuple[Symbol, Expr]]] = {
-    "loss": (E, (1 + s * beta) * _signal * _TIME**-s / 2),
-    "horizon": (T, _TIME),
-    "peak": (a, 2 * beta * _TIME / D),
-    "end": (b, _last(2 * beta * _TIME / D, _TIME)),
+    "loss": (E, (1 + s * beta) * _A * _time**-s / 2),
+    "horizon": (T, _time),
+    "peak": (a, 2 * beta * _time / D),
+    "end": (b, _last(2 * beta * _time / D, _time)),
 }
 HARD_CONSTANTS: Final[Mapping[str, tuple[Symbol, Expr]]] = {
-    "loss": (E, _signal * (_bound * D) ** -s / 2),
-    "decay": (K2, _DECAY),
-    "end": (b, _last(_bound, _LATE)),
+    "loss": (E, _A * (_bound * D) ** -s / 2),
+    "decay": (K2, 2 * beta * _late / _bound),
+    "end": (b, _last(_bound, _late)),
 }
-
-
 _least: Final = D ** (-(1 + s) * (beta - 1) / (2 * beta - 1))
+
+
+def _written_out(expression: Expr) -> Expr:
+    """Without the letters that are defined."""
+    for letter, meaning in DEFINED.items():
+        expression = expression.subs(letter, meaning)
+    return expression
 
 
 def _what_decay_leaves(sample: Sample) -> tuple[Ray, ...]:
@@ -112,7 +119,7 @@ def _short(sample: Sample, point: Mapping[str, Any]) -> float:
 
     On the edge R is a share of all intrinsic time; a hundredth of it is taken.
     """
-    late = {"easy": _TIME, "edge": _bound * D / 100, "hard": _LATE}[sample.regime]
+    late = _written_out({"easy": _time, "edge": _bound * D / 100, "hard": _late}[sample.regime])
     return math.exp(-0.5 / sample.point[1] * math.log(number(late, {"s": sample.s, "beta": sample.beta, **point})))
 
 
@@ -137,15 +144,17 @@ def _constants(sample: Sample, constants: Mapping[str, tuple[Symbol, Expr]]) -> 
     """
     exact = {"s": sample.s, "beta": sample.beta}
     s, beta = sample.point
+    decay_share = _written_out(HARD_CONSTANTS["decay"][1] / D)
+    relative_signal = _written_out(2 * HARD_CONSTANTS["loss"][1] / sigma**2)
 
     def allowed(name: str, point: Mapping[str, Any]) -> float:
         short = _short(sample, point)
         if sample.regime == "easy":
             return _GRID + 2.0 * max(1.0, beta / (1.0 + s * beta)) * short
         at = {**exact, **point}
-        share = float(number(_DECAY / D, at))
+        share = float(number(decay_share, at))
         given_away = 2.0 * (1.0 + s) * (1.0 + 0.5 / (beta - 1.0)) * share + math.sqrt(_ROUNDING / share)
-        noisier = float(number(_signal * (_bound * D) ** -symbols.s / sigma**2, at))
+        noisier = float(number(relative_signal, at))
         return _GRID + given_away + noisier + (short if name == "decay" else 0.0)
 
     def wrong(expression: Expr) -> dict[str, Expr]:
@@ -153,17 +162,21 @@ def _constants(sample: Sample, constants: Mapping[str, tuple[Symbol, Expr]]) -> 
         return {"half as much": expression / 2} | ({} if noisier == expression else {"twice the noise": noisier})
 
     parts = {
-        name: sharp(expression, exact, partial(allowed, name), wrong(expression), scale="D")
+        name: sharp(written, exact, partial(allowed, name), wrong(written), scale="D")
         for name, (_, expression) in constants.items()
+        for written in [_written_out(expression)]
     }
     return Joint(parts | {name: replace(part, off=_OFF) for name, part in parts.items() if name == "decay"})
 
 
-def _constants_claim(regime: str, text: str, constants: Mapping[str, tuple[Symbol, Expr]], *more: str) -> Claim:
+def _constants_claim(name: str, text: str, constants: Mapping[str, tuple[Symbol, Expr]], *more: str) -> Claim:
+    regime = name.rpartition("-")[2]
+    letters = set().union(*(expression.free_symbols for _, expression in constants.values())) & {_time, _late}
+    defined = [equals(letter, DEFINED[letter]) for letter in (*letters, _A, _k)]
+    limits = [tends(letter / expression, D, oo, Integer(1)) for letter, expression in constants.values()]
     return Claim(
-        f"optimal-schedule/constants-{regime}", "eqn: FSL-optimization", 1583,
-        f"the best schedule of a data budget with its constants, {regime} regime", text,
-        AllOf(tuple(tends(letter / expression, D, oo, Integer(1)) for letter, expression in constants.values())),
+        name, "eqn: FSL-optimization", 1583,
+        f"the best schedule of a data budget with its constants, {regime} regime", text, AllOf((*limits, *defined)),
         (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", "M infinite", "gamma never rises",
          "E is the least excess risk, a and b are the largest and the last gamma", *more),
         lambda sample: _points(sample, tuple(constants)), lambda sample: _constants(sample, constants),
@@ -195,17 +208,18 @@ CLAIMS: tuple[Claim, ...] = (
         depends=("optimal-schedule/data", "eqn: FSL-optimization/closed-form"),
     ),
     _constants_claim(
-        "easy",
-        "Ours: for s > 1 - 1/beta the best schedule of D samples has a peak of 2 beta T/D, as a power decay of power "
-        "2 beta - 1 has. With A t^-s the signal and k t^-(2 - 1/beta) the kernel, T^(s + 1/beta) is s A D/(4 beta k "
-        "sigma^2), and (1 + s beta) A T^-s/2 is left.",
+        "optimal-schedule/constants-easy",
+        "Ours: for s > 1 - 1/beta the best schedule of D samples takes an intrinsic time T_opt, its peak is 2 beta "
+        "T_opt/D, as that of a power decay of power 2 beta - 1, and (1 + s beta) A T_opt^-s/2 is left. A t^-s is the "
+        "signal, k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta).",
         EASY_CONSTANTS,
     ),
     _constants_claim(
-        "hard",
+        "optimal-schedule/constants-hard",
         "Ours: for s < 1 - 1/beta the best gamma leaves its bound g when a sample costs what it teaches: with R of "
         "intrinsic time left, sigma^2 g k R^-(2 - 1/beta) = s A (g D)^(-1-s), A t^-s being the signal and "
-        "k t^-(2 - 1/beta) the kernel. The decay takes 2 beta R/g samples, and A (g D)^-s/2 is left.",
+        "k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta). The decay takes 2 beta R/g samples, and A (g D)^-s/2 is "
+        "left.",
         HARD_CONSTANTS, "K_2 samples come after the rate has left its bound g",
     ),
 )  # fmt: skip
