@@ -153,16 +153,16 @@ def _progress(unit: str) -> Iterator[Callable[[int, int], None]]:
 
 def fit_settings(arguments: Arguments) -> dict[str, Any]:
     """How to fit, as the library takes it."""
-    early = float(arguments.early)
-    if not 0 <= early < 1:
-        raise InputError(f"--early must be at least 0 and below 1, not {early:g}")
+    early = {} if arguments.early is None else {"early": float(arguments.early)}
+    if not 0 <= early.get("early", 0.0) < 1:
+        raise InputError(f"--early must be at least 0 and below 1, not {early['early']:g}")
     if float(arguments.prior_width) <= 0:
         raise InputError(f"--prior-width must be above 0, not {arguments.prior_width}: 1 is the usual one")
     return {
         "seed": arguments.seed,
         "intervals": not arguments.no_intervals,
         "starts": arguments.starts,
-        "early": early,
+        **early,
         "prior_width": float(arguments.prior_width),
         "max_rows": arguments.max_rows,
         "reduce": "thin" if arguments.thin else "average",
@@ -220,14 +220,14 @@ def level_option(section: str = "") -> Option:
                   section=section)  # fmt: skip
 
 
-def fit_options() -> list[Option]:
-    """What is said of the files and of the fit."""
+def fit_options(early: str = "0.07") -> list[Option]:
+    """What is said of the files and of the fit; ``early``: the default of that option, in words."""
     how = "the fit"
     return [
         *curve_options(),
         Option("--starts", type=whole(1), default=3, help="(default: 3)", section=how),
-        Option("--early", type=REAL, default=0.07,
-               help="share of a run, in intrinsic time, whose rows weigh less (default: 0.07)", section=how),
+        Option("--early", type=REAL,
+               help=f"share of a run, in intrinsic time, whose rows weigh less (default: {early})", section=how),
         Option("--prior-width", type=REAL, default=1,
                help="widen what the theory expects of the parameters, times X (default: 1)", section=how),
         Option("--max-rows", type=whole(16), default=200, help="average longer runs to N (default: 200)", section=how),

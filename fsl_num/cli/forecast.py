@@ -103,7 +103,7 @@ COMMANDS = {
             Option("--target", type=REAL, help="a loss: when is it reached?"),
             flag("--watch", "again whenever the file has grown, until interrupted"),
             Option("--plot", metavar="FILE", help=f"draw the run and its endings {PICTURE_HELP}"),
-            *fit_options(),
+            *fit_options(early="0.15 of the steps planned, at most half of the run"),
             json_option(),
         ],
         "Where a run under way (file RUN) ends: with its rate held, decayed from now on, or decayed late; each with "

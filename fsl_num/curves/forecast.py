@@ -26,6 +26,12 @@ the run."""
 SO_FAR: Final = "as so far"
 """The ending of a run whose learning rates so far are those of a schedule up to the last step planned."""
 
+EARLY: Final = 0.15
+"""The share of the steps planned whose rows weigh less, at most half of the run (see
+:class:`~fsl_num.curves.search.Settings`). Laws of late training miss the beginning of a run, much of what is known of
+a run under way, and that moves their exponent by several standard deviations.
+``tests/fsl_num/curves_intervals.py beginnings`` chose it."""
+
 _SHAPES: Final = ("cosine", "linear", "1-sqrt", "wsd")  # but for the last, a last rate and a multiple of one shape
 _ALIKE = 5e-3  # of the peak: rates of rows that differ by less are those of one schedule
 _FALLEN = 0.02  # of the peak: less says nothing of a shape
@@ -180,9 +186,9 @@ def forecast(
 
     ``ending``: how it is meant to go on, see :func:`continued`; by default the :func:`schedule_so_far`, or else the
     last rate held. The :data:`ENDINGS` come along. ``others``: runs that are fitted too, which tell what a falling rate
-    does. ``level``: nominal, of the intervals. ``settings``: those of :func:`fsl_num.curves.fit.fit`; with
-    ``intervals=False`` there are no intervals and no ``surprise`` (nan). Every prediction is conditioned on the last
-    losses of the run.
+    does. ``level``: nominal, of the intervals. ``settings``: those of :func:`fsl_num.curves.fit.fit`, ``early`` by
+    default as :data:`EARLY` says; with ``intervals=False`` there are no intervals and no ``surprise`` (nan). Every
+    prediction is conditioned on the last losses of the run.
     Raises ValueError where the run is longer already.
 
     >>> from fsl_num.curves.laws import law
@@ -197,6 +203,7 @@ def forecast(
         ending = ENDINGS[0] if followed is None else SO_FAR
     endings = list(dict.fromkeys([ending, *ENDINGS]))
     _ = continued(run.plan, steps, ending)  # refused before the fit, not after it
+    settings = {"early": min(EARLY * steps / run.plan.rates.size, 0.5), **settings}
     fitted = fit([run, *others], **settings)
     plans = {name: continued(fitted.as_fitted(run).plan, steps, name) for name in endings}
     wanted = level if fitted.drawn is not None else None

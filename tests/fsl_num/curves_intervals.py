@@ -1,24 +1,29 @@
-"""What intervals of nominal 90 % hold, family by family, and the size of the one term that a script chooses.
+"""What intervals of nominal 90 % hold, family by family, and two sizes that are chosen without a family.
 
-    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|share]
+    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|share|beginnings]
 
 Six families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
 ``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``share``: of an unseen gain intervals hold
 the share (OTHER_GAIN in fsl_num/curves/posterior.py) of the least interval score of mean final losses over the other
-families, each in units of its score without the term; printed is what it gives on the family left out.
+families, each in units of its score without the term; printed is what it gives on the family left out. ``beginnings``:
+from .3, .5 and .75 of every run its end is predicted with several shares of the planned steps weighing less (EARLY in
+fsl_num/curves/forecast.py; 0: as in fits of whole runs), which are chosen likewise.
 """
 
 import sys
 
 import numpy as np
 from curves_evidence import LEVEL, end, families, folder, interval_score
-from curves_networks import KINDS, SETS, networks
+from curves_networks import KINDS, SETS, networks, summary
 
 from fsl_num.curves import posterior
 from fsl_num.curves.fit import fit
 from fsl_num.curves.posterior import Reducible
+from fsl_num.curves.search import Settings
 
 SHARES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 2.0)
+BEGINNINGS = (0.0, 0.1, 0.12, 0.15, 0.2, 0.25)
+PARTS = (0.3, 0.5, 0.75)
 
 
 def cases():
@@ -118,21 +123,49 @@ def judged(pairs):
     return np.array(errors), np.reshape(halves, (-1, len(SHARES))).T
 
 
+def left_out(held, scores, options):
+    """Print what is best for all families but one, and what it gives on that one; the first option is the usual one."""
+    print("left out      best  held as usual, with it  score as usual, with it")
+    for one in [*held, "none"]:
+        best = np.argmin(sum(np.log(each / each[0]) for family, each in scores.items() if family != one))
+        shown = [one] if one in held else list(held)
+        numbers = [np.mean([table[each][at] for each in shown]) for table in (held, scores) for at in (0, best)]
+        print("{:<12} {:5} {:14.0%} {:8.0%} {:15.0f} {:8.0f}".format(one, options[best], *numbers))
+
+
 def share():
     found = {family: judged(pairs) for family, pairs in cases().items()}
     held = {family: (np.abs(errors) <= halves).mean(axis=1) for family, (errors, halves) in found.items()}
-    scores = {family: interval_score(*both).mean(axis=1) for family, both in found.items()}
-    print("left out           share  held without it, with it  score without it, with it")
-    for left_out in [*found, "none"]:
-        best = np.argmin(sum(np.log(each / each[0]) for family, each in scores.items() if family != left_out))
-        shown = [left_out] if left_out in found else list(found)
-        numbers = [np.mean([table[each][at] for each in shown]) for table in (held, scores) for at in (0, best)]
-        cells = "{:15.0%} {:8.0%} {:17.0f} {:8.0f}".format(*numbers)
-        print(f"{left_out:<18} {SHARES[best]:5.1f}  {cells}")
+    left_out(held, {family: interval_score(*both).mean(axis=1) for family, both in found.items()}, SHARES)
+
+
+def beginnings():
+    """Predictions of final losses from the beginnings of runs, under their own schedules."""
+    held, scores = {}, {}
+    for family, pairs in cases().items():
+        curves = {id(curve): curve for pair in pairs for part in pair for curve in part}.values()
+        rows = np.array([[summary(begun(curves, done, share)) for share in BEGINNINGS] for done in PARTS])
+        for done, row in zip(PARTS, rows, strict=True):
+            cells = ["{:.2%}, {:.0%}, {:.0f}".format(*each) for each in row]
+            print(f"| {family} | {done:g} | {' | '.join(cells)} |", flush=True)
+        held[family], scores[family] = rows[..., 1].mean(axis=0), np.exp(np.log(rows[..., 2]).mean(axis=0))
+    left_out(held, scores, BEGINNINGS)
+
+
+def begun(curves, done, share):
+    """Of every run its name, the error of the final loss that its beginning predicts, and the half-width."""
+    rows = []
+    for curve in curves:
+        run = curve.between_steps(0, done * float(curve.step[-1]))
+        early = Settings().early if share == 0.0 else min(share / done, 0.5)
+        prediction = fit([run], early=early).predict(curve, LEVEL, after=run)
+        error = end(curve.observed, curve) - end(prediction.loss, curve)
+        rows.append((curve.name, error, float(np.log1p(prediction.mean_half_width))))
+    return rows
 
 
 if __name__ == "__main__":
     if folder() is None:
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
-    for one in sys.argv[1:] or ["coverage", "share"]:
-        {"coverage": coverage, "share": share}[one]()
+    for one in sys.argv[1:] or ["coverage", "share", "beginnings"]:
+        {"coverage": coverage, "share": share, "beginnings": beginnings}[one]()

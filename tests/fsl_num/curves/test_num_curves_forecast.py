@@ -10,7 +10,7 @@ from typed import refusal
 from fsl_num.cli import main
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
-from fsl_num.curves.forecast import ENDINGS, SO_FAR, continued, forecast, schedule_so_far
+from fsl_num.curves.forecast import EARLY, ENDINGS, SO_FAR, continued, forecast, schedule_so_far
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.schedules import step_rates
@@ -34,8 +34,8 @@ def test_the_endings_are_predicted_as_the_law_that_made_the_run_goes_on(found, u
     assert tuple(found.predictions) == ENDINGS
     for name, prediction in found.predictions.items():
         truth = law("fsl").predict(continued(under_way.plan, SIZE, name), TRUTH)
-        # ten times the noise of an average of the last rows, which all of the future shares
-        assert abs(prediction.final / truth[-1] - 1) < 2e-3, name
+        # nominal 90 %, and sharp: measured are half-widths of .4 to .5 %, errors up to .22 %
+        assert abs(prediction.final / truth[-1] - 1) < prediction.mean_half_width < 6e-3, name
         assert prediction.lower[-1] < truth[-1] < prediction.upper[-1]
     assert found.predictions["decay now"].final < found.predictions["hold"].final
     assert found.surprise < 1.5 and found.main is found.predictions["hold"]
@@ -140,3 +140,14 @@ def test_a_run_goes_on_as_so_far_unless_another_ending_is_named():
     assert found.main.plan.rates[-1] < 1e-7
     held = forecast(curve, SIZE, "hold", starts=1, intervals=False)
     assert tuple(held.predictions) == ENDINGS and held.followed == ""
+
+
+def test_the_beginning_of_a_run_weighs_less_the_less_of_it_is_known(under_way):
+    """Its first fifth, a tenth of the plan, lies 2 % above the law: it moves the forecast from .1 to .46 % off where it
+    counts as in fits of whole runs."""
+    loss = np.where(under_way.step < 0.2 * DONE, 1.02, 1.0) * under_way.loss
+    bent = LossCurve(under_way.step, loss, schedule=under_way.plan, warmup=WARMUP)
+    truth = law("fsl").predict(continued(under_way.plan, SIZE, "hold"), TRUTH)[-1]
+    ours, usual = (forecast(bent, SIZE, starts=1, **early) for early in ({}, {"early": 0.07}))
+    assert ours.fitted.settings.early == pytest.approx(EARLY * SIZE / DONE) and usual.fitted.settings.early == 0.07
+    assert abs(ours.main.final / truth - 1) < 0.5 * abs(usual.main.final / truth - 1)
