@@ -189,7 +189,7 @@ def of_an_earlier_version(result):
 
 
 def test_a_second_law_that_cannot_be_fitted_is_said():
-    said = " ".join(design_schedule(of_an_earlier_version(fitted()), STEPS).sentences)
+    said = " ".join(design_schedule(of_an_earlier_version(fitted()), STEPS, peak=PEAK).sentences)
     assert "saved by an earlier version, without its runs: fit again" in said
     curve = run("cosine", every=300)  # five rows, and six parameters of the Multi-Power law
     short = fit(curve, MomentumLaw(), intervals=False, starts=1)
