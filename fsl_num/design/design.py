@@ -197,11 +197,12 @@ class Design(Result):
         if _FRACTION not in parameters or self.fit.drawn is None:
             return None
         best, names = parameters[_FRACTION], list(FAMILIES[self.family].ranges)
+        shares = {**parameters, "final": parameters["final"] / self.allowed}
 
         def last(fractions: Array) -> float:
             reached = best
             for fraction in fractions.tolist():
-                given = tuple(fraction if name == _FRACTION else parameters[name] for name in names)
+                given = tuple(fraction if name == _FRACTION else shares[name] for name in names)
                 interval = self._beside(self.family, given).interval
                 if interval is None or interval[0] > 0.0:
                     break

@@ -243,11 +243,13 @@ def test_a_member_of_a_family_of_the_catalogue_is_exported_short(family, given):
 def test_the_decay_fractions_that_the_fit_cannot_separate():
     """They are those whose regret may be 0: the next one of the grid on either side is separated, those within not."""
     assert design().as_good is None and design(family="cosine").as_good is None
-    found = design(family="linear")
+    found = design_schedule(fitted(), 500, warmup=WARMUP, family="linear")
     low, high = found.as_good
     best = found.optimum.parameters["decay_fraction"]
     assert 0.02 <= low <= best <= high <= 1.0 and low < high
-    final, steps = found.optimum.parameters["final"], STEPS - WARMUP
+    final, steps = found.optimum.parameters["final"] / PEAK, 500 - WARMUP
+    assert final > 0.1  # a share of the peak, no rate
+    assert family_rates("linear", (best, final), steps, 0.0, PEAK) == pytest.approx(found.rates[WARMUP:])
     past, designed, grid = Past(found.rates[:WARMUP], WARMUP), found.rates[WARMUP:], np.geomspace(0.02, 1.0, 16)
 
     def separated(fraction):
