@@ -105,7 +105,7 @@ def fit(
             f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of {logs}, of c (1 + gamma) T and,"
             " for B, of the noise at the peak as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
         )
-    if not search_of_starts.best.settled:
+    if not search_of_starts.best.settled and search_of_starts.agreed < 2:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")
     if posterior is not None and not chosen.final_only:
         notes.append(transfer_words(transfer(chosen, given, theta, posterior)))

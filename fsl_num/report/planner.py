@@ -175,9 +175,9 @@ def plan_run(
                      {each: there[name] for each, there in others.items()})
         for name in LABELS if name in values
     )  # fmt: skip
-    return TrainingPlan(
-        budget, size, best, regimes[best].name, recommended, MappingProxyType(losses), _notes(recommended)
-    )
+    further = f"The best schedule of any form: fsl design --s {s} --beta {beta} --budget {budget} {size:g}"
+    notes = (*_notes(recommended), further + (f" --noise {variance:g}" if variance != 1.0 else ""))
+    return TrainingPlan(budget, size, best, regimes[best].name, recommended, MappingProxyType(losses), notes)
 
 
 def _values(

@@ -87,6 +87,14 @@ def test_the_interval_of_a_constant_holds_it_at_budgets_between(asked):
     )
 
 
+@pytest.mark.parametrize("asked", [{"data": 1e7, "noise": 3.0}, {"compute": 1e9}], ids=str)
+def test_the_command_that_it_names_finds_a_schedule_at_least_as_good(asked, capsys):
+    found = plan_run(**asked, s="1/2", beta=2)
+    assert main([*found.notes[-1].rpartition("fsl ")[2].split(), "--json"]) == 0
+    best = json.loads(capsys.readouterr().out)["excess_risk"]
+    assert 0.2 * found["excess_risk"].value < best <= found["excess_risk"].value  # of the same task, noise and budget
+
+
 def test_the_interval_is_where_the_loss_stays_within_its_factor():
     found = plan_run(compute=1e8, s=2, beta=2, schedule="wsd")
     best, size = found["excess_risk"].value, found["model_size"]
