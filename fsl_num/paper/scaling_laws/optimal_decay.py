@@ -149,13 +149,14 @@ def _constants(sample: Sample, constants: Mapping[str, tuple[Symbol, Expr]]) -> 
 
     def allowed(name: str, point: Mapping[str, Any]) -> float:
         short = _short(sample, point)
+        grid = 2.0 * _GRID if name == "end" else _GRID  # of the last cell, and of that where the rate leaves its peak
         if sample.regime == "easy":
-            return _GRID + 2.0 * max(1.0, beta / (1.0 + s * beta)) * short
+            return grid + 2.0 * max(1.0, beta / (1.0 + s * beta)) * short
         at = {**exact, **point}
         share = float(number(decay_share, at))
         given_away = 2.0 * (1.0 + s) * (1.0 + 0.5 / (beta - 1.0)) * share + math.sqrt(_ROUNDING / share)
         noisier = float(number(relative_signal, at))
-        return _GRID + given_away + noisier + (short if name == "decay" else 0.0)
+        return grid + given_away + noisier + (short if name == "decay" else 0.0)
 
     def wrong(expression: Expr) -> dict[str, Expr]:
         noisier = expression.subs(sigma, sqrt(2) * sigma)
