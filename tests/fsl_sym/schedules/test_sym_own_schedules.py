@@ -84,7 +84,8 @@ def test_an_end_exponent_stands_for_every_rate_with_that_end():
 @pytest.mark.parametrize("budget", ["data", "compute"])
 def test_equal_ends_have_equal_risks(budget):
     """Linear, the parabola and a stable phase before either differ in constants alone."""
-    plans = ["linear", own_schedule(SHAPES["parabola"][0]), after_stable_phase(schedule("linear")), "cyclic", "1-sqrt"]
+    plans = ["linear", own_schedule(SHAPES["parabola"][0]), after_stable_phase(schedule("linear"))]
+    plans += ["cyclic", "1-sqrt"] if budget == "data" else []
     risks = [[each.excess_risk for each in optimal_allocation(plan, budget).regimes] for plan in plans]
     assert len(risks[0]) == 9
     assert all(mine.equals(theirs) for other in risks[1:] for mine, theirs in zip(risks[0], other, strict=True))
