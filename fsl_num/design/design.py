@@ -20,6 +20,7 @@ from fsl_num.curves.result import FitResult
 from fsl_num.design.best import Optimum, Past
 from fsl_num.design.draws import half_width_of_difference, losses_of_draws
 from fsl_num.design.families import BASELINES, FAMILIES, family_rates, shape_words
+from fsl_num.design.objectives import Objective
 from fsl_num.results import Result
 from fsl_num.schedules.export import Export, export
 from fsl_num.validation import Array
@@ -173,12 +174,17 @@ class Design(Result):
             return None
         return losses_of_draws(self.fit.law, self.fit.drawn.samples, self._past, self.rates[self.done :])
 
+    @cached_property
+    def _objective(self) -> Objective:
+        """The predicted loss of the steps designed, and its gradient."""
+        return self._past.objective(self.fit.law, self.fit.theta)
+
     def _beside(self, family: str, given: tuple[float, ...]) -> Baseline:
         """A member of a family in the place of what was designed."""
         past, law, designed = self._past, self.fit.law, self.rates[self.done :]
         rest = family_rates(family, given, designed.size, self.floor, self.allowed)
         plan = Plan(np.append(past.rates, rest), [self.steps], self.plan.warmup)
-        loss = self._conditioned(past.objective(law, self.fit.theta)(rest, np.ones(rest.size))[0], plan)
+        loss = self._conditioned(self._objective(rest, np.ones(rest.size))[0], plan)
         interval, regret = None, loss - self.loss
         if self.fit.drawn is not None and self._losses_of_draws is not None:
             difference = losses_of_draws(law, self.fit.drawn.samples, past, rest) - self._losses_of_draws

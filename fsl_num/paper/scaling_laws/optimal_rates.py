@@ -197,10 +197,15 @@ def _claim(
     )  # fmt: skip
 
 
-def _least(budget: str, text: str) -> Claim:
-    """The least risk of a budget regime by regime, of the law that the best rates leave."""
+def _least(
+    budget: str, text: str, rays: Callable[[Sample], Mapping[str, Any]], depends: tuple[str, ...],
+    before: tuple[Any, ...] = (), derive: Callable[[], tuple[Any, ...]] = tuple,
+) -> Claim:  # fmt: skip
+    """The least risk of a budget regime by regime, of the law that the best rates leave.
+
+    ``before``: what is stated first, and derived by ``derive``.
+    """
     law, *program = LAWS[budget]
-    rays = data_rays if budget == "data" else compute_rays
     orders = dict(zip([regime.name for regime in REGIMES], LEAST[budget], strict=True))
     optima = [
         Formula(law, "optimum", orders[regime.name], program=tuple(program), where=regime.condition)
@@ -213,16 +218,13 @@ def _least(budget: str, text: str) -> Claim:
     def statement(sample: Sample) -> Statement:
         return order_statement(same_order(E, orders[sample.regime]), sample)
 
-    proven = (STATIONARY, *optima) if budget == "data" else tuple(optima)
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
-        text, AllOf(proven),
+        text, AllOf((*before, *optima)),
         (MODEL, "sigma^2 of order 1", "the law is that of the best rates over T: the signal and the noise "
          "(int sqrt K)^2/D, of the order min(M, T^(1/beta))/D"),
-        measured, statement,
-        derive=lambda: (*((stationary_rate(),) if budget == "data" else ()), *least_orders(budget)), role="own",
-        depends=("eqn: fsl-simplified", "lemma:ke-power/kernel-window") if budget == "data"
-        else ("optimal-schedule/data", "approximation-error"), family=FAMILY,
+        measured, statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
+        family=FAMILY,
     )  # fmt: skip
 
 
@@ -232,12 +234,15 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: a unit of intrinsic time at the rate gamma costs the noise k gamma and 1/gamma samples; at every price "
         "mu sqrt(mu/k) is the cheapest rate. What that leaves over an intrinsic time T has the least order given, "
         "regime by regime, and the designer finds it.",
-    ),
+        data_rays, ("eqn: fsl-simplified", "lemma:ke-power/kernel-window"), (STATIONARY,),
+        lambda: (stationary_rate(),),
+    ),  # fmt: skip
     _least(
         "compute",
         "Ours: of C = M D what the best rates leave, M^(-s beta) + T^-s + min(M, T^(1/beta))/D, has the least order "
         "given, regime by regime and without a logarithm, and the designer finds it, at the best size of each budget.",
-    ),
+        compute_rays, ("optimal-schedule/data", "approximation-error"),
+    ),  # fmt: skip
     _claim(
         "optimal-schedule/data-easy", "the best schedule of a data budget, easy regime",
         "Ours: for s > 1 - 1/beta and M infinite, of D samples the best schedule leaves D^(-s beta/(1 + s beta)), over "
