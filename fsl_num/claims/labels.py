@@ -18,6 +18,16 @@ _HEAD = 2
 """So many lines above the first one a place may begin, as the box around a theorem does."""
 
 
+def in_reading_order(claim: Claim) -> tuple[int, bool]:
+    """The sort key of a claim: its line in the paper; of one line, what is printed there before what is said of it.
+
+    >>> from fsl_num.claims.registry import all_claims
+    >>> min((each for each in all_claims() if each.label == "thm: fsl-hard-regime"), key=in_reading_order).role
+    'printed'
+    """
+    return claim.line, claim.role != "printed"
+
+
 def section_of(line: int) -> Section:
     """The innermost section in which a line of the paper stands; ValueError for one before the abstract.
 

@@ -12,6 +12,8 @@ from math import isinf
 from pathlib import Path
 from typing import Final
 
+import click
+
 from fsl_num.workers import LostWorkersError
 
 STANDARD: Final = "-"
@@ -23,6 +25,10 @@ _LONGEST: Final = 2**28
 _SHOWN: Final = 6
 """Names that a refusal lists at most."""
 
+_OPTIONS: Final = {"peak": "peak_lr", "floor": "min_lr", "final": "final_lr", "size": "model_size"}
+"""Parameters of the library that an option has under another name."""
+
+_PARAMETER = re.compile(r"^[a-z_]+(?= must )|\b[a-z]+_[a-z_]+\b(?!=)")
 _RATIONAL = re.compile(r"[+-]?\d{1,999}(?:/\d{1,999})?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,999}\.?\d{0,999}|\.\d{1,999})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -34,6 +40,14 @@ class InputError(ValueError):
 def one_line(text: object) -> str:
     """A text on one line."""
     return " ".join(str(text).split())
+
+
+def as_typed(text: str) -> str:
+    """A refusal of the library in the words of the command that runs: its options in place of parameters."""
+    context = click.get_current_context(silent=True)
+    given = [] if context is None else context.command.params
+    options = {str(each.name): each.opts[0] for each in given if isinstance(each, click.Option)}
+    return _PARAMETER.sub(lambda name: options.get(_OPTIONS.get(name[0], name[0]), name[0]), text)
 
 
 @contextmanager
@@ -52,7 +66,7 @@ def refused(*also: type[Exception]) -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, (ValueError, TypeError, ArithmeticError, ImportError, *also)):
             raise
-        raise InputError(one_line(error)) from error
+        raise InputError(as_typed(one_line(error))) from error
 
 
 def text_of(path: str, option: str) -> str:

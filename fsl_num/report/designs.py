@@ -29,7 +29,8 @@ def design_text(design: Design) -> list[Any]:
     last = f"predicted final loss {design.prediction.final_words()}"
     parameters = _parameters(design.optimum.parameters)
     other = design.second_law
-    headings = ["instead", "loss", "regret"]
+    where = f", in the last {design.steps - design.done} steps" if design.done else ""
+    headings = [f"instead{where}", "loss", "regret"]
     headings += [f"{100 * design.level:g} % of the regret"] if design.interval is not None else []
     headings += [other.name] if other is not None else []
     rows = []

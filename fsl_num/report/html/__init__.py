@@ -9,7 +9,7 @@ from itertools import groupby
 from markupsafe import Markup
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.labels import section_of
+from fsl_num.claims.labels import in_reading_order, section_of
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.report.errata import counts
 from fsl_num.report.html.cards import ROLES, environment
@@ -78,7 +78,7 @@ def page(
     missing = [record.claim_id for record in records if record.claim_id not in known]
     if missing:
         raise ValueError(f"these records are of no claim known here: {', '.join(missing)}; pass `claims` with them")
-    records = sorted(records, key=lambda record: known[record.claim_id].line)
+    records = sorted(records, key=lambda record: in_reading_order(known[record.claim_id]))
     shown = {record.claim_id: known[record.claim_id] for record in records}
     folder = files("fsl_num.report.html")
     document = environment(records, errata, tuple(shown.values())).get_template("page.html.j2").render(

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from markupsafe import Markup
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.labels import account, covering_claims, section_of, where
+from fsl_num.claims.labels import account, covering_claims, in_reading_order, section_of, where
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.sources import HOME
 from fsl_num.report.errata import counts
@@ -62,7 +62,7 @@ def pages(
     >>> list(pages([], [], [], []))
     ['index.md', 'table-1.md', 'errata.md']
     """
-    claims = sorted(claims, key=lambda claim: claim.line)
+    claims = sorted(claims, key=in_reading_order)
     errata = sorted(errata, key=lambda erratum: erratum.severity)
     theorems = _by_label(claims)
     file_of = {member.id: name for name, members in theorems.items() for member in members}

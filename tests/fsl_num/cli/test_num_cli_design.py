@@ -90,8 +90,8 @@ def test_floor_peak_and_draws(here, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--min-lr", "0.01"], "floor must be below the peak, 0.001"),
-        (["--warmup", "1500"], "warmup must be less than the steps, 1500"),
+        (["--min-lr", "0.01"], "--min-lr must be below the peak, 0.001"),
+        (["--warmup", "1500"], "--warmup must be less than the steps, 1500"),
         (["--steps", "0"], "at least 1"),
         (["--steps", "99999999999"], "GiB of memory"),
         (["--peak-lr", "high"], "must be a number"),
