@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from sympy import Expr, Symbol, oo
 
 from fsl_sym.algebra.equality import equal
-from fsl_sym.asymptotics.mellin import Expansion, contour_disagreement
+from fsl_sym.asymptotics.contour import contour_disagreement
+from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.proof.formulas import Formula, less
 from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
 from fsl_sym.proof.rules.sums import Termwise

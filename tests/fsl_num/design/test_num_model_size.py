@@ -56,11 +56,14 @@ def test_its_exponents_are_those_of_the_theory(s, beta):
     assert all(abs(found[name] - other.exponents[name]) < 0.02 for name in found)
 
 
-@pytest.mark.parametrize("s, beta", [(0.3, 2.0), (0.5, 4.0), (0.05, 2.0)])
-def test_hard_tasks_decay_late(s, beta):
-    """The share of the decay, down to 1e-12, falls as the theory says: within .01 between 1e36 and 1e40 samples."""
+@pytest.mark.parametrize("s, beta, most", [(0.3, 2.0, 1e40), (0.5, 4.0, 1e40), (0.05, 2.0, 1e32)])
+def test_hard_tasks_decay_late(s, beta, most):
+    """The share of the decay falls as the theory says: within .01 over the last four decades of samples.
+
+    For s = .05 it is 5e-10 at 1e32 samples; from 1e-11 on rounding moves it by more than the theory's next order.
+    """
     task, shares = Model(s, beta, float("inf"), 1.0), []
-    for data in (1e36, 1e40):
+    for data in (1e-4 * most, most):
         _, gammas, samples = best_gammas(task, data)
         last = np.flatnonzero(gammas >= 0.99 * gammas.max())[-1]
         shares.append(samples[last + 1 :].sum() / data)

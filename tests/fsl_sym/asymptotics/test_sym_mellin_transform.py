@@ -24,9 +24,9 @@ from sympy import (
     zeta,
 )
 
+from fsl_sym.asymptotics.contour import contour_disagreement
 from fsl_sym.asymptotics.mellin import (
     Term,
-    contour_disagreement,
     essential_factor,
     harmonic_sum_asymptotics,
     positive_gammas,
