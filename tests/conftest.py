@@ -38,6 +38,14 @@ def examples(number):
     return settings(max_examples=max(1, number * settings.default.max_examples // usual))
 
 
+def pytest_collection_modifyitems(items):
+    """What is marked slow is left to `ci` and `nightly`: on a desk the whole is to take a few minutes."""
+    if chosen_profile(os.environ) == "dev":
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow: CI=true pytest runs it"))
+
+
 class OfOneClaim:
     """Reads only the test files that know the claims: all others take half a minute to read, and none tests a claim."""
 

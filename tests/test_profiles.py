@@ -45,6 +45,11 @@ def test_every_property_test_tries_more_under_ci_and_by_night(profile, more):
     assert {each.deadline for each in found} == {None}
 
 
+@pytest.mark.slow
+def test_what_is_slow_is_left_out_on_a_desk_alone():
+    assert chosen_profile(os.environ) != "dev"
+
+
 def test_no_property_test_has_a_number_of_its_own_by_night():
     tests = Path(__file__).resolve().parent
     fixed = [path.name for path in tests.rglob("*.py") if "max_examples=" in path.read_text(encoding="utf-8")]

@@ -343,6 +343,7 @@ def _started(command, environment):
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_folder_and_know_each_others_keys(tmp_path):
     command = [sys.executable, "-m", "fsl_num", "verify", *IDS, "--jobs", "1", "--cache", str(tmp_path), "--json"]
     both = [_started(command, {**os.environ, "PYTHONHASHSEED": seed}) for seed in ("1", "2")]

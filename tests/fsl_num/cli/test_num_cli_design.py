@@ -143,6 +143,7 @@ def test_a_budget_is_named_in_one_option_too(budget, capsys):
     assert short == answer([*THEORY, f"--{budget}", "1e4"], capsys) and short[budget] == 1e4
 
 
+@pytest.mark.slow
 def test_the_volterra_equation_has_an_optimum_of_its_own(capsys):
     words = [*THEORY, "--budget", "data", "1e4", "--volterra"]
     found = answer(words, capsys)["volterra"]

@@ -58,6 +58,7 @@ by_night = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["scheduler", pytest.param("worker", marks=by_night)])
 def test_a_cluster_that_is_lost_is_a_fault_and_is_said(lost, start, tmp_path, capsys):
     import distributed

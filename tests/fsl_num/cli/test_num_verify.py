@@ -36,7 +36,8 @@ def without_seconds(record):
     return [{key: value for key, value in one.items() if key != "seconds"} for one in record]
 
 
-def test_neither_processes_nor_the_order_change_a_outcome(ids):
+@pytest.mark.slow
+def test_neither_processes_nor_the_order_change_an_outcome(ids):
     status, record, bar = verify(ids, "--jobs", "2", "--seed", "7", "--no-cache")
     shared = {one["claim_id"]: one for one in without_seconds(record["outcomes"])}
     assert set(shared) > set(ids)  # with what corrects them

@@ -17,6 +17,7 @@ def found():
     return pooled()
 
 
+@pytest.mark.slow
 def test_two_runs_say_more_of_the_others_than_that_they_end_alike(found):
     """Other schedules, three times the steps, peaks from a third to twice: errors of the mean final losses.
 

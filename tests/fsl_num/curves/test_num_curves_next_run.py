@@ -124,6 +124,7 @@ def test_the_command(constant, tmp_path, monkeypatch, capsys):
     assert "sawtooth" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(folder() is None, reason="FSL_LOSS_CURVES names no folder with real curves")
 def test_on_real_curves_the_proposed_run_is_better_than_most():
     # From a run of constant rate, in six cases; by chance half of them would beat the median, with a factor of 1.

@@ -100,6 +100,7 @@ def test_power_laws_find_their_own_parameters(law, table):
     assert found.parameters == pytest.approx(truth, rel=0.02)
 
 
+@pytest.mark.slow
 def test_the_peak_rate_is_a_column(table):
     both = {name: np.concatenate([values, values]) for name, values in table.items()}
     peaks = np.repeat([0.1, 0.2], table["loss"].size)
@@ -140,6 +141,7 @@ def test_tables_that_determine_no_law_are_refused_with_the_parameters(table):
     assert any("2 different values of model_size" in line for line in found.sentences)
 
 
+@pytest.mark.slow
 def test_the_law_is_the_one_that_predicts_the_largest_size_unseen_best(table, found, tmp_path, monkeypatch, capsys):
     assert found.law == "regression"
     size, batch, steps = (table[name][::2] for name in ("model_size", "batch_size", "steps"))

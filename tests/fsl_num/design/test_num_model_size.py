@@ -11,6 +11,7 @@ from fsl_sym.allocation import optimal_allocation
 TASK = Model(s=0.3, beta=2.0, size=float("inf"), noise=1.0)
 
 
+@pytest.mark.slow
 def test_no_other_size_is_better():
     """Every size of a small budget, and sizes around the best of a large one."""
     for compute in (30.0, 40.0):  # at 30 sizes 2 and 3 differ by a thousandth

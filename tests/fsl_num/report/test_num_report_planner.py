@@ -21,6 +21,7 @@ from fsl_num.schedules import schedule, step_rates
 from fsl_sym.allocation import optimal_allocation
 
 POINTS = [("1/2", 4), (2, 2), ("1/4", "3/2")]
+SLOW = pytest.mark.slow
 
 
 def wsd_risk(peak, size, share, data, s, beta, noise):
@@ -30,7 +31,11 @@ def wsd_risk(peak, size, share, data, s, beta, noise):
     return functional_scaling_law(Model(s, beta, size, noise), plan).total
 
 
-@pytest.mark.parametrize(("point", "noise"), list(zip(POINTS, (1.0, 0.01, 1.0), strict=True)), ids=str)
+@pytest.mark.parametrize(
+    ("point", "noise"),
+    [(POINTS[0], 1.0), pytest.param(POINTS[1], 0.01, marks=SLOW), pytest.param(POINTS[2], 1.0, marks=SLOW)],
+    ids=str,
+)
 def test_no_choice_drawn_at_random_is_better(point, noise):
     s, beta = (float(Fraction(each)) for each in point)
     compute = 1e8
@@ -48,7 +53,9 @@ def test_no_choice_drawn_at_random_is_better(point, noise):
 
 
 @pytest.mark.parametrize(
-    ("budget", "point"), [*(("data", each) for each in POINTS), *(("compute", each) for each in POINTS[:2])], ids=str
+    ("budget", "point"),
+    [*(("data", each) for each in POINTS), *(pytest.param("compute", each, marks=SLOW) for each in POINTS[:2])],
+    ids=str,
 )
 def test_values_grow_with_the_exponents_of_the_optimal_allocation(budget, point):
     """The constant over ten decades is one but for what is left of lower orders: .02 of an exponent."""
@@ -96,6 +103,7 @@ def test_the_command_that_it_names_finds_a_schedule_at_least_as_good(asked, caps
     assert 0.55 * found["excess_risk"].value < best <= found["excess_risk"].value
 
 
+@pytest.mark.slow
 def test_the_interval_is_where_the_loss_stays_within_its_factor():
     found = plan_run(compute=1e8, s=2, beta=2, schedule="wsd")
     best, size = found["excess_risk"].value, found["model_size"]
