@@ -43,7 +43,7 @@ from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.asymptotics.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
-from fsl_sym.symbols import j
+from fsl_sym.symbols import M, j
 from fsl_sym.values import as_expression, assigned
 
 
@@ -150,6 +150,34 @@ class Expansion:
         bound = _peak if all(known == 1 for known in signs) else _slopes
         parts = [abs(piece.coefficient) * self.x**piece.power * bound(piece, h, self) for piece, h in fading]
         return simplified(abs(self.prefactor) * Add(*parts))
+
+    def error_of_first(self, size: Expr = M) -> Expr:
+        """What the sum over the first ``size`` modes alone differs from the terms by at most, at every x > 0.
+
+        The :attr:`error`, and for what is beyond ``size`` the integrals of j^-w times the bounds ``u^k``, and
+        ``c^q u^(k + q)/q`` of ``u^k lowergamma(q, c u)``: small while x is far below ``size^beta``.
+
+        Raises
+        ------
+        ValueError
+            As for :attr:`error`, or such an integral diverges, or may.
+
+        Examples
+        --------
+        >>> from fsl_sym.integrals.power_decay import power_asymptotics
+        >>> power_asymptotics(1).error_of_first()
+        2*M**(1 - 2*beta)*T*a/(3*(2*beta - 1)) + a/(4*T)
+        """
+        size, beyond = as_expression(size), Integer(0)
+        for piece in self.parts:
+            factor, power = abs(piece.coefficient), piece.power
+            if piece.rate is not None and piece.order is not None:
+                factor, power = factor * piece.rate**piece.order / piece.order, power + piece.order
+            falls = simplified(self.w + self.beta * power - 1)
+            if sign(falls) != 1:
+                raise ValueError(f"beyond {size} modes the bound is a sum of j^-({falls + 1}), not known to converge")
+            beyond += factor * self.x**power * size**-falls / falls
+        return simplified(self.error) + simplified(abs(self.prefactor) * beyond)
 
     def at(self, values: Mapping[Symbol, Expr]) -> Expansion:
         """The expansion with parameters set, derived anew, so that it is right at a resonance too."""

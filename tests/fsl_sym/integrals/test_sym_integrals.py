@@ -6,20 +6,23 @@ import pytest
 from sym_reference import exponential_series, harmonic_sum, incomplete_series, remaining_series
 from sympy import Expr, Gt, Integer, Integral, Rational, Sum, Symbol, exp, gamma, log, lowergamma, zeta
 
+from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.integrals import I1, I2, GrowthOrder, noise_integral, stable_phase_noise
 from fsl_sym.integrals.closed_form import PrintedLine
 from fsl_sym.integrals.exponential_decay import (
     corrected_third_line,
     crossover,
+    i1_asymptotics,
+    i1_sum,
     printed_lines,
     remaining,
 )
 from fsl_sym.integrals.orders import i1_order, i2_bounds, i2_order
-from fsl_sym.integrals.power_decay import power_asymptotics
+from fsl_sym.integrals.power_decay import power_asymptotics, power_sum
 from fsl_sym.integrals.stable_phase import stable_bound, stable_order
 from fsl_sym.proof import Derivation
 from fsl_sym.schedules import schedule
-from fsl_sym.spectrum import X
+from fsl_sym.spectrum import X, forgetting_kernel, kernel_asymptotics
 from fsl_sym.symbols import K1, K2, T1, T2, K, M, T, a, b, beta, p, t
 
 U = Symbol("u", positive=True)
@@ -207,3 +210,24 @@ def test_growth_orders_and_errors() -> None:
         noise_integral("wsd").at_resonance({beta: Integer(2)})
     resonant = noise_integral("linear").at_resonance({beta: Integer(2)})
     assert resonant.expression.has(log(T))
+
+
+@pytest.mark.parametrize(
+    ("expansion", "whole"),
+    [(power_asymptotics(), power_sum()), (i1_asymptotics(), i1_sum()), (kernel_asymptotics(), forgetting_kernel(t))],
+    ids=["power decay", "I1", "kernel"],
+)
+def test_a_finite_sum_is_within_the_bound_of_its_expansion_and_not_within_that_of_the_infinite_one(
+    expansion: Expansion, whole: Expr
+) -> None:
+    """At the resonance of power decay and on both sides of it; a bound four times smaller is refused."""
+    shares, beyond = [], []
+    for capacity, time in ((2, 1), (2, 30), (6, 8), (Rational(5, 4), 4), (Rational(5, 4), 100)):
+        for size in (1, 2, 10):
+            point = {beta: Integer(0) + capacity, p: 1, a: 1, T: time, t: time}
+            there = expansion.at({beta: point[beta], p: Integer(1)})
+            true = number(whole.subs(M, size).doit().subs(point), 20)
+            off = abs(true - number(there.expression.subs(point), 20))
+            shares.append(off / number(there.error_of_first(Integer(size)).subs(point), 20))
+            beyond.append(off > number(there.error.subs(point), 20))
+    assert Rational(1, 4) < max(shares) < 1 and any(beyond)
