@@ -34,7 +34,6 @@ from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
-from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.proof import (
     Antiderivative,
     Derivation,
@@ -344,17 +343,3 @@ def kernel_mass() -> Derivation:
         Step(by_mode, over_modes(LAM), Antiderivative(primitive), "a mode forgets at rate 2 lambda_j"),
     )
     return Derivation("kernel mass", "The mass of the kernel", steps, "lemma:convolution-kernel")
-
-
-def asymptotics_derivations() -> tuple[Derivation, ...]:
-    """The derivations behind this module."""
-    return (
-        spectrum_derivation(),
-        expansion_derivation("kernel", "Forgetting kernel, M infinite", kernel_asymptotics(), "lemma:ke-power"),
-        expansion_derivation("signal", "Signal, M infinite", signal_asymptotics(), "lemma:ke-power"),
-        finite_kernel().derivation,
-        finite_signal().derivation,
-        approximation_error_asymptotics().from_above,
-        approximation_error_asymptotics().from_below,
-        signal_gap(),
-    )

@@ -6,7 +6,7 @@ form.
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Integral, Sum, Symbol, exp, gamma, log, oo, uppergamma, zeta
+from sympy import Expr, Integer, Integral, Sum, Symbol, exp, gamma, oo, uppergamma, zeta
 
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.integrals.closed_form import ClosedForm, GrowthOrder, PrintedLine, cut_order
@@ -27,9 +27,8 @@ from fsl_sym.proof import (
     chains,
     lemma,
 )
-from fsl_sym.schedules import schedule
 from fsl_sym.spectrum import LAM, FiniteSize, X, decay, forgetting_kernel, over_modes
-from fsl_sym.symbols import K, M, T, a, b, beta, j, lam, t
+from fsl_sym.symbols import M, T, a, b, beta, j, lam, t
 from fsl_sym.symbols import zeta_rate as rate
 from fsl_sym.values import as_expression
 
@@ -69,20 +68,6 @@ def noise_steps(time: Symbol = T) -> tuple[Step, ...]:
         Step(by_mode, value, Antiderivative(primitive), "by parts in each mode"),
         Step(value, b * i1_sum(time) + (a - b) * i2_sum(time), Termwise(), "collected in b and a - b"),
     )
-
-
-def gamma_derivation(length: Symbol = K, time: Symbol = T) -> Derivation:
-    """gamma(t) of the schedule, written with the total intrinsic time instead of the number of steps.
-
-    >>> str(gamma_derivation().conclusion.right)
-    'a - t*(a - b)/T'
-    """
-    along = schedule("exp-decay").gamma
-    assert along is not None
-    length, time = map(as_expression, (length, time))
-    shown = along.subs(K, length).subs(length, time * log(a / b) / (a - b))
-    step = Step(shown, a - (a - b) * t / time, Identity(), "K = T log(a/b)/(a - b)")
-    return Derivation("gamma of exponential decay", "The rate falls linearly in intrinsic time", (step,))
 
 
 def exponential_decay_noise() -> ClosedForm:

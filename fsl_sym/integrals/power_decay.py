@@ -19,7 +19,6 @@ from fsl_sym.proof import (
     Antiderivative,
     Derivation,
     FirstTerm,
-    Identity,
     Instance,
     Interchange,
     Linear,
@@ -34,9 +33,8 @@ from fsl_sym.proof import (
     ZetaSeries,
     lemma,
 )
-from fsl_sym.schedules import FRACTION, schedule
 from fsl_sym.spectrum import LAM, decay, forgetting_kernel, over_modes
-from fsl_sym.symbols import K, M, T, a, beta, j, p, t, z
+from fsl_sym.symbols import M, T, a, beta, j, p, t, z
 
 _U = Symbol("u", positive=True)
 _V = Symbol("v", positive=True)
@@ -87,19 +85,6 @@ def _steps(power: Expr) -> tuple[Step, ...]:
         Step(from_end, value, Antiderivative(primitive), "the lower incomplete gamma function"),
         Step(value, power_sum(power), Termwise(), "powers of j are collected"),
     )
-
-
-def gamma_derivation(power: Expr = p) -> Derivation:
-    """gamma(t) = a (1 - t/T)^(p/(p + 1)), with the total intrinsic time instead of the number of steps.
-
-    >>> gamma_derivation().verify().holds
-    True
-    """
-    along = schedule("power-decay" if power == p else "linear").gamma
-    assert along is not None
-    shown, rate = along.subs(K, T * (power + 1) / a), a * (1 - t / T) ** _rate_exponent(power)
-    step = Step(shown, rate, Identity(((t, T * (1 - FRACTION)),)), "K = (p + 1) T/a")
-    return Derivation("gamma of power decay", "The rate in intrinsic time", (step,))
 
 
 def power_decay_noise() -> ClosedForm:
