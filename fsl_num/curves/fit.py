@@ -15,7 +15,7 @@ from fsl_num.curves.identify import identifiability
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.laws import law as law_of
 from fsl_num.curves.laws.base import Law
-from fsl_num.curves.posterior import Posterior, draw, gains
+from fsl_num.curves.posterior import Posterior, draw
 from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
@@ -91,8 +91,8 @@ def fit(
             (warnings if math.sqrt(seeds) > _SEEDS else notes).append(_seed_words(seeds, pairs))
         residuals = Residuals.of(whole, theta, seeds)
         scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
-        gained = gains(chosen, [curve.plan for curve in given], theta)
-        posterior = Posterior(draw(thinned, theta, residuals, seed), residuals, peaks, scatter, gained)
+        samples, misfit, residuals = draw(thinned, theta, residuals, seed)
+        posterior = Posterior(samples, residuals, peaks, misfit, scatter)
     report = identifiability(whole, theta, search_of_starts, theta[None] if posterior is None else posterior.samples)
     shown = [
         f"{name} {mean:.2g} +- {used.prior_width * width:.2g}"

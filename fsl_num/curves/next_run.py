@@ -1,16 +1,13 @@
 r"""The next run: which schedule, if trained next, would narrow a prediction the most.
 
-The fit's draws of the parameters say how the losses of a candidate and the loss that is asked for vary together. With D
-the deviations of the log losses from the fit, one row a draw, and R what a measured run is off by all the same, the
-parameters' part of the variance of the prediction falls by the linear-Gaussian update
+The fit's draws of the parameters and of what the law misses say how the errors at a candidate and at the loss that is
+asked for vary together. With D these errors, of log losses, one row a draw, M the covariance of what more the law may
+miss, and N the noise of the candidate's rows, the variance of the prediction falls by the linear-Gaussian update
 
-    v - g' (C + R)^-1 g,   C = D_c' D_c,  g = D_c' D_t,  v = D_t' D_t,
+    v - g' (C + N)^-1 g,   C = D_c' D_c + M_cc,  g = D_c' D_t + M_ct,  v = D_t' D_t + M_tt,
 
-which needs no outcome: how much is learnt does not depend on what is measured. R holds the noise of the rows, as the
-residuals of the fit show it, and the discrepancy of the law on a run that was not fitted, which slowly drifts along the
-run. Few draws explain each other by chance: each is predicted from the others alone. The rest of the interval stays,
-unless the candidate reaches the peak or the intrinsic time of the target, beyond which the law is trusted less: then
-that part shrinks as well.
+which needs no outcome: how much is learnt does not depend on what is measured. Few draws explain each other by chance:
+each is predicted from the others alone.
 
 Runs are priced by their updates: the one that is proposed narrows the interval the most for each of them.
 """
@@ -19,13 +16,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from fsl_num.curves.misfit import OWN, States
 from fsl_num.curves.plan import Plan, as_plan
-from fsl_num.curves.posterior import MISFIT, Posterior, Reducible, gains
+from fsl_num.curves.posterior import half_width
 from fsl_num.curves.predict import check_peak
 from fsl_num.results import Result
 from fsl_num.schedules import step_rates
@@ -63,7 +61,7 @@ class Candidate(Result):
 
     ``cost``: its updates. ``half_width``: of the interval of the target's mean final loss after it (the noise of single
     rows apart, which no run takes away), relative to the loss. ``learnt``: the
-    share in [0, 1] of the variance that the parameters leave, which it takes away.
+    share in [0, 1] of the variance of the target, which it takes away.
 
     >>> Candidate("short", Plan([0.1]), 1, 0.01, 0.5).gain(0.02)
     0.01
@@ -191,31 +189,21 @@ def next_run(
             if least
             else "there is no candidate: name at least one schedule that might be trained next"
         )
-    moved = [_deviations(fit, each) for each in targets]
-    parts = [Reducible.of(fit.law, each, fit.theta) for each in targets]
+    wanted = [posterior.errors(fit.law, each, fit.theta) for each in targets]
 
-    def half_width(left: list[float], reach: float, known: Posterior) -> float:
-        widths = []
-        for plan, variance, reducible in zip(targets, left, parts, strict=True):
-            # what the parameters leave, and what the law misses beyond the curves
-            spread = np.sqrt(variance + known.missed(plan, reach, reducible) ** 2)
-            widths.append(np.expm1(known.half_width(spread, level, noise=False)[0]))
-        return float(np.sqrt(np.mean(np.square(widths))))
+    def width(variances: list[float]) -> float:
+        return float(np.sqrt(np.mean([np.expm1(half_width(np.sqrt(each), level)) ** 2 for each in variances])))
 
-    now = [float(each @ each) for each in moved]
-    before = half_width(now, fit.reach, posterior)
+    now = [float((drawn**2).sum() + more.sum()) for drawn, more, _ in wanted]
     candidates_measured = []
     for name, plan in affordable.items():
         plan = plan.at([plan.rates.size]) if fit.law.final_only else plan
-        left = _left(fit, plan, moved)
-        reach, peaks = max(fit.reach, float(plan.times[-1])), (*posterior.peaks, plan.peak)
-        known = replace(posterior, peaks=peaks, gains=posterior.gains + gains(fit.law, [plan], fit.theta))
-        learnt = 1.0 - sum(left) / sum(now) if sum(now) > 0.0 else 0.0
+        left = _left(fit, plan, wanted)
         candidates_measured.append(
-            Candidate(name, plan, float(plan.rates.size), half_width(left, reach, known), learnt)
+            Candidate(name, plan, float(plan.rates.size), width(left), 1.0 - sum(left) / sum(now))
         )
     candidates_measured.sort(key=lambda each: (each.half_width, each.cost))
-    return NextRun(tuple(targets), before, level, tuple(candidates_measured))
+    return NextRun(tuple(targets), width(now), level, tuple(candidates_measured))
 
 
 def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np.inf) -> dict[str, Plan]:
@@ -269,30 +257,20 @@ def _same(plan: Plan, other: Plan) -> bool:
     return same and float(np.abs(plan.rates - other.rates).max()) <= _FAR * plan.peak
 
 
-def _deviations(fit: FitResult, plan: Plan) -> Array:
-    """The deviations of the draws from the fit, each row over the root of their number."""
-    deviations = fit.posterior.deviations(fit.law, plan, fit.theta)
-    return np.asarray(deviations[:, 0] / np.sqrt(deviations.shape[0]))
-
-
-def _left(fit: FitResult, plan: Plan, moved: list[Array]) -> list[float]:
-    """The variance that the parameters leave at each target once the candidate is measured."""
-    seen = fit.posterior.deviations(fit.law, plan, fit.theta) / np.sqrt(fit.posterior.samples.shape[0])
-    unexplained = _unexplained(fit, plan)
-    weights = np.linalg.solve(seen.T @ seen + unexplained, seen.T)
-    own = np.diag(seen @ weights)  # how far each draw explains itself
+def _left(fit: FitResult, plan: Plan, wanted: Sequence[tuple[Array, Array, States]]) -> list[float]:
+    """The variance that is left of each target once the candidate is measured."""
+    posterior, residuals, rows = fit.posterior, fit.posterior.residuals, plan.recorded.size
+    seen, missed, states = posterior.errors(fit.law, plan, fit.theta)
+    # a run is logged more often than at these rows: together they say as much as all of its own
+    few = rows * residuals.curves / residuals.rows
+    unseen = missed + residuals.seeds + few * np.diag(posterior.noise(plan) ** 2)
     left = []
-    for each in moved:
-        slopes = weights @ each
-        wrong = (each - seen @ slopes) / (1.0 - own)
-        left.append(float(min(wrong @ wrong + slopes @ unexplained @ slopes, each @ each)))
+    for drawn, more, there in wanted:
+        both = posterior.misfit.conditional(states, there)
+        weights = np.linalg.solve(seen.T @ seen + unseen, np.hstack([seen.T, both]))
+        own = np.diag(seen @ weights[:, :-1])  # how far each draw explains itself
+        slopes = weights[:, :-1] @ drawn[:, 0] + weights[:, -1]
+        wrong = (drawn[:, 0] - seen @ slopes) / (1.0 - own)
+        rest = float(wrong @ wrong + slopes @ unseen @ slopes - 2.0 * slopes @ both[:, 0] + more[0, 0])
+        left.append(min(max(rest, OWN), float((drawn**2).sum() + more.sum())))
     return left
-
-
-def _unexplained(fit: FitResult, plan: Plan) -> Array:
-    """The covariance of what a measured run is off by, whatever the parameters, at its recorded steps."""
-    residuals, rows = fit.posterior.residuals, plan.recorded.size
-    independent = residuals.dispersion * rows / (residuals.rows / residuals.curves)
-    apart = np.abs(np.subtract.outer(*2 * [np.log(plan.intrinsic_time)]))
-    missed = fit.posterior.discrepancy**2 * np.exp(-apart)
-    return np.asarray(MISFIT + residuals.seeds + missed + independent * np.eye(rows))

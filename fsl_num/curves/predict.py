@@ -13,10 +13,11 @@ from fsl_num.curves.averages import ranges
 from fsl_num.curves.batches import other_batches
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws.base import Law
+from fsl_num.curves.misfit import EXPECTED, OWN, States
 from fsl_num.curves.plan import Plan, as_plan
-from fsl_num.curves.posterior import MISFIT, discrepancy
+from fsl_num.curves.posterior import half_width
 from fsl_num.curves.score import Score, score
-from fsl_num.curves.search import independent_rows, shared_by_stretches
+from fsl_num.curves.search import independent_rows
 from fsl_num.curves.sizes import sizes_of
 from fsl_num.results import Result
 from fsl_num.validation import Array
@@ -165,9 +166,7 @@ def predict(
         loss = _losses(result.law, plan, result.theta)
     if after is not None:
         after = result.as_fitted(after)
-        loss = loss * np.exp(
-            left_over(result, after) * np.minimum(after.plan.intrinsic_time[-1] / plan.intrinsic_time, 1)
-        )
+        loss = loss * np.exp(left_over(result, after)[0] * _carried_on(after, plan))
     if not (np.isfinite(loss).all() and (loss > 0.0).all()):
         raise ValueError(
             f"the law {result.law.name} gives no positive loss for this schedule: it is too far from the curves fitted"
@@ -179,11 +178,16 @@ def predict(
         posterior = result.posterior
         few = np.unique(np.round(np.linspace(0, plan.recorded.size - 1, _SPREAD_AT)).astype(int))
         part = plan if few.size == plan.recorded.size else plan.at(plan.recorded[few])
-        spread = posterior.spread(result.law, part, result.theta, result.reach)
-        half = posterior.half_width(np.interp(plan.recorded, part.recorded, spread), level)
+        if after is None:
+            spread = posterior.spread(result.law, part, result.theta)
+        else:
+            share, noise = left_over(result, after)[1:]
+            end = after.plan.at(after.plan.recorded[-1:])
+            spread = posterior.spread(result.law, part, result.theta, (end, share * _carried_on(after, part), noise))
+        half = half_width(np.hypot(np.interp(plan.recorded, part.recorded, spread), posterior.noise(plan)), level)
         with np.errstate(over="ignore"):
             lower, upper = loss * np.exp(-half), loss * np.exp(half)
-            mean_half_width = float(np.expm1(posterior.half_width(spread[-1:], level, noise=False)[0]))
+            mean_half_width = float(np.expm1(half_width(spread[-1:], level)[0]))
         if not (np.isfinite(upper).all() and (lower > 0.0).all()):
             raise ValueError(
                 f"nothing is known of a schedule so far from the curves fitted (intrinsic time {plan.times[-1]:.3g},"
@@ -211,15 +215,24 @@ def check_peak(peak: float, fitted: Sequence[float]) -> None:
         )
 
 
-def left_over(result: FitResult, run: LossCurve) -> float:
-    """What the last tenth of a run, in intrinsic time, lies off the law, of log loss: as far as it is no noise."""
+def _carried_on(run: LossCurve, plan: Plan) -> Array:
+    """The share of what a run is off by at its end that it is still off by at the recorded steps of a plan."""
+    return np.asarray(np.minimum(run.plan.intrinsic_time[-1] / plan.intrinsic_time, 1.0))
+
+
+def left_over(result: FitResult, run: LossCurve) -> tuple[float, float, float]:
+    """What the last tenth of a run, in intrinsic time, lies off the law, of log loss: as far as it is no noise.
+
+    Then the share of their mean that it is, and the variance of that mean by noise.
+    """
     time = run.plan.intrinsic_time
     residual = np.log(run.observed) - np.log(result.law.bind([run.plan], "fit")(result.theta)[0])
     last = residual[time >= _RECENT * time[-1]]
-    shared = math.sqrt(max(shared_by_stretches(residual), 0.0))
-    noise, missed = float(residual.var()), MISFIT + discrepancy(shared) ** 2
+    left = float(States.of(result.law, [run.plan.at(run.plan.recorded[-1:])], result.theta).left[0])
+    noise, missed = float(residual.var()), OWN + (EXPECTED * left) ** 2
     rows = independent_rows(last - last.mean())
-    return float(last.mean()) * missed / (missed + noise / rows)
+    share = missed / (missed + noise / rows)
+    return float(last.mean()) * share, share, noise / rows
 
 
 def _losses(law: Law, plan: Plan, theta: Array) -> Array:

@@ -6,7 +6,7 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass
 from types import MappingProxyType
@@ -25,8 +25,9 @@ from fsl_num.curves.laws import (
     MultiPowerLaw,
     PhysicalTimeLaw,
 )
+from fsl_num.curves.misfit import Misfit, States
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.posterior import Posterior, gains
+from fsl_num.curves.posterior import Posterior
 from fsl_num.curves.search import Residuals, Settings
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import Array, affordable, positive, whole_size
@@ -34,10 +35,11 @@ from fsl_num.validation import Array, affordable, positive, whole_size
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
 
-FORMAT: Final = "functional scaling law fit, version 2"
+FORMAT: Final = "functional scaling law fit, version 3"
 """What the first entry of the file says."""
 
-_BEFORE: Final = "functional scaling law fit, version 1"
+_BEFORE: Final = tuple(f"functional scaling law fit, version {number}" for number in (1, 2))
+_STATES: Final = tuple(field.name for field in fields(States))
 
 _KINDS: Final = {
     kind.__name__: kind
@@ -49,8 +51,17 @@ def to_json(result: FitResult) -> str:
     """Return the fit as JSON text."""
     drawn = None
     if result.drawn is not None:
-        drawn = {**asdict(result.drawn), "samples": result.drawn.samples.tolist()}
-        del drawn["gains"]  # the law says them of the runs
+        known = result.drawn
+        drawn = {
+            "samples": known.samples.tolist(),
+            "residuals": asdict(known.residuals),
+            "peaks": known.peaks,
+            "scatter": known.scatter,
+            "size": known.misfit.size,
+            "rows": known.misfit.states.time.size,
+            "states": _packed(np.concatenate([getattr(known.misfit.states, name) for name in _STATES])),
+            "normal": _packed(known.misfit.normal.ravel()),
+        }
     content = {
         "format": FORMAT,
         "law": _written(result.law),
@@ -79,22 +90,22 @@ def to_json(result: FitResult) -> str:
 def fields_of(text: str) -> dict[str, Any]:
     """Return the fields of the fit that :func:`to_json` wrote, by name; ValueError where the text is anything else.
 
-    Files of earlier versions hold no runs: such a fit has no curves, and no intervals.
+    Fits of earlier versions have no intervals, and those of the first no curves.
     """
     how = "write one with FitResult.to_json() or `fsl fit --save`"
     try:
         content = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"this is no saved fit: not JSON ({error}); {how}") from error
-    if not isinstance(content, dict) or content.get("format") not in (FORMAT, _BEFORE):
+    if not isinstance(content, dict) or content.get("format") not in (FORMAT, *_BEFORE):
         raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; {how}")
     with _field("law"):
         law = _law(content["law"])
     with _field("parameters"):
         values = law.vector(content["parameters"])
-    before = content["format"] == _BEFORE
+    before = content["format"] != FORMAT
     with _field("settings"):
-        settings = Settings() if before else Settings(**content["settings"])
+        settings = Settings() if content["format"] == _BEFORE[0] else Settings(**content["settings"])
     with _field("report"):
         report = content["report"]
         identifiability = Identifiability(
@@ -110,7 +121,7 @@ def fields_of(text: str) -> dict[str, Any]:
         curves = tuple(_run(each) for each in content.get("runs", ()))
     before = before or (not curves and content.get("posterior") is not None)
     with _field("posterior"):
-        drawn = None if before else _posterior(content["posterior"], law, curves, values)
+        drawn = None if before else _posterior(content["posterior"], values)
     with _field("notes"):
         notes = _texts(content["notes"])
     if before:
@@ -177,16 +188,22 @@ def _law(content: Any) -> Law:
     return kind(**content["options"])
 
 
-def _posterior(content: Any, law: Law, curves: Sequence[LossCurve], theta: Array) -> Posterior | None:
+def _posterior(content: Any, theta: Array) -> Posterior | None:
     if content is None:
         return None
     samples = np.array(content["samples"], dtype=np.float64)
     if samples.ndim != 2 or samples.shape[1] != theta.size or not np.isfinite(samples).all():
         raise ValueError(f"samples of shape {samples.shape} for {theta.size} parameters")
     peaks = tuple(positive("peaks", each) for each in content["peaks"])
+    rows = int(whole_size("rows", content["rows"], infinite=False))
+    affordable("rows", rows, 8 * rows, "save the fit again")  # of the covariance of all
+    states = States(*_unpacked(content["states"], len(_STATES) * rows).reshape(-1, rows))
+    normal = _unpacked(content["normal"], len(samples) * rows).reshape(-1, rows)
+    misfit = Misfit(positive("size", content["size"]), states, normal)
+    if not np.isfinite(misfit.elsewhere(states)).all():
+        raise ValueError("its misfits are no finite numbers")
     scatter = positive("scatter", content["scatter"], zero=True)
-    gained = gains(law, [curve.plan for curve in curves], theta)
-    return Posterior(samples, Residuals(**content["residuals"]), peaks, scatter, gained)
+    return Posterior(samples, Residuals(**content["residuals"]), peaks, misfit, scatter)
 
 
 _OF_A_RUN: Final = ("warmup", "model_size", "name", "smoothing", "scatter")

@@ -28,7 +28,7 @@ _FOLLOWED = 3
 _TURNS = 3
 _FADING = 4
 _TURN_STEPS = 30
-_STRETCHES, _OUTLYING = 20, 4.0
+_OUTLYING, _STEADY = 4.0, np.array([1e-3, 0.01, 0.03, 0.1, 0.3, 1.0])
 _UNCORRELATED = 0.05
 _EXACT = 2e-5  # of log loss: by so much merging the steps moves the law
 GUESS: Final = 1e-5
@@ -212,8 +212,9 @@ class Residuals:
     """What the residuals of a fit say: the ``noise`` of a row (of log loss), and how many rows are independent.
 
     ``seeds``: the variance of log loss by which runs that were trained alike differ as a whole, 0 where none were.
-    ``shared``: the standard deviation of what neighbouring stretches of a curve are off by together: rows scatter by
-    chance, stretches of rows that err alike are missed by the law.
+    ``turbulence``: the variance of log loss by which rows scatter from one to the next, over the learning rate;
+    ``steady``: the share of it, at the peak, that does not fall with the rate; ``carried``, in [0, 1): the correlation
+    of the scatter of neighbouring rows.
 
     >>> Residuals(1e-3, 50.0, 200).dispersion
     4e-06
@@ -224,7 +225,9 @@ class Residuals:
     rows: int
     curves: int = 1
     seeds: float = 0.0
-    shared: float = 0.0
+    turbulence: float = 0.0
+    steady: float = 0.0
+    carried: float = 0.0
 
     @property
     def dispersion(self) -> float:
@@ -235,29 +238,49 @@ class Residuals:
     def of(task: Task, theta: Array, seeds: float = 0.0) -> Residuals:
         """Return what the residuals of a law with the parameters ``theta`` say, curve by curve."""
         values = task.bound(theta)[0]
-        residual = (np.log(task.target.observed) - np.log(np.maximum(values, 1e-300))) * np.sqrt(task.target.weights)
+        off = np.log(task.target.observed) - np.log(np.maximum(values, 1e-300))
+        residual = off * np.sqrt(task.target.weights)
         ends = np.cumsum([plan.recorded.size for plan in task.plans])[:-1]
-        parts = np.split(residual, ends)
-        effective = sum(independent_rows(part) for part in parts)
-        shared = math.sqrt(max(sum(map(shared_by_stretches, parts)) / len(parts), 0.0))
+        effective = sum(independent_rows(part) for part in np.split(residual, ends))
         noise = max(residual_spread(residual), _EXACT)
-        return Residuals(noise, effective, residual.size, len(task.plans), seeds, shared)
+        rough, steady = scattering(np.split(off, ends), task.plans)
+        rough = max(rough, _EXACT**2 / max(plan.peak for plan in task.plans))
+        return Residuals(noise, effective, residual.size, len(task.plans), seeds, rough, steady)
+
+    def rates(self, plan: Plan) -> Array:
+        """Return the learning rate of the last update before each recorded row, with the steady share of the peak.
+
+        >>> Residuals(1e-3, 9, 9, steady=0.5).rates(Plan([0.1, 0.0], [1, 2])).round(3).tolist()
+        [0.1, 0.05]
+        """
+        last = plan.rates[np.maximum(plan.recorded - 1, 0)]
+        return np.asarray(self.steady * plan.peak + (1.0 - self.steady) * last)
 
 
-def shared_by_stretches(residual: Array) -> float:
-    """Return the mean product of the means of neighbouring stretches: a variance without that of single rows.
+def scattering(residuals: Sequence[Array], plans: Sequence[Plan]) -> tuple[float, float]:
+    """Return ``turbulence`` and ``steady`` of :class:`Residuals`, from differences of neighbouring rows.
 
-    It is about 0, and may be negative, where rows scatter independently.
-
-    >>> round(shared_by_stretches(0.1 * np.sin(np.linspace(0.0, 6.0, 400))), 4)
-    0.0052
+    >>> stream, plan = np.random.default_rng(0), Plan(np.linspace(1.0, 0.01, 9000))
+    >>> noise = stream.normal(size=9000)
+    >>> [round(each, 3) for each in scattering([0.1 * np.sqrt(plan.rates) * noise], [plan])]
+    [0.01, 0.001]
+    >>> [round(each, 3) for each in scattering([0.1 * noise], [plan])]
+    [0.01, 1.0]
     """
-    count = min(_STRETCHES, residual.size // 2)
-    if count < 2:
-        return 0.0
-    far = _OUTLYING * residual_spread(residual)
-    means = np.array([part.mean() for part in np.array_split(np.clip(residual, -far, far), count)])
-    return float((means[1:] * means[:-1]).mean())
+    fits = []
+    for steady in _STEADY:
+        squares, logs = [], 0.0
+        for residual, plan in zip(residuals, plans, strict=True):
+            rates = Residuals(0.0, 1.0, 1, steady=steady).rates(plan)
+            apart = np.diff(residual / np.sqrt(rates))
+            far = _OUTLYING * 1.4826 * float(np.median(np.abs(apart))) if apart.size else 0.0
+            squares.append(0.5 * np.clip(apart, -far, far) ** 2)
+            logs += 0.5 * float(np.log(rates[1:]).sum())
+        variance = max(float(np.concatenate(squares).mean()), 1e-300) if sum(map(len, squares)) else 1e-300
+        fits.append((variance, logs + 0.5 * sum(map(len, squares)) * math.log(variance)))
+    variances, costs = np.array(fits).T
+    steady = float(np.exp(costs.min() - costs) @ _STEADY / np.exp(costs.min() - costs).sum())
+    return float(np.interp(steady, _STEADY, variances)), steady
 
 
 def independent_rows(residual: Array) -> float:

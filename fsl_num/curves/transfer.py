@@ -9,7 +9,7 @@ import numpy as np
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.posterior import Posterior
+from fsl_num.curves.posterior import Posterior, half_width
 from fsl_num.curves.predict import ENOUGH
 from fsl_num.curves.rates import warmup_in
 from fsl_num.schedules import parameters_of, step_rates
@@ -65,9 +65,8 @@ def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = Non
 
 def transfer(law: Law, curves: Sequence[LossCurve], theta: Array, posterior: Posterior) -> dict[str, float]:
     """Return, for each usual schedule, the relative half-width of the 90 % interval of the mean final loss."""
-    reach = max(float(curve.plan.times[-1]) for curve in curves)
     return {
-        name: float(posterior.half_width(posterior.spread(law, plan, theta, reach), 0.9, noise=False)[-1])
+        name: float(half_width(posterior.spread(law, plan, theta), 0.9)[-1])
         for name, plan in usual_plans(curves).items()
     }
 

@@ -105,7 +105,7 @@ def design_schedule(
     off = (0.0, 1.0)
     if isinstance(run, LossCurve):
         run = fit.as_fitted(run)
-        off = left_over(fit, run), float(run.plan.times[-1])
+        off = left_over(fit, run)[0], float(run.plan.times[-1])
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
     batch = positive("batch_size", batch_size)
     if batch == 1.0 and done is not None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from curves_networks import KINDS, guessed, over_pairs, summary
 
-from fsl_num.curves import posterior
+from fsl_num.curves import misfit
 from fsl_num.curves.search import Task
 
 
@@ -31,15 +31,11 @@ def test_two_runs_say_more_of_the_others_than_that_they_end_alike(found):
 
 
 def test_intervals_hold_most_of_what_they_should_and_less_without_what_the_law_misses(found, monkeypatch):
-    """Nominal are 90 %; measured .94, .92 and .71. Without what it visibly misses .83, .67, .71; without what gains
-    that no run showed say .94, .92, .44."""
+    """Nominal are 90 %; measured .94, .92 and .92. Without what the law misses .67, .58 and .25."""
     held = {kind: summary(rows)[1] for kind, rows in found.items()}
     assert np.mean(list(held.values())) > 0.8 and min(held.values()) > 0.6, held
-    with monkeypatch.context() as without:
-        without.setattr(posterior, "SHARED", 0.0)
-        assert np.mean([summary(rows)[1] for rows in pooled().values()]) < 0.8
-    monkeypatch.setattr(posterior, "OTHER_GAIN", 0.0)
-    assert summary(over_pairs("transformer"))[1] < 0.55
+    monkeypatch.setattr(misfit, "HIDDEN", 1e-3)
+    assert np.mean([summary(rows)[1] for rows in pooled().values()]) < 0.6
 
 
 def test_an_expectation_that_outweighs_rows_that_scatter_is_seen(found, monkeypatch):

@@ -7,6 +7,7 @@ from curves_runs import NOISY, PEAK, run
 from fsl_num.curves.compare import compare
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
+from fsl_num.curves.misfit import Misfit, States
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.posterior import Posterior
 from fsl_num.curves.search import Residuals
@@ -29,10 +30,12 @@ def test_what_is_not_told_of_other_schedules_is_said():
     theta = chosen.vector({"L0": 2.6, "A": 0.4, "B": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7})
     samples = np.tile(theta, (4, 1))
     samples[:, 6] = [0.1, 0.5, 0.9, 1.5]  # the exponent of the noise is not known: a low rate is not told
-    widths = transfer(chosen, NOISY, theta, Posterior(samples, RESIDUALS, (PEAK,)))
+    states = States.of(chosen, [curve.plan.at(curve.plan.recorded[::20]) for curve in NOISY], theta)
+    exact = Misfit.drawn(1e-9, states, 4)
+    widths = transfer(chosen, NOISY, theta, Posterior(samples, RESIDUALS, (PEAK,), exact))
     assert widths["cosine"] > ENOUGH > widths["constant"]
     assert "do not determine" in transfer_words(widths) and "cosine" in transfer_words(widths)
-    sure = transfer(chosen, NOISY, theta, Posterior(theta[None], RESIDUALS, (PEAK,)))
+    sure = transfer(chosen, NOISY, theta, Posterior(np.tile(theta, (4, 1)), RESIDUALS, (PEAK,), exact))
     assert transfer_words(sure).startswith("As far as the law holds, the curves determine")
 
 

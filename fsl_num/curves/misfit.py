@@ -1,0 +1,206 @@
+r"""What a law misses: a process over the states of training, correlated from row to row and from run to run.
+
+No law is exact, and it errs alike where training is in like states. The state of a run at a row has three coordinates:
+the logarithms of the intrinsic time t and of the peak rate, and the share g of the reducible loss at a constant rate
+that falling rates have removed. The misfit, of log loss, has the covariance
+
+    size^2 r r' exp(-|log t/t'| - |g - g'| - |log peak/peak'|),
+
+with r the share of the loss that is reducible: far from all states that were fitted little is known of it, near them it
+is what the residuals show. Each run differs by a constant more (seeds, data order), and rows scatter with a variance in
+proportion to the learning rate, but for a steady share; neighbouring rows carry over a part of it, and runs after
+equally many updates share half of it (they see the same batches).
+
+How large the size is, the residuals say, as far as the parameters have not followed the misfit (marginal likelihood,
+parameters and misfit integrated out), with a wide expectation beside them. That expectation is the same for all
+families of runs; ``tests/fsl_num/curves_intervals.py sizes`` compares some, and what they give on a family left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from fsl_num.curves.laws.base import Law
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.search import Residuals, Task
+from fsl_num.curves.sizes import constant_loss
+from fsl_num.validation import Array
+
+EXPECTED: Final = 0.02
+"""The size that is expected before any residual is seen: the standard deviation of the reducible loss, relative."""
+
+UNSURE: Final = 0.5
+"""The standard deviation of its logarithm: sizes of real families differ by a factor of forty."""
+
+HIDDEN: Final = 2.5
+"""The size in units of what residuals show, of which parameters hide a part."""
+
+OWN: Final = 2e-6
+"""The variance of log loss by which each run is off as a whole, all its rows alike."""
+
+SAME_BATCHES: Final = 0.5
+"""The correlation of the scatter of two runs after equally many updates."""
+
+_SIZES = np.geomspace(5e-4, 0.8, 25)
+_CARRIED = np.array([0.0, 0.3, 0.6, 0.8, 0.9])
+_ROWS = 400  # of all runs, from which the size is estimated
+_OUTLYING = 4.0
+_JITTER = 1e-6  # of the variance: runs that branch have rows in equal states
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """The states of training at the recorded rows of plans: there a law may be wrong.
+
+    ``time``, ``peak``: logarithms of the intrinsic time and of the peak rate. ``gained``: the share of the reducible
+    loss of a constant peak rate, after the same intrinsic time, that falling rates have removed; 0 for laws of final
+    losses, which know nothing of rates. ``left``: the share of the loss that more training or a lower rate removes.
+
+    >>> from fsl_num.curves.laws import law
+    >>> theta = np.array([2.0, 0.3, 0.5, 0.5, 0.9])
+    >>> states = States.of(law("momentum"), [Plan([0.1] * 40 + [0.01] * 20, [40, 60])], theta)
+    >>> states.gained.round(2).tolist(), states.left.round(3).tolist()
+    ([0.0, 1.0], [0.07, 0.0])
+    """
+
+    time: Array
+    gained: Array
+    peak: Array
+    left: Array
+
+    @staticmethod
+    def of(law: Law, plans: Sequence[Plan], theta: Array) -> States:
+        """Return the states of all rows under a law with the parameters ``theta``."""
+        rows = [_state(law, plan, theta) for plan in plans] or [np.zeros((4, 0))]
+        return States(*np.concatenate(rows, axis=1))
+
+    def covariance(self, other: States) -> Array:
+        """Return the covariance of the misfits here and at others, in units of the size squared.
+
+        >>> one = States(*np.ones((4, 1)))
+        >>> one.covariance(States(*np.array([[1.0], [1.0], [2.0], [0.5]]))).round(3).tolist()
+        [[0.184]]
+        """
+        apart = sum(
+            np.abs(np.subtract.outer(here, there))
+            for here, there in zip(
+                (self.time, self.gained, self.peak), (other.time, other.gained, other.peak), strict=True
+            )
+        )
+        return np.asarray(np.outer(self.left, other.left) * np.exp(-apart))
+
+
+def _state(law: Law, plan: Plan, theta: Array) -> Array:
+    """The four rows of the states of one plan."""
+    time, peak = np.log(plan.intrinsic_time), np.full(plan.recorded.size, np.log(plan.peak))
+    loss = np.maximum(law.bind([plan], "coarse")(theta)[0], 1e-12)
+    limit = constant_loss(law, theta, plan.model_size)
+    left = np.maximum(1.0 - limit / loss, 0.0)
+    if law.final_only:
+        return np.stack([time, np.zeros(loss.size), peak, left])
+    count = max(round(float(plan.intrinsic_time[-1]) / plan.peak), 1)
+    step = np.clip(np.round(plan.intrinsic_time / plan.peak), 1, count).astype(np.int64)
+    known, place = np.unique(step, return_inverse=True)
+    flat = Plan(np.full(count, plan.peak), known, 0, float(np.mean(plan.batch_sizes)), plan.model_size)
+    constant = np.maximum(law.bind([flat], "coarse")(theta)[0], 1e-12)[place]
+    gained = np.clip((constant - loss) / np.maximum(constant - limit, 1e-12), 0.0, 1.0)
+    return np.stack([time, gained, peak, left])
+
+
+@dataclass(frozen=True, eq=False)
+class Misfit:
+    """What a law misses of the runs fitted, drawn, and what that says of others.
+
+    ``size``: of the misfit, in units of the reducible loss. ``states``: of the rows fitted. ``normal``: independent
+    normal numbers, one row a draw, of which the misfits are made.
+
+    >>> misfit = Misfit.drawn(0.01, States(*np.ones((4, 3))), count=2)
+    >>> misfit.at_fitted.shape, bool(np.ptp(misfit.at_fitted, axis=1).max() < 1e-4)
+    ((2, 3), True)
+    """
+
+    size: float
+    states: States
+    normal: Array
+
+    @staticmethod
+    def drawn(size: float, states: States, count: int, seed: int = 0) -> Misfit:
+        """Return ``count`` draws, deterministic for given arguments."""
+        return Misfit(size, states, np.random.default_rng(seed).normal(size=(count, states.left.size)))
+
+    @cached_property
+    def factor(self) -> Array:
+        """The lower triangle whose square is the covariance at the rows fitted, in units of the size squared."""
+        jitter = np.diag(_JITTER * (self.states.left**2 + _JITTER))
+        return np.asarray(np.linalg.cholesky(self.states.covariance(self.states) + jitter))
+
+    @property
+    def at_fitted(self) -> Array:
+        """The draws at the rows fitted, of log loss: (draws, rows)."""
+        return np.asarray(self.size * self.normal @ self.factor.T)
+
+    def elsewhere(self, states: States) -> Array:
+        """Return what the draws say of other states, of log loss: (draws, states).
+
+        >>> misfit = Misfit.drawn(0.01, States(*np.ones((4, 1))), count=1)
+        >>> bool(abs(misfit.elsewhere(States(*np.ones((4, 1)))) - misfit.at_fitted) < 1e-6)
+        True
+        """
+        return np.asarray(self.size * self.normal @ self._told(states))
+
+    def conditional(self, states: States, others: States) -> Array:
+        """Return the covariance, of log loss, of what the draws do not say of states and others.
+
+        >>> misfit = Misfit.drawn(0.01, States(*np.ones((4, 1))), count=1)
+        >>> far = States(*np.array([[9.0], [1.0], [1.0], [1.0]]))
+        >>> [round(float(misfit.conditional(each, each)[0, 0]), 7) for each in (misfit.states, far)]
+        [0.0, 0.0001]
+        """
+        known = self._told(states).T @ self._told(others)
+        return np.asarray(self.size**2 * (states.covariance(others) - known))
+
+    def _told(self, states: States) -> Array:
+        from scipy.linalg import solve_triangular
+
+        return np.asarray(solve_triangular(self.factor, self.states.covariance(states), lower=True))
+
+
+def size_of(fitted: Task, theta: Array, residuals: Residuals, widths: Array, states: States) -> tuple[float, float]:
+    """Return the root mean square of the sizes that the residuals of a fit leave, and what rows carry over of scatter.
+
+    ``fitted``: the law bound to few rows, of which ``states`` are the states. ``widths``: how far the coordinates of
+    the parameters may be off. What is carried over is the correlation of the scatter of neighbouring rows.
+    """
+    every = slice(None, None, -(-states.left.size // _ROWS))
+    values, jacobian = fitted.bound(theta)
+    slopes = ((jacobian / values[:, None]) @ fitted.chart.slopes(fitted.chart.forward(theta)) * widths)[every]
+    run = np.repeat(np.arange(len(fitted.plans)), [plan.recorded.size for plan in fitted.plans])[every]
+    step = np.concatenate([plan.recorded for plan in fitted.plans])[every]
+    spacing = sum(float(np.ptp(plan.recorded)) for plan in fitted.plans) / residuals.rows
+    apart = np.abs(np.subtract.outer(step, step)) / max(spacing, 1.0)
+    scatter = np.sqrt(residuals.turbulence * np.concatenate([residuals.rates(plan) for plan in fitted.plans]))[every]
+    off = (np.log(fitted.target.observed) - np.log(values))[every]
+    far = _OUTLYING * 1.4826 * np.median(np.abs(off / scatter))
+    off = np.clip(off, -far * scatter, far * scatter)
+    same = run[:, None] == run
+    part = States(states.time[every], states.gained[every], states.peak[every], states.left[every])
+    missed = part.covariance(part)
+    smooth = (OWN + residuals.seeds) * same + slopes @ slopes.T + 1e-3 * np.diag(scatter**2)
+    logs = []
+    for carried in _CARRIED:
+        alike = np.where(same, 1.0, SAME_BATCHES) * carried**apart
+        lower = np.linalg.cholesky(smooth + np.outer(scatter, scatter) * alike / (1.0 - carried))
+        inverse = np.linalg.inv(lower)
+        powers, frame = np.linalg.eigh(inverse @ missed @ inverse.T)
+        spread = 1.0 + _SIZES[:, None] ** 2 * np.maximum(powers, 0.0)
+        seen = (frame.T @ (inverse @ off)) ** 2 / spread
+        logs.append(-0.5 * (seen + np.log(spread)).sum(axis=1) - np.log(np.diag(lower)).sum())
+    log = np.array(logs) - 0.5 * (np.log(_SIZES / EXPECTED) / UNSURE) ** 2
+    probable = np.exp(log - log.max())
+    probable /= probable.sum()
+    return float(HIDDEN * np.sqrt(probable.sum(axis=0) @ _SIZES**2)), float(probable.sum(axis=1) @ _CARRIED)
