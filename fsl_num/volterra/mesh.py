@@ -74,12 +74,14 @@ def cell_weights(turns: Array) -> tuple[Array, Array]:
     """
     x = np.maximum(turns, 1e-2)
     gone = -np.expm1(-x)
-    left, right = (gone / x - np.exp(-x)) / x, (1.0 - gone / x) / x
+    share = gone / x
+    left, right = (share - (1.0 - gone)) / x, (1.0 - share) / x
     # The next term of the two series is below 1e-9 for x < 1e-2.
-    y = np.minimum(turns, 1e-2)
-    small_left = 0.5 - y / 3.0 + y**2 / 8.0 - y**3 / 30.0
-    small_right = 0.5 - y / 6.0 + y**2 / 24.0 - y**3 / 120.0
-    return np.where(turns < 1e-2, small_left, left), np.where(turns < 1e-2, small_right, right)
+    small = turns < 1e-2
+    y = turns[small]
+    left[small] = 0.5 - y * (1.0 / 3.0 - y * (1.0 / 8.0 - y / 30.0))
+    right[small] = 0.5 - y * (1.0 / 6.0 - y * (1.0 / 24.0 - y / 120.0))
+    return left, right
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,18 +211,16 @@ def _few_modes(s: float, beta: float, size: float, horizon: float) -> LinearMode
 
 def kernel_weights(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
     """int over each cell of K(t_i - z) times the two hat functions, one row for each node i."""
-    turns = np.multiply.outer(modes.rates, mesh.lengths)
-    far, near = (modes.weights[:, None] * mesh.lengths * weight for weight in cell_weights(turns))
+    turns = np.multiply.outer(mesh.lengths, modes.rates)
+    parts = np.stack(cell_weights(turns)) * mesh.lengths[:, None]
     crossed = np.exp(-turns)
     nodes = mesh.t.size
-    left, right = np.zeros((nodes, nodes - 1)), np.zeros((nodes, nodes - 1))
+    sums = np.zeros((2, nodes, nodes - 1))
     for node in range(1, nodes):
         last = node - 1  # what lies before this cell fades as it is crossed: no difference of times is ever formed
-        far[:, :last] *= crossed[:, last, None]
-        near[:, :last] *= crossed[:, last, None]
-        left[node, :node] = far[:, :node].sum(axis=0)
-        right[node, :node] = near[:, :node].sum(axis=0)
-    return left, right
+        parts[:, :last] *= crossed[last]
+        sums[:, node, :node] = parts[:, :node] @ modes.weights
+    return sums[0], sums[1]
 
 
 def last_row(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
@@ -255,23 +255,23 @@ def gaussian_march(equation: MeshEquation, schedules: Sequence[Array]) -> Array:
     The two columns are the sources e_M (base 0) and 1 (base 1). Each mode loses 2 lambda - gamma lambda^2 in place of
     2 lambda: the exact second moments of the SDE. The input u is linear on a cell, as before.
     """
-    rates, modes = equation.modes.rates, equation.modes
-    gammas, lengths = np.stack(schedules, axis=1), equation.mesh.lengths[:, None]
-    turns = (rates[:, None] - 0.25 * np.multiply.outer(gammas, rates**2).transpose(0, 2, 1)) * lengths[:, :, None]
-    left, right = (weight * (lengths * gammas)[:, None, :] * modes.weights[:, None] for weight in cell_weights(turns))
-    decay, own = np.exp(-turns), 1.0 - right.sum(axis=1)
-    state = np.zeros((rates.size, len(schedules), 2))
-    state[:, :, 0] = modes.start[:, None]
-    base = np.array([0.0, 1.0])
-    values = [base + state.sum(axis=0)]
+    modes, lengths = equation.modes, equation.mesh.lengths[:, None, None]
+    gammas = np.stack(schedules, axis=1)[:, :, None]
+    turns = (modes.rates - 0.25 * gammas * modes.rates**2) * lengths
+    left, right = (weight * (lengths * gammas * modes.weights) for weight in cell_weights(turns))
+    decay, own = np.exp(-turns), 1.0 - right.sum(axis=-1)
+    state = np.zeros((2, len(schedules), modes.rates.size))
+    state[0] = modes.start
+    base = np.array([[0.0], [1.0]])
+    values = [base + state.sum(axis=-1)]
     for cell in range(len(lengths)):
-        state = decay[cell, :, :, None] * state + left[cell, :, :, None] * values[-1]
-        u = (base + state.sum(axis=0)) / own[cell, :, None]
-        state += right[cell, :, :, None] * u
+        state = decay[cell] * state + left[cell] * values[-1][:, :, None]
+        u = (base + state.sum(axis=-1)) / own[cell]
+        state += right[cell] * u[:, :, None]
         values.append(u)
     # The noise alone, without the 1 that would swallow it: the modes themselves.
-    values[-1] = state.sum(axis=0)
-    return np.stack(values)
+    values[-1] = state.sum(axis=-1)
+    return np.stack(values).transpose(0, 2, 1)
 
 
 def gaussian_parts(equation: MeshEquation, schedules: Sequence[Array]) -> list[dict[str, float]]:
