@@ -16,11 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.model import Model
 from fsl_num.schedules import Schedule
 from fsl_num.validation import Array, positive
@@ -61,12 +61,6 @@ class FunctionalScalingLaw:
         return math.fsum((self.approximation, self.signal, self.label_noise, self.batch_noise))
 
 
-@lru_cache(maxsize=4)
-def _rule(nodes: int) -> tuple[Array, Array]:
-    x, w = np.polynomial.legendre.leggauss(nodes)
-    return 0.5 * (1.0 + x), 0.5 * w
-
-
 def _panels(low: float, high: float, ratio: float) -> Array:
     """Return edges from low to high, each at most ``ratio`` times the one before it; low > 0."""
     count = max(1, math.ceil(math.log(high / low) / math.log(ratio)))
@@ -99,7 +93,7 @@ class Pieces:
         before[first] = 0.0
         here, jump = (at[:-1] - low) / half - 1.0, density - before
         last = np.append(first[1:], panel.size) - 1
-        x, gauss = np.polynomial.legendre.leggauss(nodes)
+        x, gauss = legendre_rule(nodes)
         weights = np.zeros((panels.size - 1, nodes))
         # P_n and its antiderivative (P_{n+1} - P_{n-1})/(2n + 1), which vanishes at both ends for n > 0
         older, old, at_nodes_older, at_nodes = np.ones_like(here), here, np.ones_like(x), x
@@ -119,12 +113,12 @@ def _integrate(
     function: Callable[[Array], Array], edges: Array, density: Pieces | None
 ) -> tuple[float, float, float, int]:
     """The integral over the panels by either rule, a bound on the rounding of its weights, and the number of points."""
-    rules = [_rule(nodes) for nodes in _NODES]
-    width = np.diff(edges)[:, None]
-    points = edges[:-1, None] + width * np.concatenate([x for x, _ in rules])
+    rules = [legendre_rule(nodes) for nodes in _NODES]
+    half = 0.5 * np.diff(edges)[:, None]
+    points = edges[:-1, None] + half * (1.0 + np.concatenate([x for x, _ in rules]))
     values = np.split(function(points.ravel()).reshape(points.shape), [_NODES[0]], axis=1)
     if density is None:
-        coarse, fine = (math.fsum((part * (width * w)).sum(axis=1)) for part, (_, w) in zip(values, rules, strict=True))
+        coarse, fine = (math.fsum((part * (half * w)).sum(axis=1)) for part, (_, w) in zip(values, rules, strict=True))
         return coarse, fine, 0.0, points.size
     both = [density.weights(edges, nodes) for nodes in _NODES]
     coarse, fine = (math.fsum((part * w).sum(axis=1)) for part, (w, _) in zip(values, both, strict=True))

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.exponential_sums import exponential_sum_float
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.validation import Array, capacity_exponent, give_back, positive, real_number, times, whole_size
 
 _MOST_EIGENVALUES = 50_000_000
@@ -179,7 +180,7 @@ def kernel_integral(lower: Any, upper: Any, beta: Any, model_size: Any = math.in
     result = at_lower - at_upper
     short = finite & (b <= 2.0 * a + 1.0) & (at_upper > 0.5 * at_lower)
     if short.any():
-        nodes, weights = np.polynomial.legendre.leggauss(40)
+        nodes, weights = legendre_rule(40)
         half = 0.5 * (b - a)[short]
         points = a[short][:, None] + half[:, None] * (1.0 + nodes)
         result[short] = half * (forgetting_kernel(points, beta, model_size) @ weights)

@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.compression import Modes, compress
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.model import Model
 from fsl_num.validation import Array, positive
 
@@ -186,7 +187,7 @@ def _quadrature(horizon: float, averaged: float) -> tuple[Array, Array]:
     steps = np.geomspace(_FIRST, max(horizon, 2.0 * _FIRST), 2 + int(math.log(1.0 + horizon / _FIRST, _RATIO)))
     edges = np.concatenate([[0.0, averaged, horizon], steps, averaged + steps, averaged - steps, horizon - steps])
     edges = np.unique(edges[(edges >= 0.0) & (edges <= horizon)])
-    x, w = np.polynomial.legendre.leggauss(_POINTS)
+    x, w = legendre_rule(_POINTS)
     half = 0.5 * np.diff(edges)
     points = edges[:-1, None] + half[:, None] * (1.0 + x)
     return points.ravel(), (half[:, None] * w).ravel()

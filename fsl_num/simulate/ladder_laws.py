@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.simulate.regression import Regression
 from fsl_num.spectrum import exponential_sum
 from fsl_num.validation import Array
@@ -45,7 +46,7 @@ def law_of_steps(modes: LinearModes, lengths: Array, gammas: Array) -> Array:
     True
     """
     fastest = float(modes.rates.max()) * float(lengths.max())
-    points, weights = np.polynomial.legendre.leggauss(6 + math.ceil(fastest))
+    points, weights = legendre_rule(6 + math.ceil(fastest))
     points, weights = 0.5 * (points + 1.0), 0.5 * weights
     risks = np.empty(lengths.size + 1)
     risks[0] = modes.delta + modes.start.sum()
@@ -161,7 +162,7 @@ def asymptotic_of_steps(problem: Regression, lengths: Array, gammas: Array, want
     assert problem.features is not None
     powers = SharpPowers(problem.model.s, problem.model.beta, problem.model.size, problem.features)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
-    x, w = np.polynomial.legendre.leggauss(3)
+    x, w = legendre_rule(3)
     inside = ends[:-1, None] + 0.5 * (x + 1.0) * lengths[:, None]
     driven = gammas * (powers.signal(inside) @ (0.5 * w) + problem.model.noise)
     integral = powers.kernel_integral(max(float(ends[-1]), 1e-300))

@@ -14,7 +14,7 @@ _CIRCLE: Final = 16
 """Points of the trapezoidal rule on the circle around a pole; the error falls like 32^-16 < 1e-24."""
 
 _CIRCLE_RADIUS: Final = Rational(1, 32)
-"""In units of the distance to the next singularity, at most 1; a pole of order n costs n - 1 times 1.5 of the digits."""
+"""In units of the distance to the next singularity, at most 1; a pole of order n costs 1.5 (n - 1) of the digits."""
 
 _CIRCLE_AGREEMENT: Final = Float("1e-20", 40)
 

@@ -15,6 +15,7 @@ import numpy as np
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Sharp
 from fsl_num.functional import integrate_graded
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.empirical_laws.loops import Function, gauss, power_kernel, step_noise
 from fsl_num.schedules import Schedule, schedule, step_rates
 from fsl_num.validation import Array
@@ -113,7 +114,7 @@ def reduction_by_parts(
     ``from_zero`` starts the inner integral at 0, ``slope_power`` 2 multiplies by phi: wrong versions.
     """
     whole = each.total_intrinsic_time
-    nodes, weights = np.polynomial.legendre.leggauss(12)
+    nodes, weights = legendre_rule(12)
     edges = _graded_edges(each)
     total, inner = 0.0, 0.0
     for low, high in zip(edges[-2::-1], edges[:0:-1], strict=True):
@@ -148,7 +149,7 @@ def _slope(each: Schedule, places: Array) -> Array:
 
 def _panels(decay: Curve, gain: Curve, whole: float, lows: Array, high: float) -> Array:
     """The integrals of K(T - t) g(t) from each of ``lows`` to ``high``: 16 nodes on 5 units of time at most, 1e-11."""
-    nodes, weights = np.polynomial.legendre.leggauss(16)
+    nodes, weights = legendre_rule(16)
     length = high - lows
     cuts = np.linspace(0.0, 1.0, 2 + int(length.max() / 5.0))
     middle, half = 0.5 * (cuts[1:] + cuts[:-1]), 0.5 * np.diff(cuts)
@@ -199,7 +200,7 @@ def linear_wsd(steps: int) -> Array:
 
 def reversed_gone(time: Array, s: float, beta: float, noise: float) -> Array:
     """The integrals of K(T(k) - t) g(t) over [T(i), T(k)], i = 0 .. k, by Gauss's rule in each step."""
-    nodes, weights = np.polynomial.legendre.leggauss(8)
+    nodes, weights = legendre_rule(8)
     middle, half = 0.5 * (time[1:] + time[:-1]), 0.5 * np.diff(time)
     t = middle[:, None] + half[:, None] * nodes
     parts = half * ((decay_kernel(beta)(time[-1] - t) * noise_source(s, noise)(t)) @ weights)

@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.model.statements import Operator
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
@@ -28,7 +29,7 @@ def nodes(family: str) -> tuple[Array, Array]:
     if family == "gaussian":
         points, weights = np.polynomial.hermite_e.hermegauss(3)
     elif family == "uniform":
-        points, weights = np.polynomial.legendre.leggauss(3)
+        points, weights = legendre_rule(3)
         points = points * math.sqrt(3.0)
     elif family == "rademacher":
         points, weights = np.array([-1.0, 1.0]), np.array([1.0, 1.0])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.model.gradients import NOISE
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.simulate.random_features import random_projection
@@ -138,7 +139,7 @@ def intrinsic_path(sample: Sample, name: str, keywords: tuple[tuple[str, Any], .
 
 def quadrature(upto: float) -> tuple[Array, Array]:
     """Points and weights of Gauss's rule on [0, upto]."""
-    points, weights = np.polynomial.legendre.leggauss(NODES)
+    points, weights = legendre_rule(NODES)
     return 0.5 * upto * (points + 1.0), 0.5 * upto * weights
 
 

@@ -7,6 +7,7 @@ from sympy import Function, Integral, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.model.formulas import CAPACITY, SOURCE
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_sym.proof import at_least, equals, same_order
@@ -52,7 +53,7 @@ def _noise_integrals(sample: Sample) -> list[Ray]:
     s, beta = sample.point
     j = np.arange(1.0, 41.0)
     own, signal = j**-beta, j ** (-1.0 - s * beta)
-    points, weights = np.polynomial.legendre.leggauss(80)
+    points, weights = legendre_rule(80)
 
     def integral(t: float, sigma: float, batch: float) -> float:
         z, w = 0.5 * t * (points + 1.0), 0.5 * t * weights

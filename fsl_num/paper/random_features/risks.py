@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.model import Model
 from fsl_num.paper.random_features.draws import Draw, decay, drawn
 from fsl_num.paper.random_features.statements import DrawnRay
@@ -47,6 +48,7 @@ _ORDER = 8
 class Nodes:
     """A rule on [0, end] that resolves both ends: ``z``, the distance ``left`` = end - z, and the ``weights``."""
 
+    end: float
     z: Array
     left: Array
     weights: Array
@@ -62,11 +64,12 @@ def nodes(end: float) -> Nodes:
     half = 0.5 * end
     count = max(1, int(np.ceil(np.log2(max(half / _FIRST_PANEL, 1.0)))))
     cuts = np.concatenate([[0.0], half * 2.0 ** -np.arange(count, -1.0, -1.0)])
-    points, weights = np.polynomial.legendre.leggauss(_ORDER)
+    points, weights = legendre_rule(_ORDER)
     widths = np.diff(cuts)
     near = (cuts[:-1, None] + 0.5 * widths[:, None] * (points + 1.0)).ravel()
     mass = (0.5 * widths[:, None] * weights).ravel()
     return Nodes(
+        end,
         np.concatenate([near, end - near[::-1]]),
         np.concatenate([end - near, near[::-1]]),
         np.concatenate([mass, mass[::-1]]),
@@ -84,18 +87,31 @@ def solutions(draw: Draw, rate: float, times: Array) -> tuple[Array, Array]:
     return risks[0], risks[1]
 
 
-def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) -> dict[str, Any]:
-    """f at ``end`` for each of :data:`NOISES`, and the integrals of the laws, in natural logarithms.
+def risks_and_terms(
+    draw: Draw, s: float, beta: float, ends: Mapping[tuple[float, bool], float]
+) -> dict[tuple[float, bool], dict[str, Any]]:
+    """f for each of :data:`NOISES`, and the integrals of the laws, in natural logarithms, at each end.
 
-    ``cut``: the rate is 0 after half of the time.
+    ``ends``: (share, cut) -> end; with ``cut`` the rate is 0 after half of the time. One solution serves all of them.
     """
+    rate = STRENGTH / float(draw.eigenvalues.sum())
+    rules = {key: nodes(0.5 * end if key[1] else end) for key, end in ends.items()}
+    target, noisy = solutions(draw, rate, np.concatenate([np.append(rule.z, rule.end) for rule in rules.values()]))
+    parts = np.cumsum([rule.z.size + 1 for rule in rules.values()])[:-1]
+    solved = zip(np.split(target, parts), np.split(noisy, parts), strict=True)
+    return {
+        key: _risk_and_terms(draw, s, beta, ends[key], rate, rules[key], pair, cut=key[1])
+        for key, pair in zip(rules, solved, strict=True)
+    }
+
+
+def _risk_and_terms(
+    draw: Draw, s: float, beta: float, end: float, rate: float, rule: Nodes, solved: tuple[Array, Array], *, cut: bool
+) -> dict[str, Any]:
+    """The same at one end. ``rule`` reaches up to where the rate ends; ``solved``: at its nodes and there."""
     least = floor(s, beta, draw.model_size)
     matched = LOUDNESS * least * (draw.model_size ** (beta - 1.0) if cut else 1.0)
-    own = draw.eigenvalues
-    rate = STRENGTH / float(own.sum())
-    stop = 0.5 * end if cut else end
-    rule = nodes(stop)
-    target, noisy = solutions(draw, rate, np.append(rule.z, stop))
+    own, stop, (target, noisy) = draw.eigenvalues, rule.end, solved
     rest = end - stop
     weights = rate * rule.weights
     kernel = weights * (decay(own, rule.left + rest) @ own**2)
@@ -135,15 +151,12 @@ def risk_and_terms(draw: Draw, s: float, beta: float, end: float, *, cut: bool) 
 
 @lru_cache(maxsize=64)
 def _tables(s: float, beta: float, effort: int, seed: int) -> Mapping[tuple[float, bool], list[list[dict[str, Any]]]]:
-    table = drawn(s, beta, SIZES, RUNS[effort], seed + 2)
-    return {
-        (share, cut): [
-            [risk_and_terms(draw, s, beta, (share * draw.model_size) ** beta, cut=cut) for draw in draws]
-            for draws in table
-        ]
-        for share in SHARES
-        for cut in (False, True)
-    }
+    keys = [(share, cut) for share in SHARES for cut in (False, True)]
+    rows = [
+        [risks_and_terms(draw, s, beta, {key: (key[0] * draw.model_size) ** beta for key in keys}) for draw in draws]
+        for draws in drawn(s, beta, SIZES, RUNS[effort], seed + 2)
+    ]
+    return {key: [[row[key] for row in draws] for draws in rows] for key in keys}
 
 
 def rays(sample: Sample, *, s: float | None = None) -> list[DrawnRay]:

@@ -57,14 +57,16 @@ def tail_ratio(weighted: Array, first: int) -> float:
 
 
 def eigenvalue_ratios(sample: Sample, *, large: bool = False) -> dict[str, DrawnRay]:
-    """mu_{M/2}(A_k)/mu_M(A_k) along M, for every kind of k."""
+    """mu_{M/2}(A_k)/mu_M(A_k) along M, for every kind of k; along the large M without the square one."""
     sizes, runs = (LARGE_SIZES, LARGE_RUNS) if large else (SIZES, RUNS)
-    return _eigenvalue_ratios(sample.point[1], sizes, runs[sample.effort], sample.seed)
+    return _eigenvalue_ratios(sample.point[1], sizes, runs[sample.effort], sample.seed, not large)
 
 
 @lru_cache(maxsize=64)
-def _eigenvalue_ratios(beta: float, sizes: tuple[int, ...], runs: tuple[int, ...], seed: int) -> dict[str, DrawnRay]:
-    columns: dict[str, list[Array]] = {name: [] for name in (*SHARES, SQUARE)}
+def _eigenvalue_ratios(
+    beta: float, sizes: tuple[int, ...], runs: tuple[int, ...], seed: int, square: bool
+) -> dict[str, DrawnRay]:
+    columns: dict[str, list[Array]] = {name: [] for name in (*SHARES, *([SQUARE] if square else []))}
     for size, count in zip(sizes, runs, strict=True):
         root = np.sqrt(features(1.0, beta, size)[0])
         ratios: dict[str, list[float]] = {name: [] for name in columns}
@@ -72,7 +74,8 @@ def _eigenvalue_ratios(beta: float, sizes: tuple[int, ...], runs: tuple[int, ...
             weighted = random_projection(size, root.size, generator) * root
             for name, share in SHARES.items():
                 ratios[name].append(np.log(tail_ratio(weighted, max(1, round(share * size)))))
-            ratios[SQUARE].append(np.log(tail_ratio(weighted, root.size - size)))
+            if square:
+                ratios[SQUARE].append(np.log(tail_ratio(weighted, root.size - size)))
         for name, values in ratios.items():
             columns[name].append(np.array(values))
     scale = {"M": tuple(np.log(size) for size in sizes)}
@@ -113,7 +116,7 @@ def _power(exponents: Exponents, logs: Logs) -> Any:
 
 def _tails(sample: Sample) -> dict[str, Any]:
     large = eigenvalue_ratios(sample, large=True)
-    rays: dict[str, Any] = {name: [ray] for name, ray in large.items() if name != SQUARE}
+    rays: dict[str, Any] = {name: [ray] for name, ray in large.items()}
     return rays | {"failures": ratio_failures(sample)}
 
 

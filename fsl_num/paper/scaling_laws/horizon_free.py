@@ -21,6 +21,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.compression import Modes, compress
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.validation import Array
@@ -45,7 +46,7 @@ _STEEPEST: Final = 0.95
 """Searches for the best g end here, and at 0, the constant rate."""
 _RTOL: Final = 1e-4
 """Relative accuracy of the modes: drifts are judged to 1e-2 over tens of units of log(scale)."""
-_NODES: Final = np.polynomial.legendre.leggauss(5)
+_NODES: Final = legendre_rule(5)
 _INNER: Final = np.concatenate([[0.0], np.geomspace(0.05, 1.0, 4)])
 _FORGOTTEN: Final = 40.0
 """What is forgotten by exp(-40) is left out."""

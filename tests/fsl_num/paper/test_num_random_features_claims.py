@@ -120,7 +120,7 @@ def test_the_risk_is_that_of_the_solver_for_the_whole_schedule(cut):
     (draw,) = draws.drawn(0.5, 2.0, (16,), (1,), 0)[0]
     end = 300.0
     rate = risks.STRENGTH / float(draw.eigenvalues.sum())
-    found = risks.risk_and_terms(draw, 0.5, 2.0, end, cut=cut)
+    found = risks.risks_and_terms(draw, 0.5, 2.0, {(1.0, cut): end, (2.0, False): 2.0 * end})[1.0, cut]
     sigma2 = risks.LOUDNESS * terms.floor(0.5, 2.0, 16) * (16.0 if cut else 1.0)
     spectrum = Spectrum(draw.eigenvalues.tolist(), draw.mean_signals.tolist(), draw.mean_tail)
     gamma = (lambda t: np.where(t < end / 2, rate, 0.0)) if cut else rate
