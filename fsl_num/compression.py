@@ -290,7 +290,7 @@ ALL_MODES = 100
 _SHORTEST = 1e-100  # horizon: what serves longer serves shorter, and 1/t^2 stays a float
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -> Modes:
     powers = (2.0 * beta, 1.0 + s * beta)
     if max(powers) > _STEEPEST:

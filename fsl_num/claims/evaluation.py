@@ -38,7 +38,8 @@ def _number(expression: Expr, point: tuple[tuple[str, Any], ...], digits: int) -
     if missing:
         raise ValueError(f"no value for {', '.join(missing)} at the point {dict(point)}")
     evaluated = expression.xreplace({symbol: values[symbol.name] for symbol in expression.free_symbols})
-    evaluated = evaluated.replace(Sum, lambda *parts: _summed(Sum(*parts), digits))
+    if evaluated.has(Sum):
+        evaluated = evaluated.replace(Sum, lambda *parts: _summed(Sum(*parts), digits))
     return _context(digits).mpf(str(evaluated.evalf(digits + 5)))
 
 

@@ -156,8 +156,8 @@ def _optima(
     free_steps: bool,
     infinite_model: bool,
     settled: bool,
-    power: float | None = None,
-    free_final: bool = False,
+    power: float | None,
+    free_final: bool,
 ) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
     laws = [
@@ -179,7 +179,7 @@ def measure_risk(
 
     ``settled`` leaves out the budgets that are not judged.
     """
-    optima = _optima(schedule, budget, s, beta, False, False, settled, power)
+    optima = _optima(schedule, budget, s, beta, False, False, settled, power, False)
     return _ray("excess_risk", [law for law, _ in optima], [optimum.log_value for _, optimum in optima])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from sympy import Add, Dummy, Expr, Integer, Max, Min, Mul, Pow, Symbol
@@ -150,6 +151,12 @@ class Assumed:
         return accept("assumed", (self.formula,))
 
 
+@lru_cache(maxsize=64)
+def _rows(loss: Expr, variables: Any, budget: Symbol, constraints: Any, ranges: Any) -> tuple[Any, ...]:
+    """The branches of a law, which is written out once for all of its regimes."""
+    return branches_of(Law(loss, variables, budget, constraints, Domain(dict(ranges))))
+
+
 @dataclass(frozen=True, slots=True)
 class Optimal:
     """The least value of ``before`` under a budget is of the order of ``after``, all over a regime of (s, beta[, p]).
@@ -186,13 +193,13 @@ class Optimal:
             return refuse(f"the least value depends on {', '.join(sorted(map(str, others)))}, which is no constant")
         if type(self.regime) is PowerRegime:
             side, before = self.regime.side, before.subs(self.regime.side.where)
-            domain = Domain({symbols.s: symbols.RANGES[symbols.s], **side.ranges})
+            ranges = {symbols.s: symbols.RANGES[symbols.s], **side.ranges}
         elif self.regime in REGIMES:
-            domain = PLANE
+            ranges = dict(PLANE.ranges)
         else:
             return refuse(f"{self.regime} is none of the regimes")
         claimed = (Integer(0), self.order.power, self.order.log_power)
-        rows = branches_of(Law(before, self.variables, self.budget, self.constraints, domain))
+        rows = _rows(before, self.variables, self.budget, self.constraints, tuple(ranges.items()))
         for certificate in self.certificates:
             mine = tuple((branch.coefficients, branch.right) for branch in certificate.branches)
             if mine != rows:
