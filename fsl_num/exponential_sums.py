@@ -101,13 +101,13 @@ def _end_terms(power: float, u: Array, beta: float, x: float, sign: float) -> Ar
 
 def _small_rate_integral(power: float, u: Array, log_x: Array, beta: float, ratio: Array) -> Array:
     """Return int_x^{x e^ratio} y^-power exp(-2 t y^-beta) dy for u = 2 t x^-beta <= 1, by the power series in u."""
-    total = np.zeros_like(u)
-    factor = np.ones_like(u)
-    endless = bool(np.isinf(ratio).all())
+    total, factor = np.zeros_like(u), np.ones_like(u)
+    # 1 - exp(-(power - 1 + k beta) ratio), by products of what is left: nothing is subtracted
+    gone, more = -np.expm1((1.0 - power) * ratio), -np.expm1(-beta * ratio)
     for k in range(_SERIES):
-        decay = power - 1.0 + k * beta
-        total += factor / decay if endless else factor * -np.expm1(-decay * ratio) / decay
+        total += factor * gone / (power - 1.0 + k * beta)
         factor *= -u / (k + 1)
+        gone = gone + more * (1.0 - gone)
     return total * np.exp((1.0 - power) * log_x)
 
 

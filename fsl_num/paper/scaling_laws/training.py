@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -31,6 +31,7 @@ STABILITY = 0.1
 """gamma_max tr(H)/2 at the start of training: below 1, where the loss would grow."""
 
 
+@cache
 def peak_rate(beta: float) -> float:
     """The peak learning rate with gamma_max tr(H)/2 = STABILITY at batch size 1."""
     return 2.0 * STABILITY / trace(beta)
