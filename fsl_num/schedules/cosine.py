@@ -14,10 +14,11 @@ from fsl_num.validation import Array
 def _x_minus_sin(x: Array) -> Array:
     """Return x - sin x without cancellation for small x >= 0 (power series below 0.5, exact to rounding)."""
     small = np.minimum(x, 0.5)
-    term, series = small**3 / 6.0, np.zeros_like(x)
+    square = small * small
+    term, series = small * square / 6.0, np.zeros_like(x)
     for k in range(9):
         series += term
-        term = -term * small**2 / ((2 * k + 4) * (2 * k + 5))
+        term = -term * square / ((2 * k + 4) * (2 * k + 5))
     return np.where(x < 0.5, series, x - np.sin(x))
 
 

@@ -46,8 +46,9 @@ def invert_increasing(
         good = (new >= low) & (new <= high) & (np.abs(new - x) <= 0.5 * change)
         new = np.where(good, new, 0.5 * (low + high))
         change = np.abs(new - x)
-        x = new
-        if (change <= 2e-16 * np.maximum(np.abs(x), 1.0)).all():
+        result[active] = np.exp(new)
+        going = change > 2e-16 * np.maximum(np.abs(new), 1.0)
+        if not going.any():
             break
-    result[active] = np.exp(x)
+        active, target, low, high, change, x = (each[going] for each in (active, target, low, high, change, new))
     return result.reshape(value.shape)
