@@ -51,7 +51,8 @@ def _summed(series: Sum, digits: int) -> Expr:
     (index, first, last), *more = series.limits
     if more or not (first.is_Integer and last.is_Integer) or series.function.free_symbols - {index}:
         return series.doit()
-    return Add(*(series.function.subs(index, place).evalf(digits + 15) for place in range(int(first), int(last) + 1)))
+    places = range(int(first), int(last) + 1)
+    return Add(*(series.function.evalf(digits + 15, subs={index: place}) for place in places))
 
 
 def sharp(

@@ -106,7 +106,7 @@ def _claim(claim_id: str, schedule: str) -> Claim:
         partial(_text, schedule), partial(formula, schedule),
         ("s > 0", "beta > 1", "sigma^2 of order 1", "a <= 1", "log N large", "M infinite under a data budget"),
         partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
-        depends=(f"{schedule}/law",), role="own",
+        depends=(f"{schedule}/law",), role="own", family="other-schedules/allocation",
     )  # fmt: skip
 
 
