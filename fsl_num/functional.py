@@ -130,7 +130,7 @@ def _first_ratio(rtol: float) -> float:
 
     Gauss rules of n nodes err like rho^(-2 n), where x = 0 lies on the ellipse of that rho around the panel.
     """
-    rho = (0.1 * rtol) ** (-0.5 / _NODES[0])
+    rho = math.pow(0.1 * rtol, -0.5 / _NODES[0])
     return max(((rho + 1.0) / (rho - 1.0)) ** 2, _RATIO)
 
 
