@@ -1,10 +1,9 @@
 """The solvers of the Volterra equation against each other and against their own claims, on the whole grid.
 
-    python tests/fsl_num/volterra_evidence.py [--quick] [--seconds 600] [--digits 30 50 --folder FOLDER]
+    python tests/fsl_num/volterra_evidence.py [--quick] [--seconds 600]
 
-prints two tables, and with ``--digits`` only those of the methods with digits (``volterra_digits.py``). Agreement: for
-every method the worst relative difference from the truth, and the worst between any two methods that promise as much.
-Honesty: true error over claimed error, its median and maximum, and the lies.
+prints two tables. Agreement: for every method the worst relative difference from the truth, and the worst between any
+two methods that promise as much. Honesty: true error over claimed error, its median and maximum, and the lies.
 
 The truth of a case is known to 30 digits at least: by a way outside the package (matrix exponentials, variation of
 constants) where there is one, else by a solver of the package with digits. Where there is neither (gamma varies and M
@@ -23,10 +22,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import volterra_digits
 import volterra_outside as outside
 from models import loss_of
 from volterra_grid import Case, cases
@@ -241,18 +238,9 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="every seventh problem only")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no further problem after so long")
-    parser.add_argument("--digits", type=int, nargs="+", help="the methods with digits instead, at so many digits")
-    parser.add_argument("--folder", type=Path, help="of --digits: where answers are kept, and found again")
-    parser.add_argument("--most", type=float, default=120.0, help="of --digits: seconds for a method and a problem")
     options = parser.parse_args(arguments)
     # every seventh first: with a limit of time all kinds and sizes are checked
     grid = [case for first in range(7) for case in cases()[first::7]] if not options.quick else list(cases()[::7])
-    if options.digits is not None:
-        if options.folder is None:
-            parser.error("--digits needs --folder, where the answers are kept")
-        volterra_digits.gather(grid, options.digits, options.folder, options.most, options.seconds)
-        print("\n\n".join(volterra_digits.report(grid, digits, options.folder) for digits in options.digits))
-        return
     outcomes, start = [], time.monotonic()
     for i, case in enumerate(grid, 1):
         if time.monotonic() - start > options.seconds:

@@ -11,6 +11,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from volterra_exponential import exact_losses
 from volterra_grid import Case, Jumps
 
 from fsl_num.schedules import Discrete, ExponentialDecay, Schedule, StableDecay
@@ -128,55 +129,11 @@ def voles(case: Case, points: int = 16384) -> Any:
 
 
 def matrix_exponentials(case: Case, digits: int) -> Any:
-    """Piecewise constant gamma: a product of matrix exponentials in mpmath, at ``digits`` digits."""
-    problem = case.problem
-    pieces = _constant_pieces(problem)
-    if pieces is None or problem.model.size > 7 or len(pieces) > _MOST_PIECES:
+    """Few modes and a gamma of few constant pieces: a product of matrix exponentials, at ``digits`` digits."""
+    pieces = _constant_pieces(case.problem)
+    if pieces is None or case.problem.model.size > 7 or len(pieces) > _MOST_PIECES:
         return None
-    mp = mpmath.mp.clone()
-    mp.dps = digits + 40
-    size = int(problem.model.size)
-    s, beta = problem.number("s", mp), problem.number("beta", mp)
-    rates = [mp.mpf(j) ** -beta for j in range(1, size + 1)]
-    delta = mp.mpf(approximation_error(problem.model.s, problem.model.beta, size, digits=digits + 30))
-    state = mp.matrix([mp.mpf(j) ** -(1 + s * beta) for j in range(1, size + 1)] + [mp.mpf(1)])
-    wanted, found, now, end = list(case.times), [], mp.mpf(0), mp.mpf(0)
-    if isinstance(problem.gamma, Discrete):
-        # sums and quotients of the given numbers without their rounding: a break moved by that moves 13 digits of f
-        batches = np.broadcast_to(problem.gamma.batch_sizes, problem.gamma.rates.shape).tolist()
-        both = zip(problem.gamma.rates.tolist(), batches, strict=True)
-        pieces = [(length, mp.mpf(length) / batch) for length, batch in both if length > 0.0]
-    for i, (length, gamma) in enumerate(pieces):
-        system = mp.matrix(size + 1, size + 1)
-        for j, rate in enumerate(rates):
-            for k in range(size):
-                system[j, k] = gamma * rate**2 - (2 * rate if j == k else 0)
-            system[j, size] = gamma * rate**2 * (delta + problem.model.noise)
-        end += mp.mpf(length)
-        last = i == len(pieces) - 1
-        stops = [mp.mpf(t) for t in wanted[len(found) : -1] if mp.mpf(t) <= end]
-        for number, stop in enumerate([*stops, end]):
-            if stop > now:
-                state = _exponential(mp, system * (stop - now), state)
-                now = stop
-            if number < len(stops) or last:  # the float of the horizon stands for the sum itself
-                found.append(delta + sum(state[j] for j in range(size)))
-    return found
-
-
-def _exponential(mp: Any, matrix: Any, state: Any) -> Any:
-    """exp(matrix) state by scaling and squaring of a Taylor series; the guard digits cover its growth."""
-    squarings = max(0, int(mp.log(max(mp.norm(matrix, mp.inf), 1), 2)) + 8)
-    small = matrix / mp.mpf(2) ** squarings
-    total = term = mp.eye(matrix.rows)
-    for k in range(1, 4 * mp.dps):
-        term = term * small / k
-        total = total + term
-        if mp.norm(term, mp.inf) < mp.eps:
-            break
-    for _ in range(squarings):
-        total = total * total
-    return total * state
+    return exact_losses(case.problem, case.times, digits)
 
 
 def one_mode(case: Case, digits: int) -> Any:

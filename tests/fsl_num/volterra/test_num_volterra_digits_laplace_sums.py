@@ -42,7 +42,7 @@ def _expected(size: float, own: Any, p: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
-@pytest.mark.parametrize("size", [1, 7, DIRECT, DIRECT + 1, 700, math.inf])
+@pytest.mark.parametrize("size", [7, DIRECT, DIRECT + 1, math.inf])
 def test_both_sums_at_large_arguments(closure: str, size: float) -> None:
     p, gamma = MP.mpc(3, 2), MP.mpf(0.75)
     found = TransferSums(MP, _problem(size=size, closure=closure), gamma).at(p)
@@ -106,8 +106,8 @@ def _with_pole(mp: Any, beta: str, x: tuple[float, float]) -> Any:
     return -2 / mp.mpc(*x) ** mp.mpf(beta) if x[1] else -2 / mp.mpf(x[0]) ** mp.mpf(beta)
 
 
-@pytest.mark.parametrize("pole", [(120.0, 0.4), (120.0, -2.5), (90.5, 0.0), (75.25, -0.01)])
-@pytest.mark.parametrize(("beta", "powers"), [("1.3", ("1.4", "2.6")), ("3.5", ("2.2", "7")), ("9", ("4", "18"))])
+@pytest.mark.parametrize("pole", [(120.0, 0.4), (120.0, -2.5), (90.5, 0.0)])
+@pytest.mark.parametrize(("beta", "powers"), [("1.3", ("1.4", "2.6")), ("9", ("4", "18"))])
 def test_tails_beside_a_pole(beta: str, powers: tuple[str, str], pole: tuple[float, float]) -> None:
     p = _with_pole(SHARP, beta, pole)
     series = Series(SHARP, SHARP.mpf(beta), tuple(SHARP.mpf(q) for q in powers))
@@ -154,17 +154,6 @@ def test_a_pole_is_left_out_only_where_it_is_below_rounding(digits: int) -> None
     assert 2 * 3.14159 * (seen + 1) > digits * 2.30  # exp(-2 pi height) was above rounding up to there
 
 
-@pytest.mark.parametrize("beta", ["1.05", "2", "7.3", "40"])
-@pytest.mark.parametrize("pole", [(64.0, 0.7), (200.0, 3.0), (1e6, 0.2)])
-def test_conjugate_arguments_have_conjugate_residues(beta: str, pole: tuple[float, float]) -> None:
-    p = _with_pole(SHARP, beta, pole)
-    for q in ("1.5", "4"):
-        above = residues(SHARP, SHARP.mpf(q), SHARP.mpf(beta), p, SHARP.mpf(60))
-        below = residues(SHARP, SHARP.mpf(q), SHARP.mpf(beta), SHARP.conj(p), SHARP.mpf(60))
-        # x^(1 - q), an exponential of 2 pi x, and x of beta turns: the digits of 2 pi x are lost
-        assert above != 0 and abs(SHARP.conj(above) - below) < SHARP.mpf(10) ** -16 * abs(above)
-
-
 def test_only_poles_right_of_the_first_index_count() -> None:
     p = _with_pole(SHARP, "2", (80.0, 0.5))
     q, beta = SHARP.mpf(3), SHARP.mpf(2)
@@ -177,24 +166,3 @@ def test_only_poles_right_of_the_first_index_count() -> None:
     assert early is not None and late is not None
     between = SHARP.fsum(SHARP.mpf(j) ** -q / (p + 2 * SHARP.mpf(j) ** -beta) for j in range(70, 90))
     assert abs(early[0] - late[0] - between) < SHARP.mpf(10) ** -21 * abs(between)
-
-
-FORTY = private_context(40)
-
-
-@pytest.mark.parametrize(("beta", "q"), [(2.0, 4.0), (1.1, 1.05), (6.0, 12.0), (3.3, 1.4)])
-@pytest.mark.parametrize("p", [3 + 1j, 1e-3 + 1e-4j, -1e-3 + 1e-4j, -1e-6 - 1e-9j, -0.01 + 0.0002j])
-def test_tails_at_complex_p_are_what_lies_between_two_starts(p: complex, beta: float, q: float) -> None:
-    beta_, q_, p_ = FORTY.mpf(beta), FORTY.mpf(q), FORTY.mpc(p)
-    series = Series(FORTY, beta_, (q_,))
-    (first,), (later,) = tails(series, p_, 160) or [None], tails(series, p_, 400) or [None]
-    between = FORTY.fsum(FORTY.mpf(j) ** -q_ / (p_ + 2 * FORTY.mpf(j) ** -beta_) for j in range(160, 400))
-    # 40 digits, less a factor 1000 for the rounding of integrals and sums that nearly cancel (measured: 1e-41)
-    assert abs(first - later - between) < FORTY.mpf(10) ** -37 * (abs(first) + abs(between))
-
-
-def test_a_pole_of_the_summand_near_the_axis_needs_its_residue() -> None:
-    p, beta, q = FORTY.mpc("-1e-6", "1e-9"), FORTY.mpf(2), FORTY.mpf(4)
-    found = tails(Series(FORTY, beta, (q,)), p, 120)
-    assert found is not None
-    assert abs(residues(FORTY, q, beta, p, FORTY.mpf(120))) > abs(found[0]) / 1000

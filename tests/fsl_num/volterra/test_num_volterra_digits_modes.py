@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,19 +11,16 @@ import pytest
 from models import loss_of, problem_of
 
 from fsl_num.exponential_sums_digits import private_context
-from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.volterra import Problem, Spectrum
+from fsl_num.volterra import Problem
 from fsl_num.volterra.digits import high_precision, modes
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import solve_laplace
 from fsl_num.volterra.digits.modes import DigitModes, few_modes
-from fsl_num.volterra.digits.moment_rules import positive_rule, power_moments, zeta_tails
+from fsl_num.volterra.digits.moment_rules import positive_rule
 
 MP = private_context(90)
-
-WSD = schedule("wsd", peak=0.4, steps=1.0, final=0.1, decay_fraction=0.5)
 
 
 def _problem(**changes: Any) -> Problem:
@@ -39,15 +36,11 @@ def _sums(modes: DigitModes, tau: Any, growth: Any = 0) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     ("case", "digits", "most"),
     [
-        ({}, 40, 100),
-        ({}, 60, 120),
-        ({"beta": 1.2, "horizon": 2.0**16}, 25, 200),  # with blocks
-        ({"beta": Fraction(21, 20), "s": Fraction(1, 20), "horizon": 10.0}, 60, 60),
+        ({"beta": 1.2, "horizon": 2.0**16}, 16, 150),  # with blocks
+        ({"beta": Fraction(21, 20), "s": Fraction(1, 20), "horizon": 10.0}, 30, 60),
         ({"beta": 6.0, "s": 3.0}, 40, 30),
-        ({"beta": 1.5, "size": 1e30, "s": 2.0}, 40, 160),
-        ({"beta": 1.5, "size": 600, "s": 2.0, "horizon": 1e6}, 25, 200),  # long after the last mode settled
-        ({"size": 50}, 40, 50),  # nothing to be saved
-        ({"beta": 1.2, "size": 101, "horizon": 1e4}, 60, 101),  # nor in a block
+        ({"beta": 1.5, "size": 600, "s": 2.0, "horizon": 1e6}, 16, 150),  # long after the last mode settled
+        ({"beta": 1.2, "size": 101, "horizon": 1e4}, 30, 101),  # nothing to be saved, nor in a block
     ],
 )
 def test_the_sums_are_the_full_sums_within_the_bound(case: dict[str, Any], digits: int, most: int) -> None:
@@ -71,8 +64,8 @@ def _powers(s: Any, beta: Any) -> tuple[Any, Any]:
     return 1 + s * beta, 2 * beta
 
 
-@pytest.mark.parametrize(("size", "beta", "gamma"), [(700, 2.0, 1.0), (900, 1.3, 0.4)])
-def test_the_sums_of_the_gaussian_closure_too(size: int, beta: float, gamma: float) -> None:
+def test_the_sums_of_the_gaussian_closure_too() -> None:
+    size, beta, gamma = 700, 2.0, 1.0
     problem = _problem(size=size, beta=beta, horizon=300.0, gamma=gamma, closure="gaussian")
     modes = few_modes(problem, 40, gamma)
     assert len(modes.eigenvalues) < size / 4
@@ -113,53 +106,19 @@ def test_a_rule_that_is_lost_in_rounding_gets_more_digits_or_is_refused(monkeypa
             few_modes(replace(problem, horizon=1001.0), 20, 0.3)
 
 
-def test_more_digits_take_more_modes_and_gain_them() -> None:
-    found = [few_modes(_problem(), digits, 0.3) for digits in (20, 30, 40)]
-    sizes = [len(modes.eigenvalues) for modes in found]
-    assert sizes[0] < sizes[1] < sizes[2] < 110
-    exact = MP.mpf(exponential_sum(MP.mpf(2), MP.mpf(2) ** 14, MP.mpf(2), math.inf, digits=60))
-    misses = [-MP.log10(abs(_sums(modes, MP.mpf(2) ** 14)[0] - exact)) for modes in found]
-    # the bound is up to 1e6 above the truth, by a factor that changes slowly
-    assert 7 < misses[1] - misses[0] < 13 and 7 < misses[2] - misses[1] < 13
-
-
-def test_tails_of_zeta_where_the_library_is_wrong() -> None:
-    mp = private_context(50)
-    direct = mp.fsum((mp.mpf(143) / j) ** 48 for j in range(143, 4000))  # the rest is below 1e-60
-    # 30 digits of working precision, a few of them lost
-    assert abs(mp.mpf(zeta_tails(private_context(30), 48, 2, 143, 1)[0]) / direct - 1) < mp.mpf(10) ** -29
-    first, later = zeta_tails(mp, mp.mpf(2), mp.mpf(2), 1, 3)[::2]
-    assert abs(first - mp.pi**2 / 6) + abs(later - mp.pi**6 / 945) < mp.mpf(10) ** -48
-    part = power_moments(mp, mp.mpf(1.5), mp.mpf(1.25), 3, 9, 4)
-    for i, moment in enumerate(part):
-        assert abs(moment - mp.fsum((mp.mpf(3) / j) ** (1.5 + 1.25 * i) for j in range(3, 9))) < mp.mpf(10) ** -47
-
-
-def test_a_rule_that_cannot_be_known_is_refused() -> None:
-    mp = private_context(20)
-    with pytest.raises(ArithmeticError, match="not known well enough"):
-        positive_rule(mp, [1 / mp.mpf(k + 1) for k in range(60)], 15)  # 30 nodes lose 46 digits
-    with pytest.raises(ValueError, match="a spectrum was given"):
-        few_modes(Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.1, horizon=1.0), 20, 0.1)
-
-
 @pytest.mark.parametrize(
-    ("case", "digits", "library"),
+    ("case", "digits"),
     [
-        ({"horizon": 12.0}, 20, None),
-        ({"horizon": 12.0, "closure": "gaussian", "gamma": 0.7}, 16, None),
-        ({"horizon": 5.0, "beta": 1.4, "noise": 0.0, "s": 1.5}, 15, "mpmath"),
-        ({"horizon": 4.0, "gamma": 2.5}, 16, None),  # unstable: no bound, the two rounds have other modes
-        ({"horizon": 2.0, "gamma": 2.5, "closure": "gaussian"}, 16, None),
+        ({"horizon": 12.0, "closure": "gaussian", "gamma": 0.7}, 16),
+        ({"horizon": 4.0, "gamma": 2.5, "s": 1.5}, 16),  # unstable: no bound, the two rounds have other modes
     ],
 )
-def test_constant_gamma_agrees_with_the_contour(case: dict[str, Any], digits: int, library: str | None) -> None:
-    if library is None:
-        pytest.importorskip("flint")
+def test_constant_gamma_agrees_with_the_contour(case: dict[str, Any], digits: int) -> None:
+    pytest.importorskip("flint")
     problem = _problem(**case)
     t = [0.1 * problem.end, problem.end]
     exact, sharp, _ = solve_laplace(problem, t, digits + 6)
-    values, errors, facts = solve_high_precision(problem, t, digits, library=library)
+    values, errors, facts = solve_high_precision(problem, t, digits)
     assert facts["digits reached"] == digits
     for value, error, truth, more in zip(values, errors, exact, sharp, strict=True):
         assert abs(MP.mpf(value) - truth) <= error + more < MP.mpf(10) ** (1 - digits) * truth
@@ -180,14 +139,12 @@ def test_a_schedule_agrees_with_the_enclosure() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        {"size": 1000, "horizon": 6.0, "gamma": 0.4},
         {
             "size": 1000,
             "horizon": None,
             "closure": "gaussian",
             "gamma": Discrete(rates=[0.5, 1.0, 0.25], batch_sizes=[1.0, 2.0, 1.0]),
         },
-        {"size": 101, "horizon": None, "closure": "gaussian", "gamma": WSD},
     ],
 )
 def test_few_modes_solve_as_all_modes_do(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,14 +170,3 @@ def test_a_bound_that_fails_shows_in_the_claim(monkeypatch: pytest.MonkeyPatch) 
     value, error, facts = solve_high_precision(problem, [20.0], 18)
     assert facts["digits reached"] < 8
     assert abs(MP.mpf(value[0]) - exact) <= error[0]
-
-
-def test_the_error_of_few_modes_is_what_was_asked_for() -> None:
-    problem = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=100.0)
-    for digits in (15, 30):
-        found = few_modes(problem, digits, 0.3)
-        for error in (found.signal_error, found.kernel_error):
-            # of each piece at most 10^-digits, and of the last one not much less
-            assert MP.mpf(10) ** (-digits - 4) < error < 3 * MP.mpf(10) ** -digits
-    with pytest.raises(FrozenInstanceError):
-        found.kernel_error = 0  # type: ignore[misc]

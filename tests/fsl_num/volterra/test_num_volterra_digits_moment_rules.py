@@ -51,18 +51,8 @@ def test_moments_of_a_block(first: int, after: float) -> None:
         assert abs(WIDE.mpf(moment) - exact) < WIDE.mpf(10) ** -34 * exact
 
 
-def test_the_first_indices_of_a_steep_law_are_nearly_nodes_of_their_own() -> None:
-    mp = private_context(120)
-    moments = power_moments(mp, mp.mpf(2), mp.mpf(6), 1, math.inf, 12)  # 1, 2^-6, 3^-6, ...
-    nodes = positive_rule(mp, moments, 40)[0]
-    assert float(nodes[0]) < 1e-3
-    assert float(nodes[-1]) == pytest.approx(1.0, rel=1e-6, abs=0.0) and float(nodes[-2]) == pytest.approx(
-        2.0**-6, rel=1e-2, abs=0.0
-    )
-
-
 @pytest.mark.parametrize("digits", [20, 35])
-@pytest.mark.parametrize("size", [1, 2, 9])
+@pytest.mark.parametrize("size", [1, 9])
 def test_the_rule_of_legendre_to_all_digits(size: int, digits: int) -> None:
     mp = private_context(60)
     nodes, weights, defect = positive_rule(mp, [1 / mp.mpf(k + 1) for k in range(2 * size)], digits)

@@ -37,9 +37,7 @@ def _problem(**changes: Any) -> Problem:
     [
         {},
         {"size": 1, "noise": 0.0},
-        {"s": 3.0, "size": 9, "noise": 2.0, "gamma": 1.1, "horizon": 1e8},
         {"s": 0.1, "beta": 1.1, "size": 15, "noise": 1e-6, "gamma": 0.15, "horizon": 1e5},
-        {"beta": 6.0, "size": 20, "noise": 0.0, "gamma": 1e-6, "horizon": 1e4},
         {"gamma": Fraction(1, 3), "s": Fraction(1, 3)},
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +13,7 @@ from scipy.interpolate import PPoly
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Discrete, ExponentialDecay, StableDecay
 from fsl_num.volterra import Problem
-from fsl_num.volterra.enclosure.gamma import Piece, pieces, rational
+from fsl_num.volterra.enclosure.gamma import pieces, rational
 
 flint = pytest.importorskip("flint")
 MP = mpmath.mp.clone()
@@ -90,11 +89,6 @@ def test_a_constant_gamma_is_what_was_given() -> None:
     assert piece.start == 0 and piece.length == 7 and _fraction(*piece.coefficients) == Fraction(1, 3)
     (piece,) = pieces(flint, _problem(Constant(peak=0.5, steps=10.0, batch_size=4.0)))
     assert piece.start == 0 and piece.length == 5 and _fraction(*piece.coefficients) == Fraction(1, 8)
-
-
-def test_pieces_cannot_be_changed() -> None:
-    with pytest.raises(FrozenInstanceError):
-        Piece(0, 1, []).length = 2  # type: ignore[misc]
 
 
 def test_a_horizon_cuts_the_pieces() -> None:

@@ -36,13 +36,6 @@ def test_the_rule_is_exact_as_far_as_it_can_be(measure: str, size: int) -> None:
                 assert missing.overlaps(rule.norm) and missing > 0
 
 
-def test_the_nodes_are_those_of_legendre() -> None:
-    with flint.ctx.workprec(300):
-        rule = gauss_rule_of_moments(flint, _moments("flat", 25))
-        for i, x in enumerate(rule.nodes):
-            assert x.overlaps((1 - flint.arb.legendre_p_root(12, i)) / 2)
-
-
 def test_too_few_bits_are_noticed() -> None:
     with flint.ctx.workprec(60), pytest.raises(ArithmeticError, match="more bits are needed"):
         gauss_rule_of_moments(flint, _moments("flat", 61))

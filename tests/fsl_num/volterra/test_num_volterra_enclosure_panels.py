@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models import loss_of, problem_of
+from models import problem_of
 from scipy.interpolate import PPoly
 
 from fsl_num.exponential_sums_digits import private_context
@@ -46,11 +46,8 @@ def _holds(problem: Problem, t: list[Any], digits: int, truth: list[Any], slack:
     "case",
     [
         {},
-        {"gamma": schedule("exp-decay", peak=0.5, final=1e-4, steps=2000.0), "size": 20},
-        {"gamma": schedule("exp-decay", peak=0.5, final=0.5, steps=20.0), "noise": 0.0},
-        {"gamma": replace(WSD, decay_fraction=1.0), "s": 2.0, "beta": 1.3},
-        {"horizon": 80.0, "s": 0.1, "beta": 5.0},
-        {"horizon": 50.0, "size": 1},
+        {"gamma": schedule("exp-decay", peak=0.5, final=1e-4, steps=200.0), "noise": 0.0},
+        {"horizon": 80.0, "s": 0.1, "beta": 5.0, "size": 1},
     ],
 )
 def test_the_balls_hold_collocation_at_many_more_digits(case: dict[str, Any]) -> None:
@@ -92,22 +89,6 @@ def test_steps_are_exponentials_for_a_single_mode() -> None:
         assert abs(MP.mpf(value) - truth) <= radius < MP.mpf(10) ** -30
 
 
-def test_many_modes_through_steps_hold_collocation() -> None:
-    rates = np.array([0.25, 0.5, 0.125, 0.0, 0.375, 0.25])  # their sums are exact
-    plan = Discrete(rates=rates, batch_sizes=[1.0, 2.0, 1.0, 1.0, 1.0, 4.0])
-    cuts = np.cumsum(rates)
-
-    def gamma(t: Any) -> Any:
-        steps = np.minimum(np.searchsorted(cuts, np.asarray(t, dtype=float), side="left"), 5)
-        return plan.gammas[steps]
-
-    problem = _problem(gamma=plan, size=15)
-    told = _problem(gamma=gamma, horizon=1.5, breaks=(0.25, 0.75, 0.875, 1.25), size=15)
-    t = [0.1, 0.75, 1.0, 1.5]
-    truth, slack, _ = solve_high_precision(told, t, TRUTH)
-    assert all(_holds(problem, t, 20, truth, slack))
-
-
 def _spline(t: Any) -> Any:
     """0.3 - 0.1 t + 0.03125 t^2 up to t = 2, then (6 - t)^3/512."""
     x = MP.mpf(t) if not isinstance(t, np.ndarray) else t
@@ -118,8 +99,8 @@ def _spline(t: Any) -> Any:
 def test_polynomials_of_any_degree() -> None:
     c = np.array([[0.0, -1.0], [0.03125, 12.0], [-0.1, -48.0], [0.3, 64.0]]) / np.array([1.0, 512.0])
     plan = PPoly(c, [0.0, 2.0, 7.0])  # beyond 6 it would be negative
-    problem = _problem(gamma=plan, horizon=6.0, size=10)
-    told = _problem(gamma=_spline, horizon=6.0, breaks=(2.0,), size=10)
+    problem = _problem(gamma=plan, horizon=6.0, size=3)
+    told = _problem(gamma=_spline, horizon=6.0, breaks=(2.0,), size=3)
     t = [1.0, 2.0, 3.5, 6.0]
     truth, slack, _ = solve_high_precision(told, t, TRUTH)
     values, radii, _ = solve_enclosure(problem, t, 20)
@@ -127,37 +108,7 @@ def test_polynomials_of_any_degree() -> None:
         assert abs(MP.mpf(value) - exact) <= radius + more and radius < MP.mpf(10) ** -20 * exact
 
 
-def _steep(coefficients: list[float], edges: list[float]) -> PPoly:
-    return PPoly(np.array(coefficients)[:, None], edges)
-
-
-@pytest.mark.parametrize(
-    ("plan", "text"),
-    [
-        (_steep([1.0, -0.1], [0.0, 7.0]), "could not be proven for the polynomial"),
-        (_steep([1.0, -4.0, 3.99], [0.0, 7.0]), "could not be proven for the polynomial"),
-        (_steep([0.1], [0.0, 5.0]), "must cover"),
-        (_steep([0.1], [1.0, 7.0]), "must cover"),
-        (PPoly(np.full((1, 1, 2), 0.1), [0.0, 7.0]), "one dimension"),
-    ],
-)
-def test_polynomials_that_it_refuses(plan: PPoly, text: str) -> None:
-    problem = replace(_problem(gamma=0.1, horizon=6.0), gamma=lambda t: 0.1 + 0 * t)
-    object.__setattr__(problem, "gamma", plan)
-    with pytest.raises(ValueError, match=text):
-        enclosure.pieces(flint, problem)
-
-
-def test_more_digits_lie_within_and_are_sharper() -> None:
-    t = [5.0, WSD.breaks[0], WSD.total_intrinsic_time]
-    balls = [solve_enclosure(_problem(), t, digits)[:2] for digits in (15, 24, 40)]
-    for (values, radii), (finer, smaller) in zip(balls[:-1], balls[1:], strict=True):
-        for a, r, b, q in zip(values, radii, finer, smaller, strict=True):
-            assert q < r and abs(MP.mpf(a) - b) <= r + q
-
-
-@pytest.mark.parametrize("gamma", [0.0, 0.3])
-@pytest.mark.parametrize("size", [math.inf, 3000, 10**25])
+@pytest.mark.parametrize(("gamma", "size"), [(0.0, 3000), (0.3, math.inf)])
 def test_models_of_any_size_hold_the_laplace_side(gamma: float, size: float) -> None:
     problem = _problem(gamma=gamma, horizon=200.0, size=size, s=0.7, beta=1.8)
     t = [1.5, 200.0]
@@ -177,30 +128,12 @@ def test_models_of_any_size_hold_the_laplace_side(gamma: float, size: float) -> 
         assert radius < MP.mpf(10) ** -20 * exact
 
 
-def test_a_reduced_model_holds_all_its_modes() -> None:
-    problem = _problem(size=300, s=0.2, beta=1.5, horizon=75.0)
-    t = [20.0, 75.0]
-    truth, slack, _ = solve_high_precision(problem, t, TRUTH)
-    assert solve_enclosure(problem, t, 18)[2]["modes"] < 90
-    assert all(_holds(problem, t, 18, truth, slack))
-
-
-def test_an_infinite_model_with_varying_gamma_agrees_with_the_fast_method() -> None:
-    problem = _problem(size=math.inf)
-    t = [1.0, *problem.breaks, problem.end]
-    fast = loss_of(problem, t)
-    values, radii, _ = solve_enclosure(problem, t, 18)
-    for value, radius, other, error in zip(values, radii, fast.values, fast.error, strict=True):
-        assert abs(float(value) - other) <= error + float(radius)
-
-
-@pytest.mark.parametrize("where", ["start", "inside"])
-@pytest.mark.parametrize("batch", [1.5, 0.36])
+@pytest.mark.parametrize(("where", "batch"), [("start", 1.5), ("inside", 0.36)])
 def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(
     monkeypatch: pytest.MonkeyPatch, where: str, batch: float
 ) -> None:
     # gamma tr(H)/2 is 0.21, and 0.88, where an error comes back almost whole
-    problem = _problem(size=20, gamma=replace(WSD, batch_size=batch))
+    problem = _problem(size=5, gamma=replace(WSD, batch_size=batch))
     time = problem.breaks[0]
     truth, slack, _ = solve_high_precision(problem, [time], TRUTH)
     collocate = March.collocate
