@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import pytest
+from volterra_exponential import exact_losses
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
@@ -14,21 +14,6 @@ from fsl_num.volterra.digits import constant
 from fsl_num.volterra.digits.constant import solve_constant
 
 MP = private_context(60)
-
-
-def _exact(
-    rates: list[float], signals: list[float], tail: float, noise: float, gamma: float, own: bool, t: float
-) -> Any:
-    """f(t) from (u, 1)' = A (u, 1), u_j = lambda_j m_j."""
-    size = len(rates)
-    matrix = MP.matrix(size + 1, size + 1)
-    for i, x in enumerate(map(MP.mpf, rates)):
-        for k in range(size):
-            matrix[i, k] = gamma * x**2 * (2 if own and i == k else 1)
-        matrix[i, i] -= 2 * x
-        matrix[i, size] = gamma * x**2 * (MP.mpf(noise) + MP.mpf(tail))
-    found = MP.expm(matrix * t) * MP.matrix([*signals, 1])
-    return MP.mpf(tail) + MP.fsum(found[i] for i in range(size))
 
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
@@ -53,12 +38,10 @@ def test_the_zeros_give_the_matrix_exponential(
     signals = [0.4, 0.3, 0.2, 0.6, 0.1][: len(rates)]
     spectrum = Spectrum(rates=sorted(rates, reverse=True), weights_signal=signals, tail=tail)
     problem = Problem(Model(noise=noise, spectrum=spectrum), gamma=gamma, horizon=10.0, closure=closure)
-    ordered = sorted(rates, reverse=True)
     times = [0.0, 0.5, 7.0]
     values, errors, facts = solve_constant(problem, times, 25)
     assert facts["modes"] == len(set(rates)) == facts["evaluations"]
-    for value, error, t in zip(values, errors, times, strict=True):
-        exact = _exact(ordered, signals, tail, noise, gamma, closure == "gaussian", t)
+    for value, error, exact in zip(values, errors, exact_losses(problem, [*times, 10.0])[:-1], strict=True):
         # the exponential itself is good to 1e-50; the rounding to 25 digits, and some times that where zeros are close
         assert abs(MP.mpf(value) - exact) <= error
         assert MP.mpf(10) ** -25 * exact * (1 - MP.mpf(10) ** -9) <= error
@@ -79,12 +62,8 @@ def test_how_many_modes_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_power_law_has_its_own_numbers() -> None:
     problem = Problem(Model(s=0.5, beta=2.0, size=4, noise=1.0), gamma=0.3, horizon=10.0)
-    signals = [float(j) ** -2.0 for j in range(1, 5)]
-    tail = MP.zeta(2) - MP.fsum(MP.mpf(j) ** -2 for j in range(1, 5))
     values, errors, _ = solve_constant(problem, [0.0, 3.0], 14)
-    exact = _exact([float(j) ** -2.0 for j in range(1, 5)], signals, float(tail), 1.0, 0.3, False, 3.0)
-    # 1e-15: here the rates and signals are floats
-    assert abs(values[0] - MP.zeta(2)) <= errors[0] and abs(values[1] - exact) <= errors[1] + MP.mpf(10) ** -14
+    assert abs(values[0] - MP.zeta(2)) <= errors[0] and abs(values[1] - exact_losses(problem, [3.0])[0]) <= errors[1]
 
 
 FORTY = private_context(40)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from models import problem_of
+from volterra_exponential import exact_losses
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
@@ -89,7 +90,6 @@ def test_a_given_spectrum_with_equal_rates() -> None:
 
 @pytest.mark.parametrize("rates", [[1.0, 0.25, 0.1], [1.0, 1.0, 0.1]])
 def test_the_gaussian_closure_is_the_matrix_exponential(rates: list[float]) -> None:
-    mp = private_context(60)
     signals, gamma, noise, tail, t = [0.4, 0.3, 0.2], 0.5, 0.25, 0.125, 7.0
     problem = Problem(
         Model(noise=noise, spectrum=Spectrum(rates=rates, weights_signal=signals, tail=tail)),
@@ -97,19 +97,10 @@ def test_the_gaussian_closure_is_the_matrix_exponential(rates: list[float]) -> N
         horizon=10.0,
         closure="gaussian",
     )
-    # (u, 1)' = A (u, 1) with u_j = lambda_j m_j
-    eigen = [mp.mpf(x) for x in rates]
-    matrix = mp.matrix(4, 4)
-    for i, x in enumerate(eigen):
-        for j in range(3):
-            matrix[i, j] = gamma * x**2 * (2 if i == j else 1)
-        matrix[i, i] -= 2 * x
-        matrix[i, 3] = gamma * x**2 * (mp.mpf(noise) + mp.mpf(tail))
-    ends = mp.expm(matrix * t) * mp.matrix([*signals, 1])
-    truth = tail + ends[0] + ends[1] + ends[2]
+    truth = exact_losses(problem, [t])[0]
     values, radii, _ = solve_enclosure(problem, [t], 30)
     # the exponential is good to about 1e-55; the radius is about 1e-55 too
-    assert abs(mp.mpf(values[0]) - truth) <= radii[0] + mp.mpf(10) ** -50
+    assert abs(MP.mpf(values[0]) - truth) <= radii[0] + MP.mpf(10) ** -50
     assert radii[0] < MP.mpf(10) ** -30
     other = replace(problem, closure="volterra")
     assert abs(solve_enclosure(other, [t], 30)[0][0] - truth) > 1e-3

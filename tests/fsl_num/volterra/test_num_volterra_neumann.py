@@ -27,19 +27,6 @@ def _problem(**changes: Any) -> Problem:
     return problem_of(**values)
 
 
-def test_one_mode_has_closed_forms() -> None:
-    problem = _problem(size=1, horizon=30.0, gamma=0.4)
-    t = np.array([0.3, 2.0, 30.0])
-    level, decay = problem.model.approximation_error + 1.0, np.exp(-2 * t)
-    # half of T g and of T^2 g
-    first = 0.2 * (level * (1 - decay) / 2 + t * decay)
-    second = 0.08 * (level * (1 - decay - 2 * t * decay) / 4 + t**2 / 2 * decay)
-    series = neumann_series(problem, t, terms=3)
-    for found, exact in zip(series.terms, (first, second), strict=False):
-        assert (np.abs(found - exact) <= series.error * series.partial_sums[-1]).all()
-    assert series.error < 3e-12  # the rounding it claims, and twice that for the difference of two grids
-
-
 @pytest.mark.parametrize("noise", [1.0, 0.0])
 @pytest.mark.parametrize("s", [0.5, 2.0])
 def test_partial_sums_reach_the_secular_equation_within_the_remainder(noise: float, s: float) -> None:

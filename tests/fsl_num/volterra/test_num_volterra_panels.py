@@ -11,7 +11,6 @@ from fsl_num.schedules import Discrete, schedule
 from fsl_num.volterra import Problem, Spectrum, solve
 from fsl_num.volterra.panels import (
     collocation_points,
-    halved,
     jump_error,
     panel_ends,
     radau_rule,
@@ -61,17 +60,6 @@ def test_all_evaluations_are_counted():
     # on so many panels, half as many, and so on: at six points each
     levels = [facts["panels"] // 2**k for k in range(4)]
     assert facts["evaluations"] in [6 * sum(levels[:k]) for k in (2, 3, 4)] and facts["modes"] == 2
-
-
-def test_panels_are_halved():
-    times, remaining = panel_ends(VARYING, np.array([0.7]), 1.35)
-    fine, rest = halved(VARYING, times, remaining)
-    assert fine[::2].tolist() == times.tolist() and rest[::2].tolist() == remaining.tolist()
-    early = times[1:] < 0.75
-    assert fine[1::2][early].tolist() == (0.5 * (times[1:] + times[:-1]))[early].tolist()
-    # near the end what is left is exact, however short the panel
-    assert rest[1::2][~early].tolist() == (0.5 * (remaining[1:] + remaining[:-1]))[~early].tolist()
-    assert fine + rest == pytest.approx(np.full(fine.size, 1.5), rel=1e-15, abs=0.0)
 
 
 def test_points_of_panels_take_gamma_from_within():
@@ -188,7 +176,7 @@ def test_what_no_refinement_shows():
     assert relative_floor(replace(LAW, gamma=5.0), 0.0, 1e-14) == pytest.approx(1e-11, rel=1e-9, abs=0.0)
 
 
-@pytest.mark.parametrize("waves", [10, 50, 200])
+@pytest.mark.parametrize("waves", [50])
 def test_a_gamma_that_turns_often_needs_no_breaks(waves):
     def gamma(t):
         return 0.3 + 0.2 * np.sin(2 * np.pi * waves * t / 100.0)

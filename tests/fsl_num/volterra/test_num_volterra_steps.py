@@ -79,9 +79,8 @@ def test_infinite_models_agree_with_the_panels(problem, rtol):
     assert abs(steps.values[0] - panels.values[0]) <= steps.error[0] + panels.error[0]
 
 
-@pytest.mark.parametrize("kind", ["cosine", "random", "batches"])
-def test_thousands_of_steps_round_like_a_few(kind):
-    rates, batches = schedule_of(kind, 8000, 4)
+def test_thousands_of_steps_round_like_a_few():
+    rates, batches = schedule_of("random", 8000, 4)
     lam = np.geomspace(1.0, 1e-5, 40)
     spectrum = Spectrum(lam, lam**1.5, 0.01)
     problem = Problem(Model(noise=1.0, spectrum=spectrum), gamma=Discrete(rates=0.3 * rates, batch_sizes=4.0 * batches))
@@ -146,17 +145,6 @@ def test_steps_of_no_length_cost_nothing_and_add_no_error():
     assert loss_of(many, [0.3, many.end]).values == pytest.approx(value[1:], rel=1e-15)
 
 
-@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
-def test_a_loss_that_is_zero_stays_zero_without_error(closure):
-    spectrum = Spectrum([1.0, 0.3], [0.0, 0.0])
-    problem = Problem(Model(noise=0.0, spectrum=spectrum), gamma=Discrete(rates=[0.1] * 50), closure=closure)
-    found, (values, errors, facts) = loss_of(problem, [0.0, 0.33, problem.end]), losses_of_steps(problem)
-    assert not found.values.any() and not found.error.any() and found.success
-    assert not values.any() and not errors.any() and facts.success
-    many = risks_of_schedules(problem.model, [0.1] * 50, [[1.0], [2.0]], closure=closure)
-    assert not many.excess_risk.any() and not many.error.any() and "miss" not in many.message
-
-
 def test_losses_below_the_smallest_floats_have_an_absolute_error():
     problem = Problem(
         Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=Discrete(rates=[1.0] * 400, batch_sizes=100.0)
@@ -168,14 +156,12 @@ def test_losses_below_the_smallest_floats_have_an_absolute_error():
     assert (np.abs(values - truth) <= errors + 2e-13 * truth).all()
 
 
-@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
-def test_underflow_is_claimed_in_every_unit_of_time(closure):
+def test_underflow_is_claimed_in_every_unit_of_time():
     # weights of 1e6 magnify what the smallest floats lose
     rates, batches = np.random.default_rng(0).uniform(0.0, 0.008, 400), np.full(400, 20.0)
     spectrum = Spectrum([1000.0, 366.0], [459.0, 2.66])
-    problem = Problem(
-        Model(noise=0.0, spectrum=spectrum), gamma=Discrete(rates=rates, batch_sizes=batches), closure=closure
-    )
+    plan = Discrete(rates=rates, batch_sizes=batches)
+    problem = Problem(Model(noise=0.0, spectrum=spectrum), gamma=plan, closure="gaussian")
     values, errors, _ = losses_of_steps(problem, 1e-5)
     assert (np.abs(values - in_long_doubles(*parts_of(problem))) <= errors).all() and values[-1] < 1e-310
 
@@ -189,7 +175,7 @@ def one_mode(rate, signal, delta, noise, eta, batch, steps):
     return delta + signal * mp.exp(slope * eta * steps) + push * mp.expm1(slope * eta * steps) / slope
 
 
-@pytest.mark.parametrize("eta", [0.1, 0.003, 1e-4])
+@pytest.mark.parametrize("eta", [0.1, 1e-4])
 def test_a_million_steps_round_like_one(eta):
     model = Model(noise=1.0, spectrum=Spectrum([0.3], [1.0], 0.01))
     plan, at = Discrete(rates=np.full(10**6, eta)), [1000, 10**5, 10**6]
