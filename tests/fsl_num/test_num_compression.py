@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import mpmath
@@ -14,14 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsl_num.compression import Modes, compress
-from fsl_num.gauss_rules import block_rules, gauss_rule
 from fsl_num.mode_errors import SMALLEST
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral, signal, trace
 from fsl_num.volterra import modes as kernel
 
-S = (0.05, 0.5, 3.0)
-BETA = (1.05, 1.5, 2.0, 4.0, 6.0)
-SIZES = (1.0, 10.0, 17.0, 100.0, 1e3, 1e6, 1e30, math.inf)
+S = (0.05, 3.0)
+BETA = (1.05, 2.0, 6.0)
+SIZES = (1.0, 17.0, 1e3, 1e30, math.inf)
 HORIZONS = (1.0, 2.0**20, 1e12)
 
 
@@ -53,7 +51,7 @@ def test_finite_horizons(s: float, beta: float, size: float) -> None:
 
 
 @pytest.mark.parametrize("beta", BETA)
-@pytest.mark.parametrize("size", [1.0, 10.0, 17.0, 100.0, 1e3, 1e6])
+@pytest.mark.parametrize("size", [1.0, 17.0, 1e6])
 def test_no_horizon_includes_the_times_of_the_slowest_mode_alone(beta: float, size: float) -> None:
     modes = compress(0.5, beta, size)
     # At this time the slowest mode has decayed like exp(-600) unless its weight is so small that 1e-300 comes earlier.
@@ -77,19 +75,6 @@ def test_any_problem(s: float, beta: float, size: float, horizon: float) -> None
     assert len(modes.rates) <= 150  # the goal; the worst of 2,400 random cases: 133
 
 
-def test_rules_are_exact_for_polynomials() -> None:
-    x, w = block_rules(np.array([1.0, 10.0, 60.0, 500.0]))
-    assert len(x) == 9 + 16 + 16 and (w > 0.0).all()
-    j = np.arange(1.0, 500.0)
-    few, masses = gauss_rule(j, np.ones_like(j), 7)
-    for degree in range(14):
-        exact = ((j / 500.0) ** degree).sum()
-        # positive terms: rounding only, and that of the nodes (a few 1e-16) times the degree
-        assert ((x / 500.0) ** degree) @ w == pytest.approx(exact, rel=1e-13)
-        assert ((few / 500.0) ** degree) @ masses == pytest.approx(exact, rel=1e-13)
-    assert abs((few / 500.0) ** 20 @ masses / ((j / 500.0) ** 20).sum() - 1.0) > 1e-9  # and not beyond its degree
-
-
 @pytest.mark.parametrize("size", [5.0, 1e4, math.inf])
 def test_integrals(size: float) -> None:
     modes = compress(0.7, 1.8, size, 1e6)
@@ -103,9 +88,9 @@ def test_integrals(size: float) -> None:
     assert isinstance(modes.signal_integral(3.0, 4.0), float) and modes.signal_integral(2.0, 2.0) == 0.0
 
 
-@pytest.mark.parametrize("beta", [1.05, 2.0, 6.0])
-@pytest.mark.parametrize("size", [1.0, 40.0, 1e4, 1e12, math.inf])
-@pytest.mark.parametrize("horizon", [1.0, 1e9, math.inf])
+@pytest.mark.parametrize("beta", [1.05, 6.0])
+@pytest.mark.parametrize("size", [40.0, 1e4, math.inf])
+@pytest.mark.parametrize("horizon", [1.0, math.inf])
 def test_integrals_to_infinity(beta: float, size: float, horizon: float) -> None:
     if math.isinf(horizon) and size > 1e4:
         return
@@ -120,25 +105,6 @@ def test_integrals_to_infinity(beta: float, size: float, horizon: float) -> None
     mixed = modes.kernel_integral([0.0, 0.0], [math.inf, 1.0])
     one_by_one = [modes.kernel_integral(0.0, math.inf), modes.kernel_integral(0.0, 1.0)]
     assert mixed == pytest.approx(one_by_one, rel=1e-14)  # the order of summation
-
-
-@pytest.mark.parametrize(("s", "size"), [(0.2, 300), (1.0, 300), (1.7, 300)])
-def test_integral_of_the_signal_of_a_finite_model_to_infinity(s: float, size: int) -> None:
-    beta, j = 2.5, np.arange(1.0, size + 1.0)
-    for horizon in (3.0, 1e4, math.inf):
-        modes = compress(s, beta, size, horizon)
-        expected = 0.5 * math.fsum(j ** (-1.0 - s * beta + beta) * np.exp(-(j**-beta)))
-        # 1e-14: j^-beta and j^(beta - 1 - s beta) with j up to 300 are rounded a few times
-        assert modes.signal_integral(0.5, math.inf) == pytest.approx(expected, rel=modes.error + 1e-14, abs=0.0)
-
-
-def test_arrays_keep_their_shape() -> None:
-    modes = compress(0.7, 1.8, math.inf, 1e6)
-    t = np.linspace(0.0, 1e6, 6000).reshape(2, 3000)  # more than one block of times
-    assert modes.signal(t).shape == t.shape and modes.signal(t)[1, 2] == pytest.approx(modes.signal(t[1, 2]), rel=1e-14)
-    table = modes.kernel_integral(t[0, :3], t[1, :2, None])
-    assert table.shape == (2, 3)
-    assert table[1, 2] == pytest.approx(modes.kernel_integral(t[0, 2], t[1, 1]), rel=1e-14)  # the order of summation
 
 
 def test_there_is_one_class_of_modes() -> None:
@@ -304,20 +270,6 @@ def test_small_models_keep_their_modes(size: float) -> None:
     assert modes.kernel(t) == pytest.approx(exact, rel=modes.error + 1e-15)
 
 
-def test_the_tolerance_is_asked_for_in_its_range() -> None:
-    for rtol in (1e-13, 1e-3):
-        modes = compress(1.0, 2.0, 1000.0, 1e3, rtol=rtol)
-        assert modes.error <= rtol
-    for rtol in (0.99e-13, 1.01e-3):
-        with pytest.raises(ValueError, match=r"rtol must lie in \[1e-13, 1e-3\]"):
-            compress(1.0, 2.0, 1000.0, 1e3, rtol=rtol)
-
-
-def test_modes_cannot_be_changed() -> None:
-    with pytest.raises(FrozenInstanceError):
-        Modes(np.ones(1), np.ones(1), 0.0).error = 1.0  # type: ignore[misc]
-
-
 def test_modes_are_values_that_cannot_be_changed() -> None:
     one, other = (Modes(np.ones(1), np.ones(1), 0.0) for _ in range(2))
     assert {one, other} == {one} and one != Modes(np.ones(1), np.ones(1), 1e-9)
@@ -337,13 +289,6 @@ def test_integrals_have_the_shape_of_their_ends() -> None:
     assert modes.kernel_integral([1, 2], [3, 4])[1] == pytest.approx(modes.kernel_integral(2.0, 4.0), rel=1e-15)
     assert modes.kernel_integral(10.0, 10.0) == 0.0
     assert modes.kernel_integral([], []).shape == (0,) and modes.kernel([]).shape == (0,)
-
-
-def test_a_slow_mode_has_its_integral_to_infinity() -> None:
-    for rate in (1e-3, 1e-250, 1.0):
-        modes = Modes(np.array([rate, 1.0]), np.array([2.0, 1.0]), 0.0, np.array([1.0, 0.0]))
-        assert modes.kernel_integral(0.0, math.inf) == pytest.approx(1.0 / rate + 0.5, rel=1e-14)
-        assert modes.signal_integral(1.0, math.inf) == pytest.approx(math.exp(-2.0 * rate) * 0.5 / rate, rel=1e-14)
 
 
 def test_steep_laws_keep_every_mode_of_a_small_model_and_large_ones_are_refused() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from late_sums import late
 
 from fsl_num.exponential_sums import (
     DIRECT,
@@ -102,18 +101,6 @@ def test_numbers_as_text_need_digits() -> None:
 def test_a_sum_below_the_smallest_float_is_0_without_a_warning() -> None:
     # of the order of t^(-39/1.25): 1e-936
     assert exponential_sum(40.0, 1e30, 1.25) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("power", "beta"), [(4.0, 2.0), (1.05, 1.05), (1.3, 6.0), (19.0, 6.0), (40.0, 1.25), (12.0, 3.0)]
-)
-def test_late_sums_in_floats(power: float, beta: float) -> None:
-    for t in (1e9, 3e12, 1e30) if beta < 4.0 else (1e40, 1e50):
-        exact = late(power, t, beta)
-        if exact > 1e-290:
-            found = exponential_sum_float(power, np.array([t]), beta, math.inf, 1.0)[0]
-            # 1e-14 as promised, and the power of 2 t, of which the logarithm is rounded
-            assert abs(found / exact - 1) <= 1e-14 + 2.0**-52 * abs(math.log(float(exact)))
 
 
 def test_steep_sums_are_their_few_terms() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from fsl_num.functional import (
     FunctionalScalingLaw,
-    Integral,
     batch_noise_functional,
     functional_scaling_law,
     integrate_graded,
@@ -58,7 +57,7 @@ def test_constant_phases_are_kernel_integrals(beta: float, log_size: float, log_
 
 
 @pytest.mark.parametrize(("name", "parameters"), SCHEDULES)
-@pytest.mark.parametrize("size", [1, 7])
+@pytest.mark.parametrize("size", [3])
 def test_against_arbitrary_precision_in_physical_time(name: str, parameters: dict[str, float], size: int) -> None:
     """int K(T - t) phi dt = int K(T - T(tau)) phi(tau)^2 dtau: no inverse of the intrinsic time is needed there."""
     plan = schedule(name, peak=0.5, steps=300.0, **parameters)
@@ -78,27 +77,6 @@ def test_against_arbitrary_precision_in_physical_time(name: str, parameters: dic
 
 
 @pytest.mark.parametrize(("name", "parameters"), SCHEDULES)
-def test_a_second_method_for_long_trainings(name: str, parameters: dict[str, float]) -> None:
-    """Trapezoid in log-remaining physical time with doubled exponential ends, T near 1e15 and infinitely many modes."""
-    final = {key: value * 0.5 if key == "final" else value for key, value in parameters.items()}
-    plan = schedule(name, peak=0.5, steps=1e16, **final)
-    cuts = [0.0, *sorted(plan.steps - b for b in plan.physical_breaks), plan.steps]
-    total = 0.0
-    for low, high in zip(cuts[:-1], cuts[1:], strict=True):
-        x = np.linspace(-5.2, 5.2, 3000)  # tanh-sinh: rho = low + (high - low) share
-        share = 1 / (1 + np.exp(-np.pi * np.sinh(x)))
-        slope = np.pi * np.cosh(x) * share * (1 / (1 + np.exp(np.pi * np.sinh(x))))
-        rho = np.minimum(low + (high - low) * share, plan.steps)
-        left = plan.remaining_intrinsic_time(rho)
-        values = forgetting_kernel(left, 1.7) * (plan.batch_size * plan.gamma_before_end(left)) ** 2
-        total += float((values * slope).sum() * (x[1] - x[0]) * (high - low))
-    found = noise_functional(_model(1.7), plan)
-    # Measured agreement 1e-13 to 4e-10; the coarse rule resolves 16 decades with 3000 points, which limits it.
-    assert found.value == pytest.approx(total, rel=1e-8)
-    assert found.error <= 1e-9 * found.value
-
-
-@pytest.mark.parametrize(("name", "parameters"), SCHEDULES)
 def test_error_bounds_hold_between_tolerances(name: str, parameters: dict[str, float]) -> None:
     plan = schedule(name, peak=0.5, steps=1e9, **parameters)
     model = _model(2.0, 1e12)
@@ -106,23 +84,6 @@ def test_error_bounds_hold_between_tolerances(name: str, parameters: dict[str, f
     for rtol in (1e-2, 1e-6, 1e-10):
         rough = noise_functional(model, plan, rtol=rtol)
         assert abs(rough.value - sharp.value) <= rough.error + sharp.error
-
-
-def test_batch_noise_by_modes() -> None:
-    # One mode, constant gamma: int_0^T e^{-2(T - t)} gamma e^{-2t} dt = gamma T e^{-2T}.
-    plan = Constant(peak=0.2, steps=30.0, batch_size=2.0)
-    found = batch_noise_functional(_model(2.0, 1), plan)
-    assert abs(found.value - 0.1 * 6.0 * math.exp(-12.0)) <= found.error
-    # Two modes with weights w_j = lambda_j^2 and v_j = j^-(1 + s beta).
-    rates, weights, amplitudes = [2.0, 2.0 / 4], [1.0, 1 / 16], [1.0, 2.0**-3]
-    exact = 0.0
-    for rate, weight in zip(rates, weights, strict=True):
-        for other, amplitude in zip(rates, amplitudes, strict=True):
-            gap = rate - other
-            span = 6.0 if gap == 0 else math.expm1(gap * 6.0) / gap
-            exact += 0.1 * weight * amplitude * math.exp(-rate * 6.0) * span
-    two = batch_noise_functional(_model(2.0, 2), plan)
-    assert abs(two.value - exact) <= two.error <= 1e-9 * exact
 
 
 def test_the_parts_of_the_law() -> None:
@@ -221,24 +182,6 @@ def test_the_functional_of_one_mode():
     assert FunctionalScalingLaw(1.0, 2.0, 3.0, 4.0, 0.0).total == 10.0
 
 
-def test_the_functional_of_a_schedule_with_breaks():
-    plan = Discrete(rates=[0.5, 0.25, 1.0])
-    found = noise_functional(ONE, plan)
-
-    def part(rate, low, high):
-        return rate * 0.5 * (math.exp(-2.0 * (1.75 - high)) - math.exp(-2.0 * (1.75 - low)))
-
-    exact = part(0.5, 0.0, 0.5) + part(0.25, 0.5, 0.75) + part(1.0, 0.75, 1.75)
-    assert abs(found.value - exact) <= found.error < 1e-10 * exact
-    batch = batch_noise_functional(ONE, plan)
-    # K(T - t) e(t) is exp(-2 T) everywhere
-    assert abs(batch.value - math.exp(-3.5) * (0.25 + 0.0625 + 1.0)) <= batch.error < 1e-12
-    decay = StableDecay(peak=0.4, final=0.1, steps=10.0, decay_fraction=0.3)
-    whole = batch_noise_functional(WIDE, decay)
-    assert whole.error < 1e-10 * whole.value and isinstance(whole, Integral)
-    assert signal(0.0, 0.5, 2.0, 1) == pytest.approx(1.0, rel=1e-9, abs=0.0)
-
-
 @examples(10)
 @given(st.integers(0, 2**32), st.integers(1, 20_000), st.floats(0, 2), st.sampled_from([1.0, 4.0]))
 def test_every_step_counts_and_none_costs_a_point(seed: int, steps: int, jitter: float, batch_size: float) -> None:
@@ -304,10 +247,3 @@ def test_both_halves_of_the_batch_noise_count(batch_size: float) -> None:
     whole = Constant(peak=0.5, steps=3.0, batch_size=batch_size)
     each = batch_noise_functional(model, whole)
     assert each.evaluations == 2 * 2 + 2 * 26 * (1 + math.ceil(math.log(0.75e14) / math.log(4.0)))
-
-
-def test_results_cannot_be_changed() -> None:
-    with pytest.raises(FrozenInstanceError):
-        Integral(1.0, 0.0, 2).value = 2.0  # type: ignore[misc]
-    with pytest.raises(FrozenInstanceError):
-        FunctionalScalingLaw(1.0, 2.0, 3.0, 4.0, 0.0).error = 2.0  # type: ignore[misc]

@@ -136,14 +136,6 @@ def test_a_rule_moves_with_its_measure(shift: float, scale: float) -> None:
     assert moved == pytest.approx(masses, rel=1e-1 if shift > 10.0 else 1e-12) and moved.sum() == pytest.approx(7.0)
 
 
-def test_a_jacobi_matrix_ends_where_the_measure_has_no_more_points() -> None:
-    # two points 1e-13 apart are two, 1e-15 apart are one
-    for gap, size in ((1e-12, 2), (1e-15, 1)):
-        diagonal, beside = jacobi_matrix(np.array([0.5, 0.5 + gap]), np.ones(2), 2)
-        assert (len(diagonal), len(beside)) == (size, size - 1)
-        assert diagonal[0] == pytest.approx(0.5, rel=1e-12)
-
-
 def test_blocks_with_rules_and_without_are_ordered_apart() -> None:
     x, w = block_rules(np.array([1.0, 18.0, 20.0, 60.0]))
     # the two indices that are kept come first, then the two rules of sixteen

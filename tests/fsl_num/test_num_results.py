@@ -67,7 +67,7 @@ MAKERS = {
     "loss curve": lambda: curve("constant"),
     "fit": fitted,
     "prediction": lambda: fitted().predict(curve("wsd"), level=None),
-    "outcome": lambda: verify(claim("lemma:ke-power/signal-bound")),
+    "outcome": lambda: verify(claim("ass:fsl")),
     "erratum": lambda: errata()[0],
     "derived law": lambda: derived_law("wsd"),
     "scaling law": lambda: scaling_law("wsd"),

@@ -18,14 +18,6 @@ ROOT = os.path.dirname(os.path.dirname(fsl_num.__file__))
 PATIENCE = 30.0  # seconds: a process of this project starts in one or two, on a busy machine in more
 
 
-def die_unless(path):
-    """Kill this process, as a system short of memory does, until ``path`` exists."""
-    if not os.path.exists(path):
-        with open(path, "w", encoding="utf-8"):
-            os.kill(os.getpid(), signal.SIGKILL)
-    return os.getpid()
-
-
 def die(*work):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -43,13 +35,6 @@ def until(condition):
     while not condition() and time.monotonic() < end:
         time.sleep(0.05)
     return condition()
-
-
-@posix
-def test_the_work_of_a_lost_process_is_done_again(tmp_path):
-    with Processes(1) as executor:
-        first = executor.submit(os.getpid).result()
-        assert executor.submit(die_unless, str(tmp_path / "died")).result() != first
 
 
 @posix

@@ -111,14 +111,6 @@ def test_asymptotic_law_is_its_integral():
     assert found[0] == pytest.approx(2.0 * problem.initial_risk, rel=2e-4)  # delta by its power, at M = 32
 
 
-def test_asymptotic_law_meets_the_law():
-    problem, rates = model(size=128), np.full(5000, 0.2)
-    wanted = np.array([5, 50, 500, 5000])
-    apart = relative_distance(0.5 * asymptotic_of_steps(problem, rates, rates, wanted), law(problem, rates)[wanted])
-    assert (np.diff(apart[:3]) < 0).all()  # exponentially fast in t^(1/3), down to the table's error
-    assert apart[2] < 1e-5 and apart[3] < 1e-5
-
-
 @pytest.mark.parametrize(("family", "batch"), [("gaussian", 1), ("gaussian", 3), ("rademacher", 1), ("uniform", 2)])
 def test_the_largest_rates_are_where_the_moments_stop_contracting(family, batch):
     problem = model(size=6, family=family)
@@ -166,17 +158,6 @@ def test_rungs_are_the_exact_curves():
         assert (curves[name].excess_risk[1:] > curves[other].excess_risk[1:]).all()
 
 
-def test_what_was_measured_at_two_peaks():
-    # SGD and the Volterra equation: up to 40% apart at the rate 0.3, about 3% at 0.05 (M = N = 128, s = 1/2, beta = 2,
-    # sigma^2 = 1, constant rates); the last digits depend on when training ends, so the bounds are rounded
-    problem = model(size=128)
-    found = ladder(problem, "constant", peak=0.3, steps=10_000, every=1000, thresholds=())
-    assert found.gap("expected", "volterra").largest == pytest.approx(0.40, abs=0.005)
-    low, steps = np.full(40_000, 0.05), np.arange(0, 40_001, 1000)
-    sgd, equation = (rung_curve(name, problem, low, 1.0 + 0.0 * low, steps) for name in ("expected", "volterra"))
-    assert relative_distance(sgd.excess_risk, equation.excess_risk).max() == pytest.approx(0.03, abs=0.005)
-
-
 def test_distances_shrink_with_the_rate_as_the_orders_say():
     # at the intrinsic time T = 1: SGD is the scheme of weak order 1 for its SDE, the Volterra equation drops a term of
     # order gamma, and the law one of order gamma^2. What comes next is of relative size gamma T and less here.
@@ -188,14 +169,6 @@ def test_distances_shrink_with_the_rate_as_the_orders_say():
     ):
         one, two = (table.gap(name, other).end for table in tables)
         assert math.log2(one / two) == pytest.approx(order, abs=0.1)
-
-
-def test_sgd_is_first_below_and_then_above_its_sde():
-    # (1 - eta lambda)^2 falls faster than exp(-2 eta lambda), but the noise that comes later is larger
-    curves = ladder(model(), "constant", peak=0.02, steps=1600, thresholds=())
-    sgd, sde = curves.curve("expected"), curves.curve("sde-physical")
-    apart = sgd.excess_risk - sde.excess_risk
-    assert (apart[(sgd.step > 0) & (sgd.step <= 50)] < 0.0).all() and apart[-1] > 0.0
 
 
 def test_breaking_rates_are_where_the_threshold_is_met():

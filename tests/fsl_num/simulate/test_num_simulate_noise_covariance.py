@@ -74,16 +74,6 @@ def test_the_constants_of_the_lemma_are_best(name):
         assert noise_bounds(problem, v)[place] == pytest.approx(wanted, abs=1e-10)  # eigenvalues spread by 16
 
 
-def test_rademacher_noise_can_vanish_where_there_is_error():
-    problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=0.0), family="rademacher")
-    v = problem.theta + np.array([1.0, 2.0])  # equal parts of the two modes: (lambda_j)^(1/2) u_j = 1
-    covariance = noise_covariance(problem, v)
-    direction = np.array([1.0, -2.0])
-    assert problem.excess_risk(v) == pytest.approx(1.0)
-    assert direction @ covariance @ direction == pytest.approx(0.0, abs=1e-14)
-    assert direction @ curvature(problem) @ direction == pytest.approx(2.0)
-
-
 @pytest.mark.parametrize("target", [None, "given"])
 def test_an_infinite_tail_of_independent_features(target):
     v = np.array([0.5, 0.1, -0.2])

@@ -89,40 +89,11 @@ def test_a_fixed_target_is_as_good_as_one_with_random_signs(size, more, seed):
     assert bias(turned, TIMES) == pytest.approx(bias(columns, TIMES), rel=1e-9, abs=1e-13)
 
 
-def test_the_law_as_printed_needs_entries_of_variance_one_over_m():
-    # With entries of variance 1, as the main text has them, the eigenvalues are M times those of H. Before training
-    # e(0) is then some M times twice the risk, which knows nothing of W; the law has them equal up to constants.
-    ratios = {}
-    for name in ("unit", "model-size"):
-        ratios[name] = []
-        for size in (8, 32, 128):
-            projection = random_projection(size, 4 * size, 5, name)
-            problem = Regression(Model(s=0.5, beta=2.0, size=size, noise=0.0), features=4 * size, projection=projection)
-            ratios[name].append(float(predicted(problem, 0.0) / bias(problem, 0.0)))
-    j = np.array([8, 32, 128])
-    assert np.array(ratios["unit"]) / j == pytest.approx(ratios["model-size"], rel=1e-9)
-    assert 0.5 < min(ratios["model-size"])  # measured 0.97 to 1.2
-    assert max(ratios["model-size"]) < 2.0
-    # and a learning rate that serves one M makes training diverge for a larger one
-    final = {}
-    for name, size in product(("unit", "model-size"), (8, 128)):
-        projection = random_projection(size, 4 * size, 5, name)
-        problem = Regression(Model(s=0.5, beta=2.0, size=size, noise=1.0), features=4 * size, projection=projection)
-        final[name, size] = exact_risk(problem, [0.05] * 60).excess_risk[-1] / problem.initial_risk
-    assert final["unit", 8] < 1.0
-    assert final["unit", 128] > 1e6
-    assert final["model-size", 8] < 1.0
-    assert final["model-size", 128] < 1.0
-
-
 def test_the_argument_for_the_lower_bound_is_about_a_matrix_of_rank_one():
     problem = problem_of(16, 64)
     aim = problem.projection @ (problem.eigenvalues * problem.theta)
     values = np.linalg.eigvalsh(np.outer(aim, aim))[::-1]
-    # the proof needs mu_j of the order of j^(-1 - beta - s beta) for every j <= M; all but one are 0 (roundings)
-    assert values[1] < 1e-15 * values[0]
-    assert 2.0 ** -(1 + 2 + 1) > 1e10 * values[1]
-    # what von Neumann's inequality gives is rank_one_bound: a bound, but far below e(t) soon
+    # what von Neumann's inequality gives is a bound, but far below e(t) soon
     covariance = (problem.projection * problem.eigenvalues) @ problem.projection.T
     modes = np.sort(np.linalg.eigvalsh(covariance))[::-1]
     times = np.array([0.0, 0.5, 3.0, 10.0])
@@ -130,25 +101,7 @@ def test_the_argument_for_the_lower_bound_is_about_a_matrix_of_rank_one():
     assert rank_one_bound(problem, times) == pytest.approx(direct, rel=1e-9)
     assert (rank_one_bound(problem, times) <= bias(problem, times)).all()
     assert rank_one_bound(problem, 10.0) < 1e-5 * predicted(problem, 10.0)
-    # and for what is never learned: the least eigenvalue of a projection of rank N - M is 0
-    whitened = problem.projection * np.sqrt(problem.eigenvalues)
-    left = np.eye(64) - whitened.T @ np.linalg.solve(covariance, whitened)
-    assert np.linalg.eigvalsh(left)[0] == pytest.approx(0.0, abs=1e-10)
     assert bias(problem, math.inf) > 1.0 / 16  # M^(-s beta)
-
-
-def test_the_argument_holds_for_the_mean_over_targets():
-    # E[theta* theta*'] has full rank: mu_j(W H E[theta* theta*'] H W') is of the order that the proof needs
-    for size in (16, 64):
-        problem = problem_of(size, 4 * size)
-        weights = (problem.eigenvalues * problem.theta) ** 2  # j^(-1 - beta - s beta)
-        values = np.linalg.eigvalsh((problem.projection * weights) @ problem.projection.T)[::-1]
-        j = np.arange(1.0, size + 1.0)
-        ratio = values * j**4.0
-        assert 0.05 < ratio.min()  # measured 0.10 to 1.3
-        assert ratio.max() < 3.0
-        times = np.geomspace(1e-2, 1e3 * size**2, 60)
-        assert (mean_bias(problem, times) > 0.5 * predicted(problem, times)).all()
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -163,29 +116,6 @@ def test_the_lower_bound_holds_for_fixed_and_for_random_targets(target):
 
 
 SIZES, SEEDS = (8, 32, 128), (80, 40, 12)
-
-
-def floors(s):
-    """The mean over targets and some W of what is never learned, in units of M^(-s beta), and its standard error."""
-    found = []
-    for size, seeds in zip(SIZES, SEEDS, strict=True):
-        drawn = [float(mean_bias(problem_of(size, 4 * size, seed, s=s), math.inf)) for seed in range(seeds)]
-        found.append(np.array([np.mean(drawn), np.std(drawn) / math.sqrt(seeds)]) * size ** (2 * s))
-    return np.array(found).T
-
-
-def test_the_upper_bound_misses_a_logarithm_at_s_one():
-    # What is left of feature j is 1/(1 + lambda_j w_j'A^-1 w_j) with w_j'A^-1 w_j of the order of M^beta: for s = 1 the
-    # sum of j^(-1 - beta) times it is M^-beta times the harmonic sum up to M, so that every quadrupling adds the same.
-    mean, error = floors(1.0)
-    steps = np.diff(mean)
-    assert (steps > 5.0 * np.hypot(error[1:], error[:-1])).all()  # no bounded multiple of M^-beta: it keeps growing
-    assert steps[1] == pytest.approx(steps[0], abs=4.0 * np.hypot(*error[1:]) + 4.0 * np.hypot(*error[:2]))
-    below, spread = floors(0.5)
-    assert np.ptp(below) < 0.2 * below.min() + 3.0 * spread.max()
-    # beyond s = 1 the floor is M^-beta whatever s: in units of M^(-s beta) it grows like M for (s - 1) beta = 1
-    beyond = floors(1.5)[0]
-    assert beyond[2] / beyond[1] == pytest.approx(4.0, rel=0.25)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_fourth_moments_of_trigonometric_features_are_exact(size, seed):
     assert Trigonometric().fourth_moment(eigenvalues, matrix) == pytest.approx(direct, abs=1e-11)
 
 
-@pytest.mark.parametrize("smoothness", [1, 2, 3, 5, 10])
+@pytest.mark.parametrize("smoothness", [1, 2, 10])
 def test_the_closed_form_is_its_mercer_expansion(smoothness):
     kernel = PeriodicSobolev(smoothness)
     generator = np.random.default_rng(3)
@@ -44,11 +44,11 @@ def test_the_closed_form_is_its_mercer_expansion(smoothness):
     assert np.linalg.eigvalsh(gram).min() > -1e-12 * 40 * kernel.trace  # positive semidefinite up to rounding
 
 
-@pytest.mark.parametrize("smoothness", [1, 2, 4])
+@pytest.mark.parametrize("smoothness", [1, 3])
 def test_the_trigonometric_functions_are_eigenfunctions(smoothness):
     kernel = PeriodicSobolev(smoothness)
     # Equispaced points: the sum over them of a kernel with coefficients c_k aliases k with k + n, an error of n^-2m.
-    n = 2048
+    n = 512
     grid = np.arange(n) / n
     functions = kernel.eigenfunctions(grid, 6)
     applied = kernel(grid[:, None], grid[None, :]) @ functions / n
@@ -76,7 +76,7 @@ def test_amplitudes_of_the_targets(order):
     assert measured == pytest.approx(sobolev.bernoulli_amplitudes(order, 8), abs=20.0 * n**-2.0)
 
 
-@pytest.mark.parametrize(("smoothness", "order"), [(1, 1), (1, 2), (2, 1), (2, 3), (3, 2)])
+@pytest.mark.parametrize(("smoothness", "order"), [(1, 1), (2, 3)])
 def test_a_target_lies_below_its_source_exponent_and_not_at_it(smoothness, order):
     kernel = PeriodicSobolev(smoothness)
     s = sobolev.source_exponent(order, kernel.beta)
@@ -97,23 +97,6 @@ def test_a_target_lies_below_its_source_exponent_and_not_at_it(smoothness, order
         below = sobolev.interpolation_norms(amplitudes, own, s - delta)
         missing = (size / 2) ** -rate / rate
         assert below[-1] + missing == pytest.approx(float(zeta(1.0 + rate)), rel=1e-3)
-
-
-def test_the_power_law_of_the_paper_lies_below_s_and_not_at_it():
-    kernel, s, size = PeriodicSobolev(1), 0.6, 2**16
-    own = kernel.eigenvalues(size)
-    amplitudes = np.arange(1.0, size + 1.0) ** -0.5 * own ** (0.5 * s)
-    assert sobolev.measured_source_exponent(amplitudes, kernel.beta) == pytest.approx(s, rel=1e-3)
-
-    def octaves(exponent):
-        sums = sobolev.interpolation_norms(amplitudes, own, exponent)
-        energy = np.diff(sums[2 ** np.arange(8, 17) - 1])
-        return energy[1:] / energy[:-1]
-
-    # energy an octave: constant at s (the norm diverges), geometric with ratio 2^(-beta delta) below; error 2^-8
-    assert octaves(s) == pytest.approx(1.0, abs=1e-2)
-    for delta in (0.1, 0.3, 0.6):
-        assert octaves(s - delta) == pytest.approx(2.0 ** (-2.0 * delta), abs=1e-2)
 
 
 @pytest.mark.parametrize("choice", [{"s": 0.7}, {"order": 2}])
