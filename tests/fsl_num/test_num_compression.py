@@ -121,15 +121,20 @@ def test_there_is_one_class_of_modes() -> None:
     ("change", "text"),
     [
         ({"rates": np.array([-1.0, 0.5])}, "rates must be finite and at least 0"),
+        ({"rates": np.zeros(0), "kernel_weights": np.zeros(0)}, "one list of as many numbers as rates"),
         ({"kernel_weights": np.array([1.0, math.nan])}, "kernel_weights must be finite"),
+        ({"kernel_weights": np.ones((2, 2))}, "kernel_weights must be one list"),
         ({"signal_weights": np.ones(3)}, "signal_weights must be one list"),
+        ({"kernel_after": -1.0}, "kernel_after"),
+        ({"signal_after": math.nan}, "signal_after"),
         ({"error": -1.0}, "error must"),
+        ({"error": math.inf}, "error must"),
         ({"horizon": 0.0}, "horizon must"),
     ],
 )
 def test_modes_are_checked(change: dict[str, Any], text: str) -> None:
     given: dict[str, Any] = {"rates": np.array([1.0, 0.5]), "kernel_weights": np.ones(2), "error": 0.0}
-    assert Modes(**given).kernel(0.0) == 2.0
+    assert Modes(**given, kernel_after=math.inf).kernel(0.0) == 2.0
     with pytest.raises(ValueError, match=text):
         Modes(**(given | change))
 
@@ -243,18 +248,6 @@ def test_the_integral_to_infinity_has_what_comes_after_the_horizon() -> None:
     # nor does one without weight
     empty = Modes(np.array([0.0, 1.0]), np.array([0.0, 2.0]), 0.0)
     assert empty.kernel_integral(0.0, math.inf) == pytest.approx(1.0, rel=1e-15, abs=0.0)
-
-
-@pytest.mark.parametrize(("name", "value"), [("kernel_after", -1.0), ("signal_after", math.nan), ("error", math.inf)])
-def test_numbers_of_modes_are_checked(name: str, value: float) -> None:
-    given = {"rates": np.ones(1), "kernel_weights": np.ones(1), "error": 0.0}
-    assert math.isinf(Modes(**given, kernel_after=math.inf).kernel_after)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=name):
-        Modes(**(given | {name: value}))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="one list of as many numbers as rates"):
-        Modes(np.zeros(0), np.zeros(0), 0.0)
-    with pytest.raises(ValueError, match="kernel_weights must be one list"):
-        Modes(np.ones(2), np.ones((2, 2)), 0.0)
 
 
 @pytest.mark.parametrize("size", [1.0, 6.0, 14.0, 15.0, 17.0])

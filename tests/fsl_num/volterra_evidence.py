@@ -46,7 +46,6 @@ LOOSE = {
     "reference": 1e-3,  # a second-order rule, extrapolated, on a uniform grid
     "DOP853": 2e-11,  # the step control of these two bounds the local error only: measured 4e-12 and 1e-11 on the grid
     "LSODA": 2e-11,
-    "voles": 5e-11,  # order six on 16,384 uniform steps of up to 0.02
 }
 """Methods that promise less than GOAL, with what they do promise."""
 
@@ -126,11 +125,6 @@ def ways() -> dict[str, Callable[[Case], Answer | None]]:
     found["integral equation"] = partial(ask_outside, function=outside.integral_equation)
     for name in ("DOP853", "Radau", "LSODA"):
         found[name] = partial(ask_outside, function=partial(outside.ode_library, name=name))
-    try:
-        import voles  # noqa: F401
-    except ImportError:
-        return found
-    found["voles"] = partial(ask_outside, function=outside.voles)
     return found
 
 

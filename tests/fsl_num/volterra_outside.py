@@ -109,25 +109,6 @@ def ode_library(case: Case, name: str, rtol: float = _SHARP) -> Any:
     return [found[x] for x in wanted.tolist()]
 
 
-def voles(case: Case, points: int = 16384) -> Any:
-    """The public package for convolution kernels: constant gamma, uniform grid, a rule of order six."""
-    import voles as library
-
-    problem = case.problem
-    if not problem.is_constant or problem.end > 300.0:
-        return None
-    t = np.linspace(0.0, problem.end, points + 1)
-    values = library.solve_VIE_2(
-        kernel_values=problem.peak_gamma * problem.model.kernel(t),
-        g_values=problem.model.forcing(t) + problem.model.noise,
-        time_step=problem.end / points,
-        coll_divs=12,
-        coll_choices=[1, 3, 7, 10, 12],
-        return_function=True,
-    )[1]
-    return [float(values(time)) - problem.model.noise for time in case.times]
-
-
 def matrix_exponentials(case: Case, digits: int) -> Any:
     """Few modes and a gamma of few constant pieces: a product of matrix exponentials, at ``digits`` digits."""
     pieces = _constant_pieces(case.problem)

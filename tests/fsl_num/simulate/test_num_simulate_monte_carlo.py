@@ -22,7 +22,7 @@ W = np.random.default_rng(4).standard_normal((3, 5)) / 2
 
 
 def expected_risk(problem, rates, batches):
-    """The risk after every step from S = E[u u'], u = W'v - theta*, with u <- u - (eta/B) sum of W'W phi (phi'u - eps)."""
+    """The risk after every step from S = E[u u'], u = W'v - theta*: u <- u - (eta/B) sum of W'W phi (phi'u - eps)."""
     h = np.diag(problem.eigenvalues)
     w = np.eye(int(problem.model.size), h.shape[0]) if problem.projection is None else problem.projection
     p = w.T @ w

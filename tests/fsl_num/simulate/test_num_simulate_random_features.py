@@ -76,19 +76,6 @@ def test_mean_over_targets(size, more, seed):
     assert mean_bias(problem, TIMES) == pytest.approx(np.mean(found, axis=0), rel=1e-9, abs=1e-13)
 
 
-@examples(15)
-@given(st.integers(1, 6), st.integers(0, 6), st.integers(0, 2**31))
-def test_a_fixed_target_is_as_good_as_one_with_random_signs(size, more, seed):
-    """Signs of theta* and signs of the columns of W do the same, and the law of W knows no signs."""
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size + more)
-    plain = problem_of(size, size + more, seed)
-    turned = problem_of(size, size + more, seed, target=signs * plain.theta)
-    columns = Regression(
-        Model(s=0.5, beta=2.0, size=size, noise=0.0), features=size + more, projection=plain.projection * signs
-    )
-    assert bias(turned, TIMES) == pytest.approx(bias(columns, TIMES), rel=1e-9, abs=1e-13)
-
-
 def test_the_argument_for_the_lower_bound_is_about_a_matrix_of_rank_one():
     problem = problem_of(16, 64)
     aim = problem.projection @ (problem.eigenvalues * problem.theta)

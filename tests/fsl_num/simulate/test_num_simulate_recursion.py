@@ -4,17 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from conftest import examples
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fsl_num.model import Model
-from fsl_num.schedules import Discrete, step_rates
+from fsl_num.schedules import step_rates
 from fsl_num.simulate import recursion
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
-from fsl_num.volterra import Problem
-from fsl_num.volterra.steps.discrete import losses_of_steps
 
 
 def plain(problem, rates, batches):
@@ -27,29 +22,6 @@ def plain(problem, rates, batches):
         own = (kurtosis - 2.0) * lam**2 * m
         m = (1.0 - eta * lam) ** 2 * m + eta**2 / batch * (own + lam * (total + problem.model.noise))
     return np.array([*risks, 0.5 * (lam @ m + problem.tail)])
-
-
-@examples(25)
-@given(
-    st.integers(0, 2**31),
-    st.sampled_from([1, 2, 30, 400]),
-    st.sampled_from(["gaussian", "rademacher", "uniform"]),
-    st.floats(0.1, 2.0),
-    st.floats(1.1, 5.0),
-    st.floats(0.0, 9.0),
-    st.floats(0.01, 1.2),
-)
-def test_blocks_agree_with_the_plain_loop(seed, size, kind, s, beta, noise, peak):
-    generator = np.random.default_rng(seed)
-    problem = Regression(Model(s=s, beta=beta, size=size, noise=noise), features=size + 5, family=kind)
-    rates = peak * generator.random(150)
-    rates[generator.integers(0, 150, 5)] = 0.0
-    batches = generator.integers(1, 5, 150)
-    found = exact_risk(problem, rates, batches, every=7)
-    truth = plain(problem, rates, batches)[found.step]
-    # roundings of u = 2 E + sigma^2, and of the products of a block
-    assert (np.abs(found.excess_risk - truth) <= 1e-12 * truth + 1e-15 * noise).all()
-    assert not found.standard_error.any() and found.method == "exact"
 
 
 def test_factors_of_zero_and_below_are_taken_step_by_step():
@@ -81,24 +53,6 @@ def test_infinitely_many_features_continue_large_models():
     ]
     # what the next modes bring to a risk of 1e-2 is sum_{j>M} j^-3 = M^-2/2, and their noise is smaller still
     assert risks[0] == pytest.approx(risks[2], abs=2e-8) and risks[1] == pytest.approx(risks[2], abs=2e-10)
-
-
-def test_small_steps_tend_to_the_gaussian_closure():
-    differences = []
-    for parts in (1, 2, 4):
-        rates = np.repeat(np.linspace(0.2, 0.02, 60) / parts, parts)
-        # the same gamma = eta/B at every time: the diffusion is kept while the steps shrink
-        problem = Regression(Model(s=0.5, beta=2.0, size=20, noise=1.0))
-        exact = exact_risk(problem, rates, 1.0 / parts).excess_risk[-1]
-        plan = Discrete(rates=rates, batch_sizes=1.0 / parts)
-        spectrum = problem.spectrum
-        limit = losses_of_steps(Problem(Model(noise=1.0, spectrum=spectrum), gamma=plan, closure="gaussian"), 1e-12)[0][
-            -1
-        ]
-        differences.append(exact - 0.5 * limit)
-    # first order in the step, up to its square
-    assert math.log2(differences[0] / differences[1]) == pytest.approx(1.0, abs=0.15)
-    assert math.log2(differences[1] / differences[2]) == pytest.approx(1.0, abs=0.08)
 
 
 def test_divergence_is_said_with_the_step():

@@ -64,26 +64,6 @@ def test_collocation_integrates_polynomials_at_its_nodes(stages: int) -> None:
         assert (miss < mp.mpf(10) ** -48) == (k == 2 * stages - 2)
 
 
-SHORT = {"s": 3.0, "beta": 2.0, "gamma": 1.1, "horizon": 0.01}
-
-
-@pytest.mark.parametrize(
-    ("library", "case"),
-    # mpmath takes some seconds where the horizon is long
-    [("flint", {}), ("mpmath", SHORT)],
-)
-def test_constant_gamma_is_the_secular_equation(library: str, case: dict[str, Any]) -> None:
-    if library == "flint":
-        pytest.importorskip("flint")
-    problem = _problem(**case)
-    t = [0.0, 0.01 * problem.end, 0.5 * problem.end, problem.end]
-    exact = loss_of(problem, t, digits=40).values
-    values, errors, facts = solve_high_precision(problem, t, 20, library=library)
-    assert facts["arithmetic"] == library and facts["digits reached"] == 20
-    for value, error, truth in zip(values, errors, exact, strict=True):
-        assert abs(MP.mpf(value) - truth) <= error < MP.mpf(10) ** -19 * truth
-
-
 def _one_mode(plan: Any, rate: Any, left: Any) -> Any:
     """f(T) for M = 1 by the integrating factor, from phi(rho) and its antiderivatives, rho steps before the end.
 
@@ -160,27 +140,6 @@ def test_panels_that_stop_early_leave_nothing_out_that_is_seen() -> None:
     assert abs(few.values[0] / many.values[0] - 1) < 1e-15
     # with 1.45 between neighbours down to r = 1e-17 there are more than 100
     assert int(few.message.split(" panels")[0].split()[-1]) < 45
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("wsd", {"final": 1e-3, "decay_fraction": 0.25}),
-        ("linear", {"final": 0.01}),
-    ],
-)
-def test_schedules_agree_with_the_panels_and_with_more_digits(name: str, parameters: dict[str, float]) -> None:
-    pytest.importorskip("flint")
-    plan = schedule(name, peak=0.6, steps=400.0, batch_size=2.0, **parameters)
-    problem = _problem(gamma=plan, horizon=None)
-    t = [0.6 * problem.end, 0.99 * problem.end, problem.end]
-    few, errors, _ = solve_high_precision(problem, t, 16)
-    many, sharper, _ = solve_high_precision(problem, t, 24)
-    fast = loss_of(problem, t)
-    for a, b, c, d in zip(few, many, errors, sharper, strict=True):
-        assert abs(MP.mpf(a) - b) <= c + d
-    for b, value, error in zip(many, fast.values, fast.error, strict=True):
-        assert abs(float(b) - value) <= error
 
 
 def _jump(t: Any) -> Any:

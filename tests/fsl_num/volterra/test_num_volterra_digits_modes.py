@@ -64,24 +64,6 @@ def _powers(s: Any, beta: Any) -> tuple[Any, Any]:
     return 1 + s * beta, 2 * beta
 
 
-def test_the_sums_of_the_gaussian_closure_too() -> None:
-    size, beta, gamma = 700, 2.0, 1.0
-    problem = _problem(size=size, beta=beta, horizon=300.0, gamma=gamma, closure="gaussian")
-    modes = few_modes(problem, 40, gamma)
-    assert len(modes.eigenvalues) < size / 4
-    eigen = [MP.mpf(j) ** -MP.mpf(beta) for j in range(1, size + 1)]
-    weights = [MP.mpf(j) ** -(1 + MP.mpf(0.5) * MP.mpf(beta)) for j in range(1, size + 1)]
-    for tau in (1.0, 40.0, 300.0):
-        for share in (1.0, 0.3):
-            growth = share * gamma * MP.mpf(tau)
-            decays = [MP.exp(-2 * x * MP.mpf(tau) + x**2 * growth) for x in eigen]
-            signal, kernel = _sums(modes, MP.mpf(tau), growth)
-            rounding = MP.mpf(10) ** -47
-            assert abs(signal - MP.fdot(weights, decays)) <= modes.signal_error + rounding
-            missed = abs(kernel - MP.fdot([x**2 for x in eigen], decays))
-            assert missed * 300 <= 2 * 40 * modes.kernel_error + 300 * rounding
-
-
 def test_a_rule_that_is_lost_in_rounding_gets_more_digits_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = _problem(horizon=1000.0)
     plain = few_modes(problem, 20, 0.3)

@@ -18,6 +18,15 @@ def _modes(rate: float, weight: float, remainder: Remainder | None = None) -> Ba
     return BallModes([one * rate], [one * weight], [one], flint.arb(0), flint.arb(0), remainder, [1])
 
 
+def _advance(bounds: ErrorBounds, width: float, end: float, **values: float) -> None:
+    """One panel of one mode; what is not given is 0, and the loss 1."""
+    x = {name: flint.arb(values.get(name, 0.0)) for name in ("gamma", "jump", "size", "slope")}
+    bounds.advance(
+        width=flint.arb(width), end=flint.arb(end), gamma=x["gamma"], loss=flint.arb(values.get("loss", 1.0)),
+        jumps=[x["jump"]], sizes=[x["size"]], slopes=[x["slope"]],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("feedback", [0.01, 0.5, 0.9])
 @pytest.mark.parametrize("width", [0.01, 1.0, 50.0])
 @pytest.mark.parametrize(("jump", "slope"), [(1.0, 0.0), (0.0, 1.0), (0.3, 0.2)])
@@ -32,15 +41,7 @@ def test_one_mode_pushed_in_one_direction(feedback: float, width: float, jump: f
         # e' = -(r - gamma w) e + push/width after the jump
         rest = push / width / left
         error = rest + (error + first - rest) * math.exp(-left * width)
-        bounds.advance(
-            width=flint.arb(width),
-            end=flint.arb(panel * width),
-            gamma=flint.arb(gamma),
-            loss=flint.arb(1),
-            jumps=[flint.arb(first)],
-            sizes=[flint.arb(push)],
-            slopes=[flint.arb(push)],
-        )
+        _advance(bounds, width, panel * width, gamma=gamma, jump=first, size=push, slope=push)
         radius = float(bounds.radius)
         # 1e-12: rounding of the closed form in float64
         assert error * (1 - 1e-12) <= radius
@@ -52,12 +53,8 @@ def test_one_mode_pushed_in_one_direction(feedback: float, width: float, jump: f
 def test_what_is_left_out_acts_through_the_whole_past() -> None:
     remainder = Remainder(kernel=flint.arb(1e-3), signal=flint.arb(1e-2), rate=flint.arb(1), power=1)
     bounds = ErrorBounds(flint, _modes(1.0, 0.0, remainder))
-    zero = [flint.arb(0)]
     for end in (1.0, 2.0):
-        bounds.advance(
-            width=flint.arb(1), end=flint.arb(end), gamma=flint.arb(0.5), loss=flint.arb(3), jumps=zero, sizes=zero,
-            slopes=zero,
-        )  # fmt: skip
+        _advance(bounds, 1, end, gamma=0.5, loss=3)
         # signal t + kernel t int gamma |g|, with |g| = 3 and its error of about a hundredth
         least = 1e-2 * end + 1e-3 * end * 0.5 * 3 * end
         assert least < float(bounds.radius) < 1.02 * least
@@ -65,12 +62,8 @@ def test_what_is_left_out_acts_through_the_whole_past() -> None:
 
 def test_too_strong_a_feedback_is_refused() -> None:
     bounds = ErrorBounds(flint, _modes(1.0, 1.0))
-    zero = [flint.arb(0)]
     with pytest.raises(ArithmeticError, match="no bound follows"):
-        bounds.advance(
-            width=flint.arb(9), end=flint.arb(9), gamma=flint.arb(2), loss=flint.arb(1), jumps=zero, sizes=zero,
-            slopes=zero,
-        )  # fmt: skip
+        _advance(bounds, 9, 9, gamma=2)
 
 
 @pytest.mark.parametrize("part", ["kernel", "signal"])
@@ -81,12 +74,9 @@ def test_what_is_left_out_is_fed_back_through_the_modes(part: str) -> None:
     modes = BallModes(
         [flint.arb(rate)], [flint.arb(weight)], [flint.arb(1)], flint.arb(0), flint.arb(0), remainder, [1]
     )
-    bounds, zero = ErrorBounds(flint, modes), [flint.arb(0)]
+    bounds = ErrorBounds(flint, modes)
     for end in (1.0, 2.0, 3.0):
-        bounds.advance(
-            width=flint.arb(1), end=flint.arb(end), gamma=flint.arb(gamma), loss=flint.arb(loss), jumps=zero,
-            sizes=zero, slopes=zero,
-        )  # fmt: skip
+        _advance(bounds, 1, end, gamma=gamma, loss=loss)
         # at least theta = signal t + kernel t int_0^t gamma |g|, |g| = 3, driven through the mode
         x = np.linspace(0.0, end, 2001)
         theta = sizes["signal"] * x + sizes["kernel"] * x * gamma * loss * x
@@ -102,33 +92,12 @@ def test_a_defect_adds_at_most_twice_its_size(width: float) -> None:
     rate, size = 2.0, 1e-3
     modes = BallModes([flint.arb(rate)], [flint.arb(1)], [flint.arb(1)], flint.arb(0), flint.arb(0), None, [1])
     bounds = ErrorBounds(flint, modes)
-    bounds.advance(
-        width=flint.arb(width), end=flint.arb(width), gamma=flint.arb(0), loss=flint.arb(1), jumps=[flint.arb(0)],
-        sizes=[flint.arb(size)], slopes=[flint.arb(1e6)],
-    )  # fmt: skip
+    _advance(bounds, width, width, size=size, slope=1e6)
     # of r h the bound takes 1 where that is less; 1e-9: bounds of 64 bits
     most = size * (1.0 + min(rate * width, 1.0))
     assert size * (2.0 - math.exp(-rate * width)) <= float(bounds.radius) <= most * (1.0 + 1e-9)
     # and where the slope is small, the slope decides: int exp(-r (h - x)) R'/h dx
     bounds = ErrorBounds(flint, modes)
-    bounds.advance(
-        width=flint.arb(width), end=flint.arb(width), gamma=flint.arb(0), loss=flint.arb(1), jumps=[flint.arb(0)],
-        sizes=[flint.arb(size)], slopes=[flint.arb(size / 2.0)],
-    )  # fmt: skip
+    _advance(bounds, width, width, size=size, slope=size / 2.0)
     average = -math.expm1(-rate * width) / (rate * width)
     assert float(bounds.radius) == pytest.approx(0.5 * size * average, rel=1e-9, abs=0.0)
-
-
-def test_on_a_short_panel_a_jump_feeds_back_once() -> None:
-    rate, weight, gamma, width, jump = 2.0, 4.0, 0.25, 0.1, 1e-3
-    modes = BallModes([flint.arb(rate)], [flint.arb(weight)], [flint.arb(1)], flint.arb(0), flint.arb(0), None, [1])
-    bounds = ErrorBounds(flint, modes)
-    zero = [flint.arb(0)]
-    bounds.advance(
-        width=flint.arb(width), end=flint.arb(width), gamma=flint.arb(gamma), loss=flint.arb(1),
-        jumps=[flint.arb(jump)], sizes=zero, slopes=zero,
-    )  # fmt: skip
-    fed = gamma * weight * -math.expm1(-rate * width) / rate
-    # e' = -(r - gamma w) e; the bound takes the largest error for the whole of the panel
-    assert jump * math.exp(-(rate - gamma * weight) * width) <= float(bounds.radius)
-    assert float(bounds.radius) <= jump * (math.exp(-rate * width) + fed / (1.0 - fed)) * (1.0 + 1e-9)

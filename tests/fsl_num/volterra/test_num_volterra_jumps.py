@@ -161,19 +161,6 @@ def test_jumps_follow_each_other():
 
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
-def test_a_misplaced_jump_is_part_of_the_claimed_error(closure):
-    plan = Discrete(rates=[1e9 + 0.1, 1e9, 300.0], batch_sizes=[2e9, 8e9, 3000.0])
-    problem = Problem(Model(noise=2.0, spectrum=Spectrum([1.0, 0.25], [1.0, 0.5])), gamma=plan, closure=closure)
-    at = np.array([0.999e9, plan.breaks[1], plan.total_intrinsic_time])
-    method = solve_panels if closure == "volterra" else solve_second_moments
-    values, error, _ = method(problem, at, 1e-10)
-    # near the jump from 1/8 to 1/10 at 2e9, where floats are 2.4e-7 apart: K(0) = 1 + 1/16
-    moved = 0.025 * 1.0625 * np.spacing(2e9) * (values[1] + 2.0)
-    assert error[1] >= moved > 1e-9
-    assert 0.0 < error[0] < 1e-10 and 0.0 < error[2] < 1e-10
-
-
-@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_a_misplaced_jump_is_forgotten_like_the_modes_forget(closure):
     plan = Discrete(rates=[1e9 + 0.1, 1e9, 300.0], batch_sizes=[3e9, 1e11, 3000.0])
     method = solve_panels if closure == "volterra" else solve_second_moments

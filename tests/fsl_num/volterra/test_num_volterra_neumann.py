@@ -11,7 +11,6 @@ from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from models import problem_of
-from scipy.signal import lfilter
 
 from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
@@ -114,31 +113,6 @@ def test_bad_input_is_refused_in_words(call: Any, error: type[Exception], text: 
 
 def of_three_modes(**changes):
     return _problem(**({"size": 3, "horizon": 30.0} | changes))
-
-
-def test_each_term_is_the_operator_applied_to_the_one_before():
-    """(T^n g)' mode by mode: y_k' = -2 lambda_k y_k + lambda_k^2 gamma T^(n-1) g, by fine trapezoids."""
-    plan = schedule("linear", peak=0.4, steps=30.0, final=0.1)
-    problem = of_three_modes(gamma=plan, horizon=None)
-    t = np.linspace(0.0, problem.end, 60001)
-    lam = np.arange(1.0, 4.0) ** -2.0
-    # gamma^2 is linear in intrinsic time for the linear schedule
-    gamma = np.sqrt(0.4**2 + (0.1**2 - 0.4**2) * t / problem.end)
-    before = (
-        problem.model.approximation_error + (lam**1.0 * np.exp(-2.0 * np.multiply.outer(t, lam))) @ np.ones(3) + 1.0
-    )
-    at = np.array([0.1, 0.5, 1.0]) * problem.end
-    found = neumann_series(problem, at, terms=3)
-    for term in found.terms:
-        driven = gamma * before
-        total = np.zeros(t.size)
-        for x in lam.tolist():
-            decay = math.exp(-2.0 * x * t[1])
-            pieces = np.concatenate([[0.0], 0.5 * t[1] * (driven[1:] + decay * driven[:-1])])
-            total += x**2 * lfilter([1.0], [1.0, -decay], pieces)  # y_(i+1) = decay y_i + piece
-        # the trapezoids are good to (2 t_1)^2/12 = 1e-8 relative; the terms are halves
-        assert 2.0 * term == pytest.approx(np.interp(at, t, total), rel=1e-7, abs=0.0)
-        before = total
 
 
 @pytest.mark.parametrize("terms", [2, 3, 5])
