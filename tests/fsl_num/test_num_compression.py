@@ -17,10 +17,8 @@ from fsl_num.mode_errors import SMALLEST
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral, signal, trace
 from fsl_num.volterra import modes as kernel
 
-S = (0.05, 3.0)
 BETA = (1.05, 2.0, 6.0)
 SIZES = (1.0, 17.0, 1e3, 1e30, math.inf)
-HORIZONS = (1.0, 2.0**20, 1e12)
 
 
 def _assert_close(modes: Modes, s: float, beta: float, size: float, latest: float) -> None:
@@ -37,19 +35,6 @@ def _assert_close(modes: Modes, s: float, beta: float, size: float, latest: floa
     assert (modes.kernel_weights >= 0.0).all() and (modes.signal_weights >= 0.0).all() and (modes.rates >= 0.0).all()
 
 
-@pytest.mark.parametrize("s", S)
-@pytest.mark.parametrize("beta", BETA)
-@pytest.mark.parametrize("size", SIZES)
-def test_finite_horizons(s: float, beta: float, size: float) -> None:
-    for horizon in HORIZONS:
-        modes = compress(s, beta, size, horizon)
-        _assert_close(modes, s, beta, size, horizon)
-        decayed = min(2.0 * horizon * size**-beta, 700.0) if math.isfinite(size) else 0.0
-        # The tolerance, 1e-13; and the rounding of rates and exponents, 2^-53 each, where the slowest has decayed.
-        assert modes.error < 1e-13 + 2.0 * 2.0**-53 * decayed
-        assert len(modes.rates) <= min(size, 150)  # the goal; measured: at most 134
-
-
 @pytest.mark.parametrize("beta", BETA)
 @pytest.mark.parametrize("size", [1.0, 17.0, 1e6])
 def test_no_horizon_includes_the_times_of_the_slowest_mode_alone(beta: float, size: float) -> None:
@@ -64,7 +49,7 @@ def test_no_horizon_includes_the_times_of_the_slowest_mode_alone(beta: float, si
 @given(
     s=st.floats(0.05, 3.0),
     beta=st.floats(1.05, 6.0),
-    size=st.one_of(st.just(math.inf), st.floats(0.0, 30.0).map(lambda x: float(math.floor(10.0**x)))),
+    size=st.one_of(st.sampled_from(SIZES), st.floats(0.0, 30.0).map(lambda x: float(math.floor(10.0**x)))),
     horizon=st.floats(-3.0, 12.0).map(lambda x: 10.0**x),
 )
 @examples(40)

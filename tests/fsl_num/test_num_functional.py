@@ -76,32 +76,6 @@ def test_against_arbitrary_precision_in_physical_time(name: str, parameters: dic
     assert abs(found.value - exact) <= found.error + 1e-13 * exact
 
 
-@pytest.mark.parametrize(("name", "parameters"), SCHEDULES)
-def test_error_bounds_hold_between_tolerances(name: str, parameters: dict[str, float]) -> None:
-    plan = schedule(name, peak=0.5, steps=1e9, **parameters)
-    model = _model(2.0, 1e12)
-    sharp = noise_functional(model, plan, rtol=1e-13)
-    for rtol in (1e-2, 1e-6, 1e-10):
-        rough = noise_functional(model, plan, rtol=rtol)
-        assert abs(rough.value - sharp.value) <= rough.error + sharp.error
-
-
-def test_the_parts_of_the_law() -> None:
-    plan = schedule("wsd", peak=0.4, final=0.004, steps=1e5, decay_fraction=0.1, batch_size=8)
-    model = _model(1.8, 500, s=0.7, noise=2.0)
-    law = scaling_functional(model, plan)
-    total = plan.total_intrinsic_time
-    assert law.approximation == approximation_error(0.7, 1.8, 500) / 2
-    assert law.signal == signal(total, 0.7, 1.8, 500) / 2
-    assert law.label_noise == 2.0 / 8 * noise_functional(model, plan).value / 2
-    assert law.batch_noise == 0.0
-    full = functional_scaling_law(model, plan)
-    assert full.batch_noise == batch_noise_functional(model, plan).value / 2
-    assert full.total == pytest.approx(law.total + full.batch_noise, rel=1e-15) and full.batch_noise > 0
-    assert scaling_functional(replace(model, noise=0.0), plan).label_noise == 0.0
-    assert full.error < 1e-9 * full.total
-
-
 def test_integrate_graded_reports_what_it_misses() -> None:
     # A spike far from 0 is not resolved by panels graded towards 0; the error must say so.
     spike = integrate_graded(lambda x: 1 / ((x - 0.7) ** 2 + 1e-6), 1.0)

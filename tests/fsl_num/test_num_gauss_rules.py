@@ -147,20 +147,3 @@ def test_blocks_with_rules_and_without_are_ordered_apart() -> None:
             exact = float(MP.fsum(((MP.mpf(v) - MP.mpf(centre)) / MP.mpf(len(j))) ** degree for v in j.tolist()))
             # thirty-one powers of numbers below one
             assert ((x[part] - centre) / len(j)) ** degree @ w[part] == pytest.approx(exact, rel=1e-12, abs=1e-13)
-
-
-@pytest.mark.parametrize(("power", "beta"), [(2.0, 1.5), (9.0, 4.0)])
-def test_the_rate_of_an_ellipse_is_the_lowest_of_twenty_four_arcs(power: float, beta: float) -> None:
-    """On the arc from a to b: modulus at the end that makes it worse, angle of the corner (cos b, the higher sine)."""
-    first, count = 1000.0, 301.0
-    _, slowest = block_remainders(np.array([first, first + count]), power, beta)
-    half, centre = 150.0, 1150.0
-    for rho, found in zip((1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0), slowest[0].tolist(), strict=True):
-        wide, high = 0.5 * half * (rho + 1.0 / rho), 0.5 * half * (rho - 1.0 / rho)
-        theta = np.linspace(0.0, math.pi, 24_001)
-        z = centre + wide * np.cos(theta) + 1j * high * np.sin(theta)
-        truth = (z**-beta).real.min()
-        assert found <= truth * (1.0 + 1e-12)
-        # within an arc of pi/24 the logarithm of x^-beta changes by beta |dx/x| at most, both in modulus and in angle
-        moved = beta * math.pi / 24.0 * np.hypot(wide, high) / (centre - wide)
-        assert found >= truth - 1.5 * moved * (np.abs(z) ** -beta).max()

@@ -196,15 +196,6 @@ def test_breaking_rates_are_where_the_threshold_is_met():
     assert late[0].below is not None and late[0].message.startswith("below")
     end = breaking_rates(problem, shape, 0.1, at_end=True)[-1]
     assert end.below is not None and end.below < late[0].below
-
-
-def test_a_batch_moves_the_rate_at_which_noise_breaks_the_law():
-    alone, many = (breaking_rates(model(), np.ones(200), 0.05, batch_sizes=b) for b in (1, 8))
-    # gamma = eta/B is all that the last two steps see, so an eightfold batch bears nearly eight times the rate (less,
-    # for at more intrinsic time there is more noise)
-    assert 4.0 * alone[3].above < many[3].above < 8.0 * alone[3].above
-    # but SGD and its SDE part because of eta itself
-    assert many[0].above < 2.0 * alone[0].above
     # where batches differ, the smallest decides how far the rates may go
     mixed = breaking_rates(model(), np.ones(4), 0.05, batch_sizes=[8, 1, 8, 8])
     assert mixed[1].limit == pytest.approx(largest_rate("sde-physical", model(), 1.0), rel=1e-9)

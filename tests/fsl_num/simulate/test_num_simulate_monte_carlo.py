@@ -161,19 +161,6 @@ def test_noise_and_features_are_independent(dtype):
         assert abs(np.mean((a * a - 1.0) * (noise * noise - 1.0))) < 9.0 / math.sqrt(size)
 
 
-def test_the_standard_error_is_that_of_the_mean():
-    """400 means of 50 runs scatter as they say: their z-scores have variance 1 up to five of its errors, 5 sqrt(2/400)
-    (and Student's factor 49/47)."""
-    problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=1.0))
-    rates = np.full(10, 0.05)
-    expected = exact_risk(problem, rates).excess_risk
-    z = [
-        z_scores(simulate_sgd(problem, rates, runs=50, seed=np.random.SeedSequence(9, spawn_key=(k,))), expected)[0]
-        for k in range(400)
-    ]
-    assert np.mean(np.square(z)) == pytest.approx(49 / 47, abs=5 * math.sqrt(2 / 400))
-
-
 @pytest.mark.parametrize(("size", "largest"), [(1, 2048), (128, 128), (5000, 16), (500_000, 4), (5_000_000, 2)])
 def test_the_size_of_a_chunk_depends_on_the_features_alone(size, largest):
     samples = Samples(Gaussian(), np.ones(size), np.zeros(size), 1.0, None, np.zeros(size), 0.0)

@@ -206,14 +206,6 @@ def cluster(tmp_path, monkeypatch):
         thing.close()
 
 
-# what distributed and its parts say about themselves while they start and stop
-@pytest.mark.filterwarnings("default")
-def test_a_local_dask_cluster_gives_the_same_bits(cluster):
-    client = cluster(n_workers=2, processes=False)
-    for pure in (False, True):
-        assert bits(simulate(executor=client.get_executor(pure=pure))) == bits(simulate())
-
-
 @pytest.mark.filterwarnings("default")
 def test_a_dask_worker_that_dies_is_survived(cluster, tmp_path):
     folder = tmp_path / "deaths"

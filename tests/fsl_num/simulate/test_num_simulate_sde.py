@@ -140,15 +140,6 @@ def test_strong_order_is_one_half(measure):
     assert 4.0 * found.order_error + 0.05 < 0.25
 
 
-def test_additive_noise_has_strong_order_one():
-    # with much label noise and large batches the noise hardly depends on the path, gamma sigma^2 = 2 and gamma = 2e-6:
-    # the same measurement must then tell the order 1
-    problem = Regression(Model(s=0.5, beta=1.5, size=3, noise=1e6))
-    found = strong_errors(problem, [0.02] * 10, 1e4, time="intrinsic", substeps=(4, 8, 16, 32), runs=400, seed=4)
-    assert abs(found.order - 1.0) < 4.0 * found.order_error + 0.05
-    assert 4.0 * found.order_error + 0.05 < 0.25
-
-
 @pytest.mark.parametrize("clock", ["physical", "intrinsic"])
 @pytest.mark.parametrize(
     "changes",

@@ -66,9 +66,6 @@ def test_the_power_law_has_its_own_numbers() -> None:
     assert abs(values[0] - MP.zeta(2)) <= errors[0] and abs(values[1] - exact_losses(problem, [3.0])[0]) <= errors[1]
 
 
-FORTY = private_context(40)
-
-
 @pytest.mark.parametrize(("times", "double"), [(0, True), (900, True), (1020, True), (1030, False), (3000, False)])
 def test_how_near_the_edge_of_stability_a_zero_is_taken_for_zero(times: int, double: bool) -> None:
     """Within 2^10 roundings of the edge f is the one at the edge to all digits; beyond, the digits are gone."""
@@ -86,18 +83,3 @@ def test_how_near_the_edge_of_stability_a_zero_is_taken_for_zero(times: int, dou
     assert (error[0] < 1e-18) == double
     if double:
         assert abs(near[0] - edge[0]) <= error[0] + sharp[0]
-
-
-def test_the_double_zero_of_several_modes() -> None:
-    """f grows like (delta + sigma^2)/(gamma sum w/r^2) t, and the constant beside it follows from f(0)."""
-    eigen, signals, delta, noise = [1.0, 0.5, 0.5], [0.4, 0.3, 0.2], 0.125, 0.25
-    problem = Problem(Model(noise=noise, spectrum=Spectrum(eigen, signals, tail=delta)), gamma=1.0, horizon=1e4)
-    values, errors, _ = solve_constant(problem, [0.0, 1000.0, 1001.0], 25)
-    rate = (delta + noise) / sum(x**2 / (2.0 * x) ** 2 for x in eigen)
-    assert float(values[2] - values[1]) == pytest.approx(rate, rel=1e-12, abs=0.0)
-    assert abs(values[0] - (delta + FORTY.fsum(signals))) <= errors[0]
-    first, second = (FORTY.fsum(FORTY.mpf(x) ** 2 / (2 * FORTY.mpf(x)) ** n for x in eigen) for n in (2, 3))
-    start = FORTY.fsum(FORTY.mpf(v) / (2 * x) for v, x in zip(signals, eigen, strict=True)) - FORTY.mpf(noise) * first
-    level = start / first + (FORTY.mpf(delta) + noise) * second / first**2
-    # at the edge 1 - K(p) = p first - p^2 second + ..., and all else has decayed by 1000
-    assert abs(values[1] - level - FORTY.mpf(rate) * 1000) < 1e-10

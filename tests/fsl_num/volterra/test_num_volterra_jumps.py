@@ -148,18 +148,6 @@ def test_a_jump_that_is_moved_changes_the_loss_by_what_is_claimed():
     assert (claim[2:] <= exact[2:] * np.exp(slow) / stable * 1.1).all()
 
 
-def test_jumps_follow_each_other():
-    plan = Discrete(rates=[3.0, 2.0, 4.0], batch_sizes=[9.0, 2.5, 40.0])
-    problem = Problem(Model(noise=1.0, spectrum=Spectrum([0.5], [1.0])), gamma=plan)
-    units = np.spacing([3.0, 5.0])  # sums of small whole numbers are exact, but for one rounding of each place
-    stable = 1.0 - problem.stability
-    found = jump_error(problem, np.array([1.0, 3.0, 4.0, 5.0, 9.0]), np.array([1.0]), np.array([0.25]))
-    first, second = 0.25 * units * [abs(2.0 / 2.5 - 3.0 / 9.0), abs(4.0 / 40.0 - 2.0 / 2.5)]
-    fade = [math.exp(-stable * time) for time in (1.0, 2.0, 4.0)]
-    exact = [0.0, first, first * fade[0], first * fade[1] + second, (first * fade[1] + second) * fade[2]]
-    assert found == pytest.approx(np.array(exact) / stable, rel=1e-12, abs=0.0)
-
-
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_a_misplaced_jump_is_forgotten_like_the_modes_forget(closure):
     plan = Discrete(rates=[1e9 + 0.1, 1e9, 300.0], batch_sizes=[3e9, 1e11, 3000.0])

@@ -85,16 +85,6 @@ def test_the_first_partial_sum_is_the_functional_scaling_law() -> None:
     assert series.partial_sums[1, 0] == pytest.approx(law.total, abs=law.error + series.error * law.total)
 
 
-def test_without_label_noise_the_pointwise_ratio_exceeds_the_norm() -> None:
-    # g falls like t^-s, so T g and T^2 g are fed by a larger past: no bound by gamma tr(H)/2 at single times.
-    series = neumann_series(_problem(size=math.inf, s=2.0, noise=0.0), 1e3)
-    problem = _problem(size=math.inf, s=2.0, noise=0.0)
-    assert series.contraction > 1.5 * problem.stability
-    assert series.law_excess > problem.stability / (1 - problem.stability)
-    noisy = neumann_series(_problem(size=math.inf, s=2.0), 1e3)
-    assert noisy.contraction <= problem.stability
-
-
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [

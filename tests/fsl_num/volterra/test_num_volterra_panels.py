@@ -189,15 +189,3 @@ def test_a_gamma_that_turns_often_needs_no_breaks(waves):
     # without panels halved where gamma turns, 50 waves miss by 7e-13 and claim 2e-7, 200 waves by 2e-6 and .02
     np.testing.assert_allclose(found.excess_risk, truth.excess_risk, rtol=1e-12)
     assert (found.error < 1e-12 * found.excess_risk).all()
-
-
-def test_a_jump_that_no_break_declares_is_closed_in_upon():
-    def gamma(t):
-        return np.where(t < 37.3, 0.5, 0.1)
-
-    model = Model(0.5, 2.0, 20, 1.0)
-    found = solve(Problem(model, gamma=gamma, horizon=100.0), [100.0])
-    truth = solve(Problem(model, gamma=gamma, horizon=100.0, breaks=(37.3,)), [100.0])
-    # the panel with the jump is halved until it is as wide as rounding; 5e-5 without
-    assert found.success
-    assert abs(found.excess_risk[0] - truth.excess_risk[0]) <= found.error[0] < 1e-12 * truth.excess_risk[0]
