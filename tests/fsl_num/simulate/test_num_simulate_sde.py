@@ -169,6 +169,20 @@ def test_simulated_mean_is_the_expectation_of_the_scheme(clock, changes):
     assert curve.excess_risk[0] == pytest.approx(problem.initial_risk, rel=1e-12)
 
 
+def test_the_z_scores_refute_a_scheme_without_its_rank_one_part():
+    # the equation without H e e' H (the closure of the Volterra equation) is off by many standard errors
+    problem, rates = model(size=2, noise=0.0), np.full(5, 0.2)
+    curve = simulate_sde(problem, rates, runs=20_000, seed=8, substeps=4)
+    system, grid = sde_system(problem), scheme_grid("physical", rates, np.ones(5), 4, np.array([0, 5]))
+    x = system.start**2
+    for dt, dg in zip(grid.lengths, grid.variances, strict=True):
+        x = (1.0 - system.eigenvalues * dt) ** 2 * x + dg * system.eigenvalues**2 * x.sum()
+    assert (curve.excess_risk[-1] - 0.5 * x.sum()) / curve.standard_error[-1] > 8.0
+    assert abs(curve.excess_risk[-1] - euler_maruyama_risk(problem, rates, substeps=4).excess_risk[-1]) < (
+        4.0 * curve.standard_error[-1]
+    )
+
+
 def test_bits_do_not_depend_on_the_workers():
     problem = model(size=1000)
     call = {"runs": 70, "seed": 9, "every": 2, "substeps": 1, "time": "intrinsic"}
