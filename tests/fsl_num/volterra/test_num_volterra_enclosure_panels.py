@@ -96,10 +96,12 @@ def _spline(t: Any) -> Any:
     return early if np.all(x < 2) else (6 - x) ** 3 / 512
 
 
-@pytest.mark.parametrize("more", [0, 2])  # coefficients that are 0: from five on gamma is multiplied in another way
+@pytest.mark.parametrize("more", [0, 2])  # coefficients of 1e-40: from five on gamma is multiplied in another way
 def test_polynomials_of_any_degree(more: int) -> None:
     c = np.array([[0.0, -1.0], [0.03125, 12.0], [-0.1, -48.0], [0.3, 64.0]]) / np.array([1.0, 512.0])
-    plan = PPoly(np.pad(c, ((more, 0), (0, 0))), [0.0, 2.0, 7.0])  # beyond 6 it would be negative
+    plan = PPoly(
+        np.pad(c, ((more, 0), (0, 0)), constant_values=1e-40), [0.0, 2.0, 7.0]
+    )  # beyond 6 it would be negative
     problem = _problem(gamma=plan, horizon=6.0, size=3)
     told = _problem(gamma=_spline, horizon=6.0, breaks=(2.0,), size=3)
     t = [1.0, 2.0, 3.5, 6.0]
