@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from conftest import examples
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from models import regression_of
 
@@ -42,6 +42,7 @@ def written_out(problem, rates, batches):
     st.sampled_from(["first", "scaled", "random"]),
     st.integers(0, 2**31),
 )
+@example("trigonometric", 3, 3, "random", 2)
 def test_it_is_the_recursion_in_weights(name, size, more, kind, seed):
     generator = np.random.default_rng(seed)
     projection = {

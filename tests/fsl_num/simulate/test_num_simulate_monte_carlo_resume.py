@@ -129,6 +129,23 @@ def test_a_full_disk_at_the_start_is_an_error(tmp_path, monkeypatch):
         simulate(tmp_path / "no" / "runs.npz")
 
 
+def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "SHARE", 1e9)
+    calls, fsync = [], os.fsync
+
+    def sometimes(handle):
+        calls.append(handle)
+        if len(calls) in (3, 4):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(handle)
+
+    monkeypatch.setattr(writing.os, "fsync", sometimes)
+    with pytest.warns(RuntimeWarning, match=r"runs.npz could not be brought up to date \(No space left on device\)"):
+        curve = simulate(tmp_path / "runs.npz")
+    assert "could not" not in curve.message  # it was, at last
+    assert "5 of 5 chunks" in simulate(tmp_path / "runs.npz").message
+
+
 def test_an_interrupted_simulation_keeps_its_chunks(tmp_path, monkeypatch):
     file = tmp_path / "runs.npz"
     chunk, done = files.Checkpoint.save, []

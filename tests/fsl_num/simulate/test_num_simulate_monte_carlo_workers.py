@@ -81,6 +81,8 @@ def test_the_bits_do_not_depend_on_the_executor():
     alone = bits(simulate())
     with ThreadPoolExecutor(3) as pool:
         assert bits(simulate(executor=pool)) == alone
+    sequence = np.random.SeedSequence(11)
+    assert bits(simulate_sgd(PROBLEM, np.full(6, 0.2), runs=70, seed=sequence, every=2, progress=False)) == alone
     other = simulate_sgd(PROBLEM, np.full(6, 0.2), runs=70, seed=12, every=2, progress=False)
     assert bits(other) != alone
 

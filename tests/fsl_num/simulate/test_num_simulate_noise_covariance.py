@@ -9,7 +9,7 @@ from models import regression_of
 from fsl_num.model import Model
 from fsl_num.simulate.families import FAMILIES
 from fsl_num.simulate.hypercontractivity import hypercontractivity_constants
-from fsl_num.simulate.noise_covariance import noise_bounds, noise_covariance
+from fsl_num.simulate.noise_covariance import curvature, noise_bounds, noise_covariance
 from fsl_num.simulate.regression import Regression
 
 SIZES = {"size": 3, "features": 5}
@@ -29,6 +29,7 @@ def test_it_is_the_covariance_of_gradients(name, projection):
     gradients = (phi @ weights.T) * residual[:, None]
     products = (gradients - gradients.mean(axis=0))[:, :, None] * (gradients - gradients.mean(axis=0))[:, None, :]
     exact = noise_covariance(problem, v)
+    assert curvature(problem) == pytest.approx((weights * problem.eigenvalues) @ weights.T, rel=1e-14)
     # 6 entries, each within 4.5 standard errors of its mean: a right covariance fails with probability 4e-5
     error = products.std(axis=0) / math.sqrt(count)
     assert (np.abs(products.mean(axis=0) - exact) < 4.5 * error).all()

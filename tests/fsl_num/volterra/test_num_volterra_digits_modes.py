@@ -11,9 +11,10 @@ import pytest
 from models import loss_of, problem_of
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.model import Model
 from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.volterra import Problem
+from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits import high_precision, modes
 from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import solve_laplace
@@ -40,7 +41,7 @@ def _sums(modes: DigitModes, tau: Any, growth: Any = 0) -> tuple[Any, Any]:
         ({"beta": Fraction(21, 20), "s": Fraction(1, 20), "horizon": 10.0}, 30, 60),
         ({"beta": 6.0, "s": 3.0}, 40, 30),
         ({"beta": 1.5, "size": 600, "s": 2.0, "horizon": 1e6}, 16, 150),  # long after the last mode settled
-        ({"beta": 1.2, "size": 101, "horizon": 1e4}, 30, 101),  # nothing to be saved, nor in a block
+        ({"beta": 1.2, "size": 101, "horizon": 1e4}, 60, 101),  # nothing to be saved, nor in a block
     ],
 )
 def test_the_sums_are_the_full_sums_within_the_bound(case: dict[str, Any], digits: int, most: int) -> None:
@@ -92,6 +93,7 @@ def test_a_rule_that_is_lost_in_rounding_gets_more_digits_or_is_refused(monkeypa
     ("case", "digits"),
     [
         ({"horizon": 12.0, "closure": "gaussian", "gamma": 0.7}, 16),
+        ({"horizon": 2.0, "gamma": 2.5, "closure": "gaussian"}, 16),
         ({"horizon": 4.0, "gamma": 2.5, "s": 1.5}, 16),  # unstable: no bound, the two rounds have other modes
     ],
 )
@@ -104,6 +106,12 @@ def test_constant_gamma_agrees_with_the_contour(case: dict[str, Any], digits: in
     assert facts["digits reached"] == digits
     for value, error, truth, more in zip(values, errors, exact, sharp, strict=True):
         assert abs(MP.mpf(value) - truth) <= error + more < MP.mpf(10) ** (1 - digits) * truth
+
+
+def test_a_spectrum_has_its_own_modes() -> None:
+    given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.1, horizon=1.0)
+    with pytest.raises(ValueError, match="a spectrum was given"):
+        few_modes(given, 20, 0.1)
 
 
 def test_a_schedule_agrees_with_the_enclosure() -> None:

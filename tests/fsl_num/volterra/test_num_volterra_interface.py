@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import walk_packages
 
+import mpmath
 import numpy as np
 import pytest
 from models import loss_of, with_model
@@ -46,7 +47,7 @@ def test_the_default_method_says_why():
 
 
 def test_digits_are_those_asked_for():
-    long = loss_of(LARGE, 1000.0, digits=25)
+    long = loss_of(LARGE, mpmath.mpf(1000), digits=25)
     assert long.error[0] < 1e-23 * float(long.values[0]) and len(long.texts()[0][1]) >= 25
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fsl_num import Discrete, Problem, Spectrum, solve
+from fsl_num import Problem, Spectrum, solve
 from fsl_num.model import Model
 
 
@@ -61,13 +61,11 @@ def test_waves_that_the_panels_miss_are_said_to_need_breaks():
         (lambda t: 0.1 + 0.0 * t, {"method": "panels"}),
         (lambda t: 0.1 + 0.0 * t, {"digits": 20}),
         (0.1, {}),
-        (Discrete(rates=[0.1] * 90), {}),
     ],
 )
 def test_without_signal_and_noise_there_is_no_risk(gamma, options):
     nothing = Model(spectrum=Spectrum([1.0, 0.3], [0.0, 0.0]), noise=0.0)
-    horizon = None if isinstance(gamma, Discrete) else 9.0
-    found = solve(Problem(nothing, gamma=gamma, horizon=horizon), [0.0, 0.53, 8.99], **options)
+    found = solve(Problem(nothing, gamma=gamma, horizon=9.0), [0.0, 0.53, 9.0], **options)
     assert [float(each) for each in found.excess_risk] == [0.0] * 3 == found.error.tolist() and found.success
 
 

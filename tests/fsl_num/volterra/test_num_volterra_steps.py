@@ -145,6 +145,17 @@ def test_steps_of_no_length_cost_nothing_and_add_no_error():
     assert loss_of(many, [0.3, many.end]).values == pytest.approx(value[1:], rel=1e-15)
 
 
+@pytest.mark.parametrize("closure", ["volterra", "gaussian"])
+def test_a_loss_that_is_zero_stays_zero_without_error(closure):
+    spectrum = Spectrum([1.0, 0.3], [0.0, 0.0])
+    problem = Problem(Model(noise=0.0, spectrum=spectrum), gamma=Discrete(rates=[0.1] * 50), closure=closure)
+    found, (values, errors, facts) = loss_of(problem, [0.0, 0.33, problem.end]), losses_of_steps(problem)
+    assert not found.values.any() and not found.error.any() and found.success
+    assert not values.any() and not errors.any() and facts.success
+    many = risks_of_schedules(problem.model, [0.1] * 50, [[1.0], [2.0]], closure=closure)
+    assert not many.excess_risk.any() and not many.error.any() and "miss" not in many.message
+
+
 def test_losses_below_the_smallest_floats_have_an_absolute_error():
     problem = Problem(
         Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=Discrete(rates=[1.0] * 400, batch_sizes=100.0)
@@ -214,6 +225,8 @@ def test_near_instability_a_tolerance_is_missed_and_that_is_said():
     )
     assert 1e-13 < (found.error / found.values).max() < 1e-11
     assert not found.success and "misses rtol = 1e-13" in found.message
+    many = risks_of_schedules(Model(noise=1.0, spectrum=Spectrum(lam, lam)), plan.rates, plan.batch_sizes, rtol=1e-13)
+    assert "1 of 1 miss rtol = 1e-13" in many.message
 
 
 @examples(15)
