@@ -120,7 +120,7 @@ def test_intervals_of_differences():
 
 
 def test_the_next_run_is_named_where_schedules_cannot_be_separated():
-    found = design()
+    found = design_schedule(fit(NOISY[:2], "fsl"), STEPS, warmup=WARMUP)
     widths = {name: each.interval[1] - each.interval[0] for name, each in found.baselines.items() if not each.distinct}
     assert len(widths) == 2
     (words,) = (sentence for sentence in found.sentences if "cannot separate" in sentence)
