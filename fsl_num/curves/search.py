@@ -52,7 +52,7 @@ class Settings:
 
     loss: str = "log-huber"
     delta: float = 1e-3
-    early: float = 0.07
+    early: float = 0.08
     prior_width: float = 1.0
     starts: int = 3
     max_rows: int = 200
@@ -75,7 +75,7 @@ class Settings:
             raise ValueError(f"reduce must be one of {', '.join(REDUCTIONS)}, got {self.reduce!r}")
         positive("delta", self.delta)
         if not 0.0 <= positive("early", self.early, zero=True) < 1.0:
-            raise ValueError(f"early must lie in [0, 1), as in 0.07, got {self.early!r}")
+            raise ValueError(f"early must lie in [0, 1), as in 0.08, got {self.early!r}")
         if self.prior_width != float("inf"):
             positive("prior_width", self.prior_width)
         for name, least in (("starts", 1), ("max_rows", 3)):

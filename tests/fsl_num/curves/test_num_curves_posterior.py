@@ -25,7 +25,8 @@ def test_the_intervals_of_s_and_beta_hold_the_truth_of_simulated_runs():
     found = rates_of(RUNS)
     for name in ("s", "beta"):
         right, count = found[name]
-        assert count > 0.8 * RUNS, name
+        # 94 of a hundred identify it: of eight fewer than six but for one time in a hundred
+        assert count >= (81 if RUNS == 100 else 6), name
         assert right >= (0.81 if RUNS == 100 else 0.6) * count, name  # of eight runs: five, but for one time in 5,000
     right, count = found["regime"]
     assert right >= 0.9 * count
