@@ -75,9 +75,12 @@ def resolved(checked: Sequence[tuple[Statement, Any]]) -> dict[tuple[str, ...], 
 def moved_along(
     statement: Statement, measured: Any, path: tuple[str, ...], least: Mapping[str, float], size: float
 ) -> Statement | None:
-    """The statement with the exponents of one part moved together by ``size`` times their shares; None without it."""
+    """The statement with the exponents of one part moved together by ``size`` times their shares.
+
+    None without that part, or where it has other exponents: at some points a power is 0 and not written.
+    """
     for mine, part, _ in _equivalences(statement, measured):
-        if mine == path:
+        if mine == path and part.exponents.keys() == least.keys():
             moved = {key: value + size * least[key] for key, value in part.exponents.items()}
             mutant: Statement = replace(part, exponents=moved)
             for name in reversed(path):
