@@ -121,7 +121,7 @@ def _rays(sample: Sample, runs: Mapping[str, tuple[Array, Sequence[Training]]]) 
 
 
 def _alone(sample: Sample, base: Training, name: str) -> dict[str, tuple[Array, list[Training]]]:
-    """The peak rate, the batch size and sigma^2, each alone."""
+    """The peak rate, the batch size and sigma^2, each alone: far from where two terms of a minimum are alike."""
     near, time = even_grid(8.0, sample), even_grid(LONGEST, sample)
     runs = {
         "a": (near, [replace(base, peak=10**-u) for u in near]),
@@ -151,7 +151,7 @@ def _two_phases(sample: Sample, shape: Callable[[Training, float], Schedule]) ->
         ),
         "a decides, T_2 alone": (time, [run(1e250, 10 ** (u + 1), 10**u, noise=loud) for u in time]),
         "a decides, T_2 = M^beta": (model, [run(m, m**beta, m**beta, noise=loud) for m in map(whole, model)]),
-        **_alone(sample, run(1e6, 1e6, 1e6, noise=loud), "a decides"),
+        **_alone(sample, run(1e250, 1e6, 1e6, noise=loud), "a decides"),
         **_alone(sample, run(1e6, 1e6, 1e6, 0.5, noise=loud), "b decides"),
     }  # fmt: skip
     if ends:
@@ -161,6 +161,7 @@ def _two_phases(sample: Sample, shape: Callable[[Training, float], Schedule]) ->
         runs["a decides, T_2 alone, M = 10"] = (
             time, [run(10.0, 1.0, 10 ** (1.5 * beta + u), noise=loud) for u in time],
         )  # fmt: skip
+        runs |= _alone(sample, run(10.0, 1.0, 10 ** (1.5 * beta + 3), noise=loud), "a decides, M = 10")
     return _rays(sample, runs)
 
 
@@ -199,7 +200,8 @@ def _own(sample: Sample) -> tuple[Ray, ...]:
         "noise, T alone": (time, [run(1e250, 10**u, noise=loud) for u in time]),
         "noise, T = M^(3 beta/2)": (model, [run(m, m ** (1.5 * beta), noise=loud) for m in map(whole, model)]),
         "noise, T alone, M = 10": (time, [run(10.0, 10 ** (1.5 * beta + u), noise=loud) for u in time]),
-        **_alone(sample, run(1e6, 1e6, noise=loud), "noise"),
+        **_alone(sample, run(1e250, 1e6, noise=loud), "noise"),
+        **_alone(sample, run(10.0, 10 ** (1.5 * beta + 3), noise=loud), "noise, M = 10"),
     })  # fmt: skip
 
 
