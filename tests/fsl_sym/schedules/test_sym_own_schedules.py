@@ -81,6 +81,7 @@ def test_an_end_exponent_stands_for_every_rate_with_that_end():
         scaling_law("linear").in_hyperparameters(C)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", ["data", "compute"])
 def test_equal_ends_have_equal_risks(budget):
     """Linear, the parabola and a stable phase before either differ in constants alone."""
