@@ -38,6 +38,7 @@ def test_the_points_of_the_comparison_meet_every_regime():
     assert any(0 < abs(sign) < Rational(1, 10**4) for sign in signs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schedule", "budget"), PROBLEMS)
 def test_every_quantity_agrees_with_the_oracle_at_200_points(schedule, budget):
     allocation = optimal_allocation(schedule, budget)

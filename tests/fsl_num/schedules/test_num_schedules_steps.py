@@ -137,6 +137,7 @@ def test_a_piecewise_constant_schedule_is_solved_as_its_steps_are(name, closure)
     assert [float(each) for each in digits.excess_risk] == pytest.approx(found.excess_risk, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [

@@ -218,6 +218,7 @@ LONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_the_time_is_kept_and_what_is_there_by_then_is_true(name):
     *law, parameters = LONG[name]
