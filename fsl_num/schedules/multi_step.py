@@ -18,9 +18,13 @@ from fsl_num.validation import real_number
 def step_of_share(share: float, steps: float) -> float:
     """Return ``share`` of the steps; a whole number where it is one up to rounding, so that a milestone is a step.
 
-    >>> step_of_share(0.7, 10), step_of_share(0.25, 2)
-    (7.0, 0.5)
+    All of them are all, whatever they round to.
+
+    >>> step_of_share(0.7, 10), step_of_share(0.25, 2), step_of_share(1.0, 1.0 + 4e-16)
+    (7.0, 0.5, 1.0000000000000004)
     """
+    if share == 1.0:
+        return steps
     place = share * steps
     whole = float(round(place))
     return whole if abs(place - whole) <= 2.0 * np.spacing(place) else place
