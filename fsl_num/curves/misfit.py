@@ -151,7 +151,7 @@ class Misfit:
         >>> bool(abs(misfit.elsewhere(States(*np.ones((4, 1)))) - misfit.at_fitted) < 1e-6)
         True
         """
-        return np.asarray(self.size * self.normal @ self._told(states))
+        return np.asarray(self.size * self.normal @ self._projected(states))
 
     def conditional(self, states: States, others: States) -> Array:
         """Return the covariance, of log loss, of what the draws do not say of states and others.
@@ -161,10 +161,10 @@ class Misfit:
         >>> [round(float(misfit.conditional(each, each)[0, 0]), 7) for each in (misfit.states, far)]
         [0.0, 0.0001]
         """
-        known = self._told(states).T @ self._told(others)
+        known = self._projected(states).T @ self._projected(others)
         return np.asarray(self.size**2 * (states.covariance(others) - known))
 
-    def _told(self, states: States) -> Array:
+    def _projected(self, states: States) -> Array:
         from scipy.linalg import solve_triangular
 
         return np.asarray(solve_triangular(self.factor, self.states.covariance(states), lower=True))

@@ -177,7 +177,7 @@ class Expansion:
             if sign(falls) != 1:
                 raise ValueError(f"beyond {size} modes the bound is a sum of j^-({falls + 1}), not known to converge")
             beyond += factor * self.x**power * size**-falls / falls
-        return simplified(self.error) + simplified(abs(self.prefactor) * beyond)
+        return self.error + simplified(abs(self.prefactor) * beyond)
 
     def at(self, values: Mapping[Symbol, Expr]) -> Expansion:
         """The expansion with parameters set, derived anew, so that it is right at a resonance too."""
