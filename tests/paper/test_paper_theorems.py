@@ -66,7 +66,8 @@ SLOW = frozenset(
         "vanishing-end/sharp",
     }
 )
-"""Claims whose measurement at one point took half a second or more: tried at fewer points."""
+"""Claims whose measurement at one point took half a second or more: tried at fewer points, and not under the dev profile,
+where tests/test_theorems.py has measured each of them in every regime already."""
 
 HELD = [each for each in all_claims() if each.corrected_by is None]
 
@@ -103,6 +104,7 @@ def test_a_claim_holds_where_its_hypotheses_do(claim_id, data):
     check(claim_id, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim_id", parameters_of(each for each in HELD if each.id in SLOW))
 @tried(1)
 @given(data=st.data())
