@@ -67,11 +67,12 @@ def test_a_module_with_nothing_to_test_is_seen():
 
 
 def test_the_modules_tested_within_others_serve_what_is_tested_there(sources):
+    imports = {path: imported_modules(read(path)) for path in modules()}
     for place, test in WITHIN.items():
         assert test in sources
         tested = imported_modules(sources[test])
-        for inner in (path for path in modules() if path.is_relative_to(place) and not is_empty(read(path))):
-            users = {module_name(path) for path in modules() if module_name(inner) in imported_modules(read(path))}
+        for inner in (path for path in imports if path.is_relative_to(place) and not is_empty(read(path))):
+            users = {module_name(path) for path, names in imports.items() if module_name(inner) in names}
             if place in ("fsl_num/claims", "fsl_num/paper"):
                 # Claims are gathered from their folders; what serves them is imported by another module.
                 assert module_name(inner) in {*theorem_files(), *tested} or users, f"nothing uses {inner}"

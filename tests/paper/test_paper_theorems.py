@@ -66,8 +66,33 @@ SLOW = frozenset(
         "vanishing-end/sharp",
     }
 )
-"""Claims whose measurement at one point took half a second or more: tried at fewer points, and not under the dev profile,
-where tests/test_theorems.py has measured each of them in every regime already."""
+"""Claims whose measurement at one point took half a second or more: tried at fewer points, and not under the dev
+profile, where tests/test_theorems.py has measured each of them in every regime already.
+"""
+
+NOT_QUICK = frozenset(
+    {
+        "ass:capacity/powers-up-to-constants",
+        "feature-phases/Ib",
+        "lem:bias_lower_bound",
+        "lemma: N-exp-decay",
+        "lemma: N-exp-decay/third-line-corrected",
+        "optimal-schedule/compute",
+        "optimal-schedule/compute-easy",
+        "optimal-schedule/compute-hard",
+        "prop:volterra-random/forcing",
+        "sec: effect-lrs/smallest-peak-rate-and-capacity",
+        "thm: fsl-hard-regime/any-noise",
+        "thm: fsl-hard-regime/constants",
+        "thm: fsl-random/spread",
+        "thm:chinchilla/compute-derived",
+        "thm:fsl-zero-noise",
+        "thm:fsl-zero-noise/any-difficulty",
+        "thm:fsl-zero-noise/batch-term",
+        "thm:geometric/data-derived",
+    }
+)
+"""Claims that took a quarter of a second: not tried under the dev profile either."""
 
 HELD = [each for each in all_claims() if each.corrected_by is None]
 
@@ -78,8 +103,12 @@ def tried(number):
     return chosen if settings.default is settings.get_profile("nightly") else settings(chosen, derandomize=True)
 
 
-def parameters_of(found):
-    return [pytest.param(each.id, id="".join(each.id.split())) for each in found]
+def parameters_of(claims):
+    slow = [pytest.mark.slow]
+    return [
+        pytest.param(each.id, id="".join(each.id.split()), marks=slow if each.id in SLOW | NOT_QUICK else [])
+        for each in claims
+    ]
 
 
 def check(claim_id, data):
@@ -104,7 +133,6 @@ def test_a_claim_holds_where_its_hypotheses_do(claim_id, data):
     check(claim_id, data)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("claim_id", parameters_of(each for each in HELD if each.id in SLOW))
 @tried(1)
 @given(data=st.data())

@@ -39,12 +39,13 @@ def letters(text, names):
 
 
 def test_what_is_not_marked_loses_no_letter_and_no_number():
-    texts = [text for each in all_claims() for text in (each.wording, each.title, *each.assumptions)]
-    assert len(texts) > 1000
+    texts = {text for each in all_claims() for text in (each.wording, each.title, *each.assumptions)}
+    assert len(texts) > 500
     for text in texts:
         if not re.search(r"\$[^$]+\$|`[^`]+`", text):
-            assert letters(seen(Texts()(text)), {"infinity": "∞"}) == letters(text, SIGNS)
-            assert seen(Texts().sentence(text)).lower() == seen(Texts()(text)).lower()
+            shown = seen(Texts()(text))
+            assert letters(shown, {"infinity": "∞"}) == letters(text, SIGNS)
+            assert seen(Texts().sentence(text)).lower() == shown.lower()
 
 
 @pytest.mark.parametrize(

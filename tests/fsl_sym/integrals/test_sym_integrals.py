@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 import pytest
 from sym_reference import exponential_series, harmonic_sum, incomplete_series, remaining_series
 from sympy import Expr, Gt, Integer, Integral, Rational, Sum, Symbol, exp, gamma, log, lowergamma, zeta
 
 from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.integrals import I1, I2, GrowthOrder, noise_integral, stable_phase_noise
-from fsl_sym.integrals.closed_form import PrintedLine
+from fsl_sym.integrals.closed_form import ClosedForm, PrintedLine
 from fsl_sym.integrals.exponential_decay import (
     corrected_third_line,
     crossover,
@@ -131,9 +134,9 @@ def test_the_orders_of_power_decay_hold_for_finite_m(power: Expr, capacity: Expr
     assert all(Rational(4, 5) < value < Rational(5, 4) for value in drift)
 
 
-@pytest.mark.parametrize("form", [I1(), I2()])
-def test_finite_m_forms_stay_within_their_errors(form: object) -> None:
-    finite = form.finite  # type: ignore[attr-defined]
+@pytest.mark.parametrize("integral", [I1, I2])
+def test_finite_m_forms_stay_within_their_errors(integral: Callable[[], ClosedForm]) -> None:
+    finite = integral().finite
     for size, time in ((5, Rational(1, 2)), (20, 3), (20, 90), (40, 5000)):
         at = {beta: Rational(3, 2), M: Integer(size), T: Integer(0) + time}
         gap = number(finite.exact.subs(at), 20) - number(finite.approximation.subs(at), 20)
@@ -150,21 +153,20 @@ def test_the_crossover_of_i2() -> None:
         assert 0 <= gap <= 1
 
 
-@pytest.mark.parametrize("bound", [*i2_bounds(), stable_bound()], ids=lambda bound: bound.name)
-def test_bounds_hold_in_numbers(bound: Derivation) -> None:
-    formula = bound.conclusion
-    for capacity in (Rational(6, 5), Integer(2), Integer(5)):
+def test_bounds_hold_in_numbers() -> None:
+    for bound, capacity in product([*i2_bounds(), stable_bound()], (Rational(6, 5), Integer(2), Integer(5))):
+        formula = bound.conclusion
         for size in (1, 2, 30):
             for time in (1, 30, 10**5):
                 at = {beta: capacity, M: Integer(size), T: Integer(time), T2: Integer(time)}
                 left, right = (number(side.subs(at), 15) for side in (formula.left, formula.right))
-                assert left >= right if formula.relation == ">=" else left <= right
+                assert left >= right if formula.relation == ">=" else left <= right, bound.name
 
 
-@pytest.mark.parametrize("order", [i1_order(), i2_order(), stable_order()], ids=lambda order: order.name)
-def test_orders_do_not_drift_from_their_sums(order: Derivation) -> None:
+@pytest.mark.parametrize("order", [i1_order, i2_order, stable_order])
+def test_orders_do_not_drift_from_their_sums(order: Callable[[], Derivation]) -> None:
     """From above and, where it is two-sided, from below; the constants belong to beta = 2."""
-    formula = order.conclusion
+    formula = order().conclusion
     ratios = []
     for size in (1, 20, 60):
         for time in (1, 30, 10**3, 10**5):
@@ -213,19 +215,20 @@ def test_growth_orders_and_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expansion", "whole"),
-    [(power_asymptotics(), power_sum()), (i1_asymptotics(), i1_sum()), (kernel_asymptotics(), forgetting_kernel(t))],
+    ("expansion", "total"),
+    [(power_asymptotics, power_sum), (i1_asymptotics, i1_sum), (kernel_asymptotics, lambda: forgetting_kernel(t))],
     ids=["power decay", "I1", "kernel"],
 )
 def test_a_finite_sum_is_within_the_bound_of_its_expansion_and_not_within_that_of_the_infinite_one(
-    expansion: Expansion, whole: Expr
+    expansion: Callable[[], Expansion], total: Callable[[], Expr]
 ) -> None:
     """At the resonance of power decay and on both sides of it; a bound four times smaller is refused."""
+    whole = total()
     shares, beyond = [], []
     for capacity, time in ((2, 1), (2, 30), (6, 8), (Rational(5, 4), 4), (Rational(5, 4), 100)):
         for size in (1, 2, 10):
             point = {beta: Integer(0) + capacity, p: 1, a: 1, T: time, t: time}
-            there = expansion.at({beta: point[beta], p: Integer(1)})
+            there = expansion().at({beta: point[beta], p: Integer(1)})
             true = number(whole.subs(M, size).doit().subs(point), 20)
             off = abs(true - number(there.expression.subs(point), 20))
             shares.append(off / number(there.error_of_first(Integer(size)).subs(point), 20))
