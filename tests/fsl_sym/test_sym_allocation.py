@@ -209,8 +209,7 @@ def test_a_range_has_no_single_power():
             getattr(gamma, name)
 
 
-@pytest.mark.parametrize("budget", ["data", "compute"])
-@pytest.mark.parametrize("name", ["exp-decay", "wsd"])
+@pytest.mark.parametrize(("name", "budget"), [("exp-decay", "data"), ("wsd", "compute")])
 def test_a_free_last_rate_is_worth_nothing(name, budget):
     """b = a/K is among the optimal last rates: the least risk and its theorems are the same, and b/a may be larger."""
     fixed, free = (optimal_allocation(name, budget, free_final=each) for each in (False, True))

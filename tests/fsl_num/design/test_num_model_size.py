@@ -40,7 +40,7 @@ def test_sizes_to_choose_from_and_the_largest_gamma():
     assert np.diff(falling.gammas).max() <= 1e-12 * falling.peak
 
 
-@pytest.mark.parametrize("s, beta", [(1.0, 2.0), (0.5, 1.3), (2.0, 3.0)])
+@pytest.mark.parametrize("s, beta", [(0.5, 1.3), (2.0, 3.0)])
 def test_its_exponents_are_those_of_the_theory(s, beta):
     """Between budgets of 1e12 and 1e15, in the easy regime: within .02; the claims go further and to hard tasks."""
     one, other = (design_for_compute(Model(s, beta, float("inf"), 1.0), compute) for compute in (1e12, 1e15))

@@ -1,5 +1,7 @@
 """The best schedule of a model under a data budget: it rediscovers the exponents and the shape of the theory."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,9 @@ from fsl_num.design.families import FAMILIES
 from fsl_num.design.model_water import model_water
 from fsl_num.design.theory import best_gammas, design_for_model, least_risk
 from fsl_num.schedules import step_rates
+
+designed = cache(design_for_model)
+"""Designs, each made once."""
 
 
 def model(s, beta, size=float("inf"), noise=1.0):
@@ -23,7 +28,7 @@ def rates_of(design, steps):
 
 def test_the_best_gammas_are_those_of_the_design():
     task = model(0.5, 2.0, 50)
-    found = design_for_model(task, 2000.0)
+    found = designed(task, 2000.0)
     risk, gammas, samples = best_gammas(task, 2000.0)
     assert risk == pytest.approx(found.excess_risk, rel=1e-4)  # blocks at their middle
     assert np.array_equal(gammas, found.gammas) and np.array_equal(samples, found.samples)
@@ -33,7 +38,7 @@ def test_the_best_gammas_are_those_of_the_design():
 
 @pytest.mark.parametrize("size", [float("inf"), 50])
 def test_its_excess_risk_is_that_of_the_functional_law(size):
-    found = design_for_model(model(0.5, 2.0, size), 2000.0)
+    found = designed(model(0.5, 2.0, size), 2000.0)
     law = functional_scaling_law(model(0.5, 2.0, size), as_schedule(rates_of(found, 2000)))
     assert found.excess_risk == pytest.approx(law.total, rel=1e-4)  # 1,500 points of K and e, blocks cut to samples
     assert found.samples.sum() == pytest.approx(2000.0, rel=1e-9) and found.peak <= found.allowed
@@ -42,7 +47,7 @@ def test_its_excess_risk_is_that_of_the_functional_law(size):
 @pytest.mark.parametrize("s, beta", [(0.3, 1.5), (0.5, 2.0), (1.2, 2.0), (1.0, 3.0)])
 def test_the_exponents_of_the_theory_are_found(s, beta):
     """Hard: D^-s, the peak at its bound. Easy: D^(-s beta/(1 + s beta)), the peak falls. The decay: power 2 beta - 1"""
-    one, other = (design_for_model(model(s, beta), data) for data in (1e10, 1e12))
+    one, other = (designed(model(s, beta), data) for data in (1e10, 1e12))
     slope = np.log(other.excess_risk / one.excess_risk) / np.log(100.0)
     expected = s if s <= 1.0 - 1.0 / beta else s * beta / (1.0 + s * beta)
     assert abs(slope + expected) < 0.02
@@ -63,10 +68,10 @@ def test_the_exponents_of_the_theory_are_found(s, beta):
 @pytest.mark.parametrize("data", [1e3, 1e6])
 def test_no_shape_is_better_and_the_bound_is_close(data):
     for each in (model(0.4, 2.0), model(1.5, 1.5, noise=0.01), model(0.5, 2.0, 100)):
-        found = design_for_model(each, data)
+        found = designed(each, data)
         assert 0.0 <= found.gap < 0.02 * found.excess_risk
         assert min(found.baselines.values()) > found.excess_risk * (1.0 - 1e-6)
-        falling = design_for_model(each, data, falling=True)
+        falling = designed(each, data, falling=True)
         assert np.diff(falling.gammas).max() <= 1e-12 * falling.peak
         assert falling.excess_risk >= found.excess_risk * (1.0 - 1e-5)  # 8,000 cells against each other
 
@@ -89,7 +94,7 @@ def test_a_model_without_s_and_beta_is_refused():
 def test_batch_sizes_are_another_form_of_the_rates(s, late):
     """Hard: one sample a step until late; easy: growing throughout. Both have the excess risk of the design."""
     given = model(s, 2.0)
-    found = design_for_model(given, 1e4, gamma=0.5)
+    found = designed(given, 1e4, gamma=0.5)
     plan = found.as_batches(0.5)
     sizes = plan.batch_sizes
     assert np.all(sizes == np.round(sizes)) and sizes.min() >= 1 and sizes.sum() == 1e4
@@ -102,7 +107,7 @@ def test_batch_sizes_are_another_form_of_the_rates(s, late):
 
 
 def test_learning_rates_that_no_batches_serve_are_refused():
-    found = design_for_model(model(1.2, 2.0), 1e4, gamma=0.5)
+    found = designed(model(1.2, 2.0), 1e4, gamma=0.5)
     for rate, said in (
         (0.9 * found.peak, "below one sample"),
         (2.0, "single steps diverge"),
@@ -111,7 +116,7 @@ def test_learning_rates_that_no_batches_serve_are_refused():
     ):
         with pytest.raises(ValueError, match=said):
             found.as_batches(rate)
-    long = design_for_model(model(0.3, 2.0), 1e9)
+    long = designed(model(0.3, 2.0), 1e9)
     with pytest.raises(ValueError, match="10,000,000"):
         long.as_batches(long.peak)
 
@@ -124,7 +129,7 @@ def test_learning_rates_that_no_batches_serve_are_refused():
 def test_batch_sizes_follow_from_scheduled_rates(schedule, given):
     """Rates and batches make the gamma of the design, so that its excess risk is theirs."""
     task = model(0.3, 2.0)
-    found = design_for_model(task, 1e4, gamma=0.5)
+    found = designed(task, 1e4, gamma=0.5)
     plan = found.as_batches(1.5, schedule, **given)
     expected = step_rates(schedule, peak=1.5, steps=int(plan.steps), **given)
     assert np.ptp(plan.rates / expected) < 1e-12 and plan.rates[0] == pytest.approx(expected[0], rel=1.0 / plan.steps)
@@ -146,13 +151,13 @@ def test_batch_sizes_follow_from_scheduled_rates(schedule, given):
     ],
 )
 def test_schedules_that_no_batches_serve_are_refused(schedule, given, said):
-    found = design_for_model(model(0.3, 2.0), 1e4, gamma=0.5)
+    found = designed(model(0.3, 2.0), 1e4, gamma=0.5)
     with pytest.raises((ValueError, TypeError), match=said):
         found.as_batches(1.5, schedule, **given)
 
 
 def test_rates_as_much_larger_as_the_refusal_says_are_enough():
-    found = design_for_model(model(0.3, 2.0), 1e4, gamma=0.5)
+    found = designed(model(0.3, 2.0), 1e4, gamma=0.5)
     with pytest.raises(ValueError, match="below one sample") as refused:
         found.as_batches(0.55, "linear", floor=0.45)
     factor = float(str(refused.value).split("or rates ")[1].split(" times")[0])
@@ -162,7 +167,7 @@ def test_rates_as_much_larger_as_the_refusal_says_are_enough():
 @pytest.mark.parametrize("s, beta", [(0.3, 2.0), (1.0, 2.0), (0.5, 4.0)])
 def test_what_each_family_costs(s, beta):
     """None is below the bound, a larger family is no worse, and a stable phase with a power decay is nearly enough."""
-    design = design_for_model(Model(s, beta, float("inf"), 1.0), 1e5)
+    design = designed(Model(s, beta, float("inf"), 1.0), 1e5)
     members = design.best_members()
     assert min(members.values()) > design.excess_risk - design.gap
     small = ("linear", "power-decay")
@@ -182,7 +187,7 @@ def test_what_each_family_costs(s, beta):
 def test_a_design_within_a_family(family):
     """Its blocks are the member of its parameters, its risk that of the law; the price is against the best of all."""
     task = model(1.0, 2.0, 50)
-    free, found = design_for_model(task, 3000.0), design_for_model(task, 3000.0, family=family)
+    free, found = designed(task, 3000.0), designed(task, 3000.0, family=family)
     assert found.free == free.excess_risk and found.gap == pytest.approx(
         found.excess_risk - free.excess_risk + free.gap
     )
@@ -206,4 +211,4 @@ def test_a_design_within_a_family(family):
 
 def test_an_unknown_family_is_refused():
     with pytest.raises(ValueError, match="no family 'zigzag'; choose wsd"):
-        design_for_model(model(1.0, 2.0), 1e4, family="zigzag")
+        designed(model(1.0, 2.0), 1e4, family="zigzag")

@@ -6,6 +6,7 @@ beyond M has an integral of at most tau/2: L <= f + gamma_max tau (e(0) + sigma^
 """
 
 import math
+from functools import cache
 from itertools import product
 
 import pytest
@@ -17,14 +18,19 @@ from fsl_num.spectrum import eigenvalues, trace
 from fsl_num.volterra import solve
 
 
+@cache
+def law_of(s, beta, noise, plan):
+    """L at the end."""
+    return 2.0 * functional_scaling_law(Model(s, beta, math.inf, noise), plan, rtol=1e-8).total
+
+
 def loss_and_law(s, beta, size, noise, share, time, name):
     """f and L at the end, gamma_max and delta_M; ``share``: gamma_max tr(H)/2 of infinitely many features."""
     peak = share * 2.0 / trace(beta)
     plan = schedule(name, peak=peak, steps=time / peak * (2.0 if name == "linear" else 1.0))
-    model, endless = Model(s, beta, size, noise), Model(s, beta, math.inf, noise)
+    model = Model(s, beta, size, noise)
     f = 2.0 * float(solve(Problem(model, gamma=plan), [plan.total_intrinsic_time], rtol=1e-9).excess_risk[0])
-    law = 2.0 * functional_scaling_law(endless, plan, rtol=1e-8).total
-    return f, law, peak, model.approximation_error
+    return f, law_of(s, beta, noise, plan), peak, model.approximation_error
 
 
 def ratio(s, beta, size, noise, share, time, name, tail=1.0):
