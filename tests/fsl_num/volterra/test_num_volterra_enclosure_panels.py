@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,13 @@ WSD = schedule("wsd", peak=0.4, final=0.01, steps=300.0, decay_fraction=0.3, bat
 def _problem(**changes: Any) -> Problem:
     values: dict[str, Any] = {"s": 0.5, "beta": 2.0, "size": 6, "noise": 1.0, "gamma": WSD, "horizon": None}
     return problem_of(**(values | changes))
+
+
+@cache
+def _truth() -> tuple[list[Any], list[Any]]:
+    """The loss of the problem as it stands at its end, by the other method, and its error."""
+    truth, slack, _ = solve_high_precision(_problem(), [_problem().end], 36)
+    return truth, slack
 
 
 def _holds(problem: Problem, t: list[Any], digits: int, truth: list[Any], slack: list[Any]) -> list[bool]:
@@ -163,8 +171,7 @@ def test_a_disturbed_guess_widens_the_ball_and_it_still_holds(
 
 
 def test_without_the_defect_the_ball_misses(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = _problem()
-    truth, slack, _ = solve_high_precision(problem, [problem.end], 36)
+    problem, truth, slack = _problem(), *_truth()
     assert _holds(problem, [problem.end], 20, truth, slack) == [True]
 
     def none(self: March, panel: Any, rows: list[list[Any]]) -> tuple[list[Any], list[Any]]:
@@ -177,8 +184,7 @@ def test_without_the_defect_the_ball_misses(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("which", ["slope", "length"])
 def test_a_schedule_off_by_1e_20_is_missed(monkeypatch: pytest.MonkeyPatch, which: str) -> None:
-    problem = _problem()
-    truth, slack, _ = solve_high_precision(problem, [problem.end], TRUTH)
+    problem, truth, slack = _problem(), *_truth()
     exact = enclosure.pieces
 
     def bent(library: Any, given: Problem) -> list[Any]:
