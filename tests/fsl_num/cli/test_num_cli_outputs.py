@@ -133,8 +133,6 @@ def test_outputs_go_through_pipes_and_devices(here):
     "words",
     [
         [*SOLVE, "--csv", "written"],
-        ["fit", "run.csv", *FIT, "--save", "written"],
-        ["verify", "approximation-error", "--jobs", "1", "--report", "written"],
         ["simulate", *SOLVE[1:11], "--peak-lr", ".1", "--steps", "9", "--exact", "--csv", "written"],
     ],
     ids=lambda words: words[0],
@@ -145,6 +143,24 @@ def test_files_are_written_although_nobody_reads_standard_output(words, here):
     status, _, said = ended(words, stdout=writing)
     os.close(writing)
     assert (status, said) == (4, "") and (here / "written").stat().st_size > 50
+
+
+@posix
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "run.csv", *FIT, "--save", "written"],
+        ["verify", "approximation-error", "--jobs", "1", "--report", "written"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_files_are_written_although_a_stream_is_broken(words, here, monkeypatch, capsys):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        assert (main(words), capsys.readouterr().err) == (4, "")
+    assert (here / "written").stat().st_size > 50
 
 
 @posix
