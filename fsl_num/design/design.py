@@ -18,7 +18,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.result import FitResult
 from fsl_num.design.best import Optimum, Past
-from fsl_num.design.draws import half_width_of_difference, losses_of_draws
+from fsl_num.design.draws import FinalLoss, final_loss_of, half_width_of_difference
 from fsl_num.design.families import BASELINES, FAMILIES, family_rates, shape_words
 from fsl_num.design.objectives import Objective
 from fsl_num.results import Result
@@ -169,10 +169,8 @@ class Design(Result):
         return {name: self._beside(family, given) for name, (family, given) in BASELINES.items()}
 
     @cached_property
-    def _losses_of_draws(self) -> Array | None:
-        if self.fit.drawn is None:
-            return None
-        return losses_of_draws(self.fit.law, self.fit.drawn.samples, self._past, self.rates[self.done :])
+    def _final_loss(self) -> FinalLoss | None:
+        return None if self.fit.drawn is None else final_loss_of(self.fit, self._past, self.rates[self.done :])
 
     @cached_property
     def _objective(self) -> Objective:
@@ -181,14 +179,13 @@ class Design(Result):
 
     def _beside(self, family: str, given: tuple[float, ...]) -> Baseline:
         """A member of a family in the place of what was designed."""
-        past, law, designed = self._past, self.fit.law, self.rates[self.done :]
-        rest = family_rates(family, given, designed.size, self.floor, self.allowed)
+        past = self._past
+        rest = family_rates(family, given, self.steps - self.done, self.floor, self.allowed)
         plan = Plan(np.append(past.rates, rest), [self.steps], self.plan.warmup)
         loss = self._conditioned(self._objective(rest, np.ones(rest.size))[0], plan)
         interval, regret = None, loss - self.loss
-        if self.fit.drawn is not None and self._losses_of_draws is not None:
-            difference = losses_of_draws(law, self.fit.drawn.samples, past, rest) - self._losses_of_draws
-            half = half_width_of_difference(difference, regret, loss, rest, designed, self.level)
+        if self._final_loss is not None:
+            half = half_width_of_difference(self.fit, final_loss_of(self.fit, past, rest), self._final_loss, self.level)
             interval = regret - half, regret + half
         return Baseline(plan.rates, loss, regret, interval)
 

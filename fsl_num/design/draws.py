@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from fsl_num.curves.laws import Law
+from fsl_num.curves.misfit import OWN, States
+from fsl_num.curves.plan import Plan
+from fsl_num.curves.posterior import half_width
 from fsl_num.curves.result import FitResult
 from fsl_num.design.best import Optimum, Past
 from fsl_num.design.families import step_blocks
 from fsl_num.validation import Array
 
-MISSED: Final = 3e-3
-"""What a law misses beyond its parameters of one of two schedules that share nothing, of log loss.
-
-Chosen by the coverage of differences between the final losses of the runs of one model of 124M parameters (ten
-schedules, two peaks, fits to two or three of them): nominal 90 % covered 87 to 100 % but for fits to a constant and a
-cosine run, which do not determine the memory (42 and 96 %). Other families may differ.
-"""
-
 _BLOCKS: Final = 100
 _LOWEST: Final = 1e-6  # of the peak
 _MERGED: Final = 60  # groups of the past
+_LEAST: Final = 1e-12  # loss of a draw under which a law gives none
 
 
 def losses_of_draws(law: Law, samples: Array, past: Past, rates: Array) -> Array:
@@ -55,19 +52,52 @@ def apart(one: Array, other: Array) -> float:
     return 1.0 - float(np.minimum(one, other).sum() / np.maximum(one, other).sum())
 
 
-def half_width_of_difference(
-    differences: Array, difference: float, loss: float, one: Array, other: Array, level: float
-) -> float:
+@dataclass(frozen=True, eq=False)
+class FinalLoss:
+    """The final ``loss`` of a schedule, and how a fit may err there.
+
+    ``rates``: of all steps. ``drawn``: errors of the loss, one a draw of the parameters and of what the law misses.
+    ``states``: of training at the end, with one row, where the law may miss more.
+
+    >>> state = States(*np.ones((4, 1)))
+    >>> FinalLoss(np.ones(2), 3.0, np.zeros(24), state).loss
+    3.0
+    """
+
+    rates: Array
+    loss: float
+    drawn: Array
+    states: States
+
+
+def final_loss_of(fit: FitResult, past: Past, rates: Array) -> FinalLoss:
+    """Return the final loss of the ``rates`` that follow a past, with the errors that the draws of a fit say.
+
+    Raises ValueError for a fit without draws.
+    """
+    posterior = fit.posterior
+    loss, *moved = losses_of_draws(fit.law, np.vstack([fit.theta, posterior.samples]), past, rates)
+    whole = np.append(past.rates, rates)
+    states = States.of(fit.law, [Plan(whole, [whole.size], past.warmup, 1.0, past.model_size)], fit.theta)
+    errors = np.log(np.maximum(moved, _LEAST) / loss) - posterior.misfit.elsewhere(states)[:, 0]
+    return FinalLoss(whole, float(loss), float(loss) * errors, states)
+
+
+def half_width_of_difference(fit: FitResult, one: FinalLoss, other: FinalLoss, level: float) -> float:
     """Return the half-width of the interval of the difference between the final losses of two schedules.
 
-    ``differences``: those of the draws, the two schedules under the same one. What the law misses beyond its parameters
-    (:data:`MISSED`) is common to the two as far as they are alike.
+    Both err under the same draw of the parameters and of what the law misses, as in every prediction of the fit. What
+    more the law misses is common to the two as far as training ends in like states; what each run is off as a whole, as
+    far as their rates are alike: schedules that are the same differ by nothing.
     """
-    from scipy.special import ndtri
-
-    missed = 2.0 * (MISSED * loss) ** 2 * apart(one, other)
-    spread = np.sqrt(np.mean((differences - difference) ** 2) + missed)
-    return float(ndtri(0.5 + 0.5 * level) * spread)
+    misfit, losses = fit.posterior.misfit, np.array([one.loss, other.loss])
+    common = 1.0 - apart(one.rates, other.rates)
+    pair = (one.states, other.states)
+    covariance = np.array([[misfit.conditional(each, beside)[0, 0] for beside in pair] for each in pair])
+    covariance += OWN * np.array([[1.0, common], [common, 1.0]])
+    signs = losses * (1.0, -1.0)
+    variance = float(np.mean((one.drawn - other.drawn) ** 2) + max(signs @ covariance @ signs, 0.0))
+    return float(half_width(np.array([np.sqrt(variance)]), level)[0])
 
 
 def best_over_draws(

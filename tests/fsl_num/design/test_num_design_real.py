@@ -12,7 +12,7 @@ from curves_evidence import branches, folder
 
 from fsl_num.curves.fit import fit
 from fsl_num.design.best import Past
-from fsl_num.design.draws import half_width_of_difference, losses_of_draws
+from fsl_num.design.draws import final_loss_of, half_width_of_difference
 from fsl_num.design.schedule import design_schedule
 
 pytestmark = pytest.mark.skipif(folder() is None, reason="FSL_LOSS_CURVES names no folder with real curves")
@@ -40,18 +40,18 @@ def outcome(names, peaks, peak):
         warmup, rates = curve.plan.warmup, curve.plan.rates
         past, rest = Past(rates[:warmup], warmup), rates[warmup:]
         point = past.objective(result.law, result.theta)(rest, np.ones(rest.size))[0]
-        return point, losses_of_draws(result.law, result.posterior.samples, past, rest), rest, float(curve.loss[-1])
+        return point, final_loss_of(result, past, rest), float(curve.loss[-1])
 
     cells = {fraction: of(f"linear_{fraction}") for fraction in FRACTIONS}
     chosen = min(cells, key=lambda fraction: cells[fraction][0])
-    point, draws, rates, measured = cells[chosen]
+    point, end, measured = cells[chosen]
     gains = {}
     for name in ("cosine_to_0", "cosine_to_tenth", "linear_0.9"):
-        other, others, rival, seen = of(name)
-        half = half_width_of_difference(others - draws, other - point, point, rival, rates, 0.9)
-        gains[name] = other - point, half, seen - measured
-    print(names, peak, chosen, round(measured - min(cell[3] for cell in cells.values()), 4), gains)
-    return chosen, measured - min(cell[3] for cell in cells.values()), gains
+        other, rival, seen = of(name)
+        gains[name] = other - point, half_width_of_difference(result, rival, end, 0.9), seen - measured
+    regret = measured - min(cell[-1] for cell in cells.values())
+    print(names, peak, chosen, round(regret, 4), gains)
+    return chosen, regret, gains
 
 
 @pytest.mark.parametrize("peak", PEAKS)
@@ -65,7 +65,7 @@ def test_the_decay_fraction_from_three_runs_at_the_peak(peak):
 
 @pytest.mark.parametrize("peak", PEAKS)
 def test_the_decay_fraction_from_the_same_runs_at_both_peaks(peak):
-    # one law for two peaks: the cell is right at both; the gain over the cosine at 1e-3 is not (0.0132 off, +-0.0113)
+    # one law for two peaks: the cell is right at both; the gain over the cosine at 1e-3 is not (0.0129 off, +-0.0114)
     assert outcome(LONG, PEAKS, peak)[1] <= 0.002
 
 
@@ -81,7 +81,7 @@ def test_a_linear_design_lies_where_the_measured_losses_are_least(peak):
     found = design_schedule(result, 50_000, peak=float(peak), warmup=300, family="linear", second=None)
     assert 0.3 < found.optimum.parameters["decay_fraction"] < 0.7  # the best measured cells are 0.4 and 0.6
     low, high = found.as_good  # they are not separated by three runs, others are
-    assert 0.2 < low < 0.4 and 0.6 < high < 0.9
+    assert 0.2 < low < 0.4 and 0.59 < high < 0.9  # of the grid .594 is the nearest to .6
     free = design_schedule(result, 50_000, peak=float(peak), warmup=300)
     assert free.optimum.gap < 1e-5 and free.loss < found.loss
 

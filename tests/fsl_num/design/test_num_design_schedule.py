@@ -17,7 +17,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.result import FitResult
 from fsl_num.design.best import SHAPES, Past
 from fsl_num.design.design import Baseline, SecondLaw
-from fsl_num.design.draws import apart, half_width_of_difference, losses_of_draws
+from fsl_num.design.draws import apart, final_loss_of, half_width_of_difference, losses_of_draws
 from fsl_num.design.families import FAMILIES, family_rates
 from fsl_num.design.schedule import design_schedule
 from fsl_num.schedules.export import export
@@ -111,12 +111,37 @@ def test_the_best_over_the_draws_is_best_in_their_mean():
         design_schedule(fitted(intervals=False), STEPS, over_draws=True)
 
 
-def test_intervals_of_differences():
+def test_baselines_are_distinct_where_their_interval_leaves_out_zero():
     same = np.ones(10)
     assert apart(same, same) == 0.0 and apart(same, np.zeros(10) + 1e-9) > 0.99
-    assert half_width_of_difference(np.zeros(5), 0.0, 3.0, same, same, 0.9) == 0.0
-    assert half_width_of_difference(np.full(5, 0.1), 0.0, 3.0, same, same, 0.9) == pytest.approx(0.1645, abs=1e-4)
     assert Baseline(same, 2.0, 0.1, (-0.1, 0.3)).distinct is False and Baseline(same, 2.0, 0.1, None).distinct is None
+
+
+members = st.one_of(
+    st.tuples(st.just("linear"), st.tuples(st.floats(0.02, 1.0), st.floats(0.0, 1.0))),
+    st.tuples(st.just("cosine"), st.tuples(st.floats(0.0, 1.0))),
+    st.tuples(st.just("1-sqrt"), st.tuples(st.floats(0.02, 1.0), st.floats(0.0, 0.5))),
+)
+
+
+@examples(20)
+@given(one=members, other=members, count=st.integers(1, 3), level=st.floats(0.5, 0.99))
+def test_intervals_of_differences_are_those_of_predictions(one, other, count, level):
+    """Standard deviations of a difference and of its two parts are sides of a triangle, under any correlation."""
+    known, warm = fit(NOISY[:count], "fsl") if count < 3 else fitted(), PEAK * np.arange(WARMUP) / WARMUP
+    past = Past(warm, WARMUP)
+    ends, alone = [], []
+    for family, given_ in (one, other):
+        rates = family_rates(family, given_, STEPS - WARMUP, 0.0, PEAK)
+        ends.append(final_loss_of(known, past, rates))
+        prediction = known.predict(Plan(np.append(warm, rates), [STEPS], WARMUP), level)
+        assert ends[-1].loss == pytest.approx(prediction.final, rel=2e-4)  # blocks of steps
+        alone.append(np.log1p(prediction.mean_half_width) * ends[-1].loss)
+    half = half_width_of_difference(known, *ends, level)
+    assert abs(alone[0] - alone[1]) - 1e-3 * max(alone) <= half <= (1.0 + 1e-3) * sum(alone)
+    assert half == pytest.approx(half_width_of_difference(known, *ends[::-1], level), rel=1e-9)
+    assert half_width_of_difference(known, ends[0], ends[0], level) == 0.0
+    assert (half == 0.0) == (apart(ends[0].rates, ends[1].rates) == 0.0)
 
 
 def test_the_next_run_is_named_where_schedules_cannot_be_separated():
@@ -254,10 +279,9 @@ def test_the_decay_fractions_that_the_fit_cannot_separate():
 
     def separated(fraction):
         rates = family_rates("linear", (fraction, final), steps, 0.0, PEAK)
-        losses = [losses_of_draws(found.fit.law, found.fit.drawn.samples, past, each) for each in (rates, designed)]
-        loss = past.objective(found.fit.law, found.fit.theta)(rates, np.ones(steps))[0]
-        regret = loss - found.loss
-        return regret > half_width_of_difference(losses[0] - losses[1], regret, loss, rates, designed, found.level)
+        ends = [final_loss_of(found.fit, past, each) for each in (rates, designed)]
+        regret = past.objective(found.fit.law, found.fit.theta)(rates, np.ones(steps))[0] - found.loss
+        return regret > half_width_of_difference(found.fit, *ends, found.level)
 
     assert not any(separated(each) for each in grid[(grid >= low) & (grid <= high)])
     beyond = [*grid[grid < low][-1:], *grid[grid > high][:1]]

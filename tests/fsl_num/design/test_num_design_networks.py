@@ -1,0 +1,36 @@
+"""Designs for small networks: the schedule chosen among those that were trained, its regret, and intervals of gains."""
+
+import numpy as np
+import pytest
+from curves_networks import KINDS
+from design_evidence import cases, row
+
+from fsl_num.design import draws
+
+
+@pytest.fixture(scope="module")
+def families():
+    known = cases()
+    return {kind: known[kind] for kind in KINDS}
+
+
+@pytest.mark.slow
+def test_the_schedule_chosen_after_two_or_three_runs_is_nearly_the_best_and_intervals_of_gains_hold(
+    families, monkeypatch
+):
+    """Measured: regrets of .27, .20 and .46 % on average where others lose 1.3, 2.9 and 2.0 %; 100, 100 and 89 % held.
+
+    Without what the law misses, in both parts, the intervals hold less.
+    """
+    outcomes = {kind: row(*family) for kind, family in families.items()}
+    for _, mean, largest, _, gain, error, held, _ in outcomes.values():
+        assert mean < 0.005 and largest < 0.01 and error < gain and held > 0.8
+    usual = draws.final_loss_of
+
+    def without_errors(*given):
+        found = usual(*given)
+        return draws.FinalLoss(found.rates, found.loss, 0.0 * found.drawn, found.states)
+
+    held = [outcome[6] for outcome in outcomes.values()]
+    monkeypatch.setattr("design_evidence.final_loss_of", without_errors)
+    assert np.mean([row(*family)[6] for family in families.values()]) < 0.7 * np.mean(held)
