@@ -10,6 +10,15 @@ from typing import Any
 import numpy as np
 
 
+def percent(share: float) -> str:
+    """Return a share in percent with two significant digits, never as a power of ten.
+
+    >>> [percent(share) for share in (0.0046, 0.019, 2.44, 1234.0)]
+    ['0.46 %', '1.9 %', '240 %', '120000 %']
+    """
+    return f"{float(f'{100 * share:.2g}'):.15g} %"
+
+
 class Result:
     """What a frozen dataclass of results inherits from: equality by its fields, arrays by their numbers; a hash; and a
     state for pickling of the fields alone.

@@ -109,12 +109,16 @@ def _batches_at(arguments: Arguments) -> tuple[float, str, dict[str, Any]] | Non
     """The largest rate, the schedule and its parameters, of ``--batches-at``."""
     if arguments.batches_at is None:
         return None
-    if not isinstance(arguments.batches_at, str):
-        return float(arguments.batches_at), "constant", {}
-    if arguments.peak_lr in (None, "free"):
+    named = isinstance(arguments.batches_at, str)
+    if named and arguments.peak_lr in (None, "free"):
         raise InputError(f"--batches-at {arguments.batches_at} needs --peak-lr, its largest rate")
+    option, largest = ("--peak-lr", arguments.peak_lr) if named else ("--batches-at", arguments.batches_at)
+    if not float(largest) > 0.0:
+        raise InputError(f"{option} must be positive, got {float(largest):g}: the largest learning rate of the batches")
+    if not named:
+        return float(largest), "constant", {}
     composed = {"warmup": arguments.warmup, "floor": arguments.min_lr and float(arguments.min_lr)}
-    return float(arguments.peak_lr), arguments.batches_at, {name: each for name, each in composed.items() if each}
+    return float(largest), arguments.batches_at, {name: each for name, each in composed.items() if each}
 
 
 def _from_fit(arguments: Arguments) -> int:

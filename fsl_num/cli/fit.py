@@ -130,7 +130,10 @@ def level_of(arguments: Arguments) -> float:
     """The nominal level of intervals that was typed."""
     level = float(arguments.level)
     if not 0.0 < level <= 0.99:
-        raise InputError(f"--level must be above 0 and at most 0.99, not {level:g}: the rows of a fit carry no more")
+        meant = f"; {level:g} % is {level / 100:g}" if 1.0 < level <= 99.0 else ""
+        raise InputError(
+            f"--level must be above 0 and at most 0.99, not {level:g}: the rows of a fit carry no more{meant}"
+        )
     return level
 
 

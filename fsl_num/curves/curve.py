@@ -85,7 +85,8 @@ class LossCurve(Result):
             falls,
             rows,
             "step {} does not come after the one before it: where a resumed run did steps again, keep the last of them"
-            " with restarts='keep-last' (--restarts keep-last), else sort the rows and drop duplicates",
+            " with restarts='keep-last' (--restarts keep-last); where it went on and only counts anew, add the steps"
+            " done before; else sort the rows and drop duplicates",
             step,
         )
         if (self.lr is None) == (self.schedule is None):

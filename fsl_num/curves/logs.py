@@ -165,9 +165,12 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     notes: list[str] = []
     if options.restarts == "keep-last":
         for role in series:
-            series[role], dropped = kept_last(series[role])
+            before = series[role]
+            series[role], dropped = kept_last(before)
             if dropped and role == "loss":
                 notes.append(f"{dropped} rows that a resumed run did again: the last ones kept")
+                if not np.isin(before.rows[0], series[role].rows):
+                    notes[-1] += "; of the first ones none: where the run went on and counts anew, add the steps before"
     cut = {part.table.name for part in series.values() if part.table.unfinished and part.rows.size}
     notes += [f"the last line of {each} has no end: its last number may be cut" for each in sorted(cut)]
     if options.last_step is not None:  # what lies behind it is not even looked at: a run may have diverged there

@@ -25,7 +25,7 @@ from fsl_num.curves.misfit import OWN, States
 from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.curves.posterior import half_width
 from fsl_num.curves.predict import check_peak
-from fsl_num.results import Result
+from fsl_num.results import Result, percent
 from fsl_num.schedules import step_rates
 from fsl_num.validation import Array, whole_size
 
@@ -52,6 +52,7 @@ steps, would be all that they show."""
 _ROWS = 16  # of a candidate, at which its losses are compared with the target's
 _USELESS = 0.9  # of the interval before
 _SAME_PEAK = 0.01
+_SHORTEST = 2  # updates of a candidate
 _FAR = 1e-12  # of the peak: rates so close are the same
 
 
@@ -102,17 +103,17 @@ class NextRun(Result):
         """What to train next, or that it would tell little."""
         if self.candidates[0].half_width > _USELESS * self.before:
             return (
-                f"None of the candidates narrows the prediction (+-{100 * self.before:.2g} % now) by a tenth: what is"
+                f"None of the candidates narrows the prediction (+-{percent(self.before)} now) by a tenth: what is"
                 " left is what the law misses of every run."
             )
         best, wide = self.proposed, self.candidates[0]
         said = (
-            f"Train next: {best.name}. The final loss would be known to +-{100 * best.half_width:.2g} % instead of"
-            f" +-{100 * self.before:.2g} %"
+            f"Train next: {best.name}. The final loss would be known to +-{percent(best.half_width)} instead of"
+            f" +-{percent(self.before)}"
         )
         if wide is best:
             return f"{said}; no other candidate leaves less."
-        return f"{said}, the most for each update; {wide.name} leaves the least, +-{100 * wide.half_width:.2g} %."
+        return f"{said}, the most for each update; {wide.name} leaves the least, +-{percent(wide.half_width)}."
 
     def as_rows(self) -> list[dict[str, Any]]:
         """Return one mapping a candidate: name, steps, peak_lr, half_width, gain_per_step and learnt."""
@@ -140,7 +141,7 @@ class NextRun(Result):
     def _repr_html_(self) -> str:
         cells = "".join(
             f"<tr><td>{html.escape(row['name'])}</td><td>{row['steps']}</td><td>{row['peak_lr']:.3g}</td>"
-            f"<td>+-{100 * row['half_width']:.2g} %</td><td>{row['gain_per_step']:.2g}</td></tr>"
+            f"<td>+-{percent(row['half_width'])}</td><td>{row['gain_per_step']:.2g}</td></tr>"
             for row in self.as_rows()
         )
         return (
@@ -181,6 +182,12 @@ def next_run(
         check_peak(each.peak, fit.peaks)
     limit = np.inf if budget is None else whole_size("budget", budget, infinite=False)
     named = usual_candidates(fit, targets, limit) if candidates is None else _plans(candidates)
+    longest = max(each.rates.size for each in targets)
+    if candidates is None and longest < _SHORTEST:
+        raise ValueError(
+            f"a schedule of {longest} update leaves no run that might be trained before it: ask for at least"
+            f" {_SHORTEST} (steps=, --steps), or name the candidates (candidates=, --candidates)"
+        )
     affordable = {name: plan for name, plan in named.items() if plan.rates.size <= limit}
     if not affordable:
         least = min((plan.rates.size for plan in named.values()), default=0)
@@ -219,7 +226,7 @@ def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np
     peaks = [longest.peak]
     peaks += [each for each in fit.posterior.peaks if all(abs(each - peak) > _SAME_PEAK * peak for peak in peaks)]
     plans: dict[str, Plan] = {}
-    for size in (size for size in sizes if size >= max(least, 2)):
+    for size in (size for size in sizes if size >= max(least, _SHORTEST)):
         warmup = min(longest.warmup, size // 2)
         for peak in peaks:
             for name, (kind, parameters) in FAMILIES.items():

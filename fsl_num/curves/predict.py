@@ -19,7 +19,7 @@ from fsl_num.curves.posterior import half_width
 from fsl_num.curves.score import Score, score
 from fsl_num.curves.search import independent_rows
 from fsl_num.curves.sizes import sizes_of
-from fsl_num.results import Result
+from fsl_num.results import Result, percent
 from fsl_num.validation import Array
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Prediction(Result):
         if ENOUGH < mean < math.inf:
             said.append(
                 "The runs fitted do not determine the final loss under this schedule"
-                f" (+-{100 * mean:.2g} %): fit another run whose learning rate does what this one does."
+                f" (+-{percent(mean)}): fit another run whose learning rate does what this one does."
             )
         if self.other_peak > _OTHER_PEAK:
             said.append(
@@ -126,7 +126,7 @@ class Prediction(Result):
 
     def final_words(self, digits: int = 4, after: str = "") -> str:
         """Return the loss at the end in words: how well its mean is known, and where single rows of a log lie."""
-        mean = "" if self.mean_half_width is None else f" +-{100 * self.mean_half_width:.2g} %"
+        mean = "" if self.mean_half_width is None else f" +-{percent(self.mean_half_width)}"
         words = f"{self.final:.{digits}f}{mean}{after}"
         if self.lower is None or self.upper is None or self.level is None:
             return words

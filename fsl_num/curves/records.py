@@ -27,18 +27,24 @@ def tables_of(value: Any, name: str) -> list[Table]:
 
 
 def flat(record: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return a record with the records in it written out, their names joined by "/".
+    """Return a record with the records in it written out, their names joined by "/"; those of a list by their numbers.
 
-    >>> flat({"step": 1, "train": {"loss": 3.0}})
-    {'step': 1, 'train/loss': 3.0}
+    A list of one number is this number: schedulers give their rate as the list over their groups of parameters.
+
+    >>> flat({"step": 1, "train": {"loss": 3.0}, "lr": [0.1]})
+    {'step': 1, 'train/loss': 3.0, 'lr': 0.1}
+    >>> flat({"groups": [{"lr": 0.1}, {"lr": 0.2}]})
+    {'groups/0/lr': 0.1, 'groups/1/lr': 0.2}
     """
     cells: dict[str, Any] = {}
     for key, value in record.items():
         place = (*path, str(key))
+        if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
+            value = {str(number): each for number, each in enumerate(value)}
         if isinstance(value, Mapping):
             cells.update(flat(value, place))
         else:
-            cells["/".join(place)] = value
+            cells["/".join(place)] = value[0] if isinstance(value, list) and len(value) == 1 else value
     return cells
 
 

@@ -196,7 +196,7 @@ def _said(tables: Sequence[Table], role: str, wanted: Any, name: str) -> str:
     near = get_close_matches(str(wanted), names, 3, 0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     raise CurveError(
-        f"{name}: there is no column {wanted!r} for {role}; {hint}The columns are {', '.join(map(repr, names))}"
+        f"{name}: there is no column {wanted!r} for {role}; {hint}the columns are {', '.join(map(repr, names))}"
     )
 
 
@@ -286,7 +286,7 @@ def _clock(table: Table, said: Mapping[str, str], per_step: float | None) -> Arr
     step: Array = np.full(len(table.rows), np.nan)
     for column in names:  # counters of training and of validation, each in its own rows
         step = np.where(np.isnan(step), numbers(table, column, "step", missing=True), step)
-    return step if per_step is None else np.rint(step / per_step)
+    return step if per_step is None else _updates(table, step, per_step)
 
 
 def _tokens_as_steps(table: Table, said: Mapping[str, str], per_step: float | None) -> Array | None:
@@ -303,7 +303,21 @@ def _tokens_as_steps(table: Table, said: Mapping[str, str], per_step: float | No
         if not (size == size[0]).all() or size[0] <= 0:
             return None
         per_step = float(size[0])
-    return np.asarray(np.rint(seen / per_step))
+    return _updates(table, seen, per_step)
+
+
+def _updates(table: Table, seen: Array, per_step: float) -> Array:
+    """Numbers of updates from what they took; refused where rows that took more fall on one update."""
+    step = np.asarray(np.rint(seen / per_step))
+    merged = (np.diff(seen) > 0.0) & (np.diff(step) == 0.0)
+    if merged.any():
+        at = int(np.argmax(merged)) + 1
+        raise CurveError(
+            f"{per_step:g} tokens or samples an update put rows of {seen[at - 1]:g} and of {seen[at]:g} on one update,"
+            f" {step[at]:g}: an update takes fewer (tokens_per_step=, --tokens-per-step)",
+            table.rows[at],
+        )
+    return step
 
 
 def _series(column: _Column, role: str, clock: Array, drop_missing: bool) -> Series:

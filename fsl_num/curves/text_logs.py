@@ -22,6 +22,7 @@ _PAIR = re.compile(
 _BETWEEN = re.compile(r"[|;]|,(?!\d)")  # pairs; a comma before a digit may be a decimal one
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _UNITS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+_LEVELS = re.compile(r"\b(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b")  # of the logger; no part of a name
 _VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
 
 
@@ -69,6 +70,8 @@ def record_of(line: str) -> dict[str, Any]:
 
     >>> record_of("[2024-01-01] iteration 100/ 5000 | learning rate: 1.5E-04 | lm loss: 8.1E+00 | time (ms): 12.3ms")
     {'iteration': 100.0, 'learning rate': 0.00015, 'lm loss': 8.1}
+    >>> record_of("12:00:01 INFO step 100/5000 loss 2.5 lr 1e-3")
+    {'step': 100.0, 'loss': 2.5, 'lr': 0.001}
     """
     begin = line.find("{")
     if begin >= 0 and line.rstrip().endswith("}"):
@@ -79,7 +82,7 @@ def record_of(line: str) -> dict[str, Any]:
         if isinstance(parsed, dict):
             return parsed
     validation = _VALIDATION.search(line)
-    text = " ".join(_BRACKETS.sub(" ", line).split())
+    text = " ".join(_LEVELS.sub("|", _BRACKETS.sub(" ", line)).split())
     record: dict[str, Any] = {}
     for part in _BETWEEN.split(text):
         for pair in _PAIR.finditer(part):

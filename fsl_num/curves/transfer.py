@@ -12,6 +12,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.posterior import Posterior, half_width
 from fsl_num.curves.predict import ENOUGH
 from fsl_num.curves.rates import warmup_in
+from fsl_num.results import percent
 from fsl_num.schedules import parameters_of, step_rates
 from fsl_num.validation import Array
 
@@ -83,7 +84,7 @@ def transfer_words(widths: dict[str, float]) -> str:
             "As far as the law holds, the curves determine the final loss under a constant rate, a cosine, a drop and a"
             f" late decay of the same length to within {100 * max(widths.values()):.2g} % (90 % interval)."
         )
-    shown = ", ".join(f"{name} (90 % interval of +-{100 * width:.2g} %)" for name, width in vague.items())
+    shown = ", ".join(f"{name} (90 % interval of +-{percent(width)})" for name, width in vague.items())
     return (
         f"The curves do not determine the final loss under these schedules: {shown}."
         " Fit another run whose learning rate does what theirs does."

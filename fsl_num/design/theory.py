@@ -31,6 +31,7 @@ from fsl_num.validation import Array, positive
 
 _SHORTEST: Final = 1e-9  # of the longest horizon, at most
 _CLOSE: Final = 1e-3  # of the excess risk
+_UNPROVED: Final = 0.1  # of the excess risk: a design that may lie so far above the best is none
 _BLOCKS: Final = 2000
 _PEAKS: Final = 40  # tried for each baseline
 
@@ -262,7 +263,8 @@ def design_for_model(
     Raises
     ------
     ValueError
-        For a gamma at which training is unstable, and an unknown family.
+        For a gamma at which training is unstable, an unknown family, and budgets or noise so large that nothing proves
+        the design found to be within a tenth of the best.
 
     Notes
     -----
@@ -283,6 +285,12 @@ def design_for_model(
     _, nodes, spent, bound = filled(water, _shortest(water), _CLOSE, relative=True)
     gammas, samples = 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
     risk = water.risk(gammas, samples)
+    if risk - bound > _UNPROVED * risk:
+        raise ValueError(
+            f"no design is found for data={budget:g} and noise={model.noise:g}: the best one tried leaves {risk:.3g},"
+            f" and another may leave {min(risk - bound, risk):.3g} less, for floating-point numbers resolve the law no"
+            " further; ask for fewer samples, or less noise"
+        )
     blocks, gone = np.full(_BLOCKS, budget / _BLOCKS), np.arange(_BLOCKS) / _BLOCKS
     shapes = {name: FAMILIES[each].shape(gone, given, budget) for name, (each, given) in BASELINES.items()}
     peaks = top * np.geomspace(1e-6, 1.0, _PEAKS)

@@ -44,6 +44,9 @@ def risk_text(curve: RiskCurve, represented: bool = False) -> list[Any]:
     >>> curve = RiskCurve(np.array([0, 9]), np.array([0.5, 0.25]), np.zeros(2), "exact")
     >>> rendered(*risk_text(curve)).splitlines()[-1]
     'method exact'
+    >>> curve = RiskCurve(np.array([0, 9]), np.array([0.5, 25.0]), np.zeros(2), "exact")
+    >>> rendered(*risk_text(curve)).splitlines()[-1]
+    'The excess risk has grown 50 times: the learning rates are unstable; lower them'
     """
     count = curve.step.size
     shown = range(count) if count <= _ROWS else np.unique(np.linspace(0, count - 1, _ROWS).round().astype(int))
@@ -52,8 +55,14 @@ def risk_text(curve: RiskCurve, represented: bool = False) -> list[Any]:
     if len(shown) < count:
         note += f"; {len(shown)} of {count} recorded steps shown, --json and --csv give all"
     parts = [table(("step", "excess risk", "standard error"), rows), "", Text(note)]
+    grown = curve.excess_risk[-1] / curve.excess_risk[0] if curve.excess_risk[0] > 0.0 else 0.0
+    if grown > _UNSTABLE:
+        parts.append(Text(f"The excess risk has grown {grown:.2g} times: the learning rates are unstable; lower them"))
     return [*parts, Text(_REPRESENTED)] if represented else parts
 
+
+_UNSTABLE = 10.0
+"""Times that the risk grows over a run: noise lifts it a little where the start is near the target."""
 
 _REPRESENTED = (
     "N = M: the model can represent the target, so that no approximation error M^-(s beta) is left; with more features "

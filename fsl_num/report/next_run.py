@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from fsl_num.report.tables import table
+from fsl_num.results import percent
 
 if TYPE_CHECKING:
     from fsl_num.curves.next_run import NextRun
@@ -20,7 +21,7 @@ def next_run_text(proposal: NextRun) -> list[Any]:
         (
             row["name"],
             f"{row['peak_lr']:.4g}",
-            f"+-{100 * row['half_width']:.2g} %",
+            f"+-{percent(row['half_width'])}",
             f"{100 * row['learnt']:.0f} %",
             f"{1e6 * row['gain_per_step']:.3g}",
         )

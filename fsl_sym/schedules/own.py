@@ -10,7 +10,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sympy import Expr, Float, Integer, Integral, Rational, diff, integrate, limit, log, nan, nsimplify, oo, zoo
+from sympy import (
+    Expr,
+    Float,
+    Integer,
+    Integral,
+    Max,
+    Min,
+    Piecewise,
+    Rational,
+    diff,
+    integrate,
+    limit,
+    log,
+    nan,
+    nsimplify,
+    oo,
+    zoo,
+)
 
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.schedules import schedule
@@ -97,7 +114,8 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     TypeError
         If ``phi`` is no expression, or holds floats: exponents are exact.
     ValueError
-        If the shape depends on more than tau/K, is not positive inside, is not bounded, or does not end like a power.
+        If the shape depends on more than tau/K, is made of pieces, is not positive inside, is not bounded, or does not
+        end like a power.
 
     Examples
     --------
@@ -111,6 +129,11 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
         exact = nsimplify(floats[0], rational=True)
         raise TypeError(
             f"{rate} holds the float {floats[0]}: exponents are exact, so write Rational({exact.p}, {exact.q})"
+        )
+    if rate.has(Piecewise, Min, Max):
+        raise ValueError(
+            f"{rate} is made of pieces, and only its end counts: type the last piece alone, over K steps of its own; "
+            "after_stable_phase(own_schedule(...)) puts K_1 steps at the peak rate before it"
         )
     shape = simplified((rate / a).subs(tau, K * (1 - FRACTION)))
     strange = shape.free_symbols - {FRACTION, p}

@@ -209,6 +209,7 @@ REFUSED = {
     "pairs": (["fit", "{runs}/wsd.csv", "--columns", "loss"], "takes pairs"),
     "roles": (["fit", "{runs}/wsd.csv", "--columns", "los=loss"], "columns may name"),
     "level": (["fit", "{runs}/wsd.csv", "--level", "1"], "above 0 and at most 0.99"),
+    "level in per cent": (["fit", "{runs}/wsd.csv", "--level", "90"], "90 % is 0.9"),
     "law": (["fit", "{runs}/wsd.csv", "--law", "newton"], "'newton' is none of auto, fsl"),
     "warmup": (["fit", "{runs}/wsd.csv", "--warmup", "5000"], "no row lies after the warmup"),
     "target": (["fit", "{runs}/wsd.csv", "--save", "{runs}/no/fit.json"], "--save cannot write"),

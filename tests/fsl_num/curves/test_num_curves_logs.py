@@ -1,5 +1,7 @@
 """Logs as the frameworks write them: the loss, the rate of every update and the batch size come out as they were."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -249,6 +251,8 @@ def test_nested_json_is_taken_apart():
          {"loss": 9.1, "ppl": 550.1, "num_updates": 100, "lr": 6e-6}),
         ("iteration: 100 / 500 | consumed_tokens: 409.6K | lm_loss: 7.4 | lr: 0.0003",
          {"iteration": 100, "consumed_tokens": 409_600, "lm_loss": 7.4, "lr": 3e-4}),
+        ("[2024-01-01 00:00:00] INFO step 50/8000 | loss 4.39 | lr 7.5e-04", {"step": 50, "loss": 4.39, "lr": 7.5e-4}),
+        ("12:00:01 WARNING     iter 5: train loss 4.3", {"iter": 5, "train loss": 4.3}),
         ("validation loss at iteration 9 | lm loss value: 3.1 |", {"iteration": 9, "validation lm loss value": 3.1}),
         ("iter 5: loss nan, time 3ms", {"iter": 5}),
         ("iter 5: loss: nan", {"iter": 5, "loss": np.nan}),
@@ -259,6 +263,50 @@ def test_numbers_of_a_printed_line_go_by_the_names_before_them(line, found):
     record = record_of(line)
     assert {name: record.get(name) for name in found} == pytest.approx(found, nan_ok=True)
     assert {"time", "memory", "ms"}.isdisjoint(record)
+
+
+RECORDS = [
+    {"trainer": {"step": k}, "loss": 2 + 1 / k, "optim": {"param_groups": [{"lr": 0.1 / k}, {"lr": 0.01 / k}]}}
+    for k in range(1, 40)
+]
+
+
+@pytest.mark.parametrize("name", ["lines", "list"])
+def test_rates_in_lists_of_groups_are_read(name, tmp_path):
+    """As an optimiser has them, one record a group, and as a scheduler returns them, a list of one."""
+    alone = [
+        {"step": each["trainer"]["step"], "loss": each["loss"], "lr": [0.1 / k]} for k, each in enumerate(RECORDS, 1)
+    ]
+    for records in (RECORDS, alone):
+        text = json.dumps(records) if name == "list" else "\n".join(map(json.dumps, records))
+        (tmp_path / "run.jsonl").write_text(text)
+        curve = read_curve(tmp_path / "run.jsonl")
+        assert curve.step.tolist() == list(range(1, 40)) and curve.lr == pytest.approx([0.1 / k for k in range(1, 40)])
+
+
+def test_a_log_whose_lines_begin_with_a_bracket_is_no_json(tmp_path):
+    lines = [f"[00:00:{k}] INFO step {k} | loss {2 + 1 / k:.4f} | lr 1e-3\n" for k in range(10, 40)]
+    (tmp_path / "train.log").write_text("".join(lines))
+    assert read_curve(tmp_path / "train.log").step.tolist() == list(range(10, 40))
+
+
+def test_too_many_tokens_an_update_are_refused_where_rows_fall_on_one():
+    table = {"step": 4096 * np.arange(1, 40), "lr": np.full(39, 0.1), "loss": 2 + 1 / np.arange(1, 40)}
+    assert curve_from(table, tokens_per_step=4096).step.tolist() == list(range(1, 40))
+    with pytest.raises(CurveError, match="1e[+]06 tokens .* put rows of 4096 and of 8192 on one update, 0: .* fewer"):
+        curve_from(table, tokens_per_step=1e6)
+
+
+def test_a_run_that_counts_anew_is_told_from_one_that_was_resumed():
+    again = np.r_[np.arange(1, 40), np.arange(20, 60)]
+    anew = np.r_[np.arange(1, 40), np.arange(1, 60)]
+    said = []
+    for steps in (again, anew):
+        table = {"step": steps, "lr": np.full(steps.size, 0.1), "loss": 2 + 1 / np.arange(1, steps.size + 1)}
+        with pytest.raises(CurveError, match="where it went on and only counts anew, add the steps done before"):
+            curve_from(table)
+        said.append(" ".join(curve_from(table, restarts="keep-last").notes))
+    assert "counts anew" not in said[0] and "of the first ones none: where the run went on and counts anew" in said[1]
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30))

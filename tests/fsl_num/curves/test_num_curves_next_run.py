@@ -107,6 +107,17 @@ def test_it_is_said_where_no_run_would_help(constant):
     assert Candidate("a", plan("wsd"), 2.0, 0.1, 0.5).gain(0.3) == pytest.approx(0.1)
 
 
+def test_a_target_that_leaves_no_shorter_run_is_refused_with_what_to_ask_for(constant):
+    with pytest.raises(ValueError, match="a schedule of 1 update leaves no run .* ask for at least 2"):
+        next_run(constant, Plan([PEAK]))
+    assert next_run(constant, Plan([PEAK] * 200), {"own": Plan([PEAK] * 100)}).proposed.name == "own"
+
+
+def test_wide_intervals_are_percents_without_powers_of_ten(constant):
+    found = next_run(constant, plan("wsd", peak=100 * PEAK))
+    assert found.before > 1.0 and "e+" not in found.sentence + found._repr_html_()
+
+
 def test_the_command(constant, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fit.json").write_text(constant.to_json())

@@ -1,7 +1,7 @@
 """Schedules off the paper: their noise, its order from the end of the rate, laws and allocations."""
 
 import pytest
-from sympy import Integer, Rational, Symbol, cos, exp, log, pi, sqrt
+from sympy import Integer, Min, Piecewise, Rational, Symbol, cos, exp, log, pi, sqrt
 
 from fsl_sym import after_stable_phase, optimal_allocation, own_schedule, scaling_law, schedule_with_end
 from fsl_sym.allocation import table
@@ -55,6 +55,8 @@ def test_every_catalogue_name_has_an_exact_noise_and_a_law(name):
         (a * (1 - 2 * tau / K), "positive and finite"),
         (a * sqrt(K / tau), "positive and finite"),
         (a * exp(1 - K / (K - tau)), "does not end like a power"),
+        (a * Min(1, 5 * (1 - tau / K)), "made of pieces, and only its end counts: type the last piece alone"),
+        (a * Piecewise((1, tau < K / 2), (2 * (1 - tau / K), True)), "after_stable_phase"),
         (a * (1 - tau / K) * log(2 * K / (K - tau)), "does not end like a power"),
     ],
 )
