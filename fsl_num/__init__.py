@@ -61,6 +61,7 @@ _HOME: dict[str, str] = {
     "export": "schedules.export",
     "fit": "curves.fit",
     "fit_final_losses": "curves.size_fit",
+    "forecast": "curves.forecast",
     "forgetting_kernel": "spectrum",
     "functional_scaling_law": "functional",
     "growth_exponents": "growth",

@@ -9,6 +9,7 @@ from fsl_num.compression import Modes as Modes
 from fsl_num.compression import compress as compress
 from fsl_num.curves.curve import LossCurve as LossCurve
 from fsl_num.curves.fit import fit as fit
+from fsl_num.curves.forecast import forecast as forecast
 from fsl_num.curves.logs import curve_from as curve_from
 from fsl_num.curves.next_run import next_run as next_run
 from fsl_num.curves.plan import Plan as Plan

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from typing import Any, Final
 
 import numpy as np
@@ -95,6 +96,21 @@ class LogOptions:
             raise ValueError("branch_step needs branch_of, the curve of the run from which this one branched")
 
 
+def log_options(**given: Any) -> LogOptions:
+    """Return the options that were given; TypeError for a name that none has, with the nearest one.
+
+    >>> log_options(warmpu=3)
+    Traceback (most recent call last):
+    TypeError: there is no option 'warmpu' of a log; did you mean 'warmup'?
+    """
+    known = [field.name for field in fields(LogOptions)]
+    if strange := [name for name in given if name not in known]:
+        near = get_close_matches(strange[0], known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+        raise TypeError(f"there is no option {strange[0]!r} of a log; {hint}")
+    return LogOptions(**given)
+
+
 def curve_from(table: Any, **options: Any) -> LossCurve:
     """Return the loss curve in a mapping of columns, a pandas DataFrame, or a list of records.
 
@@ -112,7 +128,7 @@ def curve_from(table: Any, **options: Any) -> LossCurve:
     >>> curve_from({"Step": [1, 2], "learning_rate": [0.1, 0.1], "val/loss": [3.0, 2.5]}).loss.tolist()
     [3.0, 2.5]
     """
-    return single(curves_of([as_table(table)], LogOptions(**options)), "the table")
+    return single(curves_of([as_table(table)], log_options(**options)), "the table")
 
 
 def single(curves: Sequence[LossCurve], where: str) -> LossCurve:

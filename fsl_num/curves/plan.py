@@ -183,4 +183,8 @@ def as_plan(schedule: Any, *, warmup: int = 0, model_size: float | None = None, 
         count = int(whole_size("steps", schedule.steps, infinite=False))
         rates = schedule.learning_rate(np.arange(count, dtype=np.float64))
         return Plan(rates, recorded, warmup, schedule.batch_size, model_size, type(schedule).__name__)
+    if isinstance(schedule, str):
+        raise TypeError(
+            f"{schedule!r} is a name and no schedule: schedule({schedule!r}, peak=..., steps=...) makes it one"
+        )
     return Plan(step_values("rates", schedule, zero=True), recorded, warmup, 1.0, model_size)

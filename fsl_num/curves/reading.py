@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from fsl_num.curves.contents import read_tables
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.logs import LogOptions, curves_of, rates_of, single
+from fsl_num.curves.logs import LogOptions, curves_of, log_options, rates_of, single
 from fsl_num.curves.runs import by_run, lacks
 from fsl_num.curves.tables import Table
 from fsl_num.validation import Array
@@ -53,7 +53,7 @@ def read_curve(path: Any, **options: Any) -> LossCurve:
     ...     read_curve(Path(folder) / "run.csv", warmup=100)
     LossCurve('run', 2 rows, steps 100 to 200)
     """
-    said = LogOptions(**options)
+    said = log_options(**options)
     return single([curve for source in together([path], said) for curve in source.curves(said)], str(path))
 
 
@@ -71,7 +71,7 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
     ...     read_curves([Path(folder) / "loss.csv", Path(folder) / "lr.csv"])
     [LossCurve('loss: a', 2 rows, steps 1 to 2), LossCurve('loss: b', 2 rows, steps 1 to 2)]
     """
-    said = LogOptions(**options)
+    said = log_options(**options)
     listed = list(paths) if isinstance(paths, (list, tuple)) else [paths]
     return [curve for source in together(listed, said) for curve in source.curves(said)]
 

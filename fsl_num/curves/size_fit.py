@@ -225,7 +225,7 @@ def _runs_of(table: Table) -> tuple[Runs, Array]:
         bad = np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))
         if bad.size:
             row = int(bad[0])
-            raise CurveError(f"{name} must be a positive number, got {values[row]!r}", table.rows[row])
+            raise CurveError(f"{name} must be a positive number, got {values[row]:g}", table.rows[row])
     loss = columns["loss"]
     return Runs(
         columns["model_size"], columns["batch_size"], columns["steps"], columns.get("peak_lr", np.ones(loss.size))

@@ -81,6 +81,8 @@ def design_schedule(
     ------
     ValueError
         For a request that no schedule meets, with the bound that it breaks.
+    TypeError
+        For a run that is neither a curve nor a plan.
 
     Notes
     -----
@@ -152,6 +154,8 @@ def _done(run: LossCurve | Plan | None, from_step: int | None, warmup: int | Non
         if rising >= total:
             raise ValueError(f"warmup must be less than the steps, {total}, got {rising}: none is left to design")
         return None
+    if not isinstance(run, LossCurve | Plan):
+        raise TypeError(f"run must be a LossCurve, as read_curve gives one, or a Plan, got {type(run).__name__}")
     plan = run if isinstance(run, Plan) else run.plan
     if warmup is not None and rising != plan.warmup:
         raise ValueError(f"the run under way had a warmup of {plan.warmup} updates: give no other, got {rising}")

@@ -49,3 +49,8 @@ def test_schedules_of_every_kind_become_plans():
 def test_rates_beyond_all_reason_make_sums_without_a_warning():
     """A warning is an error in these tests; a prediction for such a plan is refused by the peak of its rates."""
     assert np.isinf(Plan([1e300, 0.0, 1e300]).sums[1][-1])
+
+
+def test_a_name_is_no_schedule_and_what_makes_it_one_is_said():
+    with pytest.raises(TypeError, match=r"schedule\('cosine', peak=..., steps=...\) makes it one"):
+        as_plan("cosine")

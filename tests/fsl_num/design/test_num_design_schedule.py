@@ -206,6 +206,11 @@ def test_what_no_schedule_meets_is_refused_with_the_bound(asked, said):
         design_schedule(fitted(), **{"steps": STEPS, **asked})
 
 
+def test_a_run_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="run must be a LossCurve, .* or a Plan, got str"):
+        design_schedule(fitted(intervals=False), STEPS, run="run.csv")
+
+
 def of_an_earlier_version(result):
     """The fit as read from a file without runs."""
     content = json.loads(result.to_json())
