@@ -15,7 +15,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction
 from fsl_num.curves.result import FitResult
 from fsl_num.results import Result
-from fsl_num.schedules import as_schedule, parameters_of, step_rates
+from fsl_num.schedules import SCHEDULES, as_schedule, parameters_of, step_rates
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import affordable, whole_size
 
@@ -164,6 +164,8 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
         if followed is None:
             raise ValueError(f"the rates so far are not those of a schedule of {total} updates: name one, or an ending")
         rest = followed[1][done:]
+    elif ":" not in (name := str(ending).partition("(")[0]) and name not in SCHEDULES:
+        raise ValueError(f"no ending is {ending!r}: choose {', '.join((*ENDINGS, SO_FAR))}, or a schedule by its name")
     else:
         known = {"warmup": min(run.warmup, total - 1)} if "warmup" in parameters_of(ending) else {}
         rest = step_rates(ending, peak=run.peak, steps=total, **known)[done:]
