@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from fsl_num.claims.borders import Sides
 from fsl_num.claims.formula_laws import order_mutants, order_statement, parts_of
 from fsl_num.claims.statements import Joint, Statement
 from fsl_sym.domain import REGIMES, Regime
@@ -58,6 +59,10 @@ class Claim:
     ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails; ``role`` says where
     the claim comes from (:data:`Role`), ``strengthens`` which printed claim a stronger one implies. ``probability`` is
     for claims about random draws: what is asserted with which probability, the sample size, and the error of the test.
+    ``moved`` is the point (s, beta) at which the claim is checked in the place of one that is drawn: where its
+    hypotheses hold, and away from borders where nothing can be told apart; by default the point itself. ``values`` are
+    those that the measurement gives to letters of the formula at every point. ``own`` are the points that it takes
+    in the place of one, where it has its own.
     ``quoted`` are words of the paper, in its LaTeX, near that line: of a printed claim, those that it restates (those
     that are false, where it is refuted); a claim of another role may have none.
     """
@@ -82,6 +87,9 @@ class Claim:
     probability: str = ""
     extra_points: Mapping[str, tuple[tuple[Any, Any], ...]] = field(default_factory=dict)
     quoted: str = ""
+    moved: Callable[[Any, Any], tuple[Any, Any]] = lambda s, beta: (s, beta)
+    values: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
+    own: Callable[[Any, Any], Sequence[tuple[Any, Any]]] = lambda s, beta: ((s, beta),)
 
     def __post_init__(self) -> None:
         unknown = set(self.regimes) - set(ALL_REGIMES)
@@ -114,6 +122,11 @@ class Claim:
     def latex(self) -> str:
         """The claim in LaTeX, without delimiters."""
         return self.formula if isinstance(self.formula, str) else self.formula.latex()
+
+    @cached_property
+    def sides(self) -> Sides:
+        """On what sides of the (s, beta) plane the formula has its forms."""
+        return Sides.of(self.formula, self.values)
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import Final
 
 from fsl_num.claims.cache import Cache
+from fsl_num.claims.points import PAPER_POINT
 from fsl_num.claims.records import Outcome, Verdict
 from fsl_num.claims.registry import all_claims
 from fsl_num.claims.registry import claim as claim_of
-from fsl_num.claims.verification import PAPER_POINT, RESOLUTIONS, SAMPLES, samples_of, verify
+from fsl_num.claims.resolution import RESOLUTIONS
+from fsl_num.claims.verification import SAMPLES, samples_of, verify
 from fsl_num.workers import LostWorkersError
 
 __all__ = ["PAPER_POINT", "RESOLUTIONS", "SAMPLES", "verify", "verify_all", "samples_of"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sympy import Rational
-
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.directions import combined_mutants, moved_along, resolved
+from fsl_num.claims.directions import combined_mutants
 from fsl_num.claims.formula_laws import parts_of
+from fsl_num.claims.hypotheses import violated
+from fsl_num.claims.points import points
 from fsl_num.claims.records import (
     DerivationRecord,
     MutantOutcome,
@@ -21,26 +19,14 @@ from fsl_num.claims.records import (
     RegimeOutcome,
     Verdict,
 )
-from fsl_num.claims.statements import CONSTANT_MUTATION, Joint, NothingCompared, Statement
+from fsl_num.claims.resolution import RESOLUTIONS, Checked, combinations_of, resolution_of
+from fsl_num.claims.statements import Joint, NothingCompared, Statement
 from fsl_sym.domain import Regime, regime_of
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
 from fsl_sym.values import exact
 
 SAMPLES = {"quick": 1, "full": 6, "deep": 24}
 """How many points of each regime a profile draws; its place in this order is the effort of its samples."""
-PAPER_POINT = (Rational(1, 2), Rational(4))
-"""The paper's own setting s = 0.5, beta = 4: checked in its regime under every profile."""
-RESOLUTIONS = {"power": 0.05, "log_power": 0.25, "constant": CONSTANT_MUTATION, "bound": 0.05}
-"""The mutations that every check must refuse, from which the resolution is bisected down; of a constant, relative.
-
-Of a bound, which may be far from what it bounds, the resolution is the share by which it could be stricter.
-"""
-FINEST = 1e-9
-"""Resolutions are not followed below this."""
-LARGEST = 16.0
-"""Above this they are not looked for: an error that the check does not refuse at all is infinite."""
-STEPS = 2**11
-"""Of sizes between FINEST and the first one refused: a step is 1 % of the resolution, read to a digit or two."""
 
 
 def verify(
@@ -113,17 +99,16 @@ def verify(
 
 
 def samples_of(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Sample]:
-    """The exact points of one regime at which a claim is checked under a profile."""
-    points: list[tuple[Any, Any]] = regime.samples(SAMPLES[profile], seed)
-    if regime.contains(*PAPER_POINT):
-        points = [PAPER_POINT, *points]
-    points += [point for point in claim.extra_points.get(regime.name, ()) if regime.contains(*point)]
+    """The exact points of one regime at which a claim is checked under a profile; none where it says nothing there."""
     effort = tuple(SAMPLES).index(profile)
-    return [Sample(regime.name, s, beta, effort, seed) for s, beta in dict.fromkeys(points)]
+    return [
+        Sample(regime.name, s, beta, effort, seed)
+        for s, beta in points(claim, SAMPLES[profile], seed).get(regime.name, ())
+    ]
 
 
 def sample_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = "quick") -> Sample:
-    """An exact point (s, beta) as a sample of a claim.
+    """An exact point (s, beta) as a sample of a claim, moved to where the claim is checked.
 
     Raises
     ------
@@ -144,7 +129,7 @@ def sample_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = 
             f"(s, beta) = ({s}, {beta}) lies in the {regime.name} regime, and {claim.id} is about "
             f"{' and '.join(claim.regimes)} alone: choose a point there"
         )
-    return Sample(regime.name, exact(s), exact(beta), tuple(SAMPLES).index(profile), seed)
+    return Sample(regime.name, *claim.moved(exact(s), exact(beta)), tuple(SAMPLES).index(profile), seed)
 
 
 def verify_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = "quick") -> RegimeOutcome:
@@ -167,6 +152,9 @@ def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolution_too: 
         nothing = _empty_part(measured)
         if nothing is not None:
             raise NothingCompared(f"{nothing} has no entries at s = {sample.s}, beta = {sample.beta}")
+        outside = violated(claim, sample, measured)
+        if outside:
+            raise ValueError(outside)
     judged = [statement.judge(measured) for _, statement, measured in checked]
     worst = max(judged, key=lambda each: (not each.holds, each.excess))
     holds = all(each.holds for each in judged)
@@ -175,12 +163,20 @@ def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolution_too: 
     resolution: dict[str, float] = {}
     mutants: tuple[MutantOutcome, ...] = ()
     combinations = None
-    if holds:
-        mutants = _verify_mutants(claim, checked)
-    if holds and resolution_too:
-        resolution = {kind: size for kind in RESOLUTIONS for size in [_resolution(kind, checked)] if size is not None}
-        together, combinations = _combinations(checked)
-        resolution |= {} if together is None else {"combination": together}
+    # What is wrong on one side of the formula alone has to be refused there: the sides are judged apart.
+    sides: dict[str, list[Checked]] = {}
+    for each in checked if holds else ():
+        sides.setdefault(_side(claim, samples, each[0]), []).append(each)
+    for words, there in sides.items():
+        mutants += _verify_mutants(claim, there, words, excused=len(checked) == 1)
+        if not resolution_too:
+            continue
+        for kind in RESOLUTIONS:
+            size = resolution_of(kind, there)
+            resolution |= {} if size is None else {kind: max(size, resolution.get(kind, 0.0))}
+        size, ranks = combinations_of(there)
+        resolution |= {} if size is None else {"combination": max(size, resolution.get("combination", 0.0))}
+        combinations = _added(combinations, ranks)
     return RegimeOutcome(
         samples[0].regime,
         len(samples),
@@ -216,19 +212,35 @@ def _empty_part(measured: Any, name: str = "the measurement") -> str | None:
     return name if isinstance(measured, list | tuple) and not measured else None
 
 
-def _verify_mutants(claim: Claim, checked: Sequence[tuple[Sample, Statement, Any]]) -> tuple[MutantOutcome, ...]:
-    """Each mutant against the same measurements: the check refutes it when it fails at one of the points checked."""
+def _side(claim: Claim, samples: Sequence[Sample], sample: Sample) -> str:
+    """The side of the formula on which a point lies, "" where all points lie on one."""
+    sides = {(each.s, each.beta): claim.sides.at((each.s, each.beta)) for each in samples}
+    common = set.intersection(*map(set, sides.values()))
+    return ", ".join(each for each in sides[sample.s, sample.beta] if each not in common)
+
+
+def _added(ranks: tuple[int, int] | None, others: tuple[int, int] | None) -> tuple[int, int] | None:
+    return others if ranks is None else ranks if others is None else (ranks[0] + others[0], ranks[1] + others[1])
+
+
+def _verify_mutants(
+    claim: Claim, checked: Sequence[Checked], words: str, *, excused: bool
+) -> tuple[MutantOutcome, ...]:
+    """Each mutant against the same measurements: the check refutes it when it fails at one of the points checked.
+
+    ``words`` say on which side of the formula these lie; ``excused``: whether measurements may be too few to refute.
+    """
     refuted: dict[str, MutantOutcome] = {}
     for sample, statement, measured in checked:
-        for name, mutant in {
-            **statement.mutants(),
-            **combined_mutants(statement, measured),
-            **claim.wrong_versions(sample),
-        }.items():
+        wrong = {
+            **statement.mutants(), **combined_mutants(statement, measured), **claim.wrong_versions(sample)
+        }  # fmt: skip
+        for mutant_name, mutant in wrong.items():
+            name = f"{mutant_name}, {words}" if words else mutant_name
             if name in refuted and refuted[name].refuted:
                 continue
             judgement = mutant.judge(measured)
-            excuse = _excuse(statement, mutant, measured) if judgement.holds and len(checked) == 1 else ""
+            excuse = _excuse(statement, mutant, measured) if judgement.holds and excused else ""
             refuted[name] = MutantOutcome(name, not judgement.holds, judgement.detail, excuse)
     return tuple(refuted.values())
 
@@ -240,76 +252,6 @@ def _excuse(statement: Statement, mutant: Statement, measured: Any) -> str:
         return next(filter(None, excuses), "")
     unresolved = getattr(statement, "unresolved", None)
     return str(unresolved(mutant, measured)) if unresolved and type(mutant) is type(statement) else ""
-
-
-def _resolution(kind: str, checked: Sequence[tuple[Sample, Statement, Any]]) -> float | None:
-    """The smallest change of any exponent, constant or bound of the kind that the check refuses; None without such."""
-
-    def moved(size: float) -> list[_Version]:
-        by_point = [
-            [(each, measured) for each in statement.neighbours(kind, size)] for _, statement, measured in checked
-        ]
-        # a point may have no use for an exponent, as s = 1 for one that a logarithm hides there
-        return [[each[place] for each in by_point if place < len(each)] for place in range(len(by_point[0]))]
-
-    return _smallest_refused(moved, RESOLUTIONS[kind]) if moved(RESOLUTIONS[kind]) else None
-
-
-def _combinations(checked: Sequence[tuple[Sample, Statement, Any]]) -> tuple[float | None, tuple[int, int] | None]:
-    """The smallest change of the exponents that are least resolved together that the check refuses, and the rank.
-
-    The rank is of how many combinations of exponents the rays of all points show a change of 0.05, out of how many.
-    """
-    pairs = [(statement, measured) for _, statement, measured in checked]
-    by_path = resolved(pairs)
-
-    def moved(size: float) -> list[_Version]:
-        return [
-            [(each, measured) for statement, measured in pairs
-             if (each := moved_along(statement, measured, path, part.least, sign * size)) is not None]
-            for path, part in by_path.items() if part.exponents > 1 for sign in (1, -1)
-        ]  # fmt: skip
-
-    ranks = (sum(part.rank for part in by_path.values()), sum(part.exponents for part in by_path.values()))
-    size = RESOLUTIONS["power"]
-    return _smallest_refused(moved, size) if moved(size) else None, ranks if by_path else None
-
-
-_Version = list[tuple[Statement, Any]]
-"""A wrong version at each point, with what was measured there: it is refused where it fails at one of them."""
-
-
-def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> float:
-    """The smallest size at which every one of the versions ``moved`` by it is refused, from ``high`` down or up to 16.
-
-    What is refused at one size is refused at every larger one: each version is bisected from the size that those before
-    it need, and only where that is too small for it.
-    """
-
-    @cache
-    def versions(size: float) -> list[_Version]:
-        return moved(size)
-
-    def refuses(place: int, size: float) -> bool:
-        return any(not each.judge(measured).holds for each, measured in versions(size)[place])
-
-    every = range(len(versions(high)))
-    while not all(refuses(place, high) for place in every):
-        high *= 2
-        if high > LARGEST:
-            return math.inf
-
-    def size(step: int) -> float:
-        return float(FINEST * (high / FINEST) ** (step / STEPS))
-
-    needed = 1
-    for place in every:
-        if not refuses(place, size(needed)):
-            low, needed = needed, STEPS
-            while needed - low > 1:
-                middle = (low + needed) // 2
-                low, needed = (low, middle) if refuses(place, size(middle)) else (middle, needed)
-    return size(needed)
 
 
 def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:

@@ -13,7 +13,8 @@ from functools import cache
 from hypothesis import strategies as st
 from sympy import Rational
 
-from fsl_num.claims.verification import PAPER_POINT, SAMPLES
+from fsl_num.claims.points import PAPER_POINT
+from fsl_num.claims.verification import SAMPLES
 from fsl_sym.domain import REGIMES, regime_of
 
 LARGEST_S = 3

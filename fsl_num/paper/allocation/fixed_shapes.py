@@ -134,6 +134,7 @@ CLAIMS: tuple[Claim, ...] = (
         ORDER,
         (MODEL, "E is the least risk over peaks up to a bound, N = D the data", "p = 0, 1 or 2, and not near beta - 1",
          "M infinite", "sigma^2 of order 1"),
-        measured, statement, mutants, depends=("vanishing-end/saturation",), role="own",
+        measured, statement, mutants, values={p: (0, 1, 2)}, depends=("vanishing-end/saturation",), role="own",
+        own=lambda s, beta: [(task, beta) for task in DIFFICULTIES.values()],
     ),
 )  # fmt: skip

@@ -186,9 +186,10 @@ def _threshold(sample: Sample) -> Joint:
     return Joint({"label noise": _power_of_gap(-1.0), "signal": _power_of_gap(-1.0 if edge < 0 else -2.0)})
 
 
-def _parted(sample: Sample) -> Sample:
-    edge = 2 - 1 / sample.beta
-    return sample if abs(sample.s - edge) >= Rational(1, 8) else replace(sample, s=edge + Rational(1, 4))
+def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
+    """A task away from s = 2 - 1/beta."""
+    end = 2 - 1 / beta
+    return (s if abs(s - end) >= Rational(1, 8) else end + Rational(1, 4)), beta
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -212,8 +213,7 @@ CLAIMS: tuple[Claim, ...] = (
                replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX) ** 2), where=Gt(s, 2 - 1 / beta)))),
         (MODEL, "M infinite", "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
          "s not within 1/8 of 2 - 1/beta (else tested there + 1/4)"),
-        lambda sample: limits(_parted(sample)), lambda sample: _limit(_parted(sample)),
-        derive=resolvent_limit, role="own",
+        limits, _limit, derive=resolvent_limit, role="own", moved=_parted,
     ),
     Claim(
         "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
@@ -224,7 +224,6 @@ CLAIMS: tuple[Claim, ...] = (
                replace(same_order(SIGNAL_RATIO(oo), 1 / (1 - C_MAX)), where=Lt(s, 2 - 1 / beta)),
                replace(same_order(SIGNAL_RATIO(oo), (1 - C_MAX) ** -2), where=Gt(s, 2 - 1 / beta)))),
         (MODEL, "M infinite", "gamma constant", "t = 1e40", "s not within 1/8 of 2 - 1/beta (else tested there + 1/4)"),
-        lambda sample: threshold_rays(_parted(sample)), lambda sample: _threshold(_parted(sample)),
-        derive=resolvent_limit, role="own",
+        threshold_rays, _threshold, derive=resolvent_limit, role="own", moved=_parted,
     ),
 )  # fmt: skip

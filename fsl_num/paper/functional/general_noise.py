@@ -110,7 +110,7 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn:fsl-intro", "eqn:fsl-intro", 165, "the law of the introduction, inside the window",
         "The conditions that the introduction leaves open can be t <= c M^beta, for every s and sigma (or, for all t, "
         "those of the corrected theorem on hard tasks).",
-        risk_is(functional(POWERS)), (*GIVEN, "t <= 0.3 M^beta"), window,
+        risk_is(functional(POWERS)), (*GIVEN, "t <= 3 M^beta (0.3 with label noise)"), window,
         lambda sample: functional_law(sample, INFINITE),
         lambda sample: {f"without {term}": without(sample, term, INFINITE) for term in ("e_inf", "label_inf")},
         depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,

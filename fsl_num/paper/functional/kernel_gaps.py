@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -13,6 +12,7 @@ from sympy import Expr, Integer, Integral, Max, Rational, Sum, exp, log, oo, zet
 import fsl_num.spectrum as spectrum
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
+from fsl_num.claims.points import along_edge
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.functional.formulas import GAMMA
@@ -68,13 +68,13 @@ def gap_sizes(beta: float, count: int) -> Array:
 
 
 @lru_cache(maxsize=128)
-def signal_gap_rays(sample: Sample, s: float | None = None) -> tuple[Ray, ...]:
+def signal_gap_rays(sample: Sample) -> tuple[Ray, ...]:
     """The gap with the signal along M at t = M^beta and 10 M^beta."""
-    own, beta = sample.point
+    s, beta = sample.point
     sizes = gap_sizes(beta, 7 + 3 * min(sample.effort, 1))
     gap_rays = []
     for multiple in MULTIPLES:
-        values = [signal_gap(multiple * size**beta, own if s is None else s, beta, size) for size in sizes]
+        values = [signal_gap(multiple * size**beta, s, beta, size) for size in sizes]
         gap_rays.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
     return tuple(gap_rays)
 
@@ -140,9 +140,9 @@ def _sharp_gap(sample: Sample) -> Equivalent:
     return Equivalent(law, {"M": order})
 
 
-def at_one(sample: Sample) -> Sample:
+def at_one(s: Any, beta: Any) -> tuple[Any, Any]:
     """The point s = 1 of the same beta, where the sum of the proof is harmonic."""
-    return replace(sample, s=Integer(1))
+    return Integer(1), beta
 
 
 def _tail_mass(sample: Sample) -> Statement:
@@ -152,9 +152,10 @@ def _tail_mass(sample: Sample) -> Statement:
     return sharp(total, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
 
 
-def _above_four_thirds(sample: Sample) -> Sample:
-    """Smaller beta raised to 4/3, where the quadrature to t = 1e60 M^beta leaves too much."""
-    return replace(sample, beta=max(sample.beta, Rational(4, 3)))
+def _above_four_thirds(s: Any, beta: Any) -> tuple[Any, Any]:
+    """Smaller beta raised to 4/3, where the quadrature to t = 1e60 M^beta leaves too much; in the same regime."""
+    raised = max(beta, Rational(4, 3))
+    return along_edge(s, beta, raised), raised
 
 
 def _printed_order(sample: Sample) -> float:
@@ -196,8 +197,9 @@ CLAIMS: tuple[Claim, ...] = (
         "as well.",
         order_at_most(SIZE ** (1 - 2 * beta) * Sum(j ** (beta - s * beta - 1), (j, 1, SIZE)),
                       SIZE ** Max(1 - s * beta - beta, 1 - 2 * beta)),
-        (MODEL, "s = 1"), lambda sample: partial_sum_rays(sample.point[1]),
-        lambda sample: power_of_size(signal_gap_order(at_one(sample)), "upper"), regimes=("easy",), role="argument",
+        (MODEL, equals(s, 1)), lambda sample: partial_sum_rays(sample.point[1]),
+        lambda sample: power_of_size(signal_gap_order(sample), "upper"), moved=at_one, regimes=("easy",),
+        role="argument",
         corrected_by="eq:Ke-gap/at-one", family="gaps",
     ),
     Claim(
@@ -205,10 +207,8 @@ CLAIMS: tuple[Claim, ...] = (
         "At s = 1 and t of the order M^beta the gap is of the order M^(1-2 beta) log M, which is still below "
         "M^-(s beta) = M^-beta.",
         same_order(gap(Integer(1), with_signal=True), SIZE ** (1 - 2 * beta) * log(SIZE)),
-        (MODEL, "s = 1 (of a point beta alone counts)", "gamma = 1", "t = M^beta and 10 M^beta"),
-        lambda sample: signal_gap_rays(sample, 1.0),
-        lambda sample: _sharp_gap(at_one(sample)),
-        lambda sample: {"without the logarithm": power_of_size(signal_gap_order(at_one(sample)))},
+        (MODEL, equals(s, 1), "gamma = 1", "t = M^beta and 10 M^beta"), signal_gap_rays, _sharp_gap,
+        lambda sample: {"without the logarithm": power_of_size(signal_gap_order(sample))}, moved=at_one,
         regimes=("easy",), role="corrected", family="gaps",
     ),
     Claim(
@@ -233,8 +233,7 @@ CLAIMS: tuple[Claim, ...] = (
         equals(Integral(Sum(j ** (-2 * beta) * exp(-2 * t * j**-beta), (j, SIZE + 1, oo)), (t, 0, oo)),
                Sum(j**-beta / 2, (j, SIZE + 1, oo))),
         (MODEL, "beta >= 4/3 (smaller ones are tested there)"),
-        lambda sample: total_gap(_above_four_thirds(sample)),
-        lambda sample: _tail_mass(_above_four_thirds(sample)), derive=tail_mass, role="stronger",
+        total_gap, _tail_mass, derive=tail_mass, moved=_above_four_thirds, role="stronger",
         strengthens="eq:Ksigma-gap", family="gaps",
     ),
 )  # fmt: skip

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from sympy import Rational, Sum, log
+from sympy import Integer, Rational, Sum, log
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Direction, Equivalent, Ray
@@ -49,16 +49,18 @@ def _bounded(direction: Direction) -> Equivalent:
     return Equivalent(_zero, {}, direction=direction)
 
 
-def up_to_two(sample: Sample) -> Sample:
-    """The sample itself where s <= 2 - 1/beta, else the point s = 2 - 1/beta: the printed range and its end."""
-    end = 2 - 1 / sample.beta
-    return sample if sample.s <= end else replace(sample, s=end)
+def _without_source(s: Any, beta: Any) -> list[tuple[Any, Any]]:
+    return [(Integer(0), beta)]
 
 
-def past_two(sample: Sample) -> Sample:
-    """The sample itself where s >= 5/2 - 1/beta, else the point s = 5/2 - 1/beta: outside the printed range."""
-    end = Rational(5, 2) - 1 / sample.beta
-    return sample if sample.s >= end else replace(sample, s=end)
+def up_to_two(s: Any, beta: Any) -> tuple[Any, Any]:
+    """The point itself where s <= 2 - 1/beta, else that with s = 2 - 1/beta: the printed range and its end."""
+    return min(s, 2 - 1 / beta), beta
+
+
+def past_two(s: Any, beta: Any) -> tuple[Any, Any]:
+    """The point itself where s >= 5/2 - 1/beta, else that with s = 5/2 - 1/beta: outside the printed range."""
+    return max(s, Rational(5, 2) - 1 / beta), beta
 
 
 def loud(ray: Ray) -> bool:
@@ -89,9 +91,8 @@ CLAIMS: tuple[Claim, ...] = (
         "the order of the law with K_M and e_M for all t.",
         risk_is(functional(MODEL_PAIR, label=False)),
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
-        lambda sample: silence(up_to_two(sample)),
-        lambda sample: functional_law(up_to_two(sample), ("delta", "e", "batch"), kernel=False),
-        lambda sample: dropped("delta", "e")(up_to_two(sample)), depends=("eq:Ke-gap",), family=FAMILY,
+        silence, lambda sample: functional_law(sample, ("delta", "e", "batch"), kernel=False),
+        dropped("delta", "e"), moved=up_to_two, depends=("eq:Ke-gap",), family=FAMILY,
         quoted=r"If $s \in [0, 2 - 1/\beta]$, then for all $t \ge 0$",
     ),
     Claim(
@@ -99,9 +100,9 @@ CLAIMS: tuple[Claim, ...] = (
         "The hypothesis s <= 2 - 1/beta is not needed: tested for s >= 5/2 - 1/beta, where the mini-batch noise of the "
         "signal leads.",
         risk_is(functional(MODEL_PAIR, label=False)),
-        (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "all t >= 0"), lambda sample: silence(past_two(sample)),
-        lambda sample: functional_law(past_two(sample), ("delta", "e", "batch")),
-        lambda sample: dropped("delta", "e", "batch")(past_two(sample)), role="stronger",
+        (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "all t >= 0"), silence,
+        lambda sample: functional_law(sample, ("delta", "e", "batch")), dropped("delta", "e", "batch"), moved=past_two,
+        regimes=("easy",), role="stronger",
         strengthens="thm:fsl-zero-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
     ),
     Claim(
@@ -111,9 +112,8 @@ CLAIMS: tuple[Claim, ...] = (
         "M^-(s beta) + e_M(t) for all t and every schedule.",
         risk_is(functional(MODEL_PAIR, label=False, signal_too=False)),
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
-        lambda sample: silence(up_to_two(sample)),
-        lambda sample: functional_law(up_to_two(sample), ("delta", "e"), kernel=False),
-        lambda sample: dropped("delta", "e")(up_to_two(sample)), role="stronger",
+        silence, lambda sample: functional_law(sample, ("delta", "e"), kernel=False), dropped("delta", "e"),
+        moved=up_to_two, role="stronger",
         strengthens="thm:fsl-zero-noise", family=FAMILY,
     ),
     Claim(
@@ -122,7 +122,8 @@ CLAIMS: tuple[Claim, ...] = (
         "1 + e_M(0) whenever N - M >= c M.",
         same_order(E, 1 + Sum(1 / j, (j, 1, M))),
         (MODEL_AT_ZERO, "s = 0, which the source condition excludes", "N = 2^M"), lambda sample: zero_rays(),
-        lambda sample: _bounded("both"), regimes=("hard",), corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
+        lambda sample: _bounded("both"), regimes=("hard",), own=_without_source,
+        corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
         quoted=r"$s \in [0, 2 - 1/\beta]$",
     ),
     Claim(
@@ -132,6 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), same_order(E, log(N)))),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M"), lambda sample: zero_rays(),
         lambda sample: Equivalent(_zero_exact, {"N": 1.0}),
-        lambda sample: {"bounded by the law of the theorem": _bounded("upper")}, regimes=("hard",), role="corrected",
+        lambda sample: {"bounded by the law of the theorem": _bounded("upper")}, regimes=("hard",), own=_without_source,
+        role="corrected",
     ),
 )  # fmt: skip

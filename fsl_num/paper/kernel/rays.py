@@ -51,6 +51,14 @@ def whole_sizes(last_log: float, count: int) -> Array:
     return np.unique(np.floor(np.exp(np.linspace(0.0, last_log, count))))
 
 
+def since_one(ray: Ray) -> Ray:
+    """The part of a ray with t >= 1."""
+    kept = ray.logs["t"] >= 0.0
+    return replace(
+        ray, scale=ray.scale[kept], logs={name: each[kept] for name, each in ray.logs.items()}, values=ray.values[kept]
+    )
+
+
 def joined_ray(
     quantity: Quantity, beta: float, power: float, multiple: float, end: float, *, clock: str = "t", count: int = 24
 ) -> Ray:
@@ -82,9 +90,9 @@ def window_law(formula: Formula, sample: Sample) -> Equivalent:
 
 
 def window_rays(quantity: Quantity, sample: Sample, power: float) -> list[Ray]:
-    """Inside and at the edge of 1 <= t <= c M^beta."""
+    """Inside and at the edge of 1 <= t <= M^beta."""
     beta, end = sample.point[1], decades(power)
-    return [joined_ray(quantity, beta, *each, end) for each in ((0.5, 1.0), (1.0, 0.25), (1.0, 1.0), (1.0, 4.0))]
+    return [since_one(joined_ray(quantity, beta, *each, end)) for each in ((0.5, 1.0), (1.0, 0.25), (1.0, 1.0))]
 
 
 def everywhere_rays(quantity: Quantity, sample: Sample, power: float) -> list[Ray]:

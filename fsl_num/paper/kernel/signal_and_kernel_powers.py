@@ -103,7 +103,7 @@ def _infinite_measured(sample: Sample) -> dict[str, Any]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the signal falls like t^-s inside the window",
-        "e_M(t) is of the order of t^-s for 1 <= t <= c M^beta, uniformly in M.",
+        "e_M(t) is of the order of t^-s for 1 <= t <= M^beta, uniformly in M.",
         SIGNAL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_signal(sample), sample, sample.point[0]), partial(window_law, SIGNAL_ORDER),
         derive=lambda: finite_signal().derivation,
@@ -111,7 +111,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
-        "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= c M^beta, uniformly in M.",
+        "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= M^beta, uniformly in M.",
         KERNEL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)), partial(window_law, KERNEL_ORDER),
         derive=lambda: finite_kernel().derivation,

@@ -20,11 +20,13 @@ from fsl_num.paper.kernel.rays import (
     QUADRATURE,
     Quantity,
     alone_ray,
+    decades,
     joined_ray,
     kernel_from,
     kernel_power,
     monomial,
     power_law,
+    since_one,
     window_rays,
 )
 from fsl_num.validation import Array
@@ -77,7 +79,7 @@ def convolution_rays(sample: Sample, ends: Sequence[tuple[float, float]], *, ear
     """The ratio along t = multiple M^(power beta) up to t = 1e40; and, where ``early``, along t to 0."""
     ratio, end = convolution_ratio(sample), math.log(1e40)
     joined = [joined_ray(ratio, sample.point[1], *each, end, count=8) for each in ends]
-    return [*joined, alone_ray(ratio, 100.0, 0.0, -20.0, 8)] if early else joined
+    return [*joined, alone_ray(ratio, 100.0, 0.0, -20.0, 8)] if early else [since_one(each) for each in joined]
 
 
 def single_mode_rays(sample: Sample) -> list[Ray]:
@@ -154,6 +156,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, "t <= c M^beta (tested up to c = 4, and t to 0)"),
         lambda sample: [
             *window_rays(half_scale(sample), sample, kernel_power(sample)),
+            joined_ray(half_scale(sample), sample.point[1], 1.0, 4.0, decades(kernel_power(sample))),
             alone_ray(half_scale(sample), 1e6, 0.0, -30.0),
         ],
         lambda sample: power_law(t=0.0), depends=("lemma:ke-power/kernel-window",),

@@ -14,7 +14,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Direction, Statement
 from fsl_num.paper.random_features import forcing
 from fsl_num.paper.random_features.formulas import AT_ONE, ENDPOINT, RANDOM, SPECTRUM, TARGET, bias, e
-from fsl_num.paper.random_features.laws import endpoint, total
+from fsl_num.paper.random_features.laws import to_one, total
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
 from fsl_sym.proof import AllOf, at_most, less, order_at_most, same_order
 from fsl_sym.symbols import M, beta, s, t
@@ -58,7 +58,7 @@ def _without_logarithm(law: Law, exponents: Mapping[str, float], logs: Mapping[s
 
 def _above(sample: Sample) -> OverDraws:
     """From above; a bound smaller by log M is refused."""
-    stated = _law(endpoint(sample), sample.point[1], "upper")
+    stated = _law(*sample.point, "upper")
     return replace(stated, wrong={"over log M": partial(_without_logarithm, stated.law)})
 
 
@@ -87,19 +87,15 @@ def _left(sample: Sample) -> list[DrawnRay]:
     return [*forcing.rays(sample), forcing.never_learned_ray(sample)]
 
 
-def _left_to_one(sample: Sample) -> list[DrawnRay]:
-    return forcing.rays(sample, s=endpoint(sample))
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above, s in (0, 1]",
         "u_0'A_t'H A_t u_0 <= C (M^-(s beta) + e^_M(t)) at every t for 0 < s <= 1. It fails at s = 1, where what is "
         "left at the end is M^-beta log M.",
         BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, at_most(s, 1), ENDPOINT, *RANDOM),
-        _left_to_one, _above, corrected_by="lem:bias_upper_bound/corrected",
+        forcing.rays, _above, corrected_by="lem:bias_upper_bound/corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
-        probability=BIASES_DRAWN, extra_points=AT_ONE,
+        probability=BIASES_DRAWN, extra_points=AT_ONE, moved=to_one,
         quoted=r"for $0 < s\le 1$ we have",
     ),
     Claim(

@@ -102,9 +102,9 @@ def _least(task: float, beta: float, log_compute: float, tuned: bool) -> float:
     return least(of_size, 0.05 * log_compute, 0.95 * log_compute)
 
 
-def _points(name: str, sample: Sample) -> tuple[tuple[Any, Any], ...]:
+def _points(name: str, s: Any, beta: Any) -> tuple[tuple[Any, Any], ...]:
     """(s, beta) inside a phase, away from its ends, where two terms meet."""
-    low, share = 1 / sample.beta, sample.s / (1 + sample.s)
+    low, share = 1 / beta, s / (1 + s)
     return {
         "Ib": ((share, low), ((1 + share) / 2, (1 + low) / 2)),
         "Ic": ((2 + share, Rational(1, 4) + low / 6), (3 + share, Rational(1, 4))),
@@ -117,7 +117,7 @@ def _points(name: str, sample: Sample) -> tuple[tuple[Any, Any], ...]:
 def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
     logs: Array = math.log(10.0) * np.linspace(*BUDGETS, 3 + 3 * sample.effort)
     rays_of: dict[str, tuple[Ray, ...]] = {}
-    for task, capacity in _points(name, sample):
+    for task, capacity in _points(name, sample.s, sample.beta):
         values = [_least(float(task), float(capacity), each, "tuned" in name) for each in logs]
         rays_of[f"s = {task}, beta = {capacity}"] = (Ray("C to infinity", logs, {"C": logs}, np.array(values), 0),)
     return rays_of
@@ -128,7 +128,7 @@ def _says(name: str, sample: Sample, of: str = "") -> Joint:
     order = same_order(E, formula(of or name).right)
     return Joint(
         {f"s = {task}, beta = {capacity}": order_statement(order, replace(sample, s=task, beta=capacity))
-         for task, capacity in _points(name, sample)}
+         for task, capacity in _points(name, sample.s, sample.beta)}
     )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def _claim(claim_id: str, name: str) -> Claim:
         ("s > 0, and beta < 1 here", "N = 2 M", "no label noise, batch of order 1",
          "the law of random features: its terms in the mean"),
         partial(_rays, name), partial(_says, name), partial(_mutants, name),
-        regimes=("easy",), role="own", depends=("thm: fsl-random/corrected",),
+        regimes=("easy",), own=partial(_points, name), role="own", depends=("thm: fsl-random/corrected",),
     )  # fmt: skip
 
 

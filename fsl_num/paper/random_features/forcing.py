@@ -80,10 +80,9 @@ def mean_rays(s: float, beta: float, effort: int, seed: int) -> tuple[DrawnRay, 
     )
 
 
-def rays(sample: Sample, *names: str, s: float | None = None) -> list[DrawnRay]:
-    """The rays with these names (all where none is given) at a sample, or at another ``s``."""
-    own, beta = sample.point
-    means = mean_rays(own if s is None else s, beta, sample.effort, sample.seed)
+def rays(sample: Sample, *names: str) -> list[DrawnRay]:
+    """The rays with these names (all where none is given) at a sample."""
+    means = mean_rays(*sample.point, sample.effort, sample.seed)
     return [ray for ray in means if not names or ray.name in names]
 
 

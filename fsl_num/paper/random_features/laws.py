@@ -12,11 +12,11 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from sympy import Integer
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Statement
-from fsl_num.paper.random_features.risks import rays
-from fsl_num.paper.random_features.statements import FINITE_SIZE, DrawnRay, Law, OverDraws
+from fsl_num.paper.random_features.statements import FINITE_SIZE, Law, OverDraws
 
 Logs = Mapping[str, Any]
 Exponents = Mapping[str, float]
@@ -61,9 +61,9 @@ def printed(beta: float, *integrals: str, signal: str = "signal") -> Law:
     return law
 
 
-def endpoint(sample: Sample) -> float:
-    """The source exponent at which a claim about s <= 1 is tested: 1 in the easy regime."""
-    return 1.0 if sample.regime == "easy" else sample.point[0]
+def to_one(s: Any, beta: Any) -> tuple[Any, Any]:
+    """Where a claim about s <= 1 is tested: at s = 1, the end of its range, in place of an easy task."""
+    return (Integer(1) if s > 1 - 1 / beta else s), beta
 
 
 def finite_size(sample: Sample) -> float:
@@ -71,15 +71,10 @@ def finite_size(sample: Sample) -> float:
     return float(FINITE_SIZE + 0.15 * 32.0 ** (1.0 - sample.point[1]))
 
 
-def risks_to_one(sample: Sample) -> list[DrawnRay]:
-    """The risks, with the source exponent at the end of the printed range where the sample is beyond."""
-    return rays(sample, s=endpoint(sample))
-
-
 def printed_law(integral: str, sample: Sample) -> OverDraws:
     """That the risk is of the order of the printed law with an integral, "functional" or "volterra"."""
     law = printed(sample.point[1], integral)
-    return OverDraws(law, {SOURCE: endpoint(sample)}, finite_size=finite_size(sample))
+    return OverDraws(law, {SOURCE: sample.point[0]}, finite_size=finite_size(sample))
 
 
 def corrected_law(integral: str, sample: Sample) -> OverDraws:

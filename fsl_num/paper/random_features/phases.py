@@ -122,8 +122,9 @@ def _claim(name: str, text: str, regimes: tuple[str, ...], proved: bool = True) 
         f"Ours, after the followers: {text}", partial(formula, phase),
         (MODEL, "no label noise, batch and rate of order 1", "the law of random features: its terms in the mean"),
         partial(_rays, phase), partial(_says, phase), partial(_mutants, phase),
-        derive=partial(phase_optimum, phase) if proved else None,
-        regimes=regimes, role="own", depends=("thm: fsl-random/corrected",),
+        derive=partial(phase_optimum, phase) if proved else None, regimes=regimes,
+        own=lambda s, beta: [(task, beta) for task in _tasks(phase, beta)], role="own",
+        depends=("thm: fsl-random/corrected",),
     )  # fmt: skip
 
 

@@ -92,9 +92,9 @@ CLAIMS: tuple[Claim, ...] = (
         PRINTED_LAW,
         (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
          *formulas.TRAINING),
-        laws.risks_to_one, partial(laws.printed_law, "functional"),
+        rays, partial(laws.printed_law, "functional"),
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
-        probability=formulas.RISKS, extra_points=formulas.AT_ONE,
+        probability=formulas.RISKS, extra_points=formulas.AT_ONE, moved=laws.to_one,
         quoted=r"and $s\in(0,1]$",
     ),
     Claim(

@@ -159,14 +159,10 @@ def _tables(s: float, beta: float, effort: int, seed: int) -> Mapping[tuple[floa
     return {key: [[row[key] for row in draws] for draws in rows] for key in keys}
 
 
-def rays(sample: Sample, *, s: float | None = None) -> list[DrawnRay]:
-    """The risk along M for both schedules, each end and each noise, with the terms of the laws of that noise.
-
-    ``s`` takes the place of the sample's.
-    """
-    own, beta = sample.point
+def rays(sample: Sample) -> list[DrawnRay]:
+    """The risk along M for both schedules, each end and each noise, with the terms of the laws of that noise."""
     drawn = []
-    for (share, cut), table in _tables(own if s is None else s, beta, sample.effort, sample.seed).items():
+    for (share, cut), table in _tables(*sample.point, sample.effort, sample.seed).items():
         for noise in NOISES if share < 1.0 else NOISES[:2]:
             keys = [key for key in table[0][0] if "," not in key or key.endswith(f", {noise}")]
             columns = {key.split(",")[0]: tuple(np.array([row[key] for row in rows]) for rows in table) for key in keys}

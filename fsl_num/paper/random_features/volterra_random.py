@@ -87,10 +87,10 @@ CLAIMS: tuple[Claim, ...] = (
         PRINTED_VOLTERRA,
         (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
          *formulas.TRAINING),
-        laws.risks_to_one, partial(laws.printed_law, "volterra"),
+        rays, partial(laws.printed_law, "volterra"),
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
         corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.RISKS,
-        extra_points=formulas.AT_ONE,
+        extra_points=formulas.AT_ONE, moved=laws.to_one,
         quoted=r"Suppose $0 < s \le 1$",
     ),
     Claim(

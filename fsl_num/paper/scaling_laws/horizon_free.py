@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Max, Min, Rational
@@ -137,21 +136,21 @@ def _ray(logs: Array, values: list[float]) -> tuple[Ray, ...]:
     return (Ray("K to infinity", logs, {"K": logs}, np.array(values), 0),)
 
 
-def _harder(sample: Sample) -> Sample:
+def _harder(difficulty: Any, capacity: Any) -> tuple[Any, Any]:
     """A task below s = 2 - 1/beta."""
-    return replace(sample, s=Min(sample.s, REMEMBERED.subs(beta, sample.beta) - APART))
+    return Min(difficulty, REMEMBERED.subs(beta, capacity) - APART), capacity
 
 
-def _easier(sample: Sample) -> Sample:
+def _easier(difficulty: Any, capacity: Any) -> tuple[Any, Any]:
     """A task above s = 2 - 1/beta."""
-    return replace(sample, s=Max(sample.s, REMEMBERED.subs(beta, sample.beta) + APART))
+    return Max(difficulty, REMEMBERED.subs(beta, capacity) + APART), capacity
 
 
 def _best(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """The least risk over g at growing budgets, and the intrinsic time of the best g over a."""
     from scipy.optimize import minimize_scalar
 
-    point, logs = _harder(sample).point, _grown(sample)
+    point, logs = sample.point, _grown(sample)
     risks, times = [], []
     for each in logs:
 
@@ -172,18 +171,17 @@ def _best_mutants(sample: Sample) -> dict[str, Statement]:
         "capacity and source exchanged": (1, K ** Min(1, (1 + s * beta) / beta)),
         "the time of a best constant rate": (1, K ** Min(1, 1 / (1 + s))),
     }
-    task = _harder(sample)
     statements: dict[str, Statement] = {}
     for name, (place, order) in wrong.items():
         part = BEST[place]
-        if order.subs({s: task.s, beta: task.beta}) != part.right.subs({s: task.s, beta: task.beta}):
-            statements[name] = Joint({str(part): order_statement(same_order(part.left, order), task)})
+        if order.subs({s: sample.s, beta: sample.beta}) != part.right.subs({s: sample.s, beta: sample.beta}):
+            statements[name] = Joint({str(part): order_statement(same_order(part.left, order), sample)})
     return statements
 
 
 def _at_their_power(sample: Sample) -> tuple[Ray, ...]:
     """The risk at g = 1 - beta/(1 + s beta)."""
-    (s, beta), logs = _easier(sample).point, _grown(sample)
+    (s, beta), logs = sample.point, _grown(sample)
     fall = 1.0 - beta / (1.0 + s * beta)
     return _ray(logs, [math.log(averaged_risk(s, beta, fall, each)) for each in logs])
 
@@ -227,8 +225,8 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf(BEST), (MODEL, "M infinite", less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
                "sigma^2/B and a of order 1"),
         _best,
-        lambda sample: Joint({str(part): order_statement(part, _harder(sample)) for part in BEST}),
-        _best_mutants, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
+        lambda sample: Joint({str(part): order_statement(part, sample) for part in BEST}),
+        _best_mutants, moved=_harder, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
     ),
     Claim(
         "horizon-free/easier-tasks", "eqn: fsl-simplified", 883, "where g = 1 - a/b is too steep",
@@ -236,14 +234,14 @@ CLAIMS: tuple[Claim, ...] = (
         "K^-((2 beta - 1)/(1 + s beta)), more than K^-(s beta/(1 + s beta)): the noise of the first steps decides. By "
         "the law g = 1/2 is then best, with K^-(1 - 1/(2 beta)) up to a logarithm.",
         FORGETS, (MODEL, "M infinite", less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1"),
-        _at_their_power, lambda sample: order_statement(FORGETS, _easier(sample)),
+        _at_their_power, lambda sample: order_statement(FORGETS, sample),
         lambda sample: {
-            name: order_statement(same_order(E, order), _easier(sample))
+            name: order_statement(same_order(E, order), sample)
             for name, order in {
                 "the order of the best schedules": K ** (-s * beta / (1 + s * beta)),
                 "the order at g = 1/2": K ** (1 / (2 * beta) - 1),
             }.items()
         },
-        regimes=("easy",), role="own", depends=("horizon-free/law-steep",),
+        regimes=("easy",), moved=_easier, role="own", depends=("horizon-free/law-steep",),
     ),
 )  # fmt: skip

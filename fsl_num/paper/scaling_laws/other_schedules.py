@@ -18,6 +18,7 @@ from sympy import Eq, Rational
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
+from fsl_num.claims.points import along_edge
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import NOISE, STABLE
@@ -147,7 +148,7 @@ def _two_phases(sample: Sample, shape: Callable[[Training, float], Schedule]) ->
         "M decides": (alone, [run(m, long_after(m, sample), m**beta, batch=loud) for m in map(whole, alone)]),
         "T decides": (time, [run(whole(4 * u / beta), 10**u, 10 ** (0.5 * u), batch=loud) for u in time]),
         "b decides, b alone": (
-            final, [run(whole(long / beta), 10**long, 10**long, 0.5 * 10**-u, noise=loud) for u in final],
+            final, [run(whole(long / beta) + 1.0, 10**long, 10**long, 0.5 * 10**-u, noise=loud) for u in final],
         ),
         "a decides, T_2 alone": (time, [run(1e250, 10 ** (u + 1), 10**u, noise=loud) for u in time]),
         "a decides, T_2 = M^beta": (model, [run(m, m**beta, m**beta, noise=loud) for m in map(whole, model)]),
@@ -205,10 +206,10 @@ def _own(sample: Sample) -> tuple[Ray, ...]:
     })  # fmt: skip
 
 
-def _off(sample: Sample) -> Sample:
-    """The sample, with beta so far from 2 that no logarithm can be taken for a power."""
-    beta = min(sample.beta, 2 - APART) if sample.beta < 2 else max(sample.beta, 2 + APART)
-    return replace(sample, beta=beta)
+def _off(s: Any, beta: Any) -> tuple[Any, Any]:
+    """A point with beta so far from 2 that no logarithm can be taken for a power, in the same regime."""
+    moved = min(beta, 2 - APART) if beta < 2 else max(beta, 2 + APART)
+    return along_edge(s, beta, moved), moved
 
 
 @cache
@@ -222,22 +223,21 @@ def laws(known: Any) -> tuple[Formula, ...]:
 def law_claim(name: str, title: str, text: str, known: Callable[[], Any], rays: Any, *hypotheses: Any) -> Claim:
     """A law as it is derived for a schedule, measured on its side of beta = 2 where it has two."""
 
-    def here(sample: Sample) -> tuple[Formula, Sample]:
-        every = laws(known())
-        moved = _off(sample) if len(every) > 1 else sample
-        mine = next(each for each in every if each.where is None or each.where.subs(beta, moved.beta) == True)  # noqa: E712
-        return mine, moved
+    def here(sample: Sample) -> Formula:
+        return next(each for each in laws(known()) if each.where is None or each.where.subs(beta, sample.beta))
 
     def mutants(sample: Sample) -> Mapping[str, Statement]:
-        mine, moved = here(sample)
+        mine = here(sample)
         others = {f"the law where {each.where}": each for each in laws(known()) if each.where != mine.where}
-        return {**order_mutants(mine, moved), **{name: order_statement(each, moved) for name, each in others.items()}}
+        return {**order_mutants(mine, sample), **{name: order_statement(each, sample) for name, each in others.items()}}
+
+    def moved(s: Any, beta: Any) -> tuple[Any, Any]:
+        return _off(s, beta) if len(laws(known())) > 1 else (s, beta)
 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, lambda: all_of(laws(known())),
-        (MODEL, *hypotheses, NOISE, STABLE), lambda sample: rays(here(sample)[1]),
-        lambda sample: order_statement(*here(sample)), mutants, role="own", depends=("eqn: fsl-simplified",),
-        family=name.partition("/")[0],
+        (MODEL, *hypotheses, NOISE, STABLE), rays, lambda sample: order_statement(here(sample), sample), mutants,
+        moved=moved, role="own", depends=("eqn: fsl-simplified",), family=name.partition("/")[0],
     )  # fmt: skip
 
 

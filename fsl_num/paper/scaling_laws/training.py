@@ -74,8 +74,8 @@ class Training:
             "M": math.log(self.size), "T": math.log(self.stable + self.decay), "a": math.log(rate),
             "b": math.log(rate) + math.log(ratio), "B": math.log(self.batch), "sigma^2": math.log(self.noise),
         }  # fmt: skip
-        if self.decay > 0.0:
-            logs["T_2"] = math.log(self.decay)
+        phases = {"T_1": self.stable, "T_2": self.decay}
+        logs |= {name: math.log(each) for name, each in phases.items() if each > 0.0}
         # log(a - b); a - b = 0 for a constant rate, where it is left out
         return logs if ratio == 1.0 else logs | {"a - b": math.log(rate) + math.log(-math.expm1(math.log(ratio)))}
 

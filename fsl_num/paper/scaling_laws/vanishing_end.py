@@ -78,6 +78,10 @@ class PowerRun(Training):
 
     power: float = 1.0
 
+    def logs(self, beta: float) -> dict[str, float]:
+        """Those of every run, and of the power."""
+        return {**Training.logs(self, beta), "p": math.log(self.power)}
+
     def schedule(self, beta: float) -> Schedule:
         """The power decay of that intrinsic time."""
         rate = self.peak * peak_rate(beta)

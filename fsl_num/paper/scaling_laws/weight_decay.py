@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Integer, Integral, Min, Rational, Symbol, exp, oo
@@ -71,15 +70,14 @@ def older_noise(beta: float, omega: float, older: float) -> float:
     return over_modes(summand, math.log(older) / beta + 30.0 / (beta - 1.0))
 
 
-def _task(sample: Sample) -> Sample:
+def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
     """A task away from s = 2."""
-    gap = sample.s - 2
-    return sample if abs(gap) >= _APART else replace(sample, s=2 + (_APART if gap > 0 else -_APART))
+    return (s if abs(s - 2) >= _APART else 2 + (_APART if s > 2 else -_APART)), beta
 
 
 def _rays(sample: Sample) -> tuple[Ray, ...]:
     """Each term decides in turn."""
-    s, beta = _task(sample).point
+    s, beta = sample.point
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
 
     def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
@@ -119,7 +117,6 @@ def _older_rays(sample: Sample) -> tuple[Ray, ...]:
 
 
 def _mutants(sample: Sample) -> dict[str, Statement]:
-    task = _task(sample)
     free = T**-s + gamma * sigma**2
     wrong = {
         "without saturation": free + OMEGA**s,
@@ -127,10 +124,10 @@ def _mutants(sample: Sample) -> dict[str, Statement]:
         "a bias of omega^2": free + OMEGA**2,
         "noise that weight decay takes away": T**-s + OMEGA ** Min(s, 2) + gamma * sigma**2 * OMEGA ** (1 - 1 / beta),
     }
-    same = {s: task.s, beta: task.beta}
+    same = {s: sample.s, beta: sample.beta}
     different = {name: order for name, order in wrong.items() if order.subs(same) != LAW.right.subs(same)}
-    return {**order_mutants(LAW, task),
-            **{name: order_statement(same_order(E, order), task) for name, order in different.items()}}  # fmt: skip
+    return {**order_mutants(LAW, sample),
+            **{name: order_statement(same_order(E, order), sample) for name, order in different.items()}}  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -141,7 +138,7 @@ CLAIMS: tuple[Claim, ...] = (
         "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
         LAW, (MODEL, "M infinite", "s != 2", at_least(T, 1), at_most(OMEGA, 1), "gamma small",
               "E of eqn: fsl-simplified: of the noise that of the labels alone"),
-        _rays, lambda sample: order_statement(LAW, _task(sample)), _mutants,
+        _rays, lambda sample: order_statement(LAW, sample), _mutants, moved=_parted,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(

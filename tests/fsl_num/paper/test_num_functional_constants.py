@@ -53,7 +53,7 @@ def test_the_harmonic_risk_is_what_the_sum_gives() -> None:
     assert math.exp(float(ray.values[0])) == pytest.approx(harmonic, rel=1e-3)
 
 
-def test_samples_are_moved_to_the_range_that_is_checked() -> None:
-    inside, outside = (Sample("easy", Rational(value), Rational(2)) for value in (1, 3))
-    assert up_to_two(inside) is inside and up_to_two(outside).s == Rational(3, 2)
-    assert past_two(outside) is outside and past_two(inside).s == 2
+def test_points_are_moved_to_the_range_that_is_checked() -> None:
+    inside, outside = ((Rational(value), Rational(2)) for value in (1, 3))
+    assert up_to_two(*inside) == inside and up_to_two(*outside) == (Rational(3, 2), 2)
+    assert past_two(*outside) == outside and past_two(*inside) == (2, 2)

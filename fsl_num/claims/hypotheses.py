@@ -1,0 +1,158 @@
+"""Whether what is measured lies where a claim's hypotheses hold: they are read as relations between its letters.
+
+A hypothesis that is a formula is one relation, a text such as "0 < s <= 2 - 1/beta" two. They are compared with the
+letters that a measurement names: those of a ray, and of the points of a sharp statement.
+
+>>> [str(each) for each in relations_of("0 < s <= 2 - 1/beta (tested up to 1)")]
+['0 < s', 's <= 2 - 1/beta']
+>>> relations_of("M infinite"), relations_of("t of the order M^beta")
+((), ())
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from sympy import Expr, Integer, Symbol, sympify
+from sympy.core.function import AppliedUndef
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import compiled
+from fsl_num.validation import Array
+from fsl_sym import symbols
+from fsl_sym.proof import Formula
+from fsl_sym.proof import Hypothesis as Property
+from fsl_sym.symbols import beta, s
+
+ROUNDING: Final = 1e-9
+"""Of logarithms of letters that were computed from each other in double precision: 1e-16 of up to a few hundred."""
+_SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
+_WORD: Final = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)?|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^() ]")
+_LETTERS: Final = {each.name: each for each in vars(symbols).values() if isinstance(each, Symbol)}
+
+
+@cache
+def relations_of(hypothesis: str | Property) -> tuple[Formula, ...]:
+    """The relations that a hypothesis is, all of numbers; none where it is another property, or prose.
+
+    Of a text what stands in parentheses at its end, and what follows a comma, is no relation.
+    """
+    if isinstance(hypothesis, Formula):
+        comparable = hypothesis.relation in _SIGNS and all(
+            isinstance(each, Expr) and each.is_commutative and not each.has(AppliedUndef)
+            for each in (hypothesis.left, hypothesis.right)
+        )
+        return (hypothesis,) if comparable else ()
+    if not isinstance(hypothesis, str):
+        return ()
+    text = re.sub(r"^(every|all) | \(.*\)$|[,;].*$", "", hypothesis).strip()
+    parts = re.split(r"\s(<=|>=|!=|<|>|=)\s", text)
+    sides = [_expression(each) for each in parts[::2]]
+    if len(sides) < 2 or None in sides:
+        return ()
+    return tuple(_ordered(left, sign, right) for (left, right), sign in zip(pairwise(sides), parts[1::2], strict=True))
+
+
+def _ordered(left: Any, sign: str, right: Any) -> Formula:
+    return Formula(right, {">": "<", ">=": "<="}[sign], left) if sign in (">", ">=") else Formula(left, sign, right)
+
+
+def _expression(text: str) -> Expr | None:
+    """A text as an expression in known letters, a blank between two of them for their product; None for prose."""
+    words = _WORD.findall(text)
+    if "".join(words) != text or any(each[0].isalpha() and each not in _LETTERS for each in words):
+        return None
+    written = re.sub(r"(?<=[\w)]) +(?=[\w(])|(?<=\d)(?!e-?\d)(?=[A-Za-z(])", "*", text).replace("^", "**")
+    try:
+        return sympify(written, locals=_LETTERS, rational=True)
+    except (SyntaxError, TypeError, ValueError):
+        return None
+
+
+def violated(claim: Claim, sample: Sample, measured: Any) -> str:
+    """The first hypothesis of a claim that does not hold for something measured, and where; "" where all hold.
+
+    A relation between letters that are not named together by anything measured is not compared.
+    """
+    every, own = list(_named(measured)), claim.own(sample.s, sample.beta)
+    for relation, letters in compared(claim, sample, measured):
+        others = {letter.name for letter in letters - {s, beta}}
+        if others and len(own) > 1:  # which of its points a ray belongs to is not known
+            continue
+        for point in own:
+            values = {letter: each for letter, each in zip((s, beta), point, strict=True) if letter in letters}
+            for logs in every if others else [{"": np.zeros(1)}]:
+                if others <= _known(logs) and not _holds(relation, values, logs):
+                    return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
+    return ""
+
+
+def compared(claim: Claim, sample: Sample, measured: Any) -> list[tuple[Formula, set[Symbol]]]:
+    """The relations among a claim's hypotheses whose letters something measured names, with those letters."""
+    named = [{"s", "beta"} | _known(logs) for logs in _named(measured)] or [{"s", "beta"}]
+    relations = [relation for hypothesis in claim.hypotheses for relation in relations_of(hypothesis)]
+    return [
+        (relation, letters)
+        for relation in relations
+        for letters in [relation.left.free_symbols | relation.right.free_symbols]
+        if any({letter.name for letter in letters} <= names for names in named)
+    ]
+
+
+def _known(logs: Mapping[str, Array]) -> set[str]:
+    return set(logs) | ({"sigma"} if "sigma^2" in logs else set())
+
+
+def _named(measured: Any) -> Iterator[Mapping[str, Array]]:
+    """The logarithms of the letters of each ray, and of each point of a sharp statement."""
+    logs = getattr(measured, "logs", None)
+    if isinstance(logs, Mapping):
+        # of random draws there is an array for each model size
+        yield {name: np.concatenate([np.ravel(part) for part in each]) for name, each in logs.items()}
+    elif isinstance(measured, Mapping):
+        for each in measured.values():
+            yield from _named(each)
+    elif isinstance(measured, list | tuple):
+        if len(measured) == 2 and isinstance(measured[0], Mapping):
+            numbers = {name: each for name, each in measured[0].items() if _positive(each)}
+            yield {name: np.array([float(np.log(float(each)))]) for name, each in numbers.items()}
+        else:
+            for each in measured:
+                yield from _named(each)
+
+
+def _positive(value: Any) -> bool:
+    try:
+        return 0.0 < float(value) < float("inf")
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _holds(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> bool:
+    """Whether a relation holds at every place of a ray; ends belong to it up to rounding."""
+    sizes = {len(each) for each in logs.values()}
+    shared = {**logs, **({"sigma": logs["sigma^2"] / 2} if "sigma^2" in logs else {})}
+    left, right = (_log(each, point, shared, max(sizes)) for each in (relation.left, relation.right))
+    if left is None or right is None:
+        return True
+    slack = ROUNDING * np.maximum(1.0, np.minimum(np.abs(right), 1e3))
+    if relation.relation == "=":
+        return bool(np.all(np.isclose(left, right, rtol=0.0, atol=slack)))
+    if relation.relation == "!=":
+        return bool(np.all(left != right))
+    within = left <= right + slack if relation.relation == "<=" else left < right
+    return bool(np.all(within | ((left == -np.inf) & (right > -np.inf))))
+
+
+def _log(side: Any, point: Mapping[Symbol, Any], logs: Mapping[str, Array], size: int) -> Array | None:
+    """The logarithm of one side along a ray; None where it has none, being negative."""
+    value = side.subs(point)
+    if not value.free_symbols:
+        return np.full(size, np.log(float(value))) if value > 0 else np.full(size, -np.inf) if value == 0 else None
+    law, exponents, _ = compiled(side, {s: Integer(0), beta: Integer(0), **point})
+    return np.asarray(law(exponents, logs))

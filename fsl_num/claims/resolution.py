@@ -1,0 +1,96 @@
+"""The smallest errors of a statement that the measurements at its points refuse, kind by kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.directions import moved_along, resolved
+from fsl_num.claims.statements import CONSTANT_MUTATION, Statement
+
+Checked = tuple[Sample, Statement, Any]
+"""A point, what the claim says there, and what was measured."""
+RESOLUTIONS = {"power": 0.05, "log_power": 0.25, "constant": CONSTANT_MUTATION, "bound": 0.05}
+"""The mutations that every check must refuse, from which the resolution is bisected down; of a constant, relative.
+
+Of a bound, which may be far from what it bounds, the resolution is the share by which it could be stricter.
+"""
+FINEST = 1e-9
+"""Resolutions are not followed below this."""
+LARGEST = 16.0
+"""Above this they are not looked for: an error that the check does not refuse at all is infinite."""
+STEPS = 2**11
+"""Of sizes between FINEST and the first one refused: a step is 1 % of the resolution, read to a digit or two."""
+
+
+def resolution_of(kind: str, checked: Sequence[Checked]) -> float | None:
+    """The smallest change of any exponent, constant or bound of the kind that the check refuses; None without such."""
+
+    def moved(size: float) -> list[_Version]:
+        by_point = [
+            [(each, measured) for each in statement.neighbours(kind, size)] for _, statement, measured in checked
+        ]
+        # a point may have no use for an exponent, as s = 1 for one that a logarithm hides there
+        return [[each[place] for each in by_point if place < len(each)] for place in range(len(by_point[0]))]
+
+    return _smallest_refused(moved, RESOLUTIONS[kind]) if moved(RESOLUTIONS[kind]) else None
+
+
+def combinations_of(checked: Sequence[Checked]) -> tuple[float | None, tuple[int, int] | None]:
+    """The smallest change of the exponents that are least resolved together that the check refuses, and the rank.
+
+    The rank is of how many combinations of exponents the rays of all points show a change of 0.05, out of how many.
+    """
+    pairs = [(statement, measured) for _, statement, measured in checked]
+    by_path = resolved(pairs)
+
+    def moved(size: float) -> list[_Version]:
+        return [
+            [(each, measured) for statement, measured in pairs
+             if (each := moved_along(statement, measured, path, part.least, sign * size)) is not None]
+            for path, part in by_path.items() if part.exponents > 1 for sign in (1, -1)
+        ]  # fmt: skip
+
+    ranks = (sum(part.rank for part in by_path.values()), sum(part.exponents for part in by_path.values()))
+    size = RESOLUTIONS["power"]
+    return _smallest_refused(moved, size) if moved(size) else None, ranks if by_path else None
+
+
+_Version = list[tuple[Statement, Any]]
+"""A wrong version at each point, with what was measured there: it is refused where it fails at one of them."""
+
+
+def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> float:
+    """The smallest size at which every one of the versions ``moved`` by it is refused, from ``high`` down or up to 16.
+
+    What is refused at one size is refused at every larger one: each version is bisected from the size that those before
+    it need, and only where that is too small for it.
+    """
+
+    @cache
+    def versions(size: float) -> list[_Version]:
+        return moved(size)
+
+    def refuses(place: int, size: float) -> bool:
+        return any(not each.judge(measured).holds for each, measured in versions(size)[place])
+
+    every = range(len(versions(high)))
+    while not all(refuses(place, high) for place in every):
+        high *= 2
+        if high > LARGEST:
+            return math.inf
+
+    def size(step: int) -> float:
+        return float(FINEST * (high / FINEST) ** (step / STEPS))
+
+    needed = 1
+    for place in every:
+        if not refuses(place, size(needed)):
+            low, needed = needed, STEPS
+            while needed - low > 1:
+                middle = (low + needed) // 2
+                low, needed = (low, middle) if refuses(place, size(middle)) else (middle, needed)
+    return size(needed)

@@ -1,0 +1,73 @@
+"""What a claim measures lies where its hypotheses hold, and is not judged where it does not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sympy import Integer, Rational
+
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.hypotheses import relations_of, violated
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import claim
+from fsl_num.claims.statements import Ray
+from fsl_num.claims.verification import verify
+from fsl_sym.proof import at_least, at_most, less
+from fsl_sym.symbols import M, T, a, beta, p, s, t
+
+SAMPLE = Sample("hard", Rational(1, 2), Rational(4))
+KERNEL = claim("lemma:ke-power/kernel-window")
+
+
+def ray(**logs):
+    arrays = {name: np.asarray(each, dtype=float) for name, each in logs.items()}
+    return Ray("made up", np.arange(1.0, 6.0), arrays, np.zeros(5))
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("s > 1 - 1/beta", ["1 - 1/beta < s"]), ("0 < b < a", ["0 < b", "b < a"]), ("N = 4M", ["N = 4*M"]),
+        ("t <= 0.3 M^beta", ["t <= 3*M**beta/10"]), ("all t >= 0", ["0 <= t"]), ("t = 1e24", [f"t = {10**24}"]),
+        ("sigma = 0", ["sigma = 0"]), ("T and M tend to infinity", []), ("E is the least risk", []), ("M infinite", []),
+    ],
+)  # fmt: skip
+def test_texts_are_read_as_relations(text, expected):
+    assert [str(each) for each in relations_of(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "hypothesis, logs, holds",
+    [
+        (at_least(t, 1), {"t": [0, 1, 2, 3, 4]}, True),
+        (at_least(t, 1), {"t": [-0.1, 1, 2, 3, 4]}, False),
+        (at_most(t, M**beta), {"t": [0, 4, 8, 12, 16], "M": [0, 1, 2, 3, 4]}, True),
+        (at_most(t, M**beta), {"t": [0, 4, 8, 12, 16.1], "M": [0, 1, 2, 3, 4]}, False),
+        (less(p, beta - 1), {"p": np.full(5, np.log(3.0))}, False),
+        (less(p, beta - 1), {"p": np.full(5, np.log(2.9))}, True),
+        ("0 < s <= 1/2", {"M": np.arange(5)}, True),
+        ("s < 1/2", {"M": np.arange(5)}, False),
+        ("sigma = 1", {"sigma^2": np.zeros(5)}, True),
+        ("sigma = 1", {"sigma^2": np.full(5, 0.1)}, False),
+        (at_least(T, 1), {"M": np.arange(5)}, True),  # no T is named: nothing is compared
+    ],
+)
+def test_what_is_measured_is_held_against_the_hypotheses(hypothesis, logs, holds):
+    subject = replace(KERNEL, hypotheses=(hypothesis,))
+    assert (violated(subject, SAMPLE, [ray(**logs)]) == "") == holds
+
+
+def test_points_of_sharp_statements_count_too():
+    subject = replace(KERNEL, hypotheses=(at_most(a, 1),))
+    assert violated(subject, SAMPLE, {"part": [({"a": Rational(1, 2)}, 1.0)]}) == ""
+    assert violated(subject, SAMPLE, {"part": [({"a": Integer(2)}, 1.0)]}) != ""
+
+
+def test_a_claim_measured_outside_its_hypotheses_is_not_judged():
+    outcome = verify(replace(KERNEL, hypotheses=(*KERNEL.hypotheses, at_most(t, M))))
+    assert outcome.verdict is Verdict.UNKNOWN and "t <= M does not hold where the claim is measured" in outcome.message
+
+
+def test_own_points_of_a_measurement_take_the_place_of_the_drawn_one():
+    subject = replace(KERNEL, hypotheses=(less(s, Rational(1, 3)),), own=lambda s, beta: [(s / 2, beta)])
+    assert violated(subject, SAMPLE, [ray(t=np.arange(5))]) == ""
