@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-from sympy import Expr, Integer, Symbol, sympify
+from sympy import Expr, Integer, Symbol, lambdify, sympify
 from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
@@ -31,6 +31,8 @@ from fsl_sym.symbols import beta, s
 
 ROUNDING: Final = 1e-9
 """Of logarithms of letters that were computed from each other in double precision: 1e-16 of up to a few hundred."""
+NOTHING: Final = -700.0
+"""The logarithm by which rays name 0, near that of the smallest number in double precision."""
 _SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
 _WORD: Final = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)?|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^() ]")
 _LETTERS: Final = {each.name: each for each in vars(symbols).values() if isinstance(each, Symbol)}
@@ -40,7 +42,7 @@ _LETTERS: Final = {each.name: each for each in vars(symbols).values() if isinsta
 def relations_of(hypothesis: str | Property) -> tuple[Formula, ...]:
     """The relations that a hypothesis is, all of numbers; none where it is another property, or prose.
 
-    Of a text what stands in parentheses at its end, and what follows a comma, is no relation.
+    Of a text a remark in parentheses at its end is no relation, nor is prose after a comma.
     """
     if isinstance(hypothesis, Formula):
         comparable = hypothesis.relation in _SIGNS and all(
@@ -50,7 +52,19 @@ def relations_of(hypothesis: str | Property) -> tuple[Formula, ...]:
         return (hypothesis,) if comparable else ()
     if not isinstance(hypothesis, str):
         return ()
-    text = re.sub(r"^(every|all) | \(.*\)$|[,;].*$", "", hypothesis).strip()
+    clauses = [_chain(each) for each in re.split("[,;] ", hypothesis)]
+    if all(clauses):
+        return tuple(relation for each in clauses for relation in each)
+    # "s > 0, any M" says one thing, "M = 1, 30, 1000" is a list
+    return () if any(each.relation == "=" for each in clauses[0]) else clauses[0]
+
+
+def _chain(text: str) -> tuple[Formula, ...]:
+    """The relations between neighbours of a chain such as 0 < b < a; none of prose."""
+    text = re.sub(r"^(every|all) ", "", text).strip()
+    remark = re.search(r" \((.*)\)$", text)
+    if remark and _expression(remark[1]) is None:
+        text = text[: remark.start()]
     parts = re.split(r"\s(<=|>=|!=|<|>|=)\s", text)
     sides = [_expression(each) for each in parts[::2]]
     if len(sides) < 2 or None in sides:
@@ -65,7 +79,7 @@ def _ordered(left: Any, sign: str, right: Any) -> Formula:
 def _expression(text: str) -> Expr | None:
     """A text as an expression in known letters, a blank between two of them for their product; None for prose."""
     words = _WORD.findall(text)
-    if "".join(words) != text or any(each[0].isalpha() and each not in _LETTERS for each in words):
+    if "".join(words) != text or any(each[0].isalpha() and each not in (*_LETTERS, "sqrt") for each in words):
         return None
     written = re.sub(r"(?<=[\w)]) +(?=[\w(])|(?<=\d)(?!e-?\d)(?=[A-Za-z(])", "*", text).replace("^", "**")
     try:
@@ -136,7 +150,8 @@ def _positive(value: Any) -> bool:
 def _holds(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> bool:
     """Whether a relation holds at every place of a ray; ends belong to it up to rounding."""
     sizes = {len(each) for each in logs.values()}
-    shared = {**logs, **({"sigma": logs["sigma^2"] / 2} if "sigma^2" in logs else {})}
+    shared = {name: np.where(each <= NOTHING, -np.inf, each) for name, each in logs.items()}
+    shared |= {"sigma": shared["sigma^2"] / 2} if "sigma^2" in shared else {}
     left, right = (_log(each, point, shared, max(sizes)) for each in (relation.left, relation.right))
     if left is None or right is None:
         return True
@@ -154,5 +169,11 @@ def _log(side: Any, point: Mapping[Symbol, Any], logs: Mapping[str, Array], size
     value = side.subs(point)
     if not value.free_symbols:
         return np.full(size, np.log(float(value))) if value > 0 else np.full(size, -np.inf) if value == 0 else None
-    law, exponents, _ = compiled(side, {s: Integer(0), beta: Integer(0), **point})
-    return np.asarray(law(exponents, logs))
+    letters = sorted(value.free_symbols, key=str)
+    try:
+        law, exponents, _ = compiled(value, {s: Integer(0), beta: Integer(0), **point})
+        return np.asarray(law(exponents, logs))
+    except (KeyError, ValueError):  # with a difference, or a quotient in a power: from the letters themselves
+        with np.errstate(all="ignore"):
+            direct = np.log(lambdify(letters, value)(*(np.exp(logs[letter.name]) for letter in letters)))
+        return np.broadcast_to(direct, (size,)) if np.all(np.isfinite(direct)) else None

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sympy import Function, Symbol
+
+from fsl_num.claims.points import PAPER_POINT
 
 Numbers = tuple[tuple[str, float], ...]
 SIZE, NOISE, STEPS = 128, 9.0, 10_000
 POINT = (0.5, 4.0)
+
 """(s, beta) of the first figure."""
 RISK, RATE, CLOCK, FUNCTIONAL, RUN, DEVIATION = (
     Function(name, positive=True) for name in ("E", "eta", "T", "F", "R", "deviation")
@@ -17,3 +22,8 @@ k, i, r = (Symbol(name, integer=True, positive=True) for name in "kir")
 CLOSE = 0.1
 """What counts as a close fit at a step: a tenth of the risk."""
 HARD = ("s = 0.5, beta = 4, sigma = 3, B = 1",)
+
+
+def at_its_point(s: Any, beta: Any) -> tuple[Any, Any]:
+    """The paper's own task, whatever is drawn."""
+    return PAPER_POINT

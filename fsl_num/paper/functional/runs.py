@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Ray
 from fsl_num.design.shapes import shape
 from fsl_num.design.worst import worst_schedule
@@ -27,8 +28,6 @@ STABILITY = 0.05
 1.2, so that a slow change of which term leads cannot be mistaken for a drift; larger rates are checked apart."""
 LAST_DECADES = 20.0
 """Rays in M end where T reaches this many decades, or M six."""
-NOTHING = -700.0
-"""Natural logarithm that stands for zero."""
 CLOSURES = ("volterra", "gaussian")
 
 

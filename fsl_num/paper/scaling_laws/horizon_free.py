@@ -113,8 +113,8 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
         return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
     return (
-        ray("signal, T alone", time, [(u / rest + 1, -0.5, 150.0, 0.0) for u in time]),
-        ray("noise, K alone", time, [(u / rest + 1, -0.5, 0.0, 150.0) for u in time]),
+        ray("signal, T alone", time, [(u / rest + 2, -0.5, 150.0, 0.0) for u in time]),
+        ray("noise, K alone", time, [(u / rest + 2, -0.5, 0.0, 150.0) for u in time]),
         ray("noise, a alone", near, [(30.0 / rest, -u - 0.5, 0.0, 150.0) for u in near]),
         ray("noise, B alone", near, [(9.0, -0.5, u, 150.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, -0.5, 0.0, 12.0 + u) for u in time]),

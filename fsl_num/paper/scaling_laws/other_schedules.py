@@ -177,10 +177,10 @@ def _roots(sample: Sample) -> tuple[Ray, ...]:
 
     runs: dict[str, tuple[Array, list[Training]]] = {
         "M decides": (alone, [run(m, t, t, batch=loud) for m in map(whole, alone) for t in (long_after(m, sample),)]),
-        "T decides": (half, [run(whole(8 * u / beta + 1), 10 ** (3 * u), 10**u, batch=loud) for u in half]),
+        "T decides": (half, [run(whole(8 * u / beta + 1), 10 ** (3 * u + 1), 10**u, batch=loud) for u in half]),
         "noise, K alone": (half, [run(1e6, 10 ** (u + 9), 1e9, noise=loud) for u in half]),
         "noise, K_0 alone": (half, [run(1e6, 1e40, 10 ** (40 - u), noise=loud) for u in half]),
-        "noise, M = T^(1/beta)": (alone, [run(m, m**beta, m**beta, noise=loud) for m in map(whole, alone)]),
+        "noise, M ~ T^(1/beta)": (alone, [run(m, 2 * m**beta, m**beta, noise=loud) for m in map(whole, alone)]),
         **_alone(sample, run(1e6, 1e20, 1e9, noise=loud), "noise"),
     }
     return _rays(sample, runs)

@@ -209,15 +209,15 @@ def sharp_noise(sample: Sample) -> dict[str, list[tuple[Any, float]]]:
     beta = sample.point[1]
     model = Model(*sample.point, math.inf, 1.0)
 
-    def measured(power: Any, decade: int) -> tuple[Any, float]:
+    def measured(power: Any, decade: int, **letters: Any) -> tuple[Any, float]:
         run = PowerRun(math.inf, 0.0, 10.0**decade, power=float(power))
         value = noise_functional(model, run.schedule(beta)).value / peak_rate(beta)
-        return {"T": Integer(10) ** decade, "p": power}, value
+        return {"T": Integer(10) ** decade, **letters}, value
 
-    sides = {"off the resonance": {**fast_powers(sample.beta), **slow_powers(sample.beta)},
-             "at the resonance": resonant_powers(sample.beta)}  # fmt: skip
-    return {name: [measured(power, each) for power in powers.values() for each in (6, 9, 12)]
-            for name, powers in sides.items()}  # fmt: skip
+    off, (at,) = {**fast_powers(sample.beta), **slow_powers(sample.beta)}, resonant_powers(sample.beta).values()
+    decades = (6, 9, 12)
+    return {"off the resonance": [measured(power, each, p=power) for power in off.values() for each in decades],
+            "at the resonance": [measured(at, each) for each in decades]}  # fmt: skip
 
 
 def sharp_statement(sample: Sample) -> Joint:

@@ -29,7 +29,9 @@ def ray(**logs):
     [
         ("s > 1 - 1/beta", ["1 - 1/beta < s"]), ("0 < b < a", ["0 < b", "b < a"]), ("N = 4M", ["N = 4*M"]),
         ("t <= 0.3 M^beta", ["t <= 3*M**beta/10"]), ("all t >= 0", ["0 <= t"]), ("t = 1e24", [f"t = {10**24}"]),
-        ("sigma = 0", ["sigma = 0"]), ("T and M tend to infinity", []), ("E is the least risk", []), ("M infinite", []),
+        ("sigma = 0", ["sigma = 0"]), ("t > 0, any M", ["0 < t"]), ("M = 1, 30, 1000", []),
+        ("s = 0.5, beta = 4", ["s = 1/2", "beta = 4"]), ("a = 2 b (sqrt(1 + t) - 1)", ["a = 2*b*(sqrt(t + 1) - 1)"]),
+        ("T and M tend to infinity", []), ("E is the least risk", []), ("M infinite", []),
     ],
 )  # fmt: skip
 def test_texts_are_read_as_relations(text, expected):
