@@ -6,15 +6,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from sympy import Rational
+from sympy import Expr, Max, Min, Rational
 
 from fsl_num.claims import runner
 from fsl_num.claims.cache import Cache, default_folder
 from fsl_num.claims.errata import check_claims, errata
+from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.labels import account, open_places, orphans
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
 from fsl_sym.domain import REGIMES
+from fsl_sym.proof import AllOf, Formula
+from fsl_sym.symbols import beta, s
 
 IDS = [each.id for each in all_claims()]
 KEPT = default_folder()
@@ -24,6 +27,16 @@ libraries and seed is not measured again. FSL_CACHE naming an empty folder measu
 
 UNRESOLVED = {"eq:Ke-gap": "a bound by a power larger than what it bounds: with a smaller power it stays true"}
 """Claims that pass and say of no error how small it may be to be refused: why."""
+
+
+NEVER_LEFT_OUT = {
+    "lem: wsd-stable-noise": "an upper bound, weaker and true without a member of its minimum",
+    "thm:geometric/restated": "it fails as printed: no wrong version is tried",
+    "vanishing-end/resonance": "each logarithm alone is a wrong version of its own",
+    "vanishing-end/named-shapes": "the members are exponents: their sides have points of their own",
+    "vanishing-end/saturation": "the members are exponents, and the powers of a point lie on both sides",
+}
+"""Claims with a minimum none of whose wrong versions leaves out a member: why."""
 
 
 def parameters_of(found):
@@ -71,6 +84,22 @@ def test_a_claim_is_checked(claim_id, outcome_of):
         assert outcome_there.samples == len(outcome_there.points) >= 1
         assert all(regime.contains(Rational(point.s), Rational(point.beta)) for point in outcome_there.points)
     assert json.loads(json.dumps(checked.to_json(), allow_nan=False))["claim_id"] == claim_id
+
+
+def members_of_minima(subject):
+    """The members of every minimum and maximum in the order that a claim states, as its wrong versions name them."""
+    parts = parts_of(subject.formula) if isinstance(subject.formula, Formula | AllOf) else ()
+    orders = [part.right for part in parts if part.relation in ("~", "<~") and isinstance(part.right, Expr)]
+    chosen = [each for order in orders for each in order.atoms(Min, Max) if each.free_symbols - {s, beta}]
+    return {str(member).replace("**", "^") for each in chosen for member in each.args}
+
+
+@pytest.mark.parametrize("claim_id", parameters_of(each for each in all_claims() if members_of_minima(each)))
+def test_every_member_of_a_minimum_decides_somewhere(claim_id, outcome_of):
+    refused = [m.name for regime in outcome_of(claim_id).regimes for m in regime.mutants if m.refuted]
+    members = members_of_minima(claim(claim_id))
+    unnoticed = {each for each in members if not any(f"without {each}" in name for name in refused)}
+    assert bool(unnoticed) == (claim_id in NEVER_LEFT_OUT), unnoticed
 
 
 @pytest.mark.parametrize("claim_id", parameters_of(all_claims()))

@@ -60,7 +60,7 @@ class Claim:
     the claim comes from (:data:`Role`), ``strengthens`` which printed claim a stronger one implies. ``probability`` is
     for claims about random draws: what is asserted with which probability, the sample size, and the error of the test.
     ``moved`` is the point (s, beta) at which the claim is checked in the place of one that is drawn: where its
-    hypotheses hold, and away from borders where nothing can be told apart; by default the point itself. ``values`` are
+    hypotheses hold, and away from borders at which two forms are alike; by default the point itself. ``values`` are
     those that the measurement gives to letters of the formula at every point. ``own`` are the points that it takes
     in the place of one, where it has its own.
     ``quoted`` are words of the paper, in its LaTeX, near that line: of a printed claim, those that it restates (those

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from falsehoods import FALSEHOODS, NOT_EXPRESSED, OWN_MEASUREMENTS
 from hypothesis import settings
+from own_falsehoods import OWN_FALSEHOODS
 
 from fsl_num.claims.registry import claim
 
@@ -23,7 +24,7 @@ SLOW = (
 )  # fmt: skip
 """How the ids of claims begin whose measurement at the points of the quick profile takes half a second or more."""
 NIGHT = settings.default is settings.get_profile("nightly")
-JUDGED = [each for each in FALSEHOODS if NIGHT or not each.claim.startswith(SLOW)]
+JUDGED = [each for each in (*FALSEHOODS, *OWN_FALSEHOODS) if NIGHT or not each.claim.startswith(SLOW)]
 
 
 def parameters_of(chosen):

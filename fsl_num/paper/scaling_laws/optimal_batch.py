@@ -168,9 +168,8 @@ CLAIMS: tuple[Claim, ...] = (
         "noise, of the order min{M, T^(1/beta)}/D over sigma^2, whatever the rate; a constant batch leaves T/D. With "
         "lambda_j = j^-b of the followers, b is beta, and the batch grows like (T - t)^-(1 - 1/(2 b)).",
         NOISE, (CAPACITY, at_least(T, 1), at_least(M, 1), "every batch has at least one sample"), _noise_rays,
-        lambda sample: order_statement(NOISE, sample),
-        _other_orders(NOISE, a_constant_batch=T / D, the_memory_of_infinitely_many_features=T ** (1 / beta) / D,
-                      no_memory=1 / D, half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
+        mutants=_other_orders(NOISE, a_constant_batch=T / D, no_memory=1 / D,
+                              half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
         role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(
