@@ -56,14 +56,21 @@ def points(claim: Claim, count: int, seed: int) -> dict[str, tuple[Point, ...]]:
 
 def _complete(claim: Claim, given: dict[str, list[Point]], drawn: dict[str, list[Point]], seed: int) -> None:
     """Draw points on the sides that have none."""
+    reached = _reached(claim, [each for lists in (given, drawn) for some in lists.values() for each in some])
+    forms = {str(each) for each in claim.sides.conditions if each not in claim.sides.lines()}
+    if not claim.sides.borders and forms <= {each for side in reached for each in side}:
+        return
     # The hard regime first: it has the paper's point beside the one drawn.
     for regime in reversed(claim.regime_objects()):
         mine = drawn[regime.name]
         for point in (claim.moved(*each) for each in regime.samples(SEARCHED, seed)):
-            every = [each for lists in (given, drawn) for some in lists.values() for each in some]
-            new = [each for each in claim.own(*point) if not (claim.sides.between(each) or claim.sides.silent(each))]
-            if {claim.sides.at(each) for each in new} <= _reached(claim, every):
+            new = {
+                claim.sides.at(each) for each in claim.own(*point)
+                if not (claim.sides.between(each) or claim.sides.silent(each))
+            }  # fmt: skip
+            if new <= reached:
                 continue
+            reached |= new
             spare = [
                 each for place, each in enumerate(mine)
                 if _reached(claim, [each]) <= _reached(claim, [*given[regime.name], *mine[:place], *mine[place + 1 :]])

@@ -65,15 +65,13 @@ def verify(
     start = time.process_time()
     try:
         derivations = _derivations(claim)
+        places = _samples(claim, profile, seed) if chosen is None else {each.regime: [] for each in chosen}
+        for each in chosen or ():
+            places[each.regime].append(each)
         regimes = tuple(
-            _verify_samples(claim, samples)
+            _verify_samples(claim, places[regime.name])
             for regime in claim.regime_objects()
-            for samples in [
-                samples_of(claim, regime, profile, seed)
-                if chosen is None
-                else [each for each in chosen if each.regime == regime.name]
-            ]
-            if samples
+            if places.get(regime.name)
         )
         verdict, message = _verdict(claim, regimes, derivations, excused=chosen is not None)
     except NothingCompared as error:
@@ -100,11 +98,15 @@ def verify(
 
 def samples_of(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Sample]:
     """The exact points of one regime at which a claim is checked under a profile; none where it says nothing there."""
+    return _samples(claim, profile, seed).get(regime.name, [])
+
+
+def _samples(claim: Claim, profile: str, seed: int) -> dict[str, list[Sample]]:
     effort = tuple(SAMPLES).index(profile)
-    return [
-        Sample(regime.name, s, beta, effort, seed)
-        for s, beta in points(claim, SAMPLES[profile], seed).get(regime.name, ())
-    ]
+    return {
+        name: [Sample(name, *point, effort, seed) for point in chosen]
+        for name, chosen in points(claim, SAMPLES[profile], seed).items()
+    }
 
 
 def sample_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = "quick") -> Sample:
