@@ -94,7 +94,7 @@ def members_of_minima(subject):
     return {str(member).replace("**", "^") for each in chosen for member in each.args}
 
 
-@pytest.mark.parametrize("claim_id", parameters_of(each for each in all_claims() if members_of_minima(each)))
+@pytest.mark.parametrize("claim_id", parameters_of([each for each in all_claims() if members_of_minima(each)]))
 def test_every_member_of_a_minimum_decides_somewhere(claim_id, outcome_of):
     refused = [m.name for regime in outcome_of(claim_id).regimes for m in regime.mutants if m.refuted]
     members = members_of_minima(claim(claim_id))
