@@ -69,9 +69,7 @@ def verify(
         for each in chosen or ():
             places[each.regime].append(each)
         regimes = tuple(
-            _verify_samples(claim, places[regime.name])
-            for regime in claim.regime_objects()
-            if places.get(regime.name)
+            _verify_samples(claim, places[regime.name]) for regime in claim.regime_objects() if places.get(regime.name)
         )
         verdict, message = _verdict(claim, regimes, derivations, excused=chosen is not None)
     except NothingCompared as error:

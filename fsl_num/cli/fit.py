@@ -156,16 +156,16 @@ def _progress(unit: str) -> Iterator[Callable[[int, int], None]]:
 
 def fit_settings(arguments: Arguments) -> dict[str, Any]:
     """How to fit, as the library takes it."""
-    early = {} if arguments.early is None else {"early": float(arguments.early)}
-    if not 0 <= early.get("early", 0.0) < 1:
-        raise InputError(f"--early must be at least 0 and below 1, not {early['early']:g}")
+    early = None if arguments.early is None else float(arguments.early)
+    if early is not None and not 0 <= early < 1:
+        raise InputError(f"--early must be at least 0 and below 1, not {early:g}")
     if float(arguments.prior_width) <= 0:
         raise InputError(f"--prior-width must be above 0, not {arguments.prior_width}: 1 is the usual one")
     return {
         "seed": arguments.seed,
         "intervals": not arguments.no_intervals,
         "starts": arguments.starts,
-        **early,
+        "early": early,
         "prior_width": float(arguments.prior_width),
         "max_rows": arguments.max_rows,
         "reduce": "thin" if arguments.thin else "average",
@@ -223,7 +223,7 @@ def level_option(section: str = "") -> Option:
                   section=section)  # fmt: skip
 
 
-def fit_options(early: str = "0.07") -> list[Option]:
+def fit_options(early: str = "0 for laws that hold there") -> list[Option]:
     """What is said of the files and of the fit; ``early``: the default of that option, in words."""
     how = "the fit"
     return [

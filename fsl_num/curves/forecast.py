@@ -28,8 +28,8 @@ SO_FAR: Final = "as so far"
 
 EARLY: Final = 0.15
 """The share of the steps planned whose rows weigh less, at most half of the run (see
-:class:`~fsl_num.curves.search.Settings`). Laws of late training miss the beginning of a run, much of what is known of
-a run under way, and that moves their exponent by several standard deviations.
+:class:`~fsl_num.curves.search.Settings`). What matters is how the run goes on, and the beginning, much of what is known
+of it, moves the exponent of a law by several standard deviations.
 ``tests/fsl_num/curves_intervals.py beginnings`` chose it."""
 
 _SHAPES: Final = ("cosine", "linear", "1-sqrt", "wsd")  # but for the last, a last rate and a multiple of one shape

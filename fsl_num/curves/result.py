@@ -24,8 +24,8 @@ from fsl_num.validation import Array
 class FitResult(Result):
     """A law fitted to curves.
 
-    ``law``, ``values`` (the parameters in its order), ``curves`` (those fitted, as they were averaged; none of a
-    fit saved by an earlier version), ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell
+    ``law``, ``values`` (the parameters in its order), ``curves`` (those fitted, as they were averaged),
+    ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell
     of the parameters), ``drawn`` (the :class:`~fsl_num.curves.posterior.Posterior`, None where it was not asked for),
     ``notes``, ``reach`` (intrinsic time of the longest curve), ``warmed`` (whether the ``unseen`` first updates of
     curves were found to be a linear warmup), ``warnings`` (what a reader of any prediction should know of the curves).
@@ -71,9 +71,8 @@ class FitResult(Result):
 
     @property
     def peaks(self) -> tuple[float, ...]:
-        """The peak rates of the runs fitted, rising, as far as a fit read from a file knows them."""
-        known = {curve.plan.peak for curve in self.curves} | set(() if self.drawn is None else self.drawn.peaks)
-        return tuple(sorted(known))
+        """The peak rates of the runs fitted, rising."""
+        return tuple(sorted({curve.plan.peak for curve in self.curves}))
 
     @property
     def task(self) -> TaskReading:
@@ -124,8 +123,6 @@ class FitResult(Result):
         """
         if name not in self.law.names:
             raise ValueError(f"no parameter {name!r}; the law {self.law.name} has {', '.join(self.law.names)}")
-        if not self.curves:
-            raise ValueError("this fit was saved by an earlier version, without its curves: fit again to profile it")
         parameter = self.law.parameters[self.law.names.index(name)]
         centre = self.parameters[name]
         grid = np.geomspace(1 / 3, 3, 11) * centre if values is None else np.asarray(values, dtype=np.float64)
@@ -152,7 +149,7 @@ class FitResult(Result):
             span = f"  [{low:.4g}, {high:.4g}]" if self.drawn is not None else ""
             lines.append(f"  {parameter.name:<7} {value:>11.5g}{span:<26} {parameter.meaning} ({parameter.unit})")
         lines += ["", *self.warnings, *self.report.sentences, self.task.sentence, *self.notes]
-        if self.curves and not self.law.final_only:
+        if not self.law.final_only:
             lines += ["", table(self.scores())]
         return "\n".join(lines)
 

@@ -35,10 +35,10 @@ from fsl_num.validation import Array, affordable, positive, whole_size
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
 
-FORMAT: Final = "functional scaling law fit, version 3"
+FORMAT: Final = "functional scaling law fit, version 4"
 """What the first entry of the file says."""
 
-_BEFORE: Final = tuple(f"functional scaling law fit, version {number}" for number in (1, 2))
+_BEFORE: Final = tuple(f"functional scaling law fit, version {number}" for number in (1, 2, 3))
 _STATES: Final = tuple(field.name for field in fields(States))
 
 _KINDS: Final = {
@@ -90,7 +90,7 @@ def to_json(result: FitResult) -> str:
 def fields_of(text: str) -> dict[str, Any]:
     """Return the fields of the fit that :func:`to_json` wrote, by name; ValueError where the text is anything else.
 
-    Fits of earlier versions have no intervals, and those of the first no curves.
+    Fits of earlier versions are refused: their laws and their intervals were others.
     """
     how = "write one with FitResult.to_json() or `fsl fit --save`"
     try:
@@ -99,13 +99,17 @@ def fields_of(text: str) -> dict[str, Any]:
         raise ValueError(f"this is no saved fit: not JSON ({error}); {how}") from error
     if not isinstance(content, dict) or content.get("format") not in (FORMAT, *_BEFORE):
         raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; {how}")
+    if content["format"] != FORMAT:
+        raise ValueError(
+            f"this fit was saved by an earlier version ({content['format']!r}), whose laws and intervals were others:"
+            " fit the runs again, with `fsl fit --save`"
+        )
     with _field("law"):
         law = _law(content["law"])
     with _field("parameters"):
         values = law.vector(content["parameters"])
-    before = content["format"] != FORMAT
     with _field("settings"):
-        settings = Settings() if content["format"] == _BEFORE[0] else Settings(**content["settings"])
+        settings = Settings(**content["settings"])
     with _field("report"):
         report = content["report"]
         identifiability = Identifiability(
@@ -114,27 +118,26 @@ def fields_of(text: str) -> dict[str, Any]:
             _texts(report["on_bounds"]),
             MappingProxyType({name: (float(a), float(b)) for name, (a, b) in report["intervals"].items()}),
             _texts(report["sentences"]),
-            _texts(report.get("unidentified", ())),
+            _texts(report["unidentified"]),
         )
         _ = [identifiability.intervals[name] for name in law.names]
     with _field("runs"):
-        curves = tuple(_run(each) for each in content.get("runs", ()))
-    before = before or (not curves and content.get("posterior") is not None)
+        curves = tuple(_run(each) for each in content["runs"])
+        if not curves:
+            raise ValueError("no runs")
     with _field("posterior"):
-        drawn = None if before else _posterior(content["posterior"], values)
+        drawn = _posterior(content["posterior"], values)
     with _field("notes"):
         notes = _texts(content["notes"])
-    if before:
-        notes += ("Saved by an earlier version, whose intervals are not read: fit again to have them.",)
     with _field("objective"):
         objective = float(content["objective"])
     with _field("reach"):
         reach = positive("reach", content["reach"])
     with _field("warmed"):
-        if not isinstance(warmed := content.get("warmed", False), bool):
+        if not isinstance(warmed := content["warmed"], bool):
             raise TypeError(f"true or false is needed, not {str(warmed)[:40]}")
     with _field("warnings"):
-        warnings = _texts(content.get("warnings", ()))
+        warnings = _texts(content["warnings"])
     return {
         "law": law,
         "values": tuple(values.tolist()),

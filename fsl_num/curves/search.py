@@ -41,7 +41,8 @@ class Settings:
 
     ``loss``: "log-huber" (the paper's), "log-squares", "huber" or "squares". ``delta`` > 0: where the Huber function
     turns from square to straight, in its own residuals. ``early`` in [0, 1): rows before this share of the intrinsic
-    time of their curve weigh less, with its fourth power: laws of late training err there, whatever their parameters.
+    time of their curve weigh less, with its fourth power; by default as the law says, of which most err there whatever
+    their parameters.
     ``prior_width`` > 0: by how much to widen what is expected of the parameters (inf: expect nothing).
     ``starts``: how many starts, at most those of the law. ``max_rows``: longer curves are brought to so many rows, as
     ``reduce`` says: "average" over ranges of updates (:mod:`~fsl_num.curves.averages`), or "thin": rows picked evenly.
@@ -52,7 +53,7 @@ class Settings:
 
     loss: str = "log-huber"
     delta: float = 1e-3
-    early: float = 0.08
+    early: float | None = None
     prior_width: float = 1.0
     starts: int = 3
     max_rows: int = 200
@@ -74,7 +75,7 @@ class Settings:
         if self.reduce not in REDUCTIONS:
             raise ValueError(f"reduce must be one of {', '.join(REDUCTIONS)}, got {self.reduce!r}")
         positive("delta", self.delta)
-        if not 0.0 <= positive("early", self.early, zero=True) < 1.0:
+        if self.early is not None and not positive("early", self.early, zero=True) < 1.0:
             raise ValueError(f"early must lie in [0, 1), as in 0.08, got {self.early!r}")
         if self.prior_width != float("inf"):
             positive("prior_width", self.prior_width)
@@ -129,7 +130,8 @@ def task(law: Law, curves: Sequence[LossCurve], settings: Settings, *, coarse: b
     rows = min(_ROWS, settings.max_rows) if coarse else settings.max_rows
     used = tuple(last_row(curve) if law.final_only else curve.thinned(rows) for curve in curves)
     plans = tuple(curve.plan for curve in used)
-    weights = [_shares(curve) * _lateness(curve.plan, settings.early) for curve in used]
+    early = law.late if settings.early is None else settings.early
+    weights = [_shares(curve) * _lateness(curve.plan, early) for curve in used]
     target = Target(
         np.concatenate([curve.observed for curve in used]), np.concatenate(weights), settings.loss, settings.delta
     )

@@ -75,11 +75,11 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     starts, agreed = 1, 1
     bound = -np.inf
     if isinstance(law, FunctionalLaw):
-        filled = water_filling(law, theta, past.rates, past.warmup, steps, floor, peak, falling)
+        filled = water_filling(law, theta, past.rates, steps, floor, peak, falling)
         rates = filled.rates
         for together in (True, falling):  # rates that do not rise are a start for those that may
             if not together or (np.diff(rates) <= 0.0).all():
-                rates = newton(law, theta, past.rates, past.warmup, objective, rates, floor, peak, together)
+                rates = newton(law, theta, past.rates, objective, rates, floor, peak, together)
         bound = filled.bound + constant_loss(law, theta, past.model_size)
     else:
         least = 0.5 * constant_loss(law, theta, past.model_size)
@@ -97,7 +97,7 @@ def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, pea
     if not isinstance(law, FunctionalLaw) or family not in SHAPES:
         return optimum(law, theta, past, steps, floor, peak, family).loss
     falling = family == "non-increasing"
-    filled = water_filling(law, theta, past.rates, past.warmup, steps, floor, peak, falling, certify=False)
+    filled = water_filling(law, theta, past.rates, steps, floor, peak, falling, certify=False)
     return filled.loss + constant_loss(law, theta, past.model_size)
 
 

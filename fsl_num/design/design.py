@@ -223,8 +223,6 @@ class Design(Result):
             return f"No second law was asked: {would}"
         if isinstance(self.second, FitResult):
             return self.second
-        if not self.fit.curves:
-            return f"This fit was saved by an earlier version, without its runs: fit again, or {would}"
         size = self.plan.model_size
         same = [curve for curve in self.fit.curves if size is None or curve.plan.model_size in (None, size)]
         if not same:

@@ -71,6 +71,7 @@ def final_loss(
     values = dict(zip(law.names, theta.tolist(), strict=True))
     constant = constant_loss(law, theta, model_size)
     signal, exponent_of_time = (values[name] for name in _SIGNAL[type(law)])
+    onset, speed = (1.0, values["c_e"]) if isinstance(law, FunctionalLaw) else (0.0, 1.0)
     known, first = np.ones(before.size) if lengths is None else lengths, before.size
     part = _PARTS[type(law)](law, values, warmup)
 
@@ -79,8 +80,9 @@ def final_loss(
         ends = np.cumsum(every * widths)
         left = np.concatenate([np.cumsum((every * widths)[::-1])[::-1], [0.0]])
         value, by_rate, by_left, by_end = part(every, widths, left, ends)
-        power = signal * ends[-1] ** -exponent_of_time
-        by_left[0] -= exponent_of_time * power / ends[-1]
+        base = onset + speed * ends[-1]
+        power = signal * base**-exponent_of_time
+        by_left[0] -= exponent_of_time * speed * power / base
         gradient = by_rate + widths * (np.cumsum(by_left) + np.cumsum(by_end[::-1])[::-1])
         return float(constant + power + value), gradient[first:]
 
@@ -93,9 +95,9 @@ starts, times at the ends; the signal apart."""
 
 
 def _functional(law: Any, values: dict[str, float], warmup: int) -> _Part:
-    """B sum (eta_i/eta_ref)^p (G(R_i) - G(R_{i+1})), and with E the same times T(i+1)^-s, from the end of warmup on."""
+    """B sum (eta_i/eta_ref)^p (G(R_i) - G(R_{i+1})), and with E the same times e(T(i+1))."""
     noise, unlearnt, s, p = values["B"], values.get("E", 0.0), values["s"], values.get("p", 1.0)
-    c, gamma = values["c"], values["gamma"]
+    c, gamma, speed = values["c"], values["gamma"], values["c_e"]
 
     def part(rates: Array, lengths: Array, left: Array, ends: Array) -> tuple[float, Array, Array, Array]:
         held = np.exp(-gamma * np.log1p(c * left))
@@ -103,13 +105,12 @@ def _functional(law: Any, values: dict[str, float], warmup: int) -> _Part:
         near = c * left[:-1] < 1e-3  # near the end as a difference of what is forgotten, which keeps its digits
         gone[near] = -np.diff(-np.expm1(-gamma * np.log1p(c * left[np.append(near, True)])))
         share = np.maximum(rates / law.reference_rate, 0.0) ** p
-        start = ends[min(max(warmup, 1), rates.size) - 1] or ends[ends > 0.0][0]  # one step of warmup has the rate 0
-        signal = unlearnt * np.maximum(ends, start) ** -s if unlearnt else np.zeros(rates.size)
+        signal = unlearnt * (1.0 + speed * ends) ** -s
         level = share * (noise + signal)
         kernel = c * gamma * held[:-1] / (1.0 + c * left[:-1])
         by_left = kernel * np.diff(level, prepend=0.0)
         by_rate = p * level * gone / np.maximum(rates, _LEAST)
-        by_end = np.where(ends >= start, -s * signal / np.maximum(ends, start), 0.0) * share * gone
+        by_end = -s * speed * signal / (1.0 + speed * ends) * share * gone
         return float(level @ gone), by_rate, by_left, by_end
 
     return part

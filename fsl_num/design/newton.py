@@ -38,7 +38,7 @@ def linear_gap(rates: Array, gradient: Array, low: float, high: float, falling: 
 
 
 def newton(
-    law: FunctionalLaw, theta: Array, before: Array, warmup: int, objective: Objective, rates: Array, low: float,
+    law: FunctionalLaw, theta: Array, before: Array, objective: Objective, rates: Array, low: float,
     high: float, falling: bool,
 ) -> Array:  # fmt: skip
     """Return rates near ``rates``, a point close to a minimum, where the conditions of Kuhn and Tucker hold closely.
@@ -54,7 +54,7 @@ def newton(
         held = _held(rates, gradient, low, high, falling)
         for _ in range(_PINNINGS):  # what Newton's step takes over a bound stays at it, and the others move anew
             try:
-                move = _move(law, theta, before, warmup, base, slope, held, falling)
+                move = _move(law, theta, before, base, slope, held, falling)
             except np.linalg.LinAlgError:  # of several steps at 0 the second derivatives are singular
                 return rates
             over = (base + move >= high) & ~held, (base + move <= low) & ~held
@@ -91,7 +91,7 @@ def _held(rates: Array, gradient: Array, low: float, high: float, falling: bool)
 
 
 def _move(
-    law: FunctionalLaw, theta: Array, before: Array, warmup: int, rates: Array, gradient: Array, held: Any,
+    law: FunctionalLaw, theta: Array, before: Array, rates: Array, gradient: Array, held: Any,
     falling: bool,
 ) -> Array:  # fmt: skip
     """Newton's step for the steps that are not ``held``."""
@@ -114,7 +114,7 @@ def _move(
     share = np.where(held, 0.0, 1.0 / np.maximum(size[cell], 1))
     late = np.where(held, 0.0, place) * share
     later = late + share
-    part = _second_derivatives(law, theta, before, warmup, rates)
+    part = _second_derivatives(law, theta, before, rates)
 
     def total(weights: Array) -> Array:
         return np.bincount(cell, weights, minlength=count + 1).astype(np.float64)
@@ -141,16 +141,22 @@ def _move(
 
 
 def _second_derivatives(
-    law: FunctionalLaw, theta: Array, before: Array, warmup: int, rates: Array
+    law: FunctionalLaw, theta: Array, before: Array, rates: Array
 ) -> tuple[Array, Array, Array, Array, Array, float]:
     """Of the noise of each step by the times left at its start a and end b and by all of it S, and of the rest by S."""
     values = dict(zip(law.names, theta.tolist(), strict=True))
     c, gamma, s, p, unlearnt = values["c"], values["gamma"], values["s"], values.get("p", 1.0), values.get("E", 0.0)
+    speed = values["c_e"]
 
     def kernels(left: Array) -> tuple[Array, Array, Array]:
         base = 1.0 + c * left
         kernel = c * gamma * base ** (-1.0 - gamma)
         return base**-gamma, kernel, -(1.0 + gamma) * c * kernel / base
+
+    def signals(time: Any) -> tuple[Any, Any, Any]:
+        base = 1.0 + speed * time
+        signal = base**-s
+        return signal, -s * speed * signal / base, s * (s + 1.0) * speed**2 * signal / base**2
 
     left = np.append(np.cumsum(rates[::-1])[::-1], 0.0)
     passed = float(before.sum())
@@ -161,21 +167,16 @@ def _second_derivatives(
     inverse = np.divide(1.0, rates, out=np.zeros_like(rates), where=rates > _NOTHING * rates.max())
     by, twice = p * amount * inverse, p * (p - 1.0) * amount * inverse**2
     ends = passed + left[0] - left[1:]
-    level, level_1, level_2 = np.full(rates.size, values["B"]), np.zeros(rates.size), np.zeros(rates.size)
-    if unlearnt:
-        level += unlearnt * ends**-s
-        level_1 -= s * unlearnt * ends ** (-s - 1.0)
-        level_2 += s * (s + 1.0) * unlearnt * ends ** (-s - 2.0)
+    level, level_1, level_2 = (unlearnt * each for each in signals(ends))
+    level += values["B"]
     with_a, with_b = by * gone + amount * k_a, by * gone + amount * k_b
     aa = level * (twice * gone + 2 * by * k_a + amount * s_a)
     bb = level * (twice * gone + 2 * by * k_b - amount * s_b) + 2 * level_1 * with_b + level_2 * amount * gone
     ab = -level * (twice * gone + by * (k_a + k_b)) - level_1 * with_a
     a_s, b_s = level_1 * with_a, -level_1 * with_b - level_2 * amount * gone
-    total = passed + left[0]
-    s_s = float((level_2 * amount) @ gone) + values["A"] * s * (s + 1.0) * total ** (-s - 2.0)
+    s_s = float((level_2 * amount) @ gone + values["A"] * signals(passed + left[0])[2])
     if before.size:
         earlier = kernels(left[0] + np.append(np.cumsum(before[::-1])[::-1], 0.0))[2]
-        ends = np.maximum(np.cumsum(before), before[: max(warmup, 1)].sum())
-        level = values["B"] + (unlearnt * ends**-s if unlearnt else 0.0)
+        level = values["B"] + unlearnt * signals(np.cumsum(before))[0]
         s_s -= float(((before / law.reference_rate) ** p * level) @ np.diff(earlier))
     return aa, ab, bb, a_s, b_s, s_s

@@ -93,7 +93,7 @@ def design_schedule(
     >>> from fsl_num.curves.laws import law
     >>> from fsl_num.curves.fit import fit
     >>> plan = [0.01] * 300 + [0.002] * 100
-    >>> loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8])
+    >>> loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8, 9.0])
     >>> fitted = fit(LossCurve(range(20, 401, 5), loss[19::5], schedule=plan), "fsl-simplified", intervals=False)
     >>> found = design_schedule(fitted, 1000)
     >>> found.peak, bool(found.rates[-1] < 0.002), all(each.regret > 0.0 for each in found.baselines.values())
@@ -186,8 +186,6 @@ def _range_of_peak(peak: Any, done: Plan | None, fitted: tuple[float, ...], shap
         if top == 0.0:
             raise ValueError("the last rate of the run is 0, and rates that never rise stay there: ask for free rates")
         return top, top
-    if not fitted:
-        raise ValueError("this fit does not know the peaks of its runs: give a peak (--peak-lr)")
     return (min(min(fitted), _LOWER * max(fitted)) if peak == "free" else max(fitted)), max(fitted)
 
 

@@ -50,25 +50,28 @@ class Water:
     """A functional law after the steps ``before``, over ``steps`` more with rates in [low, high]."""
 
     def __init__(
-        self, law: FunctionalLaw, values: dict[str, float], before: Array, warmup: int, steps: int,
-        low: float, high: float, falling: bool,
+        self, law: FunctionalLaw, values: dict[str, float], before: Array, steps: int, low: float, high: float,
+        falling: bool,
     ) -> None:  # fmt: skip
-        self.c, self.gamma, self.s, self.p = values["c"], values["gamma"], values["s"], values.get("p", 1.0)
+        self.c, self.gamma, self.p = values["c"], values["gamma"], values.get("p", 1.0)
         self.values, self.unit, self.steps, self.falling = values, law.reference_rate**-self.p, steps, falling
         self.low, self.high = low, high
         self.passed = float(before.sum())
-        self.warm = float(before[: max(warmup, 1)].sum())
         # times left and noise of the steps before, merged: neighbours are forgotten alike
-        signal = np.maximum(np.cumsum(before), self.warm) if before.size else before
-        unlearnt = values.get("E", 0.0)
-        with np.errstate(divide="ignore"):
-            level = values["B"] + (unlearnt * signal**-self.s if unlearnt else 0.0)
+        level = self._noise(np.cumsum(before))
         level = before ** (1.0 + self.p) * self.unit * level  # of a unit of intrinsic time, times its length
         cuts = np.unique(before.size - np.geomspace(1, before.size + 1, _MERGED).astype(int) + 1)
         left = np.append(np.cumsum(before[::-1])[::-1], 0.0)
         length = np.maximum(-np.diff(left[cuts]), 1e-300)
         self.earlier = left[cuts]
         self.level = np.diff(np.append(0.0, np.cumsum(level))[cuts]) / length
+
+    def _signal(self, passed: Any) -> Any:
+        return (1.0 + self.values["c_e"] * passed) ** -self.values["s"]
+
+    def _noise(self, passed: Array) -> Array:
+        """The noise B + E e at intrinsic times."""
+        return np.asarray(self.values["B"] + self.values.get("E", 0.0) * self._signal(passed))
 
     def _held(self, left: Array) -> Array:
         return np.asarray((1.0 + self.c * left) ** -self.gamma)
@@ -79,12 +82,14 @@ class Water:
     def past(self, horizon: float) -> float:
         """The signal, and the noise of the steps before, ``horizon`` later; both fall with it, ever more slowly."""
         noise = float(self.level @ np.diff(self._held(horizon + self.earlier)))
-        return noise + float(self.values["A"] * (self.passed + horizon) ** -self.s)
+        return noise + float(self.values["A"] * self._signal(self.passed + horizon))
 
     def past_slope(self, horizon: float) -> float:
         """The derivative of :meth:`past`."""
         noise = -float(self.level @ np.diff(self._kernel(horizon + self.earlier)))
-        return noise - float(self.s * self.values["A"] * (self.passed + horizon) ** (-self.s - 1.0))
+        speed, passed = self.values["c_e"], self.passed + horizon
+        share = self.values["s"] * speed / (1.0 + speed * passed)
+        return noise - float(share * self.values["A"] * self._signal(passed))
 
     def cells(self, horizon: float, cells: int = _CELLS) -> Array:
         """Times left at the ends of cells, close at the end and, where the signal makes noise, at the start."""
@@ -98,10 +103,8 @@ class Water:
 
     def kernel(self, nodes: Array, after: Array) -> tuple[Array, Array]:
         """The means of K over the cells, and the noise B + E e at intrinsic times ``after`` the start of all."""
-        unlearnt = self.values.get("E", 0.0)
         mean = -np.diff(self._held(nodes)) / np.diff(nodes)
-        level = self.values["B"] + (unlearnt * np.maximum(after, self.warm) ** -self.s if unlearnt else 0.0)
-        return mean * self.unit, np.broadcast_to(np.asarray(level), mean.shape)
+        return mean * self.unit, self._noise(after)
 
     def fill(self, horizon: float, cells: int = _CELLS) -> tuple[float, Array, Array]:
         """The least loss for one horizon, the ends of cells, and the steps per intrinsic time in each."""
@@ -204,7 +207,7 @@ def never_rising(values: Array, weights: Array) -> Array:
 
 
 def water_filling(
-    law: FunctionalLaw, theta: Array, before: Array, warmup: int, steps: int, low: float, high: float, falling: bool,
+    law: FunctionalLaw, theta: Array, before: Array, steps: int, low: float, high: float, falling: bool,
     *, certify: bool = True,
 ) -> Filling:  # fmt: skip
     """Return the best rates in [low, high] for ``steps`` steps that follow the steps ``before``.
@@ -214,8 +217,8 @@ def water_filling(
     law, theta
         A functional law and its parameters in order; what no rate changes, L0 and the term of the model size, is left
         out of the losses.
-    before, warmup
-        Rates of the steps before, one each, and how many of them are warmup.
+    before
+        Rates of the steps before, one each.
     steps
         How many follow, at least 1.
     low, high
@@ -228,14 +231,14 @@ def water_filling(
     Examples
     --------
     >>> from fsl_num.curves.laws import law
-    >>> theta = np.array([2, 0.7, 0.3, 0.5, 20, 0.9, 0.7])
-    >>> best = water_filling(law("fsl"), theta, np.array([]), 0, 9000, 0, 1e-3, True)
+    >>> theta = np.array([2, 0.7, 0.3, 0.5, 20, 0.9, 10, 0.7])
+    >>> best = water_filling(law("fsl"), theta, np.array([]), 9000, 0, 1e-3, True)
     >>> bool(best.rates[0] == 1e-3 and best.rates[-1] < 1e-4), bool(0 <= best.loss - best.bound < 1e-5)
     (True, True)
     """
     values = dict(zip(law.names, theta.tolist(), strict=True))
     low = low if low > _NOTHING else 0.0
-    water = Water(law, values, before, warmup, steps, low, high, falling)
+    water = Water(law, values, before, steps, low, high, falling)
     if values["B"] == values.get("E", 0.0) == 0.0:  # no noise: nothing is gained by a smaller rate
         loss = water.past(steps * high)
         return Filling(np.full(steps, high), loss, loss)

@@ -4,7 +4,7 @@
 
 Six families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
 ``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``sizes``: what is expected of the misfit
-of a law (UNSURE, HIDDEN and OWN in fsl_num/curves/misfit.py) has the least interval score of mean final losses and of
+of a law (BENDING, HIDDEN and OWN in fsl_num/curves/misfit.py) has the least interval score of mean final losses and of
 rows over the other families, among those whose intervals hold :data:`ENOUGH` of the final losses of each; printed is
 what it gives on the family left out. ``beginnings``: from .3, .5 and .75 of every run its end is predicted with
 several shares of the planned steps weighing less (EARLY in fsl_num/curves/forecast.py; 0: as in fits of whole runs),
@@ -19,12 +19,9 @@ from curves_networks import KINDS, SETS, networks, summary
 
 from fsl_num.curves import misfit, posterior
 from fsl_num.curves.fit import fit
-from fsl_num.curves.search import Settings
 
-SIZES = (
-    (0.5, 2.5, 2e-6), (0.5, 2.5, 1e-6), (0.7, 2.5, 2e-6), (0.5, 2.0, 2e-6), (0.5, 3.0, 2e-6), (0.7, 2.25, 1e-6),
-)  # fmt: skip
-"""UNSURE, HIDDEN and OWN, those of the package first."""
+SIZES = ((3.0, 2.5, 2e-6), (3.0, 2.5, 1e-6), (3.0, 2.0, 2e-6), (3.0, 3.0, 2e-6), (0.0, 2.5, 2e-6), (6.0, 2.0, 2e-6))
+"""BENDING, HIDDEN and OWN, those of the package first."""
 ENOUGH = 0.85  # of 90 %, of the final losses of every family: the runs of one are some ten independent cases
 BEGINNINGS = (0.0, 0.1, 0.12, 0.15, 0.2, 0.25)
 PARTS = (0.3, 0.5, 0.75)
@@ -112,7 +109,7 @@ def coverage():
 def judged(pairs):
     """Under each of :data:`SIZES` the shares that intervals of final losses and of rows hold, and their scores."""
     found = []
-    for misfit.UNSURE, misfit.HIDDEN, misfit.OWN in SIZES:
+    for misfit.BENDING, misfit.HIDDEN, misfit.OWN in SIZES:
         posterior.OWN, rows = misfit.OWN, []
         for training, tests in pairs:
             result = fit(training)
@@ -129,7 +126,7 @@ def judged(pairs):
 
 def sizes():
     found = {family: judged(pairs) for family, pairs in cases().items()}
-    print("left out      chosen (UNSURE, HIDDEN, OWN): final losses held, rows held, scores")
+    print("left out      chosen (BENDING, HIDDEN, OWN): final losses held, rows held, scores")
     for one in [*found, "none"]:
         others = np.array([each for family, each in found.items() if family != one])
         cost = np.log(others[..., 2:]).sum(axis=(0, 2)) + 1e3 * (others[..., 0].min(axis=0) < ENOUGH)
@@ -165,7 +162,7 @@ def begun(curves, done, share):
     rows = []
     for curve in curves:
         run = curve.between_steps(0, done * float(curve.step[-1]))
-        early = Settings().early if share == 0.0 else min(share / done, 0.5)
+        early = min(share / done, 0.5)
         prediction = fit([run], early=early).predict(curve, LEVEL, after=run)
         error = end(curve.observed, curve) - end(prediction.loss, curve)
         rows.append((curve.name, error, float(np.log1p(prediction.mean_half_width))))

@@ -7,7 +7,7 @@ from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 
 WARMUP, PEAK = 100, 1e-3
-TRUTH = {"L0": 2.6, "A": 0.4, "B": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7}
+TRUTH = {"L0": 2.6, "A": 2.5, "B": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.6, "c_e": 40.0, "p": 0.7}
 
 
 def rates(kind, size=1500):

@@ -55,7 +55,7 @@ def law(name: str | Law) -> Law:
     """Return the law called ``name`` (a key of :data:`LAWS`), or the law given; raise ValueError for an unknown name.
 
     >>> law("fsl").names
-    ('L0', 'A', 'B', 's', 'c', 'gamma', 'p')
+    ('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p')
     """
     if isinstance(name, Law):
         return name

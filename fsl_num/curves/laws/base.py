@@ -72,7 +72,8 @@ class Law(ABC):
     """A formula for the loss after every step of a schedule.
 
     Class attributes: ``name`` (short, in code), ``title``, ``formula`` (LaTeX), ``source``. ``final_only``: the law
-    is about the end of training alone. The linear parameters come first in ``parameters``.
+    is about the end of training alone. ``late``: the share of the intrinsic time of a run before which the law does not
+    hold, as for T^-s, which has no limit at 0. The linear parameters come first in ``parameters``.
 
     >>> from fsl_num.curves.laws import law
     >>> law("fsl-ansatz").names
@@ -84,6 +85,7 @@ class Law(ABC):
     formula: ClassVar[str]
     source: ClassVar[str]
     final_only: ClassVar[bool] = False
+    late: ClassVar[float] = 0.08
 
     @property
     @abstractmethod

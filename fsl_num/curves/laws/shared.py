@@ -1,4 +1,4 @@
-"""What the laws with a signal T^-s and a power-law memory 1 - (1 + c t)^-gamma share: parameters, bounds, starts."""
+"""What the laws with a signal of exponent s and a memory 1 - (1 + c t)^-gamma share: parameters, bounds, starts."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ SIGNAL_EXPONENT: Final = Parameter(
 )
 SPEED: Final = Parameter(
     "c", "c", "1/intrinsic time", "how fast noise begins to be forgotten", 0.0, np.inf, scale="log"
+)
+SIGNAL_SPEED: Final = Parameter(
+    "c_e", "c_e", "1/intrinsic time", "how fast the signal begins to fall", 0.0, np.inf, scale="log"
 )
 GAMMA: Final = Parameter("gamma", r"\gamma", "1", "tail of the memory, 1 - 1/beta", 0.001, 20.0, scale="log")
 

@@ -13,7 +13,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.reading import read_curve
 from fsl_num.schedules import step_rates
 
-TRUTH = {"L0": 2.0, "A": 0.5, "B": 0.05, "s": 0.6, "c": 20.0, "gamma": 0.8}
+TRUTH = {"L0": 2.0, "A": 0.5, "B": 0.05, "s": 0.6, "c": 20.0, "gamma": 0.8, "c_e": 15.0}
 WARMUP, STEPS, EVERY = 50, 1200, 5
 """Rows lie on the steps at which 8-1-1 drops: a log does not tell where between two rows a drop lies."""
 

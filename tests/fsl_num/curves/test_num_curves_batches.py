@@ -98,7 +98,7 @@ def test_a_law_of_one_batch_size_equals_that_of_all_there(fitted):
 def test_the_slopes_are_those_of_differences():
     law = FunctionalLaw(signal_noise=True, sizes=True, batches=True, reference_batch=8.0)
     plan = Plan(np.append(COSINE, 0.0), [100, 2000, STEPS + 1], 0, np.append(RAMP, 32.0), 1e6)
-    theta = np.array([2.0, 0.5, 0.1, 0.05, 3.0, 0.6, 0.3, 0.7, 0.9, 0.8, 0.5])
+    theta = np.array([2.0, 0.5, 0.1, 0.05, 3.0, 0.6, 0.3, 0.7, 5.0, 0.9, 0.8, 0.5])
     slopes = law.jacobian(plan, theta)
     for place, value in enumerate(theta):
         step = np.eye(theta.size)[place] * 1e-5 * value

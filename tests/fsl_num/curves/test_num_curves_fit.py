@@ -79,7 +79,10 @@ def test_what_is_expected_does_not_outweigh_rows_that_scatter(seed):
 
 
 def test_several_sizes_are_fitted_at_once():
-    truth = {"L0": 1.5, "A": 0.4, "B": 0.2, "D": 30.0, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7, "beta": 0.5}
+    truth = {
+        "L0": 1.5, "A": 0.4, "B": 0.2, "D": 30.0, "s": 0.5, "c": 60.0, "gamma": 0.6, "c_e": 40.0, "p": 0.7,
+        "beta": 0.5,
+    }  # fmt: skip
     curves = []
     for size in (1e4, 1e5, 1e6):
         for kind in ("cosine", "drop"):
@@ -149,7 +152,7 @@ def test_curves_that_fit_perfectly_need_not_tell_the_exponents():
 
 def test_the_default_is_the_law_with_all_its_terms_however_little_the_curves_say():
     alone = fit(run("constant"), intervals=False, starts=1)
-    assert alone.law.names == ("L0", "A", "B", "E", "s", "c", "gamma", "p")
+    assert alone.law.names == ("L0", "A", "B", "E", "s", "c", "gamma", "c_e", "p")
     # what a constant rate says nothing of stays where it is expected: p at .8, B at 5 % of the loss within a factor e
     assert alone.parameters["p"] == pytest.approx(0.8, rel=0.05)
     assert 0.05 / np.e < alone.parameters["B"] / alone.curves[0].observed[-1] < 0.05 * np.e
@@ -164,7 +167,7 @@ def test_what_is_expected_can_be_widened_and_left_out():
 
 
 def test_a_memory_that_the_theory_excludes_is_said():
-    fast = [run(kind, {**TRUTH, "gamma": 8.0, "c": 6.0}, noise=1e-4, seed=seed)
+    fast = [run(kind, {**TRUTH, "gamma": 18.0, "c": 3.0}, noise=1e-4, seed=seed)
             for seed, kind in enumerate(("cosine", "drop", "wsd"))]  # fmt: skip
     found = fit(fast, "fsl")
     assert found.report.intervals["gamma"][0] > 1.0
@@ -180,7 +183,7 @@ def test_the_profile_is_least_at_the_fit():
 
 
 def test_what_cannot_be_fitted():
-    with pytest.raises(CurveError, match="7 parameters"):
+    with pytest.raises(CurveError, match="8 parameters"):
         fit(run("cosine").keep([0, 1, 2]), "fsl", intervals=False)
     with pytest.raises(TypeError, match="LossCurve"):
         fit([], "fsl")
@@ -236,7 +239,7 @@ def test_the_draws_do_not_depend_on_the_run_and_lie_about_the_fit():
     whole, coarse = (task(chosen, NOISY[:2], Settings(), coarse=each) for each in (False, True))
     theta = search(whole, coarse, chosen.start_grid(whole.plans)[:1]).best.theta
     (one, missed, _), (two, again, _) = (draw(coarse, theta, Residuals.of(whole, theta), seed=3) for _ in range(2))
-    assert (one == two).all() and one.shape == (24, 7)
+    assert (one == two).all() and one.shape == (24, 8)
     assert missed.size == again.size and (missed.at_fitted == again.at_fitted).all()
     # 24 draws of a bent posterior: their median is the fit within a spread of theirs
     away = np.median(one, axis=0) - theta

@@ -84,6 +84,6 @@ def test_rows_of_next_to_no_weight_overflow_nothing():
     """A first row at a hundred-thousandth of the run weighs 1e-12, and its noise drawn is thousands of log loss."""
     step = np.array([1, 2, 3, *range(1000, 100_001, 1000)])
     plan = Plan(np.full(step[-1], 1e-3), step)
-    loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8])
+    loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8, 15.0])
     drawn = fit(LossCurve(step, loss, schedule=plan), "fsl-simplified", starts=1).posterior.samples
     assert np.isfinite(drawn).all()

@@ -12,7 +12,7 @@ from fsl_num.curves.repeats import seed_variance
 
 STEPS = np.arange(20, 401, 5)
 CONSTANT, DECAYED = [0.01] * 400, [0.01] * 300 + [0.002] * 100
-TRUTH = {"L0": 2.0, "A": 0.5, "B": 0.05, "s": 0.6, "c": 20.0, "gamma": 0.8}
+TRUTH = {"L0": 2.0, "A": 0.5, "B": 0.05, "s": 0.6, "c": 20.0, "gamma": 0.8, "c_e": 15.0}
 
 
 def run(plan, offset, name, seed=0, noise=1e-4, **known):

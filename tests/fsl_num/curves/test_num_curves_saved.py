@@ -42,16 +42,6 @@ def test_the_runs_of_a_fit_take_little_room():
     assert kept.plan == found.curves[0].plan and len(kept) <= 200 and (kept.counts == found.curves[0].counts).all()
 
 
-def test_a_fit_saved_without_runs_has_no_curves_and_no_intervals():
-    content = json.loads(fit(run("cosine"), "momentum", starts=1).to_json())
-    del content["runs"]
-    again = FitResult.from_json(json.dumps(content))
-    assert again.curves == () and again.drawn is None
-    assert any("fit again" in note for note in again.notes)
-    with pytest.raises(ValueError, match="without its curves"):
-        again.profile("kappa")
-
-
 @pytest.mark.parametrize(
     "spoilt",
     [
@@ -72,6 +62,8 @@ def test_damaged_runs_are_refused(spoilt):
         (lambda text: "{", "not JSON"),
         (lambda text: "[]", "format"),
         (lambda text: json.dumps({**json.loads(text), "reach": None}), "damaged"),
+        (lambda text: json.dumps({**json.loads(text), "runs": []}), "'runs': no runs"),
+        (lambda text: text.replace("version 4", "version 3"), "saved by an earlier version .* fit the runs again"),
         (lambda text: json.dumps({**json.loads(text), "law": {"kind": "os", "options": {}}}), "unknown kind"),
         (lambda text: json.dumps({**json.loads(text), "parameters": {"L0": 1.0}}), "missing"),
     ],
@@ -80,17 +72,3 @@ def test_a_damaged_fit_is_refused(spoil, told):
     text = fit(run("cosine"), "momentum", starts=1, intervals=False).to_json()
     with pytest.raises(ValueError, match=told):
         FitResult.from_json(spoil(text))
-
-
-def test_a_fit_saved_before_is_read_without_its_intervals():
-    found = fit(run("cosine"), "momentum", starts=1, intervals=False)
-    content = json.loads(found.to_json())
-    del content["posterior"], content["runs"]
-    settings = {"loss": "log-huber", "delta": 0.001, "horizon_weight": 0.0, "starts": 10, "max_rows": 1000}
-    before = {"format": "functional scaling law fit, version 1", "settings": settings, "uncertainty": {"samples": []}}
-    again = FitResult.from_json(json.dumps({**content, **before}))
-    assert again.parameters == found.parameters
-    assert again.predict(run("wsd"), None).final == found.predict(run("wsd"), None).final
-    assert any("earlier version" in note for note in again.notes)
-    with pytest.raises(ValueError, match="no intervals"):
-        again.predict(run("wsd"))

@@ -16,7 +16,10 @@ from fsl_num.curves.reading import read_curve
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.sizes import respread, sizes_of, unidentified
 
-TRUTH = {"L0": 1.5, "A": 0.4, "B": 0.2, "D": 30.0, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7, "beta": 0.5}
+TRUTH = {
+    "L0": 1.5, "A": 0.4, "B": 0.2, "D": 30.0, "s": 0.5, "c": 60.0, "gamma": 0.6, "c_e": 40.0, "p": 0.7,
+    "beta": 0.5,
+}  # fmt: skip
 EXAMPLES = Path(__file__).parents[3] / "examples" / "curves"
 OWN = {"small": 52_320, "large": 254_592}
 

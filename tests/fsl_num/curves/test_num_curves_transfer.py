@@ -27,9 +27,9 @@ def test_the_usual_schedules_have_the_length_and_peak_of_the_longest_curve():
 
 def test_what_is_not_told_of_other_schedules_is_said():
     chosen = law("fsl")
-    theta = chosen.vector({"L0": 2.6, "A": 0.4, "B": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.6, "p": 0.7})
+    theta = chosen.vector({"L0": 2.6, "A": 2.5, "B": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.6, "c_e": 40.0, "p": 0.7})
     samples = np.tile(theta, (4, 1))
-    samples[:, 6] = [0.1, 0.5, 0.9, 1.5]  # the exponent of the noise is not known: a low rate is not told
+    samples[:, 7] = [0.1, 0.5, 0.9, 1.5]  # the exponent of the noise is not known: a low rate is not told
     states = States.of(chosen, [curve.plan.at(curve.plan.recorded[::20]) for curve in NOISY], theta)
     exact = Misfit.drawn(1e-9, states, 4)
     widths = transfer(chosen, NOISY, theta, Posterior(samples, RESIDUALS, (PEAK,), exact))

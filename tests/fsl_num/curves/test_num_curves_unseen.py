@@ -15,7 +15,7 @@ from fsl_num.design.schedule import design_schedule
 from fsl_num.schedules import step_rates
 
 STEPS, FIRST, PEAK = 8000, 1000, 1e-3
-THETA = {"L0": 2.5, "A": 0.6, "B": 0.3, "E": 0.02, "s": 0.7, "c": 60.0, "gamma": 0.7, "p": 0.9}
+THETA = {"L0": 2.5, "A": 0.6, "B": 0.3, "E": 0.02, "s": 0.7, "c": 60.0, "gamma": 0.7, "c_e": 40.0, "p": 0.9}
 
 
 def losses(rates, noise=3e-4):

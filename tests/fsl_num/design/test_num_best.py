@@ -16,12 +16,12 @@ from fsl_num.design.water_filling import never_rising, water_filling
 from fsl_num.schedules import SCHEDULES, step_rates
 
 PEAK = 1e-3
-THETA = {"L0": 2.7, "A": 0.7, "B": 0.3, "E": 0.05, "s": 0.5, "c": 20.0, "gamma": 0.9, "p": 0.7}
+THETA = {"L0": 2.7, "A": 0.7, "B": 0.3, "E": 0.05, "s": 0.5, "c": 20.0, "gamma": 0.9, "c_e": 15.0, "p": 0.7}
 parameters = st.fixed_dictionaries(
     {
         "L0": st.just(2.7), "A": st.floats(0.05, 1.0), "B": st.floats(0.03, 0.5),
         "E": st.sampled_from([0.0, 0.05, 0.5]), "s": st.floats(0.2, 1.2), "c": st.floats(1.0, 200.0),
-        "gamma": st.floats(0.3, 3.0), "p": st.floats(0.3, 1.6),
+        "gamma": st.floats(0.3, 3.0), "c_e": st.floats(1.0, 200.0), "p": st.floats(0.3, 1.6),
     }
 )  # fmt: skip
 
@@ -81,7 +81,7 @@ def test_one_price_of_a_step_proves_the_optimum(values, steps):
     mean = values["B"] * 1000**p * -np.diff((1 + c * time) ** -gamma) / np.diff(time)
     spent = np.maximum((p * mean / price) ** (1 / (1 + p)), 1 / PEAK)
     dual = np.cumsum((mean * spent**-p + price * spent) * np.diff(time)) - price * steps
-    bound = values["L0"] + (dual + values["A"] * time[1:] ** -values["s"]).min()
+    bound = values["L0"] + (dual + values["A"] * (1 + values["c_e"] * time[1:]) ** -values["s"]).min()
     # 40,000 cells in the dual, below 1e-5; whole steps in the place of rates that change at any time: of second order,
     # (decay of the rate within a step)^2 of the noise, below 1e-4 from 500 steps on
     assert bound - 1e-6 <= found.loss <= bound + 1e-4
@@ -121,16 +121,16 @@ def test_ten_starts_of_another_method_end_at_the_same_loss(values):
                        options={"maxiter": 5000, "maxfun": 10000, "ftol": 1e-16, "gtol": 1e-12})  # fmt: skip
         assert abs(end.fun - found.loss) < 1e-8
         near = np.clip(found.rates * np.exp(0.01 * draw.normal(size=57)), 0.0, PEAK)
-        again = newton(law("fsl-full"), vector(values), fixed.rates, fixed.warmup, loss, near, 0.0, PEAK, False)
+        again = newton(law("fsl-full"), vector(values), fixed.rates, loss, near, 0.0, PEAK, False)
         assert loss(again, np.ones(57))[0] < found.loss + 1e-8
 
 
 @examples(10)
 @given(factor=st.floats(0.01, 100.0))
 def test_the_unit_of_the_rates_does_not_matter(factor):
-    """Rates in another unit: A and E take the s-th power, c the inverse, B what its reference rate asks for."""
-    scaled = {**THETA, "A": THETA["A"] * factor ** THETA["s"], "E": THETA["E"] * factor ** (THETA["s"] - THETA["p"])}
-    scaled |= {"B": THETA["B"] * factor ** -THETA["p"], "c": THETA["c"] / factor}
+    """Rates in another unit: c and c_e take the inverse, B and E what their reference rate asks for."""
+    scaled = {**THETA, **{name: THETA[name] * factor ** -THETA["p"] for name in ("B", "E")}}
+    scaled |= {name: THETA[name] / factor for name in ("c", "c_e")}
     one = optimum(law("fsl-full"), vector(THETA), past(400), 380, 0.0, PEAK, "non-increasing")
     fixed = Past(factor * past(400).rates, past(400).warmup)
     other = optimum(law("fsl-full"), vector(scaled), fixed, 380, 0.0, factor * PEAK, "non-increasing")
@@ -197,7 +197,7 @@ def test_a_decay_ends_at_the_floor_as_schedulers_mean_a_least_rate(name):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_best_member_is_no_worse_than_any_tried(name):
-    loss = past(1000).objective(law("fsl"), vector({**THETA, "E": 0.0})[[0, 1, 2, 4, 5, 6, 7]])
+    loss = past(1000).objective(law("fsl"), vector({**THETA, "E": 0.0})[[0, 1, 2, 4, 5, 6, 7, 8]])
     rates, found = best_member(name, loss, 950, 1e-5, PEAK)
     least = loss(rates, np.ones(950))[0]
     for each in FAMILIES[name].tried:
@@ -234,7 +234,7 @@ def test_the_nearest_sequence_that_never_rises(values, seed):
 
 def test_noise_that_is_nothing_keeps_the_peak():
     theta = vector({**THETA, "B": 0.0, "E": 0.0})
-    assert (water_filling(law("fsl-full"), theta, np.array([]), 0, 50, 0.0, PEAK, True).rates == PEAK).all()
+    assert (water_filling(law("fsl-full"), theta, np.array([]), 50, 0.0, PEAK, True).rates == PEAK).all()
     found = least_loss(law("fsl-full"), theta, past(100), 95, 0.0, PEAK, "free")
     assert (
         abs(found - final_loss(law("fsl-full"), theta, past(100).rates, 5)(np.full(95, PEAK), np.ones(95))[0]) < 1e-12

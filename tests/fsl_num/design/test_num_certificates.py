@@ -16,7 +16,7 @@ from fsl_num.design.best import Past, optimum
 
 PEAK, STEPS, BATCH, REFERENCE = 1e-3, 400, 32.0, 8.0
 LAW = FunctionalLaw(signal_noise=True, batches=True, reference_batch=REFERENCE)
-VALUES = {"L0": 2.7, "A": 0.7, "B": 0.6, "E": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.9, "p": 0.7, "q": 0.8}
+VALUES = {"L0": 2.7, "A": 0.7, "B": 0.6, "E": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.9, "c_e": 40.0, "p": 0.7, "q": 0.8}
 PASTS = {
     "fresh": Past(np.array([]), 0),
     "warmup": Past(PEAK * np.arange(20) / 20, 20),
@@ -42,11 +42,11 @@ def loss(rates, before, values):
     every = np.concatenate([before.rates, rates])
     time = np.cumsum(every)
     left = np.append(time[-1] - np.append(0.0, time[:-1]), 0.0)
-    late = np.maximum(np.arange(every.size), max(before.warmup, 1) - 1)  # in warmup the signal of its end
-    level = (values["B"] + values["E"] * time[late] ** -values["s"]) * (BATCH / REFERENCE) ** -values["q"]
+    signal = (1 + values["c_e"] * time) ** -values["s"]
+    level = (values["B"] + values["E"] * signal) * (BATCH / REFERENCE) ** -values["q"]
     kept = (1 + values["c"] * left) ** -values["gamma"]
     noise = ((every / 1e-3) ** values["p"] * level) @ np.diff(kept)
-    return values["L0"] + values["A"] * time[-1] ** -values["s"] + noise
+    return values["L0"] + values["A"] * signal[-1] + noise
 
 
 def slopes(rates, before, values):
@@ -69,24 +69,23 @@ def dual_bound(before, values, low, high, falling):
     """
     s, c, gamma, p = (values[each] for each in ("s", "c", "gamma", "p"))
     scale, passed = 1e3**p * (BATCH / REFERENCE) ** -values["q"], before.rates.sum()
-    warm = before.rates[: before.warmup].sum()
 
     def signal(time):
-        return values["E"] * np.maximum(time, max(warm, 1e-9)) ** -s
+        return (1 + values["c_e"] * time) ** -s
 
     times = np.cumsum(before.rates)
-    sources = before.rates ** (1 + p) * scale * (values["B"] + signal(times) if times.size else 0.0)
+    sources = before.rates ** (1 + p) * scale * (values["B"] + values["E"] * signal(times))
 
     def bound(span):
         left = np.unique(np.concatenate([[0.0], np.geomspace(1e-7, 1, 700), 1 - np.geomspace(1e-5, 1, 300)])) * span
         width = np.diff(left)
         late = passed + span - left[:-1] + high  # a whole step takes the signal at its end
-        noise = -np.diff((1 + c * left) ** -gamma) / width * scale * (values["B"] + signal(late))
+        noise = -np.diff((1 + c * left) ** -gamma) / width * scale * (values["B"] + values["E"] * signal(late))
         if falling:
             noise = isotonic_regression(noise, weights=width, increasing=False).x
         kernel = -np.diff((1 + c * (span + np.append(times[-1:] - np.append(0.0, times[:-1]), 0.0))) ** -gamma)
         earlier = float(-(sources / np.maximum(before.rates, 1e-30)) @ kernel) if times.size else 0.0
-        gone = values["L0"] + values["A"] * (passed + span) ** -s + earlier
+        gone = values["L0"] + values["A"] * signal(passed + span) + earlier
         middle = p * np.interp(0.5 * span, left[1:], noise) * (STEPS / span) ** -(1 + p)
 
         def dual(log_price):  # concave in the price

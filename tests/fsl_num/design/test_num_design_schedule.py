@@ -211,16 +211,7 @@ def test_a_run_that_is_none_is_refused():
         design_schedule(fitted(intervals=False), STEPS, run="run.csv")
 
 
-def of_an_earlier_version(result):
-    """The fit as read from a file without runs."""
-    content = json.loads(result.to_json())
-    del content["runs"]
-    return FitResult.from_json(json.dumps(content))
-
-
 def test_a_second_law_that_cannot_be_fitted_is_said():
-    said = " ".join(design_schedule(of_an_earlier_version(fitted()), STEPS, peak=PEAK).sentences)
-    assert "saved by an earlier version, without its runs: fit again" in said
     curve = run("cosine", every=300)  # five rows, and six parameters of the Multi-Power law
     short = fit(curve, MomentumLaw(), intervals=False, starts=1)
     found = design_schedule(short, STEPS)
@@ -235,13 +226,6 @@ def test_a_second_law_is_fitted_to_the_runs_of_the_same_model_size():
     assert found.second_law.loss == pytest.approx(alone.predict(found.plan, None).final, abs=1e-9)
     other = design_schedule(given, STEPS, model_size=3e6, peak=PEAK)
     assert other.second_law is None and any("no run has the model size" in each for each in other.sentences)
-
-
-def test_a_fit_that_knows_no_peak_needs_one():
-    read = of_an_earlier_version(fitted(intervals=False))
-    with pytest.raises(ValueError, match="give a peak"):
-        design_schedule(read, STEPS)
-    assert design_schedule(read, STEPS, peak=PEAK).peak == PEAK
 
 
 def test_a_design_is_exported_as_a_short_table_that_loses_nothing():

@@ -11,11 +11,11 @@ from fsl_num.design.final_loss import final_loss
 
 SIZE = 1e8
 PARAMETERS = {
-    "fsl-full": [2.7, 0.7, 0.3, 0.05, 0.5, 20.0, 0.9, 0.7],
-    "fsl": [2.7, 0.7, 0.3, 0.5, 20.0, 0.9, 0.7],
-    "fsl-simplified": [2.7, 0.7, 0.3, 0.5, 20.0, 0.9],
-    "fsl-convolution": [2.7, 0.7, 0.3, 0.4, 0.5, 2.0, 1.9],
-    "fsl-sizes": [2.7, 0.7, 0.3, 10.0, 0.5, 20.0, 0.9, 0.7, 1.0],
+    "fsl-full": [2.7, 0.7, 0.3, 0.05, 0.5, 20.0, 0.9, 15.0, 0.7],
+    "fsl": [2.7, 0.7, 0.3, 0.5, 20.0, 0.9, 15.0, 0.7],
+    "fsl-simplified": [2.7, 0.7, 0.3, 0.5, 20.0, 0.9, 15.0],
+    "fsl-convolution": [2.7, 0.7, 0.3, 0.4, 0.5, 2.0, 1.9, 5.0],
+    "fsl-sizes": [2.7, 0.7, 0.3, 10.0, 0.5, 20.0, 0.9, 15.0, 0.7, 1.0],
     "fsl-ansatz": [2.7, 0.7, 200.0, 3.0, 0.5, 20.0, 0.9],
     "fsl-ansatz-sizes": [2.7, 0.7, 200.0, 3.0, 10.0, 0.5, 20.0, 0.9, 1.0],
     "multi-power": [2.7, 0.7, 400.0, 0.5, 2.0, 0.5, 0.4],
@@ -46,13 +46,13 @@ def plain(name, theta, rates, warmup):
     starts = [mpmath.mpf(0), *ends[:-1]]
     drops = [rates[0], *(b - a for a, b in zip(rates[:-1], rates[1:], strict=True))]
     if name == "fsl-full":
-        l0, a, b, e, s, c, g, p = theta
+        l0, a, b, e, s, c, g, speed, p = theta
         noise = [
-            (rates[k] * 1000) ** p * (b + e * max(ends[k], ends[warmup - 1]) ** -s)
+            (rates[k] * 1000) ** p * (b + e * (1 + speed * ends[k]) ** -s)
             * ((1 + c * (total - ends[k])) ** -g - (1 + c * (total - starts[k])) ** -g)
             for k in range(len(rates)) if rates[k] > 0
         ]  # fmt: skip
-        return l0 + a * total**-s + mpmath.fsum(noise)
+        return l0 + a * (1 + speed * total) ** -s + mpmath.fsum(noise)
     sources = range(warmup + 1, len(rates))
     if name == "fsl-ansatz":
         l0, a, c23, c2, s, c, g = theta
