@@ -29,7 +29,7 @@ import numpy as np
 
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.search import Residuals, Task
+from fsl_num.curves.search import Residuals, Task, clipped
 from fsl_num.curves.sizes import constant_loss
 from fsl_num.validation import Array
 
@@ -54,7 +54,6 @@ SAME_BATCHES: Final = 0.5
 _SIZES = np.geomspace(5e-5, 0.8, 33)
 _CARRIED = np.array([0.0, 0.3, 0.6, 0.8, 0.9])
 _ROWS = 400  # of all runs, from which the size is estimated
-_OUTLYING = 4.0
 _BEND = 2.0  # of log intrinsic time, over which the smooth part bends
 _OF_GAINS = 2.0  # how fast errors become others with the share gained
 _JITTER = 1e-6  # of the variance: runs that branch have rows in equal states
@@ -186,28 +185,32 @@ def size_of(fitted: Task, theta: Array, residuals: Residuals, widths: Array, sta
     every = slice(None, None, -(-states.left.size // _ROWS))
     values, jacobian = fitted.bound(theta)
     slopes = ((jacobian / values[:, None]) @ fitted.chart.slopes(fitted.chart.forward(theta)) * widths)[every]
-    run = np.repeat(np.arange(len(fitted.plans)), [plan.recorded.size for plan in fitted.plans])[every]
-    step = np.concatenate([plan.recorded for plan in fitted.plans])[every]
-    spacing = sum(float(np.ptp(plan.recorded)) for plan in fitted.plans) / residuals.rows
-    apart = np.abs(np.subtract.outer(step, step)) / max(spacing, 1.0)
     scatter = np.sqrt(residuals.turbulence * np.concatenate([residuals.rates(plan) for plan in fitted.plans]))[every]
-    off = (np.log(fitted.target.observed) - np.log(values))[every]
-    far = _OUTLYING * 1.4826 * np.median(np.abs(off / scatter))
-    off = np.clip(off, -far * scatter, far * scatter)
-    same = run[:, None] == run
+    off = scatter * clipped((np.log(fitted.target.observed) - np.log(values))[every] / scatter)
     part = States(states.time[every], states.gained[every], states.peak[every], states.left[every])
-    missed = part.covariance(part)
-    smooth = (OWN + residuals.seeds) * same + slopes @ slopes.T + 1e-3 * np.diag(scatter**2)
-    logs = []
-    for carried in _CARRIED:
-        alike = np.where(same, 1.0, SAME_BATCHES) * carried**apart
-        lower = np.linalg.cholesky(smooth + np.outer(scatter, scatter) * alike / (1.0 - carried))
-        inverse = np.linalg.inv(lower)
-        powers, frame = np.linalg.eigh(inverse @ missed @ inverse.T)
-        spread = 1.0 + _SIZES[:, None] ** 2 * np.maximum(powers, 0.0)
-        seen = (frame.T @ (inverse @ off)) ** 2 / spread
-        logs.append(-0.5 * (seen + np.log(spread)).sum(axis=1) - np.log(np.diag(lower)).sum())
+    missed, same, apart = part.covariance(part), *_rows_apart(fitted.plans, residuals.rows, every)
+    known = (OWN + residuals.seeds) * same + slopes @ slopes.T + 1e-3 * np.diag(scatter**2)
+    shared = np.where(same, 1.0, SAME_BATCHES) * np.outer(scatter, scatter)
+    logs = [_evidence(off, known + shared * carried**apart / (1.0 - carried), missed) for carried in _CARRIED]
     log = np.array(logs) - 0.5 * (np.log(_SIZES / EXPECTED) / UNSURE) ** 2
     probable = np.exp(log - log.max())
     probable /= probable.sum()
     return float(HIDDEN * np.sqrt(probable.sum(axis=0) @ _SIZES**2)), float(probable.sum(axis=1) @ _CARRIED)
+
+
+def _rows_apart(plans: Sequence[Plan], count: int, every: slice) -> tuple[Array, Array]:
+    """Which rows are of one run, and how far any two lie apart, in units of the mean distance of ``count`` in all."""
+    run = np.repeat(np.arange(len(plans)), [plan.recorded.size for plan in plans])[every]
+    step = np.concatenate([plan.recorded for plan in plans])[every]
+    spacing = sum(float(np.ptp(plan.recorded)) for plan in plans) / count
+    return run[:, None] == run, np.abs(np.subtract.outer(step, step)) / max(spacing, 1.0)
+
+
+def _evidence(off: Array, known: Array, missed: Array) -> Array:
+    """The logarithms of the likelihoods, but for a constant, of residuals with the covariance known + size^2 missed."""
+    lower = np.linalg.cholesky(known)
+    inverse = np.linalg.inv(lower)
+    powers, frame = np.linalg.eigh(inverse @ missed @ inverse.T)
+    spread = 1.0 + _SIZES[:, None] ** 2 * np.maximum(powers, 0.0)
+    seen = (frame.T @ (inverse @ off)) ** 2 / spread
+    return np.asarray(-0.5 * (seen + np.log(spread)).sum(axis=1) - np.log(np.diag(lower)).sum())

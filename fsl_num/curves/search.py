@@ -275,14 +275,25 @@ def scattering(residuals: Sequence[Array], plans: Sequence[Plan]) -> tuple[float
         for residual, plan in zip(residuals, plans, strict=True):
             rates = Residuals(0.0, 1.0, 1, steady=steady).rates(plan)
             apart = np.diff(residual / np.sqrt(rates))
-            far = _OUTLYING * 1.4826 * float(np.median(np.abs(apart))) if apart.size else 0.0
-            squares.append(0.5 * np.clip(apart, -far, far) ** 2)
+            squares.append(0.5 * clipped(apart) ** 2)
             logs += 0.5 * float(np.log(rates[1:]).sum())
         variance = max(float(np.concatenate(squares).mean()), 1e-300) if sum(map(len, squares)) else 1e-300
         fits.append((variance, logs + 0.5 * sum(map(len, squares)) * math.log(variance)))
     variances, costs = np.array(fits).T
     steady = float(np.exp(costs.min() - costs) @ _STEADY / np.exp(costs.min() - costs).sum())
     return float(np.interp(steady, _STEADY, variances)), steady
+
+
+def clipped(values: Array) -> Array:
+    """Return numbers about 0, those that lie further off than four standard deviations brought there.
+
+    The deviation is that of normal numbers with the same median distance from 0.
+
+    >>> clipped(np.array([1.0, -1.0, 1.0, 50.0])).round(2).tolist()
+    [1.0, -1.0, 1.0, 5.93]
+    """
+    far = _OUTLYING * 1.4826 * float(np.median(np.abs(values))) if values.size else 0.0
+    return np.clip(values, -far, far)
 
 
 def independent_rows(residual: Array) -> float:

@@ -118,12 +118,3 @@ class AnsatzLaw(Law):
             return x, slopes
 
         return Bound(columns, count)
-
-    @staticmethod
-    def printed_constants(c23: float, c2: float) -> tuple[float, float]:
-        """Return (c2, c3) of the paper; c3 is inf where the data see no term T(i)^-s.
-
-        >>> AnsatzLaw.printed_constants(6.0, 2.0)
-        (2.0, 3.0)
-        """
-        return c2, (c23 / c2 if c2 > 0.0 else float("inf"))

@@ -148,7 +148,7 @@ class Law(ABC):
             if not parameter.lower <= value <= parameter.upper or not np.isfinite(value):
                 raise ValueError(
                     f"{parameter.name} of the law {self.name!r} must be finite and in [{parameter.lower:g},"
-                    f" {parameter.upper:g}], got {value!r}"
+                    f" {parameter.upper:g}], got {float(value)!r}"
                 )
         return theta
 
