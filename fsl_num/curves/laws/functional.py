@@ -175,7 +175,7 @@ EXPECTED: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
         "s": (float(np.log(0.5)), 0.7),
         "gamma": (float(np.log(0.5)), 0.8),
         "c": (float(np.log(150.0)), 2.0),
-        "B": (float(np.log(0.06)), 0.75),
+        "B": (float(np.log(0.08)), 0.75),
         "c_e": (float(np.log(0.5)), 1.0),
     }
 )
