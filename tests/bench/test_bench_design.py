@@ -15,7 +15,7 @@ import pytest
 from fsl_num.curves.laws import law
 from fsl_num.design.best import Past, optimum
 
-THETA = np.array([2.7, 0.7, 0.3, 0.05, 0.5, 20.0, 0.9, 0.7])
+THETA = np.array([2.7, 0.7, 0.3, 0.05, 0.5, 20.0, 0.9, 15.0, 0.7])
 PEAK, WARMUP, STEPS, DESCENT, TIMED = 1e-3, 1000, 34_000, 50_000, 40
 RATES = (1e-8, 5e-9, 1e-9, 5e-10)
 
