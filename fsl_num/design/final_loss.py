@@ -70,8 +70,8 @@ def final_loss(
         )
     values = dict(zip(law.names, theta.tolist(), strict=True))
     constant = constant_loss(law, theta, model_size)
-    signal, exponent_of_time = (values[name] for name in _SIGNAL[type(law)])
-    onset, speed = (1.0, values["c_e"]) if isinstance(law, FunctionalLaw) else (0.0, 1.0)
+    amplitude, exponent = (values[name] for name in _SIGNAL[type(law)])
+    clock = (values["c_e"], 1.0) if isinstance(law, FunctionalLaw) else (1.0, 0.0)
     known, first = np.ones(before.size) if lengths is None else lengths, before.size
     part = _PARTS[type(law)](law, values, warmup)
 
@@ -80,13 +80,23 @@ def final_loss(
         ends = np.cumsum(every * widths)
         left = np.concatenate([np.cumsum((every * widths)[::-1])[::-1], [0.0]])
         value, by_rate, by_left, by_end = part(every, widths, left, ends)
-        base = onset + speed * ends[-1]
-        power = signal * base**-exponent_of_time
-        by_left[0] -= exponent_of_time * speed * power / base
+        left_to_learn, falls = falling_signal(ends[-1], exponent, *clock)
+        by_left[0] += amplitude * falls
         gradient = by_rate + widths * (np.cumsum(by_left) + np.cumsum(by_end[::-1])[::-1])
-        return float(constant + power + value), gradient[first:]
+        return float(constant + amplitude * left_to_learn + value), gradient[first:]
 
     return loss
+
+
+def falling_signal(passed: Any, exponent: float, speed: float, onset: float = 1.0) -> tuple[Any, Any]:
+    """Return (onset + speed T)^-exponent at the intrinsic times ``passed``, and its derivative by them.
+
+    >>> falling_signal(1.0, 2.0, 1.0)
+    (0.25, -0.25)
+    """
+    base = onset + speed * passed
+    signal = base**-exponent
+    return signal, -exponent * speed * signal / base
 
 
 _Part = Callable[[Array, Array, Array, Array], tuple[float, Array, Array, Array]]
@@ -96,8 +106,8 @@ starts, times at the ends; the signal apart."""
 
 def _functional(law: Any, values: dict[str, float], warmup: int) -> _Part:
     """B sum (eta_i/eta_ref)^p (G(R_i) - G(R_{i+1})), and with E the same times e(T(i+1))."""
-    noise, unlearnt, s, p = values["B"], values.get("E", 0.0), values["s"], values.get("p", 1.0)
-    c, gamma, speed = values["c"], values["gamma"], values["c_e"]
+    noise, unlearnt, p = values["B"], values.get("E", 0.0), values.get("p", 1.0)
+    c, gamma = values["c"], values["gamma"]
 
     def part(rates: Array, lengths: Array, left: Array, ends: Array) -> tuple[float, Array, Array, Array]:
         held = np.exp(-gamma * np.log1p(c * left))
@@ -105,12 +115,12 @@ def _functional(law: Any, values: dict[str, float], warmup: int) -> _Part:
         near = c * left[:-1] < 1e-3  # near the end as a difference of what is forgotten, which keeps its digits
         gone[near] = -np.diff(-np.expm1(-gamma * np.log1p(c * left[np.append(near, True)])))
         share = np.maximum(rates / law.reference_rate, 0.0) ** p
-        signal = unlearnt * (1.0 + speed * ends) ** -s
-        level = share * (noise + signal)
+        signal, falls = falling_signal(ends, values["s"], values["c_e"])
+        level = share * (noise + unlearnt * signal)
         kernel = c * gamma * held[:-1] / (1.0 + c * left[:-1])
         by_left = kernel * np.diff(level, prepend=0.0)
         by_rate = p * level * gone / np.maximum(rates, _LEAST)
-        by_end = -s * speed * signal / (1.0 + speed * ends) * share * gone
+        by_end = unlearnt * falls * share * gone
         return float(level @ gone), by_rate, by_left, by_end
 
     return part

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.curves.laws import FunctionalLaw
+from fsl_num.design.final_loss import falling_signal
 from fsl_num.design.objectives import Objective
 from fsl_num.validation import Array
 
@@ -146,7 +147,6 @@ def _second_derivatives(
     """Of the noise of each step by the times left at its start a and end b and by all of it S, and of the rest by S."""
     values = dict(zip(law.names, theta.tolist(), strict=True))
     c, gamma, s, p, unlearnt = values["c"], values["gamma"], values["s"], values.get("p", 1.0), values.get("E", 0.0)
-    speed = values["c_e"]
 
     def kernels(left: Array) -> tuple[Array, Array, Array]:
         base = 1.0 + c * left
@@ -154,9 +154,8 @@ def _second_derivatives(
         return base**-gamma, kernel, -(1.0 + gamma) * c * kernel / base
 
     def signals(time: Any) -> tuple[Any, Any, Any]:
-        base = 1.0 + speed * time
-        signal = base**-s
-        return signal, -s * speed * signal / base, s * (s + 1.0) * speed**2 * signal / base**2
+        signal, falls = falling_signal(time, s, values["c_e"])
+        return signal, falls, (1.0 + 1.0 / s) * falls**2 / signal
 
     left = np.append(np.cumsum(rates[::-1])[::-1], 0.0)
     passed = float(before.sum())

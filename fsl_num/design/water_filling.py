@@ -24,6 +24,7 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.curves.laws import FunctionalLaw
+from fsl_num.design.final_loss import falling_signal
 from fsl_num.validation import Array
 
 _CELLS: Final = 1000
@@ -67,7 +68,7 @@ class Water:
         self.level = np.diff(np.append(0.0, np.cumsum(level))[cuts]) / length
 
     def _signal(self, passed: Any) -> Any:
-        return (1.0 + self.values["c_e"] * passed) ** -self.values["s"]
+        return falling_signal(passed, self.values["s"], self.values["c_e"])[0]
 
     def _noise(self, passed: Array) -> Array:
         """The noise B + E e at intrinsic times."""
@@ -87,9 +88,8 @@ class Water:
     def past_slope(self, horizon: float) -> float:
         """The derivative of :meth:`past`."""
         noise = -float(self.level @ np.diff(self._kernel(horizon + self.earlier)))
-        speed, passed = self.values["c_e"], self.passed + horizon
-        share = self.values["s"] * speed / (1.0 + speed * passed)
-        return noise - float(share * self.values["A"] * self._signal(passed))
+        falls = falling_signal(self.passed + horizon, self.values["s"], self.values["c_e"])[1]
+        return noise + float(self.values["A"] * falls)
 
     def cells(self, horizon: float, cells: int = _CELLS) -> Array:
         """Times left at the ends of cells, close at the end and, where the signal makes noise, at the start."""

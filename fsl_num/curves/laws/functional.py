@@ -123,10 +123,7 @@ class FunctionalLaw(Law):
 
     def bounds(self, plans: Sequence[Plan]) -> tuple[Array, Array]:
         """The bounds of the parameters; those of c and c_e from the length of the plans and their largest rate."""
-        low, high = memory_bounds(self.parameters, plans)
-        signal, memory = self.names.index("c_e"), self.names.index("c")
-        low[signal], high[signal] = low[memory], high[memory]
-        return low, high
+        return memory_bounds(self.parameters, plans, "c", "c_e")
 
     def chart(self, plans: Sequence[Plan], level: float = 1.0) -> Chart:
         """The coordinates in which the theory's expectations are independent: :data:`EXPECTED`."""
@@ -184,8 +181,8 @@ EXPECTED: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
 The means are those of the theory where it has one: gamma = 1 - 1/beta about 1/2. Of p theory says 1, and the runs at
 hand, all of adaptive updates, say .4 to .85: with .8 runs in which the rate has only begun to fall are forecast better,
 and others about as well. Of q theory says 1 as well, and rules of thumb for adaptive updates half of p; no family with
-several batch sizes was at hand. The mean of B and the widths were chosen over families of training runs; where curves
-determine a coordinate they do not matter.
+several batch sizes was at hand. Of c_e it says the order of c. The mean of B and the widths were chosen over families
+of training runs; where curves determine a coordinate they do not matter.
 """
 
 _SHARES = (-14.0, 3.0)  # of the logarithm of the noise over the loss: from a millionth to twenty times

@@ -28,17 +28,17 @@ SIGNAL_SPEED: Final = Parameter(
 GAMMA: Final = Parameter("gamma", r"\gamma", "1", "tail of the memory, 1 - 1/beta", 0.001, 20.0, scale="log")
 
 
-def memory_bounds(parameters: Sequence[Parameter], plans: Sequence[Plan], speed: str = "c") -> tuple[Array, Array]:
-    """Return the bounds of the parameters, those of the speed of memory from the plans.
+def memory_bounds(parameters: Sequence[Parameter], plans: Sequence[Plan], *speeds: str) -> tuple[Array, Array]:
+    """Return the bounds of the parameters, those of the ``speeds`` (names) from the plans.
 
-    >>> low, high = memory_bounds([SPEED], [Plan([0.1] * 10)])
-    >>> round(float(low[0]), 9), round(float(high[0]), 9)
-    (0.05, 100.0)
+    >>> low, high = memory_bounds([SPEED, SIGNAL_SPEED], [Plan([0.1] * 10)], "c", "c_e")
+    >>> low.round(9).tolist(), high.round(9).tolist()
+    ([0.05, 0.05], [100.0, 100.0])
     """
     longest = max(float(plan.times[-1]) for plan in plans)
     fastest = FASTEST / min(plan.peak for plan in plans)
-    low = np.array([_SLOWEST / longest if parameter.name == speed else parameter.lower for parameter in parameters])
-    high = np.array([fastest if parameter.name == speed else parameter.upper for parameter in parameters])
+    low = np.array([_SLOWEST / longest if parameter.name in speeds else parameter.lower for parameter in parameters])
+    high = np.array([fastest if parameter.name in speeds else parameter.upper for parameter in parameters])
     return low, high
 
 

@@ -11,7 +11,6 @@ from fsl_num.claims.points import PAPER_POINT
 Numbers = tuple[tuple[str, float], ...]
 SIZE, NOISE, STEPS = 128, 9.0, 10_000
 POINT = (0.5, 4.0)
-
 """(s, beta) of the first figure."""
 RISK, RATE, CLOCK, FUNCTIONAL, RUN, DEVIATION = (
     Function(name, positive=True) for name in ("E", "eta", "T", "F", "R", "deviation")
