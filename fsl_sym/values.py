@@ -17,6 +17,10 @@ from sympy import Basic, Float, Rational, nan, sympify, zoo
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)|[+-]?\d+/\d*[1-9]\d*")
 
 
+def _with_plain_minus(text: str) -> str:
+    return text.strip().replace("\u2212", "-")
+
+
 def exact(value: Any) -> Rational:
     """The value as an exact rational: an integer, a fraction, or text such as "1/2" or "0.25" that is read as a number.
 
@@ -33,6 +37,8 @@ def exact(value: Any) -> Rational:
         return value
     if isinstance(value, numbers.Rational) and not isinstance(value, bool):
         return Rational(int(value.numerator), int(value.denominator))
+    if isinstance(value, str) and _NUMBER.fullmatch(plain := _with_plain_minus(value)):
+        raise TypeError(f"{value!r} has the minus sign of a printed text: write {plain!r}, with that of the keyboard")
     raise TypeError(f'{value!r} is not an exact rational number: give an integer, a fraction, or text such as "1/2"')
 
 
@@ -59,7 +65,7 @@ def as_expression(value: Any) -> Any:
     if isinstance(value, Basic):
         return value
     if isinstance(value, str):
-        if not _NUMBER.fullmatch(value.strip()):
+        if not _NUMBER.fullmatch(_with_plain_minus(value)):
             hint = 'only an exact number such as "1/2" is read'
             raise TypeError(f"{value!r} is text: write it with the sympy symbols themselves; {hint}")
         return exact(value)

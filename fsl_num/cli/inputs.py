@@ -14,6 +14,7 @@ from typing import Final
 
 import click
 
+from fsl_num.validation import with_plain_minus
 from fsl_num.workers import LostWorkersError
 
 STANDARD: Final = "-"
@@ -29,6 +30,7 @@ _OPTIONS: Final = {"peak": "peak_lr", "floor": "min_lr", "final": "final_lr", "s
 """Parameters of the library that an option has under another name."""
 
 _PARAMETER = re.compile(r"^[a-z_]+(?= must )|\b[a-z]+_[a-z_]+\b(?!=)")
+_IN_PARENTHESES = re.compile(r"""(['\"])[\w:-]+\(.*\)\1: """, re.DOTALL)
 _RATIONAL = re.compile(r"[+-]?\d{1,999}(?:/\d{1,999})?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,999}\.?\d{0,999}|\.\d{1,999})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -43,7 +45,12 @@ def one_line(text: object) -> str:
 
 
 def as_typed(text: str) -> str:
-    """A refusal of the library in the words of the command that runs: its options in place of parameters."""
+    """A refusal of the library in the words of the command that runs: its options in place of parameters.
+
+    What is said of ``'cosine(final=1)': `` is left as it is: parameters stand there under their own names.
+    """
+    if _IN_PARENTHESES.match(text):
+        return text
     context = click.get_current_context(silent=True)
     given = [] if context is None else context.command.params
     options = {str(each.name): each.opts[0] for each in given if isinstance(each, click.Option)}
@@ -174,7 +181,9 @@ _WITH_UNIT = re.compile(r"([+-]?[\d.,]+)\s*([%kmbgt])?", re.ASCII | re.IGNORECAS
 
 
 def _respelled(typed: str) -> str:
-    """A percentage, a decimal comma or a letter for thousands as it is written here; "" for all else."""
+    """A percentage, a decimal comma, a letter for thousands or a printed minus sign as it is written here; else ""."""
+    if (plain := with_plain_minus(typed)) != typed:
+        return plain if _DECIMAL.fullmatch(plain) or _RATIONAL.fullmatch(plain) else _respelled(plain)
     parts = _WITH_UNIT.fullmatch(typed)
     number = parts[1].replace(",", ".", 1) if parts else ""
     if parts is None or not _DECIMAL.fullmatch(number) or number == typed:

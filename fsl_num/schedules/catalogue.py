@@ -163,8 +163,20 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     chosen = {key: value for key, value in parameters.items() if value is not None}
     if called(name) is not None:
         return Discrete(rates=from_framework(name, peak=peak, steps=steps), batch_sizes=batch_size)
-    name, given = _with_parameters(name)
-    chosen, known = chosen | given, (*known, *given)
+    text = name
+    name, given = _with_parameters(text)
+    try:
+        return _composed(name, peak, steps, batch_size, chosen | given, (*known, *given))
+    except (TypeError, ValueError) as error:
+        if str(error).split(" ")[0] in given:  # what is wrong is wrong in the text, where no argument can mend it
+            raise type(error)(f"{text!r}: {error}") from error
+        raise
+
+
+def _composed(
+    name: str, peak: Any, steps: Any, batch_size: Any, chosen: dict[str, Any], known: tuple[str, ...]
+) -> Schedule:
+    """Return a schedule of the catalogue behind its warmup and stable phase, above its floor."""
     floor, warmup = chosen.pop("floor", 0.0), positive("warmup", chosen.pop("warmup", 0.0), zero=True)
     top, count = positive("peak", peak), positive("steps", steps)
     if warmup >= count:

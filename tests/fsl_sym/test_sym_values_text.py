@@ -25,7 +25,7 @@ from fsl_sym.proof.rules import RULES
 from fsl_sym.schedules import schedule
 from fsl_sym.spectrum import kernel_asymptotics
 from fsl_sym.symbols import M, N, T, a, b, beta, j, s, t
-from fsl_sym.values import as_expression, assigned
+from fsl_sym.values import as_expression, assigned, exact
 
 PROGRAM = "exec('import sys; sys.fsl_sym_evaluated_text = True')"
 STEP = Step(a + a, 2 * a, Identity(), "add")
@@ -163,3 +163,9 @@ def test_text_is_a_number_or_refused() -> None:
             as_expression(value)
     assert as_expression(Eq(s, 1)) == Eq(s, 1) and as_expression(True) == True  # noqa: E712  (sympy's true)
     assert b.is_positive
+
+
+@pytest.mark.parametrize("read", [exact, as_expression])
+def test_a_printed_minus_sign_is_refused_with_that_of_the_keyboard(read: Callable[[str], Any]) -> None:
+    with pytest.raises(TypeError, match="write '-1/2'"):
+        read("\u22121/2")

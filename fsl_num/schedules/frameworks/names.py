@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fsl_num.validation import with_plain_minus
+
 _LONGEST: Final = 2000
 _CALL: Final = re.compile(r"\s*(\w[\w-]*)\s*(\(.*\))?\s*", re.DOTALL)
 _EXAMPLE: Final = "as in linear(decay_fraction=0.2) or hf:linear(num_warmup_steps=200)"
@@ -46,9 +48,10 @@ def read(text: str) -> Call:
     try:
         parsed = ast.parse("f" + (match[2] or "()"), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError) as error:
-        raise ValueError(
-            f"{text[:80]!r} cannot be read: {getattr(error, 'msg', error)}; write it {_EXAMPLE}"
-        ) from error
+        plain = with_plain_minus(text)
+        why = "its minus sign is that of a printed text" if plain != text else getattr(error, "msg", error)
+        meant = f"{plain[:80]!r}, with that of the keyboard" if plain != text else f"it {_EXAMPLE}"
+        raise ValueError(f"{text[:80]!r} cannot be read: {why}; write {meant}") from error
     if not isinstance(parsed, ast.Call) or not isinstance(parsed.func, ast.Name):
         raise ValueError(f"{text[:80]!r} is more than one call; write it {_EXAMPLE}")
     return Call(match[1], _arguments(parsed, text))

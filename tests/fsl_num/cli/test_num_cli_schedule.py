@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from typed import refusal
 
 from fsl_num.cli import main
 from fsl_num.report.schedules import facts
@@ -182,3 +183,31 @@ def test_the_facts_of_a_constant_rate():
         "share_of_constant": 1.0,
         "half_of_intrinsic_time": 2,
     }
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (["cosine(final=1)"], "'cosine(final=1)': final must be at most peak"),
+        (["cosine(warmup=2000)"], "'cosine(warmup=2000)': warmup must be less than the steps"),
+        (["linear(decay_fraction=0)"], "'linear(decay_fraction=0)': decay_fraction must lie in (0, 1]"),
+        (["cosine", "--final-lr", "1"], "--final-lr must be at most peak"),
+        (["cosine(floor=0.001)", "--warmup", "2000"], "--warmup must be less than the steps"),
+    ],
+)
+def test_what_is_wrong_is_named_as_it_was_typed(typed, sentence, capsys):
+    assert refusal(["schedule", *typed, "--peak-lr", "0.01", "--steps", "1000"], capsys).startswith(f"fsl: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["schedule", "cosine(final=1e\u22123)", "--peak-lr", "1", "--steps", "9"], "write 'cosine(final=1e-3)'"),
+        (["schedule", "hf:linear(num_warmup_steps=\u20132)", "--peak-lr", "1", "--steps", "9"], "linear(num_warmup_steps=-2)"),
+        (["schedule", "cosine", "--peak-lr", "1e\u22123", "--steps", "9"], "write 1e-3"),
+        (["verify", "lem: half-scale", "--at", "3/5,\u22127/3"], "write -7/3"),
+        (["exponents", "--schedule", "wsd", "--budget", "data", "--s", "\u22121/2", "--beta", "2"], "write -1/2"),
+    ],
+)  # fmt: skip
+def test_a_printed_minus_sign_is_refused_with_that_of_the_keyboard(typed, meant, capsys):
+    assert meant in refusal(typed, capsys)

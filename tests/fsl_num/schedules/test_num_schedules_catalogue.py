@@ -80,6 +80,14 @@ def test_old_spellings_are_refused_with_the_name(old: str) -> None:
     assert f"it is called {new!r}" in unknown(old)
 
 
+def test_what_is_wrong_in_a_text_is_said_of_the_text() -> None:
+    with pytest.raises(ValueError, match=r"^'cosine\(final=1\)': final must be at most peak"):
+        schedule("cosine(final=1)", peak=0.1, steps=10)
+    for name in ("cosine", "cosine(floor=0.01)"):
+        with pytest.raises(ValueError, match="^final must be at most peak"):
+            schedule(name, peak=0.1, steps=10, final=1)
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 @examples(15)
 @given(data=st.data(), share=st.floats(0.0, 0.99))
