@@ -64,13 +64,51 @@ def covering_claims(place: Place, claims: Sequence[Claim], places: Sequence[Plac
 def where(label: str, line: int) -> str:
     """Where in the paper something stands: the kind of place, where the line is one of it, section and line.
 
-    >>> where("thm: wsd", 1022)
-    'theorem in section 5.3, line 1022'
+    >>> where("thm: wsd", 1022), where("eqn: fsl", 558)
+    ('theorem 3 of section 5, in section 5.3, line 1022', 'formula in section 4.2, line 558')
     """
     kinds = (place.kind for place in account() if place.label == label and place.line - _HEAD <= line <= place.last)
-    kind = next(kinds, "")
-    section = section_of(line)
+    kind, section = next(kinds, ""), section_of(line)
+    if kind in STATEMENTS:
+        outer, _, count = numbers()[label][0].partition(".")
+        inner = "" if section.number == outer else f"in {section}, "
+        return f"{kind} {count} of section {outer}, {inner}line {line}"
     return f"{kind} in {section}, line {line}" if kind else f"{section}, line {line}"
+
+
+STATEMENTS = ("theorem", "lemma", "proposition", "corollary", "assumption", "definition")
+"""Kinds of places that LaTeX numbers one after the other. Its remarks are not counted: they claim nothing."""
+
+
+def numbers() -> dict[str, tuple[str, str]]:
+    """Label of each statement -> its number if each kind is counted by itself in each section, and if all are together.
+
+    How the paper counts stands in a style file that its source loads, and that is not part of it.
+
+    >>> numbers()["thm: wsd"]
+    ('5.3', '5.4')
+    """
+    counts: dict[tuple[str, str], int] = {}
+    numbered = {}
+    for place in account():
+        if place.kind in STATEMENTS:
+            section = section_of(place.line).number.partition(".")[0]
+            for kind in (place.kind, ""):
+                counts[section, kind] = counts.get((section, kind), 0) + 1
+            numbered[place.label] = (f"{section}.{counts[section, place.kind]}", f"{section}.{counts[section, '']}")
+    return numbered
+
+
+def statements_numbered(kind: str, number: str) -> tuple[Place | None, Place | None]:
+    """The statement of that kind with that number, counted in each of the two ways of :func:`numbers`.
+
+    >>> [place and place.label for place in statements_numbered("theorem", "5.3")]
+    ['thm: wsd', 'thm:geometric']
+    """
+    known = numbers()
+    of_kind = [place for place in account() if place.kind == kind]
+    by_kind, together = (next((each for each in of_kind if known[each.label][way] == number), None) for way in (0, 1))
+    return by_kind, together
 
 
 def place_at(line: int) -> Place:

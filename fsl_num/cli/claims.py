@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from fsl_num.claims.claim import Claim
     from fsl_num.claims.records import Outcome
+
+
+_NUMBERED: Final = re.compile(r"([a-z]+)([a-e]|[1-9])\.([1-9]\d?)", re.ASCII)
+"""``theorem 5.3``, without the space."""
 
 
 def known_claim(claim_id: str) -> Claim:
@@ -82,8 +87,29 @@ def _claims_of(name: str) -> Sequence[Claim]:
     line = wanted.lower().removeprefix("line")
     if line.isascii() and line.isdigit():
         return _claims_at(int(line))
+    if numbered := _NUMBERED.fullmatch(wanted.lower()):
+        return _claims_numbered(numbered[1], f"{numbered[2].upper()}.{numbered[3]}")
     claims = [claim for claim in all_claims() if "".join(claim.id.split()) == wanted]
     return claims or [each for each in all_claims() if "".join(each.label.split()) == wanted] or [known_claim(name)]
+
+
+def _claims_numbered(kind: str, number: str) -> Sequence[Claim]:
+    from fsl_num.claims.labels import STATEMENTS, statements_numbered
+
+    if kind not in STATEMENTS:
+        raise InputError(f"a statement with a number is one of {', '.join(STATEMENTS)}, not {kind!r}")
+    by_kind, together = statements_numbered(kind, number)
+    unknown = "the paper's source does not say how its statements are counted"
+    if by_kind and together and by_kind != together:
+        raise InputError(
+            f"{kind} {number} is {by_kind.label} if each kind is counted by itself, {together.label} if all statements "
+            f"of a section are together; {unknown}: name the one that you mean"
+        )
+    if (place := by_kind or together) is None:
+        raise InputError(f"there is no {kind} {number}: `fsl list section {number[0]}` shows what is claimed there")
+    way = "each kind" if by_kind else "all statements of a section together"
+    complain(f"fsl: {kind} {number} is {place.label}, counting {way}; {unknown}")
+    return _claims_at(place.line)
 
 
 def _claims_at(line: int) -> Sequence[Claim]:
@@ -120,8 +146,8 @@ COMMANDS = {
             flag("--mutants", "every wrong version of the claim, and what refutes it", choice="form"),
             flag("--no-verdict", "do not verify the claim"),
         ],
-        "Show one claim (ID as fsl list shows it), or all that bear a label, or stand at a line of the paper's source: "
-        "hypotheses, verdict, and where formula, "
-        "proof, measurement, test and errata stand.",
+        "Show one claim (ID as fsl list shows it), or all that bear a label or a number (fsl show theorem 5.2) or stand "
+        "at a line of the paper's source: hypotheses, verdict, and where formula, proof, measurement, test and errata "
+        "stand.",
     ),
 }

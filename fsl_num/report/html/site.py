@@ -13,7 +13,7 @@ from pathlib import PurePath
 from markupsafe import Markup
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.labels import account, covering_claims, in_reading_order, section_of, where
+from fsl_num.claims.labels import account, covering_claims, in_reading_order, numbers, section_of, where
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.sources import HOME
 from fsl_num.report.errata import counts
@@ -122,15 +122,24 @@ def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence
 def _index(theorems: Mapping[str, Sequence[Claim]], verdicts: Mapping[str, Outcome]) -> Iterator[str]:
     yield "# The theorems"
     yield "Every place of the paper that makes a claim, in its order: what it says, and what became of it."
+    yield (
+        "How the paper numbers its theorems stands in a style file that its source loads, and that is not part of it. "
+        "Counted here are the statements of each section, each kind by itself and, in parentheses, all kinds together."
+    )
+    counted = numbers()
+    kinds = {place.label: place.kind for place in account()}
     firsts = [(name, members[0]) for name, members in theorems.items()]
     for section, places_in_it in groupby(firsts, key=lambda first: section_of(first[1].line)):
         yield f"## {section.number} {section.title}".replace("##  ", "## ")
-        rows = [
-            f"| [{_title(claim)}]({name}) | {verdicts[claim.id].verdict} |"
-            for name, _ in places_in_it
-            for claim in theorems[name]
-        ]
-        yield "\n".join(["| claim | verdict |", "| --- | --- |", *rows])
+        rows = []
+        for name, first in places_in_it:
+            place = f"{kinds.get(first.label, '')} `{first.label}`"
+            if numbered := counted.get(first.label):
+                place = f"{kinds[first.label]} {numbered[0]} ({numbered[1]}) `{first.label}`"
+            for claim in theorems[name]:
+                rows.append(f"| {place} | [{_title(claim)}]({name}) | {verdicts[claim.id].verdict} |")
+                place = ""
+        yield "\n".join(["| place | claim | verdict |", "| --- | --- | --- |", *rows])
     claims = [claim for members in theorems.values() for claim in members]
     excused = [place for place in account() if place.excuse and not covering_claims(place, claims, account())]
     yield "## What no claim can check"

@@ -8,7 +8,15 @@ import pytest
 from tex_labels import labels, places
 
 from fsl_num.claims.label_table import SECTIONS, Place
-from fsl_num.claims.labels import account, covering_claims, open_places, orphans, place_verdicts
+from fsl_num.claims.labels import (
+    account,
+    covering_claims,
+    numbers,
+    open_places,
+    orphans,
+    place_verdicts,
+    statements_numbered,
+)
 from fsl_num.claims.records import Outcome, Verdict
 from fsl_num.claims.registry import all_claims
 from fsl_num.cli import main
@@ -67,6 +75,24 @@ def test_no_place_is_listed_twice():
     assert len({(each.line, each.kind) for each in found}) == len(found)
     assert len({each.label for each in found}) == len(found)
     assert [each.line for each in found] == sorted(each.line for each in found)
+
+
+@pytest.mark.parametrize(
+    ("label", "both"),
+    [
+        ("assumption: hypercontractivity", ("2.1", "2.1")),
+        ("thm: fsl-hard-regime", ("4.1", "4.2")),
+        ("cor: contraction", ("4.1", "4.10")),
+        ("thm: wsd", ("5.3", "5.4")),
+        ("lem:spd_matrix_trace", ("E.2", "E.2")),
+    ],
+)
+def test_statements_are_counted_in_two_ways(label, both):
+    assert numbers()[label] == both
+    kind = next(place.kind for place in account() if place.label == label)
+    for way, number in enumerate(both):
+        assert statements_numbered(kind, number)[way].label == label
+    assert statements_numbered(kind, "7.1") == (None, None)
 
 
 # ---- a small account -------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from cli_outcomes import ONE, TWO, Run, record
+from typed import refusal
 
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
@@ -87,3 +88,16 @@ def test_the_formula_of_a_claim_is_left_whole_to_be_copied(capsys, monkeypatch):
     for each in all_claims()[::10]:
         assert main(["show", each.id, "--no-verdict"]) == 0
         assert each.latex in capsys.readouterr().out
+
+
+def test_a_number_shows_its_claims_where_both_ways_to_count_agree(capsys):
+    assert main(["show", "theorem 5.1", "--no-verdict"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("thm:chinchilla: ") and "thm:chinchilla, counting each kind" in shown.err
+    assert main(["show", "theorem", "5.4", "--no-verdict"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("thm: wsd: ") and "all statements of a section together" in shown.err
+    sentence = refusal(["show", "theorem 5.3"], capsys)
+    assert "thm: wsd if each kind is counted by itself, thm:geometric if all statements" in sentence
+    assert "fsl list section 5" in refusal(["show", "theorem 5.9"], capsys)
+    assert "one of theorem, lemma" in refusal(["show", "axiom 5.1"], capsys)

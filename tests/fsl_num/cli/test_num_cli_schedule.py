@@ -203,11 +203,11 @@ def test_what_is_wrong_is_named_as_it_was_typed(typed, sentence, capsys):
     ("typed", "meant"),
     [
         (["schedule", "cosine(final=1e\u22123)", "--peak-lr", "1", "--steps", "9"], "write 'cosine(final=1e-3)'"),
-        (["schedule", "hf:linear(num_warmup_steps=\u20132)", "--peak-lr", "1", "--steps", "9"], "linear(num_warmup_steps=-2)"),
+        (["schedule", "hf:linear(num_warmup_steps=\u20132)", "--peak-lr", "1", "--steps", "9"], "num_warmup_steps=-2"),
         (["schedule", "cosine", "--peak-lr", "1e\u22123", "--steps", "9"], "write 1e-3"),
         (["verify", "lem: half-scale", "--at", "3/5,\u22127/3"], "write -7/3"),
         (["exponents", "--schedule", "wsd", "--budget", "data", "--s", "\u22121/2", "--beta", "2"], "write -1/2"),
     ],
-)  # fmt: skip
+)
 def test_a_printed_minus_sign_is_refused_with_that_of_the_keyboard(typed, meant, capsys):
     assert meant in refusal(typed, capsys)

@@ -77,6 +77,7 @@ def test_an_index_in_the_order_of_the_paper_with_a_verdict_each():
     index = real()["index.md"]
     assert index.index("## 4.4 Steps of the proof") < index.index("## 5.3 Warmup, stable phase, decay")
     assert index.count("| PROVED |") == 2
+    assert "| theorem 5.3 (5.4) `thm: wsd` | [" in index
     assert "## What no claim can check" in index
 
 
@@ -87,5 +88,5 @@ def test_the_gravest_errata_come_first():
 
 
 def test_a_place_is_named_only_where_the_line_is_one_of_it():
-    assert where("thm: wsd", 1022).startswith("theorem in section 5.3")
+    assert where("thm: wsd", 1022).startswith("theorem 3 of section 5, in section 5.3")
     assert where("thm: wsd", 100) == "the abstract, line 100"
