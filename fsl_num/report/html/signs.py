@@ -34,7 +34,9 @@ _RELATIONS: Final = {
     " ~ ": " ≍ ",
 }
 _NAME = r"(?:[A-Za-z]|" + "|".join([*_GREEK, *_LARGE, "max", "min", "sup", "inf", "lim", "log"]) + ")"
-_WORD = re.compile(rf"(?<!\w)\\?(?:{'|'.join([*_GREEK, *_LARGE])})(?![A-Za-z0-9])")
+_SUM = re.compile(rf"(?<!\w)sum(?= (?:(?:[A-Za-z]|{'|'.join(_GREEK)})[_^(]|\())")
+_WORD = re.compile(rf"(?<!\w)\\?(?:{'|'.join([*_GREEK, *(_LARGE.keys() - {'sum'})])})(?![A-Za-z0-9])|^\\?sum$")
+"""Names that have a sign; ``sum`` is a word, too, but where it has an index or a term behind it."""
 _SCRIPT = re.compile(
     rf"(?<![\w.])(?P<name>\\?{_NAME})(?P<hat>\^(?=[_(\s]))?(?P<index>_(?!_))|(?<=[\w)\]}}'|])(?P<power>\^)(?=[-({{\w])"
 )
@@ -49,8 +51,11 @@ def typeset(text: str) -> Markup:
 
     >>> print(typeset("sum_{j<=M} lambda_j^(s-1), peak_lr, M^-(s beta)"))
     ∑<sub>j≤M</sub> λ<sub>j</sub><sup>s−1</sup>, peak_lr, M<sup>−s β</sup>
+    >>> print(typeset("a finite sum, sum lambda_j"))
+    a finite sum, ∑ λ<sub>j</sub>
     """
     parts, place = [], 0
+    text = _SUM.sub(_LARGE["sum"], text)
     while match := _SCRIPT.search(text, place):
         script, after = _script(text, match.end())
         if not script:

@@ -44,7 +44,7 @@ def test_what_is_not_marked_loses_no_letter_and_no_number():
     for text in texts:
         if not re.search(r"\$[^$]+\$|`[^`]+`", text):
             shown = seen(Texts()(text))
-            assert letters(shown, {"infinity": "∞"}) == letters(text, SIGNS)
+            assert letters(shown, {"infinity": "∞", "sum": "∑"}) == letters(text, SIGNS)
             assert seen(Texts().sentence(text)).lower() == shown.lower()
 
 
@@ -57,6 +57,8 @@ def test_what_is_not_marked_loses_no_letter_and_no_number():
         ("phi^_1, rho_- and rho_+", "φ\u0302<sub>1</sub>, ρ<sub>−</sub> and ρ<sub>+</sub>"),
         ("D^(-(beta - 1)/beta)", "D<sup>−(β − 1)/β</sup>"),
         ("K_infinity, t^-0.25", "K<sub>∞</sub>, t<sup>−0.25</sup>"),
+        ("the integral of a finite sum", "the integral of a finite sum"),
+        ("sum (lambda_j + 1) over sum j^-1", "∑ (λ<sub>j</sub> + 1) over ∑ j<sup>−1</sup>"),
         ("sum_{j>M} j^-2", "∑<sub>j&gt;M</sub> j<sup>−2</sup>"),
         # no formulas
         ("peak_lr of file_name.py, 1e-60, theta*, an open (bracket^(", None),
