@@ -35,7 +35,7 @@ STYLE = {
     "ytick.color": "#666",
     "legend.frameon": False,
     "lines.linewidth": 1.7,
-    "axes.formatter.min_exponent": 3,
+    "axes.formatter.min_exponent": 4,
 }
 """How the figures of the gallery look, whatever draws them."""
 

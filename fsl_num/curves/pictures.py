@@ -83,7 +83,7 @@ def draw_fit(pairs: Any, ax: Any = None) -> Any:
     above.legend(loc="upper right", fontsize="small")
     if below is not None:
         below.axhline(0.0, color="0.5", linewidth=0.5)
-        below.set_ylabel("measured - law")
+        below.set_ylabel("measured $-$ law")
     (above if below is None else below).set_xlabel("step")
     return above
 

@@ -93,7 +93,7 @@ def exponent_map(allocation: Allocation, *, ax: Axes | None = None) -> Axes:
     allocation
         Of one schedule and budget.
     ax
-        Axes to draw on; those of a new figure if None.
+        Axes to draw on; those of a new figure, with the scale of its colours, if None.
 
     Returns
     -------
@@ -111,12 +111,12 @@ def exponent_map(allocation: Allocation, *, ax: Axes | None = None) -> Axes:
     >>> exponent_map(optimal_allocation("constant", "data")).get_xlabel()
     'capacity exponent $\\\\beta$'
     """
-    if ax is None:
-        ax = new_figure((5.2, 4.0)).subplots()
+    alone = ax is None
+    ax = new_figure((5.8, 4.0)).subplots() if ax is None else ax
     betas = np.linspace(*BETA_RANGE, _POINTS)[1:]
     tasks = np.linspace(*S_RANGE, _POINTS)[1:]
     powers, logs = exponent_grid(allocation, tasks, betas)
-    ax.contourf(betas, tasks, powers, levels=_POWERS, cmap=_COLOURS)
+    colours = ax.contourf(betas, tasks, powers, levels=_POWERS, cmap=_COLOURS)
     edge = 1.0 - 1.0 / betas
     one_formula = len({str(allocation.regime(name).excess_risk) for name in ("easy", "hard")}) == 1
     if not one_formula:
@@ -128,6 +128,10 @@ def exponent_map(allocation: Allocation, *, ax: Axes | None = None) -> Axes:
         _write_formula(ax, allocation, allocation.regime("easy" if one_formula else name), name)
     ax.set(xlim=BETA_RANGE, ylim=S_RANGE, xlabel=r"capacity exponent $\beta$", ylabel="relative difficulty $s$")
     ax.set_title(f"{TITLES.get(allocation.schedule, allocation.schedule)}, {allocation.budget}-optimal", fontsize=10)
+    if alone:
+        base = allocation.base
+        logs_drawn = "" if one_formula else ", dashed lines are $q$"
+        ax.figure.colorbar(colours, ax=ax).set_label(rf"$p$ in ${base}^{{-p}}\,(\log {base})^{{q}}${logs_drawn}")
     return ax
 
 

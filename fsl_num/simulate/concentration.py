@@ -125,14 +125,15 @@ class Concentration:
             low, middle, high = self.quantiles(side, [0.05, 0.5, 0.95]).T
             (line,) = ax.loglog(self.model_sizes, middle, marker="o", markersize=3, label=label)
             ax.fill_between(self.model_sizes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-        from matplotlib.ticker import NullFormatter, ScalarFormatter
+        from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
         # few decades: plain numbers, at the sizes themselves
         ax.set_xticks(self.model_sizes)
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.yaxis.set_major_locator(LogLocator(subs=[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]))
         ax.yaxis.set_major_formatter(ScalarFormatter())
-        ax.yaxis.set_minor_formatter(ScalarFormatter())
+        ax.yaxis.set_minor_formatter(NullFormatter())
         ax.set_xlabel("model size $M$")
         ax.set_ylabel(r"$\mu_j(WHW^\top)/\lambda_j$, $j \leq M$")
         ax.legend(frameon=False)
