@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import filecmp
+import json
 import platform
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import click
 
@@ -116,14 +120,28 @@ def versions() -> dict[str, str]:
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):  # the checkout itself, where it is used without being installed
             numbers[name] = version(name)
-    if commit := _commit():
+    origin = None
+    with suppress(PackageNotFoundError, ValueError, AttributeError):  # what pip notes of where a package came from
+        origin = json.loads(distribution(_PACKAGES[0]).read_text("direct_url.json") or "{}").get("url")
+    if commit := commit_of(Path(__file__).resolve().parents[2], origin):
         numbers["commit"] = commit
     return numbers
 
 
-def _commit() -> str | None:
-    """The commit of the clone that these sources stand in; None where there is none."""
-    root = Path(__file__).resolve().parents[2]
+def commit_of(home: Path, origin: str | None = None) -> str | None:
+    """The commit of the sources in a folder, a clone or installed from the one at ``origin``; None if it is not known.
+
+    It is that of ``origin`` only while the sources there are those that were installed.
+
+    >>> commit_of(Path("/nowhere"))
+    """
+    root = home
+    if not (root / ".git").exists() and origin and urlsplit(origin).scheme == "file":
+        root = Path(url2pathname(urlsplit(origin).path))
+        packages = home / "fsl_num", home / "fsl_sym"
+        sources = [str(path.relative_to(home)) for package in packages for path in package.rglob("*.py")]
+        if filecmp.cmpfiles(home, root, sources, shallow=False)[0] != sources:
+            return None
     if not (root / ".git").exists():
         return None
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]

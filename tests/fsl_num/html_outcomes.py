@@ -78,7 +78,10 @@ def runner(size=12):
         4, title=WILD, text=WILD, hypotheses=(WILD,), probability=WILD, stated=WILD, role="own", strengthens=None
     )
     claims[5] = claim(5, title=long, stated=r"\nosuchcommand{x}", role="printed", corrected_by="thm: claim/6")
-    claims[6] = claim(6, role="corrected", stated=r"\text{" + "very long words without any break " * 9 + "}")
+    wide = f"$({' + '.join(f'x_{{{at}}}' for at in range(40))})$"  # one that no line break divides
+    claims[6] = claim(
+        6, role="corrected", quoted=wide, stated=r"\text{" + "very long words without any break " * 9 + "}"
+    )
     claims[7] = claim(7, id="thm: a_name_without_any_space/" + "and_more_of_it_" * 6, role="own")
     records[7] = record(claims[7].id, Verdict.SUPPORTED)
     records[4] = record(claims[4].id, Verdict.UNKNOWN, False, regimes=(), derivations=(), message=WILD)

@@ -31,6 +31,7 @@ _RELATIONS: Final = {
     "<<": "≪",
     " - ": " − ",
     " -> ": " → ",
+    " ~ N(": " ∼ N(",  # is distributed as
     " ~ ": " ≍ ",
 }
 _NAME = r"(?:[A-Za-z]|" + "|".join([*_GREEK, *_LARGE, "max", "min", "sup", "inf", "lim", "log"]) + ")"

@@ -1,12 +1,13 @@
 """fsl verify --html: the page of what was checked, written whole, and refused before any work where it cannot be."""
 
 import os
+import subprocess
 
 import pytest
 from html_reading import Reader
 
 from fsl_num.cli import main
-from fsl_num.cli.verify import versions
+from fsl_num.cli.verify import commit_of, versions
 
 CLAIM = "sec: effect-lrs/data-over-model"
 """A claim that the paper has wrong, so that it is checked with its correction; both quickly."""
@@ -60,3 +61,18 @@ def test_the_versions_are_those_of_what_runs():
 
     assert versions()["numpy"] == numpy.__version__
     assert versions()["sympy"] == sympy.__version__
+
+
+def test_an_installation_names_the_commit_of_its_clone_while_both_are_alike(tmp_path):
+    clone, installed = tmp_path / "a clone", tmp_path / "site-packages"
+    for folder in (clone, installed):
+        (folder / "fsl_num").mkdir(parents=True)
+        (folder / "fsl_num" / "one.py").write_text("1\n", encoding="utf-8")
+    git = ["git", "-C", str(clone), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *words], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert commit_of(clone) == commit_of(installed, clone.as_uri()) == head
+    assert commit_of(installed) is commit_of(installed, "https://there/a.whl") is None
+    (clone / "fsl_num" / "one.py").write_text("2\n", encoding="utf-8")
+    assert commit_of(installed, clone.as_uri()) is None and commit_of(clone) == f"{head}-dirty"

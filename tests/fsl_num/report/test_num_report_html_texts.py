@@ -59,6 +59,7 @@ def test_what_is_not_marked_loses_no_letter_and_no_number():
         ("K_infinity, t^-0.25", "K<sub>∞</sub>, t<sup>−0.25</sup>"),
         ("the integral of a finite sum", "the integral of a finite sum"),
         ("sum (lambda_j + 1) over sum j^-1", "∑ (λ<sub>j</sub> + 1) over ∑ j<sup>−1</sup>"),
+        ("w_j ~ N(0, 1/M), M ~ C", "w<sub>j</sub> ∼ N(0, 1/M), M ≍ C"),
         ("sum_{j>M} j^-2", "∑<sub>j&gt;M</sub> j<sup>−2</sup>"),
         # no formulas
         ("peak_lr of file_name.py, 1e-60, theta*, an open (bracket^(", None),
