@@ -6,7 +6,7 @@
   const COLOURS = {'constant': '--soft', 'exp-decay': '--unknown', 'wsd': '--supported', 'cosine': '--link',
     'linear': '--vacuous', '1-sqrt': '--enclosed', 'best': '--refuted'};
   const LOGARITHMIC = ['size', 'noise', 'steps', 'peak'];
-  const short = value => Number(value.toPrecision(3)).toLocaleString('en', {maximumSignificantDigits: 3, notation: Math.abs(value) >= 1e5 || value && Math.abs(value) < 1e-3 ? 'scientific' : 'standard'});
+  const short = (value, least = 1) => Number(value.toPrecision(3)).toLocaleString('en', {minimumSignificantDigits: least, maximumSignificantDigits: 3, notation: Math.abs(value) >= 1e5 || value && Math.abs(value) < 1e-3 ? 'scientific' : 'standard'});
   for (const name of Object.keys(solver.shapes)) form.elements.schedule.append(new Option(name, name, name === 'wsd', name === 'wsd'));
 
   function values() {
@@ -52,7 +52,9 @@
 
   // A figure: curves as {name, x, y, style} on logarithmic or linear axes.
   function draw(id, curves, {logX, logY, left = 54, bottom = 34}) {
-    const svg = document.getElementById(id), [, , width, height] = svg.getAttribute('viewBox').split(' ').map(Number);
+    const svg = document.getElementById(id), width = Math.max(260, Math.min(640, svg.clientWidth || 640));
+    const height = Math.round((id === 'risk' ? 140 : 110) + width * (id === 'risk' ? 0.3125 : 0.171875));
+    svg.setAttribute('viewBox', `0 0 ${width} ${height}`);  // on a phone the figure is narrow, and its letters are not small
     const points = curves.flatMap(curve => curve.x.map((x, k) => [x, curve.y[k]])).filter(([x, y]) => (!logX || x > 0) && (!logY || y > 0));
     const scale = (at, log, start, end) => {
       const given = points.map(point => log ? Math.log10(point[at]) : point[at]);
@@ -96,10 +98,10 @@
     const stairs = ({plan: {marks, rates}, name}, style) => ({name, style, x: rates.flatMap((_, k) => [marks[k], marks[k + 1]]), y: rates.flatMap(rate => [rate, rate])});
     draw('rates', all.map(each => stairs(each, each === chosen || each.name === 'best' ? '' : 'other')), {});
     document.getElementById('risk-key').innerHTML = all.map(each =>
-      `<li><i style="border-color:var(${COLOURS[each.name]})"></i>${each.name} ${short(final(each))}</li>`).reverse().join('');
-    const said = `After ${short(steps)} steps: ${schedule} ${short(final(chosen))}; functional law ${short(law[law.length - 1])}`;
+      `<li><i style="border-color:var(${COLOURS[each.name]})"></i>${each.name} ${short(final(each), 3)}</li>`).reverse().join('');
+    const said = `After ${short(steps)} steps: ${schedule} ${short(final(chosen), 3)}; functional law ${short(law[law.length - 1], 3)}`;
     document.getElementById('risk-said').textContent =
-      search ? `${said}; best schedule ${short(final(all[all.length - 2]))}.` : `${said}.`;
+      search ? `${said}; best schedule ${short(final(all[all.length - 2]), 3)}.` : `${said}.`;
     if (!search) return;
     const falls = best.marks[best.rates.findIndex((_, k) => best.rates.slice(k).every(rate => rate < 0.99 * peak))];
     document.getElementById('rates-said').textContent = falls === undefined
@@ -108,10 +110,13 @@
 
   // Losses at once, the search for the best schedule when the hand rests.
   let waiting = 0, resting = 0;
-  form.addEventListener('input', () => {
+  const follow = () => {
     cancelAnimationFrame(waiting); clearTimeout(resting);
     waiting = requestAnimationFrame(() => show(false));
     resting = setTimeout(() => show(true), 200);
-  });
+  };
+  form.addEventListener('input', follow);
+  let wide = innerWidth;  // a phone changes the height whenever it is scrolled
+  addEventListener('resize', () => { if (innerWidth !== wide) { wide = innerWidth; follow(); } });
   show(true);
 })();

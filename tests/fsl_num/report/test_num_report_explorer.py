@@ -147,6 +147,18 @@ def test_what_is_moved_is_followed(browser):
     assert not [event for event in browser.events if event.get("method") == "Runtime.exceptionThrown"]
 
 
+@browser_only
+@pytest.mark.parametrize("width", [360, 820, 1280])
+def test_the_letters_of_a_figure_are_not_shrunk_with_it(browser, width):
+    browser.look(width, 800)
+    browser.evaluate("new Promise(done => setTimeout(done, 1500))")
+    shown = json.loads(
+        browser.evaluate("JSON.stringify([...document.querySelectorAll('svg')].map(each => each.getScreenCTM().a))")
+    )
+    assert min(shown) >= 0.99  # 12 pixels stay 12, but for the rounding of a width
+    browser.look(1280, 800)
+
+
 def test_the_command_writes_the_page(tmp_path, capsys):
     target = tmp_path / "explorer.html"
     assert main(["explore", "--html", str(target), "--json"]) == 0
