@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fsl_num.curves.curve import CurveError
-from fsl_num.validation import Array
+from fsl_num.validation import Array, with_plain_minus
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})
@@ -117,10 +118,19 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
             values[index] = number_of(text)
         except (ValueError, OverflowError):
             raise CurveError(
-                f"column {name!r} holds {text[:40]!r}, which is not a number; repair the cell or drop the row",
+                f"column {name!r} holds {text[:40]!r}, which is not a number; {_mended(text)}",
                 table.rows[index],
             ) from None
     return values
+
+
+def _mended(text: str) -> str:
+    """What to do about a cell that holds no number."""
+    if (plain := with_plain_minus(text)) != text:
+        with suppress(ValueError, OverflowError):
+            number_of(plain)
+            return f"its minus sign is that of a printed text: replace it in the file by that of the keyboard, {plain[:40]}"
+    return "repair the cell or drop the row"
 
 
 def number_of(cell: Any) -> float:

@@ -23,6 +23,8 @@ _BETWEEN = re.compile(r"[|;]|,(?!\d)")  # pairs; a comma before a digit may be a
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _UNITS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _LEVELS = re.compile(r"\b(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b")  # of the logger; no part of a name
+_BAR = re.compile(r"\b(\d{1,15})/\d{1,15} \[[\d:]{1,12}<[\d:?]{1,12}, [^],]{1,40}(?P<shown>(?:, [^],]{1,99}){1,50})\]")
+"""What tqdm shows behind its bar: the count, times and speed, and what the trainer set as its postfix."""
 _VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
 
 
@@ -59,8 +61,12 @@ def table_of_lines(lines: Iterable[tuple[int, str]], name: str) -> Table:
             # one counter, whatever a line calls it; that of fairseq keeps its name, which says the unit of its losses
             counter = counters[0] if plain(counters[0]).endswith("numupdates") else "step"
             step = record[counters[0]]
-            records.append({counter: step, **{key: cell for key, cell in record.items() if key not in counters}})
-            rows.append(number)
+            row = {counter: step, **{key: cell for key, cell in record.items() if key not in counters}}
+            if records and _BAR.search(line) and records[-1].get(counter) == step:  # a bar is drawn anew until it moves
+                records[-1], rows[-1] = row, number
+            else:
+                records.append(row)
+                rows.append(number)
     names = dict.fromkeys(key for record in records for key in record)
     return Table({column: [record.get(column) for record in records] for column in names}, rows, name)
 
@@ -72,7 +78,11 @@ def record_of(line: str) -> dict[str, Any]:
     {'iteration': 100.0, 'learning rate': 0.00015, 'lm loss': 8.1}
     >>> record_of("12:00:01 INFO step 100/5000 loss 2.5 lr 1e-3")
     {'step': 100.0, 'loss': 2.5, 'lr': 0.001}
+    >>> record_of("train:  5%|#    | 100/2000 [00:09<02:51, 11.1it/s, loss=2.5, lr=1e-3]")
+    {'step': 100.0, 'loss': 2.5, 'lr': 0.001}
     """
+    if bar := _BAR.search(line):
+        line = f"step {bar[1]}{bar['shown']}"
     begin = line.find("{")
     if begin >= 0 and line.rstrip().endswith("}"):
         try:

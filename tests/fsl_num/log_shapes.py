@@ -1,4 +1,4 @@
-"""One run as 24 kinds of logs write it, each in the exact shape of its source: names, separators, sparse rows, units.
+"""One run as many kinds of logs write it, each in the exact shape of its source: names, separators, sparse rows, units.
 
 ``TRUTH`` is the run. Every entry of ``SHAPES`` writes it into a folder and returns what a user would type (a path, or
 several) and what else must be said, together with the rows by which the loss must come out.
@@ -245,6 +245,15 @@ def nanochat(folder):
     return Shape([path], loss=lambda k: validation_loss(k) * 0.3, scale=1 / PEAK, digits=1e-2)
 
 
+def tqdm_bar(folder):
+    shown = [
+        f"{k * 100 // LAST}%|## | {k}/{LAST} [01:12<03:00, 9.1it/s, loss={train_loss(k):.5f}, lr={rate(k):.5e}]"
+        for k in TRAIN
+    ]
+    drawn = "\r".join(bar for bar in shown for _ in range(2))  # drawn anew while it stands still
+    return Shape([text(folder / "run.log", f"Loading\n{drawn}\n")], steps=TRAIN, loss=train_loss, digits=1e-5)
+
+
 def modded_nanogpt(folder):
     lines = ["import os\n", "with open(sys.argv[0]) as f:\n", "====\n", "Running Python 3.12\n"]
     for k in VALIDATION:
@@ -339,6 +348,6 @@ SHAPES = {
         trainer_state, wandb_chart, wandb_history, wandb_parquet, tensorboard_csv, tensorboard_json, lightning,
         mlflow_folder, mlflow_rest, dvclive, megatron_log, megatron_table, olmo_core, olmo_ladder, torchtitan, nanogpt,
         nanogpt_log, nanochat, modded_nanogpt, litgpt, nanotron, composer, maxtext, levanter, fairseq, algoperf,
-        research_json, wandb_sweep,
+        research_json, tqdm_bar, wandb_sweep,
     )
 }  # fmt: skip

@@ -255,6 +255,8 @@ def test_nested_json_is_taken_apart():
         ("12:00:01 WARNING     iter 5: train loss 4.3", {"iter": 5, "train loss": 4.3}),
         ("validation loss at iteration 9 | lm loss value: 3.1 |", {"iteration": 9, "validation lm loss value": 3.1}),
         ("iter 5: loss nan, time 3ms", {"iter": 5}),
+        ("5%|#  | 100/2000 [1:00:09<?, 11.1it/s, loss=2.5, lr=1e-3]", {"step": 100, "loss": 2.5, "lr": 1e-3}),
+        ("100/2000 [00:09<02:51,  9.0s/it]", {}),
         ("iter 5: loss: nan", {"iter": 5, "loss": np.nan}),
         ("loss 3,45", {}),
     ],

@@ -93,6 +93,7 @@ REFUSED = {
     "nan loss": (changed(3, "200,1e-3,nan"), "finite", 3),
     "infinite loss": (changed(3, "200,1e-3,inf"), "finite", 3),
     "infinite rate": (changed(4, "300,-inf,2.25"), "finite", 4),
+    "a printed minus": (changed(3, "200,1e\u22123,2.5"), "its minus sign is that of a printed text.*, 1e-3", 3),
     "text for a number": (changed(3, "200,1e-3,diverged"), "'diverged', which is not a number", 3),
     "a missing cell": (changed(3, "200,1e-3,"), "no value", 3),
     "null": (changed(3, "200,null,2.5"), "no value", 3),
