@@ -129,7 +129,7 @@ def _mended(text: str) -> str:
     if (plain := with_plain_minus(text)) != text:
         with suppress(ValueError, OverflowError):
             number_of(plain)
-            return f"its minus sign is that of a printed text: replace it in the file by that of the keyboard, {plain[:40]}"
+            return f"its minus sign is that of a printed text; write that of the keyboard, {plain[:40]}"
     return "repair the cell or drop the row"
 
 
