@@ -47,6 +47,11 @@ def test_steps_that_are_tokens_are_refused_with_the_option_that_helps(width, her
     assert "--tokens-per-step" in refusal(["fit", "tokens.csv", *FIT], capsys)
 
 
+def test_tokens_of_a_step_by_which_no_number_can_be_divided_are_refused(here, capsys):
+    given = ["--tokens-per-step", "1e-320"]
+    assert "--tokens-per-step must be at least" in refusal(["fit", "run.csv", *FIT, *given], capsys)
+
+
 def test_steps_in_tokens_are_read_as_updates(here):
     (here / "tokens.csv").write_text(log(width=10 * 524288), encoding="utf-8")
     assert read_curve("tokens.csv", tokens_per_step=524288, name="run") == read_curve("run.csv")
