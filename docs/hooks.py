@@ -39,6 +39,9 @@ STYLE = {
 }
 """How the figures of the gallery look, whatever draws them."""
 
+LINE_ANCHOR = re.compile(r'<a id="[^"]*__codelineno-[^>]* href=[^>]*></a>')
+"""A link without a text at the beginning of a line of code, at which a keyboard would stop."""
+
 _SHIM = "https://unpkg.com/iframe-worker/shim"
 """What the theme would load from a network where the site is opened from a folder."""
 
@@ -100,7 +103,11 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Take the search's help for pages opened from a folder from the site itself."""
+    """Take the search's help for pages opened from a folder from the site itself, and empty links out of the code.
+
+    Lines of the sources of claims are linked to, and keep their anchors, which are no links.
+    """
+    output = LINE_ANCHOR.sub("", output)
     return output.replace(_SHIM, f"{page.url.count('/') * '../'}search-from-a-folder.js")
 
 
@@ -165,8 +172,12 @@ def _style() -> str:
 
 
 def _shown(figure: re.Match[str]) -> str:
-    name = figure["name"]
-    return f"![{name.replace('-', ' ')}](figures/{name}.svg){{.figure}}\n\n```python\n{figure['code']}```"
+    """The picture, described to those who do not see it by the paragraph before it, and its code."""
+    from fsl_num.report.plain import plain
+
+    said = figure.string[: figure.start()].strip().rpartition("\n\n")[2]
+    described = " ".join(plain(said).split()).replace("[", "(").replace("]", ")")
+    return f"![{described}](figures/{figure['name']}.svg){{.figure}}\n\n```python\n{figure['code']}```"
 
 
 def drawn(code: str) -> str:

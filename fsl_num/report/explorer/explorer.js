@@ -85,7 +85,10 @@
 
   function show(search) {
     const model = values(), {schedule, peak, steps} = model;
-    for (const name of ['s', 'beta', ...LOGARITHMIC]) document.getElementById(`${name}-value`).textContent = short(model[name]);
+    for (const name of ['s', 'beta', ...LOGARITHMIC]) {
+      document.getElementById(`${name}-value`).textContent = short(model[name]);
+      form.elements[name].setAttribute('aria-valuetext', short(model[name]));  // not its logarithm
+    }
     exponents(model);
     const named = Object.keys(solver.shapes).map(name => ({name, plan: solver.plan(name, peak, steps)}));
     const best = search && solver.best(model, peak, steps);

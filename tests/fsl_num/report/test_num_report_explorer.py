@@ -148,6 +148,19 @@ def test_what_is_moved_is_followed(browser):
 
 
 @browser_only
+def test_every_control_says_what_it_is_and_where_it_stands(browser):
+    said = json.loads(
+        browser.evaluate(
+            "JSON.stringify([...document.getElementById('controls').querySelectorAll('input, select')].map(each => "
+            "[each.labels.length, each.type, each.getAttribute('aria-valuetext'), each.labels[0]?.textContent]))"
+        )
+    )
+    assert len(said) == 8
+    for labels, kind, value, label in said:
+        assert labels == 1 and (kind != "range" or value in label)
+
+
+@browser_only
 @pytest.mark.parametrize("width", [360, 820, 1280])
 def test_the_letters_of_a_figure_are_not_shrunk_with_it(browser, width):
     browser.look(width, 800)
