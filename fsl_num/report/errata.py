@@ -112,12 +112,22 @@ def latex(errata: Sequence[Erratum]) -> str:
         heading = f"{erratum.id} ({erratum.kind})"
         parts.append(f"\\subsection*{{{_tex(heading)}}}")
         place = where(erratum.label, erratum.line)
-        parts.append(f"\\texttt{{{_tex(erratum.label)}}}: {place}; with it falls {erratum.falls}.")
+        parts.append(f"{_typewriter(erratum.label)}: {place}; with it falls {erratum.falls}.")
         named = zip(_FIELDS, _texts(erratum), strict=True)
         parts += [f"\\paragraph*{{{_sentence(name)}}} {_tex_of_markdown(text)}" for name, text in named]
         if erratum.command:
-            parts.append(f"\\paragraph*{{Repeat it.}} \\texttt{{{_tex(erratum.command)}}}")
+            parts.append(f"\\paragraph*{{Repeat it.}} {_typewriter(erratum.command)}")
     return "\n\n".join([*parts, "\\end{document}"]) + "\n"
+
+
+def _typewriter(text: str) -> str:
+    """Typewriter letters that may break inside of long names, and in which two hyphens are no dash.
+
+    >>> print(_typewriter("a_b --c"))
+    \\texttt{a\\_\\allowbreak{}b -{}-c}
+    """
+    broken = re.sub(r"(?<=\w)(\\_|[/:.-])(?=\w)", r"\1\\allowbreak{}", _tex(text))
+    return f"\\texttt{{{broken.replace('--', '-{}-')}}}"
 
 
 def _tex_of_markdown(text: str) -> str:
@@ -129,7 +139,7 @@ def _tex_of_markdown(text: str) -> str:
         if piece.startswith("$"):
             done.append(piece)
         elif piece.startswith("`"):
-            done.append(f"\\texttt{{{_tex(piece[1:-1])}}}")
+            done.append(_typewriter(piece[1:-1]))
         else:
             for mark in re.split('(")', piece):
                 quoted += mark == '"'
