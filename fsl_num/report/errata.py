@@ -27,8 +27,9 @@ PLURALS = {
 _LATEX = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage{amsmath,amssymb}
+\usepackage[a4paper,margin=1in]{geometry}
 \setlength{\parindent}{0pt}
-\sloppy
+\raggedright\frenchspacing
 \title{Functional Scaling Laws in Kernel Regression: errata}
 \author{}
 \begin{document}
