@@ -146,7 +146,7 @@ COMMANDS = {
             flag("--mutants", "every wrong version of the claim, and what refutes it", choice="form"),
             flag("--no-verdict", "do not verify the claim"),
         ],
-        "Show one claim (ID as fsl list shows it), or all that bear a label or number (fsl show theorem 5.2), or stand "
+        "Show one claim (ID as fsl list shows it), or all that bear a label or number (fsl show theorem 5.1), or stand "
         "at a line of the paper's source: hypotheses, verdict, and where formula, proof, measurement, test and errata "
         "stand.",
     ),
