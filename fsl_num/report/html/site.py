@@ -30,7 +30,7 @@ INDEX, OPTIMA, ERRATA = "index.md", "table-1.md", "errata.md"
 _CARDS = """{% from "cards.html.j2" import article, erratum_article, allocations, graph_figure, badge %}
 <div class="cards" markdown="0">
 {% if kind == "claim" %}{{ article(claims[it], by_id[it], "h2") }}{% endif %}
-{% if kind == "erratum" %}{{ erratum_article(it) }}{% endif %}
+{% if kind == "erratum" %}{{ erratum_article(it, "h2") }}{% endif %}
 {% if kind == "optima" %}{{ allocations(it) }}{% endif %}
 {% if kind == "graph" %}{{ graph_figure(it) }}{% endif %}
 </div>"""
