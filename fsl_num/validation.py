@@ -15,18 +15,6 @@ MOST_BYTES: Final = 2**32
 """The bound on what one call may allocate for what its arguments ask of it, in bytes: 4 GiB."""
 
 
-_MINUS: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
-
-
-def with_plain_minus(text: str) -> str:
-    """Return a text with the hyphen-minus of the keyboard for the minus sign, hyphens and dashes of printed texts.
-
-    >>> with_plain_minus("1e\u22123")
-    '1e-3'
-    """
-    return text.translate(_MINUS)
-
-
 def affordable(what: str, count: float, bytes_each: int, instead: str) -> None:
     """Refuse ``count`` things that take ``bytes_each`` bytes while they are worked on, if they pass :data:`MOST_BYTES`.
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from fsl_num.validation import with_plain_minus
+from fsl_num.minus import with_plain_minus
 from fsl_num.workers import LostWorkersError
 
 STANDARD: Final = "-"

@@ -90,11 +90,8 @@ class LogOptions:
         for name, allowed in (("loss_unit", UNITS), ("restarts", RESTARTS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
-        if self.tokens_per_step is not None:
-            if positive("tokens_per_step", self.tokens_per_step) < 1e-100:
-                raise ValueError(
-                    f"tokens_per_step must be at least 1e-100, got {self.tokens_per_step!r}: steps overflow"
-                )
+        if self.tokens_per_step is not None and positive("tokens_per_step", self.tokens_per_step) < 1e-100:
+            raise ValueError(f"tokens_per_step must be at least 1e-100, got {self.tokens_per_step!r}: steps overflow")
         if self.branch_step is not None and self.branch_of is None:
             raise ValueError("branch_step needs branch_of, the curve of the run from which this one branched")
 

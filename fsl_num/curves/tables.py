@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fsl_num.curves.curve import CurveError
-from fsl_num.validation import Array, with_plain_minus
+from fsl_num.minus import with_plain_minus
+from fsl_num.validation import Array
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})

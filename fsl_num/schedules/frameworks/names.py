@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fsl_num.validation import with_plain_minus
+from fsl_num.minus import with_plain_minus
 
 _LONGEST: Final = 2000
 _CALL: Final = re.compile(r"\s*(\w[\w-]*)\s*(\(.*\))?\s*", re.DOTALL)
