@@ -20,7 +20,7 @@ from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import AllOf, Formula, all_of
 from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 
-HYPOTHESES = ("s > 0", "beta > 1", "sigma^2 of order 1", "b = a/K", "a <= 1", "log N large")
+HYPOTHESES = ("s > 0", "beta > 1", "sigma^2 of order 1", "b = a/K", "a <= 1", "log N large, N the budget")
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
 BASES = {"data": D, "compute": C}
 MEASURED = ("excess_risk", "peak_lr", "model_size", "data_size", "decay_fraction")

@@ -123,7 +123,7 @@ def _claim(name: str, budget: str) -> Claim:
     return Claim(
         name, "sec: effect-lrs", 1005, f"Power decay, {TITLES[budget]}, derived",
         partial(_text, budget), partial(formula, budget),
-        ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "a <= 1", "log N large"),
+        ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "a <= 1", "log N large, N the budget"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=partial(derivations, budget),
         depends=("vanishing-end/law-fast", "vanishing-end/law-slow", "vanishing-end/resonance"), role="own",
