@@ -4,6 +4,7 @@ import doctest
 import importlib
 import re
 import sys
+from types import SimpleNamespace
 
 import pytest
 from documentation import BLOCK, PAGES, ROOT, commands, run, same, workplace
@@ -73,6 +74,22 @@ def test_every_formula_is_typeset():
         for formula in hooks.FORMULA.finditer(prose):
             shown = display(formula[1]) if formula[1] else inline(formula[2])
             assert "formula source" not in shown and "<code" not in shown, (name, formula[0])
+
+
+def test_a_figure_is_described_by_the_words_before_it():
+    shown = hooks.on_page_markdown("## A\n\nWhat $t \\ll M$ shows.\n\n<!-- figure: a -->\n```python\n1\n```\n")
+    assert "![What t≪M shows.](figures/a.svg){.figure}" in shown
+    described = re.findall(r"!\[(.*?)\]\(figures", hooks.on_page_markdown(TEXTS["gallery.md"]))
+    assert len(described) == len(hooks.FIGURE.findall(TEXTS["gallery.md"])) and all(
+        len(text) > 30 for text in described
+    )
+
+
+def test_no_key_stops_at_a_line_of_code():
+    page = SimpleNamespace(url="a/b.html")
+    kept = '<a id="__codelineno-0-1" name="__codelineno-0-1"></a>'
+    empty = '<a id="x--__codelineno-0-1" name="x--__codelineno-0-1" href="#x--__codelineno-0-1"></a>'
+    assert hooks.on_post_page(f"<p>{kept}{empty}1</p>", page) == f"<p>{kept}1</p>"
 
 
 def test_every_public_name_is_documented_once():
