@@ -373,9 +373,10 @@ def _refuse_missing(
         )
     if not names:
         raise CurveError(f"{name}: there are no columns in it; steps, losses and learning rates are needed")
+    which, typed = "which one it is" if len(missing) == 1 else "which they are", [f"{role}=NAME" for role in missing]
     raise CurveError(
-        f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say"
-        f" which one it is, for example columns={{{missing[0]!r}: 'NAME'}} (--columns {missing[0]}=NAME)"
+        f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say {which}, for example"
+        f" columns={dict.fromkeys(missing, 'NAME')} (--columns {','.join(typed)})"
         + (
             "; learning rates can also come from another file of the run (joined by +), or from a file with one rate"
             " an update (--rates)"

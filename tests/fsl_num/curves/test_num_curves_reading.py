@@ -100,6 +100,7 @@ REFUSED = {
     "too few cells": (changed(3, "200,1e-3"), "2 cells where the header has 3", 3),
     "too many cells": (changed(3, "200,1e-3,2.5,9"), "4 cells", 3),
     "cut off": (GOOD + "400,5e-", "2 cells", 5),
+    "foreign names": ("Schritt;Rate;Verlust\n1;2;3\n", r"--columns step=NAME,lr=NAME,loss=NAME\)", None),
     "missing loss": ("step,lr\n1,0.1\n2,0.1\n", "no column for loss", None),
     "missing rate": ("step,loss\n1,3\n2,2\n", "no column for lr", None),
     "missing step": ("lr,loss\n1,3\n2,2\n", "no column for step", None),
