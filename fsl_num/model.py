@@ -23,6 +23,8 @@ from fsl_num.validation import Array, capacity_exponent, positive, whole_size
 class Model:
     r"""What is trained on what: the task, the size of the model, and the noise of the labels.
 
+    Source: assumptions labelled ass:capacity and ass:source, with constants of 1.
+
     ``s`` > 0, the relative difficulty; ``beta`` > 1, the capacity exponent; ``size``: M, the number of features, whole
     or inf; ``noise``: the variance sigma^2 >= 0 of the labels. Or ``spectrum`` (a
     :class:`~fsl_num.given_spectrum.Spectrum`) in place of s, beta and size; then s and beta are nan. A Fraction given

@@ -114,6 +114,8 @@ def approximation_error(
 ) -> Any:
     """Return delta_M = sum_{M < j <= N} lambda_j theta_j^2, the error that no training removes, N = ``features``.
 
+    Source: the term M^-(s beta) of the equation labelled eqn: fsl.
+
     It is summed from M + 1 on and never obtained by a subtraction. ``model_size`` may be inf (then 0). Raises
     ValueError where ``features`` < ``model_size``.
 
@@ -132,6 +134,8 @@ def approximation_error(
 def eigenvalues(model_size: Any, beta: Any) -> Array:
     """Return lambda_1 .. lambda_M = j^-beta as an array; ``model_size`` finite.
 
+    Source: assumption labelled ass:capacity, with constants of 1.
+
     >>> eigenvalues(2, 2.0).tolist()
     [1.0, 0.25]
     """
@@ -147,6 +151,8 @@ def eigenvalues(model_size: Any, beta: Any) -> Array:
 def trace(beta: Any, model_size: Any = math.inf) -> float:
     """Return tr H_M = sum_{j<=M} lambda_j.
 
+    Source: assumption labelled ass:capacity, with constants of 1.
+
     >>> round(trace(2.0), 6)
     1.644934
     """
@@ -155,6 +161,8 @@ def trace(beta: Any, model_size: Any = math.inf) -> float:
 
 def kernel_integral(lower: Any, upper: Any, beta: Any, model_size: Any = math.inf) -> Any:
     r"""Return int_lower^upper K_M(t) dt = sum_j lambda_j/2 (exp(-2 lambda_j lower) - exp(-2 lambda_j upper)).
+
+    Source: K_M of the equation labelled eqn: fsl.
 
     ``lower`` >= 0 and ``upper`` >= ``lower`` (inf allowed), numbers or arrays that broadcast. Where the interval is
     short (upper <= 2 lower + 1) and the two sums within a factor 2, Gauss-Legendre quadrature of the positive K_M is

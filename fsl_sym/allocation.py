@@ -213,6 +213,8 @@ _S, _BETA, _P = s, beta, p
 def optimal_allocation(schedule: str | Schedule, budget: str, *, free_final: bool = False) -> Allocation:
     """Minimise a schedule's scaling law under a data or a compute budget.
 
+    Source: table labelled tab: optimal-scaling, and the theorems from which it is made.
+
     Parameters
     ----------
     schedule
@@ -301,6 +303,8 @@ def _region_of(solution: ExponentSolution, regime: Regime | PowerRegime) -> Regi
 
 def table(schedules: Iterable[str | Schedule] = SCHEDULES) -> tuple[tuple[Allocation, Allocation], ...]:
     """Table 1: for each schedule the data-optimal and the compute-optimal allocation.
+
+    Source: table labelled tab: optimal-scaling.
 
     Parameters
     ----------

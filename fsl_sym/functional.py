@@ -92,6 +92,8 @@ class FunctionalScalingLaw:
 def functional_scaling_law(known: str | Schedule) -> FunctionalScalingLaw:
     """The functional scaling law of a schedule.
 
+    Source: equation labelled eqn: fsl.
+
     Parameters
     ----------
     known
@@ -117,6 +119,8 @@ def functional_scaling_law(known: str | Schedule) -> FunctionalScalingLaw:
 
 def physical_noise(known: str | Schedule) -> Expr:
     """N as an integral over the steps: ``int_0^K K_M(T(K) - T(tau)) phi(tau)^2 dtau``, for every schedule.
+
+    Source: the convolution in the equation labelled eqn: fsl.
 
     One learning rate comes from gamma and one from ``dt = phi dtau``.
 
@@ -161,6 +165,8 @@ def _phase_steps(phase: Phase) -> tuple[Step, ...]:
 
 def change_of_time(name: str) -> tuple[Derivation, ...]:
     """That the noise integral in intrinsic time is the one over the steps, for each phase of a schedule.
+
+    Source: equation labelled eqn: sde-instrinc.
 
     Raises
     ------

@@ -249,6 +249,8 @@ class ScalingLaw:
 def scaling_law(schedule: str | Schedule, *, free_final: bool = False) -> ScalingLaw:
     """The scaling law of a schedule.
 
+    Source: theorems labelled thm:chinchilla, thm:geometric and thm: wsd; of other schedules derived here.
+
     Parameters
     ----------
     schedule

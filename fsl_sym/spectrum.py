@@ -124,6 +124,8 @@ def spectrum_derivation() -> Derivation:
 def kernel_asymptotics() -> Expansion:
     """K_infinity(t) as t tends to infinity, with its sharp constant and nothing algebraic after it.
 
+    Source: lemma labelled lemma:ke-power, with its constant.
+
     Examples
     --------
     >>> kernel_asymptotics().terms[0].coefficient
@@ -134,6 +136,8 @@ def kernel_asymptotics() -> Expansion:
 
 def signal_asymptotics() -> Expansion:
     """e_infinity(t) as t tends to infinity: Gamma(s)/beta (2 t)^-s and nothing algebraic after it.
+
+    Source: lemma labelled lemma:ke-power, with its constant.
 
     Examples
     --------
@@ -244,6 +248,8 @@ class TwoSided:
 def approximation_error_asymptotics() -> TwoSided:
     """delta_M between two integrals: (M+1)^-(s beta)/(s beta) and M^-(s beta)/(s beta); both are M^-(s beta)/(s beta).
 
+    Source: the term M^-(s beta) of the equation labelled eqn: fsl, with its constant.
+
     Examples
     --------
     >>> approximation_error_asymptotics().upper
@@ -277,6 +283,8 @@ def approximation_error_asymptotics() -> TwoSided:
 
 def approximation_error_expansion(terms: int) -> tuple[Expr, Expr]:
     """delta_M to so many terms in 1/M by the formula of Euler and Maclaurin, and a bound of the error.
+
+    Source: the term M^-(s beta) of the equation labelled eqn: fsl, with its constants.
 
     All derivatives of ``y^-(1 + s beta)`` have one sign, so that the error is at most the first term left out.
 

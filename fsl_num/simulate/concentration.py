@@ -157,6 +157,8 @@ def eigenvalue_ratios(
 ) -> Concentration:
     """Return the extreme ratios mu_j(W H W')/lambda_j over j <= M for many random W, lambda_j = j^-beta.
 
+    Source: lemma labelled lem: random_eigen.
+
     ``model_sizes``: distinct M. ``features_per_model``: N/M, at least 1, one number or one a model size; ``runs``
     likewise. ``normalisation``: the variance of the entries of W, see
     :func:`~fsl_num.simulate.random_features.random_projection`. ``seed``: whole; ``executor``: any of

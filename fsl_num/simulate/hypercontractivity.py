@@ -76,6 +76,8 @@ def hypercontractivity_constants(
 ) -> HypercontractivityConstants:
     """Return the best constants of the family called ``name`` for ``features`` coordinates, with what attains them.
 
+    Source: assumption labelled assumption: hypercontractivity.
+
     Derived for independent symmetric coordinates. For others a local search from ``searches`` starting points drawn
     with ``seed``: for fixed a the best b is an eigenvector of G(aa'), and g is symmetric in both. Raises ValueError or
     TypeError where an argument does not fit.

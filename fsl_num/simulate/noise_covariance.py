@@ -24,6 +24,8 @@ _MOST = 4096  # features: a matrix of that size is 134 MB
 def noise_covariance(problem: Regression, v: Any) -> Array:
     """Return Sigma(v) for weights ``v`` of shape (M,), shape (M, M), exactly up to rounding.
 
+    Source: lemma labelled lemma: noise-covariance-main.
+
     Independent features may be infinitely many where the model has the first M. Raises ValueError where ``v`` does not
     fit, or where there are too many features to be listed.
 

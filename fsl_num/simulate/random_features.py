@@ -180,6 +180,8 @@ def bias_ratios(
 ) -> BiasRatios:
     """Return how B(t) compares with the lemmas for many random W with entries of variance 1/M.
 
+    Source: lemmas labelled lem:bias_upper_bound and lem:bias_lower_bound.
+
     ``target``: one of :data:`TARGETS`, drawn afresh in every run. The other arguments are those of
     :func:`~fsl_num.simulate.concentration.eigenvalue_ratios`. Raises ValueError or TypeError where one does not fit.
 

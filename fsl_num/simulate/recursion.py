@@ -58,6 +58,8 @@ def moments(problem: Regression, horizon: float) -> Moments:
 def exact_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: int | None = None) -> RiskCurve:
     """Return the expected excess risk of one-pass SGD, exactly (up to rounding, and 1e-12 for compressed modes).
 
+    Source: the update labelled eqn: sgd, averaged.
+
     ``rates``: eta_0 .. eta_{K-1} >= 0; ``batch_sizes``: positive, one number or one a step; ``every``: record after so
     many steps (by default before the first and after the last only). Independent features and Gaussian ones with any
     projection take the closed recursion, compiled, with few modes for large models; others

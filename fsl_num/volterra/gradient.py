@@ -48,6 +48,8 @@ class Gradient(Result):
 def final_risk_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
     """Return the gradient of the final excess risk E(T) in the steps of ``problem.gamma``, a Discrete schedule.
 
+    Source: equation labelled eqn: volterra-equation, differentiated.
+
     ``rtol`` in [1e-13, 1): of the largest component. At a rate of 0 the derivative is that from the right. The errors
     follow from those of f and q. Raises ValueError for other schedules, and for the closure "gaussian", whose modes
     have a jump of their own in H.

@@ -39,6 +39,8 @@ NOISE: Final[Mapping[str, Callable[[], ClosedForm]]] = MappingProxyType(
 def noise_integral(known: str | Schedule) -> ClosedForm:
     """N = int_0^T K_M(T - t) gamma(t) dt of a schedule.
 
+    Source: the convolution in the equation labelled eqn: fsl.
+
     Parameters
     ----------
     known

@@ -181,9 +181,12 @@ def i1_finite() -> FiniteSize:
 def i1() -> ClosedForm:
     """I1, of order 1: half the trace less what has not been forgotten.
 
+    Source: lemma labelled lemma: N-exp-decay.
+
     Examples
     --------
-    >>> i1().asymptotics.terms[0].coefficient
+    >>> from fsl_sym import I1
+    >>> I1().asymptotics.terms[0].coefficient
     zeta(beta)/2
     """
     finite = i1_finite()
@@ -262,9 +265,12 @@ def crossover_derivations() -> tuple[Derivation, ...]:
 def i2() -> ClosedForm:
     """I2, of order min{M, T^(1/beta)}/T.
 
+    Source: lemma labelled lemma: N-exp-decay.
+
     Examples
     --------
-    >>> i2().order[0].expression
+    >>> from fsl_sym import I2
+    >>> I2().order[0].expression
     Min(T**(-1 + 1/beta), M/T)
     """
     finite = i2_finite()

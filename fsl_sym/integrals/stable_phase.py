@@ -85,6 +85,8 @@ def _identity(upper: Expr, value: Expr, name: str, factor: Expr, t: Symbol = t) 
 def stable_phase_noise() -> ClosedForm:
     """int_0^infinity K_M(T_2 + t) dt: the stable phase of infinite length.
 
+    Source: lemma labelled lem: wsd-stable-noise.
+
     Examples
     --------
     >>> stable_phase_noise().derivation.verify().holds

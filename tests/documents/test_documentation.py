@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import re
 import sys
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from documentation import BLOCK, PAGES, ROOT, commands, run, same, workplace
 import fsl_num
 import fsl_sym
 from fsl_num.claims.errata import errata
+from fsl_num.claims.labels import account
 
 sys.path.insert(0, str(ROOT / "docs"))
 hooks = importlib.import_module("hooks")
@@ -74,6 +76,18 @@ def test_every_formula_is_typeset():
         for formula in hooks.FORMULA.finditer(prose):
             shown = display(formula[1]) if formula[1] else inline(formula[2])
             assert "formula source" not in shown and "<code" not in shown, (name, formula[0])
+
+
+def test_a_source_of_a_public_name_is_a_place_of_the_paper():
+    places = {place.label for place in account()} | {"sec:CLRS"}
+    sources = [
+        (name, " ".join(source.split()))
+        for package in (fsl_sym, fsl_num)
+        for name in package.__all__
+        for source in re.findall(r"Source: (.+?)(?:\n\n|\Z)", inspect.getdoc(getattr(package, name)) or "", re.DOTALL)
+    ]
+    assert len(sources) >= 45
+    assert [each for each in sources if not any(label in each[1] for label in places)] == []
 
 
 def test_a_figure_is_described_by_the_words_before_it():

@@ -57,6 +57,8 @@ def risks_of_schedules(
 ) -> Risks:
     """Return the excess risks of many schedules of one model.
 
+    Source: equation labelled eqn: volterra-equation.
+
     ``closure``: as that of a :class:`~fsl_num.volterra.Problem`. ``rates``: learning rates eta >= 0, shape
     (schedules, steps), or (steps,) for all of them; ``batch_sizes``: positive, a number, or shape (schedules, 1),
     (steps,) or (schedules, steps). gamma is their quotient. ``at``: after how many steps to record, rising whole
