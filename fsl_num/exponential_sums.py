@@ -43,6 +43,11 @@ def _bernoulli_weights() -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=1)
+def _factorials() -> Array:
+    return np.cumprod(np.maximum(np.arange(float(_SERIES)), 1.0))
+
+
+@lru_cache(maxsize=1)
 def _legendre() -> tuple[Array, Array]:
     nodes, weights = np.polynomial.legendre.leggauss(40)
     return nodes, weights
@@ -76,7 +81,7 @@ def _taylor(power: float, beta: float) -> tuple[Array, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _end_polynomial(power: float, beta: float, x: float, sign: float) -> tuple[float, ...]:
+def _end_polynomial(power: float, beta: float, x: float, sign: float) -> Array:
     """The coefficients, by powers of u, of what Euler-Maclaurin adds at the end x, divided by the summand g(x) there.
 
     That is 1/2 and the derivatives at z = 0 of g(x (1 + z)), whose logarithm is -power log(1 + z) - u ((1 + z)^-beta
@@ -87,28 +92,28 @@ def _end_polynomial(power: float, beta: float, x: float, sign: float) -> tuple[f
     total[0] = 0.5
     for k, weight in enumerate(_bernoulli_weights(), start=1):
         total[: 2 * k] += sign * weight * x ** (1.0 - 2 * k) * taylor[2 * k - 1]
-    return tuple(total.tolist())
+    return total
 
 
 def _end_terms(power: float, u: Array, beta: float, x: float, sign: float) -> Array:
     """Return what Euler-Maclaurin adds at x, divided by g(x): see :func:`_end_polynomial`."""
-    total = np.zeros_like(u)
-    for coefficient in reversed(_end_polynomial(power, beta, x, sign)):
-        total *= u
-        total += coefficient
-    return total
+    return np.asarray(_end_polynomial(power, beta, x, sign) @ _powers(u, 2 * _ORDER))
+
+
+def _powers(u: Array, count: int) -> Array:
+    """1, u, u^2, ..., a row each."""
+    rows, known = np.ones((count, u.size)), 1
+    while known < count:  # the powers known times u^known are as many more
+        rows[known : 2 * known] = rows[: min(known, count - known)] * u
+        known, u = 2 * known, u * u
+    return rows
 
 
 def _small_rate_integral(power: float, u: Array, log_x: Array, beta: float, ratio: Array) -> Array:
     """Return int_x^{x e^ratio} y^-power exp(-2 t y^-beta) dy for u = 2 t x^-beta <= 1, by the power series in u."""
-    total, factor = np.zeros_like(u), np.ones_like(u)
-    # 1 - exp(-(power - 1 + k beta) ratio), by products of what is left: nothing is subtracted
-    gone, more = -np.expm1((1.0 - power) * ratio), -np.expm1(-beta * ratio)
-    for k in range(_SERIES):
-        total += factor * gone / (power - 1.0 + k * beta)
-        factor *= -u / (k + 1)
-        gone = gone + more * (1.0 - gone)
-    return total * np.exp((1.0 - power) * log_x)
+    rates = power - 1.0 + np.arange(_SERIES) * beta
+    terms = _powers(-u, _SERIES) * np.expm1(np.multiply.outer(-rates, ratio))
+    return np.asarray((-1.0 / (rates * _factorials())) @ terms * np.exp((1.0 - power) * log_x))
 
 
 def _large_rate_integral(power: float, low: Array, high: Array, u_first: Array, beta: float) -> Array:
