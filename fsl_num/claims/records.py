@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
@@ -49,8 +49,9 @@ class Judgement:
     """What one statement scores against one measurement.
 
     ``constants`` is the measured two-sided [c, C] of measured / claimed; ``excess`` is how far the decisive quantity
-    lies beyond its tolerance, as a multiple of that tolerance (at most 1 when the statement holds); ``curves`` are the
-    ratios along the paths that drift most, reach lowest and reach highest. ``rigorous``: proven enclosures decide it.
+    lies beyond its tolerance, as a multiple of that tolerance (at most 1 when the statement holds); ``draw`` gives the
+    ratios along the paths that drift most, reach lowest and reach highest: few judgements are ever drawn.
+    ``rigorous``: proven enclosures decide it.
     """
 
     holds: bool
@@ -58,7 +59,7 @@ class Judgement:
     constants: tuple[float, float] | None = None
     drift: float | None = None
     detail: str = ""
-    curves: tuple[Curve, ...] = ()
+    draw: Callable[[], tuple[Curve, ...]] = tuple
     rigorous: bool = False
 
 

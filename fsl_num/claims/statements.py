@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, Protocol
@@ -183,7 +183,6 @@ class Equivalent:
                 worst, worst_name = signed, ray.name
         constants = (float(np.exp(np.clip(low, -700, 700))), float(np.exp(np.clip(high, -700, 700))))
         shown = {ray.name: (ray, ratio) for _, ray, ratio in reached.values()}
-        curves = tuple(curve_of(ray, ratio) for ray, ratio in shown.values())
         detail = f"drift {worst:.2g} on {worst_name} (limit {limit:g})"
         excess = max(worst / limit, slowest / SLOW_DRIFT)
         if slowest / SLOW_DRIFT > max(worst / limit, 1):
@@ -194,7 +193,7 @@ class Equivalent:
                 detail = (
                     f"constants from {constants[0]:.2g} to {constants[1]:.2g} (their ratio at most {self.constants:g})"
                 )
-        return Judgement(excess <= 1, excess, constants, worst, detail, curves)
+        return Judgement(excess <= 1, excess, constants, worst, detail, partial(curves_of, shown.values()))
 
     def _ratios(self, measured: Sequence[Ray]) -> list[Array]:
         """log(measured / claimed) along each ray; the law is asked once, for all of them."""
@@ -261,11 +260,14 @@ class Equivalent:
         return replace(self, law=law)
 
 
-def curve_of(ray: Ray, ratio: Array) -> Curve:
-    """The ratio (natural logs) along a ray as a record of at most :data:`CURVE_POINTS` places, ends included."""
-    kept = np.unique(np.linspace(0, ray.scale.size - 1, min(ray.scale.size, CURVE_POINTS)).round().astype(int))
-    shortened = [tuple(float(f"{value:.4g}") for value in array[kept]) for array in (ray.scale, ratio)]
-    return Curve(ray.name, shortened[0], shortened[1])
+def curves_of(paths: Iterable[tuple[Ray, Array]]) -> tuple[Curve, ...]:
+    """Ratios (natural logs) along rays as records of at most :data:`CURVE_POINTS` places, ends included."""
+    curves = []
+    for ray, ratio in paths:
+        kept = np.unique(np.linspace(0, ray.scale.size - 1, min(ray.scale.size, CURVE_POINTS)).round().astype(int))
+        shortened = [tuple(float(f"{value:.4g}") for value in array[kept]) for array in (ray.scale, ratio)]
+        curves.append(Curve(ray.name, shortened[0], shortened[1]))
+    return tuple(curves)
 
 
 def growth(power: float, log_power: float, *, direction: Direction = "both") -> Equivalent:
@@ -346,7 +348,9 @@ class Joint:
             constants,
             max(drifts) if drifts else None,
             f"{name}: {judged[name].detail}",
-            tuple(replace(curve, name=f"{part}: {curve.name}") for part in judged for curve in judged[part].curves),
+            lambda: tuple(
+                replace(curve, name=f"{part}: {curve.name}") for part in judged for curve in judged[part].draw()
+            ),
         )
 
     def mutants(self) -> Mapping[str, Joint]:

@@ -195,7 +195,7 @@ def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolution_too: 
                 said.constants,
                 said.drift,
                 said.detail,
-                said.curves if index == 0 else (),
+                said.draw() if index == 0 else (),
             )
             for index, (each, said) in enumerate(zip(samples, judged, strict=True))
         ),

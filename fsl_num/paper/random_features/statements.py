@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, Ray, WithoutExponents, curve_of
+from fsl_num.claims.statements import Direction, Ray, WithoutExponents, curves_of
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.validation import Array
 
@@ -95,7 +95,7 @@ class OverDraws:
     def judge(self, measured: Sequence[DrawnRay]) -> Judgement:
         """Constants over all draws, and the worst slope against what is allowed for it."""
         low, high, worst, drift, note = math.inf, -math.inf, -math.inf, 0.0, ""
-        curves = []
+        paths = []
         for ray in measured:
             ratios = ray.ratios(self.law, self.exponents)
             measured_slope, error, allowed = self._slope(ray)
@@ -105,12 +105,12 @@ class OverDraws:
             means = np.array([float(part.mean()) for part in ratios])
             scale = np.log(np.array(ray.sizes, dtype=np.float64))
             if scale.size >= 4:
-                curves.append(curve_of(Ray(ray.name, scale, {}, means), means))
+                paths.append((Ray(ray.name, scale, {}, means), means))
             if signed / allowed > worst:
                 worst, drift = signed / allowed, signed
                 note = f"drift {measured_slope:.2g} on {ray.name} (limit {allowed:.2g}, error {error:.1g})"
         constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
-        return Judgement(worst <= 1, max(worst, 0.0), constants, drift, note, tuple(curves))
+        return Judgement(worst <= 1, max(worst, 0.0), constants, drift, note, partial(curves_of, paths))
 
     def _slope(self, ray: DrawnRay) -> tuple[float, float, float]:
         """The slope of the mean log ratio, its standard error, and how large it may be."""
