@@ -11,9 +11,9 @@ def main() -> int:
     """
     try:
         from fsl_num.cli import main as command  # a fifth of a second, in which a traceback would say nothing
-        from fsl_num.cli.executors import one_thread_each
+        from fsl_num.cli.executors import suited_to_processes
 
-        with one_thread_each():
+        with suited_to_processes():
             return command()
     except KeyboardInterrupt:
         print("fsl: interrupted", file=sys.stderr)

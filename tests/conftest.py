@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Before numpy is loaded: the workers fill the cores already, and with as many threads each, matrix products take three
-# times as long.
+# Before numpy and sympy are loaded, as `fsl` does it: the workers fill the cores already, and with as many threads each,
+# matrix products take three times as long.
 for _threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")
+os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 

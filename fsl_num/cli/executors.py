@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 _DASK: Final = re.compile(r"dask://(?P<host>[^\s:/]+|\[[\da-fA-F:]+\]):(?P<port>\d{1,5})", re.ASCII)
-_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+_SETTINGS: Final = {
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1"), "SYMPY_CACHE_SIZE": "20000"
+}  # fmt: skip
 _PATIENCE = 10  # seconds for a scheduler to answer
 
 
@@ -61,7 +63,7 @@ def executor_at(where: str | None, jobs: int | None = None) -> Iterator[Executor
     elif where == "processes":
         from fsl_num.workers import Processes
 
-        with one_thread_each(), Processes(jobs or cores()) as pool:
+        with suited_to_processes(), Processes(jobs or cores()) as pool:
             yield pool
     else:
         client = _cluster(where)
@@ -76,14 +78,15 @@ def executor_at(where: str | None, jobs: int | None = None) -> Iterator[Executor
 
 
 @contextmanager
-def one_thread_each() -> Iterator[None]:
-    """Let matrix products use one thread, in this process (before numpy is imported) and in those that start meanwhile.
+def suited_to_processes() -> Iterator[None]:
+    """Set what numpy and sympy read when they are imported, in this process and in those that start meanwhile.
 
-    Unless the user says otherwise. The matrices are small, and processes are as many as cores: threads that wait for
-    each other take three times as long.
+    Unless the user says otherwise. Matrix products use one thread: the matrices are small, and processes are as many as
+    cores, so that threads that wait for each other take three times as long. Sympy remembers 20,000 results of each of
+    its functions: of the 1,000 that it does otherwise most are gone before they are asked for again.
     """
-    chosen = [name for name in _THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(chosen, "1"))
+    chosen = [name for name in _SETTINGS if name not in os.environ]
+    os.environ.update({name: _SETTINGS[name] for name in chosen})
     try:
         yield
     finally:
