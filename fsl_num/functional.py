@@ -111,18 +111,21 @@ class Pieces:
 
 def _integrate(
     function: Callable[[Array], Array], edges: Array, density: Pieces | None
-) -> tuple[float, float, float, int]:
-    """The integral over the panels by either rule, a bound on the rounding of its weights, and the number of points."""
+) -> tuple[float, float, float, float, int]:
+    """The integral over the panels by either rule, a bound on the rounding of its weights, the largest value at the
+    ends of the first panel, and the number of points."""
     rules = [legendre_rule(nodes) for nodes in _NODES]
     half = 0.5 * np.diff(edges)[:, None]
     points = edges[:-1, None] + half * (1.0 + np.concatenate([x for x, _ in rules]))
-    values = np.split(function(points.ravel()).reshape(points.shape), [_NODES[0]], axis=1)
+    every = function(np.append(points.ravel(), edges[:2]))
+    values = np.split(every[:-2].reshape(points.shape), [_NODES[0]], axis=1)
+    first = float(np.abs(every[-2:]).max())
     if density is None:
         coarse, fine = (math.fsum((part * (half * w)).sum(axis=1)) for part, (_, w) in zip(values, rules, strict=True))
-        return coarse, fine, 0.0, points.size
+        return coarse, fine, 0.0, first, every.size
     both = [density.weights(edges, nodes) for nodes in _NODES]
     coarse, fine = (math.fsum((part * w).sum(axis=1)) for part, (w, _) in zip(values, both, strict=True))
-    return coarse, fine, float((both[1][1] * np.abs(values[1]).max(axis=1)).sum()), points.size
+    return coarse, fine, float((both[1][1] * np.abs(values[1]).max(axis=1)).sum()), first, every.size
 
 
 def _first_ratio(rtol: float) -> float:
@@ -157,14 +160,13 @@ def integrate_graded(
     cuts = sorted({cut for cut in breaks if 0.0 < cut < upper} | {upper})
     start = min(_FIRST_PANEL * rtol * min(upper, 1.0), 0.5 * cuts[0])
     most = 1.0 if density is None else float(density.values[: np.searchsorted(density.edges, start) + 1].max())
-    near_zero = start * most * float(np.abs(function(np.array([0.0, start]))).max())
-    evaluations, ratio = 2, _first_ratio(rtol)
-    value = error = math.inf
+    evaluations, ratio = 0, _first_ratio(rtol)
+    value = error = near_zero = math.inf
     for _ in range(5):
         pieces = [_panels(a, b, ratio) for a, b in zip([start, *cuts], cuts, strict=False)]
         edges = np.unique(np.concatenate([[0.0], *pieces]))
-        coarse, value, rounding, count = _integrate(function, edges, density)
-        evaluations += count
+        coarse, value, rounding, first, count = _integrate(function, edges, density)
+        evaluations, near_zero = evaluations + count, start * most * first
         error = abs(value - coarse)
         if error <= rtol * abs(value):
             break

@@ -197,10 +197,10 @@ def test_panels_are_refined_until_two_rules_agree_to_the_tolerance(share: float,
     def function(x: Array) -> Array:
         calls.append(len(x))
         nodes = np.arange(len(x)) % 26
-        return np.where((nodes >= 10) & (len(calls) == 2), -1.0 - 1e-6, -1.0)
+        return np.where((nodes >= 10) & (len(calls) == 1), -1.0 - 1e-6, -1.0)
 
     found = integrate_graded(function, 1.0, rtol=share * 1e-6 / (1.0 + 1e-6))
-    assert len(calls) == 1 + times
+    assert len(calls) == times
     # the error is reported as it is at the end, with the first panel, 1e-4 of the tolerance, twice
     assert found.error == pytest.approx(1e-6 if times == 1 else 2e-10, rel=0.05)
 
