@@ -85,10 +85,10 @@ class _Problem:
             raise ValueError(
                 f"log_law must map shape (..., {self.n}) to (...): it was given {u.shape} and returned {values.shape}"
             )
-        if np.isnan(values).any():
-            first = point[np.isnan(values)][0].tolist()
-            raise ValueError(f"log_law returned nan at log point {first}; return +inf where a point is infeasible")
-        if np.isneginf(values).any():
+        if not values.min(initial=np.inf) > -np.inf:  # so it is where one of them is nan
+            if (wrong := np.isnan(values)).any():
+                first = point[wrong][0].tolist()
+                raise ValueError(f"log_law returned nan at log point {first}; return +inf where a point is infeasible")
             first = point[np.isneginf(values)][0].tolist()
             raise ValueError(f"log_law returned -inf at log point {first}: a loss of 0 has no logarithm to minimise")
         self.evaluations += values.size
@@ -235,10 +235,9 @@ def _pushed(
 
     def value(x: Array, rows: Rows) -> Array:
         loss = problem.value(np.minimum(problem.lower + problem.width * x, problem.upper))
-        along = (x @ outwards[rows, :, None])[..., 0]
+        along = signs[rows, None] * x[np.arange(rows.size), :, indices[rows]]
         return np.where(loss <= threshold, along, 2.0 + np.maximum(loss - threshold, 0.0))
 
-    outwards = signs[:, None] * (indices[:, None] == np.arange(problem.n))
     unit = np.clip((starts - problem.lower) / problem.width, 0.0, 1.0)
     box = (problem.upper > problem.lower) * np.ones_like(unit)
     generator = np.random.default_rng(np.random.SeedSequence(seed))
