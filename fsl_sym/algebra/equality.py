@@ -168,12 +168,13 @@ def worked_out(expression: Expr) -> Expr:
     """The expression with its derivatives taken, sums of a few terms written out and integrals of rational functions
     found, but no others: the search for an antiderivative, and for the value of a sum, may take hours.
 
+    An integral stands where what it divides by is not shown to keep its sign: through a pole it has no value, and
+    sympy one.
+
     >>> from fsl_sym.symbols import M, T, j, t
     >>> worked_out(Integral(t, (t, 0, T)) + Sum(j, (j, 2, 3)) + Sum(j, (j, 1, M)))
     T**2/2 + Sum(j, (j, 1, M)) + 5
     """
-    by_table = {"heurisch": False, "manual": False, "meijerg": False, "risch": False}
-
     def written_out(of: Expr, *ranges: Expr) -> Expr:
         *inner, (index, *ends) = ranges
         count = ends[1] - ends[0] + 1 if len(ends) == 2 else None
@@ -185,8 +186,22 @@ def worked_out(expression: Expr) -> Expr:
         return direction * Add(*(term.subs(index, first + n).replace(Sum, written_out) for n in range(abs(count))))
 
     known = expression.replace(Derivative, lambda of, *variables: diff(of, *variables))
-    known = known.replace(Integral, lambda of, *ranges: Integral(of, *ranges).doit(**by_table))
+    known = known.replace(Integral, _integrated)
     return known.replace(Sum, written_out)
+
+
+def _integrated(of: Expr, *ranges: Expr) -> Expr:
+    """The value of an integral of a rational function without a pole inside its range; else the integral as it is."""
+    known = Integral(of, *ranges)
+    if of.has(Integral) or any(len(limits) != 3 for limits in ranges):
+        return known
+    inside = {}
+    for letter, low, high in ranges:
+        more = Dummy("more", positive=True)
+        inside[letter] = low + more if high == oo else low + (high - low) * more / (1 + more)
+    below = of.together().as_numer_denom()[1].subs(inside)
+    by_table = {"heurisch": False, "manual": False, "meijerg": False, "risch": False}
+    return known.doit(**by_table) if sign(below) in (1, -1) else known
 
 
 @lru_cache(maxsize=4096)

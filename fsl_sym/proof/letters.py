@@ -257,18 +257,29 @@ def _integral_fault(letter: Symbol, low: Expr, high: Expr) -> str:
     return ""
 
 
+def _without_a_pole(part: Expr) -> list[tuple[Expr, set[int | None]]]:
+    """What must be of one of which signs, so that a power, a logarithm or a special function surely has a value."""
+    if isinstance(part, Pow) and part.exp.is_negative is not False and not part.exp.is_nonnegative:
+        return [(part.base, {1, -1})]
+    if isinstance(part, log):
+        return [(part.args[0], {1, -1})]
+    if isinstance(part, gamma | loggamma | lowergamma):
+        return [(part.args[0], {1})]
+    if isinstance(part, polygamma):
+        return [(part.args[1], {1})]
+    if isinstance(part, zeta):
+        return [(part.args[0] - 1, {1, -1}), *((shift, {1}) for shift in part.args[1:])]
+    return []
+
+
 def _pole_fault(item: Sum, ranges: Mapping[Symbol, Expr]) -> str:
     """Why a summand may have a pole at one of the places over which its sum runs."""
     own = {limits[0] for limits in item.limits}
     for part in preorder_traversal(item.function):
-        if isinstance(part, Pow) and part.exp.is_negative is not False and not part.exp.is_nonnegative:
-            base = part.base
-        elif isinstance(part, log | gamma):
-            base = part.args[0]
-        else:
-            continue
-        if base.free_symbols & own and sign(base) not in (1, -1) and sign(base.subs(dict(ranges))) not in (1, -1):
-            return f"{part} may have no value at a place over which the sum runs"
+        for base, allowed in _without_a_pole(part):
+            signs = {sign(base), sign(base.subs(dict(ranges)))} if base.free_symbols & own else allowed
+            if not signs & allowed:
+                return f"{part} may have no value at a place over which the sum runs"
     return ""
 
 

@@ -120,6 +120,8 @@ class Limit:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare with the limit that is read off."""
+        if self.variable.is_integer and self.point != oo:
+            return refuse(f"{self.variable} is a whole number, which tends to nothing but infinity")
         x, function = freely_positive(self.variable, before)
         value = limit_value(function, x, self.point)
         if value is None:
