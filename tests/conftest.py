@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Before numpy and sympy are loaded, as `fsl` does it: the workers fill the cores already, and with as many threads each,
+# Before numpy and sympy are loaded, as `fsl` does it: the workers fill the cores already, and with as many threads each
 # matrix products take three times as long.
 for _threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")

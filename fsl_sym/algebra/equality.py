@@ -175,6 +175,7 @@ def worked_out(expression: Expr) -> Expr:
     >>> worked_out(Integral(t, (t, 0, T)) + Sum(j, (j, 2, 3)) + Sum(j, (j, 1, M)))
     T**2/2 + Sum(j, (j, 1, M)) + 5
     """
+
     def written_out(of: Expr, *ranges: Expr) -> Expr:
         *inner, (index, *ends) = ranges
         count = ends[1] - ends[0] + 1 if len(ends) == 2 else None

@@ -14,6 +14,7 @@ from sympy import (
     Integer,
     Integral,
     MatrixExpr,
+    Mul,
     Pow,
     Sum,
     Symbol,
@@ -31,6 +32,7 @@ from sympy.core.function import AppliedUndef
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import sign
 from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, everywhere, less, put
+from fsl_sym.proof.rules.sums import continuous_up_to_the_ends
 
 _KINDS: Final[tuple[dict[str, bool], ...]] = (
     {"positive": True},
@@ -220,7 +222,38 @@ def misdeclared(side: Expr) -> str:
                     ranges[limits[0]] = limits[1] + Dummy(integer=True, nonnegative=True)
         if isinstance(item, Sum) and (fault := _pole_fault(item, ranges)):
             return fault
+    return next((fault for item in side.atoms(Add, Mul) if (fault := _infinity_fault(item))), "")
+
+
+def _infinity_fault(side: Add | Mul) -> str:
+    """Why infinities may be subtracted from or divided by each other, which has no value; "" where none are.
+
+    Of one infinity alone all rules hold: what is at most it, or equal to it, is so.
+    """
+    kinds: dict[int | None, dict[str, bool]] = {1: {"positive": True}, 0: {"nonnegative": True}, -1: {"negative": True}}
+    signs: list[int | None] = []
+    for term in side.args:
+        infinite = [item for item in term.atoms(Sum, Integral) if _may_be_infinite(item)]
+        if infinite and isinstance(side, Mul):
+            signs.append(1 if term.as_base_exp()[1].is_nonnegative else -1)
+            continue
+        if infinite:
+            signs.append(sign(term.xreplace({item: Dummy(**kinds.get(sign(item.function), {})) for item in infinite})))
+    if len(signs) > 1 and not (set(signs) <= {0, 1} or set(signs) <= {0, -1}):
+        return f"{side} may be a difference or a quotient of infinities, which has no value"
     return ""
+
+
+def _may_be_infinite(item: Sum | Integral) -> bool:
+    if isinstance(item, Sum):
+        return any({oo, -oo} & {*limits[1:]} for limits in item.limits)
+    # of finitely many terms each is looked at
+    inside = item.function.replace(lambda part: isinstance(part, Sum) and not _may_be_infinite(part), _term)
+    return not all(continuous_up_to_the_ends(inside, *limits) for limits in item.limits)
+
+
+def _term(total: Sum) -> Expr:
+    return total.function
 
 
 def _range_fault(letter: Symbol, low: Expr, high: Expr) -> str:
@@ -268,7 +301,7 @@ def _without_a_pole(part: Expr) -> list[tuple[Expr, set[int | None]]]:
     if isinstance(part, polygamma):
         return [(part.args[1], {1})]
     if isinstance(part, zeta):
-        return [(part.args[0] - 1, {1, -1}), *((shift, {1}) for shift in part.args[1:])]
+        return [(part.args[0] - 1, {1, -1})] + [(shift, {1}) for shift in part.args[1:]]
     return []
 
 
