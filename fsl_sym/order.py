@@ -118,7 +118,10 @@ class Order:
         return r" ".join(factor for factor in factors if factor) or "1"
 
     def _repr_latex_(self) -> str:
-        return f"${self.as_latex(Symbol('N', positive=True))}$"
+        return f"${self._latex(None)}$"
+
+    def _latex(self, printer: Any) -> str:
+        return self.as_latex(Symbol("N", positive=True))
 
 
 def _power_text(base: str, power: Expr) -> str:
@@ -223,6 +226,12 @@ class OrderRange:
         if upper is None:
             return rf"\gtrsim {lower}"
         return lower if self.is_point else rf"\text{{from }} {lower} \text{{ to }} {upper}"
+
+    def _repr_latex_(self) -> str:
+        return f"${self._latex(None)}$"
+
+    def _latex(self, printer: Any) -> str:
+        return self.as_latex(Symbol("N", positive=True))
 
     def subs(self, values: Any) -> OrderRange:
         """The range with parameters replaced."""

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sympy import Float, Rational, Symbol, limit, oo
+from sympy import Float, Rational, Symbol, latex, limit, oo
 
 from fsl_sym.domain import EASY, EDGE, HARD, REGIMES
-from fsl_sym.order import UNIT, Order, dominant
+from fsl_sym.order import UNIT, Order, OrderRange, dominant
 from fsl_sym.symbols import D, beta, s
 
 NUMBERS = st.builds(Rational, st.integers(-6, 6), st.integers(1, 4))
@@ -91,5 +91,6 @@ def test_a_float_is_refused(exponent):
 def test_an_order_shows_itself():
     base = Symbol("N", positive=True)
     assert Order(1, -1).as_expr(base) == base / Order(0, 1).as_expr(base)
-    assert Order(-s, 0)._repr_latex_() == "$N^{- s}$"
+    assert Order(-s, 0)._repr_latex_() == "$N^{- s}$" and latex(Order(-s, 0)) == "N^{- s}"
+    assert OrderRange(Order(1), None)._repr_latex_() == r"$\gtrsim N$"
     assert Order(-s, beta).subs({s: 2, beta: 3}) == Order(-2, 3)
