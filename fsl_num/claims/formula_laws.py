@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,7 @@ class _Compiled:
         self.logarithms: set[str] = set()
 
     def number(self, expression: Expr) -> float:
-        value = expression.subs(self.point)
-        if not value.is_number:
-            raise ValueError(f"the exponent {expression} holds {value.free_symbols}: only s and beta have values")
-        return float(value)
+        return _number(expression, tuple(self.point.items()))
 
     def part(self, expression: Expr, where: str) -> _Part:
         """The log of an expression as a function of exponents and of the logs of its letters."""
@@ -98,6 +96,14 @@ class _Compiled:
             return powers[key] * (np.log(along) if logarithmic else along)
 
         return value
+
+
+@lru_cache(maxsize=4096)  # wrong versions share most of their exponents
+def _number(expression: Expr, point: tuple[tuple[Symbol, Any], ...]) -> float:
+    value = expression.subs(dict(point))
+    if not value.is_number:
+        raise ValueError(f"the exponent {expression} holds {value.free_symbols}: only s and beta have values")
+    return float(value)
 
 
 def _sum(*terms: Array) -> Array:

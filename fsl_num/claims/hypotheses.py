@@ -12,8 +12,8 @@ letters that a measurement names: those of a ray, and of the points of a sharp s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -166,14 +166,36 @@ def _holds(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Ar
 
 def _log(side: Any, point: Mapping[Symbol, Any], logs: Mapping[str, Array], size: int) -> Array | None:
     """The logarithm of one side along a ray; None where it has none, being negative."""
-    value = side.subs(point)
+    value, law = _law(side, tuple(point.items()))
     if not value.free_symbols:
         return np.full(size, np.log(float(value))) if value > 0 else np.full(size, -np.inf) if value == 0 else None
-    letters = sorted(value.free_symbols, key=str)
     try:
-        law, exponents, _ = compiled(value, {s: Integer(0), beta: Integer(0), **point})
-        return np.asarray(law(exponents, logs))
-    except (KeyError, ValueError):  # with a difference, or a quotient in a power: from the letters themselves
-        with np.errstate(all="ignore"):
-            direct = np.log(lambdify(letters, value)(*(np.exp(logs[letter.name]) for letter in letters)))
-        return np.broadcast_to(direct, (size,)) if np.all(np.isfinite(direct)) else None
+        if law is not None:
+            return np.asarray(law(logs))
+    except (KeyError, ValueError):
+        pass
+    # with a difference, or a quotient in a power: from the letters themselves
+    letters, function = _function(value)
+    with np.errstate(all="ignore"):
+        direct = np.log(function(*(np.exp(logs[letter.name]) for letter in letters)))
+    return np.broadcast_to(direct, (size,)) if np.all(np.isfinite(direct)) else None
+
+
+@lru_cache(maxsize=256)  # a claim is measured along many rays at one point
+def _law(side: Any, point: tuple[tuple[Symbol, Any], ...]) -> tuple[Any, Callable[[Mapping[str, Array]], Array] | None]:
+    """One side with the point put in, and its logarithm as a function of those of its letters where it is an order."""
+    value = side.subs(dict(point))
+    if not value.free_symbols:
+        return value, None
+    try:
+        law, exponents, _ = compiled(value, {s: Integer(0), beta: Integer(0), **dict(point)})
+    except ValueError:
+        return value, None
+    return value, partial(law, exponents)
+
+
+@lru_cache(maxsize=256)
+def _function(value: Expr) -> tuple[list[Symbol], Callable[..., Any]]:
+    """An expression as a function of its letters, in the order of their names."""
+    letters = sorted(value.free_symbols, key=str)
+    return letters, lambdify(letters, value)

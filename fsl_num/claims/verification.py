@@ -42,7 +42,6 @@ def _seldom_collected() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-@_seldom_collected()
 def verify(
     claim: Claim, profile: str = "quick", seed: int = 0, *, at: Sequence[tuple[Any, Any]] | None = None
 ) -> Outcome:
@@ -77,21 +76,24 @@ def verify(
     if chosen == []:
         raise ValueError("no point was given: nothing can be judged; give pairs (s, beta), or None for those drawn")
     start = time.process_time()
-    try:
-        derivations = _derivations(claim)
-        places = _samples(claim, profile, seed) if chosen is None else {each.regime: [] for each in chosen}
-        for each in chosen or ():
-            places[each.regime].append(each)
-        regimes = tuple(
-            _verify_samples(claim, places[regime.name]) for regime in claim.regime_objects() if places.get(regime.name)
-        )
-        verdict, message = _verdict(claim, regimes, derivations, excused=chosen is not None)
-    except NothingCompared as error:
-        derivations, regimes = (), ()
-        verdict, message = Verdict.VACUOUS, f"the check compared nothing: {error}"
-    except Exception as error:
-        derivations, regimes = (), ()
-        verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
+    with _seldom_collected():
+        try:
+            derivations = _derivations(claim)
+            places = _samples(claim, profile, seed) if chosen is None else {each.regime: [] for each in chosen}
+            for each in chosen or ():
+                places[each.regime].append(each)
+            regimes = tuple(
+                _verify_samples(claim, places[regime.name])
+                for regime in claim.regime_objects()
+                if places.get(regime.name)
+            )
+            verdict, message = _verdict(claim, regimes, derivations, excused=chosen is not None)
+        except NothingCompared as error:
+            derivations, regimes = (), ()
+            verdict, message = Verdict.VACUOUS, f"the check compared nothing: {error}"
+        except Exception as error:
+            derivations, regimes = (), ()
+            verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
     missing = unproved(claim) if verdict in (Verdict.SUPPORTED, Verdict.ENCLOSED) else ""
     seconds = time.process_time() - start
     return Outcome(
