@@ -4,7 +4,7 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from sympy import Integer, Rational, oo
+from sympy import Integer, Rational, oo, simplify
 
 from fsl_sym.power_regimes import PowerRegime, Side, Threshold, sides
 from fsl_sym.symbols import beta, p, s
@@ -39,6 +39,12 @@ def test_samples_lie_inside_and_signs_are_those_at_samples(regime):
         assert regime.contains(full[s], full[beta], *value)
     if regime.sign == 1:
         assert regime.sign_of(s - Rational(11, 10)) is None
+
+
+@pytest.mark.parametrize("side", sides(p), ids=lambda each: str(each.condition))
+def test_what_is_replaced_comes_back(side):
+    if side.sign:
+        assert simplify(side.where[p].subs(side.back) - p) == 0
 
 
 def test_the_exponent_is_the_smaller_of_the_end_and_the_memory():
