@@ -1,7 +1,7 @@
 """Whether what is measured lies where a claim's hypotheses hold: they are read as relations between its letters.
 
 A hypothesis that is a formula is one relation, a text such as "0 < s <= 2 - 1/beta" two. They are compared with the
-letters that a measurement names: those of a ray, and of the points of a sharp statement.
+letters that a measurement names: those of a ray, of the points of a sharp statement, and of :class:`Located`.
 
 >>> [str(each) for each in relations_of("0 < s <= 2 - 1/beta (tested up to 1)")]
 ['0 < s', 's <= 2 - 1/beta']
@@ -12,13 +12,14 @@ letters that a measurement names: those of a ray, and of the points of a sharp s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-from sympy import Expr, Integer, Symbol, lambdify, sympify
+from sympy import Expr, Integer, Sum, Symbol, lambdify, sympify
 from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
@@ -36,6 +37,49 @@ NOTHING: Final = -700.0
 _SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
 _WORD: Final = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)?|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^() ]")
 _LETTERS: Final = {each.name: each for each in vars(symbols).values() if isinstance(each, Symbol)}
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """A measurement, with the values that letters of the hypotheses had where it was taken: for what names none itself.
+
+    ``letters``: name -> a number, 0 and infinity allowed, or an array of as many as the other arrays.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> subject = claim("sec: experiments/wsd-against-cosine")
+    >>> sorted(subject.measure(Sample("hard", *map(sympify, ("1/2", "4")))).letters)
+    ['B', 'K', 'M', 'N', 'eta_max', 'sigma']
+    """
+
+    values: Any
+    letters: Mapping[str, Any]
+
+    @property
+    def logs(self) -> dict[str, Array]:
+        """The logarithms of the letters, all of one length."""
+        arrays = np.broadcast_arrays(*map(logarithm, self.letters.values()))
+        return dict(zip(self.letters, map(np.atleast_1d, arrays), strict=True))
+
+
+def logarithm(values: Any) -> Array:
+    """The natural logarithm as rays name it: :data:`NOTHING` for 0.
+
+    >>> logarithm([0.0, 1.0]).tolist()
+    [-700.0, 0.0]
+    """
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(np.asarray(values, dtype=np.float64)), NOTHING)
+
+
+def bare(measured: Any) -> Any:
+    """What a statement judges: a measurement without the values of letters that stand beside it, or beside its parts.
+
+    >>> bare(Located({"risk": Located([1.0], {"K": 10})}, {"sigma": 3}))
+    {'risk': [1.0]}
+    """
+    if isinstance(measured, Located):
+        return bare(measured.values)
+    return {name: bare(part) for name, part in measured.items()} if isinstance(measured, Mapping) else measured
 
 
 @cache
@@ -79,7 +123,7 @@ def _ordered(left: Any, sign: str, right: Any) -> Formula:
 def _expression(text: str) -> Expr | None:
     """A text as an expression in known letters, a blank between two of them for their product; None for prose."""
     words = _WORD.findall(text)
-    if "".join(words) != text or any(each[0].isalpha() and each not in (*_LETTERS, "sqrt") for each in words):
+    if "".join(words) != text or any(each[0].isalpha() and each not in (*_LETTERS, "sqrt", "oo") for each in words):
         return None
     written = re.sub(r"(?<=[\w)]) +(?=[\w(])|(?<=\d)(?!e-?\d)(?=[A-Za-z(])", "*", text).replace("^", "**")
     try:
@@ -96,7 +140,7 @@ def violated(claim: Claim, sample: Sample, measured: Any) -> str:
     every, own = list(_named(measured)), claim.own(sample.s, sample.beta)
     for relation, letters in compared(claim, sample, measured):
         others = {letter.name for letter in letters - {s, beta}}
-        if others and len(own) > 1:  # which of its points a ray belongs to is not known
+        if others and others != {letter.name for letter in letters} and len(own) > 1:  # which of its points a ray belongs to is not known
             continue
         for point in own:
             values = {letter: each for letter, each in zip((s, beta), point, strict=True) if letter in letters}
@@ -125,9 +169,18 @@ def _known(logs: Mapping[str, Array]) -> set[str]:
 def _named(measured: Any) -> Iterator[Mapping[str, Array]]:
     """The logarithms of the letters of each ray, and of each point of a sharp statement."""
     logs = getattr(measured, "logs", None)
-    if isinstance(logs, Mapping):
-        # of random draws there is an array for each model size
-        yield {name: np.concatenate([np.ravel(part) for part in each]) for name, each in logs.items()}
+    if isinstance(measured, Located):
+        inner = list(_named(measured.values))
+        yield measured.logs
+        if all(each.size == 1 for each in measured.logs.values()):  # the same all along what is measured
+            yield from ({**{name: np.full(len(next(iter(ray.values()))), each[0]) for name, each in measured.logs.items()},
+                         **ray} for ray in inner if ray)  # fmt: skip
+        else:
+            yield from inner
+    elif isinstance(logs, Mapping):
+        # of random draws there is an array for each model size, or one number for all draws of it
+        pieces = [np.broadcast_arrays(*map(np.ravel, parts)) for parts in zip(*logs.values(), strict=True)]
+        yield dict(zip(logs, map(np.concatenate, zip(*pieces, strict=True)), strict=True))
     elif isinstance(measured, Mapping):
         for each in measured.values():
             yield from _named(each)
@@ -177,7 +230,8 @@ def _log(side: Any, point: Mapping[Symbol, Any], logs: Mapping[str, Array], size
     # with a difference, or a quotient in a power: from the letters themselves
     letters, function = _function(value)
     with np.errstate(all="ignore"):
-        direct = np.log(function(*(np.exp(logs[letter.name]) for letter in letters)))
+        numbers = [np.exp(logs[letter.name]) for letter in letters]
+        direct = np.log(_summed(function, numbers) if value.has(Sum) else function(*numbers))
     return np.broadcast_to(direct, (size,)) if np.all(np.isfinite(direct)) else None
 
 
@@ -199,3 +253,10 @@ def _function(value: Expr) -> tuple[list[Symbol], Callable[..., Any]]:
     """An expression as a function of its letters, in the order of their names."""
     letters = sorted(value.free_symbols, key=str)
     return letters, lambdify(letters, value)
+
+
+def _summed(law: Callable[..., float], numbers: Sequence[Array]) -> Array:
+    """A law with a sum up to one of its letters, place by place: a number near a whole one, of which it is a rounding."""
+    rows, place = np.unique(np.stack(numbers, axis=-1), axis=0, return_inverse=True)
+    whole = [[round(each) if abs(each - round(each)) <= ROUNDING * each else each for each in row] for row in rows.tolist()]
+    return np.array([law(*row) for row in whole])[place]

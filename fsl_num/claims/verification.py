@@ -11,7 +11,7 @@ from typing import Any
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.directions import combined_mutants
 from fsl_num.claims.formula_laws import parts_of
-from fsl_num.claims.hypotheses import violated
+from fsl_num.claims.hypotheses import bare, violated
 from fsl_num.claims.points import points
 from fsl_num.claims.records import (
     DerivationRecord,
@@ -165,12 +165,13 @@ def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolution_too: 
     """A claim at points of one regime; ``resolution_too``: with the smallest errors that the check refuses there."""
     checked = [(sample, claim.says(sample), claim.measure(sample)) for sample in samples]
     for sample, _, measured in checked:
-        nothing = _empty_part(measured)
+        nothing = _empty_part(bare(measured))
         if nothing is not None:
             raise NothingCompared(f"{nothing} has no entries at s = {sample.s}, beta = {sample.beta}")
         outside = violated(claim, sample, measured)
         if outside:
             raise ValueError(outside)
+    checked = [(sample, statement, bare(measured)) for sample, statement, measured in checked]
     judged = [statement.judge(measured) for _, statement, measured in checked]
     worst = max(judged, key=lambda each: (not each.holds, each.excess))
     holds = all(each.holds for each in judged)

@@ -86,7 +86,7 @@ def _claim(name: str, line: int, budget: str) -> Claim:
         "Ours. Where b is a hyperparameter, too, the least risk is of the order of that with b = a/K, and b is optimal "
         "up to the least risk over the least optimal effective peak rate, in units of a",
         partial(formula, budget),
-        (*(hypothesis for hypothesis in forms.HYPOTHESES if hypothesis != "b = a/K"), "log(a/b) of the order of log N"),
+        (*forms.FREE_END, "log(a/b) of the order of log N"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=lambda: free(budget).derivations, role="own",
     )  # fmt: skip

@@ -20,7 +20,8 @@ from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import AllOf, Formula, all_of
 from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 
-HYPOTHESES = ("s > 0", "beta > 1", "sigma^2 of order 1", "b = a/K", "a <= 1", "log N large, N the budget")
+FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "a <= 1", "log N large, N the budget")
+HYPOTHESES = (*FREE_END, "b = a/K")
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
 BASES = {"data": D, "compute": C}
 MEASURED = ("excess_risk", "peak_lr", "model_size", "data_size", "decay_fraction")
@@ -146,7 +147,7 @@ def printed_claim(
     return Claim(
         name, label, line, title, partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
         lambda: allocation_formula(problem, {regime: formulas[regime](s, beta) for regime in regimes}),
-        (*HYPOTHESES, *(("M = oo",) if infinite_model else ())),
+        (*(FREE_END if schedule == "constant" else HYPOTHESES), *(("M = oo",) if infinite_model else ())),
         partial(measure, schedule, budget, infinite_model, free_steps), statement, mutants,
         regimes=regimes, corrected_by=corrected_by, role=role, quoted=quoted,
         family=family_of(schedule, budget, infinite_model=infinite_model, free_steps=free_steps),

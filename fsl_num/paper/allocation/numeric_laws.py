@@ -98,6 +98,18 @@ class BudgetedLaw:
             np.minimum(ending + (1.0 - self.beta / (self.power + 1.0)) * model, (1 / self.beta - 1) * time)
         )
 
+    def rates(self, point: Array) -> dict[str, float]:
+        """Logs of the peak rate a, of the steps K and, where the schedule ends at b, of b, at one point."""
+        values = dict(zip(self.variables, point.tolist(), strict=True))
+        data = self.log_budget - (values["model_size"] if self.budget == "compute" else 0.0)
+        steps = values.get("steps", data)
+        peak = values["peak_lr"] + data - steps  # gamma = a/B and D = B K
+        if self.power is not None:
+            return {"a": peak, "K": steps, "p": float(np.log(self.power))}
+        if self.schedule not in ("exp-decay", "wsd"):
+            return {"a": peak, "K": steps}
+        return {"a": peak, "K": steps, "b": peak + values.get("final_over_peak", -steps)}
+
     def log_risk(self, point: Array) -> Array:
         """Log of the right-hand side of the theorem; +inf where a hypothesis fails (a > 1, B < 1, T < 1)."""
         values = {name: point[..., index] for index, name in enumerate(self.variables)}
@@ -167,20 +179,22 @@ def _optima(
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
 
 
-def _ray(name: str, laws: Sequence[BudgetedLaw], values: Sequence[float]) -> Ray:
-    scale = np.array([law.log_budget for law in laws])
-    return Ray(name, scale, {"N": scale}, np.array(values), len(laws) - len(LOG_BUDGETS[SETTLED:]))
+def _ray(name: str, optima: Sequence[tuple[BudgetedLaw, Minimum]], values: Sequence[float]) -> Ray:
+    scale = np.array([law.log_budget for law, _ in optima])
+    least = [law.rates(optimum.log_point) for law, optimum in optima]
+    logs = {"N": scale, **{name: np.array([rates[name] for rates in least]) for name in least[0]}}
+    return Ray(name, scale, logs, np.array(values), len(optima) - len(LOG_BUDGETS[SETTLED:]))
 
 
 def measure_risk(
     schedule: str, budget: str, s: float, beta: float, *, settled: bool = False, power: float | None = None
 ) -> Ray:
-    """The brute-force least risk over growing budgets, as a ray whose only variable is "N".
+    """The brute-force least risk over growing budgets, as a ray along "N"; beside it stand the rates and steps of the best.
 
     ``settled`` leaves out the budgets that are not judged.
     """
     optima = _optima(schedule, budget, s, beta, False, False, settled, power, False)
-    return _ray("excess_risk", [law for law, _ in optima], [optimum.log_value for _, optimum in optima])
+    return _ray("excess_risk", optima, [optimum.log_value for _, optimum in optima])
 
 
 @lru_cache(maxsize=256)
@@ -201,7 +215,7 @@ def measure_allocation(
 
     ``only``: the hyperparameters whose ends are looked for, all by default.
 
-    Returns rays whose only variable is "N" (the log budget): "excess_risk", and for every hyperparameter x
+    Returns rays along "N" (the log budget), with the rates and steps of the best: "excess_risk", and for every hyperparameter x
     "x lower" and "x upper", the ends of its near-optimal set; None where that end is the artificial search bound.
     """
     values: dict[str, list[float]] = {}
@@ -226,4 +240,4 @@ def measure_allocation(
         for end, other in (("lower", "upper"), ("upper", "lower")):
             sizes = values[f"model_size {other}"]
             values[f"data_size {end}"] = [law.log_budget - size for law, size in zip(laws, sizes, strict=True)]
-    return {name: None if name in unbounded else (_ray(name, laws, logs),) for name, logs in values.items()}
+    return {name: None if name in unbounded else (_ray(name, optima, logs),) for name, logs in values.items()}

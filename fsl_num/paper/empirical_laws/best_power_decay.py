@@ -71,7 +71,7 @@ def power_decay_rays(sample: Sample) -> list[Ray]:
         for path, (peaks, steps) in paths.items():
             plans = [PowerDecay(peak=10.0**a, steps=10.0**K, power=power) for a, K in zip(peaks, steps, strict=True)]
             values = [math.log(noise_functional(model, plan, rtol=1e-6).value) for plan in plans]
-            logs = {"a": peaks * math.log(10.0), "K": steps * math.log(10.0)}
+            logs = {"a": peaks * math.log(10.0), "K": steps * math.log(10.0), "p": np.full(steps.size, math.log(power))}
             scale = logs["K"] if path == "K grows" else -logs["a"]
             rays.append(Ray(f"power {name}, {path}", scale, logs, np.array(values)))
     return rays
@@ -113,7 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
         "logarithm, which WSD does not reach. On the edge the decay takes a fixed share.",
         AllOf(tuple(SHAPE.values())),
         ("E is the least loss, w the share of decaying steps, eta(K) and eta_max the last and the largest rate",
-         "label noise alone", "the power kernel", "rates up to a bound", "K from 1e10 to 1e100"),
+         "label noise alone", "the power kernel", "rates up to a bound", "1e10 <= K <= 1e100"),
         shape_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in SHAPE.items()}),
         depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",
     ),
@@ -125,7 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T^-s + noise is least in the easy regime at the order K^-(s beta/(1 + s beta)): less than that of WSD.",
         POWER_DECAY,
         ("N(a, K, p) is the noise of a (1 - tau/K)^p", "p > beta - 1", "lambda_j = j^-beta, M infinite",
-         "a from 1e-12 to 0.1, K from 1e4 to 1e24"),
+         "1e-12 <= a <= 0.1", "1e4 <= K <= 1e24"),
         power_decay_rays,
         role="own",
     ),

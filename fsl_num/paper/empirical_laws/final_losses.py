@@ -42,7 +42,7 @@ def _final_losses(sample: Sample) -> tuple[Ray, ...]:
             peak = 10.0 ** (-budget * s / (1.0 + s))
             run = Training(float(round(10.0**size)), stable=peak * 10.0**budget, peak=peak)
             values.append(math.log(functional_risk(run, s, beta)))
-        logs = {"M": sizes * math.log(10.0), "D": data * math.log(10.0)}
+        logs = {"M": sizes * math.log(10.0), "D": data * math.log(10.0), "B": np.zeros_like(data)}
         scale = logs["M"] if name == "D huge" else logs["D"]
         rays.append(Ray(name, scale, logs, np.array(values)))
     return tuple(rays)
@@ -72,7 +72,7 @@ CLAIMS: tuple[Claim, ...] = (
         "L_0 + C_M M^-alpha_M + C_D D^-alpha_D: within the theory this is the final loss of the constant schedule at "
         "the data-optimal order of its rate, eta = D^(-s/(1+s)), with alpha_M = s beta and alpha_D = s/(1+s). "
         "Schedules that decay have other exponents, some with logarithms.",
-        FINAL_LOSS, ("constant schedule, eta = D^(-s/(1+s))", "B = 1", "D up to 1e40"),
+        FINAL_LOSS, ("constant schedule, eta = D^(-s/(1+s))", "B = 1", "D up to 1e40 where it decides"),
         _final_losses,
         family="final-losses",
         quoted=r"L(M,D) = L_0 + C_M M^{-\alpha_M} + C_D D^{-\alpha_D}",

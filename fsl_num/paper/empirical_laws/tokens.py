@@ -7,9 +7,9 @@ from typing import Final
 from sympy import Integer, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Sharp
 from fsl_num.paper.empirical_laws.formulas import Stated
-from fsl_num.paper.empirical_laws.measurements import Measured
 from fsl_sym.proof import AllOf, equals, within
 from fsl_sym.symbols import B, D, K
 
@@ -18,8 +18,8 @@ TOKENS: Final[Stated] = (
     within(D, K * B * _length, 2 * B * _length),
     (equals(D, 2 * 10**10), equals(K, 33907), equals(B, 288), equals(_length, 2048), "two steps are left for counting"),
 )
-BATCH, LENGTH = 288, 2048
-"""Sequences a step as printed; tokens a sequence, which is not printed: the power of 2 that fits."""
+STEPS, BATCH, LENGTH = 33907, 288, 2048
+"""Steps and sequences a step as printed; tokens a sequence, which is not printed: the power of 2 that fits."""
 
 
 def token_steps(last: int) -> AllOf:
@@ -40,8 +40,9 @@ def _tokens_statement(sample: Sample) -> Sharp:
     return Sharp(lambda point: point[1], lambda point: 2.0 / 33907, wrong)
 
 
-def _steps(last: float) -> Measured:
-    return [(tokens, steps) for tokens, steps in ((10e9, 17e3), (20e9, 34e3), (40e9, 68e3), (80e9, last))]
+def _steps(last: float) -> Located:
+    measured = [(tokens, steps) for tokens, steps in ((10e9, 17e3), (20e9, 34e3), (40e9, 68e3), (80e9, last))]
+    return Located(measured, {"B": BATCH, "L": LENGTH})
 
 
 def _steps_statement(sample: Sample) -> Sharp:
@@ -57,21 +58,22 @@ CLAIMS: tuple[Claim, ...] = (
         "appendix:llm_pre-training/tokens", "appendix:llm_pre-training", 1568, "steps, batch and tokens",
         "33,907 steps of batches of 288 are 20B tokens: with sequences of 2048 tokens, which are not printed.",
         TOKENS[0], (*TOKENS[1], "2048 tokens a sequence"),
-        lambda sample: [(("33,907 steps", 20e9), 33907.0 * BATCH * LENGTH)], _tokens_statement,
+        lambda sample: Located([(("33,907 steps", 20e9), float(STEPS * BATCH * LENGTH))],
+                               {"D": 20e9, "K": STEPS, "B": BATCH, "L": LENGTH}), _tokens_statement,
         regimes=("easy",), family="tokens",
         quoted="over a total step of $K = 33907$",
     ),
     Claim(
         "fig:different-step-fit-lrs", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens, as printed",
         "17k, 34k, 68k and 134k steps are 10B, 20B, 40B and 80B tokens, all numbers rounded as printed.",
-        token_steps(134000), ("one batch size for all", "B = 288, L = 2048"),
+        token_steps(134000), ("one batch size for all", equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(134e3), _steps_statement, regimes=("easy",),
         corrected_by="fig:different-step-fit-lrs/corrected", family="tokens",
         quoted="17k, 34k, 68k and 134k (corresponding to 10B, 20B, 40B and 80B tokens respectively)",
     ),
     Claim(
         "fig:different-step-fit-lrs/corrected", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens",
-        "The last is 136k steps.", token_steps(136000), ("one batch size for all", "B = 288, L = 2048"),
+        "The last is 136k steps.", token_steps(136000), ("one batch size for all", equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(136e3), _steps_statement, regimes=("easy",),
         role="corrected", family="tokens",
     ),

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+import numpy as np
+from sympy import Rational
+
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.experiments.final_loss import PEAK, final_risk, functional_risk
 from fsl_num.model import Model
 from fsl_num.paper.experiments.shared import (
@@ -13,18 +17,19 @@ from fsl_num.paper.experiments.shared import (
     FUNCTIONAL,
     HARD,
     NOISE,
+    PEAK_RATE,
     POINT,
     RISK,
     SIZE,
     STEPS,
-    Numbers,
     at_its_point,
+    setting_of,
 )
 from fsl_num.paper.statements import Ranges
 from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
-from fsl_sym.proof import AllOf, less, within
+from fsl_sym.proof import AllOf, at_least, equals, less, within
 from fsl_sym.symbols import D
 
 FINAL = {
@@ -50,10 +55,11 @@ def peak_rate(name: str, budget: float) -> float:
 
 
 @lru_cache(maxsize=4)
-def _final_losses(largest: int) -> Numbers:
+def _final_losses(largest: int) -> Located:
     problem = Regression(Model(s=POINT[0], beta=POINT[1], size=math.inf, noise=NOISE))
     numbers: dict[str, float] = {}
-    for budget in (10**power for power in range(4, largest + 1)):
+    budgets = [10**power for power in range(4, largest + 1)]
+    for budget in budgets:
         risks = {}
         for name in ("constant", "exp-decay", "wsd"):
             peak = peak_rate(name, float(budget))
@@ -62,16 +68,16 @@ def _final_losses(largest: int) -> Numbers:
             numbers[f"{name}, D = {budget:.0e}: risk over law"] = risks[name] / law
         numbers[f"D = {budget:.0e}: WSD over exponential"] = risks["wsd"] / risks["exp-decay"]
         numbers[f"D = {budget:.0e}: exponential over constant"] = risks["exp-decay"] / risks["constant"]
-    return tuple(numbers.items())
+    return Located(tuple(numbers.items()), setting_of(problem) | {"D": np.array(budgets)})
 
 
-def final_losses(sample: Sample) -> Numbers:
+def final_losses(sample: Sample) -> Located:
     """The exact risk at the end over half of the law, and schedule over schedule, for D up to 1e5 (full: 1e6)."""
     return _final_losses(6 if sample.effort else 5)
 
 
 @lru_cache(maxsize=4)
-def wsd_over_cosine(*peaks: float) -> Numbers:
+def wsd_over_cosine(*peaks: float) -> Located:
     """The exact risk under WSD over that under cosine, both down to a tenth: when the decay begins, and at the end."""
     problem = Regression(Model(s=POINT[0], beta=POINT[1], size=SIZE, noise=NOISE))
     numbers: dict[str, float] = {}
@@ -83,7 +89,7 @@ def wsd_over_cosine(*peaks: float) -> Numbers:
         wsd, cosine = (curve.excess_risk for curve in curves)
         numbers[f"peak {peak:g}: before the decay"] = float(wsd[-2] / cosine[-2])
         numbers[f"peak {peak:g}: at the end"] = float(wsd[-1] / cosine[-1])
-    return tuple(numbers.items())
+    return Located(tuple(numbers.items()), setting_of(problem) | {"eta_max": np.array(peaks), "K": STEPS})
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -94,7 +100,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((within(RISK(D), FUNCTIONAL(D) / 2, FUNCTIONAL(D) / 100),
                less(FINAL_RISK["wsd"], FINAL_RISK["exponential"]),
                less(FINAL_RISK["exponential"], FINAL_RISK["constant"]))),
-        (*HARD, "M infinite", "peak rate 0.05, for the constant schedule 0.05 D^(-1/3)", "D from 1e4 on"),
+        (*HARD, "M = oo", "peak rate 0.05, for the constant schedule 0.05 D^(-1/3)", at_least(D, 10**4)),
         final_losses, lambda sample: Ranges(FINAL, _WRONG_FINAL), regimes=("hard",), moved=at_its_point,
         quoted="WSD yields the best scaling performance, followed by exponential decay, while the constant schedule "
         "performs the worst",
@@ -105,7 +111,7 @@ CLAIMS: tuple[Claim, ...] = (
         "and both schedules down to a tenth: at the peak rate 0.01, where what is not yet learned outweighs the noise. "
         "The peak rate of the paper is not printed; at 0.05 and 0.2 cosine ends lower.",
         less(FINAL_RISK["wsd"], FINAL_RISK["cosine"]),
-        (*HARD, "eta_max = 0.01", "M = N = 128", "10,000 steps"), lambda sample: wsd_over_cosine(0.01),
+        (*HARD, equals(PEAK_RATE, Rational(1, 100)), "M = N = 128", "K = 10000"), lambda sample: wsd_over_cosine(0.01),
         lambda sample: Ranges(WSD_BELOW, _WRONG_WSD), regimes=("hard",), moved=at_its_point, role="own",
     ),
 )  # fmt: skip

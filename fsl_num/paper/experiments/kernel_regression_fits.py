@@ -13,6 +13,7 @@ from types import MappingProxyType
 from sympy import Expr, Rational, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.experiments.loss_dynamics import GRID, loss_dynamics
 from fsl_num.paper.experiments.shared import (
     CLOCK,
@@ -26,11 +27,11 @@ from fsl_num.paper.experiments.shared import (
     RUN,
     SIZE,
     STEPS,
-    Numbers,
     at_its_point,
     i,
     k,
     r,
+    setting_of,
 )
 from fsl_num.paper.statements import Ranges
 from fsl_sym.domain import regime_of
@@ -40,7 +41,7 @@ from fsl_sym.symbols import beta, s, sigma
 
 LABEL = "sub:the_kernel_teacher_student_setup"
 SHOWN = ("cosine", "wsd", "8-1-1")
-SETTING = ("M = N = 128, sigma = 3, B = 1, 10,000 steps", "peak rate 0.05", "cosine, WSD and 8-1-1 schedules")
+SETTING = ("M = N = 128, sigma = 3, B = 1, K = 10000", "peak rate 0.05", "cosine, WSD and 8-1-1 schedules")
 GRID_OF_FIGURE = "s from 0.5 to 1, beta from 1.5 to 5: the points of this regime on a grid of twelve"
 PRINTED_FIT: Mapping[str, tuple[float, float]] = MappingProxyType({"printed: worst error": (0.0, CLOSE)})
 MODES_FIT: Mapping[str, tuple[float, float]] = MappingProxyType(
@@ -89,7 +90,7 @@ def grid_points(sample: Sample) -> tuple[tuple[float, float], ...]:
 
 
 @lru_cache(maxsize=32)
-def _fits(s: float, beta: float) -> Numbers:
+def _fits(s: float, beta: float) -> Located:
     dynamics = loss_dynamics(s, beta, schedules=SHOWN, steps=STEPS, model_size=SIZE, noise=NOISE)
     numbers: dict[str, float] = {}
     for run in dynamics.runs:
@@ -101,16 +102,17 @@ def _fits(s: float, beta: float) -> Numbers:
             for name, constant in zip(("c1", "c2", "c3"), fit.constants, strict=True):
                 numbers[f"{where} {form}: {name}"] = constant
         numbers[f"{where} least ratio"], numbers[f"{where} largest ratio"] = run.unfitted
-    return tuple(numbers.items())
+    return Located(tuple(numbers.items()), setting_of(dynamics.problem) | {"K": dynamics.steps})
 
 
-def fits(sample: Sample) -> Numbers:
+def fits(sample: Sample) -> Located:
     """Errors and constants of the fits, and the ratios of the risk to the law with nothing fitted, point by point."""
-    return tuple(pair for point in grid_points(sample) for pair in _fits(*point))
+    every = [_fits(*point) for point in grid_points(sample)]
+    return Located(tuple(pair for each in every for pair in each.values), every[0].letters)
 
 
 @lru_cache(maxsize=4)
-def average(seed: int) -> Numbers:
+def average(seed: int) -> Located:
     """200 runs averaged against the exact risk, in standard errors, and how large those are; 1000 steps of cosine."""
     dynamics = loss_dynamics(
         *POINT, schedules=("cosine",), steps=1000, model_size=SIZE, noise=NOISE, runs=200, every=50, seed=(seed, 1383)
@@ -118,8 +120,9 @@ def average(seed: int) -> Numbers:
     (run,) = dynamics.runs
     assert run.averaged is not None and run.scatter is not None
     relative = (run.averaged.standard_error / run.averaged.excess_risk)[1:]
-    return (("rms deviation", run.scatter[0]), ("largest deviation", run.scatter[1]),
-            ("relative standard error", float(relative.max())))  # fmt: skip
+    numbers = (("rms deviation", run.scatter[0]), ("largest deviation", run.scatter[1]),
+               ("relative standard error", float(relative.max())))  # fmt: skip
+    return Located(numbers, setting_of(dynamics.problem) | {"K": dynamics.steps})
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -128,7 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The average of 200 runs follows the exact risk within its standard errors, which are below a tenth of it: "
         "what the fits as printed miss is not the sampling.",
         within(Sum(RUN(r, k), (r, 1, 200)) / 200, RISK(k), 5 * DEVIATION(k)),
-        (*HARD, "M = N = 128", "1000 steps"),
+        (*HARD, "M = N = 128", "K = 1000"),
         lambda sample: average(sample.seed), lambda sample: Ranges(AVERAGED, _WRONG_AVERAGE), regimes=("hard",),
         moved=at_its_point, role="own",
         probability="200 independent runs at 21 places of one cosine schedule; a deviation of 5 standard "

@@ -59,7 +59,7 @@ def limits(sample: Sample) -> list[tuple[dict[str, Any], float]]:
     """Excess risk over law for label noise alone and for the signal alone, at several rates."""
     s, beta = sample.point
     return [
-        ({"source": source, "c": stability}, excess_at_constant_rate(s, beta, stability, noise, HORIZON, 1e-11))
+        ({"source": source, "c": stability, "t": HORIZON}, excess_at_constant_rate(s, beta, stability, noise, HORIZON, 1e-11))
         for stability in (0.1, 0.5, 0.8)
         for source, noise in (("label noise", LOUD), ("signal", 0.0))
     ]
@@ -73,7 +73,8 @@ def threshold_rays(sample: Sample) -> dict[str, list[Ray]]:
     rays_of = {}
     for source, noise in (("label noise", LOUD), ("signal", 0.0)):
         values = [excess_at_constant_rate(s, beta, 1.0 - gap, noise, FARTHEST, 1e-6) for gap in gaps]
-        rays_of[source] = [Ray(f"c to 1, {source}", -np.log(gaps), {"1 - c": np.log(gaps)}, np.log(values))]
+        logs = {"1 - c": np.log(gaps), "t": np.full(gaps.size, math.log(FARTHEST))}
+        rays_of[source] = [Ray(f"c to 1, {source}", -np.log(gaps), logs, np.log(values))]
     return rays_of
 
 

@@ -75,8 +75,14 @@ def signal_gap_rays(sample: Sample) -> tuple[Ray, ...]:
     gap_rays = []
     for multiple in MULTIPLES:
         values = [signal_gap(multiple * size**beta, s, beta, size) for size in sizes]
-        gap_rays.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
+        logs = _with_unit_rate(sizes, multiple * sizes**beta)
+        gap_rays.append(Ray(f"t = {multiple:g} M^beta", np.log(sizes), logs, np.log(values)))
     return tuple(gap_rays)
+
+
+def _with_unit_rate(sizes: Array, times: Array) -> dict[str, Array]:
+    """The letters of a gap at gamma = 1."""
+    return {"M": np.log(sizes), "t": np.log(times), "gamma": np.zeros(sizes.size)}
 
 
 @lru_cache(maxsize=128)
@@ -90,7 +96,7 @@ def noise_gap_rays(sample: Sample, *, early: bool = False) -> tuple[Ray, ...]:
     gap_rays = []
     for name, each in times.items():
         values = [noise_gap(float(time), beta, float(size)) for time, size in zip(each, sizes, strict=True)]
-        gap_rays.append(Ray(name, np.log(sizes), {"M": np.log(sizes)}, np.log(values)))
+        gap_rays.append(Ray(name, np.log(sizes), _with_unit_rate(sizes, each), np.log(values)))
     return tuple(gap_rays)
 
 

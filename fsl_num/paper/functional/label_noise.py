@@ -34,7 +34,7 @@ def zero_rays() -> tuple[Ray, ...]:
     sizes = np.geomspace(8.0, 1e15, 12)
     risk = np.log(sizes * np.log(2.0) + float(np.euler_gamma))
     law = np.log(1.0 + np.log(sizes) + float(np.euler_gamma) + 0.5 / sizes)
-    return (Ray("t = 0, N = 2^M", np.log(sizes), {"M": np.log(sizes), "law": law}, risk),)
+    return (Ray("t = 0, N = 2^M", np.log(sizes), {"M": np.log(sizes), "N": sizes * np.log(2.0), "law": law}, risk),)
 
 
 def _zero(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from sympy import Function, Rational, Sum, Symbol, oo, zeta
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Sharp
 from fsl_num.design.shapes import shape
 from fsl_num.model import Model
@@ -32,23 +33,26 @@ LOSS, POWER = (Function(name, positive=True) for name in ("f", "T^k g"))
 k = Symbol("k", integer=True, nonnegative=True)
 
 
-def second_over_first(sample: Sample) -> list[tuple[str, str, float]]:
+def second_over_first(sample: Sample) -> Located:
     """(T^2 g)/(gamma tr(H) T g) at t = 1e6 for the signal alone, constant gamma, M = 1e40; two rates."""
     s, beta = sample.point
-    equation = mesh_equation(s, beta, 1e40, 1e6)
+    setting = {"M": 1e40, "t": 1e6, "sigma": 0.0}
+    equation = mesh_equation(s, beta, setting["M"], setting["t"])
     ratios = []
     for stability in (0.02, 0.2):
         operator = equation.operator(bound(equation, stability) * shape("constant", equation))
         first = operator @ equation.signal
         ratio = float((operator[-1] @ first) / first[-1]) / (2.0 * stability)
         ratios.append(("ratio", f"c = {stability:g}", ratio))
-    return ratios
+    return Located(ratios, setting)
 
 
 def series(sample: Sample) -> list[tuple[dict[str, Any], float]]:
     """The excess risk at t = 1000 by the solver, beside the number of terms of the series that it is compared with."""
-    solution = solve(_series_problem(sample), 1e3, rtol=1e-11)
-    return [({"terms": terms}, float(solution.excess_risk[0])) for terms in (2, 4, 8)]
+    problem = _series_problem(sample)
+    solution = solve(problem, problem.end, rtol=1e-11)
+    where = {"t": problem.end, "M": problem.model.size}
+    return [({"terms": terms, **where}, float(solution.excess_risk[0])) for terms in (2, 4, 8)]
 
 
 def _series_problem(sample: Sample) -> Problem:

@@ -12,6 +12,7 @@ from sympy import Sum, exp, oo
 import fsl_num.spectrum as spectrum
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import DIGITS, sharp
+from fsl_num.claims.hypotheses import logarithm
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.expansions import point_with_digits
@@ -55,7 +56,7 @@ def one_feature_more_rays(sample: Sample) -> list[Ray]:
     s, beta = sample.point
     sizes = np.floor(np.logspace(2.0, 12.0, 20))
     values = np.log([approximation_error(s, beta, size, features=size + 1) for size in sizes])
-    return [Ray("N = M + 1", np.log(sizes), {"M": np.log(sizes)}, values)]
+    return [Ray("N = M + 1", np.log(sizes), {"M": np.log(sizes), "N": np.log(sizes + 1)}, values)]
 
 
 def _approximation_measured(sample: Sample) -> list[tuple[Any, Any]]:
@@ -90,7 +91,7 @@ def gap_rays(sample: Sample) -> list[Ray]:
             exponential_sum(1 + s * beta, time, beta, start=int(m) + 1) for time, m in zip(times, sizes, strict=True)
         ]
         name = f"t = {multiple:g} M^({power:g} beta)"
-        rays.append(Ray(name, np.log(sizes), {"M": np.log(sizes)}, np.log(gaps)))
+        rays.append(Ray(name, np.log(sizes), {"M": np.log(sizes), "t": logarithm(times)}, np.log(gaps)))
     return rays
 
 
@@ -106,7 +107,7 @@ def completed_signal_rays(sample: Sample) -> list[Ray]:
         sizes = whole_sizes(min(end / (power * beta), math.log(10.0) * DECADES), 24)
         t = sizes ** (power * beta)
         both = [spectrum.signal(a, s, beta, m) + approximation_error(s, beta, m) for a, m in zip(t, sizes, strict=True)]
-        logs = {"M": np.log(sizes), "e_infinity": np.log(spectrum.signal(t, s, beta))}
+        logs = {"M": np.log(sizes), "t": np.log(t), "e_infinity": np.log(spectrum.signal(t, s, beta))}
         rays.append(Ray(f"t = M^({power:g} beta)", np.log(sizes), logs, np.log(both)))
     return rays
 

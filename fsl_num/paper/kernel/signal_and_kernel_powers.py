@@ -12,6 +12,7 @@ from sympy import Rational, exp, gamma, oo, uppergamma
 import fsl_num.spectrum as spectrum
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import DIGITS, Point, number, sharp
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.expansions import KERNEL, SIGNAL, TIMES, point_with_digits, sharp_sum
@@ -44,7 +45,7 @@ def infinite_rays(quantity: Quantity, power: float) -> list[Ray]:
     rays = []
     for end in (decades(power), -30.0):
         ray = alone_ray(quantity, math.inf, 0.0, end)
-        rays.append(Ray(ray.name, ray.scale, {"1 + t": np.logaddexp(0.0, ray.logs["t"])}, ray.values))
+        rays.append(Ray(ray.name, ray.scale, {**ray.logs, "1 + t": np.logaddexp(0.0, ray.logs["t"])}, ray.values))
     return rays
 
 
@@ -93,11 +94,12 @@ def _infinite(sample: Sample) -> Joint:
     )
 
 
-def _infinite_measured(sample: Sample) -> dict[str, Any]:
-    return {
+def _infinite_measured(sample: Sample) -> Located:
+    measured = {
         "signal": infinite_rays(the_signal(sample), sample.point[0]),
         "kernel": infinite_rays(the_kernel(sample), kernel_power(sample)),
     }
+    return Located(measured, {"M": math.inf})
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -138,7 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         "e_infinity(t) is of the order (1+t)^-s and K_infinity(t) of the order (1+t)^-(2-1/beta) for all t >= 0.",
         AllOf((same_order(signal(size=oo), (1 + t) ** -s),
                same_order(forgetting_kernel(size=oo), (1 + t) ** (1 / beta - 2)))),
-        (MODEL, "M infinite", "t >= 0"), _infinite_measured, _infinite,
+        (MODEL, "M = oo", "t >= 0"), _infinite_measured, _infinite,
         quoted=r"$e_\infty(t) \eqsim e(t)$ and $\cK_\infty(t) \eqsim \cK(t)$ for $t \geq 0$",
     ),
     Claim(

@@ -55,10 +55,12 @@ def _attained(sample: Sample) -> dict[str, Statement]:
 def _stable_order_measured(sample: Sample) -> dict[str, Any]:
     capacity, quantity = sample.point[1], stable_phase(sample)
     end = rays.decades(1.0)
-    return {
+    measured = {
         "M/T_2": [rays.joined_ray(quantity, capacity, power, 1.0, end, clock="M") for power in (1.0, 0.5)],
         "T_2^(1/beta - 1)": rays.everywhere_rays(quantity, sample, 1.0),
     }
+    return {name: [replace(each, logs={**each.logs, "T_2": each.logs["t"]}) for each in part]
+            for name, part in measured.items()}  # fmt: skip
 
 
 def _stable_identity(sample: Sample) -> Statement:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 from sympy import Integer, Symbol, oo
 
 from fsl_num.claims.claim import Claim, Sample
@@ -39,7 +41,8 @@ def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         own = least_risk(schedule, budget, *sample.point, budgets=budgets_of(sample))
         for name, (difficulty, capacity) in richer(sample).items():
             other = least_risk(schedule, budget, float(difficulty), float(capacity), budgets=budgets_of(sample))
-            ray = Ray(f"{schedule}, {budget}, {name}", own.scale, own.logs, other.values - own.values, own.settled)
+            logs = own.logs | {str(RICHER): np.full(own.scale.size, math.log(capacity))}
+            ray = Ray(f"{schedule}, {budget}, {name}", own.scale, logs, other.values - own.values, own.settled)
             rays_of[ray.name] = (ray,)
     return rays_of
 

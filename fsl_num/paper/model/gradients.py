@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.model import Model
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.paper.model.tables import Numbers
@@ -110,6 +111,8 @@ def pick(numbers: Mapping[str, Any], letter: str) -> Numbers:
     return {name: value for name, value in numbers.items() if name.endswith(letter)}
 
 
-def weight_moments(sample: Sample) -> Numbers:
-    """Those of the weights alone."""
-    return pick(step_moments(sample), " v")
+def weight_moments(sample: Sample) -> Located:
+    """Those of the weights alone, with the letters of the step: phi and b of physical time, t of intrinsic time."""
+    rate = STEP * PHI
+    step = {"h": STEP, "phi": PHI, "eta": rate, "t": rate, "b": BATCH, "B": BATCH, "gamma": rate / BATCH}
+    return Located(pick(step_moments(sample), " v"), step)

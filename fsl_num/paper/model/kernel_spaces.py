@@ -6,6 +6,7 @@ import numpy as np
 from sympy import Function, Identity, MatrixSymbol, Symbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray
 from fsl_num.paper.model.formulas import CAPACITY, TERMS, fixed, norm, symmetric
 from fsl_num.paper.model.spaces import SIZE, basis, own_eigenvalues, power_law
@@ -51,15 +52,17 @@ def kernel_formula(sample: Sample, *, power: float = 1.0, root: float = 1.0, ran
     }
 
 
-def nesting_ratios(sample: Sample) -> list[float]:
+def nesting_ratios(sample: Sample) -> Located:
     """||f||_{r_2}^2/||f||_{r_1}^2 for random functions, for the first eigenfunction and for the last."""
     generator = np.random.default_rng([sample.seed, 32])
     own = own_eigenvalues(sample)
-    ratios = []
+    ratios, orders = [], []
     for amplitudes in (np.eye(SIZE)[0], *generator.standard_normal((6, SIZE))):
         low, high = sorted(generator.uniform(0.0, 2.0, 2))
         ratios.append(float((amplitudes**2 @ own**-low) / (amplitudes**2 @ own**-high)))
-    return ratios
+        orders.append((low, high))
+    lower, higher = np.transpose(orders)
+    return Located(ratios, {"r_2": lower, "r_1": higher})
 
 
 def orders_of_norms(sample: Sample) -> list[Ray]:

@@ -75,23 +75,26 @@ def _least(s: float, beta: float, budget: float) -> tuple[int, float, float]:
 
 
 @lru_cache(maxsize=32)
-def minimisers(s: float, beta: float) -> tuple[Array, Array, Array]:
-    """The log budgets, the log of the minimising peak rates, and of what a rate of order 1 costs beyond the least."""
-    logs, peaks, costs = [], [], []
+def minimisers(s: float, beta: float) -> tuple[Array, Array, Array, Array]:
+    """Logs: budgets, minimising peak rates, what a rate of order 1 costs beyond the least, best model sizes."""
+    logs, peaks, costs, sizes = [], [], [], []
     for budget in SIZES ** (2.0 + s * beta):
         size, least, peak = _least(s, beta, budget)
         logs.append(float(np.log(budget)))
         peaks.append(peak)
+        sizes.append(float(np.log(size)))
         costs.append(float(np.log(_risks(s, beta, size, budget / size, np.array([_ORDER_ONE]))[0] / least)))
-    return np.array(logs), np.array(peaks), np.array(costs)
+    return np.array(logs), np.array(peaks), np.array(costs), np.array(sizes)
 
 
 def minimising_rates(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """The minimising peak rate over growing budgets, and the loss at a rate of order 1 over the least."""
-    scale, peaks, costs = minimisers(float(sample.s), float(sample.beta))
+    scale, peaks, costs, sizes = minimisers(float(sample.s), float(sample.beta))
+    steps, one = scale - sizes, np.zeros(scale.size)
+    logs = {"N": scale, "a": peaks, "K": steps, "b": peaks - steps, "sigma^2": one}
     return {
-        "peak rate": (Ray("minimiser", scale, {"N": scale}, peaks, SETTLED),),
-        "order 1 over the least": (Ray("a rate of order 1", scale, {"N": scale}, costs, SETTLED),),
+        "peak rate": (Ray("minimiser", scale, logs, peaks, SETTLED),),
+        "order 1 over the least": (Ray("a rate of order 1", scale, logs, costs, SETTLED),),
     }
 
 

@@ -8,21 +8,22 @@ from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
-from sympy import Symbol
+from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray
 from fsl_num.experiments.final_loss import PEAK, PRINTED_POWERS, functional_risk
 from fsl_num.model import Model
+from fsl_num.paper.experiments.shared import PEAK_RATE, setting_of
 from fsl_num.paper.model.formulas import SPECTRUM, TARGET, best, best_peak, risk_at
 from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.order import Order
-from fsl_sym.proof import AllOf, equals, same_order
+from fsl_sym.proof import AllOf, at_most, equals, same_order
 from fsl_sym.symbols import D
 
-PEAK_RATE = Symbol("eta_max", positive=True)
 AT_PEAK: Final = same_order(risk_at(D), best(D))
 """The final risk with a peak rate, and the least one."""
 PRINTED_PEAK: Final = equals(PEAK_RATE, 1 / (20 * D))
@@ -45,17 +46,19 @@ def experiment(sample: Sample) -> Regression:
     return Regression(Model(s=s, beta=beta, size=math.inf, noise=9.0))
 
 
-def final_risks(sample: Sample) -> Mapping[str, list[Ray]]:
+def final_risks(sample: Sample) -> Located:
     """The functional scaling law at the end of training as the budget grows, at the printed peak rate."""
     problem = experiment(sample)
-    return {
-        name: [_along(name, [functional_risk(problem, name, printed_peak(name, budget), budget) for budget in BUDGETS])]
-        for name in DECAYING
-    }
+    rays_of = {}
+    for name in DECAYING:
+        rates = [printed_peak(name, budget) for budget in BUDGETS]
+        pairs = zip(rates, BUDGETS, strict=True)
+        rays_of[name] = [_along(name, [functional_risk(problem, name, *pair) for pair in pairs], rates)]
+    return Located(rays_of, setting_of(problem))
 
 
 @lru_cache(maxsize=64)
-def tuned(sample: Sample) -> Mapping[str, list[Ray]]:
+def tuned(sample: Sample) -> Located:
     """The least of it over peak rates up to 0.05, and the rate at which it is least."""
     from scipy.optimize import minimize_scalar
 
@@ -74,13 +77,14 @@ def tuned(sample: Sample) -> Mapping[str, list[Ray]]:
             )
             risks.append(math.exp(best.fun))
             rates.append(math.exp(best.x))
-        rays_of[name], rays_of[f"{name}, peak rate"] = [_along(name, risks)], [_along(f"{name}, peak rate", rates)]
-    return rays_of
+        for along, values in ((name, risks), (f"{name}, peak rate", rates)):
+            rays_of[along] = [_along(along, values, rates)]
+    return Located(rays_of, setting_of(problem))
 
 
-def _along(name: str, values: Sequence[float]) -> Ray:
+def _along(name: str, values: Sequence[float], rates: Sequence[float]) -> Ray:
     scale = np.log(np.array(BUDGETS))
-    return Ray(name, scale, {"D": scale}, np.log(values))
+    return Ray(name, scale, {"D": scale, "eta_max": np.log(rates)}, np.log(values))
 
 
 def _final(exponents: Mapping[str, float], logs: Mapping[str, Array], log_power: float = 0.0) -> Array:
@@ -113,8 +117,8 @@ CLAIMS: tuple[Claim, ...] = (
         "With the peak rate 0.05 D^-1, as printed for exponential decay and WSD, the final risk falls like the "
         "data-optimal law. The intrinsic time is at most 0.05 for every D: nothing is learned.",
         AT_PEAK,
-        (SPECTRUM, TARGET, PRINTED_PEAK, FINAL, "M infinite", "sigma = 3, B = 1", "final rate 1/D of the peak",
-         "D up to 1e52"),
+        (SPECTRUM, TARGET, PRINTED_PEAK, FINAL, "M = oo", "sigma = 3, B = 1", "final rate 1/D of the peak",
+         "D <= 1e52"),
         final_risks, _final_risks,
         corrected_by="appendix:experiment_details/peak-rate-derived", family="peak-rates",
         quoted=r"and \( r = 1 \) for exponential decay",
@@ -126,8 +130,8 @@ CLAIMS: tuple[Claim, ...] = (
         "follows the data-optimal law with its logarithms, and that rate has the derived data-optimal order (0.05 "
         "itself in the hard regime, where the experiment is).",
         TUNED,
-        (SPECTRUM, TARGET, "eta_max minimises E(D) over rates of at most 0.05", FINAL, "M infinite", "sigma = 3, B = 1",
-         "final rate 1/D of the peak", "D up to 1e52"),
+        (SPECTRUM, TARGET, "eta_max minimises E(D)", at_most(PEAK_RATE, Rational(1, 20)), FINAL, "M = oo", "sigma = 3, B = 1",
+         "final rate 1/D of the peak", "D <= 1e52"),
         tuned, _tuned, family="peak-rates",
         role="corrected",
     ),

@@ -10,6 +10,7 @@ import numpy as np
 from sympy import Derivative, Function, Integral, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.model import Model as PowerLaw
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.formulas import ANY, CASES, EXACT
@@ -76,11 +77,13 @@ def _grid() -> formulas.Stated:
 GRID: Final = _grid()
 
 
-def grid_risks(sample: Sample) -> Numbers:
+def grid_risks(sample: Sample) -> Located:
     """The excess risk of SGD with normal features and learning rates that fall, step by step, by its own recursion."""
     s, beta = sample.point
     problem = Regression(PowerLaw(s=s, beta=beta, size=MODEL, noise=NOISE), features=FEATURES)
-    return {"E": exact_risk(problem, GRID_RATES, every=1).excess_risk[1:]}
+    rates = np.array(GRID_RATES)
+    risks = {"E": exact_risk(problem, rates, every=1).excess_risk[1:]}
+    return Located(risks, {"eta": rates, "t": rates, "gamma": rates, "B": 1.0})
 
 
 def _scheme(sample: Sample, lengths: tuple[float, ...]) -> Array:

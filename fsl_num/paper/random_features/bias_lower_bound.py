@@ -9,8 +9,9 @@ import numpy as np
 from sympy import Sum, Symbol, exp
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Statement
-from fsl_num.paper.random_features.draws import Draw, features
+from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, Draw, features, sizes_of
 from fsl_num.paper.random_features.formulas import RANDOM, SPECTRUM, TARGET, bias, e, mu, nu, pi
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.risks import SIZES
@@ -68,10 +69,9 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
             columns.setdefault(key, []).append(np.array([row[key] for row in rows]))
         for span in SPANS:
             signals[span].append(np.array(shown[span]))
-    scale = tuple(np.log(size) for size in SIZES)
     rays_of: dict[str, list[DrawnRay]] = {"one target": [], "mean": []}
     for (name, span), values in columns.items():
-        logs = {"M": scale, "signal": tuple(signals[span])}
+        logs = {**sizes_of(SIZES), "signal": tuple(signals[span])}
         rays_of[name].append(DrawnRay(f"t = ({span:g} M)^beta", SIZES, tuple(values), logs))
     return rays_of
 
@@ -81,7 +81,7 @@ def trace_bounds(name: str, sample: Sample) -> list[DrawnRay]:
     return _trace_bounds(*sample.point, sample.effort, sample.seed)[name]
 
 
-def floor_bounds(sample: Sample, *, mean: bool) -> list[tuple[str, float]]:
+def floor_bounds(sample: Sample, *, mean: bool) -> Located:
     """sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2) u_0u_0'H^(1/2)) M^(s beta), of one target or of the mean over its signs."""
     s, beta = sample.point
     bounds = []
@@ -97,7 +97,8 @@ def floor_bounds(sample: Sample, *, mean: bool) -> list[tuple[str, float]]:
         singular = np.linalg.svd(factor, compute_uv=False)
         energy[aim.size - singular.size :] = singular[::-1] ** 2
         bounds.append((f"M = {size}", float(projection @ energy) * size ** (s * beta)))
-    return bounds
+    sizes = np.array(SIZES[:2])
+    return Located(bounds, {"M": sizes, "N": FEATURES_PER_MODEL * sizes})
 
 
 def _averaged(sample: Sample) -> Joint:

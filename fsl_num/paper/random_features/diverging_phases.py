@@ -84,12 +84,13 @@ def diverging_risk(s: float, beta: float, size: float, time: float, rate: float)
 
 
 @lru_cache(maxsize=256)
-def _least(task: float, beta: float, log_compute: float, tuned: bool) -> float:
-    """log of the least risk over the size under a budget, and over the rate if it is tuned."""
+def _least(task: float, beta: float, log_compute: float, tuned: bool) -> tuple[float, float]:
+    """log of the least risk over the size under a budget, and over the rate if it is tuned; log of that size."""
     from scipy.optimize import minimize_scalar
 
-    def least(function: Callable[[float], float], low: float, high: float) -> float:
-        return float(minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-2}).fun)
+    def least(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+        minimum = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-2})
+        return float(minimum.fun), float(minimum.x)
 
     def risk(log_size: float, below: float) -> float:
         size = float(math.floor(math.exp(log_size)))
@@ -97,7 +98,7 @@ def _least(task: float, beta: float, log_compute: float, tuned: bool) -> float:
         return math.log(diverging_risk(task, beta, size, rate * math.exp(log_compute) / size, rate))
 
     def of_size(log_size: float) -> float:
-        return least(partial(risk, log_size), 0.0, _LEAST_RATE * log_compute) if tuned else risk(log_size, 0.0)
+        return least(partial(risk, log_size), 0.0, _LEAST_RATE * log_compute)[0] if tuned else risk(log_size, 0.0)
 
     return least(of_size, 0.05 * log_compute, 0.95 * log_compute)
 
@@ -118,8 +119,9 @@ def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
     logs: Array = math.log(10.0) * np.linspace(*BUDGETS, 3 + 3 * sample.effort)
     rays_of: dict[str, tuple[Ray, ...]] = {}
     for task, capacity in _points(name, sample.s, sample.beta):
-        values = [_least(float(task), float(capacity), each, "tuned" in name) for each in logs]
-        rays_of[f"s = {task}, beta = {capacity}"] = (Ray("C to infinity", logs, {"C": logs}, np.array(values), 0),)
+        values, sizes = np.transpose([_least(float(task), float(capacity), each, "tuned" in name) for each in logs])
+        own = {"C": logs, "M": sizes, "N": math.log(FEATURES) + sizes}
+        rays_of[f"s = {task}, beta = {capacity}"] = (Ray("C to infinity", logs, own, values, 0),)
     return rays_of
 
 
@@ -157,7 +159,7 @@ def _claim(claim_id: str, name: str) -> Claim:
     return Claim(
         claim_id, "thm: fsl-random", 627, f"random features, phase {name}",
         f"Ours, after the followers: {_TEXTS[name]}", partial(formula, name),
-        ("s > 0, and beta < 1 here", "N = 2 M", "no label noise, batch of order 1",
+        ("s > 0", "beta < 1", "N = 2 M", "no label noise, batch of order 1",
          "the law of random features: its terms in the mean"),
         partial(_rays, name), partial(_says, name), partial(_mutants, name),
         regimes=("easy",), own=partial(_points, name), role="own", depends=("thm: fsl-random/corrected",),

@@ -8,6 +8,7 @@ noise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,6 +34,11 @@ class Draw:
     mean_signals: Array
     mean_tail: float
 
+    @property
+    def width(self) -> int:
+        """How many features there are, N."""
+        return FEATURES_PER_MODEL * self.model_size
+
     def left(self, times: Array, *, mean: bool = True) -> Array:
         """What training without noise leaves at ``times``, u_0'A_t'H A_t u_0: of the mean target or the fixed one."""
         signals, tail = (self.mean_signals, self.mean_tail) if mean else (self.signals, self.tail)
@@ -48,6 +54,15 @@ def features(s: float, beta: float, model_size: int) -> tuple[Array, Array]:
     """lambda_j and theta_j^2 for j <= N = 4M."""
     index = np.arange(1.0, FEATURES_PER_MODEL * model_size + 1.0)
     return index**-beta, index ** (-1.0 - beta * (s - 1.0))
+
+
+def sizes_of(sizes: Sequence[int], per_model: float = FEATURES_PER_MODEL) -> dict[str, tuple[float, ...]]:
+    """The logarithms of M and of N, ``per_model`` times as large, as a ray of draws names them.
+
+    >>> [round(float(np.exp(log)), 9) for log in sizes_of((2, 3))["N"]]
+    [8.0, 12.0]
+    """
+    return {"M": tuple(np.log(size) for size in sizes), "N": tuple(np.log(per_model * size) for size in sizes)}
 
 
 @lru_cache(maxsize=4)

@@ -13,7 +13,7 @@ from sympy import Function, Max, Rational, Sum, Symbol, oo
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.paper.model.statements import Trend
-from fsl_num.paper.random_features.draws import drawn
+from fsl_num.paper.random_features.draws import drawn, sizes_of
 from fsl_num.paper.random_features.forcing import END, rays
 from fsl_num.paper.random_features.formulas import EASIER, LEFT_DRAWN, ONE, RANDOM, SPECTRUM, TARGET
 from fsl_num.paper.random_features.laws import SATURATED, Exponents, Logs, corrected_exponents
@@ -55,7 +55,7 @@ def _spreads(s: float, beta: float, seed: int) -> Ray:
         logs = np.log([draw.left(times, mean=False) / draw.left(times) for draw in draws])
         values.append(float(np.log(logs.std(axis=0, ddof=1).max())))
     scale = np.log(np.array(SPREAD_SIZES, dtype=np.float64))
-    return Ray("spread", scale, {"M": scale}, np.array(values))
+    return Ray("spread", scale, {name: np.array(logs) for name, logs in sizes_of(SPREAD_SIZES).items()}, np.array(values))
 
 
 def spreads(sample: Sample) -> Ray:

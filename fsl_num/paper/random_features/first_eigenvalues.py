@@ -65,7 +65,7 @@ def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
     for side in SHIFTS:
         draws = large_sizes.least if side == "least" else large_sizes.largest
         values = tuple(np.log(part) + (own if unit else 0.0) for part, own in zip(draws, scale, strict=True))
-        ratios[side] = [DrawnRay(side, LARGE_SIZES, values, {"M": scale})]
+        ratios[side] = [DrawnRay(side, LARGE_SIZES, values, sizes_of(LARGE_SIZES))]
     mean = forcing.mean_ratio_ray(sample)
     larger = [np.log(size) if unit else 0.0 for size in mean.sizes]
     ratios["mean over j"] = [

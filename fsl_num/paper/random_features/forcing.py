@@ -10,7 +10,7 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.paper.random_features import terms
-from fsl_num.paper.random_features.draws import Draw, drawn, features
+from fsl_num.paper.random_features.draws import Draw, drawn, features, sizes_of
 from fsl_num.paper.random_features.statements import DrawnRay
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
@@ -47,6 +47,7 @@ def logs_of(draw: Draw, s: float, beta: float, times: Array) -> dict[str, Array]
     constant = np.ones_like(times)
     positive = {
         "M": size * constant,
+        "N": draw.width * constant,
         "signal": terms.signal_term(draw, s, beta, times),
         "reversed signal": terms.reversed_signal(draw, s, beta, times),
         "unit signal": terms.unit_signal(draw, s, beta, times),
@@ -108,7 +109,7 @@ def factored(beta: float, seed: int) -> tuple[tuple[Array, Array], ...]:
 def mean_ratio_ray(sample: Sample) -> DrawnRay:
     """The geometric mean of mu_j/lambda_j over j <= M, along the larger sizes."""
     values = tuple(ratios for ratios, _ in factored(sample.point[1], sample.seed))
-    return DrawnRay("mean over j", LARGER_SIZES, values, {"M": tuple(np.log(size) for size in LARGER_SIZES)})
+    return DrawnRay("mean over j", LARGER_SIZES, values, sizes_of(LARGER_SIZES))
 
 
 def never_learned_ray(sample: Sample) -> DrawnRay:
@@ -119,7 +120,7 @@ def never_learned_ray(sample: Sample) -> DrawnRay:
         eigenvalues, squares = features(s, beta, size)
         values.append(np.log(missed @ (eigenvalues * squares)))
     gone = tuple(-np.inf for _ in LARGER_SIZES)
-    logs = {"M": tuple(np.log(size) for size in LARGER_SIZES), "signal": gone}
+    logs = {**sizes_of(LARGER_SIZES), "signal": gone}
     return DrawnRay(LARGER, LARGER_SIZES, tuple(values), logs)
 
 

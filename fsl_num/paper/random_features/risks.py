@@ -128,6 +128,7 @@ def _risk_and_terms(
     last = np.array([end])
     logs: dict[str, Any] = {
         "M": np.log(draw.model_size),
+        "N": np.log(draw.width),
         "kappa": np.log(kappa(beta, draw.model_size)),
         "floor": np.log(least),
         "top": np.log(top_tail(s, beta, draw.model_size)),

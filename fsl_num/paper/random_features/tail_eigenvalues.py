@@ -11,13 +11,13 @@ import numpy as np
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint
 from fsl_num.paper.model.statements import FailureRate
-from fsl_num.paper.random_features.draws import features
+from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, features, sizes_of
 from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SPECTRUM, SPLIT, large, most, mu, small
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
-from fsl_sym.proof import AllOf, at_most
+from fsl_sym.proof import AllOf, at_most, equals
 from fsl_sym.symbols import M, N, beta, j
 
 MU = "mu(j) is the eigenvalue number j of W H W'"
@@ -78,8 +78,10 @@ def _eigenvalue_ratios(
                 ratios[SQUARE].append(np.log(tail_ratio(weighted, root.size - size)))
         for name, values in ratios.items():
             columns[name].append(np.array(values))
-    scale = {"M": tuple(np.log(size) for size in sizes)}
-    return {name: DrawnRay(name, sizes, tuple(values), scale) for name, values in columns.items()}
+    logs = sizes_of(sizes)
+    split = {name: {"k": tuple(np.log(round(max(1.0, share * size))) for size in sizes)} for name, share in SHARES.items()}
+    split |= {SQUARE: {"k": tuple(np.log((FEATURES_PER_MODEL - 1) * size) for size in sizes)}}
+    return {name: DrawnRay(name, sizes, tuple(values), logs | split[name]) for name, values in columns.items()}
 
 
 def ratio_failures(sample: Sample) -> list[tuple[int, int, int]]:
@@ -107,7 +109,7 @@ def least_eigenvalues(sample: Sample, ratio: int) -> DrawnRay:
             own = np.linalg.svd(weighted, compute_uv=False) ** 2
             ratios.append(np.log((own / eigenvalues[:size]).min()))
         values.append(np.array(ratios))
-    return DrawnRay(f"N = {ratio} M", SIZES, tuple(values), {"M": tuple(np.log(size) for size in SIZES)})
+    return DrawnRay(f"N = {ratio} M", SIZES, tuple(values), sizes_of(SIZES, ratio))
 
 
 def _power(exponents: Exponents, logs: Logs) -> Any:
@@ -141,7 +143,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:eig_ratio", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, every k",
         "mu_{M/2}(A_k)/mu_M(A_k) <= c for A_k = W_k:oo H_k:oo W_k:oo' and every k >= 1: at k = N - M, where W_k:oo is "
         "square, the ratio grows like M^2, and beyond mu_M(A_k) is 0.",
-        TAIL_RATIO, (SPECTRUM, *RANDOM, MU_TAIL, "k = N - M"),
+        TAIL_RATIO, (SPECTRUM, *RANDOM, MU_TAIL, equals(SPLIT, N - M)),
         lambda sample: [eigenvalue_ratios(sample)[SQUARE]],
         lambda sample: OverDraws(_power, {}, "upper", finite_size=EDGES),
         corrected_by="lem:eig_ratio/corrected", family="random-tails", probability=TAILS,

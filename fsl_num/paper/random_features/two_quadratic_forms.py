@@ -9,10 +9,11 @@ import numpy as np
 from sympy import Identity, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Sharp
 from fsl_num.paper.model.formulas import symmetric
 from fsl_num.paper.model.statements import FailureRate
-from fsl_num.paper.random_features.draws import features
+from fsl_num.paper.random_features.draws import features, sizes_of
 from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SMALL, SPECTRUM, SPLIT, most, mu
 from fsl_num.paper.random_features.identities import CASES, ROWS, Table, case, entry, sharp_identity
 from fsl_num.paper.random_features.laws import Exponents, Logs
@@ -75,7 +76,7 @@ def column_bounds(sample: Sample, share: float = 1 / 3) -> dict[str, Any]:
     """
     _, beta = sample.point
     values: list[Array] = []
-    logs: dict[str, list[Any]] = {"M": [], "t": [], "ratio": []}
+    logs: dict[str, list[Any]] = {"k": [], "t": [], "ratio": []}
     second: list[tuple[str, float]] = []
     for place, size in enumerate(SIZES):
         count = round(share * size)
@@ -95,20 +96,20 @@ def column_bounds(sample: Sample, share: float = 1 / 3) -> dict[str, Any]:
                     second.append((f"M = {size}, t = {when:.3g}", float(np.linalg.norm(rest, 2)) ** 2))
         table = np.array(log_pairs)
         values.append(table[:, 0])
-        logs["M"].append(np.log(size))
+        logs["k"].append(np.log(count))
         logs["t"].append(np.log(time))
         logs["ratio"].append(table[:, 1])
-    ray = DrawnRay("T_1", SIZES, tuple(values), {name: tuple(parts) for name, parts in logs.items()})
+    ray = DrawnRay("T_1", SIZES, tuple(values), sizes_of(SIZES) | {name: tuple(parts) for name, parts in logs.items()})
     scaled = [part + time - 2.0 * ratio for part, time, ratio in zip(values, logs["t"], logs["ratio"], strict=True)]
     above = float(scaled[0].max())
     failures = [(size, int((part > above).sum()), part.size) for size, part in zip(SIZES[1:], scaled[1:], strict=True)]
     return {"first": [ray], "failures": failures, "second": second}
 
 
-def column_ratio_rounding(sample: Sample) -> list[tuple[str, float]]:
+def column_ratio_rounding(sample: Sample) -> Located:
     """mu_M/mu_1 of W_0:k H_0:k W_0:k' as printed, k = M/3: what the printed bound divides by."""
     _, beta = sample.point
-    ratios = []
+    ratios, sizes = [], []
     for size in SIZES[:2]:
         root = np.sqrt(features(1.0, beta, size)[0])[: size // 3]
         generator = next(generators(sample.seed, size, 1, 13))
@@ -117,7 +118,8 @@ def column_ratio_rounding(sample: Sample) -> list[tuple[str, float]]:
         full = np.zeros(size)
         full[: own.size] = own**2
         ratios.append((f"M = {size}", float(full[-1] / full[0])))
-    return ratios
+        sizes.append({"M": size, "N": 4 * size, "k": root.size})
+    return Located(ratios, {name: np.array([row[name] for row in sizes]) for name in sizes[0]})
 
 
 def first_columns(sample: Sample) -> Table:
@@ -169,7 +171,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T_1 <= c |u_0:k|^2/t (mu_{M/2}/mu_M)^2 with the eigenvalues of W_0:k H_0:k W_0:k', k <= M/3. Both are 0: the "
         "matrix has rank k, and the bound says nothing.",
         less(0, COLUMN_EIGENVALUE),
-        (SPECTRUM, *RANDOM, "mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'", "k = M/3"),
+        (SPECTRUM, *RANDOM, "mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'", equals(SPLIT, M / 3)),
         column_ratio_rounding, lambda sample: Within(1e-6, np.inf),
         corrected_by="lem:T_estimate/corrected", family="random-columns",
         probability="certain: the rank is k for every W",
@@ -181,7 +183,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T_1 <= c |u_0:k|^2/t (mu_{M/2}(A_k)/mu_M(A_k))^2 and T_2 <= |u_k:oo|_H^2 (for every W) for k = M/3. The "
         "largest constant c over the draws falls with M.",
         TWO_FORMS,
-        (SPECTRUM, *RANDOM, MU_TAIL, "u_0 and u_1 are |u_0:k| and |u_k:oo|_H", "k = M/3", "the worst target",
+        (SPECTRUM, *RANDOM, MU_TAIL, "u_0 and u_1 are |u_0:k| and |u_k:oo|_H", equals(SPLIT, M / 3), "the worst target",
          "t = (M/2)^beta"),
         column_bounds, _two_forms,
         depends=("lem:eig_ratio/corrected",), family="random-columns", role="corrected",

@@ -69,11 +69,12 @@ def _loud_schedule(kind: str, u: float, beta: float) -> Schedule:
 def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule, float, float]]) -> Ray:
     """The scale is the log of sigma^2 where this grows, else minus the log of the part that decides."""
     s, beta = sample.point
-    logs: dict[str, list[float]] = {"signal": [], "approximation": [], "noise": [], "sigma^2": []}
+    logs: dict[str, list[float]] = {"t": [], "signal": [], "approximation": [], "noise": [], "sigma^2": []}
     values = []
     for plan, size, noise in runs:
         problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
         values.append(math.log(float(solve(problem, problem.end, rtol=1e-8).excess_risk[0])))
+        logs["t"].append(math.log(problem.end))
         logs["signal"].append(math.log(signal(problem.end, s, beta, size)))
         logs["approximation"].append(math.log(approximation_error(s, beta, size)))
         logs["noise"].append(math.log(noise_functional(problem.model, plan).value / plan.batch_size))

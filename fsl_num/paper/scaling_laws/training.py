@@ -73,6 +73,7 @@ class Training:
         logs = {
             "M": math.log(self.size), "T": math.log(self.stable + self.decay), "a": math.log(rate),
             "b": math.log(rate) + math.log(ratio), "B": math.log(self.batch), "sigma^2": math.log(self.noise),
+            "K": math.log(self.schedule(beta).steps),
         }  # fmt: skip
         phases = {"T_1": self.stable, "T_2": self.decay}
         logs |= {name: math.log(each) for name, each in phases.items() if each > 0.0}
