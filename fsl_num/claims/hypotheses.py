@@ -33,7 +33,7 @@ from fsl_sym.symbols import beta, s
 ROUNDING: Final = 1e-9
 """Of logarithms of letters that were computed from each other in double precision: 1e-16 of up to a few hundred."""
 NOTHING: Final = -700.0
-"""The logarithm by which rays name 0, near that of the smallest number in double precision."""
+"""The logarithm by which rays name 0, near that of the smallest number in double precision; others may be below it."""
 _SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
 _WORD: Final = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)?|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^() ]")
 _LETTERS: Final = {each.name: each for each in vars(symbols).values() if isinstance(each, Symbol)}
@@ -67,8 +67,9 @@ def logarithm(values: Any) -> Array:
     >>> logarithm([0.0, 1.0]).tolist()
     [-700.0, 0.0]
     """
+    numbers = np.asarray(values, dtype=np.float64)
     with np.errstate(divide="ignore"):
-        return np.maximum(np.log(np.asarray(values, dtype=np.float64)), NOTHING)
+        return np.where(numbers == 0.0, NOTHING, np.log(numbers))
 
 
 def bare(measured: Any) -> Any:
@@ -135,19 +136,22 @@ def _expression(text: str) -> Expr | None:
 def violated(claim: Claim, sample: Sample, measured: Any) -> str:
     """The first hypothesis of a claim that does not hold for something measured, and where; "" where all hold.
 
-    A relation between letters that are not named together by anything measured is not compared.
+    So is a relation between letters that nothing measured names together: whether it holds is not known.
     """
     every, own = list(_named(measured)), claim.own(sample.s, sample.beta)
     for relation, letters in compared(claim, sample, measured):
         others = {letter.name for letter in letters - {s, beta}}
-        if others and others != {letter.name for letter in letters} and len(own) > 1:  # which of its points a ray belongs to is not known
+        if others and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
             continue
         for point in own:
             values = {letter: each for letter, each in zip((s, beta), point, strict=True) if letter in letters}
             for logs in every if others else [{"": np.zeros(1)}]:
                 if others <= _known(logs) and not _holds(relation, values, logs):
                     return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
-    return ""
+    read = [relation for hypothesis in claim.hypotheses for relation in relations_of(hypothesis)]
+    known = [relation for relation, _ in compared(claim, sample, measured)]
+    unknown = next((relation for relation in read if relation not in known), None)
+    return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
 
 
 def compared(claim: Claim, sample: Sample, measured: Any) -> list[tuple[Formula, set[Symbol]]]:
@@ -172,11 +176,9 @@ def _named(measured: Any) -> Iterator[Mapping[str, Array]]:
     if isinstance(measured, Located):
         inner = list(_named(measured.values))
         yield measured.logs
-        if all(each.size == 1 for each in measured.logs.values()):  # the same all along what is measured
-            yield from ({**{name: np.full(len(next(iter(ray.values()))), each[0]) for name, each in measured.logs.items()},
-                         **ray} for ray in inner if ray)  # fmt: skip
-        else:
-            yield from inner
+        shared = {name: each[0] for name, each in measured.logs.items() if each.size == 1}  # all along what is measured
+        for ray in filter(None, inner):
+            yield {**{name: np.full(np.shape(next(iter(ray.values()))), each) for name, each in shared.items()}, **ray}
     elif isinstance(logs, Mapping):
         # of random draws there is an array for each model size, or one number for all draws of it
         pieces = [np.broadcast_arrays(*map(np.ravel, parts)) for parts in zip(*logs.values(), strict=True)]
@@ -203,7 +205,7 @@ def _positive(value: Any) -> bool:
 def _holds(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> bool:
     """Whether a relation holds at every place of a ray; ends belong to it up to rounding."""
     sizes = {len(each) for each in logs.values()}
-    shared = {name: np.where(each <= NOTHING, -np.inf, each) for name, each in logs.items()}
+    shared = {name: np.where(each == NOTHING, -np.inf, each) for name, each in logs.items()}
     shared |= {"sigma": shared["sigma^2"] / 2} if "sigma^2" in shared else {}
     left, right = (_log(each, point, shared, max(sizes)) for each in (relation.left, relation.right))
     if left is None or right is None:
@@ -256,7 +258,8 @@ def _function(value: Expr) -> tuple[list[Symbol], Callable[..., Any]]:
 
 
 def _summed(law: Callable[..., float], numbers: Sequence[Array]) -> Array:
-    """A law with a sum up to one of its letters, place by place: a number near a whole one, of which it is a rounding."""
+    """A law with a sum up to one of its letters, place by place; numbers that are whole up to rounding are whole."""
     rows, place = np.unique(np.stack(numbers, axis=-1), axis=0, return_inverse=True)
-    whole = [[round(each) if abs(each - round(each)) <= ROUNDING * each else each for each in row] for row in rows.tolist()]
-    return np.array([law(*row) for row in whole])[place]
+    sums = [law(*(round(each) if abs(each - round(each)) <= ROUNDING * each else each for each in row))
+            for row in rows.tolist()]  # fmt: skip
+    return np.array(sums)[place]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 from sympy import Symbol, factor
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Role, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement, growth
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
@@ -85,9 +87,9 @@ def statement_of(quantities: Mapping[str, OrderRange], budget: str) -> Statement
     return Joint(parts)
 
 
-def measure(schedule: str, budget: str, infinite_model: bool, free_steps: bool, sample: Sample) -> Mapping[str, Any]:
+def measure(schedule: str, budget: str, infinite_model: bool, free_steps: bool, sample: Sample) -> Any:
     """Brute-force optima at the sample's point."""
-    return measure_allocation(
+    measured = measure_allocation(
         schedule,
         budget,
         *sample.point,
@@ -95,6 +97,7 @@ def measure(schedule: str, budget: str, infinite_model: bool, free_steps: bool, 
         infinite_model=infinite_model,
         settled=sample.effort == 0,
     )
+    return Located(measured, {"M": math.inf}) if infinite_model else measured
 
 
 def family_of(schedule: str, budget: str, *, infinite_model: bool = False, free_steps: bool = False) -> str:

@@ -189,7 +189,7 @@ def _ray(name: str, optima: Sequence[tuple[BudgetedLaw, Minimum]], values: Seque
 def measure_risk(
     schedule: str, budget: str, s: float, beta: float, *, settled: bool = False, power: float | None = None
 ) -> Ray:
-    """The brute-force least risk over growing budgets, as a ray along "N"; beside it stand the rates and steps of the best.
+    """The brute-force least risk over growing budgets, as a ray along "N", with the rates and steps of the best.
 
     ``settled`` leaves out the budgets that are not judged.
     """
@@ -215,8 +215,9 @@ def measure_allocation(
 
     ``only``: the hyperparameters whose ends are looked for, all by default.
 
-    Returns rays along "N" (the log budget), with the rates and steps of the best: "excess_risk", and for every hyperparameter x
-    "x lower" and "x upper", the ends of its near-optimal set; None where that end is the artificial search bound.
+    Returns rays along "N" (the log budget), with the rates and steps of the best: "excess_risk", and for every
+    hyperparameter x "x lower" and "x upper", the ends of its near-optimal set; None where that end is the artificial
+    search bound.
     """
     values: dict[str, list[float]] = {}
     unbounded: set[str] = set()

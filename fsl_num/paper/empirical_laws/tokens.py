@@ -73,7 +73,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fig:different-step-fit-lrs/corrected", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens",
-        "The last is 136k steps.", token_steps(136000), ("one batch size for all", equals(B, 288), equals(_length, 2048)),
+        "The last is 136k steps.", token_steps(136000),
+        ("one batch size for all", equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(136e3), _steps_statement, regimes=("easy",),
         role="corrected", family="tokens",
     ),

@@ -59,7 +59,10 @@ def limits(sample: Sample) -> list[tuple[dict[str, Any], float]]:
     """Excess risk over law for label noise alone and for the signal alone, at several rates."""
     s, beta = sample.point
     return [
-        ({"source": source, "c": stability, "t": HORIZON}, excess_at_constant_rate(s, beta, stability, noise, HORIZON, 1e-11))
+        (
+            {"source": source, "c": stability, "t": HORIZON},
+            excess_at_constant_rate(s, beta, stability, noise, HORIZON, 1e-11),
+        )
         for stability in (0.1, 0.5, 0.8)
         for source, noise in (("label noise", LOUD), ("signal", 0.0))
     ]

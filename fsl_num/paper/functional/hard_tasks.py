@@ -10,6 +10,7 @@ import numpy as np
 from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
@@ -137,8 +138,8 @@ CLAIMS: tuple[Claim, ...] = (
         "sigma^2 <= C M^(beta-1-s beta); the power of M is at least 0, so sigma^2 <= C is enough.",
         risk_is(functional(POWERS)),
         (*GIVEN, "s <= 1 - 1/beta", "sigma^2 <= C M^(beta-1-s beta)", "all t >= 0 (checked to 1e4 M^beta)"),
-        lambda sample: balanced(sample), lambda sample: functional_law(sample, INFINITE), _infinite_mutants,
-        regimes=HARD, role="corrected",
+        lambda sample: Located(balanced(sample), {"C": LOUDEST}), lambda sample: functional_law(sample, INFINITE),
+        _infinite_mutants, regimes=HARD, role="corrected",
         depends=("eq:Ksigma-gap/sharp", "thm: fsl-general-noise/all-times"), family=FAMILY,
     ),
     Claim(

@@ -130,8 +130,8 @@ CLAIMS: tuple[Claim, ...] = (
         "follows the data-optimal law with its logarithms, and that rate has the derived data-optimal order (0.05 "
         "itself in the hard regime, where the experiment is).",
         TUNED,
-        (SPECTRUM, TARGET, "eta_max minimises E(D)", at_most(PEAK_RATE, Rational(1, 20)), FINAL, "M = oo", "sigma = 3, B = 1",
-         "final rate 1/D of the peak", "D <= 1e52"),
+        (SPECTRUM, TARGET, "eta_max minimises E(D)", at_most(PEAK_RATE, Rational(1, 20)), FINAL, "M = oo",
+         "sigma = 3, B = 1", "final rate 1/D of the peak", "D <= 1e52"),
         tuned, _tuned, family="peak-rates",
         role="corrected",
     ),

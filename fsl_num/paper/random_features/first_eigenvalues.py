@@ -14,6 +14,7 @@ from fsl_num.claims.statements import Joint
 from fsl_num.paper.model.measurements import SIZES
 from fsl_num.paper.model.statements import CONFIDENCE, FailureRate
 from fsl_num.paper.random_features import forcing
+from fsl_num.paper.random_features.draws import sizes_of
 from fsl_num.paper.random_features.formulas import RANDOM, RATE, SPECTRUM, large, mu, small
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, OverDraws
 from fsl_num.paper.random_features.statements import SHIFTS as OVERALL

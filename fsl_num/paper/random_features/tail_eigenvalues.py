@@ -73,15 +73,20 @@ def _eigenvalue_ratios(
         for generator in generators(seed, size, count, 11):
             weighted = random_projection(size, root.size, generator) * root
             for name, share in SHARES.items():
-                ratios[name].append(np.log(tail_ratio(weighted, max(1, round(share * size)))))
+                ratios[name].append(np.log(tail_ratio(weighted, _first(share, size))))
             if square:
                 ratios[SQUARE].append(np.log(tail_ratio(weighted, root.size - size)))
         for name, values in ratios.items():
             columns[name].append(np.array(values))
     logs = sizes_of(sizes)
-    split = {name: {"k": tuple(np.log(round(max(1.0, share * size))) for size in sizes)} for name, share in SHARES.items()}
-    split |= {SQUARE: {"k": tuple(np.log((FEATURES_PER_MODEL - 1) * size) for size in sizes)}}
+    shares = {**SHARES, SQUARE: FEATURES_PER_MODEL - 1.0}
+    split = {name: {"k": tuple(np.log(_first(share, size)) for size in sizes)} for name, share in shares.items()}
     return {name: DrawnRay(name, sizes, tuple(values), logs | split[name]) for name, values in columns.items()}
+
+
+def _first(share: float, size: int) -> int:
+    """k, the columns left out: a share of M, and at least one."""
+    return max(1, round(share * size))
 
 
 def ratio_failures(sample: Sample) -> list[tuple[int, int, int]]:

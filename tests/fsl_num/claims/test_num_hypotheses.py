@@ -51,7 +51,7 @@ def test_texts_are_read_as_relations(text, expected):
         ("s < 1/2", {"M": np.arange(5)}, False),
         ("sigma = 1", {"sigma^2": np.zeros(5)}, True),
         ("sigma = 1", {"sigma^2": np.full(5, 0.1)}, False),
-        (at_least(T, 1), {"M": np.arange(5)}, True),  # no T is named: nothing is compared
+        (at_least(T, 1), {"M": np.arange(5)}, False),  # no T is named: whether it holds is not known
     ],
 )
 def test_what_is_measured_is_held_against_the_hypotheses(hypothesis, logs, holds):
