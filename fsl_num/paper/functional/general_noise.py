@@ -88,7 +88,7 @@ CLAIMS: tuple[Claim, ...] = (
         "statement that contains the theorems on general, constant and zero label noise and, with K_M, the hard "
         "regime; no condition on sigma, on s or on t is needed.",
         risk_is(functional(MODEL_PAIR)),
-        (*GIVEN, "sigma^2 from 0 and 1e-60 to 1e60", "t from 4 to 100 M^beta"), lambda sample: all_rays(sample),
+        (*GIVEN, "0 <= sigma^2 <= 1e60", "4 <= t <= 100 M^beta"), lambda sample: all_rays(sample),
         functional_law,
         lambda sample: dropped(*TERMS[:3], *(("batch",) if decided(sample) else ()))(sample),
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",

@@ -126,7 +126,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with the powers of 1 + t, all t",
         "For s <= 1 - 1/beta and any sigma >= 0 the law with K_infinity and e_infinity holds for all t, with constants "
         "that serve every sigma.",
-        risk_is(functional(POWERS)), (*GIVEN, "s <= 1 - 1/beta", "any sigma >= 0, uniformly", "all t >= 0"),
+        risk_is(functional(POWERS)), (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0, uniformly", "all t >= 0"),
         lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, INFINITE),
         _infinite_mutants, regimes=HARD,
         corrected_by="thm: fsl-hard-regime/corrected", family=FAMILY,

@@ -72,7 +72,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
         "For sigma >= c the risk is of the order of the law with K_M and e_M, for every s > 0 and t >= 0.",
-        risk_is(functional(MODEL_PAIR)), (*GIVEN, "sigma^2 from 1 to 1e60", "all t >= 0"),
+        risk_is(functional(MODEL_PAIR)), (*GIVEN, "1 <= sigma^2 <= 1e60", "all t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
         depends=("prop:fsl-weak-upper-bound",), family=FAMILY,
         quoted=r"Then, for any $s > 0$ and all $t \ge 0$",
@@ -121,7 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The theorem is stated for s in [0, 2 - 1/beta]; at s = 0 and t = 0 it says that the risk is of the order "
         "1 + e_M(0) whenever N - M >= c M.",
         same_order(E, 1 + Sum(1 / j, (j, 1, M))),
-        (MODEL_AT_ZERO, "s = 0, which the source condition excludes", "N = 2^M"), lambda sample: zero_rays(),
+        (MODEL_AT_ZERO, "s = 0 (which the source condition excludes)", "N = 2^M"), lambda sample: zero_rays(),
         lambda sample: _bounded("both"), regimes=("hard",), own=_without_source,
         corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
         quoted=r"$s \in [0, 2 - 1/\beta]$",

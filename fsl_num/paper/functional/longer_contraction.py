@@ -96,7 +96,7 @@ CLAIMS: tuple[Claim, ...] = (
         "t = M^(2 beta), not only up to M^beta, and grows like t beyond, where one mode is left.",
         same_order(Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t)) / forgetting_kernel(),
                    Sum(j**-beta, (j, 1, SIZE)) + t * SIZE ** (-2 * beta)),
-        (MODEL, "t from M^beta to 1e12 M^(2 beta)", "tested at max(beta, 2)"),
+        (MODEL, "M^beta <= t <= 1e12 M^(2 beta)", "tested at max(beta, 2)"),
         reach_rays, _reach, _reach_mutants, derive=pair_of_modes,
         role="stronger", strengthens="cor: contraction", depends=("cor: contraction",), family="gaps",
     ),

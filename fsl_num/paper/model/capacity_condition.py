@@ -80,7 +80,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For eigenvalues between two multiples of j^-beta, beta > 1, tr H <= C for every N: at most c (1 + 1/(beta - "
         "1)). At beta = 1 it is of the order of log N, so that the condition is needed.",
         at_most(Sum(eigenvalue_at(j), (j, 1, N)), C * (1 + 1 / (beta - 1))),
-        (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N up to 1e299",
+        (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N <= 1e300",
          "eigenvalues between 1/2 and 2 times j^-beta"), traces,
         trace_statement, derive=kernel_spaces.trace_derivation, family="spaces",
         quoted=r"ensures $\tr(\bH) = \sum_{j=1}^N \lambda_j \le C$ for some constant $C$ independent of $N$",

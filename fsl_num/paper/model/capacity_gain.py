@@ -41,7 +41,7 @@ def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         own = least_risk(schedule, budget, *sample.point, budgets=budgets_of(sample))
         for name, (difficulty, capacity) in richer(sample).items():
             other = least_risk(schedule, budget, float(difficulty), float(capacity), budgets=budgets_of(sample))
-            logs = own.logs | {str(RICHER): np.full(own.scale.size, math.log(capacity))}
+            logs = {**own.logs, str(RICHER): np.full(own.scale.size, math.log(capacity))}
             ray = Ray(f"{schedule}, {budget}, {name}", own.scale, logs, other.values - own.values, own.settled)
             rays_of[ray.name] = (ray,)
     return rays_of

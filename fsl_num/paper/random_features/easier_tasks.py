@@ -55,8 +55,8 @@ def _spreads(s: float, beta: float, seed: int) -> Ray:
         logs = np.log([draw.left(times, mean=False) / draw.left(times) for draw in draws])
         values.append(float(np.log(logs.std(axis=0, ddof=1).max())))
     scale = np.log(np.array(SPREAD_SIZES, dtype=np.float64))
-    logs = {name: np.array(each) for name, each in sizes_of(SPREAD_SIZES).items()}
-    return Ray("spread", scale, logs, np.array(values))
+    named = {name: np.array(each) for name, each in sizes_of(SPREAD_SIZES).items()}
+    return Ray("spread", scale, named, np.array(values))
 
 
 def spreads(sample: Sample) -> Ray:

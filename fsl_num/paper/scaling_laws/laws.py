@@ -10,7 +10,7 @@ from fsl_sym.proof import Derivation, Formula, same_order
 from fsl_sym.symbols import B, E, M, T, a, b, beta, s, sigma
 
 STABLE = "gamma_max tr(H) small enough (tested at 0.2)"
-NOISE = "sigma^2 >= c, constants independent of sigma"
+NOISE = "sigma^2 >= 1, constants independent of sigma"
 BY_PARTS = (
     "Tested at intrinsic times up to 1e40 (1e200 where M decides) on the parts of eqn: fsl-simplified, which its own "
     "claim ties to the loss."

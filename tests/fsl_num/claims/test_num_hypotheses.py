@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sympy import Integer, Rational
+from sympy import Integer, Rational, Sum
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.hypotheses import relations_of, violated
+from fsl_num.claims.hypotheses import Located, relations_of, violated
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Ray
 from fsl_num.claims.verification import verify
-from fsl_sym.proof import at_least, at_most, less
-from fsl_sym.symbols import M, T, a, beta, p, s, t
+from fsl_sym.proof import at_least, at_most, equals, less
+from fsl_sym.symbols import M, N, T, a, beta, j, p, s, t
 
 SAMPLE = Sample("hard", Rational(1, 2), Rational(4))
 KERNEL = claim("lemma:ke-power/kernel-window")
@@ -63,6 +63,23 @@ def test_points_of_sharp_statements_count_too():
     subject = replace(KERNEL, hypotheses=(at_most(a, 1),))
     assert violated(subject, SAMPLE, {"part": [({"a": Rational(1, 2)}, 1.0)]}) == ""
     assert violated(subject, SAMPLE, {"part": [({"a": Integer(2)}, 1.0)]}) != ""
+
+
+@pytest.mark.parametrize(
+    "hypothesis, letters, holds",
+    [
+        ("M = oo", {"M": np.inf}, True), ("M = oo", {"M": 1e9}, False), ("sigma = 0", {"sigma": 0.0}, True),
+        ("M = N = 128", {"M": 128, "N": 128}, True), ("M = N = 128", {"M": 128, "N": 129}, False),
+        ("t <= a M", {"a": 2.0}, True), ("t <= a M", {"a": 0.5}, False),  # with letters of the ray
+        ("B <= K", {"B": [1.0, 2.0], "K": [2.0, 2.0]}, True), ("B < K", {"B": [1.0, 2.0], "K": [2.0, 2.0]}, False),
+        (equals(Sum(1 / (j + p), (j, 1, N)), M), {"p": 1.0, "N": [1.0, 2.0], "M": [0.5, 5 / 6]}, True),
+        (equals(Sum(1 / (j + p), (j, 1, N)), M), {"p": 1.0, "N": [1.0, 2.0], "M": [0.5, 0.5]}, False),
+    ],
+)  # fmt: skip
+def test_letters_beside_a_measurement_count_with_those_in_it(hypothesis, letters, holds):
+    along = ray(t=np.arange(5.0), M=np.arange(5.0)) if "t" in str(hypothesis) else [1.0]
+    subject = replace(KERNEL, hypotheses=(hypothesis,))
+    assert (violated(subject, SAMPLE, Located([along], letters)) == "") == holds
 
 
 def test_a_claim_measured_outside_its_hypotheses_is_not_judged():

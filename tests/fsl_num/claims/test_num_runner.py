@@ -10,6 +10,7 @@ import pytest
 
 from fsl_num.claims import registry, runner
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.records import Erratum, Judgement, Verdict
 from fsl_num.claims.statements import POWER_DRIFT, SLOW_DRIFT, Equivalent, Joint, Ray, Sharp
 from fsl_sym.proof import AllOf, Defined, Derivation, Identity, Step, equals
@@ -179,8 +180,13 @@ def test_a_claim_is_proved_by_the_theorem_that_it_is(derive, stated, verdict, wh
 
 
 def test_a_hypothesis_of_the_claim_is_one_that_its_proof_may_use():
-    stated = made_up(derive=lambda: DEFINED, stated=TRIPLE, hypotheses=(equals(b, 2 * T),))
-    assert runner.verify(stated).verdict is Verdict.PROVED
+    def at(**letters):
+        return made_up(derive=lambda: DEFINED, stated=TRIPLE, hypotheses=(equals(b, 2 * T),),
+                       measure=lambda sample: Located(along(1.0)(sample), letters))  # fmt: skip
+
+    assert runner.verify(at(b=2.0, T=1.0)).verdict is Verdict.PROVED
+    # measured elsewhere, or where nobody says
+    assert runner.verify(at(b=3.0, T=1.0)).verdict is runner.verify(at(b=2.0)).verdict is Verdict.UNKNOWN
 
 
 def test_a_formula_that_says_nothing_is_not_proved():
