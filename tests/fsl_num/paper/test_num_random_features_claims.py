@@ -12,6 +12,7 @@ from fsl_num.claims.registry import all_claims
 from fsl_num.claims.runner import verify
 from fsl_num.model import Model
 from fsl_num.paper.random_features import draws, laws, risks, terms
+from fsl_num.paper.random_features.easier_tasks import never_learned
 from fsl_num.paper.random_features.statements import (
     Between,
     DrawnRay,
@@ -180,3 +181,12 @@ def test_the_identities_are_proved_and_the_lost_term_is_missed():
         "lem:T_estimate/first-columns": Verdict.PROVED
     }
     assert {found[name] for name in measured} == {Verdict.SUPPORTED}
+
+
+@pytest.mark.parametrize("s, beta", [(1.2, 3.0), (0.5, 2.0), (2.0, 4.0)])
+def test_the_mean_over_the_first_columns_is_that_of_whole_draws(s, beta):
+    plain = np.array([each.mean_tail for each in draws.drawn(s, beta, (16,), (300,), 5)[0]])
+    means = np.array([never_learned(s, beta, 16, np.random.default_rng([6, run])) for run in range(100)])
+    errors = [each.std(ddof=1) / np.sqrt(each.size) for each in (plain, means)]
+    assert abs(plain.mean() - means.mean()) < 5 * np.hypot(*errors)  # five standard errors of the difference
+    assert means.std() < plain.std() / 3
