@@ -30,6 +30,11 @@ _RATIO = 4.0
 _NODES = (10, 16)
 _ROUNDING = 1e-15  # of an antiderivative of a Legendre polynomial at a jump of gamma, a few units of its last digit
 _LEAST_ERROR = 3e-14  # relative error of the kernel sums themselves, see fsl_num.exponential_sums
+_STEEP = 1e3  # a jump of gamma by more is no correction to what is integrated across it
+_MOST_STEEP = 2000  # of which so many, the steepest, are ends of panels
+_LEVELS, _LEVELS_OF_JUMPS = 5, 9  # of refinement: right after a jump the kernel may fall by hundreds of e-folds
+_UNKNOWN = 0.1  # relative error from which no digit of a value is known
+_LARGEST = 1e280  # T, gamma T and their inverses at most: products with sums of a kernel are floats then
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,9 @@ class FunctionalScalingLaw:
 
 def _panels(low: float, high: float, ratio: float) -> Array:
     """Return edges from low to high, each at most ``ratio`` times the one before it; low > 0."""
-    count = max(1, math.ceil(math.log(high / low) / math.log(ratio)))
-    edges = low * (high / low) ** (np.arange(count + 1) / count)
+    span = math.log(high) - math.log(low)
+    count = max(1, math.ceil(span / math.log(ratio)))
+    edges = low * np.exp(span * (np.arange(count + 1) / count))
     edges[0], edges[-1] = low, high
     return np.asarray(edges)
 
@@ -75,6 +81,19 @@ class Pieces:
 
     edges: Array
     values: Array
+
+    @property
+    def steep(self) -> list[float]:
+        """The edges at which the density changes by more than the factor :data:`_STEEP`, the steepest of many."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            jumps = np.abs(np.diff(np.log(self.values)))
+        steepest = np.argsort(-jumps, kind="stable")[:_MOST_STEEP]
+        chosen = np.sort(steepest[jumps[steepest] > math.log(_STEEP)])
+        return [float(each) for each in self.edges[1:-1][chosen]]
+
+    def mass(self, end: float) -> float:
+        """The integral of the density over [0, end]."""
+        return math.fsum(self.values * np.diff(np.minimum(self.edges, end)))
 
     def weights(self, panels: Array, nodes: int) -> tuple[Array, Array]:
         """Weights (panels, nodes) of Gauss nodes that integrate polynomials times the density exactly.
@@ -149,24 +168,25 @@ def integrate_graded(
 
     ``function`` maps arrays to arrays, is bounded, varies near 0 on the scale of x or on scale 1 (like a power or
     like the forgetting kernel), and is smooth between ``breaks`` on the scale of x. ``density``: a factor that is
-    constant on any number of :class:`Pieces`, which cost no panels. Panels are refined until 10 and 16
-    nodes agree to ``rtol``. The error is their difference, plus the first panel [0, 1e-4 rtol] whole, plus 3e-14
-    relative for the integrand itself; it is reported even where ``rtol`` is missed.
+    constant on any number of :class:`Pieces`, which cost no panels, but where it jumps by more than a factor 1000.
+    Panels are refined until 10 and 16 nodes agree to ``rtol``. The error is their difference, plus the first panel
+    [0, 1e-4 rtol] whole, plus 3e-14 relative for the integrand itself; it is reported even where ``rtol`` is missed.
 
     >>> result = integrate_graded(np.sqrt, 1.0)
     >>> abs(result.value - 2 / 3) <= result.error < 1e-10
     True
     """
-    cuts = sorted({cut for cut in breaks if 0.0 < cut < upper} | {upper})
+    steep = [] if density is None else density.steep
+    cuts = sorted({cut for cut in (*breaks, *steep) if 0.0 < cut < upper} | {upper})
     start = min(_FIRST_PANEL * rtol * min(upper, 1.0), 0.5 * cuts[0])
-    most = 1.0 if density is None else float(density.values[: np.searchsorted(density.edges, start) + 1].max())
+    mass = start if density is None else density.mass(start)
     evaluations, ratio = 0, _first_ratio(rtol)
     value = error = near_zero = math.inf
-    for _ in range(5):
+    for _ in range(_LEVELS_OF_JUMPS if steep else _LEVELS):
         pieces = [_panels(a, b, ratio) for a, b in zip([start, *cuts], cuts, strict=False)]
         edges = np.unique(np.concatenate([[0.0], *pieces]))
         coarse, value, rounding, first, count = _integrate(function, edges, density)
-        evaluations, near_zero = evaluations + count, start * most * first
+        evaluations, near_zero = evaluations + count, mass * first
         error = abs(value - coarse)
         if error <= rtol * abs(value):
             break
@@ -195,6 +215,7 @@ def noise_functional(model: Model, schedule: Schedule, *, rtol: float = 1e-10) -
     remaining = schedule.breaks_before_end
     integral = _with_gamma(model.kernel, schedule.gamma_before_end, schedule, remaining, 1.0, tolerance)
     batch = schedule.batch_size
+    _known(integral.value, integral.error, tolerance, "the noise left at the end of training")
     return Integral(batch * integral.value, batch * integral.error, integral.evaluations)
 
 
@@ -274,7 +295,9 @@ def functional_scaling_law(model: Model, schedule: Schedule, *, rtol: float = 1e
     """
     simple = scaling_functional(model, schedule, rtol=rtol)
     batch = batch_noise_functional(model, schedule, rtol=rtol)
-    return replace(simple, batch_noise=0.5 * batch.value, error=simple.error + 0.5 * batch.error)
+    law = replace(simple, batch_noise=0.5 * batch.value, error=simple.error + 0.5 * batch.error)
+    _known(law.total, law.error, float(rtol), "the functional scaling law")
+    return law
 
 
 def _checked(model: Any, schedule: Any, rtol: Any) -> float:
@@ -285,4 +308,19 @@ def _checked(model: Any, schedule: Any, rtol: Any) -> float:
     number = positive("rtol", rtol)
     if not 1e-13 <= number < 1.0:
         raise ValueError(f"rtol must lie in [1e-13, 1) (the kernel itself is accurate to 1e-14), got {rtol!r}")
+    largest, total = schedule.peak / schedule.batch_size, schedule.total_intrinsic_time
+    if not all(1.0 / _LARGEST <= each <= _LARGEST for each in (total, largest * total)):
+        raise ValueError(
+            f"the schedule has the intrinsic time T = {total:g} (the sum of its rates) and gamma up to {largest:g}: "
+            f"T and gamma T must lie between {1.0 / _LARGEST:g} and {_LARGEST:g}, where floats end; give rates near 1"
+        )
     return number
+
+
+def _known(value: float, error: float, rtol: float, what: str) -> None:
+    """Raise ValueError where the error of something positive is no longer small against it."""
+    if not (value == error == 0.0 or error <= max(_UNKNOWN, rtol) * value):
+        raise ValueError(
+            f"{what} is {value:.3g} with an error of {error:.1g}: it is not known. The rates change by orders of "
+            "magnitude while the kernel falls by more; give a schedule that ends where they do, or a smaller rtol"
+        )

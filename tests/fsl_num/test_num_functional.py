@@ -221,3 +221,55 @@ def test_both_halves_of_the_batch_noise_count(batch_size: float) -> None:
     whole = Constant(peak=0.5, steps=3.0, batch_size=batch_size)
     each = batch_noise_functional(model, whole)
     assert each.evaluations == 2 * 2 + 2 * 26 * (1 + math.ceil(math.log(0.75e14) / math.log(4.0)))
+
+
+@examples(30)
+@given(
+    st.lists(st.floats(-5, 135), min_size=1, max_size=12), st.floats(1.05, 6), st.floats(0, 4), st.floats(0.05, 3),
+    st.sampled_from([1e-10, 1e-4]), st.booleans(),
+)  # fmt: skip
+def test_rates_of_any_size_leave_a_noise_that_is_known(logs, beta, log_size, s, rtol, falling):
+    """After jumps of up to a hundred decades the kernel still falls by hundreds of e-folds: the error stays small."""
+    rates = 10.0 ** np.array(sorted(logs, reverse=True) if falling else logs)
+    model = _model(beta, float(int(10.0**log_size)), s, noise=1.0)
+    plan = Discrete(rates=rates)
+    found = noise_functional(model, plan, rtol=rtol)
+    left = np.concatenate([[0.0], np.cumsum(rates[::-1])])
+    pieces = [kernel_integral(a, b, beta, model.size) for a, b in zip(left[:-1], left[1:], strict=True)]
+    exact = math.fsum(rates[::-1] * np.array(pieces))
+    # the ends of long steps are known to their rounding, which counts for a kernel that falls by up to 700 e-folds
+    assert abs(found.value - exact) <= found.error + 700 * 4e-16 * exact
+    assert 0.0 < found.error <= 2.0 * rtol * found.value
+    for law in (scaling_functional(model, plan, rtol=rtol), functional_scaling_law(model, plan, rtol=rtol)):
+        assert min(law.approximation, law.signal, law.batch_noise) >= 0.0 < law.label_noise
+        assert law.error <= 2.0 * rtol * law.total
+
+
+@examples(30)
+@given(st.floats(-320, 308), st.floats(0, 300), st.sampled_from(["constant", "cosine", "wsd", "multi-step"]))
+def test_the_law_of_extreme_times_is_known_or_refused(log_peak, log_steps, name):
+    model = _model(2.0, 50.0, 0.5, noise=1.0)
+    try:
+        law = functional_scaling_law(model, schedule(name, peak=10.0**log_peak, steps=10.0**log_steps), rtol=1e-6)
+    except ValueError as error:
+        assert any(each in str(error) for each in ("floats end", "peak", "steps", "learning rate"))  # noqa: PT017
+    else:
+        assert 0.0 < law.total < math.inf and law.error <= 1e-5 * law.total
+
+
+class Hidden(Constant):
+    """A rate that jumps by 120 decades while the kernel falls by 87, and no break that says where."""
+
+    is_piecewise_constant = False
+
+    def gamma_before_end(self, remaining: Any) -> Any:
+        return np.where(remaining > 100.0, 1e120, 1.0)
+
+
+def test_what_is_not_known_is_refused():
+    one_mode = _model(2.0, 1.0, noise=1.0)
+    with pytest.raises(ValueError, match=r"T = 1e\+200 .* between 1e-280 and 1e\+280"):
+        scaling_functional(one_mode, Discrete(rates=[1e200]))
+    for law in (noise_functional, scaling_functional, functional_scaling_law):
+        with pytest.raises(ValueError, match="it is not known"):
+            law(one_mode, Hidden(peak=1.0, steps=1e4))

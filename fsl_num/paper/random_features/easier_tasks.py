@@ -93,7 +93,9 @@ def _drawn_floor(s: float, beta: float, seed: int) -> DrawnRay:
         for size, runs in zip(SIZES, RUNS, strict=True)
     ]
     logs = sizes_of(SIZES)
-    known = {"kappa": kappa, "floor": partial(floor, s), "top": partial(top_tail, s)}
+    known: dict[str, Callable[[float, int], float]] = {
+        "kappa": kappa, "floor": partial(floor, s), "top": partial(top_tail, s)
+    }  # fmt: skip
     logs |= {name: tuple(float(np.log(term(beta, size))) for size in SIZES) for name, term in known.items()}
     return DrawnRay(END, SIZES, tuple(values), logs)
 
