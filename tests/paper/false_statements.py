@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.hypotheses import bare
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Joint
@@ -48,7 +49,7 @@ class Changed:
     def judged(self, sample):
         """What the measurement says about it."""
         subject = claim(self.claim)
-        measured = (self.measure or subject.measure)(sample)
+        measured = bare((self.measure or subject.measure)(sample))
         if self.rays:
             measured = [ray for ray in measured if self.rays in ray.name]
         return self.change(subject.says(sample), sample, subject.formula).judge(measured)
