@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.hypotheses import bare
 from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.hypotheses import bare
 from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Joint
 from fsl_num.claims.verification import samples_of
