@@ -100,7 +100,9 @@ class Discrete(Schedule):
             raise ValueError("rates must hold a positive one: with all of them 0 there is no training")
         set_field = object.__setattr__
         starts = running_sums(rates)
-        rests = running_sums(rates[::-1])  # the same jumps, seen from the end: small steps at the end are not lost
+        # the same jumps, seen from the end: small steps there are not lost beside huge ones; the total is one number
+        rests = running_sums(rates[::-1])
+        rests = np.where(rests >= min(rests[-1], starts[-1]), starts[-1], rests)
         gammas = rates if (batches == 1.0).all() else rates / batches
         arrays = {"rates": rates, "batch_sizes": batches, "_starts": starts, "_rests": rests, "_gammas": gammas}
         for name, array in arrays.items():

@@ -111,14 +111,15 @@ def test_times_within_steps_are_as_if_the_steps_were_cut_there(problem, shares, 
         return
     plan, t = problem.gamma, np.unique(np.array(shares) * problem.end)
     found = loss_of(problem, t, method="discrete", rtol=rtol)
-    cuts = np.unique(np.concatenate([[0.0], np.cumsum(plan.rates.astype(np.longdouble)), t.astype(np.longdouble)]))
     starts = np.concatenate([[0.0], np.cumsum(plan.rates.astype(np.longdouble))])
+    asked = np.minimum(t.astype(np.longdouble), starts[-1])  # the end in double precision may lie beyond the sum
+    cuts = np.unique(np.concatenate([starts, asked]))
     step = np.clip(np.searchsorted(starts, cuts[:-1], side="right") - 1, 0, plan.rates.size - 1)
     lengths, gammas = np.diff(cuts), (plan.rates.astype(np.longdouble) / plan.batch_sizes)[step]
     spectrum = problem.model.spectrum
     known = (spectrum.eigenvalues, spectrum.signals, spectrum.tail, problem.model.noise)
     truth = in_long_doubles(*known, lengths, lengths / gammas, problem.closure == "gaussian")
-    at = np.searchsorted(cuts, t.astype(np.longdouble))
+    at = np.searchsorted(cuts, asked)
     assert (np.abs(found.values - truth[at]) <= found.error).all()
     worst = float((found.error / np.maximum(found.values, 5e-324)).max())
     assert found.success == (worst <= rtol)
