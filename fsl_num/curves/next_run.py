@@ -49,6 +49,7 @@ LEAST: Final = 0.05
 """Of the longest target, and twice its warmup: shorter runs are not proposed. What no run fitted resolved, their first
 steps, would be all that they show."""
 
+_DRAWS = 96  # with the few that an interval needs, which of the candidates is the best is chance
 _ROWS = 16  # of a candidate, at which its losses are compared with the target's
 _USELESS = 0.9  # of the interval before
 _SAME_PEAK = 0.01
@@ -177,7 +178,7 @@ def next_run(
     >>> found.proposed.name
     'decayed'
     """
-    posterior, targets = fit.posterior, _targets(target)
+    fit, targets = fit.redrawn(_DRAWS), _targets(target)
     for each in targets:
         check_peak(each.peak, fit.peaks)
     limit = np.inf if budget is None else whole_size("budget", budget, infinite=False)
@@ -196,7 +197,7 @@ def next_run(
             if least
             else "there is no candidate: name at least one schedule that might be trained next"
         )
-    wanted = [posterior.errors(fit.law, each, fit.theta) for each in targets]
+    wanted = [fit.posterior.errors(fit.law, each, fit.theta) for each in targets]
 
     def width(variances: list[float]) -> float:
         return float(np.sqrt(np.mean([np.expm1(half_width(np.sqrt(each), level)) ** 2 for each in variances])))

@@ -148,6 +148,7 @@ def widths(fitted: Task, theta: Array) -> Array:
     x = fitted.bound.columns(theta[fitted.law.linear_count :])[0]
     span, size = fitted.chart.high - fitted.chart.low, np.abs(x).max(axis=0)
     span[: size.size] = np.where(size > 0.0, fitted.target.observed.max() / np.maximum(size, 1e-300), 1e-6)
+    span[: size.size] /= np.diag(fitted.chart.slopes(fitted.chart.forward(theta)))[: size.size]
     expected = fitted.widening * fitted.chart.width
     return np.where(np.isfinite(expected), expected, _RANGE * span)
 

@@ -12,12 +12,12 @@ from fsl_num.curves.batches import at_batch
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.identify import Identifiability, TaskReading, profile, read_task
 from fsl_num.curves.laws.base import Law
-from fsl_num.curves.posterior import Posterior
+from fsl_num.curves.posterior import Posterior, draw
 from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
 from fsl_num.results import Result
-from fsl_num.validation import Array
+from fsl_num.validation import Array, whole_size
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,6 +95,16 @@ class FitResult(Result):
         if drawn is not None:
             drawn = replace(drawn, samples=at_batch(self.law, drawn.samples, batch_size)[1])
         return replace(self, law=law, values=tuple(values.tolist()), drawn=drawn)
+
+    def redrawn(self, count: int) -> FitResult:
+        """Return this fit with ``count`` draws of what the curves leave open, where few of them are chance.
+
+        Raises ValueError for a fit without intervals, and where ``count`` is no whole number of at least 1.
+        """
+        few, count = self.posterior, int(whole_size("count", count, infinite=False))
+        fitted = task(self.law, self.curves, self.settings, coarse=True)
+        samples, misfit, residuals = draw(fitted, self.theta, few.residuals, count=count)
+        return replace(self, drawn=replace(few, samples=samples, misfit=misfit, residuals=residuals))
 
     def predict(
         self, schedule: Any, level: float | None = 0.9, *, after: LossCurve | None = None, **known: Any

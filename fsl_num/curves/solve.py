@@ -1,5 +1,8 @@
 """Robust least squares for a law bound to curves: Levenberg and Marquardt's method in bounds, from several starts.
 
+Its valleys are narrow and bent. A step that goes up is tried again with what it has shown of the bend (a correction of
+second order), and only then shortened; a step that would leave the bounds is the best one inside them.
+
 What is minimised is the sum over all rows of weight * rho(residual), with the residual log(law) - log(loss), or
 law - loss, and rho the Huber function: r^2/2 up to delta and delta (|r| - delta/2) beyond, or r^2/2 everywhere.
 """
@@ -22,6 +25,9 @@ LOSSES: Final = ("log-huber", "log-squares", "huber", "squares")
 _ITERATIONS = 200
 _SETTLED = 1e-9  # relative fall of the objective in one step
 _TINY = 1e-12
+_DAMPED = 1e-2  # at least, after a step that went up
+_BENT = 0.3  # of a step: how far it may be moved by what the law was seen to bend along it
+_LONGEST = 3.0  # of a step, over one plus the coordinate
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +122,60 @@ class Pull:
         return float(0.5 * self.strength @ (u - self.centre) ** 2)
 
 
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Coordinates, the losses there with their derivatives by the parameters, and the objective."""
+
+    u: Array
+    values: Array
+    jacobian: Array
+    objective: float
+
+
+class _Around:
+    """The quadratic function that is like the objective about a point, in a box of the coordinates that may move."""
+
+    def __init__(self, point: _Point, target: Target, chart: Chart, pull: Pull, moving: Array) -> None:
+        u = point.u
+        self.residual = target.residual(point.values)
+        self.weight = target.influence(self.residual)
+        self.slopes = (point.jacobian * target.slope(point.values)[:, None]) @ chart.slopes(u)
+        self.gradient = self.slopes.T @ (self.weight * self.residual) + pull.strength * (u - pull.centre)
+        self.matrix = (self.slopes * self.weight[:, None]).T @ self.slopes + np.diag(pull.strength)
+        stuck = ((u <= chart.low) & (self.gradient > 0.0)) | ((u >= chart.high) & (self.gradient < 0.0))
+        self.free = moving & ~stuck
+        self.regular = bool(np.isfinite(self.matrix).all())
+        longest = _LONGEST * (1.0 + np.abs(u))
+        self.low, self.high = np.maximum(chart.low - u, -longest), np.minimum(chart.high - u, longest)
+        if self.free.any() and self.regular:
+            size = np.diag(self.matrix)
+            self.scale = np.maximum(size, 1e-14 * max(float(size[self.free].max()), 1e-300))
+
+    def step(self, damping: float, bend: Array | float = 0.0) -> Array:
+        """Return the damped step to the least value, the residuals being off the straight by ``bend``.
+
+        Coordinates are held one after another as they leave the box, and not let go again.
+        """
+        matrix = self.matrix + damping * np.diag(self.scale)
+        gradient = self.gradient + self.slopes.T @ (self.weight * bend)
+        step, inside = np.zeros(gradient.size), self.free.copy()
+        while inside.any():
+            held = gradient + matrix @ np.where(inside, 0.0, step)
+            step[inside] = -np.linalg.solve(matrix[np.ix_(inside, inside)], held[inside])
+            out = inside & ((step < self.low) | (step > self.high))
+            if not out.any():
+                break
+            step[out] = np.clip(step[out], self.low[out], self.high[out])
+            inside &= ~out
+        return step
+
+    def bent(self, damping: float, step: Array, residual: Array) -> Array | None:
+        """Return the step with what its ``residual`` showed of the bend; None where that moves it far."""
+        bent = self.step(damping, residual - self.residual - self.slopes @ step)
+        near = self.scale @ (bent - step) ** 2 <= _BENT**2 * (self.scale @ step**2)
+        return bent if near else None
+
+
 def descend(
     bound: Bound,
     target: Target,
@@ -141,46 +201,40 @@ def descend(
     >>> found.theta.round(6).tolist(), found.settled
     ([2.0, 0.5, 0.3, 0.5, 0.8], True)
     """
-    u = np.clip(chart.forward(start), chart.low, chart.high)
-    values, jacobian = bound(chart.back(u))
-    expected = Pull(u, np.zeros(u.size)) if pull is None else pull
-    best = target.objective(values) + expected.energy(u)
+    start = np.clip(chart.forward(start), chart.low, chart.high)
+    expected = Pull(start, np.zeros(start.size)) if pull is None else pull
+
+    def tried(at: Array) -> _Point:
+        u = np.clip(at, chart.low, chart.high)
+        values, jacobian = bound(chart.back(u))
+        return _Point(u, values, jacobian, target.objective(values) + expected.energy(u))
+
+    best = tried(start)
     # a pull makes the directions that the curves do not see safe to go along at once; damping would hold them back
     damping, settled, quiet, taken = (1e-3 if pull is None else 1e-9), False, 0, 0
-    moving = np.ones(u.size, dtype=bool)
+    moving = np.ones(start.size, dtype=bool)
     moving[list(fixed)] = False
     while taken < iterations:
         taken += 1
-        residual = target.residual(values)
-        weight = target.influence(residual)
-        slopes = (jacobian * target.slope(values)[:, None]) @ chart.slopes(u)
-        gradient = slopes.T @ (weight * residual) + expected.strength * (u - expected.centre)
-        matrix = (slopes * weight[:, None]).T @ slopes + np.diag(expected.strength)
-        stuck = ((u <= chart.low) & (gradient > 0.0)) | ((u >= chart.high) & (gradient < 0.0))
-        free = moving & ~stuck
-        if not free.any() or not np.isfinite(matrix).all():
-            settled = bool(np.isfinite(matrix).all())
+        around, before = _Around(best, target, chart, expected, moving), best.objective
+        if not around.free.any() or not around.regular:
+            settled = around.regular
             break
-        inner = matrix[np.ix_(free, free)]
-        diagonal = np.maximum(np.diag(inner), 1e-14 * max(float(np.diag(inner).max()), 1e-300))
-        fall = 0.0
         while damping < 1e12:
-            move = np.zeros_like(u)
-            move[free] = -np.linalg.solve(inner + damping * np.diag(diagonal), gradient[free])
-            trial = np.clip(u + np.clip(move, -3.0 * (1 + np.abs(u)), 3.0 * (1 + np.abs(u))), chart.low, chart.high)
-            new_values, new_jacobian = bound(chart.back(trial))
-            objective = target.objective(new_values) + expected.energy(trial)
-            if np.isfinite(objective) and objective <= best:
-                fall = best - objective
-                u, values, jacobian, best = trial, new_values, new_jacobian, objective
-                damping = max(damping * 0.2, 1e-12)
+            step = around.step(damping)
+            trial = tried(best.u + step)
+            if not trial.objective <= before and np.isfinite(trial.values).all():
+                bent = around.bent(damping, step, target.residual(trial.values))
+                trial = trial if bent is None else tried(best.u + bent)
+            if trial.objective <= before:
+                best, damping = trial, max(damping * 0.2, 1e-12)
                 break
-            damping *= 6.0
+            damping = max(6.0 * damping, _DAMPED)
         else:
             settled = True  # no step however short goes down
             break
-        quiet = quiet + 1 if fall <= settled_below * max(best, 1e-300) else 0
-        if quiet >= 2 or best < 1e-28 * target.observed.size:
+        quiet = quiet + 1 if before - best.objective <= settled_below * max(best.objective, 1e-300) else 0
+        if quiet >= 2 or best.objective < 1e-28 * target.observed.size:
             settled = True
             break
-    return Minimum(chart.back(u), best, taken, settled)
+    return Minimum(chart.back(best.u), best.objective, taken, settled)

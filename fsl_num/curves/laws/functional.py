@@ -169,9 +169,9 @@ EXPECTED: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
         "p": (float(np.log(0.8)), 0.25),
         "q": (float(np.log(0.8)), 0.5),
         "E": (0.0, 1.5),
-        "s": (float(np.log(0.5)), 0.7),
-        "gamma": (float(np.log(0.5)), 0.8),
-        "c": (float(np.log(150.0)), 2.0),
+        "s": (float(np.log(0.5)), 0.5),
+        "gamma": (float(np.log(0.5)), 0.65),
+        "c": (float(np.log(150.0)), 1.3),
         "B": (float(np.log(0.08)), 0.75),
         "c_e": (float(np.log(0.5)), 1.0),
     }
@@ -196,7 +196,8 @@ class NoiseChart(Chart):
     In the place of B stands the logarithm of the noise that the largest rate leaves after the longest of the plans, as
     a share of ``level``: it stays finite where the memory becomes logarithmic (gamma to 0, B to infinity). In the place
     of c stands the logarithm of c (1 + gamma) T: it stays finite where the memory becomes exponential (gamma to
-    infinity, c to 0). In the place of c_e stands the logarithm of its ratio to c (1 + gamma), the speed of memory at
+    infinity, c to 0). In the place of A stands the signal that is left at that time: it stays finite where c_e grows
+    without bound. In the place of c_e stands the logarithm of its ratio to c (1 + gamma), the speed of memory at
     first. In the place of E stands (E/A)/(B/level): 0 where the noise does not feel the loss, 1 where it is in
     proportion to it. There is no such noise without a signal, so that it cannot take the signal's place; and the number
     stays the same when all learning rates, or all losses, are measured in other units.
@@ -212,7 +213,7 @@ class NoiseChart(Chart):
         super().__init__(law.parameters, *law.bounds(plans))
         place = {name: index for index, name in enumerate(law.names)}
         self.scale, self.noise, self.speed, self.gamma = (place[name] for name in ("A", "B", "c", "gamma"))
-        self.signal_speed = place["c_e"]
+        self.signal_speed, self.exponent = place["c_e"], place["s"]
         self.signal, self.power = place.get("E"), place.get("p")
         self.longest = max(float(plan.times[-1]) for plan in plans)
         self.log_peak = float(np.log(max(plan.peak for plan in plans) / law.reference_rate))
@@ -233,6 +234,10 @@ class NoiseChart(Chart):
         lost = float(np.exp(-gamma * base))
         return -float(np.expm1(-gamma * base)), gamma * self.longest * lost / (1 + speed * self.longest), base * lost
 
+    def _slowed(self, theta: Array) -> float:
+        """1 + c_e T: the signal that is left at the end of the longest plan is its power -s."""
+        return 1.0 + float(theta[self.signal_speed]) * self.longest
+
     def forward(self, theta: Array) -> Array:
         """Return the coordinates of parameters."""
         u = super().forward(theta)
@@ -241,6 +246,7 @@ class NoiseChart(Chart):
         u[self.noise] = np.log(max(theta[self.noise] * kept / self.level, 1e-300)) + power
         u[self.speed] += np.log1p(theta[self.gamma]) + np.log(self.longest)
         u[self.signal_speed] -= u[self.speed] - np.log(self.longest)
+        u[self.scale] *= self._slowed(theta) ** -theta[self.exponent]
         if self.signal is not None:
             unit = theta[self.scale] * theta[self.noise] / self.level
             u[self.signal] = min(theta[self.signal] / max(unit, 1e-300), self.high[self.signal])
@@ -251,6 +257,7 @@ class NoiseChart(Chart):
         theta = super().back(u)
         theta[self.signal_speed] *= theta[self.speed] / self.longest
         theta[self.speed] /= self.longest * (1.0 + theta[self.gamma])
+        theta[self.scale] *= self._slowed(theta) ** theta[self.exponent]
         power = self.log_peak * (1.0 if self.power is None else theta[self.power])
         kept = self._remembered(theta[self.speed], theta[self.gamma])[0]
         theta[self.noise] = self.level * np.exp(u[self.noise] - power) / kept
@@ -265,14 +272,18 @@ class NoiseChart(Chart):
         kept, by_speed, by_gamma = self._remembered(c, gamma)
         slopes[self.speed, self.speed], slopes[self.speed, self.gamma] = c, -c * gamma / (1.0 + gamma)
         slopes[self.signal_speed, [self.signal_speed, self.speed]] = theta[self.signal_speed]
+        scale, s, slowed = theta[self.scale], theta[self.exponent], self._slowed(theta)
+        slopes[self.scale] = scale * s * self.longest / slowed * slopes[self.signal_speed]
+        slopes[self.scale, [self.scale, self.exponent]] = slowed**s, scale * s * np.log(slowed)
         slopes[self.noise] = -noise / kept * (by_speed * slopes[self.speed] + by_gamma * slopes[self.gamma])
         slopes[self.noise, self.noise] = noise
         if self.power is not None:
             slopes[self.noise, self.power] = -noise * self.log_peak * theta[self.power]
         if self.signal is not None:
-            share = theta[self.scale] / self.level
-            slopes[self.signal] = u[self.signal] * share * slopes[self.noise]
-            slopes[self.signal, self.scale] = u[self.signal] * noise / self.level
+            share = scale / self.level
+            slopes[self.signal] = u[self.signal] * (
+                share * slopes[self.noise] + noise / self.level * slopes[self.scale]
+            )
             slopes[self.signal, self.signal] = noise * share
         return slopes
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import examples
+from curves_networks import networks
 from curves_runs import NOISY, PEAK, TRAINING, TRUTH, WARMUP, rates, run
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from fsl_num.curves.identify import ILL
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.posterior import draw
-from fsl_num.curves.search import Residuals, Settings, search, task
+from fsl_num.curves.search import Residuals, Settings, search, settle, task
 from fsl_num.curves.solve import Target, descend
 from fsl_num.curves.transfer import transfer
 
@@ -167,8 +168,8 @@ def test_what_is_expected_can_be_widened_and_left_out():
 
 
 def test_a_memory_that_the_theory_excludes_is_said():
-    fast = [run(kind, {**TRUTH, "gamma": 18.0, "c": 3.0}, noise=1e-4, seed=seed)
-            for seed, kind in enumerate(("cosine", "drop", "wsd"))]  # fmt: skip
+    fast = [run(kind, {**TRUTH, "B": 0.6, "gamma": 18.0, "c": 3.0}, noise=1e-4, seed=seed)
+            for seed, kind in enumerate(("cosine", "drop", "wsd", "constant"))]  # fmt: skip
     found = fit(fast, "fsl")
     assert found.report.intervals["gamma"][0] > 1.0
     assert any("gamma is 1 or more" in line for line in found.report.sentences)
@@ -244,3 +245,25 @@ def test_the_draws_do_not_depend_on_the_run_and_lie_about_the_fit():
     # 24 draws of a bent posterior: their median is the fit within a spread of theirs
     away = np.median(one, axis=0) - theta
     assert (np.abs(away) < one.std(axis=0)).all()
+
+
+def restless(curves, plans):
+    """By how much the logarithm of a predicted final loss still moves when a fit is settled once more, at the most."""
+    found = fit(curves, intervals=False)
+    again = settle(task(found.law, found.curves, found.settings), found.theta)
+    ends = [(found.law.predict(plan, again.theta)[-1], found.predict(plan, None).loss[-1]) for plan in plans]
+    return max(abs(np.log(after / before)) for after, before in ends)
+
+
+@pytest.mark.parametrize("kinds", [("constant",), ("cosine",), ("constant", "drop"), ("cosine", "wsd", "drop")])
+def test_a_fit_has_come_to_rest(kinds):
+    """With A in the place of what is left of the signal, a constant run was left with final losses off by .08 %."""
+    curves = [run(kind, {**TRUTH, "c": 600.0, "c_e": 400.0}, noise=1e-4, seed=seed) for seed, kind in enumerate(kinds)]
+    assert restless(curves, [run(kind).plan for kind in ("constant", "cosine", "wsd", "drop")]) < 1e-8
+
+
+def test_fits_to_rows_that_scatter_have_come_to_rest():
+    """The valleys are narrow and bent: in the mean 3e-8 (geometric), and without the correction for the bend 2e-6."""
+    curves = list(networks("transformer").values())
+    plans = [curve.plan for curve in curves]
+    assert np.exp(np.mean([np.log(max(restless(curve, plans), 1e-16)) for curve in curves[2::3]])) < 3e-7

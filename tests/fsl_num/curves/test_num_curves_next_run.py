@@ -34,8 +34,9 @@ def test_a_decayed_run_is_proposed_where_only_a_constant_rate_is_known(constant)
     assert found.candidates[0].half_width < 0.7 * found.before
     again = found.candidates[-1]
     assert again.half_width <= found.before and again.learnt < 0.2  # the same rate again tells little
-    # what it says of the interval now is what the prediction says
-    assert found.before == pytest.approx(constant.predict(plan("wsd")).mean_half_width, rel=1e-9)
+    # what it says of the interval now is what the prediction says, but for the chance of a few draws
+    assert found.before == pytest.approx(constant.redrawn(96).predict(plan("wsd")).mean_half_width, rel=1e-9)
+    assert found.before == pytest.approx(constant.predict(plan("wsd")).mean_half_width, rel=0.4)
 
 
 def test_training_what_was_proposed_narrows_the_interval_about_as_far_as_was_said(constant):
@@ -43,9 +44,9 @@ def test_training_what_was_proposed_narrows_the_interval_about_as_far_as_was_sai
     for each in found.candidates:
         both = fit([run("constant", noise=5e-4), run(each.name, noise=5e-4, seed=3)])
         after = both.predict(plan("wsd")).mean_half_width
-        # the law bends and the noise is drawn anew: a linear forecast of the width is right to a factor of 2 or so, and
-        # errs towards promising little; measured 1.5 for the drop, 2.2 for the cosine
-        assert 0.5 < each.half_width / after < 2.5
+        # the law bends and the noise is drawn anew: a linear forecast of the width, from draws spread far wider than
+        # those after the run, is right to a factor of 3 and errs towards promising little; measured 1.6, 2.7
+        assert 0.5 < each.half_width / after < 3.0
         assert after < found.before
 
 

@@ -87,3 +87,16 @@ def test_rows_of_next_to_no_weight_overflow_nothing():
     loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8, 15.0])
     drawn = fit(LossCurve(step, loss, schedule=plan), "fsl-simplified", starts=1).posterior.samples
     assert np.isfinite(drawn).all()
+
+
+def test_more_draws_are_made_of_the_same_fit_and_say_the_same():
+    known = fit(run("constant", noise=5e-4))
+    many = known.redrawn(192)
+    assert many.values == known.values and many.posterior.samples.shape == (192, len(known.values))
+    widths = [each.predict(run("wsd")).mean_half_width for each in (known, many, known.redrawn(96))]
+    assert widths[2] == pytest.approx(widths[1], rel=0.15)  # two deviations of 1/sqrt(2 96)
+    assert widths[0] == pytest.approx(widths[1], rel=0.3)
+    with pytest.raises(ValueError, match="count must be"):
+        known.redrawn(0)
+    with pytest.raises(ValueError, match="has no intervals"):
+        fit(run("constant"), intervals=False).redrawn(9)
