@@ -180,7 +180,7 @@ def test_from_a_fit_no_other_decay_is_predicted_to_be_better(fitted):
 
 
 def test_where_the_fit_tells_the_regime_the_constants_come_with_the_orders(fitted):
-    hard = fit([run(kind, {**TRUTH, "s": 0.15, "gamma": 0.8}) for kind in ("cosine", "constant", "drop")])
+    hard = fit([run(kind, {**TRUTH, "B": 0.6, "s": 0.15, "gamma": 0.8}) for kind in ("cosine", "constant", "drop")])
     found = plan_from_fit(hard, data=3000, warmup=WARMUP)
     assert found.regime == "hard" and found["data_size"].order == "D"
     assert found["data_size"].constant == pytest.approx((1.0, 1.0, 1.0))
