@@ -14,7 +14,7 @@ easy, beta > 2: D^(-2*s/(2*s + 1))
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -92,6 +92,9 @@ class AllocationRegime:
 
     def __str__(self) -> str:
         return self.as_text(Symbol("budget"))
+
+    def _repr_latex_(self) -> str:
+        return _array((self,), N)
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,15 +194,20 @@ class Allocation:
         return "\n".join([head, *(regime.as_text(self.base) for regime in self.regimes)])
 
     def _repr_latex_(self) -> str:
-        names = list(self.regimes[0].quantities)
-        head = " & ".join([r"\text{regime}", *(_heading(name) for name in names)])
-        cells = [[regime.quantities[name].as_latex(self.base) for name in names] for regime in self.regimes]
-        titles = [rf"\text{{{regime.name}: }} {latex(regime.condition)}" for regime in self.regimes]
-        if all(row == cells[0] for row in cells):
-            titles, cells = [r"\text{every } s, \beta"], cells[:1]
-        rows = [" & ".join([title, *row]) for title, row in zip(titles, cells, strict=True)]
-        columns = "l" * (1 + len(names))
-        return rf"$\begin{{array}}{{{columns}}}{head} \\ \hline " + r" \\[4pt] ".join(rows) + r"\end{array}$"
+        return _array(self.regimes, self.base)
+
+
+def _array(regimes: Sequence[AllocationRegime], base: Symbol) -> str:
+    """A row a regime, a column a quantity; one row where the regimes do not differ."""
+    names = list(regimes[0].quantities)
+    head = " & ".join([r"\text{regime}", *(_heading(name) for name in names)])
+    cells = [[regime.quantities[name].as_latex(base) for name in names] for regime in regimes]
+    titles = [rf"\text{{{regime.name}: }} {latex(regime.condition)}" for regime in regimes]
+    if len(regimes) > 1 and all(row == cells[0] for row in cells):
+        titles, cells = [r"\text{every } s, \beta"], cells[:1]
+    rows = [" & ".join([title, *row]) for title, row in zip(titles, cells, strict=True)]
+    columns = "l" * (1 + len(names))
+    return rf"$\begin{{array}}{{{columns}}}{head} \\ \hline " + r" \\[4pt] ".join(rows) + r"\end{array}$"
 
 
 def _heading(name: str) -> str:

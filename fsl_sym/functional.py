@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integral, Piecewise
 
+from fsl_sym.algebra.printing import latex
 from fsl_sym.integrals import GrowthOrder, noise_integral
 from fsl_sym.integrals.closed_form import ClosedForm
 from fsl_sym.proof import Derivation, Instance, Step, Substitution
@@ -41,6 +42,9 @@ class FunctionalScalingLaw:
     schedule: Schedule
     noise: ClosedForm
     conditions: tuple[str, ...] = ("T >= 1", "sigma^2 bounded below", "the batch size is constant")
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {latex(self.expression)}$"
 
     @property
     def total(self) -> Expr:

@@ -33,6 +33,7 @@ from sympy import (
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.equality import simplified
+from fsl_sym.algebra.printing import latex
 from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.proof import (
     Antiderivative,
@@ -243,6 +244,9 @@ class TwoSided:
     leading: Expr
     from_above: Derivation
     from_below: Derivation
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {latex(self.lower)} \le {latex(self.exact)} \le {latex(self.upper)}$"
 
 
 def approximation_error_asymptotics() -> TwoSided:

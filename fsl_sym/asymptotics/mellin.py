@@ -42,6 +42,7 @@ from sympy import (
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.equality import sign, simplified
+from fsl_sym.algebra.printing import latex
 from fsl_sym.asymptotics.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
 from fsl_sym.symbols import M, j
 from fsl_sym.values import as_expression, assigned
@@ -103,6 +104,9 @@ class Expansion:
         2**(-2 + 1/beta)*t**(-2 + 1/beta)*gamma(2 - 1/beta)/beta + what is smaller than every power of t
         """
         return f"{self.expression} + what is {self.remainder}"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {latex(self.expression)} + \text{{what is {self.remainder}}}$"
 
     @property
     def sum(self) -> Expr:

@@ -9,6 +9,7 @@ from sympy import Eq, Expr, Integer, Min, Mul, Symbol, true
 from sympy.logic.boolalg import Boolean
 
 from fsl_sym.algebra.equality import equal
+from fsl_sym.algebra.printing import latex
 from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.proof import Derivation
 from fsl_sym.spectrum import FiniteSize
@@ -135,6 +136,9 @@ class ClosedForm:
         constant = a*Sum((1 - exp(-2*T/j**beta))/(2*j**beta), (j, 1, M)), of the order of a
         """
         return f"{self.name} = {self.exact}, of the order of {'; '.join(map(str, self.order))}"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {latex(self.exact)}$"
 
     def at_resonance(self, values: Mapping[Symbol, Expr]) -> Expansion:
         """The asymptotics with parameters set, right at a resonance too.

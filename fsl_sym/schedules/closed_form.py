@@ -13,6 +13,7 @@ from typing import Final
 from sympy import Expr, Integer, Integral, Piecewise, Symbol
 from sympy.logic.boolalg import Boolean
 
+from fsl_sym.algebra.printing import latex
 from fsl_sym.proof import Antiderivative, Derivation, Identity, Limit, Step, chains
 from fsl_sym.symbols import t, tau, z
 from fsl_sym.values import assigned
@@ -139,6 +140,9 @@ class Schedule:
         linear: learning rate a*(1 - tau/K) at step tau of K, intrinsic time K*a/2 in all
         """
         return f"{self.name}: learning rate {self.phi} at step tau of {self.length}, intrinsic time {self.total} in all"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle \varphi(\tau) = {latex(self.phi)},\quad T = {latex(self.total)}$"
 
     @property
     def length(self) -> Expr:

@@ -6,7 +6,16 @@ import pickle
 import pytest
 from sympy import Eq, Rational, symbols
 
-from fsl_sym import ExponentSolution, optimal_allocation, optimal_exponents
+from fsl_sym import (
+    ExponentSolution,
+    approximation_error_asymptotics,
+    functional_scaling_law,
+    kernel_asymptotics,
+    noise_integral,
+    optimal_allocation,
+    optimal_exponents,
+    schedule,
+)
 from fsl_sym.symbols import beta, s
 
 M, D, N = symbols("M D N", positive=True)
@@ -52,3 +61,16 @@ def test_a_quantity_that_is_not_there_is_answered_with_those_that_are():
         quantities["batch"]
     with pytest.raises(TypeError):
         quantities["batch_size"] = 1
+
+
+@pytest.mark.parametrize(("result", "part"), [
+    (lambda: optimal_allocation("wsd", "data").regime("edge"), r"\frac{\left(\beta - 1\right)^{2}}{\beta^{2}}"),
+    (lambda: noise_integral("constant"), r"\sum_{j=1}^{M}"),
+    (lambda: functional_scaling_law("constant"), r"T^{- s} + M^{- \beta s}"),
+    (lambda: schedule("cosine"), r"T = \frac{K \left(a + b\right)}{2}"),
+    (kernel_asymptotics, r"\Gamma\left(2 - \frac{1}{\beta}\right)"),
+    (approximation_error_asymptotics, r"\le \zeta\left(\beta s + 1, M + 1\right) \le"),
+])  # fmt: skip
+def test_a_result_shows_itself_as_a_formula(result, part):
+    text = result()._repr_latex_()
+    assert part in text and text.startswith("$") and text.endswith("$") and text.count("{") == text.count("}")
