@@ -39,7 +39,7 @@ EXPECTED: Final = 0.02
 UNSURE: Final = 0.5
 """The standard deviation of its logarithm: sizes of real families differ by a factor of forty."""
 
-HIDDEN: Final = 2.5
+HIDDEN: Final = 2.0
 """The size in units of what residuals show, of which parameters hide a part."""
 
 BENDING: Final = 3.0

@@ -20,7 +20,7 @@ from curves_networks import KINDS, SETS, networks, summary
 from fsl_num.curves import misfit, posterior
 from fsl_num.curves.fit import fit
 
-SIZES = ((3.0, 2.5, 2e-6), (3.0, 2.5, 1e-6), (3.0, 2.0, 2e-6), (3.0, 3.0, 2e-6), (0.0, 2.5, 2e-6), (6.0, 2.0, 2e-6))
+SIZES = ((3.0, 2.0, 2e-6), (3.0, 2.0, 1e-6), (3.0, 1.6, 2e-6), (3.0, 2.5, 2e-6), (0.0, 2.0, 2e-6), (6.0, 1.6, 2e-6))
 """BENDING, HIDDEN and OWN, those of the package first."""
 ENOUGH = 5 / 6  # of 90 %, of the final losses of every family: the runs of one are some ten independent cases
 BEGINNINGS = (0.15, 0.0, 0.1, 0.12, 0.2, 0.25)
