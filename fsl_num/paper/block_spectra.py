@@ -76,13 +76,8 @@ def block_modes(constants: Constants, s: float, beta: float, size: float, horizo
     """
     from scipy.special import digamma
 
-    period = round(math.log(PERIOD, constants.factor))
-    width = math.log(constants.factor) / beta
-    last = math.ceil(math.log(max(size, _SMOOTH)) / width) + period
-    blocks = np.arange(-1.0, last)
-    edges = np.floor(np.exp(width * np.arange(-1, last + 1)) * (1.0 + 1e-12))
-    eigenvalues = constants.factor ** -(blocks + 0.5) * _in_turn(constants.eigenvalues, blocks.size)
-    targets = _in_turn(constants.targets, blocks.size) * eigenvalues**s
+    period, edges, eigenvalues = _blocks(constants, beta, max(size, _SMOOTH))
+    targets = _in_turn(constants.targets, eigenvalues.size) * eigenvalues**s
     inside = np.minimum(edges, size)
     counts, energies = np.diff(inside), np.diff(digamma(inside + 1.0)) * targets
     beyond = np.diff(digamma(np.maximum(edges, size) + 1.0)) * targets
@@ -100,6 +95,36 @@ def block_modes(constants: Constants, s: float, beta: float, size: float, horizo
         )
     )  # fmt: skip
     return LinearModes(rates, weights, start, delta, 0.0, 0.0), trace
+
+
+@lru_cache(maxsize=256)
+def kernel_beyond(constants: Constants, beta: float, size: float, time: float) -> tuple[Array, Array, float]:
+    """The features beyond the first ``size``: their rates 2 lambda and weights in K, and the sum of their lambda.
+
+    Of the rates those are kept that move up to an intrinsic time; the sum is of all of them.
+
+    >>> rates, weights, trace = kernel_beyond(given_constants(0)[0], 2.0, 100.0, 1e4)
+    >>> bool(rates[0] < 4e-4 and float(weights @ (1.0 / rates)) < 0.5 * trace < 1.0 / 100.0)
+    True
+    """
+    last = max(size, _SMOOTH, (time / _UNMOVED) ** (1.0 / beta))
+    period, edges, eigenvalues = _blocks(constants, beta, last)
+    counts = np.diff(np.maximum(edges, size))
+    trace = counts * eigenvalues
+    # the blocks that follow: whole periods, each PERIOD^-(1 - 1/beta) of the one before
+    following = trace[-period:].sum() / math.expm1((1.0 - 1.0 / beta) * math.log(PERIOD))
+    kept = counts > 0
+    return 2.0 * eigenvalues[kept], (trace * eigenvalues)[kept], float(trace.sum() + following)
+
+
+def _blocks(constants: Constants, beta: float, size: float) -> tuple[int, Array, Array]:
+    """Blocks in a period; the edges of the blocks up to a period beyond ``size``, and the eigenvalue of each block."""
+    period = round(math.log(PERIOD, constants.factor))
+    width = math.log(constants.factor) / beta
+    last = math.ceil(math.log(size) / width) + period
+    blocks = np.arange(-1.0, last)
+    edges = np.floor(np.exp(width * np.arange(-1, last + 1)) * (1.0 + 1e-12))
+    return period, edges, constants.factor ** -(blocks + 0.5) * _in_turn(constants.eigenvalues, blocks.size)
 
 
 def _in_turn(values: tuple[float, ...], count: int) -> Array:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
+import numpy as np
 from sympy import Ge, Le, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, Statement
+from fsl_num.paper.block_spectra import UP_TO_CONSTANTS, Constants, block_modes
 from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
 from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, window
 from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.kernel.rays import decades, joined_ray, the_signal, window_law
+from fsl_num.paper.kernel.rays import Quantity, decades, joined_ray, repeating_rays, the_signal, window_law
 from fsl_sym import best_constants
 from fsl_sym.proof import AllOf, Formula, same_order
 from fsl_sym.spectrum import signal
@@ -22,6 +25,8 @@ from fsl_sym.symbols import E, M, beta, s, t
 
 CRITICAL = Symbol("c", positive=True)
 """The critical time in units of M^beta."""
+MULTIPLES = (0.25, 1.0, 4.0)
+"""Those at which it is measured."""
 AT_CRITICAL = same_order(signal(CRITICAL * M**beta), M ** (-s * beta))
 MIXED_PAIR = Pair("M", "infinity")
 MIXED = ("delta", "e", "label_inf", "batch_mixed")
@@ -34,7 +39,18 @@ def late(ray: Ray) -> bool:
 
 def _critical(sample: Sample) -> list[Ray]:
     s, beta = sample.point
-    return [joined_ray(the_signal(sample), beta, 1.0, c, decades(s), clock="M") for c in (0.25, 1.0, 4.0)]
+
+    def of_spectrum(constants: Constants) -> Quantity:
+        def left(time: float, size: float) -> float:
+            modes, _ = block_modes(constants, s, beta, size, time)
+            return float(np.exp(-modes.rates * time) @ modes.start)
+
+        return left
+
+    exact = [joined_ray(the_signal(sample), beta, 1.0, c, decades(s), clock="M") for c in MULTIPLES]
+    # lambda_M is up to twice M^-beta: by c = 2 the last mode has fallen as far
+    others = [repeating_rays(of_spectrum, sample, 1.0, min(c, 2.0), decades(s), clock="M") for c in MULTIPLES]
+    return [*exact, *chain.from_iterable(others)]
 
 
 def _general(sample: Sample) -> Joint:
@@ -118,9 +134,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",
-        "e_M(c M^beta) is of the order M^-(s beta).",
+        "e_M(c M^beta) is of the order M^-(s beta). Where lambda_M = c_M M^-beta the last mode is left "
+        "exp(-2 c c_M) of itself: for c_M = 2 the constant at c is that of 2 c.",
         AT_CRITICAL,
-        (MODEL, "c = 1/4, 1, 4"), _critical, partial(window_law, AT_CRITICAL),
+        (MODEL, "c = 1/4, 1, 4 (2 for spectra up to constants)", UP_TO_CONSTANTS),
+        _critical, partial(window_law, AT_CRITICAL),
         depends=("lemma:ke-power/signal-window",),
         family="gaps",
         quoted=r"we have $e_M(t_M) \!\asymp\! M^{-s\beta}$",

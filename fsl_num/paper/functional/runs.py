@@ -91,7 +91,14 @@ def _block_equation(constants: Constants, s: float, beta: float, size: float, ho
     return equation_of_modes(s, beta, size, horizon, *block_modes(constants, s, beta, size, horizon))
 
 
-def _equation(s: float, beta: float, size: float, horizon: float, constants: Constants | None) -> MeshEquation:
+def equation_up_to_constants(
+    constants: Constants | None, s: float, beta: float, size: float, horizon: float
+) -> MeshEquation:
+    """The equation of a spectrum up to constants, or of exact powers where there are none.
+
+    >>> equation_up_to_constants(None, 0.5, 2.0, 100.0, 1e3) is mesh_equation(0.5, 2.0, 100.0, 1e3)
+    True
+    """
     if constants is None:
         return mesh_equation(s, beta, size, horizon)
     return _block_equation(constants, s, beta, size, horizon)
@@ -101,7 +108,7 @@ def _equation(s: float, beta: float, size: float, horizon: float, constants: Con
 def _gammas(
     s: float, beta: float, size: float, horizon: float, run: Run, infinite: bool, constants: Constants | None
 ) -> Array:
-    equation = _equation(s, beta, size, horizon, constants)
+    equation = equation_up_to_constants(constants, s, beta, size, horizon)
     if run.shape != "adversary":
         return bound(equation) * run.level * shape(run.shape, equation)
     noise = run.noise_at(size)
@@ -123,7 +130,7 @@ def records(
     Keys: "M", "t", "sigma^2", "gamma", "delta", "e", "label" (with sigma^2), "batch", the same with "_inf", and
     "batch_mixed" (K_infinity with e_M), "volterra", "gaussian" (f, twice the excess risk).
     """
-    equation = _equation(s, beta, size, float(horizon), constants)
+    equation = equation_up_to_constants(constants, s, beta, size, float(horizon))
     schedules = [_gammas(s, beta, size, horizon, run, infinite, constants) for run in runs]
     exact = gaussian_parts(equation, schedules)
     recorded = []

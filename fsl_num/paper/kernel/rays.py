@@ -15,6 +15,7 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.functional import integrate_graded
+from fsl_num.paper.block_spectra import PERIOD, Constants, given_constants
 from fsl_num.spectrum import forgetting_kernel, signal
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula
@@ -59,11 +60,39 @@ def since_one(ray: Ray) -> Ray:
     )
 
 
+def repeating_sizes(beta: float, power: float, end: float, count: int = 9) -> Array:
+    """Sizes along t = M^(power beta), log t <= ``end``, where spectra up to constants repeat themselves.
+
+    The smaller of t and M^beta, which decides, takes whole powers of PERIOD.
+    """
+    last = math.floor(end / (math.log(PERIOD) * max(power, 1.0)))
+    periods = np.unique(np.linspace(0.0, last, min(count, last + 1)).round())
+    return np.asarray(np.floor(PERIOD ** (periods / (beta * min(power, 1.0))) * (1.0 + 1e-12)))
+
+
+def repeating_rays(
+    quantity: Callable[[Constants], Quantity], sample: Sample, power: float, multiple: float, end: float,
+    *, clock: str = "t",
+) -> list[Ray]:  # fmt: skip
+    """The ray of :func:`joined_ray` over each of the spectra up to constants, in their whole periods."""
+    beta = sample.point[1]
+    sizes = repeating_sizes(beta, power, end)
+    return [
+        replace(each, name=f"{each.name}, {constants.name}")
+        for constants in given_constants(sample.seed)
+        for each in (joined_ray(quantity(constants), beta, power, multiple, end, clock=clock, sizes=sizes),)
+    ]
+
+
 def joined_ray(
-    quantity: Quantity, beta: float, power: float, multiple: float, end: float, *, clock: str = "t", count: int = 24
-) -> Ray:
-    """Along t = multiple M^(power beta) until log t = ``end``; the scale is log t, or log M where clock is "M"."""
-    sizes = whole_sizes(end / (power * beta), count)
+    quantity: Quantity, beta: float, power: float, multiple: float, end: float, *, clock: str = "t", count: int = 24,
+    sizes: Array | None = None,
+) -> Ray:  # fmt: skip
+    """Along t = multiple M^(power beta) until log t = ``end``; the scale is log t, or log M where clock is "M".
+
+    M takes ``count`` whole sizes, or those given.
+    """
+    sizes = whole_sizes(end / (power * beta), count) if sizes is None else sizes
     log_size = np.log(sizes)
     log_t = math.log(multiple) + power * beta * log_size
     values = np.log([quantity(math.exp(a), b) for a, b in zip(log_t, sizes, strict=True)])

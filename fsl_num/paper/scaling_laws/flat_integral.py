@@ -13,8 +13,15 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import Point, sharp, smooth_sum_error
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.kernel.rays import decades
-from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, I1, QUADRATURE, crossing_rays
+from fsl_num.paper.block_spectra import UP_TO_CONSTANTS, Constants, block_modes, kernel_beyond
+from fsl_num.paper.kernel.rays import Quantity, decades
+from fsl_num.paper.scaling_laws.decay_integrals import (
+    CAPACITY,
+    I1,
+    QUADRATURE,
+    crossing_rays,
+    repeating_crossing_rays,
+)
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral
 from fsl_num.validation import Array
 from fsl_sym.harmonic_sums import expansion_derivation
@@ -38,10 +45,27 @@ def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
         unseen = exponential_sum(beta, 0.0, beta, start=int(size) + 1)
         return 0.5 * float(unseen) + float(kernel_integral(time, math.inf, beta, size))
 
+    def of_spectrum(constants: Constants) -> Quantity:
+        def value(time: float, size: float) -> float:
+            modes, _ = block_modes(constants, 1.0, beta, size, time)
+            return float(-np.expm1(-modes.rates * time) @ (modes.weights / modes.rates))
+
+        return value
+
+    def rest_of_spectrum(constants: Constants) -> Quantity:
+        def value(time: float, size: float) -> float:
+            modes, _ = block_modes(constants, 1.0, beta, size, math.inf)
+            unseen = kernel_beyond(constants, beta, size, time)[2]
+            return 0.5 * unseen + float(np.exp(-modes.rates * time) @ (modes.weights / modes.rates))
+
+        return value
+
     return {
-        "I1": crossing_rays(sample, lambda time, size: flat_integral(time, beta, size)),
-        "rest": crossing_rays(sample, rest, decades(1.0)),
-    }
+        "I1": [*crossing_rays(sample, lambda time, size: flat_integral(time, beta, size)),
+               *repeating_crossing_rays(sample, of_spectrum)],
+        "rest": [*crossing_rays(sample, rest, decades(1.0)),
+                 *repeating_crossing_rays(sample, rest_of_spectrum, decades(1.0))],
+    }  # fmt: skip
 
 
 def infinite_flat(sample: Sample) -> list[tuple[Any, Any]]:
@@ -83,14 +107,16 @@ def _infinite_flat(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/I1", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 tends to a constant",
-        "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta).",
+        "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta), tr(H) that of the spectrum.",
         AllOf((same_order(i1_sum(), 1), same_order(zeta(beta) / 2 - i1_sum(), T ** (1 / beta - 1) + M ** (1 - beta)))),
-        (CAPACITY, "T and M tend to infinity"), flat_rays, _flat, derive=lambda: i1_finite().derivation,
+        (CAPACITY, "T and M tend to infinity", UP_TO_CONSTANTS), flat_rays, _flat,
+        derive=lambda: i1_finite().derivation,
         quoted=r"I_1 = C_\beta + o_{T,M}(1)",
     ),
     Claim(
         "exp-decay/I1-sharp", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 with its next term",
-        "For M infinite I1 = tr(H)/2 - Gamma(1-1/beta)/(2 beta) (2T)^(1/beta-1), with an exponentially small rest.",
+        "For M infinite I1 = tr(H)/2 - Gamma(1-1/beta)/(2 beta) (2T)^(1/beta-1), with an exponentially small rest. The "
+        "constant is that of exact powers: of a spectrum up to constants it may go on oscillating with log T.",
         Formula(
             i1_sum(size=oo), "expands",
             zeta(beta) / 2 - 2 ** (1 / beta - 2) * T ** (1 / beta - 1) * gamma(1 - 1 / beta) / beta, T, oo,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from sympy import Symbol
@@ -13,6 +14,8 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
+from fsl_num.paper.block_spectra import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
+from fsl_num.paper.functional.runs import equation_up_to_constants
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import NOISE, STABLE
 from fsl_num.paper.scaling_laws.training import SILENT, Training, peak_rate, whole
@@ -53,7 +56,37 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
     steady = Training(1.0, 1e2).schedule(beta)
     runs = [(steady, 1e12, 10.0**power) for power in np.linspace(4.0, 44.0, 2 * count)]
     rays.append(_tied("noise decides, sigma^2 alone varies", sample, "sigma^2", runs))
-    return tuple(rays)
+    return (*rays, *_up_to_constants(sample))
+
+
+def _up_to_constants(sample: Sample) -> list[Ray]:
+    """The same over spectra up to constants, at M^beta and t in their whole periods, by the equation on a mesh."""
+    s, beta = sample.point
+    periods = PERIOD ** np.arange(1.0, 6.0)
+    sizes = np.floor(periods ** (1.0 / beta) * (1.0 + 1e-12)).tolist()
+    # neither lambda_M nor delta_M is below the smallest float
+    large, silent, loud = whole(200.0 / (beta * max(1.0, s))), 10**SILENT, 10**SILENT
+    runs: dict[str, Sequence[Training]] = {
+        "signal": [Training(large, 0.0, time, 1e-3, silent) for time in periods.tolist()],
+        "approximation": [Training(m, 3 * k * m**beta, 2 * m**beta, 1e-3, silent) for k, m in enumerate(sizes, 2)],
+        # a last rate so small that what it leaves, which does not fall with T, is not seen
+        "noise": [Training(large, time, time, 1e-30, 1.0, loud) for time in periods.tolist()],
+    }
+    return [
+        _ray(f"{growing} decides, {constants.name}", growing, [_on_mesh(constants, each, s, beta) for each in along])
+        for constants, (growing, along) in product(given_constants(sample.seed), runs.items())
+    ]
+
+
+def _on_mesh(constants: Constants, run: Training, s: float, beta: float) -> dict[str, float]:
+    plan = run.schedule(beta)
+    end = plan.total_intrinsic_time
+    equation = equation_up_to_constants(constants, s, beta, run.size, end)
+    parts = equation.parts(plan.gamma_before_end(end * (1.0 - equation.mesh.middles)))
+    loss = parts["delta"] * parts["loss_one"] + parts["loss_e"] + run.noise * parts["noise_one"]
+    numbers = {"t": end, "signal": parts["e"], "approximation": parts["delta"], "noise": parts["label"],
+               "sigma^2": run.noise, "E": 0.5 * loss}  # fmt: skip
+    return {name: math.log(value) for name, value in numbers.items()}
 
 
 def _loud_schedule(kind: str, u: float, beta: float) -> Schedule:
@@ -69,19 +102,25 @@ def _loud_schedule(kind: str, u: float, beta: float) -> Schedule:
 def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule, float, float]]) -> Ray:
     """The scale is the log of sigma^2 where this grows, else minus the log of the part that decides."""
     s, beta = sample.point
-    logs: dict[str, list[float]] = {"t": [], "signal": [], "approximation": [], "noise": [], "sigma^2": []}
-    values = []
+    measured = []
     for plan, size, noise in runs:
         problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
-        values.append(math.log(float(solve(problem, problem.end, rtol=1e-8).excess_risk[0])))
-        logs["t"].append(math.log(problem.end))
-        logs["signal"].append(math.log(signal(problem.end, s, beta, size)))
-        logs["approximation"].append(math.log(approximation_error(s, beta, size)))
-        logs["noise"].append(math.log(noise_functional(problem.model, plan).value / plan.batch_size))
-        logs["sigma^2"].append(math.log(noise))
-    arrays = {key: np.array(each) for key, each in logs.items()}
-    scale = arrays[growing] if growing == "sigma^2" else -arrays[growing]
-    return Ray(name, scale, arrays, np.array(values))
+        numbers = {
+            "t": problem.end,
+            "signal": signal(problem.end, s, beta, size),
+            "approximation": approximation_error(s, beta, size),
+            "noise": noise_functional(problem.model, plan).value / plan.batch_size,
+            "sigma^2": noise,
+            "E": float(solve(problem, problem.end, rtol=1e-8).excess_risk[0]),
+        }
+        measured.append({key: math.log(value) for key, value in numbers.items()})
+    return _ray(name, growing, measured)
+
+
+def _ray(name: str, growing: str, measured: Sequence[dict[str, float]]) -> Ray:
+    logs = {key: np.array([each[key] for each in measured]) for key in measured[0]}
+    values = logs.pop("E")
+    return Ray(name, logs[growing] if growing == "sigma^2" else -logs[growing], logs, values)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -91,7 +130,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the Volterra solution against its three parts, M^-(s beta) through delta_M.",
         same_order(E, APPROXIMATION + SIGNAL + NOISE_PART * sigma**2),
         (MODEL, "approximation is M^-(s beta) through delta_M, signal is e_M(t), "
-         "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t", "t >= 1", NOISE, STABLE),
+         "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t", "t >= 1", NOISE, STABLE, UP_TO_CONSTANTS),
         tied_rays,
         depends=("approximation-error",), family="loss",
         quoted=r"\eqsim M^{-s\beta} + e_M(t) + \frac{\sigma^2}{B}\int_0^t \cK_M(t-r)\varphi(T^{-1}(r))\dd r",

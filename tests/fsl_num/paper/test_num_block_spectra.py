@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsl_num.paper.block_spectra import PERIOD, Constants, block_modes, given_constants, whole_periods
+from fsl_num.functional import integrate_graded
+from fsl_num.paper.block_spectra import (
+    PERIOD,
+    Constants,
+    block_modes,
+    given_constants,
+    kernel_beyond,
+    whole_periods,
+)
+from fsl_num.paper.functional.kernel_gaps import block_noise_gap, block_signal_gap
+from fsl_num.paper.kernel.rays import repeating_sizes
 
 S, BETA, SIZE = 0.7, 1.8, 300
 
@@ -50,3 +60,50 @@ def test_modes_that_have_not_moved_are_merged() -> None:
     for kind in ("weights", "start"):
         short, long = (np.exp(-modes.rates * times) @ getattr(modes, kind) for modes in (few, every))
         np.testing.assert_allclose(short, long, rtol=1e-12)  # second order in 1e-9
+
+
+@pytest.mark.parametrize("constants", given_constants(0), ids=lambda each: each.name)
+@pytest.mark.parametrize("size", [1.0, 37.0])
+def test_the_features_beyond_are_those_of_a_larger_model(constants: Constants, size: float) -> None:
+    time = 1e3
+    rates, weights, trace = kernel_beyond(constants, BETA, size, time)
+    sums = {}
+    for model in (size, 1e12):
+        modes, total = block_modes(constants, S, BETA, model, np.inf)
+        sums[model] = np.array([total, modes.weights.sum(), modes.weights @ np.exp(-modes.rates * time)])
+    beyond = sums[1e12] - sums[size]
+    # of the trace 1e12 features lack M^(1 - beta) = 1e-9.6, the kernel 1e-31
+    assert trace == pytest.approx(beyond[0], rel=1e-8)
+    assert weights.sum() == pytest.approx(beyond[1], rel=1e-12)
+    assert weights @ np.exp(-rates * time) == pytest.approx(beyond[2], rel=1e-9)
+
+
+@pytest.mark.parametrize("constants", given_constants(0), ids=lambda each: each.name)
+def test_the_gaps_of_the_kernels_are_their_integrals(constants: Constants) -> None:
+    size, time = 12.0, 3.0 * 12.0**BETA
+    rates, weights, _ = kernel_beyond(constants, BETA, size, time)
+    modes, _ = block_modes(constants, S, BETA, size, time)
+
+    def kernel(rest: np.ndarray) -> np.ndarray:
+        return np.exp(-np.multiply.outer(rest, rates)) @ weights
+
+    def product(rest: np.ndarray) -> np.ndarray:
+        signal = np.exp(-np.multiply.outer(np.maximum(time - rest, 0.0), modes.rates)) @ modes.start
+        return kernel(rest) * signal
+
+    # the quadrature is graded towards rest = 0, and the signal is steep at the other end: both halves apart
+    early = integrate_graded(lambda z: product(time - z), 0.5 * time, rtol=1e-9).value
+    late = integrate_graded(product, 0.5 * time, rtol=1e-9).value
+    assert block_signal_gap(constants, time, S, BETA, size) == pytest.approx(early + late, rel=1e-8)
+    noise = integrate_graded(kernel, time, rtol=1e-9).value
+    assert block_noise_gap(constants, time, BETA, size) == pytest.approx(noise, rel=1e-8)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 1.5])
+def test_the_smaller_of_both_clocks_takes_whole_periods(power: float) -> None:
+    beta, end = 1.25, 60.0
+    sizes = repeating_sizes(beta, power, end)
+    periods = np.log(sizes[1:]) * beta * min(power, 1.0) / np.log(PERIOD)
+    # sizes are whole numbers: 84 for 256^(1/1.25) = 84.4
+    np.testing.assert_allclose(periods, periods.round(), atol=2e-3)
+    assert sizes.size >= 5 and np.all(np.log(sizes) * power * beta <= end)
