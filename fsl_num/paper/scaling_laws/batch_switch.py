@@ -1,0 +1,256 @@
+"""A switch from a small batch to a large one: how fast the loss catches up with the large batch throughout. Ours.
+
+Both runs have one constant rate a, one label noise and one horizon T; one takes the batch B up to the time T_1 and the
+large one over the last T_2 = T - T_1. What it has lost by then is the noise of its first part that the kernel still
+remembers, (1/B - 1/B_2) sigma^2 a int_0^T_1 K(T_2 + t) dt, the same integral as that of a stable phase: it falls like
+T_2^(1/beta - 1), whatever T_1. Followers of the paper call this the fast catch-up, from which a late switch follows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from sympy import Integral, Rational, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.evaluation import sharp
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Ray, Statement
+from fsl_num.functional import integrate_graded
+from fsl_num.paper.block_spectra import PERIOD, UP_TO_CONSTANTS, block_modes, given_constants
+from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
+from fsl_num.paper.scaling_laws.laws import NOISE
+from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate, whole
+from fsl_num.spectrum import forgetting_kernel as forgetting
+from fsl_num.spectrum import kernel_integral, signal, trace
+from fsl_num.validation import Array
+from fsl_num.volterra.mesh import MeshEquation, mesh_equation
+from fsl_sym.integrals.stable_phase import finite_stable_phase_noise, stable_sum
+from fsl_sym.proof import Formula, at_least, at_most, equals, same_order
+from fsl_sym.spectrum import LAM, decay, forgetting_kernel, over_modes
+from fsl_sym.symbols import T1, T2, B, T, a, beta, s, sigma, t
+
+EXCESS: Final = Symbol("excess", positive=True)
+"""The excess risk after a switch less that of the large batch throughout, at one horizon."""
+LARGE: Final = Symbol("B_2", positive=True)
+FORGOTTEN: Final = same_order(EXCESS, a * sigma**2 / B * T2 ** (1 / beta - 1))
+TO_SIGNAL: Final = same_order(T2, T ** (s * beta / (beta - 1)))
+TO_NOISE: Final = same_order(T2, (LARGE / B) ** (beta / (beta - 1)))
+_MEMORY: Final = over_modes(a * LAM * (decay(T2) - decay(T1 + T2)) / 2)
+SHARE: Final = 0.1
+"""B/B_2 where only the orders count."""
+_FAR: Final = 120.0
+"""Longest runs, in decades."""
+_LOUD: Final = 1e200
+"""sigma^2 beside which the signal is nothing, and a batch that leaves no noise."""
+
+
+def lost(equation: MeshEquation, node: int, rate: float, small: float, large: float, noise: float) -> float:
+    """The excess risk at the end, less that of the large batch throughout, where the batch grows at a node of the mesh.
+
+    ``small`` and ``large`` are batch sizes. The difference of both losses is solved for itself, so that nothing
+    cancels: where L and S are the operators of both schedules and u = 2 E + sigma^2, it is (1 - S)^-1 (S - L) u_L.
+
+    >>> equation = mesh_equation(0.5, 2.0, 100.0, 1e3)
+    >>> lost(equation, 0, 0.1, 1.0, 10.0, 1.0), lost(equation, 9, 0.1, 1.0, 10.0, 1.0) > 0.0
+    (0.0, True)
+    """
+    from scipy.linalg import solve_triangular
+
+    cells = np.arange(equation.mesh.lengths.size)
+    throughout = equation.operator(np.full(cells.size, rate / large))
+    added = equation.operator(np.where(cells < node, rate / small - rate / large, 0.0))
+    one = np.eye(cells.size + 1)
+    u = solve_triangular(one - throughout, equation.signal + equation.delta + noise, lower=True, check_finite=False)
+    difference = solve_triangular(one - throughout - added, added @ u, lower=True, check_finite=False)
+    return 0.5 * float(difference[-1])
+
+
+def _excess_rays(sample: Sample) -> list[Ray]:
+    s, beta = sample.point
+    count, full, end = 7 + 3 * sample.effort, peak_rate(beta), 1e16
+    horizons, powers = np.geomspace(1e4, end, count), np.linspace(0.0, 20.0, count)
+    # the signal at the start is of the order 1/s, and its noise fades as slowly as it does
+    least = 10.0 / s
+
+    def run(
+        horizon: float, rest: float, rate: float = full, small: float = 1.0, noise: float = least
+    ) -> dict[str, float]:
+        """A switch at the node whose remaining time is nearest to one wanted."""
+        equation = mesh_equation(s, beta, math.inf, horizon)
+        node = int(np.argmin(np.abs(np.log(equation.mesh.rest[:-1] / rest))))
+        numbers = {"T_1": equation.mesh.t[node], "T_2": equation.mesh.rest[node], "a": rate, "B": small,
+                   "sigma^2": noise, "excess": lost(equation, node, rate, small, small / SHARE, noise)}  # fmt: skip
+        return {name: math.log(value) for name, value in numbers.items()}
+
+    runs = {
+        "T_2 alone": ("T_2", [run(end, float(each)) for each in np.geomspace(2.0, 1e8, count)]),
+        "T_1, T_2 = 100": ("T_1", [run(each, 100.0) for each in horizons.tolist()]),
+        "T_2 = T/10": ("T_2", [run(each, 0.1 * each) for each in horizons.tolist()]),
+        "a alone": ("a", [run(end, 100.0, rate=full * 10.0**-each) for each in powers]),
+        "B alone": ("B", [run(end, 100.0, small=10.0**each) for each in powers]),
+        "sigma^2 alone": ("sigma^2", [run(end, 100.0, noise=least * 10.0**each) for each in powers]),
+    }
+    rays = []
+    for name, (growing, measured) in runs.items():
+        logs = {key: np.array([each[key] for each in measured]) for key in measured[0]}
+        values = logs.pop("excess")
+        scale = -logs[growing] if growing == "a" else logs[growing]
+        rays.append(Ray(name, scale - scale[0] + 1.0, logs, values))
+    return rays + _block_rays(sample)
+
+
+def _memory_measured(sample: Sample) -> list[tuple[dict[str, Any], float]]:
+    """int_0^T_1 K_M(T_2 + t) dt at a = 1 by quadrature, for switches early and late."""
+    beta = sample.point[1]
+    measured = []
+    for size, first, rest in ((1, 3.0, 0.5), (7, 40.0, 4.0), (30, 0.25, 9.0), (30, 1e3, 64.0)):
+
+        def kernel(t: Array, rest: float = rest, size: int = size) -> Array:
+            return np.asarray(forgetting(rest + t, beta, size))
+
+        point = {"M": size, "T_1": first, "T_2": rest, "a": 1}
+        measured.append((point, integrate_graded(kernel, first).value))
+    return measured
+
+
+def _memory_says(sample: Sample) -> Statement:
+    wrong = {
+        "without the half": 2 * _MEMORY,
+        "for ever": a * stable_sum(),
+        "forgotten from the start on": a * (stable_sum(T1) - stable_sum(T1 + T2)),
+    }
+    return sharp(_MEMORY, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
+
+
+def _block_rays(sample: Sample) -> list[Ray]:
+    """By the functional law over spectra up to constants: T_2 in whole periods, T_1 a period longer."""
+    s, beta = sample.point
+    late = PERIOD ** np.arange(0.0, 9.0)
+    rate, rays = peak_rate(beta), []
+    for constants in given_constants(sample.seed):
+        values = []
+        for rest in late.tolist():
+            modes, _ = block_modes(constants, s, beta, whole(30.0), rest * PERIOD)
+            left = np.exp(-modes.rates * rest) * -np.expm1(-modes.rates * rest * PERIOD)
+            values.append(0.5 * rate * (1.0 - SHARE) * float(left @ (modes.weights / modes.rates)))
+        logs = {"T_2": np.log(late), "T_1": np.log(PERIOD * late), "a": np.full(late.size, math.log(rate))}
+        logs |= {"B": np.zeros(late.size), "sigma^2": np.zeros(late.size)}
+        rays.append(Ray(f"T_2, {constants.name}", logs["T_2"], logs, np.log(values)))
+    return rays
+
+
+def catch_up(s: float, beta: float, horizon: float, large: float, noise: float) -> float:
+    """The time T_2 over which a run with the batch 1, then a large one, comes to twice the risk of the large one.
+
+    By the functional law of infinitely many features, at the peak rate: its noise is what the kernel still remembers.
+
+    >>> catch_up(0.2, 2.0, 1e12, 1e100, 1.0) < 1e-4 * 1e12
+    True
+    """
+    from scipy.optimize import brentq
+
+    rate = noise * peak_rate(beta)
+    risk = float(signal(horizon, s, beta)) + rate / large * float(kernel_integral(0.0, horizon, beta))
+
+    def over(log_time: float) -> float:
+        left = float(kernel_integral(min(math.exp(log_time), horizon), horizon, beta))
+        return math.log(max(rate * (1.0 - 1.0 / large) * left, 1e-300)) - math.log(risk)
+
+    return math.exp(float(brentq(over, math.log(1e-3), math.log(horizon), xtol=1e-12)))
+
+
+def _to_signal(sample: Sample) -> list[Ray]:
+    s, beta = sample.point
+    # T_2/T falls like a power of T^-(1 - 1/beta - s): so far that this is small
+    longest = min(max(LONGEST, 8.0 / (1.0 - 1.0 / beta - s)), _FAR)
+    logs = math.log(10.0) * (even_grid(longest - 2.0, sample) + 2.0)
+    # Label noise that, unforgotten, is four times the signal at T = 1, which is of the order 1/s; or so much that T_2
+    # comes to 10^beta half-way, when ten modes decide: between the first few modes it moves in steps.
+    steps = max(0.0, beta - 1.0 - s * 0.5 * longest)
+    noise = 4.0 * 10.0**steps * float(signal(1.0, s, beta)) / (peak_rate(beta) * 0.5 * trace(beta))
+    times = [catch_up(s, beta, math.exp(each), _LOUD, noise) for each in logs]
+    return [Ray("T to infinity", logs, {"T": logs}, np.log(times))]
+
+
+def _to_noise(sample: Sample) -> list[Ray]:
+    s, beta = sample.point
+    # T_2 up to the square root of T
+    most = 0.5 * LONGEST * (1.0 - 1.0 / beta)
+    batches = np.linspace(0.3, 1.0, 9) * most
+    horizons = np.linspace(0.6, 1.0, 9) * LONGEST
+
+    def ray(name: str, scale: Array, large: Array, horizon: Array) -> Ray:
+        """Logs to the base 10 of what grows, of B_2/B and of T."""
+        pairs = zip(large.tolist(), horizon.tolist(), strict=True)
+        times = [catch_up(s, beta, 10.0**time, 10.0**batch, _LOUD) for batch, time in pairs]
+        ratio = math.log(10.0) * large
+        logs = {"B_2/B": ratio, "B_2": ratio, "B": np.zeros(ratio.size), "T": math.log(10.0) * horizon}
+        return Ray(name, math.log(10.0) * (scale - scale[0]) + 1.0, logs, np.log(times))
+
+    return [
+        ray("B_2 to infinity", batches, batches, np.full(9, LONGEST)),
+        ray("T to infinity", horizons, np.full(9, 0.5 * most), horizons),
+    ]
+
+
+def _other_orders(formula: Formula, **wrong: Any) -> Any:
+    """Mutants that state another order."""
+
+    def mutants(sample: Sample) -> dict[str, Statement]:
+        return {name.replace("_", " "): order_statement(same_order(formula.left, order), sample)
+                for name, order in wrong.items()}  # fmt: skip
+
+    return mutants
+
+
+_UNIT: Final = a * sigma**2 / B
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "batch-switch/memory", "eqn: fsl-simplified", 883, "what the kernel remembers of the small batch",
+        "Ours: by the functional law a run at the rate a with the batch B up to T_1 and a larger one B_2 over the last "
+        "T_2 has more noise than that of B_2 throughout by (1/B - 1/B_2) sigma^2 times a int_0^T_1 K_M(T_2 + t) dt, "
+        "the integral of a stable phase: each mode forgets at the rate 2 lambda_j.",
+        equals(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), _MEMORY),
+        (MODEL, "T_1 > 0, T_2 > 0, M finite"), _memory_measured, _memory_says,
+        derive=lambda: finite_stable_phase_noise().derivation, role="own", depends=("lem: wsd-stable-noise/identity",),
+    ),
+    Claim(
+        "batch-switch/excess", "eqn: fsl-simplified", 883, "what a run has lost some time after its batch grew",
+        "Ours: at one constant rate and one horizon, M infinite, a run that takes the batch B up to T_1 and one ten "
+        "times larger for the last T_2 <= T_1 has more excess risk than the larger batch throughout by the order of "
+        "a sigma^2/B T_2^(1/beta-1): what the kernel still remembers of its noise, however long T_1 was. Followers of "
+        "the paper call this the fast catch-up after a switch.",
+        FORGOTTEN,
+        (MODEL, "M infinite", at_least(T2, 1), at_most(T2, T1), NOISE, "a tr(H)/B <= 0.2", UP_TO_CONSTANTS),
+        _excess_rays,
+        mutants=_other_orders(FORGOTTEN, all_of_it_remembered=_UNIT, no_memory=_UNIT / T2,
+                              the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),
+                              the_longer_the_worse=T1 ** Rational(1, 20) * FORGOTTEN.right),
+        role="own", depends=("eqn: fsl-simplified", "batch-switch/memory"),
+    ),
+    Claim(
+        "batch-switch/time-to-signal", "eqn: fsl-simplified", 883, "the time in which a late switch catches up, hard",
+        "Ours: for s < 1 - 1/beta, M infinite, a constant rate and a batch of 1 that grows beyond bounds T_2 before "
+        "the end, the risk is twice that of the large batch throughout at T_2 of the order T^(s beta/(beta - 1)): a "
+        "vanishing share of the run, so that the switch may come late.",
+        TO_SIGNAL, (MODEL, "M infinite", "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first"),
+        _to_signal, regimes=("hard",),
+        mutants=_other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
+        role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
+    ),
+    Claim(
+        "batch-switch/time-to-noise", "eqn: fsl-simplified", 883, "the time in which a switch catches up with noise",
+        "Ours: where label noise decides the risk of the large batch B_2 too, M infinite, a run that had the batch B "
+        "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
+        "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
+        TO_NOISE, (MODEL, "M infinite", "T_2 up to sqrt(T)"), _to_noise,
+        mutants=_other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
+                              the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,
+                              the_kernel_itself=(LARGE / B) ** (beta / (2 * beta - 1))),
+        role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
+    ),
+)  # fmt: skip
