@@ -201,3 +201,26 @@ def stable_order() -> Derivation:
     smaller = Min(M / T2, T2 ** (1 / beta - 1))
     step = Step(stable_sum(), smaller, OrderBetween(stable_bound()), "of at most this order, with an explicit constant")
     return Derivation("stable order", "The order of the stable phase", (step,), "lem: wsd-stable-noise")
+
+
+@cache
+def finite_stable_order() -> Derivation:
+    """A stable phase of any length leaves at most the order of a T_2^(1/beta - 1) where T_2 > 1, for every M.
+
+    >>> print(finite_stable_order().conclusion.right)
+    T_2**(-1 + 1/beta)*a
+    """
+    exact, bound = finite_stable_phase_noise().derivation, _bounds()[1]
+    label = "lem: wsd-stable-noise"
+    mode, whole = a * LAM * (decay(T2) - decay(T1 + T2)) / 2, a * LAM * decay(T2) / 2
+    term = lemma(mode, whole, Smaller(), "a phase without end leaves more")
+    steps = (
+        *exact.steps,
+        Step(over_modes(mode), over_modes(whole), SumOfBounds(term), "each mode"),
+        Step(over_modes(whole), a * stable_sum(), Identity(), "the rate before the sum"),
+        Step(a * stable_sum(), a * bound.conclusion.right, Linear(((a, bound),)), "the bound of the endless phase"),
+    )
+    bounded = Derivation("finite stable bound", "A stable phase of any length is bounded", steps, label)
+    order = a * T2 ** (1 / beta - 1)
+    step = Step(exact.conclusion.left, order, OrderBetween(bounded), "of at most this order")
+    return Derivation("finite stable order", "The order of a stable phase of any length", (step,), label)

@@ -12,7 +12,7 @@ import math
 from typing import Any, Final
 
 import numpy as np
-from sympy import Integral, Rational, Symbol
+from sympy import Integral, Rational, Symbol, log
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
@@ -28,8 +28,8 @@ from fsl_num.spectrum import forgetting_kernel as forgetting
 from fsl_num.spectrum import kernel_integral, signal, trace
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import MeshEquation, mesh_equation
-from fsl_sym.integrals.stable_phase import finite_stable_phase_noise, stable_sum
-from fsl_sym.proof import Formula, at_least, at_most, equals, same_order
+from fsl_sym.integrals.stable_phase import finite_stable_order, finite_stable_phase_noise, stable_sum
+from fsl_sym.proof import Formula, at_least, at_most, equals, less, order_at_most, same_order
 from fsl_sym.spectrum import LAM, decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import T1, T2, B, T, a, beta, s, sigma, t
 
@@ -115,6 +115,31 @@ def _memory_measured(sample: Sample) -> list[tuple[dict[str, Any], float]]:
         point = {"M": size, "T_1": first, "T_2": rest, "a": 1}
         measured.append((point, integrate_graded(kernel, first).value))
     return measured
+
+
+def _forgotten_rays(sample: Sample) -> list[Ray]:
+    """The same along T_2 before the model has forgotten, with M at that edge, and along T_1 and a alone."""
+    beta = sample.point[1]
+    steps = np.linspace(0.0, 1.0, 9)
+
+    def ray(name: str, decades: Array, size: Array, rest: Array, first: Array, rate: Array) -> Ray:
+        """Of arrays of logs to the base 10; ``decades`` is what grows."""
+        size = np.floor(10.0**size)
+        pairs = zip(10.0**rest, 10.0**rest + 10.0**first, size, strict=True)
+        values = [kernel_integral(start, end, beta, each) for start, end, each in pairs]
+        ten = math.log(10.0)
+        logs = {"M": np.log(size), "T_2": ten * rest, "T_1": ten * first, "a": ten * rate}
+        return Ray(name, ten * decades + 1.0, logs, np.log(values) + ten * rate)
+
+    one, most = np.ones(9), LONGEST / beta
+    return [
+        ray("T_2 alone", LONGEST * steps, 2.0 * most * one, 0.5 + LONGEST * steps, 60.0 * one, -one),
+        ray("T_2 = M^beta", most * steps, 1.0 + most * steps, beta * (1.0 + most * steps), 60.0 * one, -one),
+        ray("T_1 alone", LONGEST * steps, 2.0 * most * one, 2.0 * one, LONGEST * steps, -one),
+        ray("a alone", LONGEST * steps, 2.0 * most * one, 2.0 * one, 60.0 * one, -LONGEST * steps),
+        ray("T_2 to 100 M^beta", 2.0 * steps, one, beta * one + 2.0 * steps, 60.0 * one, -one),
+        ray("a grows", LONGEST * steps, 2.0 * most * one, 2.0 * one, 60.0 * one, LONGEST * steps),
+    ]
 
 
 def _memory_says(sample: Sample) -> Statement:
@@ -217,6 +242,14 @@ CLAIMS: tuple[Claim, ...] = (
         equals(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), _MEMORY),
         (MODEL, "T_1 > 0, T_2 > 0, M finite"), _memory_measured, _memory_says,
         derive=lambda: finite_stable_phase_noise().derivation, role="own", depends=("lem: wsd-stable-noise/identity",),
+    ),
+    Claim(
+        "batch-switch/forgotten", "eqn: fsl-simplified", 883, "how fast the kernel forgets the small batch",
+        "Ours: a int_0^T_1 K_M(T_2 + t) dt is at most of the order a T_2^(1/beta - 1) for every T_1 and M: "
+        "whatever the small batch has left fades like that after the switch.",
+        order_at_most(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), a * T2 ** (1 / beta - 1)),
+        (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M finite"), _forgotten_rays,
+        derive=finite_stable_order, role="own", depends=("lem: wsd-stable-noise", "batch-switch/memory"),
     ),
     Claim(
         "batch-switch/excess", "eqn: fsl-simplified", 883, "what a run has lost some time after its batch grew",
