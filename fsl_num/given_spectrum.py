@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fsl_num.validation import Array, positive
+from fsl_num.validation import Array, as_array, positive
 
 _LARGEST = 1e150
 _CHUNK = 2_000_000  # numbers at once: 16 MB
@@ -38,7 +38,7 @@ class Spectrum:
 
     def __post_init__(self) -> None:
         for name in ("rates", "weights_signal"):
-            array = np.asarray(getattr(self, name))
+            array = as_array(name, getattr(self, name))
             if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiu":
                 raise TypeError(f"{name} must be a list of real numbers, at least one, got {getattr(self, name)!r}")
             array = array.astype(np.float64)

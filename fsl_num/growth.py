@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.validation import Array, real_number
+from fsl_num.validation import Array, finite_array, real_number
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def growth_exponents(log_budgets: Any, log_values: Any, *, power: float | None =
     (-0.5, 2.0)
     """
     try:
-        logs, values = np.asarray(log_budgets, dtype=np.float64), np.asarray(log_values, dtype=np.float64)
+        logs, values = finite_array("log_budgets", log_budgets), finite_array("log_values", log_values)
     except OverflowError as error:
         raise ValueError("log_budgets and log_values must be below 1.8e308: they are used as floats") from error
     if logs.ndim != 1 or logs.shape != values.shape:

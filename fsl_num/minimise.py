@@ -9,7 +9,7 @@ piecewise, with minima inside a term; points where it is +inf are infeasible.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.evolution import Rows, search
-from fsl_num.validation import Array, positive, real_number
+from fsl_num.validation import Array, as_array, instance_of, positive, real_number, whole_size
 
 LogLaw = Callable[[Array], Any]
 _Points = tuple[Array, Array]
@@ -64,7 +64,13 @@ class _Problem:
     """A checked law in units of the log budget."""
 
     def __init__(self, log_law: LogLaw, bounds: Sequence[tuple[float, float]], log_budget: float) -> None:
+        if not callable(log_law):
+            raise TypeError(f"log_law must be a function of points of shape (..., n), got {log_law!r}")
+        instance_of("bounds", bounds, Iterable)
         self.log_budget = positive("log_budget", log_budget)
+        for pair in bounds:
+            if as_array("bounds", pair).shape != (2,):
+                raise TypeError(f"bounds must be pairs (low, high), got {pair!r}")
         pairs = [(real_number("bounds", low), real_number("bounds", high)) for low, high in bounds]
         self.n = len(pairs)
         if not 1 <= self.n <= 4:
@@ -161,7 +167,7 @@ def minimise_law(
     0.0
     """
     problem = _Problem(log_law, bounds, log_budget)
-    count = int(real_number("starts", starts))
+    count = int(whole_size("starts", starts, infinite=False))
     if count < 2:
         raise ValueError(f"starts must be at least 2 (their agreement is the error check), got {starts!r}")
     points, values, cell = problem.grid()

@@ -16,7 +16,7 @@ import numpy as np
 
 from fsl_num.given_spectrum import Spectrum
 from fsl_num.spectrum import approximation_error, eigenvalues, forgetting_kernel, signal, trace
-from fsl_num.validation import Array, capacity_exponent, positive, whole_size
+from fsl_num.validation import Array, capacity_exponent, instance_of, positive, whole_size
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class Model:
             raise ValueError("a model needs noise, the variance sigma^2 of the labels (0 for none)")
         values["noise"] = positive("noise", self.noise, zero=True)
         # What was kept exactly is forgotten where dataclasses.replace changed the number.
+        instance_of("exact", self.exact, Mapping)
         kept = {name: value for name, value in self.exact.items() if float(value) == given[name]}
         values["exact"] = kept | {name: value for name, value in given.items() if isinstance(value, Fraction)}
         for name, value in values.items():

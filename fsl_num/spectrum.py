@@ -47,8 +47,8 @@ def exponential_sum(
     >>> exponential_sum(2, 0, 2, digits=25)
     mpf('1.644934066848226436472415159')
     """
-    beta_float = capacity_exponent(beta if digits is None else float(beta))
-    power_float = real_number("power", power if digits is None else float(power))
+    beta_float = capacity_exponent(beta if digits is None else _number_of_digits("beta", beta))
+    power_float = real_number("power", power if digits is None else _number_of_digits("power", power))
     if not 1.0 < power_float < math.inf:
         raise ValueError(f"power must lie in (1, inf), got {power!r}: the sum over an infinite spectrum would diverge")
     last = whole_size("model_size", model_size)
@@ -62,19 +62,27 @@ def exponential_sum(
     precision = int(whole_size("digits", digits, infinite=False, least=10))
     many = np.ndim(t) > 0
     values = list(t) if many else [t]
-    times("t", [float(value) for value in values])
+    times("t", [_number_of_digits("t", value) for value in values])
     exact_last = last if math.isinf(last) else int(model_size)
     sums = [exponential_sum_digits(power, value, beta, exact_last, int(start), precision) for value in values]
     return sums if many else sums[0]
 
 
+def _number_of_digits(name: str, value: Any) -> float:
+    """A number that may be one of mpmath, or text, as a float."""
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be one real number, got {value!r}") from error
+
+
 def _signal_power(s: Any, beta: Any, digits: int | None) -> Any:
-    positive("s", s if digits is None else float(s))
+    positive("s", s if digits is None else _number_of_digits("s", s))
     if digits is None:
         return 1.0 + float(s) * capacity_exponent(beta)
     from fsl_num.exponential_sums_digits import private_context
 
-    mp = private_context(digits + 10)
+    mp = private_context(int(whole_size("digits", digits, infinite=False, least=10)) + 10)
     return 1 + mp.mpf(s) * mp.mpf(beta)
 
 
@@ -106,7 +114,9 @@ def forgetting_kernel(t: Any, beta: Any, model_size: Any = math.inf, *, digits: 
 def _twice(beta: Any, digits: int) -> Any:
     from fsl_num.exponential_sums_digits import private_context
 
-    return 2 * private_context(digits + 10).mpf(beta)
+    kept = int(whole_size("digits", digits, infinite=False, least=10))
+    _number_of_digits("beta", beta)
+    return 2 * private_context(kept + 10).mpf(beta)
 
 
 def approximation_error(

@@ -32,6 +32,53 @@ def affordable(what: str, count: float, bytes_each: int, instead: str) -> None:
         )
 
 
+def instance_of(name: str, value: Any, kind: type) -> None:
+    """Refuse a value that is not of the class that is needed: TypeError with what was given and where to get one.
+
+    >>> instance_of("rates", 3, list)
+    Traceback (most recent call last):
+    TypeError: rates must be a list (see help(list)), got 3, of type int
+    """
+    if not isinstance(value, kind):
+        shown = repr(value).replace("\n", " ")
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        needed = kind.__name__
+        raise TypeError(f"{name} must be a {needed} (see help({needed})), got {shown}, of type {type(value).__name__}")
+
+
+def as_array(name: str, value: Any) -> npt.NDArray[Any]:
+    """The value as an array of whatever it holds; TypeError where its rows have different lengths.
+
+    >>> as_array("rates", [[1.0], 2.0])
+    Traceback (most recent call last):
+    TypeError: rates must be numbers in rows of one length, got a list whose entries have different shapes
+    """
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        kind = type(value).__name__
+        needed = f"{name} must be numbers in rows of one length"
+        raise TypeError(f"{needed}, got a {kind} whose entries have different shapes") from error
+
+
+def finite_array(name: str, value: Any, length: int | None = None) -> Array:
+    """The value as an array of finite floats, whose last axis has the length that is given.
+
+    Raises TypeError for what are no real numbers, and ValueError for nan, inf and another length.
+
+    >>> finite_array("v", [1, 2])
+    array([1., 2.])
+    """
+    array = as_array(name, value)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be real numbers, got {type(value).__name__} of dtype {array.dtype}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite numbers, got nan or inf; look for a 0/0 or an overflow upstream")
+    if length is not None and array.shape[-1:] != (length,):
+        raise ValueError(f"{name} must have the shape (..., {length}), got {array.shape}")
+    return array.astype(np.float64)
+
+
 def real_number(name: str, value: Any) -> float:
     """Return ``value`` as a float; refuse what is not one real number (booleans and nan included).
 
@@ -40,7 +87,7 @@ def real_number(name: str, value: Any) -> float:
     >>> real_number("steps", 3)
     3.0
     """
-    if isinstance(value, (bool, np.bool_, str, bytes, complex)) or np.ndim(value) != 0:
+    if isinstance(value, (bool, np.bool_, str, bytes, complex)) or as_array(name, value).ndim != 0:
         raise TypeError(f"{name} must be one real number, got {value!r}")
     try:
         number = float(value)
@@ -105,7 +152,7 @@ def times(name: str, value: Any, *, upper: float = math.inf) -> tuple[Array, boo
     """
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
-    given = np.asarray(value)
+    given = as_array(name, value)
     if np.ma.is_masked(value):
         raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
     if given.dtype.kind not in "fiuO":

@@ -34,7 +34,7 @@ from fsl_sym.proof import Derivation
 from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import as_schedule
 from fsl_sym.symbols import B, D, K, M, N, beta, gamma, p, r, s
-from fsl_sym.values import FrozenMapping, exact, fields_only
+from fsl_sym.values import FrozenMapping, exact, fields_only, instance_of
 
 QUANTITIES: Final = MappingProxyType(
     {
@@ -257,6 +257,7 @@ def optimal_allocation(schedule: str | Schedule, budget: str, *, free_final: boo
     >>> optimal_allocation("cosine-to-zero", "compute").at(s="1/2", beta=4).excess_risk
     Order(power=-2/5, log_power=0)
     """
+    instance_of("budget", budget, str)
     if budget not in BUDGETS:
         raise ValueError(f"unknown budget {budget!r}: choose {' or '.join(BUDGETS)}")
     return _allocation(as_schedule(schedule), budget, free_final)

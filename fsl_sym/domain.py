@@ -27,7 +27,7 @@ from sympy.polys.orderings import grlex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from fsl_sym.symbols import RANGES, beta, s
-from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only
+from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only, instance_of
 
 Point = Mapping[Symbol, Fraction]
 Bound = Any
@@ -230,6 +230,7 @@ class Regime:
         >>> all(REGIMES[1].contains(*point) for point in REGIMES[1].samples(5))
         True
         """
+        instance_of("count", count, int)
         generator = random.Random(seed * 3 + self.sign + 1)
         points: list[tuple[Rational, Rational]] = []
         while len(points) < count:

@@ -18,6 +18,7 @@ from fsl_sym.schedules import FRACTION, Phase, Schedule, schedule
 from fsl_sym.schedules.own import as_schedule
 from fsl_sym.spectrum import decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import T1, T2, B, M, T, beta, j, s, sigma, t, tau
+from fsl_sym.values import instance_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,7 @@ def change_of_time(name: str) -> tuple[Derivation, ...]:
     >>> [each.verify().holds for each in change_of_time("constant")]
     [True]
     """
+    instance_of("name", name, str)
     known = schedule(name)
     if any(phase.gamma is None for phase in known.phases):
         raise ValueError(f"the learning rate of {name!r} has no closed form in intrinsic time: {known.remark}")

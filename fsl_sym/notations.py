@@ -21,7 +21,7 @@ from sympy.logic.boolalg import And, Boolean
 
 from fsl_sym.algebra.printing import latex
 from fsl_sym.symbols import beta, s
-from fsl_sym.values import FrozenMapping, as_expression
+from fsl_sym.values import FrozenMapping, as_expression, instance_of
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,9 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
     >>> convert({"s": s, "beta": beta}, "fsl", "capacity-source")
     {'a': beta, 'b': beta*s + 1}
     """
+    instance_of("values", values, Mapping)
+    instance_of("source", source, str)
+    instance_of("target", target, str)
     known, wanted = _named(source), _named(target)
     names = [letter.name for letter in known.letters]
     if set(values) != set(names):

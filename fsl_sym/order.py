@@ -18,7 +18,7 @@ from sympy import Expr, Float, Integer, Symbol, log
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.algebra.printing import latex
 from fsl_sym.domain import REGIMES, Regime
-from fsl_sym.values import as_expression, assigned
+from fsl_sym.values import as_expression, assigned, instance_of
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ class Order:
         >>> Order(-s).compare(Order(1 / beta - 1), HARD), Order(-s).compare(Order(1 / beta - 1), EASY)
         (1, -1)
         """
+        instance_of("other", other, Order)
         if regime is None:
             answers = {self.compare(other, each) for each in REGIMES}
             return answers.pop() if len(answers) == 1 else None
@@ -112,6 +113,7 @@ class Order:
         >>> Order(-1, 2).as_latex(Symbol("D"))
         'D^{-1} (\\\\log D)^{2}'
         """
+        instance_of("base", base, Symbol)
         name = latex(base)
         factors = [_power_latex(name, name, self.power)]
         factors.append(_power_latex(rf"\log {name}", rf"(\log {name})", self.log_power))
@@ -149,7 +151,10 @@ def dominant(orders: Iterable[Order], regime: Regime) -> tuple[Order, ...]:
     -1 + 1/beta
     """
     kept: list[Order] = []
+    instance_of("regime", regime, Regime)
+    instance_of("orders", orders, Iterable)
     for order in orders:
+        instance_of("each of orders", order, Order)
         comparisons = [order.compare(other, regime) for other in kept]
         kept = [other for other, answer in zip(kept, comparisons, strict=True) if answer != 1]
         if not any(answer in (0, -1) for answer in comparisons):
@@ -220,6 +225,7 @@ class OrderRange:
         >>> print(OrderRange(Order(1), None).as_latex(Symbol("D")))
         \gtrsim D
         """
+        instance_of("base", base, Symbol)
         lower, upper = (None if end is None else end.as_latex(base) for end in (self.lower, self.upper))
         if lower is None:
             return r"\text{any}" if upper is None else rf"\lesssim {upper}"

@@ -42,6 +42,20 @@ def exact(value: Any) -> Rational:
     raise TypeError(f'{value!r} is not an exact rational number: give an integer, a fraction, or text such as "1/2"')
 
 
+def instance_of(name: str, value: Any, kind: type) -> None:
+    """Refuse a value that is not of the class that is needed: TypeError with what was given and where to get one.
+
+    >>> instance_of("rates", 3, list)
+    Traceback (most recent call last):
+    TypeError: rates must be a list (see help(list)), got 3, of type int
+    """
+    if not isinstance(value, kind):
+        shown = repr(value).replace("\n", " ")
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        needed = kind.__name__
+        raise TypeError(f"{name} must be a {needed} (see help({needed})), got {shown}, of type {type(value).__name__}")
+
+
 def as_expression(value: Any) -> Any:
     """The value as sympy has it: an expression or a relation as it is, a number as one of sympy.
 

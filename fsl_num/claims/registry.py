@@ -16,6 +16,7 @@ from pkgutil import iter_modules
 
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.labels import section_of
+from fsl_num.validation import instance_of
 
 SECTIONS = (
     "model", "kernel", "functional", "random_features", "scaling_laws", "allocation", "experiments", "empirical_laws",
@@ -84,6 +85,7 @@ def claim(claim_id: str) -> Claim:
     >>> claim("tab:optimal-scaling").line
     194
     """
+    instance_of("claim_id", claim_id, str)
     wanted = _spaceless(claim_id)
     for each in all_claims():
         if _spaceless(each.id) == wanted:

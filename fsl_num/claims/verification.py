@@ -23,6 +23,7 @@ from fsl_num.claims.records import (
 )
 from fsl_num.claims.resolution import RESOLUTIONS, Checked, combinations_of, resolution_of
 from fsl_num.claims.statements import Joint, NothingCompared, Statement
+from fsl_num.validation import instance_of
 from fsl_sym.domain import Regime, regime_of
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
 from fsl_sym.values import exact
@@ -70,6 +71,7 @@ def verify(
     >>> verify(claim("sec: effect-lrs/data-over-model")).verdict
     <Verdict.REFUTED: 'REFUTED'>
     """
+    instance_of("claim", claim, Claim)
     if profile not in SAMPLES:
         raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
     chosen = None if at is None else [sample_at(claim, *point, seed=seed, profile=profile) for point in at]

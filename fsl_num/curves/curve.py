@@ -11,7 +11,7 @@ import numpy as np
 from fsl_num.curves.plan import Plan, Steps, as_plan
 from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows, unseen_updates
 from fsl_num.results import Result
-from fsl_num.validation import Array, positive, whole_size
+from fsl_num.validation import Array, as_array, instance_of, positive, real_number, whole_size
 
 
 class CurveError(ValueError):
@@ -191,6 +191,7 @@ class LossCurve(Result):
         >>> LossCurve([1, 3], [3.0, 2.5], lr=[0.1, 0.1]).rates(0).tolist()
         [0.1, 0.1, 0.1]
         """
+        whole_size("warmup", warmup, infinite=False, least=0)
         return rates_of_rows(self.step, self.lr, warmup=warmup, warmup_shape=self.warmup_shape, between=self.between)
 
     @property
@@ -205,6 +206,14 @@ class LossCurve(Result):
         >>> curve.keep([0, 2]).step.tolist()
         [1, 3]
         """
+        chosen = as_array("wanted", wanted)
+        if chosen.dtype.kind not in "biu":
+            raise TypeError(f"wanted must be a mask or a list of positions, got an array of dtype {chosen.dtype}")
+        size = self.step.size
+        inside = chosen.size == size if chosen.dtype.kind == "b" else ((-size <= chosen) & (chosen < size)).all()
+        if chosen.ndim != 1 or not inside:
+            raise ValueError(f"wanted must be a mask of {size} rows or a list of positions in them, got {chosen}")
+        wanted = chosen
         counts = None if self.counts is None else self.counts[wanted]
         return self.replaced(
             self.step[wanted], self.loss[wanted], rows=self.rows[wanted], **{"counts": counts, **changed}
@@ -230,6 +239,7 @@ class LossCurve(Result):
         >>> branch.step.tolist(), branch.plan.rates.tolist()
         ([4, 5], [0.2, 0.2, 0.2, 0.1, 0.1])
         """
+        instance_of("parent", parent, LossCurve)
         before, first = parent.plan.rates, int(self.step[0])
         begin = first if at is None else int(whole_size("at", at, infinite=False))
         if not 0 < begin <= before.size:
@@ -281,7 +291,8 @@ class LossCurve(Result):
         >>> LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1, 0.1, 0.1]).between_steps(2, 9).step.tolist()
         [2, 3]
         """
-        wanted = (self.step >= first) & (self.step <= last)
+        lowest, highest = real_number("first", first), real_number("last", last)
+        wanted = (self.step >= lowest) & (self.step <= highest)
         if not wanted.any():
             raise CurveError(f"{self.name}: no row with {first} <= step <= {last}")
         return self.keep(wanted)
@@ -331,7 +342,7 @@ def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single
     """Return a column as finite floats; ``rows`` None: without checks of the values."""
     if np.ma.is_masked(given):
         raise CurveError(f"{name} holds masked numbers: leave their rows out, or fill them")
-    array = np.asarray(given)
+    array = as_array(name, given)
     if single:
         array = np.atleast_1d(array)
     if array.ndim != 1 or array.dtype.kind not in "fiu":

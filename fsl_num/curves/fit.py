@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +59,7 @@ def fit(
     >>> round(result.parameters["L0"], 2), round(result.parameters["s"], 1)
     (2.0, 0.6)
     """
-    given = [curves] if isinstance(curves, LossCurve) else list(curves)
+    given = [curves] if isinstance(curves, LossCurve) else list(curves) if isinstance(curves, Iterable) else []
     if not given or not all(isinstance(curve, LossCurve) for curve in given):
         raise TypeError("curves must be a LossCurve, as read_curve gives one, or a list of them, at least one")
     used, curves_given = Settings(**settings), given

@@ -17,7 +17,7 @@ from fsl_num.curves.result import FitResult
 from fsl_num.results import Result
 from fsl_num.schedules import SCHEDULES, as_schedule, parameters_of, step_rates
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
-from fsl_num.validation import affordable, whole_size
+from fsl_num.validation import affordable, instance_of, whole_size
 
 ENDINGS: Final = ("hold", "decay now", "decay late")
 """How the rest of the run may go: the last rate held, a linear decay to 0 from now on, and one over the last fifth of
@@ -200,6 +200,7 @@ def forecast(
     >>> list(found.predictions), bool(found.main.final < loss[-1])
     (['hold', 'decay now', 'decay late'], True)
     """
+    instance_of("run", run, LossCurve)
     followed = schedule_so_far(run.plan, steps) if ending in (None, SO_FAR) else None
     if ending is None:
         ending = ENDINGS[0] if followed is None else SO_FAR

@@ -17,7 +17,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,12 +25,10 @@ from fsl_num.curves.misfit import OWN, States
 from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.curves.posterior import half_width
 from fsl_num.curves.predict import check_peak
+from fsl_num.curves.result import FitResult
 from fsl_num.results import Result, percent
 from fsl_num.schedules import step_rates
-from fsl_num.validation import Array, whole_size
-
-if TYPE_CHECKING:
-    from fsl_num.curves.result import FitResult
+from fsl_num.validation import Array, instance_of, whole_size
 
 FAMILIES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "constant": ("constant", {}),
@@ -178,6 +176,7 @@ def next_run(
     >>> found.proposed.name
     'decayed'
     """
+    instance_of("fit", fit, FitResult)
     fit, targets = fit.redrawn(_DRAWS), _targets(target)
     for each in targets:
         check_peak(each.peak, fit.peaks)

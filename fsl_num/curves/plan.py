@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fsl_num.results import Result
 from fsl_num.schedules import Discrete, Schedule
 from fsl_num.schedules.discrete import running_sums, step_values, steps_and_batches
-from fsl_num.validation import Array, positive, whole_size
+from fsl_num.validation import Array, as_array, positive, whole_size
 
 Steps = npt.NDArray[np.int64]
 
@@ -129,6 +129,9 @@ class Plan(Result):
         """
         sums = self.sums  # of a million updates: shared by all plans made from this one
         part = copy.copy(self)
+        updates = int(whole_size("updates", updates, infinite=False))
+        if updates > self.rates.size:
+            raise ValueError(f"updates must be at most {self.rates.size}, as many as the schedule has, got {updates}")
         wanted = _recorded(recorded, updates)
         if self.times[wanted[0]] <= 0.0:
             raise ValueError(_untrained(int(wanted[0])))
@@ -147,8 +150,9 @@ class Plan(Result):
 
 def _recorded(recorded: Any, size: int) -> Steps:
     """The recorded steps, checked."""
-    wanted = np.atleast_1d(np.asarray(recorded))
-    if wanted.ndim != 1 or wanted.size == 0 or wanted.dtype.kind not in "iuf" or (wanted != np.floor(wanted)).any():
+    wanted = np.atleast_1d(as_array("recorded", recorded))
+    numeric = wanted.ndim == 1 and wanted.size > 0 and wanted.dtype.kind in "iuf"
+    if not numeric or not (np.isfinite(wanted) & (wanted == np.floor(wanted))).all():
         raise ValueError(f"recorded must be a list of whole numbers of updates, got {recorded!r}")
     wanted = wanted.astype(np.int64)
     if wanted[0] < 1 or wanted[-1] > size or (np.diff(wanted) <= 0).any():

@@ -11,7 +11,7 @@ import numpy as np
 
 from fsl_num.design.theory import TheoryDesign, design_for_model, least_risk
 from fsl_num.model import Model
-from fsl_num.validation import positive
+from fsl_num.validation import instance_of, positive
 
 _A_DECADE: Final = 3  # sizes tried before the best is refined
 _ALL: Final = 40  # so many sizes are tried one by one
@@ -60,6 +60,7 @@ def design_for_compute(
     >>> found.model.size * found.data == 1e6, min(found.baselines.values()) > found.excess_risk
     (True, True)
     """
+    instance_of("model", model, Model)
     budget = positive("compute", compute)
     if budget < 1.0:
         raise ValueError(f"compute must be at least 1, one feature and one sample, got {compute!r}")

@@ -16,7 +16,7 @@ from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
-from fsl_num.validation import Array, affordable, positive, whole_size
+from fsl_num.validation import Array, affordable, instance_of, positive, whole_size
 
 _LOWER: Final = 0.1  # of the largest peak fitted: the least one that is tried where the peak is free
 _TRIED: Final = 6
@@ -99,9 +99,11 @@ def design_schedule(
     >>> found.peak, bool(found.rates[-1] < 0.002), all(each.regret > 0.0 for each in found.baselines.values())
     (0.01, True, True)
     """
+    instance_of("fit", fit, FitResult)
     total = int(whole_size("steps", steps, infinite=False))
     affordable("steps", total, 4 * BYTES_OF_A_STEP, "design for fewer")
     shape = "non-increasing" if family is None else family
+    instance_of("family", shape, str)
     if shape not in SHAPES and shape not in FAMILIES:
         raise ValueError(f"there is no family {family!r}; choose {', '.join((*SHAPES, *FAMILIES))}")
     off = (0.0, 1.0)

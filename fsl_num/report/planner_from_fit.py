@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import lambdify
@@ -14,16 +14,14 @@ from sympy import lambdify
 from fsl_num.curves.batches import batch_range
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.plan import Plan
+from fsl_num.curves.result import FitResult
 from fsl_num.report.planner import Recommendation, TrainingPlan
 from fsl_num.schedules import step_rates
-from fsl_num.validation import Array, positive
+from fsl_num.validation import Array, instance_of, positive
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.order import OrderRange
 from fsl_sym.symbols import beta as beta_symbol
 from fsl_sym.symbols import s as s_symbol
-
-if TYPE_CHECKING:
-    from fsl_num.curves.result import FitResult
 
 _FRACTIONS: Final = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _PEAKS: Final = 5
@@ -63,6 +61,7 @@ def plan_from_fit(
     >>> found["steps"].value, round(found["peak_lr"].value, 6)
     (800.0, 0.01)
     """
+    instance_of("fit", fit, FitResult)
     if (data is None) == (compute is None):
         raise ValueError("give one budget: data=, samples or tokens, or compute=, model size times these")
     if not 0.0 < level < 1.0:

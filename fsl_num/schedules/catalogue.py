@@ -22,7 +22,7 @@ from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.multi_step import EightOneOne, MultiStep, step_of_share
 from fsl_num.schedules.power import PowerDecay
 from fsl_num.schedules.square_root import InverseSqrt, OneMinusSqrt
-from fsl_num.validation import Array, affordable, positive, whole_size
+from fsl_num.validation import Array, affordable, instance_of, positive, whole_size
 
 SCHEDULES: Final[Mapping[str, type[Schedule]]] = MappingProxyType(
     {
@@ -115,6 +115,7 @@ def parameters_of(name: str) -> tuple[str, ...]:
     if isinstance(name, str) and called(name) is not None:
         return ()
     name, given = _with_parameters(name) if isinstance(name, str) else (name, {})
+    instance_of("name", name, str)
     if name not in SCHEDULES:
         meant = spelling(name) if isinstance(name, str) else None
         hint = f"it is called {meant!r}" if meant else f"the names are {', '.join(SCHEDULES)}"

@@ -13,7 +13,7 @@ from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.phases import Backwards, Consecutive, Part, Phased
-from fsl_num.validation import Array, positive
+from fsl_num.validation import Array, instance_of, positive
 
 _GRID = 129  # points of each smooth stretch among which the rate is looked at for where it crosses the floor
 _HALVINGS = 1100
@@ -61,6 +61,7 @@ def with_warmup(plan: Schedule, warmup: Any) -> Schedule:
     >>> with_warmup(Discrete(rates=[0.4, 0.2]), 2).rates.tolist()
     [0.0, 0.2, 0.4, 0.2]
     """
+    instance_of("plan", plan, Schedule)
     count = positive("warmup", warmup, zero=True)
     if count == 0.0:
         return plan
@@ -95,6 +96,7 @@ def with_floor(plan: Schedule, floor: Any) -> Schedule:
     >>> plan.learning_rate([5, 9]).tolist(), plan.physical_breaks[-1]
     ([0.5, 0.25], 7.5)
     """
+    instance_of("plan", plan, Schedule)
     least = positive("floor", floor, zero=True)
     if least > plan.peak:
         raise ValueError(f"floor must be at most the peak of the schedule, got {floor!r}, above {plan.peak!r}")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.schedules.base import Schedule
-from fsl_num.validation import Array, give_back
+from fsl_num.validation import Array, as_array, give_back
 
 
 def step_values(name: str, value: Any, *, zero: bool) -> Array:
@@ -25,7 +25,7 @@ def step_values(name: str, value: Any, *, zero: bool) -> Array:
     """
     if np.ma.is_masked(value):
         raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
-    given = np.asarray(value)
+    given = as_array(name, value)
     if given.ndim == 0 or given.dtype.kind not in "fiu":
         raise TypeError(f"{name} must be an array of real numbers, got {type(value).__name__} of dtype {given.dtype}")
     if given.size == 0:

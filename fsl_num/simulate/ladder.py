@@ -22,7 +22,7 @@ from fsl_num.simulate.ladder_breaking import BreakingRate, breaking_rates, relat
 from fsl_num.simulate.ladder_rungs import RUNGS, rung_curve, rung_steps, rungs_of
 from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.sde_grid import checked_steps
-from fsl_num.validation import whole_size
+from fsl_num.validation import instance_of, whole_size
 
 _SAMPLED = 100  # records of simulated rungs, by default
 
@@ -184,6 +184,7 @@ def ladder(
     >>> all(gap.largest < 0.01 for gap in found.table[:4]), found.breaking[0].message[:5]
     (True, 'above')
     """
+    instance_of("problem", problem, Regression)
     if batch_sizes is None:
         batch_sizes = batch_sizes_of(schedule)
     eta, batches = checked_steps(step_rates(schedule, peak=peak, steps=steps, **parameters), batch_sizes)

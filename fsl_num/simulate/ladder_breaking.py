@@ -12,7 +12,7 @@ import numpy as np
 from fsl_num.simulate.ladder_rungs import largest_rate, rung_curve, rung_steps, rungs_of
 from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.sde_grid import checked_steps
-from fsl_num.validation import Array, positive
+from fsl_num.validation import Array, instance_of, positive
 
 _LOWEST: Final = 1e-3  # of the largest rate that both rungs bear: the lowest that is tried
 _FACTOR: Final = 2.0  # between the rates that are tried before one is searched for
@@ -88,6 +88,7 @@ def breaking_rates(
     >>> rows[1].message[:5], bool(0.1 < rows[0].above < 0.3)
     ('never', True)
     """
+    instance_of("problem", problem, Regression)
     eta, batches = checked_steps(rates, batch_sizes)
     shape = eta / eta.max()
     wanted = rung_steps(eta.size, every)

@@ -26,7 +26,7 @@ from fsl_num.schedules.discrete import steps_and_batches
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.families import Family
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array
+from fsl_num.validation import Array, instance_of
 
 _MOST = 4096  # features: a matrix of that size is 134 MB
 _PATIENCE = 2.0  # seconds before a progress bar appears
@@ -213,6 +213,7 @@ def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, 
     >>> curve.step.tolist(), bool(curve.excess_risk[0] > curve.excess_risk[-1])
     ([0, 50, 100], True)
     """
+    instance_of("problem", problem, Regression)
     eta, batches, wanted = _plan(rates, batch_sizes, every)
     run = _Run.of(problem)
     risks = np.empty(wanted.size)

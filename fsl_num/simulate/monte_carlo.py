@@ -20,7 +20,7 @@ from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.runs import Finished, Job, checked_runs, chunk_sizes
 from fsl_num.simulate.runs_workers import Workers
 from fsl_num.simulate.streams import samples_of
-from fsl_num.validation import Array
+from fsl_num.validation import Array, instance_of
 
 _PATIENCE = 2.0  # seconds before a bar is shown
 
@@ -63,6 +63,7 @@ def simulate_sgd(
     >>> curve.step.tolist(), bool(curve.excess_risk[-1] < curve.excess_risk[0]), curve.standard_error[0].item()
     ([0, 10, 20], True, 0.0)
     """
+    instance_of("problem", problem, Regression)
     if not isinstance(problem, Regression):
         raise TypeError(f"problem must be a Regression, got {type(problem).__name__}")
     if not (executor is None or isinstance(executor, Executor)):
@@ -72,7 +73,10 @@ def simulate_sgd(
         )
     eta, batches = _steps(rates, batch_sizes)
     count = checked_runs(runs)
-    kind = np.dtype(dtype).name
+    try:
+        kind = np.dtype(dtype).name
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"dtype must be 'float32' or 'float64', got {dtype!r}") from error
     if kind not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
     root = _root(seed)

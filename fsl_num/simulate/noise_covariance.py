@@ -16,7 +16,7 @@ import numpy as np
 
 from fsl_num.simulate.families import Family
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array
+from fsl_num.validation import Array, finite_array, instance_of
 
 _MOST = 4096  # features: a matrix of that size is 134 MB
 
@@ -34,6 +34,7 @@ def noise_covariance(problem: Regression, v: Any) -> Array:
     >>> noise_covariance(problem, problem.theta + [1.0, 0.0]).tolist()
     [[0.0, 0.0], [0.0, 0.25]]
     """
+    instance_of("problem", problem, Regression)
     kind = problem.family
     assert isinstance(kind, Family) and problem.features is not None
     weights = _weights(problem, v)
@@ -91,7 +92,7 @@ def noise_bounds(problem: Regression, v: Any) -> tuple[float, float]:
 
 
 def _weights(problem: Regression, v: Any) -> Array:
-    given = np.asarray(v, dtype=np.float64)
+    given = finite_array("v", v)
     if not math.isfinite(problem.model.size) or given.shape != (int(problem.model.size),):
         raise ValueError(f"v must be model_size = {problem.model.size:g} numbers, got the shape {given.shape}")
     if not np.isfinite(given).all():

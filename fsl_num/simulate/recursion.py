@@ -20,7 +20,7 @@ from fsl_num.schedules.discrete import steps_and_batches
 from fsl_num.simulate.curve import RiskCurve, record_steps
 from fsl_num.simulate.families import Family, Gaussian
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array
+from fsl_num.validation import Array, instance_of
 
 ALL_MODES = 1000  # models up to this size keep every mode
 
@@ -72,6 +72,7 @@ def exact_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: 
     >>> curve.step.tolist(), bool(curve.excess_risk[0] > curve.excess_risk[-1])
     ([0, 500, 1000], True)
     """
+    instance_of("problem", problem, Regression)
     eta, given = steps_and_batches(rates, batch_sizes)
     kind = problem.family
     assert isinstance(kind, Family)

@@ -21,7 +21,7 @@ from fsl_num.model import Model
 from fsl_num.results import Result
 from fsl_num.simulate.families import Family, Gaussian, family
 from fsl_num.spectrum import approximation_error
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, finite_array, whole_size
 
 MOST_LISTED = 10**6
 """Models up to this size are kept mode by mode."""
@@ -65,7 +65,7 @@ class Regression(Result):
         if self.projection is not None:
             set_field(self, "projection", _matrix(self.projection, size, total))
         if self.target is not None:
-            given = np.asarray(self.target, dtype=np.float64)
+            given = finite_array("target", self.target)
             if given.shape != (total,) or not np.isfinite(given).all():
                 raise ValueError(f"target must be {total:g} finite numbers, one a feature, got the shape {given.shape}")
             set_field(self, "target", given)
@@ -111,7 +111,7 @@ class Regression(Result):
 
     def excess_risk(self, v: Any) -> Any:
         """Return E(v) for weights ``v`` of shape (..., M)."""
-        weights = np.asarray(v, dtype=np.float64)
+        weights = finite_array("v", v, int(self.model.size))
         if self.projection is not None:
             return 0.5 * ((weights @ self.projection - self.theta) ** 2 @ self.eigenvalues)
         kept = int(self.model.size)
@@ -142,7 +142,7 @@ class Regression(Result):
 
 
 def _matrix(value: Any, size: float, total: float) -> Array:
-    given = np.asarray(value, dtype=np.float64)
+    given = finite_array("projection", value)
     if given.shape != (size, total):
         raise ValueError(
             f"projection must have the shape (model_size, features) = ({size:g}, {total:g}), got {given.shape}"

@@ -22,7 +22,7 @@ from fsl_num.simulate.sde_grid import Grid, checked_clock, checked_steps, scheme
 from fsl_num.simulate.sde_moments import exact_sde_risk, grid_risk
 from fsl_num.simulate.sde_paths import System, advance, sde_system
 from fsl_num.simulate.streams import child
-from fsl_num.validation import Array
+from fsl_num.validation import Array, instance_of
 from fsl_num.volterra.problem import UnstableProblemError
 
 _NUMBERS = 16384  # numbers in the state of a chunk: some 128 kB, which stay in a core's cache
@@ -94,6 +94,7 @@ def simulate_sde(
     >>> curve.method, curve.step.tolist(), bool(curve.excess_risk[1] < curve.excess_risk[0])
     ('sde-intrinsic', [0, 50], True)
     """
+    instance_of("problem", problem, Regression)
     clock = checked_clock(time)
     system = sde_system(problem)
     eta, batches = checked_steps(rates, batch_sizes)

@@ -22,7 +22,7 @@ from fsl_num.simulate.families import Gaussian
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import MOST_LISTED, Regression
 from fsl_num.simulate.sde_grid import Grid, checked_clock, checked_steps, scheme_grid
-from fsl_num.validation import Array
+from fsl_num.validation import Array, instance_of
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.steps.discrete import losses_of_steps
 
@@ -90,6 +90,7 @@ def exact_sde_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, eve
     >>> bool(curve.excess_risk[0] > curve.excess_risk[1])
     True
     """
+    instance_of("problem", problem, Regression)
     require_gaussian(problem)
     eta, batches = checked_steps(rates, batch_sizes)
     equation = volterra_problem(problem, Discrete(rates=eta, batch_sizes=batches), "gaussian")

@@ -15,7 +15,7 @@ import numpy as np
 
 from fsl_num.results import Result
 from fsl_num.schedules.discrete import Discrete
-from fsl_num.validation import Array
+from fsl_num.validation import Array, instance_of
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.steps.discrete import (
@@ -61,6 +61,7 @@ def final_risk_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
     >>> bool((gradient.rates < 0).all() and (gradient.gammas > 0).all())
     True
     """
+    instance_of("problem", problem, Problem)
     schedule = discrete_schedule(problem)
     if problem.closure != "volterra":
         raise ValueError(f"the gradient needs the closure 'volterra', got {problem.closure!r}")

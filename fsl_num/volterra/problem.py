@@ -24,7 +24,7 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.validation import Array, positive, real_number
+from fsl_num.validation import Array, instance_of, positive, real_number
 
 CLOSURES = ("volterra", "gaussian")
 
@@ -73,6 +73,7 @@ class Problem:
             raise TypeError(f"model must be a Model(s, beta, size, noise), got {type(self.model).__name__}")
         if self.closure not in CLOSURES:
             raise ValueError(f"closure must be one of {', '.join(CLOSURES)}, got {self.closure!r}")
+        instance_of("exact", self.exact, Mapping)
         # What was kept exactly is forgotten where dataclasses.replace changed the number.
         kept = {name: value for name, value in self.exact.items() if float(value) == self.gamma}
         set_field(self, "exact", kept | ({"gamma": self.gamma} if isinstance(self.gamma, Fraction) else {}))

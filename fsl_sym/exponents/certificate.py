@@ -17,7 +17,7 @@ from fsl_sym.exponents.clock import Clock
 from fsl_sym.exponents.law import Law
 from fsl_sym.exponents.outcome import Outcome
 from fsl_sym.exponents.programme import Arithmetic, Programme, programmes
-from fsl_sym.values import FrozenMapping, as_expression, exact
+from fsl_sym.values import FrozenMapping, as_expression, exact, instance_of
 
 Vector = tuple[Any, ...]
 Rows = tuple[tuple[Vector, ...], tuple[Vector, ...]]
@@ -84,6 +84,8 @@ def check(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bo
     >>> check(solution.regions[0].certificate, {a: Rational(1, 3), b: Rational(2, 7)})
     True
     """
+    instance_of("certificate", certificate, Certificate)
+    instance_of("parameters", parameters, Mapping)
     values = {symbol: exact(value) for symbol, value in parameters.items()}
     try:
         there = _at(certificate, values)

@@ -29,6 +29,7 @@ from fsl_sym.proof.letters import carried, declared, evaluated, misdeclared, of_
 from fsl_sym.proof.rendering import as_latex, as_text
 from fsl_sym.proof.rules import HELD, RULES
 from fsl_sym.proof.rules.base import Rule, StepVerdict, refuse
+from fsl_sym.values import instance_of
 
 _SEAL: Final = object()
 
@@ -132,6 +133,7 @@ class Step(_Final):
     why: str
 
     def __post_init__(self) -> None:
+        instance_of("why", self.why, str)
         if not self.why.strip():
             raise ValueError("a step needs a reason: give `why`")
         for side in (self.before, self.after):

@@ -11,6 +11,7 @@ from typing import Final
 
 from fsl_sym.schedules import forms
 from fsl_sym.schedules.closed_form import FRACTION, Phase, Schedule
+from fsl_sym.values import instance_of
 
 __all__ = ["FRACTION", "SCHEDULES", "Phase", "Schedule", "schedule", "unknown"]
 
@@ -65,6 +66,7 @@ def schedule(name: str) -> Schedule:
     >>> schedule("power-decay").gamma
     a*(1 - t*(p + 1)/(K*a))**(p/(p + 1))
     """
+    instance_of("name", name, str)
     if name not in SCHEDULES:
         raise ValueError(unknown(name))
     return SCHEDULES[name]()

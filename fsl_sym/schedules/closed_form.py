@@ -16,7 +16,7 @@ from sympy.logic.boolalg import Boolean
 from fsl_sym.algebra.printing import latex
 from fsl_sym.proof import Antiderivative, Derivation, Identity, Limit, Step, chains
 from fsl_sym.symbols import t, tau, z
-from fsl_sym.values import assigned
+from fsl_sym.values import assigned, instance_of
 
 FRACTION: Final = Symbol("y", positive=True)
 """What is left of the intrinsic time of a phase, in (0, 1): t = total (1 - y)."""
@@ -214,6 +214,7 @@ class Schedule:
         >>> schedule("exp-decay").at({b: a}).name
         'constant'
         """
+        instance_of("values", values, Mapping)
         values = assigned(values)
         for symbol, value in values.items():
             if symbol not in self.parameters or value.is_positive is False:

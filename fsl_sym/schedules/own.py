@@ -34,7 +34,7 @@ from fsl_sym.schedules import schedule
 from fsl_sym.schedules.closed_form import FRACTION, Phase, Schedule
 from fsl_sym.schedules.forms import power_decay, stable
 from fsl_sym.symbols import K1, K2, K, a, b, p, tau, z
-from fsl_sym.values import as_expression, exact
+from fsl_sym.values import as_expression, exact, instance_of
 
 _PROBES = tuple(Rational(place, 24) for place in range(1, 24))
 _NO_INVERSE = "the inverse of the intrinsic time of a schedule of one's own is not looked for; invert it numerically"
@@ -221,6 +221,7 @@ def after_stable_phase(decay: Schedule) -> Schedule:
     >>> plan.name, plan.end_exponent, plan.total
     ('stable, then linear', 1/2, K_1*a + K_2*a/2)
     """
+    instance_of("decay", decay, Schedule)
     if len(decay.phases) != 1 or simplified(decay.phi.subs(tau, 0) - a) != 0:
         raise ValueError(f"the schedule {decay.name!r} must be one phase that begins at the peak rate a")
     last = decay.phases[0]

@@ -18,7 +18,7 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.results import Result
 from fsl_num.schedules.discrete import step_values
-from fsl_num.validation import Array
+from fsl_num.validation import Array, instance_of
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.steps.discrete import (
@@ -73,6 +73,7 @@ def risks_of_schedules(
     >>> risks.excess_risk.shape, bool((np.diff(risks.excess_risk[:, 0]) < 0).all())
     ((3, 1), True)
     """
+    instance_of("model", model, Model)
     checked_tolerance(rtol)
     lengths = step_values("rates", rates, zero=True)
     batches = _batches(batch_sizes)
