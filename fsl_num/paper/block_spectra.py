@@ -9,67 +9,25 @@ periods.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from fsl_num.paper.block_constants import PERIOD, Constants
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
 
-PERIOD = 256.0
-"""Every spectrum here repeats itself where lambda falls by this factor."""
-UP_TO_CONSTANTS = (
-    "also lambda_j = c_j j^-beta, theta_j^2 = d_j j^-1 lambda_j^(s-1), c_j and d_j in [1/2, 2]: in steps (blocks of "
-    "equal eigenvalues) and a random pattern, repeated for ever, along M or T"
-)
-"""What claims that are measured over these spectra too say of them."""
 _UNMOVED = 1e-9
 """Modes with lambda t below this are one: their spread counts as its square."""
 _SMOOTH = 1e4
 """Beyond so many features the sum of 1/j over a block is its logarithm, to 1e-4 of it."""
 
 
-@dataclass(frozen=True)
-class Constants:
-    """c_j and d_j, all in [1/2, 2].
-
-    In a block j^-beta falls by ``factor``; its eigenvalue is the middle of these times one of ``eigenvalues``, and d_j
-    is one of ``targets``: they are taken in turn.
-    """
-
-    name: str
-    factor: float
-    eigenvalues: tuple[float, ...]
-    targets: tuple[float, ...]
-
-
-def given_constants(seed: int) -> tuple[Constants, ...]:
-    """Those that the claims are checked with: in steps, and drawn at random.
-
-    >>> [each.name for each in given_constants(0)]
-    ['constants in steps', 'random constants']
-    """
-    drawn = 2.0 ** np.random.default_rng([seed, 43]).uniform(-1.0, 1.0, (2, 8))
-    return (
-        Constants("constants in steps", 4.0, (1.0,), (2.0, 0.5)),
-        Constants("random constants", 2.0, tuple(np.sqrt(drawn[0]).tolist()), tuple(drawn[1].tolist())),
-    )
-
-
-def whole_periods(value: float) -> float:
-    """The whole power of PERIOD that is nearest to a value >= 1 of t or M^beta.
-
-    >>> whole_periods(1e5)
-    65536.0
-    """
-    return float(PERIOD ** round(math.log(value, PERIOD)))
-
-
 @lru_cache(maxsize=256)
 def block_modes(constants: Constants, s: float, beta: float, size: float, horizon: float) -> tuple[LinearModes, float]:
     """The modes of the first ``size`` features (finite) up to an intrinsic time, delta_M included, and tr(H_M).
 
+    >>> from fsl_num.paper.block_constants import given_constants
     >>> modes, trace = block_modes(given_constants(0)[0], 1.0, 2.0, 100.0, 1e3)
     >>> modes.rates[:3].tolist(), trace < 2 * 1.645
     ([4.0, 1.0, 0.25], True)
@@ -103,6 +61,7 @@ def kernel_beyond(constants: Constants, beta: float, size: float, time: float) -
 
     Of the rates those are kept that move up to an intrinsic time; the sum is of all of them.
 
+    >>> from fsl_num.paper.block_constants import given_constants
     >>> rates, weights, trace = kernel_beyond(given_constants(0)[0], 2.0, 100.0, 1e4)
     >>> bool(rates[0] < 4e-4 and float(weights @ (1.0 / rates)) < 0.5 * trace < 1.0 / 100.0)
     True

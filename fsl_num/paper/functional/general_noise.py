@@ -11,7 +11,8 @@ from sympy import Ge, Le, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, Statement
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS, Constants, block_modes
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
+from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
 from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, window

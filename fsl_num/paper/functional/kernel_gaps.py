@@ -17,7 +17,8 @@ from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.points import along_edge
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS, Constants, block_modes, given_constants, kernel_beyond
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants, given_constants
+from fsl_num.paper.block_spectra import block_modes, kernel_beyond
 from fsl_num.paper.functional.formulas import GAMMA
 from fsl_num.paper.functional.laws import power_of_size
 from fsl_num.paper.hypotheses import MODEL

@@ -9,7 +9,7 @@ import numpy as np
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Statement
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.functional.runs import STABILITY
 from fsl_num.validation import Array
 

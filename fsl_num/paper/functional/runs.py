@@ -19,7 +19,8 @@ from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Ray
 from fsl_num.design.shapes import shape
 from fsl_num.design.worst import worst_schedule
-from fsl_num.paper.block_spectra import PERIOD, Constants, block_modes, given_constants
+from fsl_num.paper.block_constants import PERIOD, Constants, given_constants
+from fsl_num.paper.block_spectra import block_modes
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import MeshEquation, equation_of_modes, gaussian_parts, infinite_parts, mesh_equation
 

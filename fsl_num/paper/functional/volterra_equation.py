@@ -8,7 +8,7 @@ from sympy import Function, Integral, Sum, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.design.shapes import shape
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS, given_constants
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS, given_constants
 from fsl_num.paper.functional.formulas import GAMMA
 from fsl_num.paper.functional.runs import equation_up_to_constants
 from fsl_num.paper.hypotheses import MODEL

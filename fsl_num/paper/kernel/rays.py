@@ -15,7 +15,7 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_spectra import PERIOD, Constants, given_constants
+from fsl_num.paper.block_constants import PERIOD, Constants, given_constants
 from fsl_num.spectrum import forgetting_kernel, signal
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula

@@ -19,7 +19,8 @@ from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_spectra import PERIOD, UP_TO_CONSTANTS, block_modes, given_constants
+from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, given_constants
+from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
 from fsl_num.paper.scaling_laws.laws import NOISE

@@ -8,7 +8,7 @@ import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import BY_PARTS, LEARNED, NOISE, STABLE, derivations
 from fsl_num.paper.scaling_laws.training import (

@@ -11,7 +11,7 @@ from typing import Final
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.evaluation import Point
 from fsl_num.claims.statements import Ray
-from fsl_num.paper.block_spectra import Constants
+from fsl_num.paper.block_constants import Constants
 from fsl_num.paper.kernel.rays import Quantity, joined_ray, repeating_rays
 from fsl_sym.integrals.exponential_decay import i1_asymptotics, i2_asymptotics
 

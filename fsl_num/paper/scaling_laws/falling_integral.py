@@ -14,7 +14,8 @@ from fsl_num.claims.evaluation import Point, number, sharp, smooth_sum_error
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Sharp
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS, Constants, block_modes
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
+from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.kernel.rays import Quantity
 from fsl_num.paper.scaling_laws.decay_integrals import (
     CAPACITY,

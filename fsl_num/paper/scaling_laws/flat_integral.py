@@ -13,7 +13,8 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import Point, sharp, smooth_sum_error
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS, Constants, block_modes, kernel_beyond
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
+from fsl_num.paper.block_spectra import block_modes, kernel_beyond
 from fsl_num.paper.kernel.rays import Quantity, decades
 from fsl_num.paper.scaling_laws.decay_integrals import (
     CAPACITY,

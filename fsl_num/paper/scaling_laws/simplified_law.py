@@ -14,7 +14,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
-from fsl_num.paper.block_spectra import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
+from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
 from fsl_num.paper.functional.runs import equation_up_to_constants
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import NOISE, STABLE

@@ -17,7 +17,8 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import integrate_graded, scaling_functional
 from fsl_num.model import Model
-from fsl_num.paper.block_spectra import Constants, block_modes, given_constants, whole_periods
+from fsl_num.paper.block_constants import Constants, given_constants, whole_periods
+from fsl_num.paper.block_spectra import block_modes
 from fsl_num.schedules import Constant, ExponentialDecay, Schedule, StableDecay
 from fsl_num.spectrum import trace
 from fsl_num.validation import Array

@@ -22,7 +22,7 @@ from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.statements import Joint, Ray, Sharp, Statement
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, QUADRATURE
 from fsl_num.paper.scaling_laws.laws import LEARNED, NOISE, STABLE

@@ -7,7 +7,7 @@ from functools import lru_cache
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray
-from fsl_num.paper.block_spectra import UP_TO_CONSTANTS
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import BY_PARTS, NOISE, STABLE, decay_law, derivations
 from fsl_num.paper.scaling_laws.training import LONGEST, SILENT, Training, decay_rays, even_grid, whole

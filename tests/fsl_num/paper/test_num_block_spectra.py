@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_spectra import (
-    PERIOD,
-    Constants,
-    block_modes,
-    given_constants,
-    kernel_beyond,
-    whole_periods,
-)
+from fsl_num.paper.block_constants import PERIOD, Constants, given_constants, whole_periods
+from fsl_num.paper.block_spectra import block_modes, kernel_beyond
 from fsl_num.paper.functional.kernel_gaps import block_noise_gap, block_signal_gap
 from fsl_num.paper.kernel.rays import repeating_sizes
 

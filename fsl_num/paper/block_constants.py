@@ -1,0 +1,56 @@
+"""The constants of spectra that are powers only up to constants: of c_j j^-beta and of d_j j^-1 lambda_j^(s-1).
+
+Blocks of equal eigenvalues have one length in log j, and their constants repeat: see
+:mod:`~fsl_num.paper.block_spectra`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+PERIOD = 256.0
+"""Every spectrum here repeats itself where lambda falls by this factor."""
+UP_TO_CONSTANTS = (
+    "also lambda_j = c_j j^-beta, theta_j^2 = d_j j^-1 lambda_j^(s-1), c_j and d_j in [1/2, 2]: in steps (blocks of "
+    "equal eigenvalues) and a random pattern, repeated for ever, along M or T"
+)
+"""What claims that are measured over these spectra too say of them."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """c_j and d_j, all in [1/2, 2].
+
+    In a block j^-beta falls by ``factor``; its eigenvalue is the middle of these times one of ``eigenvalues``, and d_j
+    is one of ``targets``: they are taken in turn.
+    """
+
+    name: str
+    factor: float
+    eigenvalues: tuple[float, ...]
+    targets: tuple[float, ...]
+
+
+def given_constants(seed: int) -> tuple[Constants, ...]:
+    """Those that the claims are checked with: in steps, and drawn at random.
+
+    >>> [each.name for each in given_constants(0)]
+    ['constants in steps', 'random constants']
+    """
+    drawn = 2.0 ** np.random.default_rng([seed, 43]).uniform(-1.0, 1.0, (2, 8))
+    return (
+        Constants("constants in steps", 4.0, (1.0,), (2.0, 0.5)),
+        Constants("random constants", 2.0, tuple(np.sqrt(drawn[0]).tolist()), tuple(drawn[1].tolist())),
+    )
+
+
+def whole_periods(value: float) -> float:
+    """The whole power of PERIOD that is nearest to a value >= 1 of t or M^beta.
+
+    >>> whole_periods(1e5)
+    65536.0
+    """
+    return float(PERIOD ** round(math.log(value, PERIOD)))
