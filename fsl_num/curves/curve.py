@@ -213,10 +213,9 @@ class LossCurve(Result):
         inside = chosen.size == size if chosen.dtype.kind == "b" else ((-size <= chosen) & (chosen < size)).all()
         if chosen.ndim != 1 or not inside:
             raise ValueError(f"wanted must be a mask of {size} rows or a list of positions in them, got {chosen}")
-        wanted = chosen
-        counts = None if self.counts is None else self.counts[wanted]
+        counts = None if self.counts is None else self.counts[chosen]
         return self.replaced(
-            self.step[wanted], self.loss[wanted], rows=self.rows[wanted], **{"counts": counts, **changed}
+            self.step[chosen], self.loss[chosen], rows=self.rows[chosen], **{"counts": counts, **changed}
         )
 
     def replaced(self, step: Any, loss: Any, **changed: Any) -> LossCurve:

@@ -11,7 +11,8 @@ from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
 from fsl_num.curves.misfit import States
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.search import independent_rows
+from fsl_num.curves.posterior import widths
+from fsl_num.curves.search import independent_rows, task
 
 RUNS = 100 if settings.default is settings.get_profile("nightly") else 8
 
@@ -100,3 +101,15 @@ def test_more_draws_are_made_of_the_same_fit_and_leave_less_to_chance():
         known.redrawn(0)
     with pytest.raises(ValueError, match="has no intervals"):
         fit(run("constant"), intervals=False).redrawn(9)
+
+
+def test_a_signal_of_which_nothing_is_known_moves_the_loss_by_a_quarter():
+    """Whatever its coordinate: what is left of the signal after the run, a hundredth of it here."""
+    known = fit(run("cosine"), intervals=False)
+    fitted = task(known.law, known.curves, known.settings, coarse=True)
+    u, signal = fitted.chart.forward(known.theta), known.law.names.index("A")
+    moved = fitted.chart.back(u + widths(fitted, known.theta) * (np.arange(u.size) == signal))
+    noise = known.law.names.index("E")
+    moved[noise] = known.theta[noise]  # in proportion to A, by its own coordinate
+    apart = np.abs(fitted.bound(moved)[0] - fitted.bound(known.theta)[0]).max()
+    assert apart == pytest.approx(0.25 * fitted.target.observed.max(), rel=1e-6)
