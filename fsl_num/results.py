@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from html import escape
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,43 @@ def percent(share: float) -> str:
     ['0.46 %', '1.9 %', '240 %', '120000 %']
     """
     return f"{float(f'{100 * share:.2g}'):.15g} %"
+
+
+def html_table(
+    head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", items: Iterable[str] = (), caption: str = ""
+) -> str:
+    """Return a table for a notebook, below a title and above a list; texts are escaped.
+
+    >>> html_table(["M"], [[1], ["<2"]], caption="sizes")
+    '<table><caption>sizes</caption><tr><th>M</th></tr><tr><td>1</td></tr><tr><td>&lt;2</td></tr></table>'
+    """
+
+    def row(cells: Iterable[Any], kind: str) -> str:
+        return "<tr>" + "".join(f"<{kind}>{escape(str(cell), quote=False)}</{kind}>" for cell in cells) + "</tr>"
+
+    above = f"<h4>{escape(title)}</h4>" if title else ""
+    named = f"<caption>{escape(caption)}</caption>" if caption else ""
+    lines = "".join(f"<li>{escape(line)}</li>" for line in items)
+    body = (row(head, "th") if head else "") + "".join(row(cells, "td") for cells in rows)
+    return f"{above}<table>{named}{body}</table>" + (f"<ul>{lines}</ul>" if lines else "")
+
+
+def first_and_last(rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
+    """Return the rows that a notebook shows: all, or of more than eight the first and the last four.
+
+    >>> [row for (row,) in first_and_last([(str(number),) for number in range(20)])]
+    ['0', '1', '2', '3', '…', '16', '17', '18', '19']
+    """
+    return rows if len(rows) <= 8 else [*rows[:4], ("…",) * len(rows[0]), *rows[-4:]]
+
+
+def own_axes(ax: Any) -> Any:
+    """Return the axes given, or those of a new figure (matplotlib, imported here)."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(layout="constrained").subplots()
 
 
 class Result:

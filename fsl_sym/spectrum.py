@@ -70,9 +70,9 @@ LAM: Final = eigenvalue()
 """lambda_j."""
 
 
-def target_square(index: Expr = j) -> Expr:
+def target_square() -> Expr:
     """theta_j^2 = j^-1 lambda_j^(s-1)."""
-    return eigenvalue(index) ** (s - 1) / index
+    return eigenvalue() ** (s - 1) / j
 
 
 def decay(time: Expr) -> Expr:

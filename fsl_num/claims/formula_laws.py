@@ -159,7 +159,7 @@ def compiled(order: Expr, point: Mapping[Symbol, Any]) -> tuple[Law, dict[str, f
     return law, compiler.exponents, compiler.logarithms
 
 
-def order_mutants(formula: Formula, sample: Any, *, logarithmic: bool = False, **values: Any) -> dict[str, Equivalent]:
+def order_mutants(formula: Formula, sample: Any, **values: Any) -> dict[str, Equivalent]:
     """Wrong versions of an order beside those with a moved exponent: a term or a branch of a minimum left out.
 
     For a bound from above only what makes it stricter is wrong, and that the bound is attained everywhere: where this
@@ -175,10 +175,10 @@ def order_mutants(formula: Formula, sample: Any, *, logarithmic: bool = False, *
     wrong = {}
     if upper:
         attained = Formula(formula.left, "~", formula.right)
-        wrong["of that order"] = order_statement(attained, sample, logarithmic=logarithmic, **values)
+        wrong["of that order"] = order_statement(attained, sample, **values)
     for name, other in _shortened(formula.right, upper):
         shorter = Formula(formula.left, formula.relation, other)
-        wrong[name] = order_statement(shorter, sample, logarithmic=logarithmic, **values)
+        wrong[name] = order_statement(shorter, sample, **values)
     return wrong
 
 

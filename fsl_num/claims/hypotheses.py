@@ -139,7 +139,9 @@ def violated(claim: Claim, sample: Sample, measured: Any) -> str:
     So is a relation between letters that nothing measured names together: whether it holds is not known.
     """
     every, own = list(_named(measured)), claim.own(sample.s, sample.beta)
-    for relation, letters in compared(claim, sample, measured):
+    read = [relation for hypothesis in claim.hypotheses for relation in relations_of(hypothesis)]
+    known = _of_letters(read, every)
+    for relation, letters in known:
         others = {letter.name for letter in letters - {s, beta}}
         if others and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
             continue
@@ -148,16 +150,16 @@ def violated(claim: Claim, sample: Sample, measured: Any) -> str:
             for logs in every if others else [{"": np.zeros(1)}]:
                 if others <= _known(logs) and not _holds(relation, values, logs):
                     return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
-    read = [relation for hypothesis in claim.hypotheses for relation in relations_of(hypothesis)]
-    known = [relation for relation, _ in compared(claim, sample, measured)]
-    unknown = next((relation for relation in read if relation not in known), None)
+    judged = [relation for relation, _ in known]
+    unknown = next((relation for relation in read if relation not in judged), None)
     return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
 
 
-def compared(claim: Claim, sample: Sample, measured: Any) -> list[tuple[Formula, set[Symbol]]]:
-    """The relations among a claim's hypotheses whose letters something measured names, with those letters."""
-    named = [{"s", "beta"} | _known(logs) for logs in _named(measured)] or [{"s", "beta"}]
-    relations = [relation for hypothesis in claim.hypotheses for relation in relations_of(hypothesis)]
+def _of_letters(
+    relations: Sequence[Formula], every: Sequence[Mapping[str, Array]]
+) -> list[tuple[Formula, set[Symbol]]]:
+    """The relations whose letters something measured names, with those letters."""
+    named = [{"s", "beta"} | _known(logs) for logs in every] or [{"s", "beta"}]
     return [
         (relation, letters)
         for relation in relations

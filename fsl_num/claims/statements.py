@@ -287,7 +287,8 @@ class Sharp:
 
     ``claimed`` maps the exact points of the measurement to numbers (mpmath or float); ``remainder`` gives, point by
     point, the largest relative error that the next order of the expansion and the rounding allow. ``wrong`` are the
-    mutants: other claimed functions under the same remainders, beside the claimed one times 1 +- ``off``.
+    mutants: other claimed functions under the same remainders, beside the claimed one times 1 +- ``off``. ``rigorous``:
+    values and claimed numbers are balls of Arb, the remainders proven: the far ends of the balls decide.
     """
 
     claimed: Callable[[Any], Any]
@@ -295,6 +296,7 @@ class Sharp:
     wrong: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     perturbed: Callable[[str, float], Sequence[Callable[[Any], Any]]] | None = None
     off: float = CONSTANT_MUTATION
+    rigorous: bool = False
 
     def judge(self, measured: Sequence[tuple[Any, Any]]) -> Judgement:
         """``measured`` is a sequence of (point, value)."""
@@ -303,13 +305,15 @@ class Sharp:
         worst, ratios, note = 0.0, [], ""
         for point, value in measured:
             ratio = value / self.claimed(point)
-            error, allowed = abs(float(ratio - 1)), self.remainder(point)
+            error = float(abs(ratio - 1).upper()) if self.rigorous else abs(float(ratio - 1))
+            allowed = self.remainder(point)
             ratios.append(float(ratio))
             if not (math.isfinite(error) and allowed > 0):
                 raise ValueError(f"relative error {error} against {allowed} at {point}: nothing can be judged")
             if error / allowed >= worst:
                 worst, note = error / allowed, f"relative error {error:.1e} at {point}, allowed {allowed:.1e}"
-        return Judgement(worst <= 1, worst, (min(ratios), max(ratios)), None, note)
+        constants = (min(ratios), max(ratios))
+        return Judgement(worst <= 1, worst, constants, None, note, rigorous=self.rigorous)
 
     def mutants(self) -> Mapping[str, Sharp]:
         """The wrong functions given, and the claimed one with a constant that is off."""

@@ -116,7 +116,7 @@ def _words(
             said.append(f"{name} is at its bound 0: the curves show nothing of its term.")
         else:
             said.append(f"{name} is at its bound {values[name]:.4g}: the curves do not determine it.")
-    said += [words for name, words in _AGAINST_THE_THEORY.items() if name in values and _above(intervals[name], 1.0)]
+    said += [words for name, words in _AGAINST_THE_THEORY.items() if name in values and intervals[name][0] >= 1.0]
     if condition > ILL:
         together = [name for name, share in sorted(weakest.items(), key=lambda each: -each[1]) if share > 0.3]
         said.append(
@@ -180,10 +180,6 @@ def read_task(law: Law, samples: Array | None, report: Identifiability) -> TaskR
         f"the regime {unknown}" if regime == unknown else f"the task is {regime}",
     ]
     return TaskReading(s_range, beta_range, regime, "; ".join(parts) + ".")
-
-
-def _above(interval: tuple[float, float], bound: float) -> bool:
-    return interval[0] >= bound
 
 
 def profile(task: Task, theta: Array, name: str, values: Array) -> Array:

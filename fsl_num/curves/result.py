@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from fsl_num.curves.posterior import Posterior, draw
 from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
-from fsl_num.results import Result
+from fsl_num.results import Result, html_table
 from fsl_num.validation import Array, whole_size
 
 
@@ -167,19 +166,15 @@ class FitResult(Result):
         return f"$\\displaystyle {self.law.formula}$"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(each.name)}</td><td>{value:.5g}</td><td>{low:.4g} .. {high:.4g}</td>"
-            f"<td>{html.escape(each.meaning)}</td></tr>"
+        rows = [
+            (each.name, f"{value:.5g}", f"{low:.4g} .. {high:.4g}", each.meaning)
             for each, value in zip(self.law.parameters, self.values, strict=True)
             for low, high in [self.report.intervals[each.name]]
-        )
-        items = "".join(
-            f"<li>{html.escape(line)}</li>" for line in (*self.warnings, *self.report.sentences, self.task.sentence)
-        )
-        return (
-            f"<h4>{html.escape(self.law.title)}</h4><table><tr><th>parameter</th><th>value</th><th>90 % of draws</th>"
-            f"<th>meaning</th></tr>{rows}</table><ul>{items}</ul>"
-        )
+        ]
+        return html_table(
+            ("parameter", "value", "90 % of draws", "meaning"), rows, title=self.law.title,
+            items=(*self.warnings, *self.report.sentences, self.task.sentence),
+        )  # fmt: skip
 
     def to_json(self) -> str:
         """Return the fit as JSON: all that predictions need, and the curves with the rows that were fitted."""

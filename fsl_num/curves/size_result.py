@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
-from fsl_num.results import Result
+from fsl_num.results import Result, html_table
 from fsl_num.validation import Array, positive
 
 _ABSURD = 1e30  # no run is so large, none so small as its inverse; sums would leave the range of floats
@@ -225,17 +224,13 @@ class FinalLossFit(Result):
         return f"FinalLossFit({self.law}: {values}; scatter {self.scatter:.2g})"
 
     def _repr_html_(self) -> str:
-        intervals, known = self.intervals, self.identifiable
-        rows = "".join(
-            f"<tr><td>{name}</td><td>{value:.5g}</td><td>{intervals[name][0]:.4g} .. {intervals[name][1]:.4g}</td>"
-            f"<td>{'yes' if known[name] else 'no'}</td></tr>"
+        rows = [
+            (name, f"{value:.5g}", "{:.4g} .. {:.4g}".format(*self.intervals[name]),
+             "yes" if self.identifiable[name] else "no")
             for name, value in self.parameters.items()
-        )
-        items = "".join(f"<li>{html.escape(line)}</li>" for line in self.sentences)
-        return (
-            f"<h4>{html.escape(self.definition.formula)}</h4><table><tr><th>parameter</th><th>value</th>"
-            f"<th>{100 * self.level:g} %</th><th>identifiable</th></tr>{rows}</table><ul>{items}</ul>"
-        )
+        ]  # fmt: skip
+        head = ("parameter", "value", f"{100 * self.level:g} %", "identifiable")
+        return html_table(head, rows, title=self.definition.formula, items=self.sentences)
 
     @property
     def _quantile(self) -> float:

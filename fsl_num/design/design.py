@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from fsl_num.design.best import Optimum, Past
 from fsl_num.design.draws import FinalLoss, final_loss_of, half_width_of_difference
 from fsl_num.design.families import BASELINES, FAMILIES, family_rates, shape_words
 from fsl_num.design.objectives import Objective
-from fsl_num.results import Result
+from fsl_num.results import Result, html_table
 from fsl_num.schedules.export import Export, export
 from fsl_num.validation import Array
 
@@ -348,14 +347,10 @@ class Design(Result):
         def span(pair: tuple[float, float] | None) -> str:
             return "" if pair is None else f"{pair[0]:.4f} .. {pair[1]:.4f}"
 
-        rows = [f"<tr><td>design</td><td>{self.loss:.4f}</td><td></td><td>{span(self.interval)}</td></tr>"]
+        rows = [("design", f"{self.loss:.4f}", "", span(self.interval))]
         rows += [
-            f"<tr><td>{html.escape(name)}</td><td>{each.loss:.4f}</td><td>{each.regret:+.4f}</td>"
-            f"<td>{span(each.interval)}</td></tr>"
+            (name, f"{each.loss:.4f}", f"{each.regret:+.4f}", span(each.interval))
             for name, each in self.baselines.items()
         ]
-        items = "".join(f"<li>{html.escape(line)}</li>" for line in self.sentences)
-        return (
-            f"<h4>{html.escape(repr(self))}</h4><table><tr><th>schedule</th><th>final loss</th><th>regret</th>"
-            f"<th>interval (of the regret)</th></tr>{''.join(rows)}</table><ul>{items}</ul>"
-        )
+        head = ("schedule", "final loss", "regret", "interval (of the regret)")
+        return html_table(head, rows, title=repr(self), items=self.sentences)

@@ -5,7 +5,6 @@ It is free, with a bound on every other schedule, or a member of a family, with 
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from fsl_num.design.model_water import ModelWater, model_water
 from fsl_num.design.under_volterra import VolterraOptimum, under_volterra
 from fsl_num.design.water_filling import Water, filled
 from fsl_num.model import Model
-from fsl_num.results import Result
+from fsl_num.results import Result, html_table
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.validation import Array, instance_of, positive
 
@@ -225,15 +224,13 @@ class TheoryDesign(Result):
         return draw_theory(self, ax)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{each:.4g}</td><td>{each / self.excess_risk:.3f}</td></tr>"
+        rows = [
+            (name, f"{each:.4g}", f"{each / self.excess_risk:.3f}")
             for name, each in {"design": self.excess_risk, **self.baselines}.items()
-        )
-        grows = "".join(f"<li>{name} ~ budget^{each:.3g}</li>" for name, each in (self.exponents or {}).items())
-        return (
-            f"<h4>{html.escape(repr(self))}</h4><table><tr><th>schedule, at its best peak</th><th>excess risk</th>"
-            f"<th>times</th></tr>{rows}</table><ul>{grows}</ul>"
-        )
+        ]
+        grows = [f"{name} ~ budget^{each:.3g}" for name, each in (self.exponents or {}).items()]
+        head = ("schedule, at its best peak", "excess risk", "times")
+        return html_table(head, rows, title=repr(self), items=grows)
 
 
 def design_for_model(

@@ -242,16 +242,14 @@ def final_losses(
     )
 
 
-def risks_by_peak_power(
-    name: str, powers: Sequence[float], *, budget: int = 100_000, s: float = 0.5, beta: float = 4.0, noise: float = 9.0
-) -> Array:
+def risks_by_peak_power(name: str, powers: Sequence[float], *, budget: int = 100_000) -> Array:
     """Return the exact final risk of one budget for the peak rates 0.05 D^-r, r in ``powers``.
 
     >>> risks = risks_by_peak_power("wsd", [0.0, 1.0], budget=1000)
     >>> bool(risks[0] < 0.2 * risks[1])
     True
     """
-    problem = Regression(Model(s=s, beta=beta, size=math.inf, noise=noise))
+    problem = Regression(Model(s=0.5, beta=4.0, size=math.inf, noise=9.0))
     return np.array([final_risk(problem, name, PEAK * float(budget) ** -r, budget)[0] for r in powers])
 
 

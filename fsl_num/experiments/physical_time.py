@@ -130,7 +130,7 @@ def _kernel_and_signal(problem: Regression, horizon: float, form: str) -> tuple[
     return kernel, lambda t: spectrum.tail + _in_chunks(signal, t)
 
 
-def _in_chunks(function: Exponentials, t: Array, numbers: int = 10**6) -> Array:
+def _in_chunks(function: Exponentials, t: Array) -> Array:
     """Return the values of ``function`` at ``t`` without an array of all times and modes at once."""
-    size = max(1, numbers // function.rates.size)
+    size = max(1, 10**6 // function.rates.size)
     return np.concatenate([function(t[k : k + size]) for k in range(0, t.size, size)])

@@ -132,7 +132,7 @@ def _expression(formula: Any) -> tuple[Expr, Expr | None]:
         except ValueError:  # no bound in closed form
             return formula.expression, None
     if isinstance(formula, ClosedForm):
-        return _orders(formula.order), None
+        return Add(*(Piecewise((each.expression, each.condition), (0, True)) for each in formula.order)), None
     if isinstance(formula, ScalingLaw | GrowthOrder):
         return formula.expression, None
     if isinstance(formula, Expr):
@@ -141,11 +141,6 @@ def _expression(formula: Any) -> tuple[Expr, Expr | None]:
         f"a {type(formula).__name__} is no formula to draw: give a scaling law, a noise integral, an expansion, an"
         " allocation or a sympy expression"
     )
-
-
-def _orders(orders: tuple[GrowthOrder, ...]) -> Expr:
-    """The sum of the orders where their conditions hold."""
-    return Add(*(Piecewise((each.expression, each.condition), (0, True)) for each in orders))
 
 
 def _branch(expression: Expr, known: dict[Symbol, Expr]) -> Expr:

@@ -7,7 +7,6 @@ them. A constant is the value over its growth; its interval is what it is at bud
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from fsl_num.design.tuned import LARGEST, Tuned
 from fsl_num.model import Model
 from fsl_num.report.allocations import LABELS
 from fsl_num.report.tables import table
-from fsl_num.results import Result
+from fsl_num.results import Result, html_table
 from fsl_num.validation import positive
 from fsl_sym.allocation import Allocation, AllocationRegime, optimal_allocation
 from fsl_sym.laws import SCHEDULES
@@ -98,13 +97,11 @@ class TrainingPlan(Result):
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{_TITLES[recommendation.name]}</td><td>{recommendation.value:.3g}</td><td>{_range(recommendation)}</td>"
-            f"<td>{html.escape(recommendation.order)}</td><td>{_constants(recommendation)}</td>"
-            f"<td>{html.escape(recommendation.basis)}</td></tr>"
-            for recommendation in self.recommendations
-        )
-        return f"<h4>{html.escape(self.schedule)}, {self.budget} {self.amount:.3g}</h4><table>{rows}</table>"
+        rows = [
+            (_TITLES[each.name], f"{each.value:.3g}", _range(each), each.order, _constants(each), each.basis)
+            for each in self.recommendations
+        ]
+        return html_table((), rows, title=f"{self.schedule}, {self.budget} {self.amount:.3g}")
 
 
 def plan_run(

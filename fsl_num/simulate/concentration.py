@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.results import html_table, own_axes
 from fsl_num.simulate.random_features import random_projection, variance
 from fsl_num.simulate.random_tasks import one_per_size, over_runs, sizes_of
 from fsl_num.validation import Array, capacity_exponent, positive, whole_size
@@ -43,13 +44,9 @@ class Failures:
         return np.asarray(self.failures / np.array(self.runs, dtype=np.float64))
 
     def _repr_html_(self) -> str:
-        head = f"<tr><th>M</th><th>failures</th><th>runs</th><th>{100 * self.confidence:g} % interval</th></tr>"
-        rows = zip(self.model_sizes, self.failures.tolist(), self.runs, self.low, self.high, strict=True)
-        cells = "".join(
-            f"<tr><td>{size}</td><td>{count}</td><td>{runs}</td><td>{low:.2g} to {high:.2g}</td></tr>"
-            for size, count, runs, low, high in rows
-        )
-        return f"<table>{head}{cells}</table>"
+        intervals = [f"{low:.2g} to {high:.2g}" for low, high in zip(self.low, self.high, strict=True)]
+        rows = zip(self.model_sizes, self.failures.tolist(), self.runs, intervals, strict=True)
+        return html_table(("M", "failures", "runs", f"{100 * self.confidence:g} % interval"), rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +114,7 @@ class Concentration:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the medians of both ratios against M, with the range of 90 % of the runs; return the axes."""
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(layout="constrained").subplots()
+        ax = own_axes(ax)
         for side, label in (("largest", "largest ratio"), ("least", "least ratio")):
             low, middle, high = self.quantiles(side, [0.05, 0.5, 0.95]).T
             (line,) = ax.loglog(self.model_sizes, middle, marker="o", markersize=3, label=label)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
-from fsl_num.results import Result
+from fsl_num.results import Result, first_and_last, html_table, own_axes
 from fsl_num.validation import Array, whole_size
-
-_SHOWN = 8  # rows of the table in a notebook
 
 
 def record_steps(steps: int, every: int | None) -> Any:
@@ -83,10 +80,7 @@ class RiskCurve(Result):
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the excess risk against the step on logarithmic axes, with two standard errors; return the axes."""
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(layout="constrained").subplots()
+        ax = own_axes(ax)
         drawn = self.step > 0  # a logarithmic axis has no place for step 0
         step, risk, error = self.step[drawn], self.excess_risk[drawn], self.standard_error[drawn]
         (line,) = ax.loglog(step, risk, **{"label": self.method, **style})
@@ -98,8 +92,5 @@ class RiskCurve(Result):
         return ax
 
     def _repr_html_(self) -> str:
-        rows = self._rows()
-        kept = rows if len(rows) <= _SHOWN else [*rows[: _SHOWN // 2], ("…", "…", "…"), *rows[-_SHOWN // 2 :]]
-        cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in kept)
-        head = "<tr><th>step</th><th>excess risk</th><th>standard error</th></tr>"
-        return f"<table><caption>{escape(f'{self.method} {self.message}'.strip())}</caption>{head}{cells}</table>"
+        head, caption = ("step", "excess risk", "standard error"), f"{self.method} {self.message}".strip()
+        return html_table(head, first_and_last(self._rows()), caption=caption)

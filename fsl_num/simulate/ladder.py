@@ -10,12 +10,11 @@ import json
 import math
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import Any
 
 import numpy as np
 
-from fsl_num.results import Result
+from fsl_num.results import Result, html_table, own_axes
 from fsl_num.schedules import batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.ladder_breaking import BreakingRate, breaking_rates, relative_distance
@@ -97,10 +96,7 @@ class Ladder(Result):
 
     def plot(self, ax: Any = None, *, risks: bool = False) -> Any:
         """Draw the distance of each rung to the next over the steps, or with ``risks`` the risks; return the axes."""
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(layout="constrained").subplots()
+        ax = own_axes(ax)
         if risks:
             for one in self.curves:
                 # dashed, for it lies on the curve before it
@@ -127,11 +123,9 @@ class Ladder(Result):
         for gap in self.table:
             first = RUNGS[gap.rung] + (", simulated" if gap.rung == gap.next_rung else "")
             noise = f"{gap.noise:.3g}" if gap.noise else ""
-            shown = [first, RUNGS[gap.next_rung], f"{gap.largest:.3g}", str(gap.at), f"{gap.end:.3g}", noise]
-            shown += [broken.get((gap.rung, gap.next_rung, threshold), "") for threshold in thresholds]
-            rows.append("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in shown) + "</tr>")
-        head = "".join(f"<th>{escape(text)}</th>" for text in titles)
-        return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+            rows.append([first, RUNGS[gap.next_rung], f"{gap.largest:.3g}", str(gap.at), f"{gap.end:.3g}", noise])
+            rows[-1] += [broken.get((gap.rung, gap.next_rung, threshold), "") for threshold in thresholds]
+        return html_table(titles, rows)
 
 
 def _shared(one: RiskCurve, other: RiskCurve) -> tuple[Any, Any, Any]:

@@ -82,7 +82,9 @@ def random_projection(
     scale = math.sqrt(variance(normalisation, size, total))
     if not isinstance(seed, np.random.Generator):
         seed = np.random.default_rng(int(whole_size("seed", seed, infinite=False, least=0)))
-    return scale * seed.standard_normal((size, total))
+    projection = seed.standard_normal((size, total))
+    projection *= scale
+    return projection
 
 
 def bias(problem: Regression, times: Any) -> Array:

@@ -29,10 +29,6 @@ _NUMBERS = 16384  # numbers in the state of a chunk: some 128 kB, which stay in 
 _MOST_RUNS = 1024
 
 
-def _chunk_size(modes: int) -> int:
-    return max(1, min(_MOST_RUNS, _NUMBERS // modes))
-
-
 def simulate_chunk(system: System, grid: Grid, runs: int, seed: np.random.SeedSequence) -> Moments:
     """Return the mean of E over the runs at each record, and the sum of squares around it.
 
@@ -101,7 +97,7 @@ def simulate_sde(
     count = checked_runs(runs)
     wanted = record_steps(eta.size, every)
     grid = scheme_grid(clock, eta, batches, substeps, wanted)
-    size = _chunk_size(system.eigenvalues.size)
+    size = max(1, min(_MOST_RUNS, _NUMBERS // system.eigenvalues.size))
     sizes = [min(size, count - low) for low in range(0, count, size)]
     root = _root(seed)
     seeds = [child(root, index) for index in range(len(sizes))]

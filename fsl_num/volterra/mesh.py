@@ -48,16 +48,16 @@ class Mesh:
         return np.asarray(0.5 * (self.t[:-1] + self.t[1:]) / self.t[-1])
 
 
-def graded_mesh(horizon: float, first: float = FIRST_CELL, growth: float = GROWTH) -> Mesh:
-    """The mesh of [0, horizon], symmetric about its middle; ValueError unless horizon > 4 first.
+def graded_mesh(horizon: float) -> Mesh:
+    """The mesh of [0, horizon], symmetric about its middle; ValueError unless it is longer than four first cells.
 
     >>> float(graded_mesh(100.0).t[-1])
     100.0
     """
-    if not horizon > 4.0 * first:
-        raise ValueError(f"the horizon must exceed four first cells, {4.0 * first}, not {horizon}")
-    count = math.ceil(math.log(1.0 + 0.5 * horizon / first * (growth - 1.0)) / math.log(growth))
-    half = np.cumsum(growth ** np.arange(count))
+    if not horizon > 4.0 * FIRST_CELL:
+        raise ValueError(f"the horizon must exceed four first cells, {4.0 * FIRST_CELL}, not {horizon}")
+    count = math.ceil(math.log(1.0 + 0.5 * horizon / FIRST_CELL * (GROWTH - 1.0)) / math.log(GROWTH))
+    half = np.cumsum(GROWTH ** np.arange(count))
     half *= 0.5 * horizon / half[-1]
     edges = np.concatenate([[0.0], half])
     rest = np.concatenate([horizon - edges, edges[-2::-1]])

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
-from fsl_num.results import Result
+from fsl_num.results import Result, first_and_last, html_table, own_axes
 from fsl_num.validation import Array
-
-_SHOWN = 8  # rows of the table in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +58,7 @@ class Solution(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the excess risk against t on logarithmic axes (matplotlib, imported here) and return the axes."""
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(layout="constrained").subplots()
+        ax = own_axes(ax)
         order = np.argsort(self.t, axis=None)
         t, values = self.t.ravel()[order], np.asarray(self.excess_risk, dtype=np.float64).ravel()[order]
         drawn = t > 0  # a logarithmic axis has no place for t = 0
@@ -74,10 +68,5 @@ class Solution(Result):
         return ax
 
     def _repr_html_(self) -> str:
-        rows = tuple((t, value, f"{float(error):.2g}") for t, value, error in self.texts())
-        kept = rows if len(rows) <= _SHOWN else (*rows[: _SHOWN // 2], ("…", "…", "…"), *rows[-_SHOWN // 2 :])
-        cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in kept)
-        caption = escape(f"{self.method}: {self.message}")
-        return (
-            f"<table><caption>{caption}</caption><tr><th>t</th><th>excess risk</th><th>error</th></tr>{cells}</table>"
-        )
+        rows = [(t, value, f"{float(error):.2g}") for t, value, error in self.texts()]
+        return html_table(("t", "excess risk", "error"), first_and_last(rows), caption=f"{self.method}: {self.message}")

@@ -12,6 +12,7 @@ weight has its own pole. What may cancel is summed in absolute value, and is the
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +78,46 @@ def secular_zeros(rates: Array, weights: Array, gamma: float) -> tuple[Array, Ar
     # rounding of the value, over the slope; that of the sums of thousands of terms grows like log2 of their number
     rounding = (4.0 + np.log2(size + 1.0)) * _EPS * (x + x * np.abs(shares).sum(axis=1) + own)
     return x, rounding / slope + 4.0 * _EPS * x
+
+
+def zero_starts(gamma: Any, rates: list[Any], weights: list[Any]) -> list[float]:
+    """Return about the distances of :func:`secular_zeros`, of any numbers; zeros where floats cannot tell the rates.
+
+    >>> zero_starts(0.5, [2.0], [1.0]), zero_starts(0.5, [2.0, 2.0], [1.0, 1.0])
+    ([0.5], [0.0, 0.0])
+    """
+    poles, pushes = np.array([float(x) for x in rates]), np.array([float(x) for x in weights])
+    starts = float(gamma) * pushes
+    driven = starts > _LEAST_PUSH
+    if (np.diff(poles) <= 0.0).any():
+        return [0.0] * len(rates)
+    try:
+        starts[driven] = secular_zeros(poles[driven], pushes[driven], float(gamma))[0]
+    except ArithmeticError:
+        return [0.0] * len(rates)
+    return [float(x) for x in starts]
+
+
+def balance_at_pole(gamma: Any, weights: list[Any], gaps: list[Any], k: int) -> Callable[[Any], tuple[Any, Any]]:
+    """Return x -> (x h, its slope), h = 1 - gamma sum_i w_i/(x + gap_i): the secular equation without the pole x = 0.
+
+    ``gaps`` are the rates less that of mode ``k``; numbers of any kind.
+
+    >>> balance_at_pole(0.5, [1.0], [0.0], 0)(0.5)
+    (0.0, 1.0)
+    """
+    others = [(w, gap) for i, (w, gap) in enumerate(zip(weights, gaps, strict=True)) if i != k]
+
+    def balance(x: Any) -> tuple[Any, Any]:
+        rest = slope = 0 * x
+        for w, gap in others:
+            inverse = 1 / (x + gap)
+            share = w * inverse
+            rest += share
+            slope += share * inverse
+        return x * (1 - gamma * rest) - gamma * weights[k], 1 - gamma * rest + gamma * x * slope
+
+    return balance
 
 
 def solve_secular(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:

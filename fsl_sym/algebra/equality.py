@@ -282,7 +282,11 @@ def equal(left: Expr, right: Expr) -> Equality:
     >>> equal(a, 2 * a).refuted
     True
     """
-    left, right = as_expression(left), as_expression(right)
+    return _equal(as_expression(left), as_expression(right))
+
+
+@lru_cache(maxsize=4096)  # several proofs take the same step
+def _equal(left: Expr, right: Expr) -> Equality:
     if not (_is_finite(left) and _is_finite(right)):
         return Equality(False, False, "exact", f"{left} or {right} is no number: infinities are not compared")
     if left == right:

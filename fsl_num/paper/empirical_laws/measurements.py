@@ -80,10 +80,10 @@ def integral(function: Curve, low: float, high: float, breaks: Sequence[float] =
     return total
 
 
-def over_intrinsic_time(each: Schedule, beta: float, gain: Curve, start: float = 0.0) -> float:
-    """int_start^T K(T - t) g(t) gamma(t) dt."""
+def over_intrinsic_time(each: Schedule, beta: float, gain: Curve) -> float:
+    """int_0^T K(T - t) g(t) gamma(t) dt."""
     whole = each.total_intrinsic_time
-    return integral(lambda t: decay_kernel(beta)(whole - t) * gain(t) * each.gamma(t), start, whole, each.breaks)
+    return integral(lambda t: decay_kernel(beta)(whole - t) * gain(t) * each.gamma(t), 0.0, whole, each.breaks)
 
 
 def over_steps(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +14,6 @@ from fsl_num.paper.functional.formulas import MODEL_PAIR, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
 from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided
 from fsl_num.paper.functional.runs import model_rays
-from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.symbols import E, M, N, j
 
@@ -37,16 +35,8 @@ def zero_rays() -> tuple[Ray, ...]:
     return (Ray("t = 0, N = 2^M", np.log(sizes), {"M": np.log(sizes), "N": sizes * np.log(2.0), "law": law}, risk),)
 
 
-def _zero(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    return logs["law"]
-
-
-def _zero_exact(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    return given["N"] * logs["M"]
-
-
 def _bounded(direction: Direction) -> Equivalent:
-    return Equivalent(_zero, {}, direction=direction)
+    return Equivalent(lambda _, logs: logs["law"], {}, direction=direction)
 
 
 def _without_source(s: Any, beta: Any) -> list[tuple[Any, Any]]:
@@ -132,7 +122,7 @@ CLAIMS: tuple[Claim, ...] = (
         "is infinite. The theorem needs s > 0, as its source condition says.",
         AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), same_order(E, log(N)))),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M"), lambda sample: zero_rays(),
-        lambda sample: Equivalent(_zero_exact, {"N": 1.0}),
+        lambda sample: Equivalent(lambda powers, logs: powers["N"] * logs["M"], {"N": 1.0}),
         lambda sample: {"bounded by the law of the theorem": _bounded("upper")}, regimes=("hard",), own=_without_source,
         role="corrected",
     ),

@@ -18,10 +18,9 @@ from sympy import Sum, oo
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared, WithoutExponents
-from fsl_num.model import Model
+from fsl_num.paper.functional.balls import DIGITS, enclosed_risk, exact_problem, flint_or_none
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.spectrum import trace
 from fsl_num.volterra import Problem, solve
 from fsl_sym.proof import at_most
 from fsl_sym.symbols import E, M, beta, j, s
@@ -29,7 +28,6 @@ from fsl_sym.symbols import E, M, beta, j, s
 SIZES = (4, 12)
 STABILITIES = (0.2, 0.9)
 NOISES = (0, 1, 100)
-DIGITS = 20
 SUMS = LAW - M ** (-s * beta) + Sum(j ** (-1 - s * beta), (j, M + 1, oo))
 """The functional scaling law with the exact approximation error."""
 
@@ -77,47 +75,31 @@ class NotBelow(WithoutExponents):
 @lru_cache(maxsize=64)
 def quotients(sample: Sample) -> tuple[Quotient, ...]:
     """E/law for constant rates, small and large models, noises and times, from t = 1/1000 on."""
-    s, beta = (Fraction(int(each.p), int(each.q)) for each in (sample.s, sample.beta))
     made = []
     for size in SIZES:
         for stability in STABILITIES:
-            # an exact rational: the nearest double of what the stability asks for
-            gamma = Fraction(2.0 * stability / float(trace(float(beta), size)))
-            times = [Fraction(1, 1000), Fraction(1), Fraction(math.ceil(float(size) ** float(beta)))]
+            times = [Fraction(1, 1000), Fraction(1), Fraction(math.ceil(float(size) ** float(sample.beta)))]
             for noise in NOISES:
-                made += _at(s, beta, size, noise, gamma, times)
+                made += _at(exact_problem(sample, size, stability, noise, float(times[-1])), times)
     return tuple(made)
 
 
-def _at(s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, times: list[Fraction]) -> list[Quotient]:
-    exact: dict[str, Any] = {"s": s, "beta": beta}  # fractions, which are floats to the type checker only
-    given: Any = gamma
-    problem = Problem(Model(**exact, size=size, noise=noise), gamma=given, horizon=float(times[-1]))
-    flint = _flint()
+def _at(problem: Problem, times: list[Fraction]) -> list[Quotient]:
+    flint = flint_or_none()
     if flint is None:
         values = solve(problem, [float(each) for each in times], rtol=1e-10).excess_risk
-        law = [_law(_Floats(), s, beta, size, noise, gamma, each) for each in times]
+        law = [_law(_Floats(), problem, each) for each in times]
         ends = [(float(value / below), float(value / below)) for value, below in zip(values, law, strict=True)]
     else:
         with flint.ctx.workprec(40 + 4 * DIGITS):
-            solution = solve(problem, times, digits=DIGITS, method="enclosure")
-            balls = [
-                flint.arb(str(value), str(error)) / _law(_Balls(flint), s, beta, size, noise, gamma, each)
-                for value, error, each in zip(solution.excess_risk, solution.error, times, strict=True)
-            ]
+            risks = enclosed_risk(flint, problem, times)
+            balls = [risk / _law(_Balls(flint), problem, each) for risk, each in zip(risks, times, strict=True)]
             ends = [(float(ball.lower()), float(ball.upper())) for ball in balls]
         # the way to floats rounds to the nearest: one more unit on either side
         ends = [(math.nextafter(low, 0.0), math.nextafter(high, math.inf)) for low, high in ends]
-    where = f"M = {size}, gamma = {float(gamma):.4g}, sigma^2 = {noise}, t = "
+    model = problem.model
+    where = f"M = {model.size:g}, gamma = {problem.peak_gamma:.4g}, sigma^2 = {model.noise:g}, t = "
     return [Quotient(f"{where}{float(time):g}", *end, flint is not None) for time, end in zip(times, ends, strict=True)]
-
-
-def _flint() -> Any:
-    try:
-        import flint
-    except ImportError:
-        return None
-    return flint
 
 
 class _Floats:
@@ -157,9 +139,11 @@ class _Balls:
         return power.zeta(self.flint.arb(start))
 
 
-def _law(by: Any, s: Fraction, beta: Fraction, size: int, noise: int, gamma: Fraction, time: Fraction) -> Any:
+def _law(by: Any, problem: Problem, time: Fraction) -> Any:
     """Half of delta_M + e_M(t) + gamma int_0^t K_M(t - z) (e_M(z) + sigma^2) dz, mode by mode, pair by pair."""
-    rate, power, t = by.number(gamma), by.number(1 + s * beta), by.number(time)
+    s, beta = (problem.model.exact[name] for name in ("s", "beta"))
+    size, noise = int(problem.model.size), int(problem.model.noise)
+    rate, power, t = by.number(problem.exact["gamma"]), by.number(1 + s * beta), by.number(time)
     eigen = [by.power(j, -by.number(beta)) for j in range(1, size + 1)]
     signals = [by.power(j, -power) for j in range(1, size + 1)]
     fades = [by.decay(2 * each * t) for each in eigen]

@@ -52,18 +52,18 @@ FAR = Path(1.0, 1e4)
 Rays = Sequence[Ray]
 
 
-def noise_rays(sample: Sample, runs: Sequence[Run], path: Path = BEYOND) -> list[Ray]:
+def noise_rays(sample: Sample, runs: Sequence[Run]) -> list[Ray]:
     """Along sigma^2 to infinity and to zero at a fixed model and horizon: sixty decades, so that one term leads."""
     s, beta = sample.point
     size = moderate_size(beta)
-    horizon = path.multiple * size ** (path.power * beta)
+    horizon = BEYOND.multiple * size ** (BEYOND.power * beta)
     powers = np.linspace(0.0, 60.0, 13)
     noisy = []
     for run in runs:
         for sign, words in ((1.0, "to infinity"), (-1.0, "to zero")):
             each = [Run(run.shape, 10.0 ** (sign * power), run.level) for power in powers]
             points = records(s, beta, size, horizon, each)
-            noisy += rays(f"sigma^2 {words}, {path.name}, {run.shape}", "sigma^2", points, falling=sign < 0)
+            noisy += rays(f"sigma^2 {words}, {BEYOND.name}, {run.shape}", "sigma^2", points, falling=sign < 0)
     return noisy
 
 
@@ -78,10 +78,10 @@ def rate_rays(sample: Sample, runs: Sequence[Run], size: float, horizon: float) 
     return by_rate
 
 
-def time_rays(sample: Sample, runs: Sequence[Run], last: float = 60.0) -> list[Ray]:
-    """Along t at M = 30, from inside the window to ``last`` times M^beta."""
+def time_rays(sample: Sample, runs: Sequence[Run]) -> list[Ray]:
+    """Along t at M = 30, from inside the window to 60 M^beta."""
     count = 10 if sample.effort == 0 else 16
-    return size_rays(sample, 30.0, np.geomspace(4.0, last * 30.0 ** sample.point[1], count), runs)
+    return size_rays(sample, 30.0, np.geomspace(4.0, 60.0 * 30.0 ** sample.point[1], count), runs)
 
 
 def size_rays(sample: Sample, size: float, horizons: Array, runs: Sequence[Run]) -> list[Ray]:

@@ -84,10 +84,6 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
     return rays_of
 
 
-def _powers(sample: Sample) -> Joint:
-    return Joint({name: order_statement(formula, sample) for name, formula in POWERS.items()})
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:capacity/powers-up-to-constants", "ass:capacity", 318, "the parts of the laws for spectra up to constants",
@@ -95,6 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
         "noise of a falling rate and the approximation error have the same orders, of which the laws are made. Their "
         "constants need not converge any more: they may go on oscillating with the logarithm of t or M.",
         AllOf(tuple(POWERS.values())), (*FREE, at_least(t, 1), "t up to (M/256)^beta, in whole periods"),
-        power_rays, _powers, role="own",
+        power_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in POWERS.items()}),
+        role="own",
     ),
 )  # fmt: skip

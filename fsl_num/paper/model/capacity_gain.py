@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -47,7 +47,8 @@ def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     return rays_of
 
 
-def _orders(sample: Sample) -> dict[str, Order]:
+@lru_cache(maxsize=64)
+def _orders(sample: Sample) -> Mapping[str, Order]:
     orders = {}
     for schedule, budget in PROBLEMS:
         own = optimal_allocation(schedule, budget).at(sample.s, sample.beta).excess_risk

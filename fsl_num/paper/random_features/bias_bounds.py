@@ -79,10 +79,6 @@ def _below_mutants(sample: Sample) -> dict[str, Statement]:
     return {"of that order": replace(_below(sample), direction="both")} if sample.point[0] >= 1.0 else {}
 
 
-def _restated(sample: Sample) -> OverDraws:
-    return _law(*sample.point, "both")
-
-
 def _left(sample: Sample) -> list[DrawnRay]:
     return [*forcing.rays(sample), forcing.never_learned_ray(sample)]
 
@@ -125,7 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
         "end, M^-beta log M at s = 1.",
         same_order(bias(t), _floor + e(t)), (SPECTRUM, TARGET, LETTERS, "every s > 0", "B so large that the noise "
          "does not count", *RANDOM),
-        forcing.rays, _restated, corrected_by="prop:volterra-random/forcing",
+        forcing.rays, lambda sample: _law(*sample.point, "both"), corrected_by="prop:volterra-random/forcing",
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=BIASES_DRAWN, extra_points={"easy": ((Rational(3, 2), Rational(2)),)},
         quoted="or for the random case with probability at least",

@@ -9,7 +9,7 @@ order T^-s: what is left over T is the same law, but for constants, with gamma a
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -42,16 +42,12 @@ def _statement(sample: Sample) -> Statement:
     return order_statement(same_order(E, _ORDERS[sample.regime]), sample)
 
 
-def _formulas() -> Any:
-    return AllOf(tuple(Formula(E, "~", _ORDERS[regime.name], where=regime.condition) for regime in REGIMES))
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "averaging/data", "eqn: FSL-optimization", 1583, "the mean of the weights at a constant rate",
         "Ours: the mean of the weights over the last half of D samples, at the best constant rate, has an excess risk "
         "of the order that the best of all schedules leaves, in every regime and without a logarithm.",
-        _formulas,
+        lambda: AllOf(tuple(Formula(E, "~", _ORDERS[each.name], where=each.condition) for each in REGIMES)),
         (MODEL, "M infinite", "sigma^2 of order 1", "E is the least excess risk over constant rates, of the mean"),
         mean_rays, _statement, role="own", depends=("eqn: fsl-simplified", "optimal-schedule/data"),
     ),

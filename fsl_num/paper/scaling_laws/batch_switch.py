@@ -16,21 +16,20 @@ from sympy import Integral, Rational, Symbol, log
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
-from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, given_constants
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
-from fsl_num.paper.scaling_laws.laws import NOISE
+from fsl_num.paper.scaling_laws.laws import NOISE, other_orders
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate, whole
 from fsl_num.spectrum import forgetting_kernel as forgetting
 from fsl_num.spectrum import kernel_integral, signal, trace
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import MeshEquation, mesh_equation
 from fsl_sym.integrals.stable_phase import finite_stable_order, finite_stable_phase_noise, stable_sum
-from fsl_sym.proof import Formula, at_least, at_most, equals, less, order_at_most, same_order
+from fsl_sym.proof import at_least, at_most, equals, less, order_at_most, same_order
 from fsl_sym.spectrum import LAM, decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import T1, T2, B, T, a, beta, s, sigma, t
 
@@ -223,16 +222,6 @@ def _to_noise(sample: Sample) -> list[Ray]:
     ]
 
 
-def _other_orders(formula: Formula, **wrong: Any) -> Any:
-    """Mutants that state another order."""
-
-    def mutants(sample: Sample) -> dict[str, Statement]:
-        return {name.replace("_", " "): order_statement(same_order(formula.left, order), sample)
-                for name, order in wrong.items()}  # fmt: skip
-
-    return mutants
-
-
 _UNIT: Final = a * sigma**2 / B
 CLAIMS: tuple[Claim, ...] = (
     Claim(
@@ -261,9 +250,9 @@ CLAIMS: tuple[Claim, ...] = (
         FORGOTTEN,
         (MODEL, "M infinite", at_least(T2, 1), at_most(T2, T1), NOISE, "a tr(H)/B <= 0.2", UP_TO_CONSTANTS),
         _excess_rays,
-        mutants=_other_orders(FORGOTTEN, all_of_it_remembered=_UNIT, no_memory=_UNIT / T2,
-                              the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),
-                              the_longer_the_worse=T1 ** Rational(1, 20) * FORGOTTEN.right),
+        mutants=other_orders(FORGOTTEN, all_of_it_remembered=_UNIT, no_memory=_UNIT / T2,
+                             the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),
+                             the_longer_the_worse=T1 ** Rational(1, 20) * FORGOTTEN.right),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/memory"),
     ),
     Claim(
@@ -273,7 +262,7 @@ CLAIMS: tuple[Claim, ...] = (
         "vanishing share of the run, so that the switch may come late.",
         TO_SIGNAL, (MODEL, "M infinite", "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first"),
         _to_signal, regimes=("hard",),
-        mutants=_other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
+        mutants=other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
     ),
     Claim(
@@ -282,9 +271,9 @@ CLAIMS: tuple[Claim, ...] = (
         "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
         "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
         TO_NOISE, (MODEL, "M infinite", "T_2 up to sqrt(T)"), _to_noise,
-        mutants=_other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
-                              the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,
-                              the_kernel_itself=(LARGE / B) ** (beta / (2 * beta - 1))),
+        mutants=other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
+                             the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,
+                             the_kernel_itself=(LARGE / B) ** (beta / (2 * beta - 1))),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
     ),
 )  # fmt: skip

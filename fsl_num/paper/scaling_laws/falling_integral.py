@@ -31,7 +31,7 @@ from fsl_num.validation import Array
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.integrals.exponential_decay import i2_finite, i2_sum, remaining
 from fsl_sym.integrals.orders import i2_order
-from fsl_sym.proof import Derivation, Formula, at_least, equals, same_order, within
+from fsl_sym.proof import Formula, at_least, equals, same_order, within
 from fsl_sym.symbols import M, T, beta, z
 
 BOUNDING = Integral(remaining(T * z**-beta), (z, 0, oo)) / (4 * T)
@@ -163,12 +163,9 @@ def _bounding(sample: Sample, factor: Expr) -> Sharp:
     return sharp(value, {"beta": sample.beta}, quadrature, wrong, scale="T")
 
 
-def _infinite_linear_derivation() -> Derivation:
-    return expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo))
-
-
 PRINTED = same_order(i2_sum(), Min(M, T ** (1 / beta)) / T)
 EARLY = same_order(i2_sum(), T)
+
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
@@ -198,7 +195,8 @@ CLAIMS: tuple[Claim, ...] = (
             i2_sum(size=oo), "expands",
             2 ** (1 / beta - 2) * gamma(2 - 1 / beta) * T ** (1 / beta - 1) - 1 / (8 * T), T, oo,
         ), (CAPACITY, "M infinite"),
-        infinite_linear, _infinite_linear, derive=_infinite_linear_derivation,
+        infinite_linear, _infinite_linear,
+        derive=lambda: expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo)),
         role="own",
     ),
     Claim(

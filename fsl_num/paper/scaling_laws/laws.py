@@ -1,9 +1,15 @@
-"""What the scaling laws of the three schedules have in common: hypotheses, and the shape of their formulas."""
+"""What the scaling laws have in common: hypotheses, the shape of their formulas, and mutants."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from sympy import Min, Symbol
 
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.statements import Statement
 from fsl_sym.allocation_derivation import noise_derivations
 from fsl_sym.laws import scaling_law
 from fsl_sym.proof import Derivation, Formula, same_order
@@ -28,3 +34,13 @@ def decay_law(time: Symbol) -> Formula:
 def derivations(schedule: str) -> tuple[Derivation, ...]:
     """The proofs of the orders of the noise of a schedule, by its name."""
     return noise_derivations(scaling_law(schedule))
+
+
+def other_orders(formula: Formula, **wrong: Any) -> Callable[[Sample], dict[str, Statement]]:
+    """Mutants that state another order, by their names."""
+
+    def mutants(sample: Sample) -> dict[str, Statement]:
+        return {name.replace("_", " "): order_statement(same_order(formula.left, order), sample)
+                for name, order in wrong.items()}  # fmt: skip
+
+    return mutants

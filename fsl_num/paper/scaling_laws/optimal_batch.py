@@ -18,15 +18,15 @@ import numpy as np
 from sympy import Integral, Min, sqrt
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.formula_laws import order_statement
-from fsl_num.claims.statements import Ray, Statement
+from fsl_num.claims.statements import Ray
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
+from fsl_num.paper.scaling_laws.laws import other_orders
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, whole
 from fsl_num.spectrum import forgetting_kernel, signal
 from fsl_num.validation import Array
-from fsl_sym.proof import Formula, at_least, same_order
+from fsl_sym.proof import at_least, same_order
 from fsl_sym.spectrum import forgetting_kernel as exact_kernel
 from fsl_sym.symbols import T2, D, E, M, T, beta, s, t
 
@@ -151,16 +151,6 @@ def _noise_rays(sample: Sample) -> tuple[Ray, ...]:
     return tuple(rays)
 
 
-def _other_orders(formula: Formula, **wrong: Any) -> Any:
-    """Mutants that state another order."""
-
-    def mutants(sample: Sample) -> dict[str, Statement]:
-        return {name.replace("_", " "): order_statement(same_order(formula.left, order), sample)
-                for name, order in wrong.items()}  # fmt: skip
-
-    return mutants
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "optimal-batch/noise", "eqn: fsl-simplified", 883, "the noise of the best batch sizes",
@@ -168,8 +158,8 @@ CLAIMS: tuple[Claim, ...] = (
         "noise, of the order min{M, T^(1/beta)}/D over sigma^2, whatever the rate; a constant batch leaves T/D. With "
         "lambda_j = j^-b of the followers, b is beta, and the batch grows like (T - t)^-(1 - 1/(2 b)).",
         NOISE, (CAPACITY, at_least(T, 1), at_least(M, 1), "every batch has at least one sample"), _noise_rays,
-        mutants=_other_orders(NOISE, a_constant_batch=T / D, no_memory=1 / D,
-                              half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
+        mutants=other_orders(NOISE, a_constant_batch=T / D, no_memory=1 / D,
+                             half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
         role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(
@@ -180,7 +170,7 @@ CLAIMS: tuple[Claim, ...] = (
         "both constant D^(-s/(1 + s)) is left.",
         EASY, (MODEL, "M infinite", "s > 1 - 1/beta", "sigma^2 of order 1"),
         lambda sample: _budgets(sample, lambda plan: plan.excess_risk), regimes=("easy",),
-        mutants=_other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
+        mutants=other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
     ),
     Claim(
@@ -189,7 +179,7 @@ CLAIMS: tuple[Claim, ...] = (
         "late switch and leave D^-s, the order of the signal when every sample is a step.",
         HARD, (MODEL, "M infinite", "s < 1 - 1/beta", "sigma^2 of order 1"),
         lambda sample: _budgets(sample, lambda plan: plan.excess_risk), regimes=("hard",),
-        mutants=_other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
+        mutants=other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
     ),
     Claim(
@@ -198,7 +188,7 @@ CLAIMS: tuple[Claim, ...] = (
         "D^(-(1 - 1/beta - s)/(2 - 1/beta)) of the intrinsic time is left: it vanishes, a late switch.",
         SWITCH, (MODEL, "M infinite", "s < 1 - 1/beta", "sigma^2 of order 1"),
         lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon), regimes=("hard",),
-        mutants=_other_orders(SWITCH, the_noise_alone=D ** (-(1 - 1 / beta - s))),
+        mutants=other_orders(SWITCH, the_noise_alone=D ** (-(1 - 1 / beta - s))),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/law-hard"),
     ),
 )  # fmt: skip

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
-from sympy import And, Expr, jscode
+from sympy import And, jscode
 
 from fsl_num.report.allocations import LABELS
 from fsl_num.report.html.texts import templates
 from fsl_num.report.mathml import inline
 from fsl_num.report.table import Row
 from fsl_sym.allocation import Allocation
-from fsl_sym.order import OrderRange
 
 __all__ = ["SCHEDULES", "page"]
 
@@ -70,7 +69,7 @@ def _allocation(allocation: Allocation) -> dict[str, object]:
                 "optimum": [
                     {
                         "name": LABELS[name][0],
-                        "formula": _formula(regime.quantities[name], allocation.base),
+                        "formula": str(inline(regime.quantities[name].as_latex(allocation.base))),
                         "lower": _exponents(regime.quantities[name].lower),
                         "upper": _exponents(regime.quantities[name].upper),
                     }
@@ -81,10 +80,6 @@ def _allocation(allocation: Allocation) -> dict[str, object]:
             for regime in allocation.regimes
         ],
     }
-
-
-def _formula(orders: OrderRange, base: Expr) -> str:
-    return str(inline(orders.as_latex(base)))
 
 
 def _exponents(order: object) -> list[str] | None:

@@ -87,7 +87,7 @@ def environment(
         relations=lambda claim: _relations(claim, claims), where=where, evidence=_evidence, source=source,
         maps=drawings.constants_map, drifts_of=drawings.drift_plot, width=drawings.WIDTH, height=drawings.HEIGHT,
         tables=lambda record: _tables(record, text), survivors_of=_survivors, mutants_of=_mutants,
-        derivations_of=_derivations, lemmas=lemmas,
+        derivations_of=lambda claim: tuple(map(_chain, claim.derivations())), lemmas=lemmas,
     )  # fmt: skip
     return made
 
@@ -119,10 +119,6 @@ class Chain:
     title: str
     start: str
     steps: tuple[Step, ...]
-
-
-def _derivations(claim: Claim) -> tuple[Chain, ...]:
-    return tuple(map(_chain, claim.derivations()))
 
 
 def _chain(derivation: Derivation) -> Chain:

@@ -55,22 +55,25 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [low, high]
 
 
-def ratio_ticks(low: float, high: float, most: int = 5) -> list[float]:
+_RATIOS = 5  # about so many ratios at an axis
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
     """Round ratios for an axis of natural logarithms from ``low`` to ``high``.
 
     >>> ratio_ticks(math.log(0.4), math.log(30))
     [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
     """
     if high - low < 1.2:  # within a factor of three round differences read better than round ratios
-        return [value for value in ticks(math.exp(low), math.exp(high), most) if value > 0]
+        return [value for value in ticks(math.exp(low), math.exp(high), _RATIOS) if value > 0]
     decades = range(math.floor(low / math.log(10)), math.ceil(high / math.log(10)) + 1)
     for marks in ((1, 2, 5), (1,)):
         values = [mark * 10.0**power for power in decades for mark in marks]
         inside = [value for value in values if low - 1e-9 <= math.log(value) <= high + 1e-9]
-        if 2 <= len(inside) <= most + 2:
+        if 2 <= len(inside) <= _RATIOS + 2:
             return inside
     powers = [power for power in decades if low <= power * math.log(10) <= high]
-    stride = max(1, math.ceil(len(powers) / most))
+    stride = max(1, math.ceil(len(powers) / _RATIOS))
     return [10.0**power for power in powers if power % stride == 0]
 
 

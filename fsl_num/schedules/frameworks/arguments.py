@@ -97,13 +97,13 @@ class Landmarks:
         return [int(scale) if scale == int(scale) else scale]
 
 
-def tidy(number: float, digits: int = 10) -> float:
+def tidy(number: float) -> float:
     """Return a number as it was probably meant: without the rounding of its last digits.
 
     >>> tidy(0.30000000000000004), tidy(1 / 3)
     (0.3, 0.3333333333333333)
     """
-    short = float(f"{number:.{digits}g}")
+    short = float(f"{number:.10g}")
     return short if abs(short - number) <= 1e-13 * abs(number) else number
 
 

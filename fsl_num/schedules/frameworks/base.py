@@ -42,11 +42,11 @@ def shape(name: Any, also: Mapping[str, str] | None = None, known: Iterable[str]
 
 
 def three_phases(
-    k: Array, warmup: int, start: int, decay: int, fall: Callable[[Array], Array], floor: float = 0.0, first: float = 0
+    k: Array, warmup: int, start: int, decay: int, fall: Callable[[Array], Array], floor: float = 0.0
 ) -> Array:
     """Return the shares of the peak of a warmup, a stable phase, and a decay that begins at step ``start``.
 
-    ``warmup``: its steps, linear from the share ``first``; ``decay``: its steps, after which the share is ``floor``;
+    ``warmup``: its steps, linear from 0; ``decay``: its steps, after which the share is ``floor``;
     ``fall``: its shape. Raises ValueError where the decay begins within the warmup.
 
     >>> three_phases(np.arange(7.0), 2, 4, 2, SHAPES["linear"], 0.5).tolist()
@@ -54,7 +54,7 @@ def three_phases(
     """
     if start < warmup:
         raise ValueError(f"the decay would begin at step {start}, within the {warmup} steps of the warmup")
-    rise = first + (1.0 - first) * np.minimum(k / max(warmup, 1), 1.0)
+    rise = np.minimum(k / max(warmup, 1), 1.0)
     left = fall(np.clip((k - start) / decay, 0.0, 1.0)) if decay else np.zeros_like(k)
     return np.where(k < warmup, rise, np.where(k < start, 1.0, floor + (1.0 - floor) * left))
 

@@ -14,27 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.spectrum import approximation_error
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.secular import secular_zeros
+from fsl_num.volterra.secular import balance_at_pole, zero_starts
 
 LARGEST = 2000
 
 _GUARD = 25
-
-
-def _starts(gamma: Any, rates: list[Any], weights: list[Any]) -> list[float]:
-    """Return about the roots' distances from their poles, all in float64; zeros where floats cannot tell them."""
-    poles, pushes = np.array([float(x) for x in rates]), np.array([float(x) for x in weights])
-    if (np.diff(poles) <= 0.0).any() or float(gamma) * pushes.min() < 1e-140:  # which the float solver leaves out too
-        return [0.0] * len(rates)
-    try:
-        return [float(x) for x in secular_zeros(poles, pushes, float(gamma))[0]]
-    except ArithmeticError:
-        return [0.0] * len(rates)
 
 
 def _root(mp: Any, gamma: Any, rates: list[Any], weights: list[Any], k: int, start: float) -> Any:
@@ -42,18 +29,7 @@ def _root(mp: Any, gamma: Any, rates: list[Any], weights: list[Any], k: int, sta
 
     ``start``: about x, or 0.
     """
-    others = [(w, rate - rates[k]) for i, (w, rate) in enumerate(zip(weights, rates, strict=True)) if i != k]
-
-    def balance(x: Any) -> tuple[Any, Any]:
-        # x times (1 - gamma sum w/(x + gap)): free of the pole at x = 0
-        rest = slope = mp.mpf(0)
-        for w, gap in others:
-            inverse = 1 / (x + gap)
-            share = w * inverse
-            rest += share
-            slope += share * inverse
-        return x * (1 - gamma * rest) - gamma * weights[k], 1 - gamma * rest + gamma * x * slope
-
+    balance = balance_at_pole(gamma, weights, [rate - rates[k] for rate in rates], k)
     low = mp.mpf(0)
     high = rates[k] - rates[k - 1] if k > 0 else gamma * mp.fsum(weights)
     x = mp.mpf(start) if 0 < start < high else min(gamma * weights[k], high / 2)
@@ -102,7 +78,7 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
         roots = [-rate for rate in rates]
         rest, slope, residues, edge = delta, mp.mpf(0), signals, mp.mpf(1)
     else:
-        starts = _starts(gamma, rates, weights)
+        starts = zero_starts(gamma, rates, weights)
         distances = [_root(mp, gamma, rates, weights, k, start) for k, start in enumerate(starts)]
         roots = [x - rate for x, rate in zip(distances, rates, strict=True)]
         limit = mp.inf if 0 in rates else gamma * mp.fsum(w / r for w, r in zip(weights, rates, strict=True))

@@ -183,7 +183,7 @@ def solve_high_precision(
         # the table's products lose digits before gamma comes in
         rough = private_context(digits + _GUARD)
         table = _gamma_table(rough, replace(gamma, value=exact_gamma(rough, problem, depth).value), ends, radau.nodes)
-        peak = _peak(gamma, ends, table)
+        peak = 1.01 * float(max(max(gamma.value(*pair) for pair in ends), max(max(row) for _, row in table)))
         modes: DigitModes | None = None
         if problem.model.spectrum is None and problem.model.size > ALL_MODES:
             least = _least(problem, ends, table, [float(t) for t in wanted])
@@ -232,11 +232,6 @@ def _first_stages(problem: Problem, digits: int) -> int:
     ) > -digits * math.log(10.0):
         stages += 1
     return stages
-
-
-def _peak(gamma: ExactGamma, ends: list[tuple[Any, Any]], table: list[tuple[Any, list[Any]]]) -> float:
-    """Return a little more than the largest gamma seen at the ends and points of the panels."""
-    return 1.01 * float(max(max(gamma.value(*pair) for pair in ends), max(max(row) for _, row in table)))
 
 
 def _least(

@@ -1,8 +1,8 @@
 r"""Gauss rules of sums of powers to many digits, from moments that are tails of zeta functions.
 
 The tails are summed here (first terms as they stand, the rest by Euler and Maclaurin): ``mpmath.zeta(48, 143)`` at 30
-digits is wrong by 1e-10. The rule follows from its moments by Chebyshev's algorithm, which loses many digits; how well
-the rule returns the moments it came from is measured.
+digits is wrong by 1e-10. Chebyshev's algorithm, by which the rule follows, loses many digits: how well the rule
+returns the moments it came from is measured.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import math
 from typing import Any
 
 import numpy as np
+
+from fsl_num.volterra.moment_recurrence import recurrence, value_and_slope, weight_of
 
 _NEWTON = 60
 
@@ -77,23 +79,6 @@ def power_moments(mp: Any, q: Any, beta: Any, first: int, after: float, count: i
     return moments
 
 
-def _recurrence(moments: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Return a_k and b_k of p_(k+1) = (x - a_k) p_k - b_k p_(k-1), b_0 = int 1, by Chebyshev's algorithm."""
-    size = len(moments) // 2
-    before, now = [moments[0] * 0] * len(moments), list(moments)
-    a, b = [moments[1] / moments[0]], [moments[0]]
-    for k in range(1, size):
-        later = list(now)
-        for i in range(k, len(moments) - k):
-            later[i] = now[i + 1] - a[-1] * now[i] - (b[-1] * before[i] if k > 1 else 0)
-        before, now = now, later
-        if now[k] <= 0:
-            raise ArithmeticError(f"the moments are not known well enough for {size} nodes")
-        a.append(now[k + 1] / now[k] - before[k] / before[k - 1])
-        b.append(now[k] / before[k - 1])
-    return a, b
-
-
 def _starts(a: list[Any], b: list[Any]) -> list[Any]:
     """Return the eigenvalues of the Jacobi matrix in floats, the small ones as exact as the large: squares of the
     singular values of its bidiagonal factor (the measure lives on x > 0)."""
@@ -114,15 +99,7 @@ def _node(mp: Any, a: list[Any], b: list[Any], start: float, bits: int) -> Any:
     x, moved, level = mp.mpf(start), mp.inf, min(128, bits)
     for _ in range(_NEWTON):
         with mp.workprec(level):
-            low, value, low_slope, slope = mp.zero, mp.one, mp.zero, mp.zero
-            for centre, share in zip(a, b, strict=True):
-                gap = x - centre
-                low, value, low_slope, slope = (
-                    value,
-                    gap * value - share * low,
-                    slope,
-                    value + gap * slope - share * low_slope,
-                )
+            value, slope = value_and_slope(a, b, x)
             step = value / slope
             x -= step
             # the next step is about the square of this one; where steps do not fall any more, rounding is reached
@@ -148,7 +125,7 @@ def positive_rule(mp: Any, moments: list[Any], digits: int) -> tuple[list[Any], 
     >>> [round(float(x), 9) for x in nodes], bool(defect < 1e-24)
     ([0.211324865, 0.788675135], True)
     """
-    a, b = _recurrence(moments)
+    a, b, _ = recurrence(moments)
     size, starts = len(a), _starts(a, b)
     bits = math.ceil((digits + 5) / math.log10(2.0))
     with mp.workprec(bits):
@@ -156,15 +133,8 @@ def positive_rule(mp: Any, moments: list[Any], digits: int) -> tuple[list[Any], 
     nodes = [_node(mp, a, b, start, bits) for start in starts]
     if not (0 < nodes[0] and nodes[-1] <= 1 and all(x < y for x, y in zip(nodes[:-1], nodes[1:], strict=True))):
         raise ArithmeticError(f"the {size} nodes were not separated")
-    weights = []
     with mp.workprec(bits):
-        for x in nodes:
-            low, value, square, total = mp.zero, mp.one, b[0], 1 / b[0]
-            for k in range(size - 1):
-                low, value = value, (x - a[k]) * value - (b[k] if k > 0 else 0) * low
-                square = square * b[k + 1]
-                total += value**2 / square
-            weights.append(1 / total)
+        weights = [weight_of(a, b, x) for x in nodes]
         powers, defect = list(weights), mp.zero
         for moment in moments:
             defect = max(defect, abs(mp.fsum(powers) - moment))

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from fsl_num.volterra.enclosure.modes import BallModes
+from fsl_num.volterra.secular import balance_at_pole, zero_starts
 
 LARGEST = 400
 """The most modes; the work grows with their square."""
@@ -20,31 +19,9 @@ LARGEST = 400
 _LOST = 30  # bits of a zero that its interval gives away
 
 
-def _starts(gamma: float, rates: Any, weights: Any) -> list[float]:
-    """Return the distances of the zeros from the pole left of each, in float64: bisection of all at once."""
-    gaps = rates[None, :] - rates[:, None]  # slowest mode first: negative to the left of the next pole
-    high = np.append([gamma * weights.sum()], -gaps[np.arange(1, rates.size), np.arange(rates.size - 1)])
-    low = np.zeros_like(high)
-    own = np.eye(rates.size, dtype=bool)
-    for _ in range(100):
-        # bisection in the logarithm once both ends are known keeps the relative accuracy of tiny distances
-        middle = np.where(low > 0.0, np.sqrt(low * high), high * 2.0**-40)
-        middle = np.where((low == 0.0) & (high < 1e-280), 0.5 * high, middle)
-        others = np.where(own, 0.0, weights[None, :] / np.where(own, 1.0, middle[:, None] + gaps)).sum(axis=1)
-        below = middle * (1.0 - gamma * others) < gamma * weights
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return [float(x) for x in np.where(low > 0.0, 0.5 * (low + high), high)]
-
-
 def _zero(flint: Any, gamma: Any, weights: list[Any], gaps: list[Any], k: int, start: float, bits: int) -> Any:
     """Return a ball around the zero's distance x > 0 from pole k, proven by a change of sign."""
-
-    def balance(x: Any) -> tuple[Any, Any]:
-        quotients = [w / (x + gap) for i, (w, gap) in enumerate(zip(weights, gaps, strict=True)) if i != k]
-        squares = [q / (x + gap) for q, gap in zip(quotients, (g for i, g in enumerate(gaps) if i != k), strict=True)]
-        rest = sum(quotients, flint.arb(0))
-        return x * (1 - gamma * rest) - gamma * weights[k], 1 - gamma * rest + gamma * x * sum(squares, flint.arb(0))
-
+    balance = balance_at_pole(gamma, weights, gaps, k)
     x = flint.arb(start)
     for _ in range(12):
         value, slope = balance(x)
@@ -74,7 +51,7 @@ def secular_values(flint: Any, modes: BallModes, gamma: Any, closure: str, times
     rates, weights, signals = (list(column) for column in zip(*triples, strict=True))
     if not (rates[0] > 0 and all(slow < fast for slow, fast in zip(rates[:-1], rates[1:], strict=True))):
         raise ArithmeticError(f"the rates of two modes could not be separated at {bits} bits; ask for more digits")
-    starts = _starts(float(gamma), np.array([float(x) for x in rates]), np.array([float(x) for x in weights]))
+    starts = zero_starts(gamma, rates, weights)
     share = gamma * sum((w / r for w, r in zip(weights, rates, strict=True)), flint.arb(0))
     totals = [(modes.delta + share * modes.noise) / (1 - share) for _ in times]
     for k, start in enumerate(starts):

@@ -169,6 +169,14 @@ def test_the_worst_point_of_a_sharp_statement_speaks():
     assert judgement.constants == pytest.approx((1.0, 1.1))
 
 
+def test_the_far_end_of_a_ball_decides():
+    flint = pytest.importorskip("flint")
+    statement = Sharp(flint.arb, lambda x: 1e-3, rigorous=True)
+    near, wide = statement.judge([(2, flint.arb(2, 1.9e-3))]), statement.judge([(2, flint.arb(2, 2.1e-3))])
+    assert near.holds and near.rigorous and not wide.holds
+    assert not Sharp(float, lambda x: 1e-3).judge([(2, 2.0)]).rigorous
+
+
 # ---- joint statements ------------------------------------------------------------------------------------------------
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import sys
+from fractions import Fraction
 
 import pytest
 from sympy import Rational
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import claim
+from fsl_num.claims.verification import verify
+from fsl_num.paper.functional.balls import enclosed_risk, enclosed_sums, exact_problem
 from fsl_num.paper.functional.best_constants import resolvent_supremum
 from fsl_num.paper.functional.kernel_gaps import noise_gap, total_gap
 from fsl_num.paper.functional.label_noise import past_two, up_to_two, zero_rays
@@ -24,6 +30,31 @@ def test_between_refuses_what_lies_outside_and_what_is_no_number() -> None:
         statement.judge([("x", "here", math.nan)])
     with pytest.raises(ValueError, match="no number"):
         statement.judge([])
+
+
+def test_the_sums_of_the_series_in_balls() -> None:
+    """For one mode T g in closed form; for three the sums come to the enclosed risk, as fast as c^n/(1 - c) sup g."""
+    flint = pytest.importorskip("flint")
+    sample = Sample("edge", Rational(1, 2), Rational(2))
+    with flint.ctx.workprec(300):
+        alone = exact_problem(sample, 1, 0.2, 3, 2.0)
+        begin, first = enclosed_sums(flint, alone, Fraction(2), 1)
+        faded, delta = flint.arb(-4).exp(), flint.arb(2).zeta() - 1
+        noise = alone.peak_gamma * ((delta + 3) * (1 - faded) / 2 + 2 * faded)
+        assert begin.overlaps((delta + faded) / 2) and (first - begin).overlaps(noise / 2) and first.rad() < 1e-60
+        problem = exact_problem(sample, 3, 0.2, 3, 2.0)
+        (risk,) = enclosed_risk(flint, problem, [Fraction(2)])
+        for terms, total in enumerate(enclosed_sums(flint, problem, Fraction(2), 25)):
+            rest = 0.2 ** (terms + 1) / 0.8 * 0.5 * (flint.arb(2).zeta() + 3)
+            assert total < risk < total + 1.0001 * rest
+
+
+@pytest.mark.parametrize("name", ["ineq: inf_sum", "best-constants/law-below"])
+def test_balls_enclose_and_floats_support(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("flint")
+    assert verify(claim(name), seed=0).verdict is Verdict.ENCLOSED
+    monkeypatch.setitem(sys.modules, "flint", None)
+    assert verify(claim(name), seed=23).verdict is Verdict.SUPPORTED  # of other points: those of a seed are remembered
 
 
 def test_the_supremum_of_the_resolvent_has_its_first_order_and_its_limit() -> None:

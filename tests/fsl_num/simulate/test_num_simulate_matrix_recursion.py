@@ -11,8 +11,7 @@ from models import regression_of
 
 from fsl_num.model import Model
 from fsl_num.simulate.families import FAMILIES, family
-from fsl_num.simulate.matrix_recursion import exact_risk_matrix, noise_constants, whitened
-from fsl_num.simulate.noise_covariance import curvature, noise_covariance
+from fsl_num.simulate.matrix_recursion import exact_risk_matrix, whitened
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 
@@ -95,20 +94,6 @@ def test_small_eigenvalues_keep_their_digits():
     curve = exact_risk_matrix(problem, [0.1] * 3, every=1)
     assert curve.excess_risk[0] == pytest.approx(problem.initial_risk, rel=1e-13)
     assert curve.excess_risk == pytest.approx(exact_risk(problem, [0.1] * 3, every=1).excess_risk, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", ["gaussian", "rademacher", "trigonometric"])
-def test_noise_constants_are_those_of_the_covariance_at_the_start(name):
-    problem = Regression(Model(s=0.5, beta=2.0, size=4, noise=0.7), features=6, family=name)
-    covariance = noise_covariance(problem, np.zeros(4))  # before the first step every run has v = 0
-    own = (np.diag(covariance) / np.diag(curvature(problem)) - 0.7) / (2.0 * problem.initial_risk)
-    found = noise_constants(problem, [0.1] * 10)
-    assert [found.least[0], found.largest[0]] == pytest.approx([own.min(), own.max()], rel=1e-12)
-    weights = problem.eigenvalues[:4] ** 2
-    assert found.weighted[0] == pytest.approx(weights @ own / weights.sum(), rel=1e-12)
-    assert (found.least <= found.weighted).all() and (found.weighted <= found.largest).all()
-    with pytest.raises(ValueError, match="no error"):
-        noise_constants(Regression(Model(s=1.0, beta=2.0, size=1, noise=0.0), target=[0.0]), [0.1])
 
 
 @pytest.mark.parametrize(

@@ -31,3 +31,14 @@ def test_one_mode_is_one_exponential(closure: str) -> None:
     rest = gamma * (delta + noise) / left
     for value, t in zip(found, (0.0, 2.0), strict=True):
         assert float(value) == pytest.approx(delta + rest + (3.0 - rest) * math.exp(-left * t), rel=1e-13, abs=0.0)
+
+
+def test_a_mode_too_weak_for_floats_leaves_the_others_as_they_are() -> None:
+    def at_one(eigen: list[float]) -> float:
+        rates, weights = [flint.arb(2.0 * x) for x in eigen], [flint.arb(x) ** 2 for x in eigen]
+        modes = BallModes(rates, weights, [flint.arb(1), flint.arb(1), flint.arb(0)][: len(eigen)], flint.arb(0),
+                          flint.arb(0), None, [1] * len(eigen))  # fmt: skip
+        return float(secular_values(flint, modes, flint.arb(0.8), "volterra", [flint.arb(1)])[0])
+
+    with flint.ctx.workprec(200):
+        assert at_one([1.0, 0.9, 1e-160]) == at_one([1.0, 0.9])
