@@ -244,7 +244,7 @@ def _law(side: Any, point: tuple[tuple[Symbol, Any], ...]) -> tuple[Any, Callabl
     if not value.free_symbols:
         return value, None
     try:
-        law, exponents, _ = compiled(value, {s: Integer(0), beta: Integer(0), **dict(point)})
+        law, exponents, *_ = compiled(value, {s: Integer(0), beta: Integer(0), **dict(point)})
     except ValueError:
         return value, None
     return value, partial(law, exponents)

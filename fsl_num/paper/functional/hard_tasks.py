@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from sympy import Symbol
+from sympy import Rational, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.statements import Equivalent, Ray, Statement
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
 from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced
@@ -38,6 +39,8 @@ REMEMBERED = sigma**2 * LARGEST * M ** (s * beta - beta + 1)
 """What K_infinity remembers of a burst of noise that the M features have forgotten, over the risk."""
 ATTAINED = Formula(functional(INFINITE_PAIR) / E, "~", REMEMBERED)
 AT_MOST = Formula(functional(INFINITE_PAIR) / E, "<~", 1 + REMEMBERED)
+LESS = Formula(AT_MOST.left, "<~", sigma ** -Rational(1, 20) + REMEMBERED)
+"""The same with less than 1 where sigma is large and its largest rate so small that no noise counts: wrong."""
 
 
 @lru_cache(maxsize=64)
@@ -100,6 +103,10 @@ def excess_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         runs = [Run("burst then zero", noise * size**power, 10.0**-level) for level in levels]
         points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
         group += _rays_of_quotient(sample, "gamma_max", "gamma", points)
+    # sigma^2 grows where gamma_max is so small that it counts for nothing
+    runs = [Run("constant", 10.0**level, TINY) for level in range(0, 36, 4)]
+    points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
+    others += _rays_of_quotient(sample, "sigma^2, gamma_max small", "sigma^2", points)
     quiet, loud = (Run("constant", noise, 1.0, power) for noise in (1.0, LOUDEST))
     each = {
         EARLY: (loud,),
@@ -176,7 +183,11 @@ CLAIMS: tuple[Claim, ...] = (
          "the first: gamma = gamma_max up to 0.3 M^beta, then 0, t = 100 M^beta, "
          "sigma^2 gamma_max >> M^(beta-1-s beta), exact powers",
          "the second: all schedules, all t >= 0"),
-        excess_rays, regimes=HARD, role="own",
+        excess_rays,
+        mutants=lambda sample: {
+            "1 over a power of sigma": Joint({str(AT_MOST): order_statement(LESS, sample)})
+        },
+        regimes=HARD, role="own",
         depends=("thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime/noise-limit"), family=FAMILY,
     ),
 )  # fmt: skip

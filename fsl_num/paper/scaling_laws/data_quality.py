@@ -66,13 +66,18 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
     return (
-        ray("signal", time, [(u + 1, 0.0, -150.0, 0.0, 0.0) for u in time]),
+        ray("signal, T alone", time, [(u + 1, 0.0, -150.0, 0.0, 0.0) for u in time]),
+        ray("signal, all but T", near, [(20.0, u, -150.0 - 0.4 * u, 1.7 * u, 0.6 * u) for u in near]),
         ray("noise before, R alone", time, [(LONGEST + 10, u, -1.0, 100.0, -100.0) for u in time]),
         ray("noise before, T alone", time, [(u + 3, 2.0, -1.0, 100.0, -100.0) for u in time]),
-        ray("noise before, gamma alone", near, [(9.0, 3.0, -u, 100.0, -100.0) for u in near]),
+        ray("noise before, gamma and sigma_0^2", near, [(9.0, 3.0, -u, 100.0, -100.0 + 0.6 * u) for u in near]),
         ray("noise before, sigma^2 alone", time, [(9.0, 3.0, -1.0, 12.0 + u, -100.0) for u in time]),
         ray("clean noise, sigma_0^2 alone", time, [(12.0, 11.0, -1.0, 0.0, 12.0 + u) for u in time]),
-        ray("clean noise, R and gamma", near, [(12.0, 11.0 - u, -u, -100.0, 100.0) for u in near]),
+        ray(
+            "clean noise, all but sigma_0^2",
+            near,
+            [(12.0 + 1.7 * u, 11.0 - u, -u, -100.0 + 0.6 * u, 100.0) for u in near],
+        ),
         _volterra_ray(s, beta),
     )
 

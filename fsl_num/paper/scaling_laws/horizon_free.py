@@ -114,6 +114,7 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
 
     return (
         ray("signal, T alone", time, [(u / rest + 2, -0.5, 150.0, 0.0) for u in time]),
+        ray("signal; a, B and sigma^2", near, [(40.0 / rest, -0.5 - u, 150.0 + 1.7 * u, 0.6 * u) for u in near]),
         ray("noise, K alone", time, [(u / rest + 2, -0.5, 0.0, 150.0) for u in time]),
         ray("noise, a alone", near, [(30.0 / rest, -u - 0.5, 0.0, 150.0) for u in near]),
         ray("noise, B alone", near, [(9.0, -0.5, u, 150.0) for u in near]),

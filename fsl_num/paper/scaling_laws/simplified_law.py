@@ -42,11 +42,11 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
     # so large that delta_M is negligible, and not below the smallest float
     large = whole(min(300.0, 250.0 / (s * beta)))
     rays = [
-        _tied("signal decides, exponential decay", sample, "signal",
-              [(Training(large, 0.0, 10**u, 1e-3, 10**SILENT).schedule(beta), large, 1.0) for u in grid]),
-        _tied("approximation decides, stable phase first", sample, "approximation",
+        _tied("signal decides, exponential decay; sigma^2 grows", sample, "signal",
+              [(Training(large, 0.0, 10**u, 1e-3, 10**SILENT).schedule(beta), large, 10 ** (s * u)) for u in grid]),
+        _tied("approximation decides, stable phase first; sigma^2 grows", sample, "approximation",
               # ever later in units of M^beta, where the signal is gone: its share must not stand in for delta_M
-              [(Training(m, 3 * k * m**beta, 2 * m**beta, 1e-3, 10**SILENT).schedule(beta), m, 1.0)
+              [(Training(m, 3 * k * m**beta, 2 * m**beta, 1e-3, 10**SILENT).schedule(beta), m, m ** (s * beta))
                for k, m in enumerate(sizes, 1)]),
     ]  # fmt: skip
     kinds = ("constant", "stable phase first", "cosine to zero", "exponential decay")

@@ -94,7 +94,8 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         ray("omega = 1/T", time, [(u + 1, -u - 1, -250.0, 0.0) for u in time]),
         ray("noise, gamma alone", near, [(9.0, -9.0, -u, 50.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, -9.0, -1.0, u + 12) for u in time]),
-        ray("noise, omega alone", near, [(20.0, -u, -1.0, 50.0) for u in near]),
+        ray("noise, omega and T", near, [(20.0 + 0.6 * u, -u, -1.0, 50.0) for u in near]),
+        ray("signal, gamma and sigma^2", near, [(20.0, -250.0, -250.0 - u, 0.6 * u) for u in near]),
     )
 
 
