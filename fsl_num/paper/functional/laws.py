@@ -72,5 +72,18 @@ def power_of_size(power: float, direction: Direction = "both", *, fixed: bool = 
 
 
 def dropped(*terms: str) -> Callable[[Sample], Mapping[str, Statement]]:
-    """Mutants: the law without one of the terms."""
-    return lambda sample: {f"without {term}": without(sample, term) for term in terms}
+    """Mutants: the law without one of the terms, and with constants that depend on the largest rate."""
+    return lambda sample: {
+        **{f"without {term}": without(sample, term) for term in terms},
+        **{f"times gamma_max to the power {power}": with_rate(sample, power) for power in (0.05, -0.05)},
+    }
+
+
+def with_rate(sample: Sample, power: float) -> Equivalent:
+    """The law times a power of the largest learning rate over batch size: a mutant."""
+    plain = law(sample)
+
+    def times(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        return plain(given, logs) + power * logs["gamma"]
+
+    return Equivalent(times, exponents(sample))
