@@ -33,7 +33,8 @@ def silence(sample: Sample) -> tuple[Ray, ...]:
         for ray in rate_rays(sample, [Run("constant", 0.0)], size, path.multiple * size**beta)
     ]  # fmt: skip
     return (
-        *(ray for path, runs in silent.items() for ray in (model_rays(sample, path, runs) if runs else ())), *slower
+        *(ray for path, runs in silent.items() for ray in (model_rays(sample, path, runs) if runs else ())),
+        *slower,
     )
 
 
