@@ -161,7 +161,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-hard-regime/fixed-noise", "thm: fsl-hard-regime", 484, "hard tasks: each noise with its constants",
-        "For s <= 1 - 1/beta and a fixed sigma (here 1, and 30) the law with K_infinity and e_infinity holds for all t: so "
+        "For s <= 1 - 1/beta and a fixed sigma (1, and 30) the law with K_infinity and e_infinity holds for all t: so "
         "the theorem reads where its constants may depend on sigma.",
         risk_is(functional(POWERS)),
         (*GIVEN, "s <= 1 - 1/beta", "sigma the same along a ray", "all t >= 0 (checked to 1e4 M^beta)"),
