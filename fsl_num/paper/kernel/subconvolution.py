@@ -14,7 +14,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import Point, number, sharp, smooth_sum_error
 from fsl_num.claims.statements import Equivalent, Ray, Sharp, Statement
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.kernel.expansions import KERNEL
 from fsl_num.paper.kernel.rays import (
     QUADRATURE,
@@ -218,7 +218,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For M infinite (K * K)(t)/K(t) tends to tr(H); the next terms are of the orders t^(1/beta-1) and 1/t.",
         tends(Integral(forgetting_kernel(t - z, oo) * forgetting_kernel(z, oo), (z, 0, t))
               / forgetting_kernel(t, oo), t, oo, zeta(beta)),
-        (MODEL, "M infinite"), _convolution_measured, _convolution,
+        (MODEL, INFINITE), of_infinite_size(_convolution_measured), _convolution,
         role="own",
     ),
 )  # fmt: skip

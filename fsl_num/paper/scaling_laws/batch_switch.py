@@ -21,7 +21,7 @@ from fsl_num.claims.statements import Ray, Statement
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, given_constants
 from fsl_num.paper.block_spectra import block_modes
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
 from fsl_num.paper.scaling_laws.laws import NOISE
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate, whole
@@ -259,8 +259,8 @@ CLAIMS: tuple[Claim, ...] = (
         "a sigma^2/B T_2^(1/beta-1): what the kernel still remembers of its noise, however long T_1 was. Followers of "
         "the paper call this the fast catch-up after a switch.",
         FORGOTTEN,
-        (MODEL, "M infinite", at_least(T2, 1), at_most(T2, T1), NOISE, "a tr(H)/B <= 0.2", UP_TO_CONSTANTS),
-        _excess_rays,
+        (MODEL, INFINITE, at_least(T2, 1), at_most(T2, T1), NOISE, "a tr(H)/B <= 0.2", UP_TO_CONSTANTS),
+        of_infinite_size(_excess_rays),
         mutants=_other_orders(FORGOTTEN, all_of_it_remembered=_UNIT, no_memory=_UNIT / T2,
                               the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),
                               the_longer_the_worse=T1 ** Rational(1, 20) * FORGOTTEN.right),
@@ -271,8 +271,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s < 1 - 1/beta, M infinite, a constant rate and a batch of 1 that grows beyond bounds T_2 before "
         "the end, the risk is twice that of the large batch throughout at T_2 of the order T^(s beta/(beta - 1)): a "
         "vanishing share of the run, so that the switch may come late.",
-        TO_SIGNAL, (MODEL, "M infinite", "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first"),
-        _to_signal, regimes=("hard",),
+        TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first"),
+        of_infinite_size(_to_signal), regimes=("hard",),
         mutants=_other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
     ),
@@ -281,7 +281,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: where label noise decides the risk of the large batch B_2 too, M infinite, a run that had the batch B "
         "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
         "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
-        TO_NOISE, (MODEL, "M infinite", "T_2 up to sqrt(T)"), _to_noise,
+        TO_NOISE, (MODEL, INFINITE, "T_2 up to sqrt(T)"), of_infinite_size(_to_noise),
         mutants=_other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
                               the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,
                               the_kernel_itself=(LARGE / B) ** (beta / (2 * beta - 1))),

@@ -18,7 +18,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.model import Model
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import kernel_integral, signal
@@ -129,9 +129,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: the noise is the convolution of K with gamma sigma^2(t). At a constant rate and M infinite, sigma_0^2 "
         "over the last intrinsic time R and sigma^2 before leave T^-s + gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)): "
         "the clean data belong at the end. At the start they would leave gamma sigma^2, as if there were none.",
-        LAW, (MODEL, "M infinite", at_least(CLEAN, 1), at_most(2 * CLEAN, T), "gamma tr(H) < 2",
+        LAW, (MODEL, INFINITE, at_least(CLEAN, 1), at_most(2 * CLEAN, T), "gamma tr(H) < 2",
               "E of eqn: fsl-simplified: of the noise that of the labels alone"),
-        _rays, lambda sample: order_statement(LAW, sample), _mutants,
+        of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants,
         role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(
@@ -139,9 +139,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s < 1 - 1/beta, a constant rate and M infinite, clean data without noise over the last share "
         "T^-(1 - s beta/(beta - 1)) of the run leave no more noise than signal: in the hard regime a vanishing share "
         "is enough, as a vanishing decay of the rate is. For s > 1 - 1/beta no share below 1 is.",
-        SHARE, (MODEL, "M infinite", less(s, 1 - 1 / beta), "R is the least at which noise and signal are equal",
+        SHARE, (MODEL, INFINITE, less(s, 1 - 1 / beta), "R is the least at which noise and signal are equal",
                 "gamma sigma^2 of order 1", "sigma_0 = 0"),
-        _shares, lambda sample: order_statement(SHARE, sample),
+        of_infinite_size(_shares), lambda sample: order_statement(SHARE, sample),
         lambda sample: {
             "no memory": order_statement(same_order(CLEAN / T, T ** (s - 1)), sample),
             "the exponent of the kernel": order_statement(same_order(CLEAN / T, T ** (s / (2 - 1 / beta) - 1)), sample),

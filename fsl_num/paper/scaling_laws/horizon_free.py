@@ -21,7 +21,7 @@ from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.compression import Modes, compress
 from fsl_num.gauss_rules import legendre_rule
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, Formula, at_least, at_most, less, same_order
@@ -198,8 +198,8 @@ def _law_claim(
 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, formula,
-        (MODEL, "M infinite", power, at_least(T, 1), at_most(a, 1), "a/B small"),
-        lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()},
+        (MODEL, INFINITE, power, at_least(T, 1), at_most(a, 1), "a/B small"),
+        of_infinite_size(lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()}),
         lambda sample: Joint({each: order_statement(formula, sample) for each in falls}), mutants,
         role="own", depends=("eqn: fsl-simplified",),
     )  # fmt: skip
@@ -223,9 +223,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours, after the followers who write a for beta, b for 1 + s beta and g* = max(1 - a/b, 0): for s < 2 - 1/beta "
         "(b < 2 a) the best power has T ~ K^(1 - g*) and leaves K^-min(s, s beta/(1 + s beta)), the order of the best "
         "schedules that know K, whatever the horizon.",
-        AllOf(BEST), (MODEL, "M infinite", less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
+        AllOf(BEST), (MODEL, INFINITE, less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
                "sigma^2/B and a of order 1"),
-        _best,
+        of_infinite_size(_best),
         lambda sample: Joint({str(part): order_statement(part, sample) for part in BEST}),
         _best_mutants, moved=_harder, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
     ),
@@ -234,8 +234,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s > 2 - 1/beta (b > 2 a) the followers' g = 1 - beta/(1 + s beta) is above 1/2, and leaves "
         "K^-((2 beta - 1)/(1 + s beta)), more than K^-(s beta/(1 + s beta)): the noise of the first steps decides. By "
         "the law g = 1/2 is then best, with K^-(1 - 1/(2 beta)) up to a logarithm.",
-        FORGETS, (MODEL, "M infinite", less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1"),
-        _at_their_power, lambda sample: order_statement(FORGETS, sample),
+        FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1"),
+        of_infinite_size(_at_their_power), lambda sample: order_statement(FORGETS, sample),
         lambda sample: {
             name: order_statement(same_order(E, order), sample)
             for name, order in {

@@ -23,7 +23,7 @@ from fsl_num.claims.statements import Joint, Ray, Sharp, Statement
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, QUADRATURE
 from fsl_num.paper.scaling_laws.laws import LEARNED, NOISE, STABLE
 from fsl_num.paper.scaling_laws.training import (
@@ -286,7 +286,7 @@ CLAIMS: tuple[Claim, ...] = (
         "vanishing-end/sharp", "eqn: fsl-simplified", 883, "the noise of a power decay to its last term",
         "Ours: for M infinite the noise of a (1 - tau/K)^p has two terms, one of T^-q and one of T^-(1 - 1/beta), with "
         "an exponentially small rest; where p = beta - 1 their poles meet in a logarithm.",
-        lambda: AllOf(expansions()), (CAPACITY, "M infinite", *OFF), sharp_noise, sharp_statement,
+        lambda: AllOf(expansions()), (CAPACITY, INFINITE, *OFF), of_infinite_size(sharp_noise), sharp_statement,
         derive=power_decay_limits, role="own",
     ),
 )  # fmt: skip

@@ -17,7 +17,7 @@ from sympy import Integer, Integral, Min, Rational, Symbol, exp, oo
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.statements import Ray, Statement
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.validation import Array
@@ -137,17 +137,17 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: decoupled weight decay omega in intrinsic time leaves T^-s + omega^min(s, 2) + gamma sigma^2 at a "
         "constant rate and M infinite, s != 2. It forgets the signal too: the bias saturates at s = 2 as that of ridge "
         "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
-        LAW, (MODEL, "M infinite", "s != 2", at_least(T, 1), at_most(OMEGA, 1), "gamma small",
+        LAW, (MODEL, INFINITE, "s != 2", at_least(T, 1), at_most(OMEGA, 1), "gamma small",
               "E of eqn: fsl-simplified: of the noise that of the labels alone"),
-        _rays, lambda sample: order_statement(LAW, sample), _mutants, moved=_parted,
+        of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(
         "weight-decay/forgetting", "eqn: fsl-simplified", 883, "weight decay forgets old noise exponentially",
         "Ours: with weight decay omega the kernel is K(t) exp(-2 omega t). Of the noise that is older than R it leaves "
         "exp(-2 omega R) R^-(1 - 1/beta) min{1, 1/(omega R)}: nothing changes within 1/omega.",
-        FORGOTTEN, (CAPACITY, "M infinite", at_least(OLDER, 1), at_most(OMEGA, 1)),
-        _older_rays,
+        FORGOTTEN, (CAPACITY, INFINITE, at_least(OLDER, 1), at_most(OMEGA, 1)),
+        of_infinite_size(_older_rays),
         mutants=lambda sample: {
             "the kernel alone": order_statement(same_order(FORGOTTEN.left, OLDER ** (1 / beta - 1)), sample),
             "forgetting at the rate omega alone": order_statement(
