@@ -127,14 +127,14 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/signal-at-the-drop", LABEL, 1505, "the signal of the mean value taken at the drop",
         "e(xi_i), the mean of e over [T(i), T(k)] under the kernel, is of the order of e(T(i)). The kernel weighs the "
         "latest times most, so that xi_i moves away from T(i) as training goes on.",
-        AT_THE_DROP, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, "T(k) up to 1e40"),
+        AT_THE_DROP, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
         frozen_rays,
         regimes=("edge", "hard"), corrected_by=f"{LABEL}/signal-at-the-end", role="argument", family="mean-value",
     ),
     Claim(
         f"{LABEL}/signal-at-the-end", LABEL, 1505, "the signal of the mean value taken at the end",
         "It is of the order of e(T(k)), at least e(T(k)), with constants that serve every T(i) <= T(k).",
-        AT_THE_END, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, "T(k) up to 1e40"),
+        AT_THE_END, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
         frozen_rays,
         mutants=lambda sample: {"the signal at the drop": order_statement(AT_THE_DROP, sample)},
         regimes=("edge", "hard"), role="corrected", family="mean-value",

@@ -29,7 +29,7 @@ from fsl_num.paper.functional.runs import (
     sizes,
 )
 from fsl_num.validation import Array
-from fsl_sym.proof import AllOf, Formula
+from fsl_sym.proof import AllOf, Formula, at_least
 from fsl_sym.symbols import E, M, beta, s, sigma
 
 HARD = ("edge", "hard")
@@ -178,7 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         "s: what the M features have forgotten exponentially, K_infinity still remembers.",
         Formula(functional(INFINITE_PAIR) / E, "~", sigma**2 * M ** (s * beta - beta + 1)),
         (*EXACT, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
-         "sigma^2 >> M^(beta-1-s beta) + M^-beta"),
+         at_least(sigma**2, EXCESS / 2 * (M ** (beta - 1 - s * beta) + M**-beta))),
         noise_limit_rays, noise_limit_law,
         lambda sample: {"bounded": replace(noise_limit_law(sample), exponents={"sigma^2": 0.0, "M": 0.0})},
         role="own", family=FAMILY,

@@ -23,7 +23,7 @@ from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, given_constan
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
-from fsl_num.paper.scaling_laws.laws import NOISE
+from fsl_num.paper.scaling_laws.laws import NOISE, STABLE
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate, whole
 from fsl_num.spectrum import forgetting_kernel as forgetting
 from fsl_num.spectrum import kernel_integral, signal, trace
@@ -241,7 +241,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T_2 has more noise than that of B_2 throughout by (1/B - 1/B_2) sigma^2 times a int_0^T_1 K_M(T_2 + t) dt, "
         "the integral of a stable phase: each mode forgets at the rate 2 lambda_j.",
         equals(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), _MEMORY),
-        (MODEL, "T_1 > 0, T_2 > 0, M finite"), _memory_measured, _memory_says,
+        (MODEL, "T_1 > 0, T_2 > 0, M < oo"), _memory_measured, _memory_says,
         derive=lambda: finite_stable_phase_noise().derivation, role="own", depends=("lem: wsd-stable-noise/identity",),
     ),
     Claim(
@@ -249,7 +249,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: a int_0^T_1 K_M(T_2 + t) dt is at most of the order a T_2^(1/beta - 1) for every T_1 and M: "
         "whatever the small batch has left fades like that after the switch.",
         order_at_most(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), a * T2 ** (1 / beta - 1)),
-        (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M finite"), _forgotten_rays,
+        (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M < oo"), _forgotten_rays,
         derive=finite_stable_order, role="own", depends=("lem: wsd-stable-noise", "batch-switch/memory"),
     ),
     Claim(
@@ -259,7 +259,7 @@ CLAIMS: tuple[Claim, ...] = (
         "a sigma^2/B T_2^(1/beta-1): what the kernel still remembers of its noise, however long T_1 was. Followers of "
         "the paper call this the fast catch-up after a switch.",
         FORGOTTEN,
-        (MODEL, INFINITE, at_least(T2, 1), at_most(T2, T1), NOISE, "a tr(H)/B <= 0.2", UP_TO_CONSTANTS),
+        (MODEL, INFINITE, at_least(T2, 1), at_most(T2, T1), NOISE, STABLE, UP_TO_CONSTANTS),
         of_infinite_size(_excess_rays),
         mutants=_other_orders(FORGOTTEN, all_of_it_remembered=_UNIT, no_memory=_UNIT / T2,
                               the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),

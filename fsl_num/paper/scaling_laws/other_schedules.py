@@ -179,10 +179,10 @@ def _roots(sample: Sample) -> tuple[Ray, ...]:
     beta, loud = sample.point[1], 10**SILENT
     half, alone = even_grid(LONGEST / 2, sample), even_grid(LONGEST / beta, sample)
 
-    def run(size: float, steps: float, timescale: float, **more: float) -> Training:
+    def run(size: float, steps: float, timescale: float, **more: float) -> Root:
         return Root(size, steps=steps, timescale=timescale, **more)
 
-    def slower(base: Training) -> tuple[Array, list[Training]]:
+    def slower(base: Root) -> tuple[Array, list[Training]]:
         """Lengths that grow as the rate falls, so that T stands still."""
         grid, each = silent(base, sample)
         return grid, [replace(one, steps=one.steps / one.peak, timescale=one.timescale / one.peak) for one in each]

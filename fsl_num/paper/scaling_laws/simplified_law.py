@@ -84,7 +84,8 @@ def _on_mesh(constants: Constants, run: Training, s: float, beta: float) -> dict
     equation = equation_up_to_constants(constants, s, beta, run.size, end)
     parts = equation.parts(plan.gamma_before_end(end * (1.0 - equation.mesh.middles)))
     loss = parts["delta"] * parts["loss_one"] + parts["loss_e"] + run.noise * parts["noise_one"]
-    numbers = {"t": end, "signal": parts["e"], "approximation": parts["delta"], "noise": parts["label"],
+    numbers = {"t": end, "a": run.peak * peak_rate(beta), "B": run.batch,
+               "signal": parts["e"], "approximation": parts["delta"], "noise": parts["label"],
                "sigma^2": run.noise, "E": 0.5 * loss}  # fmt: skip
     return {name: math.log(value) for name, value in numbers.items()}
 
@@ -107,6 +108,8 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
         problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
         numbers = {
             "t": problem.end,
+            "a": plan.peak,
+            "B": plan.batch_size,
             "signal": signal(problem.end, s, beta, size),
             "approximation": approximation_error(s, beta, size),
             "noise": noise_functional(problem.model, plan).value / plan.batch_size,

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -111,6 +112,7 @@ def volterra_risk(training: Training, s: float, beta: float) -> float:
 
 
 Risk = Callable[[Training, float, float], float]
+AnyRun = TypeVar("AnyRun", bound=Training)
 
 
 def risk_ray(name: str, scale: Array, runs: Sequence[Training], sample: Sample, risk: Risk) -> Ray:
@@ -159,7 +161,7 @@ def even_grid(end: float, sample: Sample) -> Array:
     return np.linspace(0.0, end, 7 + 6 * sample.effort)
 
 
-def silent(base: Training, sample: Sample) -> tuple[Array, list[Training]]:
+def silent(base: AnyRun, sample: Sample) -> tuple[Array, list[AnyRun]]:
     """The sizes and times of ``base``, with rates, batch sizes and label noise that vary where no noise is seen.
 
     What decides then is a term without them. No two vary alike, nor like a product or a quotient of others: a term
