@@ -8,7 +8,6 @@ import pytest
 
 from fsl_num.claims.hypotheses import Located, violated
 from fsl_num.claims.registry import claim
-from fsl_num.claims.statements import Ray
 from fsl_num.claims.verification import samples_of
 
 
@@ -22,10 +21,10 @@ def changed(measured, letter, change):
         logs = {letter: change(measured.logs[letter])} if letter in measured.letters else {}
         letters = {**measured.letters, **{name: np.exp(each) for name, each in logs.items()}}
         return Located(changed(measured.values, letter, change), letters)
-    if isinstance(measured, Ray):
-        return replace(measured, logs={**measured.logs, letter: change(measured.logs[letter])}) if (
-            letter in measured.logs
-        ) else measured  # fmt: skip
+    if hasattr(measured, "logs"):  # a ray, or the draws of one: an array for each model size
+        own = measured.logs.get(letter, [])
+        moved = change(own) if isinstance(own, np.ndarray) else [change(np.asarray(each)) for each in own]
+        return replace(measured, logs={**measured.logs, **({letter: moved} if len(own) else {})})
     if isinstance(measured, Mapping):
         return {name: changed(part, letter, change) for name, part in measured.items()}
     if isinstance(measured, list | tuple) and len(measured) == 2 and isinstance(measured[0], Mapping):
