@@ -51,7 +51,12 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
     ]  # fmt: skip
     kinds = ("constant", "stable phase first", "cosine to zero", "exponential decay")
     for kind in kinds if sample.effort else kinds[:3]:
-        runs = [(_loud_schedule(kind, u, beta), 1e12, 10 ** (SILENT + 0.5 * u)) for u in grid]
+        # at the constant rate the size grows too: the noise must not depend on what the model lacks
+        runs = [
+            (_loud_schedule(kind, u, beta), whole(4.0 + 1.5 * u) if kind == "constant" else 1e12,
+             10 ** (SILENT + 0.5 * u))
+            for u in grid
+        ]  # fmt: skip
         rays.append(_tied(f"noise decides, {kind}", sample, "noise", runs))
     steady = Training(1.0, 1e2).schedule(beta)
     runs = [(steady, 1e12, 10.0**power) for power in np.linspace(4.0, 44.0, 2 * count)]
