@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from fsl_num.claims.claim import Sample
@@ -20,4 +21,9 @@ def of_infinite_size(measure: Callable[[Sample], Any]) -> Callable[[Sample], Loc
     >>> of_infinite_size(lambda sample: [1.0])(None).letters
     {'M': inf}
     """
-    return lambda sample: Located(measure(sample), {"M": math.inf})
+
+    @wraps(measure)  # the measurement is where it is written, for those who look it up
+    def located(sample: Sample) -> Located:
+        return Located(measure(sample), {"M": math.inf})
+
+    return located
