@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from sympy import Rational, zeta
+from sympy import Rational
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import NOTHING
@@ -14,8 +14,8 @@ from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.functional.runs import STABILITY
 from fsl_num.validation import Array
 from fsl_sym.proof import at_most
+from fsl_sym.symbols import M, gamma
 from fsl_sym.symbols import beta as capacity
-from fsl_sym.symbols import gamma
 
 TERMS = ("delta", "e", "label", "batch")
 INFINITE = ("delta", "e_inf", "label_inf", "batch_inf")
@@ -23,8 +23,8 @@ FAMILY = "functional law of the first M features"
 EXACT = (
     "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1, N infinite (M^-(s beta) stands as delta_M)",
     f"gamma_max tr(H)/2 = {STABILITY}, and down to 1e-60 of it",
-    # the trace of a spectrum up to constants is at least half of that of exact powers
-    at_most(gamma * zeta(capacity), 4 * Rational(str(STABILITY))),
+    # a sum of j^-beta up to M is at least this integral, and the trace of a spectrum up to constants half of the sum
+    at_most(gamma * (1 - (M + 1) ** (1 - capacity)) / (capacity - 1), 4 * Rational(str(STABILITY))),
 )
 GIVEN = (*EXACT, UP_TO_CONSTANTS)
 
