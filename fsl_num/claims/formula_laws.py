@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, Symbol, log
+from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, Symbol, log, preorder_traversal
 
 from fsl_num.claims.statements import Direction, Equivalent, Law
 from fsl_sym.proof import AllOf, Formula
@@ -33,12 +33,17 @@ _Part = Callable[[Mapping[str, float], Logs], Array]
 
 
 class _Compiled:
-    """An order as a function of its exponents; each power gets a name when it is met."""
+    """An order as a function of its exponents; each power gets a name when it is met.
 
-    def __init__(self, point: Mapping[Symbol, Any]) -> None:
+    ``letters`` are those of the whole order; ``absent`` names their powers in the terms and branches that lack them.
+    """
+
+    def __init__(self, order: Expr, point: Mapping[Symbol, Any]) -> None:
         self.point = point
+        self.letters = self.letters_of(order)
         self.exponents: dict[str, float] = {}
         self.logarithms: set[str] = set()
+        self.absent: set[str] = set()
 
     def number(self, expression: Expr) -> float:
         return _number(expression, tuple(self.point.items()))
@@ -46,11 +51,11 @@ class _Compiled:
     def part(self, expression: Expr, where: str) -> _Part:
         """The log of an expression as a function of exponents and of the logs of its letters."""
         if isinstance(expression, Add) and not _is_difference(expression):
-            terms = [self.part(term, _shown(term)) for term in expression.args]
+            terms = [self.with_absent(term, self.part(term, _shown(term))) for term in expression.args]
             return lambda powers, logs: _sum(*(term(powers, logs) for term in terms))
         if isinstance(expression, Min | Max):
             name = "the minimum" if isinstance(expression, Min) else "the maximum"
-            branches = [self.part(branch, name) for branch in expression.args]
+            branches = [self.with_absent(branch, self.part(branch, name)) for branch in expression.args]
             choose = np.minimum if isinstance(expression, Min) else np.maximum
             return lambda powers, logs: choose.reduce(
                 np.broadcast_arrays(*(branch(powers, logs) for branch in branches))
@@ -73,6 +78,28 @@ class _Compiled:
             return lambda powers, logs: powers[key] * inner(powers, logs)
         return self._power(base, exponent, where)
 
+    def with_absent(self, expression: Expr, part: _Part) -> _Part:
+        """A term or branch with powers, all 0, of the letters of the order that it does not hold; not one of others."""
+        if any(isinstance(each, Min | Max) or (isinstance(each, Add) and not _is_difference(each))
+               for each in preorder_traversal(expression)):  # fmt: skip
+            return part
+        keys = {f"{letter} in {_shown(expression)}": letter
+                for letter in sorted(self.letters - self.letters_of(expression))}  # fmt: skip
+        self.absent |= set(keys)
+
+        def value(powers: Mapping[str, float], logs: Logs) -> Array:
+            moved = (powers[key] * _log_of(letter, logs) for key, letter in keys.items() if key in powers)
+            return part(powers, logs) + sum(moved)
+
+        return value
+
+    def letters_of(self, expression: Expr) -> frozenset[str]:
+        """What powers are taken of, by name: letters, and differences of them."""
+        if isinstance(expression, Symbol) or _is_difference(expression):
+            return frozenset() if expression in self.point else frozenset({str(expression)})
+        parts = expression.args[:1] if isinstance(expression, Pow) else expression.args
+        return frozenset().union(*(self.letters_of(each) for each in parts))
+
     def _named(self, name: str, where: str) -> str:
         key = name if where == "" else f"{name} in {where}"
         while key in self.exponents:
@@ -92,7 +119,7 @@ class _Compiled:
         def value(powers: Mapping[str, float], logs: Logs) -> Array:
             if squared:
                 return powers[key] * (logs[name] if name in logs else 2 * logs[letter])
-            along = logs[letter]
+            along = _log_of(letter, logs)
             return powers[key] * (np.log(along) if logarithmic else along)
 
         return value
@@ -108,6 +135,11 @@ def _number(expression: Expr, point: tuple[tuple[Symbol, Any], ...]) -> float:
 
 def _sum(*terms: Array) -> Array:
     return np.asarray(np.logaddexp.reduce(np.broadcast_arrays(*terms), axis=0))
+
+
+def _log_of(letter: str, logs: Logs) -> Array:
+    """The log of a letter, which may stand there as its square."""
+    return logs[letter] if letter in logs else logs[f"{letter}^2"] / 2
 
 
 def _is_difference(expression: Expr) -> bool:
@@ -143,20 +175,23 @@ def order_statement(formula: Formula, sample: Any, *, logarithmic: bool = False,
         raise ValueError(f"a law is made from an order, and {formula} is none")
     point: dict[Symbol, Any] = {s: sample.s, beta: sample.beta}
     point |= {letter: values[letter.name] for letter in formula.right.free_symbols if letter.name in values}
-    law, exponents, logarithms = compiled(formula.right, point)
+    law, exponents, logarithms, absent = compiled(formula.right, point)
     direction: Direction = "both" if formula.relation == "~" else "upper"
-    return Equivalent(law, exponents, frozenset(logarithms), direction=direction, logarithmic=logarithmic)
+    return Equivalent(law, exponents, logarithms, direction, logarithmic, absent=absent)
 
 
-def compiled(order: Expr, point: Mapping[Symbol, Any]) -> tuple[Law, dict[str, float], set[str]]:
-    """The log of an order as a law of its exponents; their names and values; which are powers of logarithms."""
-    compiler = _Compiled(point)
+def compiled(order: Expr, point: Mapping[Symbol, Any]) -> tuple[Law, dict[str, float], frozenset[str], frozenset[str]]:
+    """The log of an order as a law of its exponents; their names and values; which are powers of logarithms.
+
+    Last the names of powers that are 0: those of the letters of the order, in terms and branches that lack them.
+    """
+    compiler = _Compiled(order, point)
     part = compiler.part(order, "")
 
     def law(powers: Mapping[str, float], logs: Logs) -> Array:
         return np.broadcast_to(part(powers, logs), np.shape(next(iter(logs.values())))).astype(np.float64)
 
-    return law, compiler.exponents, compiler.logarithms
+    return law, compiler.exponents, frozenset(compiler.logarithms), frozenset(compiler.absent)
 
 
 def order_mutants(formula: Formula, sample: Any, **values: Any) -> dict[str, Equivalent]:

@@ -1,7 +1,8 @@
 """Whether what is measured lies where a claim's hypotheses hold: they are read as relations between its letters.
 
 A hypothesis that is a formula is one relation, a text such as "0 < s <= 2 - 1/beta" two. They are compared with the
-letters that a measurement names: those of a ray, of the points of a sharp statement, and of :class:`Located`.
+letters that a measurement names: those of a ray, of the points of a sharp statement, and of :class:`Located`; so is
+"sigma the same along a ray".
 
 >>> [str(each) for each in relations_of("0 < s <= 2 - 1/beta (tested up to 1)")]
 ['0 < s', 's <= 2 - 1/beta']
@@ -36,6 +37,7 @@ NOTHING: Final = -700.0
 """The logarithm by which rays name 0, near that of the smallest number in double precision; others may be below it."""
 _SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
 _WORD: Final = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)?|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^() ]")
+_FIXED: Final = re.compile(r"(\w+) the same along a ray$")
 _LETTERS: Final = {each.name: each for each in vars(symbols).values() if isinstance(each, Symbol)}
 
 
@@ -80,6 +82,8 @@ def bare(measured: Any) -> Any:
     """
     if isinstance(measured, Located):
         return bare(measured.values)
+    if isinstance(measured, list | tuple) and any(isinstance(each, Located) for each in measured):
+        return [bare(each) for each in measured]
     return {name: bare(part) for name, part in measured.items()} if isinstance(measured, Mapping) else measured
 
 
@@ -150,6 +154,11 @@ def violated(claim: Claim, sample: Sample, measured: Any) -> str:
             for logs in every if others else [{"": np.zeros(1)}]:
                 if others <= _known(logs) and not _holds(relation, values, logs):
                     return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
+    for hypothesis in claim.hypotheses:
+        fixed = _FIXED.match(hypothesis) if isinstance(hypothesis, str) else None
+        along = [_letter(fixed[1], logs) for logs in every if fixed[1] in _known(logs)] if fixed else []
+        if fixed and (not along or any(np.ptp(each) > ROUNDING for each in along)):
+            return f"{hypothesis} is assumed, and {'varies along one' if along else 'nothing measured names it'}"
     judged = [relation for relation, _ in known]
     unknown = next((relation for relation in read if relation not in judged), None)
     return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
@@ -170,6 +179,10 @@ def _of_letters(
 
 def _known(logs: Mapping[str, Array]) -> set[str]:
     return set(logs) | ({"sigma"} if "sigma^2" in logs else set())
+
+
+def _letter(name: str, logs: Mapping[str, Array]) -> Array:
+    return logs[name] if name in logs else logs[f"{name}^2"] / 2
 
 
 def _named(measured: Any) -> Iterator[Mapping[str, Array]]:
@@ -246,7 +259,7 @@ def _law(side: Any, point: tuple[tuple[Symbol, Any], ...]) -> tuple[Any, Callabl
     if not value.free_symbols:
         return value, None
     try:
-        law, exponents, _ = compiled(value, {s: Integer(0), beta: Integer(0), **dict(point)})
+        law, exponents, *_ = compiled(value, {s: Integer(0), beta: Integer(0), **dict(point)})
     except ValueError:
         return value, None
     return value, partial(law, exponents)

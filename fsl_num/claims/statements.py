@@ -146,6 +146,8 @@ class Equivalent:
     The constants c <= ratio <= C over all rays must have C/c <= ``constants``. Not so for a bound, whose ratio may
     tend to 0 or to infinity (its one constant is bounded by the drift along each ray, and is reported), nor where
     ``logarithmic``: there constants are powers 1/s of those of the law.
+
+    ``absent`` are names of exponents that are 0 and not among ``exponents``: of letters in terms that lack them.
     """
 
     law: Law
@@ -154,6 +156,7 @@ class Equivalent:
     direction: Direction = "both"
     logarithmic: bool = False
     constants: float = CONSTANTS
+    absent: frozenset[str] = frozenset()
 
     def judge(self, measured: Sequence[Ray]) -> Judgement:
         """Constants, and the worst drift over the last half of all rays.
@@ -218,13 +221,15 @@ class Equivalent:
 
     def mutants(self) -> Mapping[str, Equivalent]:
         """Every exponent off by 0.05 (a log power by 0.25), both ways, one at a time; and, where powers are judged,
-        every power times the square root of a logarithm and over it."""
+        every power times the square root of a logarithm and over it. Of an equivalence those that are 0 too: the terms
+        of a bound may lie far above what it bounds, and what tightens one depends on whether a letter is above 1."""
         mutants = {}
-        for name in self.exponents:
+        zeros = sorted(self.absent) if self.direction == "both" else ()
+        for name in (*self.exponents, *zeros):
             step = LOG_MUTATION if name in self.log_exponents else POWER_MUTATION
             for sign in self._signs(name):
                 mutants[f"{name} {'+' if sign > 0 else '-'} {step}"] = self._moved(name, sign * step)
-                if not self.logarithmic:
+                if not self.logarithmic and name in self.exponents:
                     mutants[f"{name} {'times' if sign > 0 else 'over'} sqrt(log)"] = self._with_logarithm(name, sign)
         return mutants
 
@@ -244,7 +249,7 @@ class Equivalent:
         return (-1,) if bool(grows[0]) == (self.direction == "upper") else (1,)
 
     def _moved(self, name: str, step: float) -> Equivalent:
-        return replace(self, exponents={**self.exponents, name: self.exponents[name] + step})
+        return replace(self, exponents={**self.exponents, name: self.exponents.get(name, 0.0) + step})
 
     def _with_logarithm(self, name: str, sign: int) -> Equivalent:
         """The law with x^p times (log x)^(+-1/2) for one of its powers: with p +- log(L)/(2 L), L = log x."""

@@ -22,7 +22,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import POWER_DRIFT, Equivalent, Joint, Ray, Statement
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.training import peak_rate
 from fsl_num.schedules import schedule
 from fsl_num.validation import Array
@@ -133,8 +133,9 @@ CLAIMS: tuple[Claim, ...] = (
         "last of order 1 of intrinsic time, where the spectrum does not count. The best rates end with p = 2 beta - 1.",
         ORDER,
         (MODEL, "E is the least risk over peaks up to a bound, N = D the data", "p = 0, 1 or 2, and not near beta - 1",
-         "M infinite", "sigma^2 of order 1"),
-        measured, statement, mutants, values={p: (0, 1, 2)}, depends=("vanishing-end/saturation",), role="own",
+         INFINITE, "sigma^2 of order 1"),
+        of_infinite_size(measured), statement, mutants, values={p: (0, 1, 2)},
+        depends=("vanishing-end/saturation",), role="own",
         own=lambda s, beta: [(task, beta) for task in DIFFICULTIES.values()],
     ),
 )  # fmt: skip

@@ -6,11 +6,13 @@ force: the least risk under both budgets, and the ends of the near-optimal set o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_risk
@@ -43,7 +45,7 @@ def measured(schedule: str, sample: Sample) -> dict[str, Any]:
         )  # fmt: skip
     for budget in BUDGETS.keys() - optima:
         optima[budget] = {"excess_risk": (measure_risk(schedule, budget, *sample.point, settled=True, power=power),)}
-    return optima
+    return {**optima, "data": Located(optima["data"], {"M": math.inf})}
 
 
 def _ended(sample: Sample) -> tuple[str, ...]:
@@ -105,7 +107,7 @@ def _claim(claim_id: str, schedule: str) -> Claim:
         claim_id, "sec: effect-lrs", 1005, f"{NAMES[schedule]}: the optimal allocations, derived",
         partial(_text, schedule), partial(formula, schedule),
         ("s > 0", "beta > 1", "sigma^2 of order 1", "a <= 1", "log N large, N the budget",
-         "M infinite under a data budget"),
+         "M = oo (under a data budget)"),
         partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
         depends=(f"{schedule}/law",), role="own", family="other-schedules/allocation",
     )  # fmt: skip

@@ -138,7 +138,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours, after the criterion of the followers who write g for p: under a data budget the least risk of "
         "a (1 - tau/K)^p is that of the capacity c = min(beta, p + 1), of the order D^-min(s, s c/(1 + s c)), with no "
         "logarithm off the resonance. Linear decay saturates at 2, the cosine at 3.",
-        SATURATED, ("E is the least risk, N = D the data", "p is not beta - 1", "sigma^2 of order 1", "a <= 1"),
+        SATURATED, ("E is the least risk, N = D the data", Formula(p, "!=", beta - 1), "sigma^2 of order 1", "a <= 1"),
         saturated_risk, saturated, depends=("vanishing-end/data",), role="own", family="vanishing-end/data",
     ),
 )  # fmt: skip

@@ -133,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         "intrinsic time, neither more nor less.",
         NEARLY, ("LD is the Multi-Power Law, LRD the reduction by decay of the ansatz",
          "WSD, linear decay of the last fifth to a tenth",
-         "T(k) = 200", "K from 512 to 65,536"),
+         "T(k) = 200", "512 <= K <= 65536"),
         _near_rays,
         lambda sample: order_statement(NEARLY_ALL, sample),
         derive=ansatz.multi_power_limit, family="laws",

@@ -18,6 +18,7 @@ from fsl_num.functional import noise_functional
 from fsl_num.model import Model
 from fsl_num.paper.empirical_laws.formulas import POWER, peak, share
 from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
+from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
 from fsl_num.schedules import PowerDecay
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, rate
@@ -124,9 +125,9 @@ CLAIMS: tuple[Claim, ...] = (
         "a (a K)^-(1 - 1/beta) for p = 2 beta - 1 and 3 beta, as for every p > beta - 1. With T = a K/(p + 1) the loss "
         "T^-s + noise is least in the easy regime at the order K^-(s beta/(1 + s beta)): less than that of WSD.",
         POWER_DECAY,
-        ("N(a, K, p) is the noise of a (1 - tau/K)^p", "p > beta - 1", "lambda_j = j^-beta, M infinite",
+        ("N(a, K, p) is the noise of a (1 - tau/K)^p", "p > beta - 1", "lambda_j = j^-beta", INFINITE,
          "1e-12 <= a <= 0.1", "1e4 <= K <= 1e24"),
-        power_decay_rays,
+        of_infinite_size(power_decay_rays),
         role="own",
     ),
 )  # fmt: skip

@@ -16,6 +16,7 @@ from fsl_num.claims.statements import Joint, Ray, Sharp
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import POWER, e, power_kernel_at
+from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
 from fsl_num.spectrum import kernel_integral
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, kernel, past, x
@@ -126,14 +127,14 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/signal-at-the-drop", LABEL, 1505, "the signal of the mean value taken at the drop",
         "e(xi_i), the mean of e over [T(i), T(k)] under the kernel, is of the order of e(T(i)). The kernel weighs the "
         "latest times most, so that xi_i moves away from T(i) as training goes on.",
-        AT_THE_DROP, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, "T(k) up to 1e40"),
+        AT_THE_DROP, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
         frozen_rays,
         regimes=("edge", "hard"), corrected_by=f"{LABEL}/signal-at-the-end", role="argument", family="mean-value",
     ),
     Claim(
         f"{LABEL}/signal-at-the-end", LABEL, 1505, "the signal of the mean value taken at the end",
         "It is of the order of e(T(k)), at least e(T(k)), with constants that serve every T(i) <= T(k).",
-        AT_THE_END, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, "T(k) up to 1e40"),
+        AT_THE_END, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
         frozen_rays,
         mutants=lambda sample: {"the signal at the drop": order_statement(AT_THE_DROP, sample)},
         regimes=("edge", "hard"), role="corrected", family="mean-value",
@@ -159,8 +160,8 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/kernel-of-the-model", LABEL, 1498, "the model's kernel forgets like the power",
         "The share of the model's own kernel that is gone after x grows like x at once, and what is left falls like "
         "x^-(1 - 1/beta): the power kernel is right in both, up to constants.",
-        MODEL_KERNEL, ("lambda_j = j^-beta", "M infinite", "x <= 1 in the first part, x >= 1 in the second"),
-        model_kernel_rays, _model_kernel, role="own",
+        MODEL_KERNEL, ("lambda_j = j^-beta", INFINITE, "x <= 1 in the first part, x >= 1 in the second"),
+        of_infinite_size(model_kernel_rays), _model_kernel, role="own",
         family="kernel-integral",
     ),
 )  # fmt: skip

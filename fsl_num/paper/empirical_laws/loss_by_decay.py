@@ -14,6 +14,7 @@ from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Sharp, WithoutExponents
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import CLOCK, GAIN, SMOOTH, Stated, injected, noise_from, r
+from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
 from fsl_num.paper.model.formulas import continuous
 from fsl_sym import ansatz
 from fsl_sym.ansatz import batch, clock, end, kernel, past, phi, source, u, v, whole
@@ -122,9 +123,9 @@ CLAIMS: tuple[Claim, ...] = (
         "The excess risk is of the order of T(k)^-s + M^-(s beta) - LRD(k); tested for M infinite, with any constants "
         "between 1e-6 and 1e6. The noise of the first rate is dropped as bounded, and what is left is negative.",
         LOSS_PRINTED,
-        (measurements.POWERS, measurements.NAMED, "LRD is the reduction by decay of the schedule", "M infinite",
+        (measurements.POWERS, measurements.NAMED, "LRD is the reduction by decay of the schedule", INFINITE,
          "T(k) from 12 to 120"),
-        _loss, _loss_as_printed,
+        of_infinite_size(_loss), _loss_as_printed,
         corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature",
         quoted=r"\cE_k \eqsim \frac{1}{T(k)^s} + M^{-s\beta} - \mathrm{LRD}(k)",
     ),
@@ -133,8 +134,8 @@ CLAIMS: tuple[Claim, ...] = (
         "the loss as signal and noise of the first rate, less the reduction by decay",
         "The functional is T(k)^-s + M^-(s beta) + (phi(0)/B) int K(T(k) - t) (sigma^2 + e(t)) dt - LRD(k), exactly: "
         "the noise of the first rate stays, and is the larger part of the constant that a fit calls irreducible.",
-        LOSS[0], (measurements.POWERS, measurements.NAMED, "M infinite in the numbers", *LOSS[1]),
-        _loss, _loss_corrected,
+        LOSS[0], (measurements.POWERS, measurements.NAMED, "M = oo (in the numbers)", *LOSS[1]),
+        of_infinite_size(_loss), _loss_corrected,
         derive=ansatz.loss_by_parts, role="corrected", family="ansatz-quadrature",
     ),
 )  # fmt: skip

@@ -133,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         "that falls like 1/K at a fixed intrinsic time, neither faster nor slower, for WSD with a linear decay.",
         DISCRETISED[0],
         (measurements.POWERS, *DISCRETISED[1], "WSD, linear decay of the last fifth to a tenth", "T(k) = 200",
-         "K from 512 to 65,536"),
+         "512 <= K <= 65536"),
         discretised_rays, family="discretisation",
         quoted=r"\mathrm{LRD}(k) \approx \frac{1}{B} \sum_{i=1}^{k} (\eta_{i-1}-\eta_i)"
                r" \int_{T(i)}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 + e(t))\dd t",

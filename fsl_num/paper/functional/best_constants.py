@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Function, Gt, Lt, Rational, Symbol, oo
+from sympy import Abs, Function, Gt, Lt, Rational, Symbol, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
@@ -18,14 +18,14 @@ from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.functional.runs import bound, moderate_size
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.statements import Between
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import trace
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra.mesh import mesh_equation
 from fsl_sym.best_constants import best_constant_derivations, resolvent_limit
-from fsl_sym.proof import AllOf, at_most, same_order, tends
+from fsl_sym.proof import AllOf, at_least, at_most, same_order, tends
 from fsl_sym.symbols import E, beta, s, t
 
 RATES = (0.2, 0.45)
@@ -215,9 +215,9 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((tends(LABEL_RATIO(t), t, oo, 1 / (1 - C_MAX)),
                replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX**2)), where=Lt(s, 2 - 1 / beta)),
                replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX) ** 2), where=Gt(s, 2 - 1 / beta)))),
-        (MODEL, "M infinite", "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
-         "s not within 1/8 of 2 - 1/beta (else tested there + 1/4)"),
-        limits, _limit, derive=resolvent_limit, role="own", moved=_parted,
+        (MODEL, INFINITE, "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
+         at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
+        of_infinite_size(limits), _limit, derive=resolvent_limit, role="own", moved=_parted,
     ),
     Claim(
         "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
@@ -227,7 +227,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((same_order(LABEL_RATIO(oo), 1 / (1 - C_MAX)),
                replace(same_order(SIGNAL_RATIO(oo), 1 / (1 - C_MAX)), where=Lt(s, 2 - 1 / beta)),
                replace(same_order(SIGNAL_RATIO(oo), (1 - C_MAX) ** -2), where=Gt(s, 2 - 1 / beta)))),
-        (MODEL, "M infinite", "gamma constant", "t = 1e40", "s not within 1/8 of 2 - 1/beta (else tested there + 1/4)"),
-        threshold_rays, _threshold, derive=resolvent_limit, role="own", moved=_parted,
+        (MODEL, INFINITE, "gamma constant", "t = 1e40", at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
+        of_infinite_size(threshold_rays), _threshold, derive=resolvent_limit, role="own", moved=_parted,
     ),
 )  # fmt: skip

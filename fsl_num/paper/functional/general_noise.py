@@ -138,7 +138,7 @@ CLAIMS: tuple[Claim, ...] = (
         "e_M(c M^beta) is of the order M^-(s beta). Where lambda_M = c_M M^-beta the last mode is left "
         "exp(-2 c c_M) of itself: for c_M = 2 the constant at c is that of 2 c.",
         AT_CRITICAL,
-        (MODEL, "c = 1/4, 1, 4 (2 for spectra up to constants)", UP_TO_CONSTANTS),
+        (MODEL, "M^beta/4 <= t <= 4 M^beta (up to 2 M^beta for spectra up to constants)", UP_TO_CONSTANTS),
         _critical, partial(window_law, AT_CRITICAL),
         depends=("lemma:ke-power/signal-window",),
         family="gaps",

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from sympy import Symbol
+from sympy import Rational, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.statements import Equivalent, Ray, Statement
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
 from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced
@@ -28,7 +29,7 @@ from fsl_num.paper.functional.runs import (
     sizes,
 )
 from fsl_num.validation import Array
-from fsl_sym.proof import AllOf, Formula
+from fsl_sym.proof import AllOf, Formula, at_least
 from fsl_sym.symbols import E, M, beta, s, sigma
 
 HARD = ("edge", "hard")
@@ -38,6 +39,18 @@ REMEMBERED = sigma**2 * LARGEST * M ** (s * beta - beta + 1)
 """What K_infinity remembers of a burst of noise that the M features have forgotten, over the risk."""
 ATTAINED = Formula(functional(INFINITE_PAIR) / E, "~", REMEMBERED)
 AT_MOST = Formula(functional(INFINITE_PAIR) / E, "<~", 1 + REMEMBERED)
+LESS = Formula(AT_MOST.left, "<~", sigma ** -Rational(1, 20) + REMEMBERED)
+"""The same with less than 1 where sigma is large and its largest rate so small that no noise counts: wrong."""
+LOUD = 1e3
+"""sigma^2 of a burst that shows what K_infinity remembers of it, sigma^2 M^(s beta - beta + 1) of sizes up to 1e5, from
+0.05 beyond s = 1 - 1/beta on."""
+
+
+@lru_cache(maxsize=64)
+def fixed_rays(sample: Sample) -> tuple[Ray, ...]:
+    """sigma = 1 along every ray, or 0; and a louder burst that has been forgotten since the window."""
+    fixed = (ray for ray in all_times(sample, 1.0, 0.0) if np.ptp(ray.logs["sigma^2"]) == 0.0)
+    return (*fixed, *model_rays(sample, AFTER, [Run("burst then zero", LOUD)], infinite=True))
 
 
 @lru_cache(maxsize=64)
@@ -100,6 +113,10 @@ def excess_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         runs = [Run("burst then zero", noise * size**power, 10.0**-level) for level in levels]
         points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
         group += _rays_of_quotient(sample, "gamma_max", "gamma", points)
+    # sigma^2 grows where gamma_max is so small that it counts for nothing
+    runs = [Run("constant", 10.0**level, TINY) for level in range(0, 36, 4)]
+    points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
+    others += _rays_of_quotient(sample, "sigma^2, gamma_max small", "sigma^2", points)
     quiet, loud = (Run("constant", noise, 1.0, power) for noise in (1.0, LOUDEST))
     each = {
         EARLY: (loud,),
@@ -144,11 +161,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-hard-regime/fixed-noise", "thm: fsl-hard-regime", 484, "hard tasks: each noise with its constants",
-        "For s <= 1 - 1/beta and a fixed sigma (here 1) the law with K_infinity and e_infinity holds for all t: so the "
-        "theorem reads where its constants may depend on sigma.",
+        "For s <= 1 - 1/beta and a fixed sigma (1, and 30) the law with K_infinity and e_infinity holds for all t: so "
+        "the theorem reads where its constants may depend on sigma.",
         risk_is(functional(POWERS)),
         (*GIVEN, "s <= 1 - 1/beta", "sigma the same along a ray", "all t >= 0 (checked to 1e4 M^beta)"),
-        lambda sample: [ray for ray in all_times(sample, 1.0, 0.0) if np.ptp(ray.logs["sigma^2"]) == 0.0],
+        fixed_rays,
         lambda sample: functional_law(sample, INFINITE), _infinite_mutants,
         regimes=HARD,
         depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
@@ -161,7 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         "s: what the M features have forgotten exponentially, K_infinity still remembers.",
         Formula(functional(INFINITE_PAIR) / E, "~", sigma**2 * M ** (s * beta - beta + 1)),
         (*EXACT, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
-         "sigma^2 >> M^(beta-1-s beta) + M^-beta"),
+         at_least(sigma**2, EXCESS / 2 * (M ** (beta - 1 - s * beta) + M**-beta))),
         noise_limit_rays, noise_limit_law,
         lambda sample: {"bounded": replace(noise_limit_law(sample), exponents={"sigma^2": 0.0, "M": 0.0})},
         role="own", family=FAMILY,
@@ -176,7 +193,11 @@ CLAIMS: tuple[Claim, ...] = (
          "the first: gamma = gamma_max up to 0.3 M^beta, then 0, t = 100 M^beta, "
          "sigma^2 gamma_max >> M^(beta-1-s beta), exact powers",
          "the second: all schedules, all t >= 0"),
-        excess_rays, regimes=HARD, role="own",
+        excess_rays,
+        mutants=lambda sample: {
+            "1 over a power of sigma": Joint({str(AT_MOST): order_statement(LESS, sample)})
+        },
+        regimes=HARD, role="own",
         depends=("thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime/noise-limit"), family=FAMILY,
     ),
 )  # fmt: skip

@@ -12,8 +12,8 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.paper.functional.formulas import MODEL_PAIR, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
-from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided
-from fsl_num.paper.functional.runs import model_rays
+from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided, rate_rays
+from fsl_num.paper.functional.runs import AFTER, EARLY, Run, model_rays, moderate_size
 from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.symbols import E, M, N, j
 
@@ -22,9 +22,18 @@ MODEL_AT_ZERO = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), beta > 1"
 
 @lru_cache(maxsize=64)
 def silence(sample: Sample) -> tuple[Ray, ...]:
-    """The rays of :func:`everywhere` without label noise."""
+    """The rays of :func:`everywhere` without label noise; and along sup gamma, inside the window and beyond."""
     silent = {path: [run for run in runs if run.noise == 0.0] for path, runs in EVERYWHERE.items()}
-    return tuple(ray for path, runs in silent.items() for ray in (model_rays(sample, path, runs) if runs else ()))
+    beta = sample.point[1]
+    size = moderate_size(beta)
+    slower = [
+        ray for path in (EARLY, AFTER)
+        for ray in rate_rays(sample, [Run("constant", 0.0)], size, path.multiple * size**beta)
+    ]  # fmt: skip
+    return (
+        *(ray for path, runs in silent.items() for ray in (model_rays(sample, path, runs) if runs else ())),
+        *slower,
+    )
 
 
 def zero_rays() -> tuple[Ray, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from sympy import Rational
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import NOTHING
@@ -12,13 +13,18 @@ from fsl_num.claims.statements import Direction, Equivalent, Statement
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.functional.runs import STABILITY
 from fsl_num.validation import Array
+from fsl_sym.proof import at_most
+from fsl_sym.symbols import M, gamma
+from fsl_sym.symbols import beta as capacity
 
 TERMS = ("delta", "e", "label", "batch")
 INFINITE = ("delta", "e_inf", "label_inf", "batch_inf")
 FAMILY = "functional law of the first M features"
 EXACT = (
     "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1, N infinite (M^-(s beta) stands as delta_M)",
-    f"0 <= gamma <= gamma_max with gamma_max tr(H)/2 = {STABILITY} (and down to 1e-60 of it)",
+    f"gamma_max tr(H)/2 = {STABILITY}, and down to 1e-60 of it",
+    # a sum of j^-beta up to M is at least this integral, and the trace of a spectrum up to constants half of the sum
+    at_most(gamma * (1 - (M + 1) ** (1 - capacity)) / (capacity - 1), 4 * Rational(str(STABILITY))),
 )
 GIVEN = (*EXACT, UP_TO_CONSTANTS)
 
@@ -72,5 +78,18 @@ def power_of_size(power: float, direction: Direction = "both", *, fixed: bool = 
 
 
 def dropped(*terms: str) -> Callable[[Sample], Mapping[str, Statement]]:
-    """Mutants: the law without one of the terms."""
-    return lambda sample: {f"without {term}": without(sample, term) for term in terms}
+    """Mutants: the law without one of the terms, and with constants that depend on the largest rate."""
+    return lambda sample: {
+        **{f"without {term}": without(sample, term) for term in terms},
+        **{f"times gamma_max to the power {power}": with_rate(sample, power) for power in (0.05, -0.05)},
+    }
+
+
+def with_rate(sample: Sample, power: float) -> Equivalent:
+    """The law times a power of the largest learning rate over batch size: a mutant."""
+    plain = law(sample)
+
+    def times(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        return plain(given, logs) + power * logs["gamma"]
+
+    return Equivalent(times, exponents(sample))

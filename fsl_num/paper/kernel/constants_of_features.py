@@ -77,7 +77,8 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
             ],
         }
         for key, measured in values.items():
-            rays_of[key].append(Ray(name, log_t, {"t": log_t}, np.log(np.array(measured))))
+            logs = {"t": log_t, "M": np.full(log_t.size, math.log(FEATURES * LARGEST))}
+            rays_of[key].append(Ray(name, log_t, logs, np.log(np.array(measured))))
         log_size = math.log(4.0) * np.arange(1.0, 9.0)
         tails = [float(energies[round(math.exp(each)) : FEATURES * round(math.exp(each))].sum()) for each in log_size]
         rays_of["approximation error"].append(Ray(name, log_size, {"M": log_size}, np.log(tails)))
@@ -90,7 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For eigenvalues and targets that are powers only up to factors between 1/2 and 2 the signal, the kernel, the "
         "noise of a falling rate and the approximation error have the same orders, of which the laws are made. Their "
         "constants need not converge any more: they may go on oscillating with the logarithm of t or M.",
-        AllOf(tuple(POWERS.values())), (*FREE, at_least(t, 1), "t up to (M/256)^beta, in whole periods"),
+        AllOf(tuple(POWERS.values())), (*FREE, at_least(t, 1), "t <= (M/256)^beta"),
         power_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in POWERS.items()}),
         role="own",
     ),

@@ -12,7 +12,7 @@ from sympy import Sum, exp, oo
 import fsl_num.spectrum as spectrum
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import DIGITS, sharp
-from fsl_num.claims.hypotheses import logarithm
+from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.expansions import point_with_digits
@@ -30,7 +30,7 @@ def approximation_bounds() -> tuple[Derivation, ...]:
     return both.from_below, both.from_above
 
 
-def approximation_rays(sample: Sample) -> list[Ray]:
+def approximation_rays(sample: Sample) -> list[Located]:
     """delta_M for N infinite, N = 2 M and N = M^(3/2) (N - M >= M once M >= 4)."""
     s, beta = sample.point
     log_size = np.linspace(math.log(4.0), math.log(10.0) * min(60.0, 200.0 / (1 + s * beta)), 20)
@@ -40,15 +40,13 @@ def approximation_rays(sample: Sample) -> list[Ray]:
         "N = 2 M": lambda size: 2.0 * size,
         "N = M^(3/2)": lambda size: math.floor(size**1.5),
     }
-    return [
-        Ray(
-            name,
-            np.log(sizes),
-            {"M": np.log(sizes)},
-            np.log([approximation_error(s, beta, size, features=features(size)) for size in sizes]),
-        )
-        for name, features in every.items()
-    ]
+    rays = []
+    for name, features in every.items():
+        numbers = [features(size) for size in sizes]
+        errors = [approximation_error(s, beta, m, features=n) for m, n in zip(sizes, numbers, strict=True)]
+        ray = Ray(name, np.log(sizes), {"M": np.log(sizes)}, np.log(errors))
+        rays.append(Located(ray, {"M": sizes, "N": numbers}))
+    return rays
 
 
 def one_feature_more_rays(sample: Sample) -> list[Ray]:
@@ -139,7 +137,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "approximation-error", "approximation-error", 845, "the approximation error is of the order M^-(s beta)",
         "delta_M is of the order M^-(s beta) as long as N - M is at least of the order of M.",
-        same_order(Sum(j ** (-1 - s * beta), (j, M + 1, N)), M ** (-s * beta)), (MODEL, "N - M >= c M"),
+        same_order(Sum(j ** (-1 - s * beta), (j, M + 1, N)), M ** (-s * beta)),
+        (MODEL, "N >= 2 M (N - M is at least of the order of M)"),
         approximation_rays, derive=approximation_bounds,
         quoted=r"\eqsim M^{-s\beta}, \text{ if } N - M \gtrsim M",
     ),

@@ -37,7 +37,7 @@ FLOAT_SUM = 3e-14
 """Relative error of the sums in floats."""
 SIGNAL_ORDER = same_order(signal(), t**-s)
 KERNEL_ORDER = same_order(forgetting_kernel(), t ** (1 / beta - 2))
-WINDOW = (at_least(t, 1), at_most(t, M**beta), "tested up to 4 M^beta")
+WINDOW = (at_least(t, 1), at_most(t, M**beta))
 
 
 def infinite_rays(quantity: Quantity, power: float) -> list[Ray]:

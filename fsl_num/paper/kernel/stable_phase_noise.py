@@ -87,7 +87,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem: wsd-stable-noise/identity", "lem: wsd-stable-noise", 3499, "the stable phase as a sum over modes",
         "int_0^infinity K_M(T_2 + t) dt = sum_j (lambda_j/2) exp(-2 lambda_j T_2).",
         equals(Integral(forgetting_kernel(T2 + t), (t, 0, oo)), stable_sum()),
-        (MODEL, "T_2 > 0, M finite"), stable_phase_integral, _stable_identity,
+        (MODEL, "T_2 > 0, M < oo"), stable_phase_integral, _stable_identity,
         derive=lambda: stable_phase_noise().derivation,
         role="argument",
     ),

@@ -14,7 +14,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import Point, number, sharp, smooth_sum_error
 from fsl_num.claims.statements import Equivalent, Ray, Sharp, Statement
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.kernel.expansions import KERNEL
 from fsl_num.paper.kernel.rays import (
     QUADRATURE,
@@ -153,7 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem: half-scale", "lem: half-scale", 739, "the kernel at half the time is of its own order",
         "K_M(t/2)/K_M(t) lies between positive constants for all t <= c M^beta.",
         same_order(forgetting_kernel(t / 2) / forgetting_kernel(), 1),
-        (MODEL, "t <= c M^beta (tested up to c = 4, and t to 0)"),
+        (MODEL, "t <= 4 M^beta (for the c M^beta of the paper)"),
         lambda sample: [
             *window_rays(half_scale(sample), sample, kernel_power(sample)),
             joined_ray(half_scale(sample), sample.point[1], 1.0, 4.0, decades(kernel_power(sample))),
@@ -166,7 +166,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem: half-scale/beyond", "lem: half-scale", 739, "beyond the window the ratio grows exponentially",
         "log(K_M(t/2)/K_M(t)) is of the order t M^-beta for t >> M^beta: the hypothesis t <~ M^beta is needed.",
         same_order(log(forgetting_kernel(t / 2) / forgetting_kernel()), t * M**-beta),
-        (MODEL, "t >> M^beta (tested from 60 to 300 M^beta)"),
+        (MODEL, "t >= 60 M^beta (t far above M^beta)"),
         beyond_window_rays,
         mutants=lambda sample: {"bounded, as inside the window": Equivalent(monomial, {"t": 0.0, "M": 0.0})},
         role="own",
@@ -182,7 +182,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:convolution-kernel/attained", "lemma:convolution-kernel", 2129, "the bound is attained from t = 1 on",
         "(K_M * K_M)(t) is of the order of K_M(t) for 1 <= t <= c M^beta (checked for c = 1/4 and 8): an equivalence.",
-        same_order(CONVOLUTION, forgetting_kernel()), (MODEL, at_least(t, 1), "t <= c M^beta"),
+        same_order(CONVOLUTION, forgetting_kernel()), (MODEL, at_least(t, 1), "t <= 8 M^beta (for c M^beta)"),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 0.25), (1.0, 8.0)), early=False),
         lambda sample: power_law(t=0.0), role="stronger", strengthens="lemma:convolution-kernel",
         depends=("lem: half-scale",),
@@ -191,7 +191,7 @@ CLAIMS: tuple[Claim, ...] = (
         "cor: contraction", "cor: contraction", 769, "subconvolution up to multiples of M^beta",
         "(K_M * K_M)(t) <= C K_M(t) for t <= c M^beta, with C independent of t and M (checked for c = 1/4 and 8).",
         order_at_most(CONVOLUTION, forgetting_kernel()),
-        (MODEL, "t <= c M^beta"),
+        (MODEL, "t <= 8 M^beta (for the c M^beta of the paper)"),
         lambda sample: convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),
         _convolution_bound, _attained, depends=("lem: half-scale",),
         quoted=r"For any $t \lesssim M^{\beta}$, it holds $\cK_M*\cK_M(t)\lesssim\cK_M(t)$",
@@ -209,7 +209,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma:convolution-kernel/mass", "lemma:convolution-kernel", 2160, "the mass of the kernel is half the trace",
         "2 int_0^infinity K_M = sum_{j<=M} lambda_j, which is at most tr(H).",
         equals(Integral(2 * forgetting_kernel(), (t, 0, oo)), Sum(eigenvalue(), (j, 1, M))),
-        (MODEL, "M finite (tr(H) - the sum is the positive rest)"), measured_mass, _mass,
+        (MODEL, "M < oo (tr(H) - the sum is the positive rest)"), measured_mass, _mass,
         derive=kernel_mass,
         role="argument",
     ),
@@ -218,7 +218,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For M infinite (K * K)(t)/K(t) tends to tr(H); the next terms are of the orders t^(1/beta-1) and 1/t.",
         tends(Integral(forgetting_kernel(t - z, oo) * forgetting_kernel(z, oo), (z, 0, t))
               / forgetting_kernel(t, oo), t, oo, zeta(beta)),
-        (MODEL, "M infinite"), _convolution_measured, _convolution,
+        (MODEL, INFINITE), of_infinite_size(_convolution_measured), _convolution,
         role="own",
     ),
 )  # fmt: skip

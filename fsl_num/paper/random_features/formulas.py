@@ -29,7 +29,7 @@ RANDOM = ("entries of W normal of variance 1/M", "N = 4M")
 TRAINING = (
     "normal features",
     "gamma tr(W H W') = 1/2, up to t or up to t/2",
-    "t = (M/2)^beta and (2M)^beta",
+    "(M/2)^beta <= t <= (2M)^beta",
     "sigma^2 = 0, such that noise and floor are of one order, and at t = (M/2)^beta M times that",
 )
 ENDPOINT = "s of the point where it is below 1 - 1/beta or at it; in the easy regime s = 1, the end of the range"

@@ -37,8 +37,8 @@ def hard(sample: Sample) -> Law:
     _, beta = sample.point
 
     def law(exponents: laws.Exponents, logs: laws.Logs) -> Any:
-        kernel = logs["power"] - (exponents[KERNEL_POWER] - (2.0 - 1.0 / beta)) * logs["t"]
-        return laws.total(-exponents[FLOOR_POWER] * beta * logs["M"], -exponents[SIGNAL_POWER] * logs["t"], kernel)
+        kernel = logs["power"] - (exponents[KERNEL_POWER] - (2.0 - 1.0 / beta)) * logs["1 + t"]
+        return laws.total(-exponents[FLOOR_POWER] * beta * logs["M"], -exponents[SIGNAL_POWER] * logs["1 + t"], kernel)
 
     return law
 

@@ -132,7 +132,8 @@ def _risk_and_terms(
         "kappa": np.log(kappa(beta, draw.model_size)),
         "floor": np.log(least),
         "top": np.log(top_tail(s, beta, draw.model_size)),
-        "t": np.log1p(end),
+        "t": np.log(end),
+        "1 + t": np.log1p(end),
         "left": np.log(draw.left(np.array([end]))[0]),
     }
     with np.errstate(divide="ignore"):

@@ -18,7 +18,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.design.averaging import best_average
 from fsl_num.model import Model
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.optimal_rates import LEAST
 from fsl_sym.domain import REGIMES
 from fsl_sym.proof import AllOf, Formula, same_order
@@ -48,7 +48,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: the mean of the weights over the last half of D samples, at the best constant rate, has an excess risk "
         "of the order that the best of all schedules leaves, in every regime and without a logarithm.",
         lambda: AllOf(tuple(Formula(E, "~", _ORDERS[each.name], where=each.condition) for each in REGIMES)),
-        (MODEL, "M infinite", "sigma^2 of order 1", "E is the least excess risk over constant rates, of the mean"),
-        mean_rays, _statement, role="own", depends=("eqn: fsl-simplified", "optimal-schedule/data"),
+        (MODEL, INFINITE, "sigma^2 of order 1", "E is the least excess risk over constant rates, of the mean"),
+        of_infinite_size(mean_rays), _statement, role="own", depends=("eqn: fsl-simplified", "optimal-schedule/data"),
     ),
 )  # fmt: skip

@@ -20,9 +20,9 @@ from fsl_num.claims.statements import Ray, Statement
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, given_constants
 from fsl_num.paper.block_spectra import block_modes
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
-from fsl_num.paper.scaling_laws.laws import NOISE, other_orders
+from fsl_num.paper.scaling_laws.laws import NOISE, STABLE, other_orders
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate, whole
 from fsl_num.spectrum import forgetting_kernel as forgetting
 from fsl_num.spectrum import kernel_integral, signal, trace
@@ -230,7 +230,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T_2 has more noise than that of B_2 throughout by (1/B - 1/B_2) sigma^2 times a int_0^T_1 K_M(T_2 + t) dt, "
         "the integral of a stable phase: each mode forgets at the rate 2 lambda_j.",
         equals(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), _MEMORY),
-        (MODEL, "T_1 > 0, T_2 > 0, M finite"), _memory_measured, _memory_says,
+        (MODEL, "T_1 > 0, T_2 > 0, M < oo"), _memory_measured, _memory_says,
         derive=lambda: finite_stable_phase_noise().derivation, role="own", depends=("lem: wsd-stable-noise/identity",),
     ),
     Claim(
@@ -238,7 +238,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: a int_0^T_1 K_M(T_2 + t) dt is at most of the order a T_2^(1/beta - 1) for every T_1 and M: "
         "whatever the small batch has left fades like that after the switch.",
         order_at_most(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), a * T2 ** (1 / beta - 1)),
-        (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M finite"), _forgotten_rays,
+        (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M < oo"), _forgotten_rays,
         derive=finite_stable_order, role="own", depends=("lem: wsd-stable-noise", "batch-switch/memory"),
     ),
     Claim(
@@ -248,11 +248,11 @@ CLAIMS: tuple[Claim, ...] = (
         "a sigma^2/B T_2^(1/beta-1): what the kernel still remembers of its noise, however long T_1 was. Followers of "
         "the paper call this the fast catch-up after a switch.",
         FORGOTTEN,
-        (MODEL, "M infinite", at_least(T2, 1), at_most(T2, T1), NOISE, "a tr(H)/B <= 0.2", UP_TO_CONSTANTS),
-        _excess_rays,
+        (MODEL, INFINITE, at_least(T2, 1), at_most(T2, T1), NOISE, STABLE, UP_TO_CONSTANTS),
+        of_infinite_size(_excess_rays),
         mutants=other_orders(FORGOTTEN, all_of_it_remembered=_UNIT, no_memory=_UNIT / T2,
-                             the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),
-                             the_longer_the_worse=T1 ** Rational(1, 20) * FORGOTTEN.right),
+                              the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),
+                              the_longer_the_worse=T1 ** Rational(1, 20) * FORGOTTEN.right),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/memory"),
     ),
     Claim(
@@ -260,8 +260,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s < 1 - 1/beta, M infinite, a constant rate and a batch of 1 that grows beyond bounds T_2 before "
         "the end, the risk is twice that of the large batch throughout at T_2 of the order T^(s beta/(beta - 1)): a "
         "vanishing share of the run, so that the switch may come late.",
-        TO_SIGNAL, (MODEL, "M infinite", "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first"),
-        _to_signal, regimes=("hard",),
+        TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first"),
+        of_infinite_size(_to_signal), regimes=("hard",),
         mutants=other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
     ),
@@ -270,10 +270,10 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: where label noise decides the risk of the large batch B_2 too, M infinite, a run that had the batch B "
         "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
         "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
-        TO_NOISE, (MODEL, "M infinite", "T_2 up to sqrt(T)"), _to_noise,
+        TO_NOISE, (MODEL, INFINITE, "T_2 up to sqrt(T)"), of_infinite_size(_to_noise),
         mutants=other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
-                             the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,
-                             the_kernel_itself=(LARGE / B) ** (beta / (2 * beta - 1))),
+                              the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,
+                              the_kernel_itself=(LARGE / B) ** (beta / (2 * beta - 1))),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
     ),
 )  # fmt: skip

@@ -19,6 +19,7 @@ from fsl_num.paper.scaling_laws.training import (
     functional_rays,
     long_after,
     risk_ray,
+    silent,
     volterra_risk,
     whole,
 )
@@ -59,6 +60,8 @@ def constant_rays(sample: Sample) -> tuple[Ray, ...]:
             # from 1e4 on, where the noise leads: on from 1e150 the logarithm of sigma^2 would hardly grow
             [Training(1e6, 1e6, noise=10 ** (4 + 2 * u)) for u in noise],
         ),
+        "M decides; eta, B and sigma^2 vary": silent(Training(10.0, long_after(10.0, sample)), sample),
+        "t decides; eta, B and sigma^2 vary": silent(Training(whole(40.0 / beta), 1e10), sample),
     }
     return functional_rays(runs, sample)
 

@@ -12,19 +12,20 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from sympy import Symbol
+from sympy import Symbol, zeta
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.model import Model
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import kernel_integral, signal
 from fsl_num.validation import Array
 from fsl_num.volterra import Problem, solve
-from fsl_sym.proof import at_least, at_most, less, same_order
+from fsl_sym.proof import at_least, at_most, equals, less, same_order
 from fsl_sym.symbols import E, T, beta, gamma, s, sigma
 
 CLEAN: Final = Symbol("R", positive=True)
@@ -66,13 +67,18 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
     return (
-        ray("signal", time, [(u + 1, 0.0, -150.0, 0.0, 0.0) for u in time]),
+        ray("signal, T alone", time, [(u + 1, 0.0, -150.0, 0.0, 0.0) for u in time]),
+        ray("signal, all but T", near, [(20.0, u, -150.0 - 0.4 * u, 1.7 * u, 0.6 * u) for u in near]),
         ray("noise before, R alone", time, [(LONGEST + 10, u, -1.0, 100.0, -100.0) for u in time]),
         ray("noise before, T alone", time, [(u + 3, 2.0, -1.0, 100.0, -100.0) for u in time]),
-        ray("noise before, gamma alone", near, [(9.0, 3.0, -u, 100.0, -100.0) for u in near]),
+        ray("noise before, gamma and sigma_0^2", near, [(9.0, 3.0, -1.0 - u, 100.0, -100.0 + 0.6 * u) for u in near]),
         ray("noise before, sigma^2 alone", time, [(9.0, 3.0, -1.0, 12.0 + u, -100.0) for u in time]),
         ray("clean noise, sigma_0^2 alone", time, [(12.0, 11.0, -1.0, 0.0, 12.0 + u) for u in time]),
-        ray("clean noise, R and gamma", near, [(12.0, 11.0 - u, -u, -100.0, 100.0) for u in near]),
+        ray(
+            "clean noise, all but sigma_0^2",
+            near,
+            [(12.0 + 1.7 * u, 11.0 - u, -1.0 - u, -100.0 + 0.6 * u, 100.0) for u in near],
+        ),
         _volterra_ray(s, beta),
     )
 
@@ -124,9 +130,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: the noise is the convolution of K with gamma sigma^2(t). At a constant rate and M infinite, sigma_0^2 "
         "over the last intrinsic time R and sigma^2 before leave T^-s + gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)): "
         "the clean data belong at the end. At the start they would leave gamma sigma^2, as if there were none.",
-        LAW, (MODEL, "M infinite", at_least(CLEAN, 1), at_most(2 * CLEAN, T), "gamma tr(H) < 2",
+        LAW, (MODEL, INFINITE, at_least(CLEAN, 1), at_most(2 * CLEAN, T), less(gamma * zeta(beta), 2),
               "E of eqn: fsl-simplified: of the noise that of the labels alone"),
-        _rays, lambda sample: order_statement(LAW, sample), _mutants,
+        of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants,
         role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(
@@ -134,9 +140,10 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s < 1 - 1/beta, a constant rate and M infinite, clean data without noise over the last share "
         "T^-(1 - s beta/(beta - 1)) of the run leave no more noise than signal: in the hard regime a vanishing share "
         "is enough, as a vanishing decay of the rate is. For s > 1 - 1/beta no share below 1 is.",
-        SHARE, (MODEL, "M infinite", less(s, 1 - 1 / beta), "R is the least at which noise and signal are equal",
-                "gamma sigma^2 of order 1", "sigma_0 = 0"),
-        _shares, lambda sample: order_statement(SHARE, sample),
+        SHARE, (MODEL, INFINITE, less(s, 1 - 1 / beta), "R is the least at which noise and signal are equal",
+                "gamma sigma^2 of order 1", equals(CLEAN_NOISE, 0)),
+        lambda sample: Located(_shares(sample), {"M": math.inf, "sigma_0": 0.0}),
+        lambda sample: order_statement(SHARE, sample),
         lambda sample: {
             "no memory": order_statement(same_order(CLEAN / T, T ** (s - 1)), sample),
             "the exponent of the kernel": order_statement(same_order(CLEAN / T, T ** (s / (2 - 1 / beta) - 1)), sample),

@@ -16,6 +16,7 @@ from fsl_num.claims.statements import Ray, Sharp
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
 from fsl_num.paper.block_spectra import block_modes
+from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
 from fsl_num.paper.kernel.rays import Quantity
 from fsl_num.paper.scaling_laws.decay_integrals import (
     CAPACITY,
@@ -194,8 +195,8 @@ CLAIMS: tuple[Claim, ...] = (
         Formula(
             i2_sum(size=oo), "expands",
             2 ** (1 / beta - 2) * gamma(2 - 1 / beta) * T ** (1 / beta - 1) - 1 / (8 * T), T, oo,
-        ), (CAPACITY, "M infinite"),
-        infinite_linear, _infinite_linear,
+        ), (CAPACITY, INFINITE),
+        of_infinite_size(infinite_linear), _infinite_linear,
         derive=lambda: expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo)),
         role="own",
     ),

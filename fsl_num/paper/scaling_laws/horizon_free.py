@@ -14,17 +14,19 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from sympy import Max, Min, Rational
+from sympy import Max, Min, Rational, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
+from fsl_num.claims.hypotheses import logarithm
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.compression import Modes, compress
 from fsl_num.gauss_rules import legendre_rule
-from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
+from fsl_num.paper.scaling_laws.laws import STABLE
+from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate
 from fsl_num.validation import Array
-from fsl_sym.proof import AllOf, Formula, at_least, at_most, less, same_order
+from fsl_sym.proof import AllOf, Formula, at_least, less, same_order
 from fsl_sym.symbols import B, E, K, T, a, beta, s, sigma
 
 GENTLE: Final = same_order(E, T**-s + sigma**2 / B * T ** (1 / beta) / K)
@@ -41,6 +43,8 @@ FORGETS: Final = same_order(E, K ** (-REMEMBERED * beta / (1 + s * beta)))
 """The risk at the followers' g where s > 2 - 1/beta."""
 APART: Final = Rational(1, 4)
 """By so much tasks are away from s = 2 - 1/beta, where two terms meet in a logarithm."""
+_POWER: Final = Symbol("g", nonnegative=True)
+"""g of the rates (1 + tau)^-g."""
 _STEEPEST: Final = 0.95
 """Searches for the best g end here, and at 0, the constant rate."""
 _RTOL: Final = 1e-4
@@ -107,17 +111,19 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
         """``runs`` are log10 of the steps, of the rate, of B and of sigma^2."""
         steps, rate, batch, noise = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
         times = rate + np.array([_log_time(fall, step) for step in steps])
-        logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise}
+        logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise, "g": logarithm(fall) + 0.0 * steps}
         values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b))
                   for k, a, b, v in zip(steps, rate, batch, noise, strict=True)]  # fmt: skip
         return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
+    first = math.log10(peak_rate(sample.point[1]))
     return (
-        ray("signal, T alone", time, [(u / rest + 2, -0.5, 150.0, 0.0) for u in time]),
-        ray("noise, K alone", time, [(u / rest + 2, -0.5, 0.0, 150.0) for u in time]),
-        ray("noise, a alone", near, [(30.0 / rest, -u - 0.5, 0.0, 150.0) for u in near]),
-        ray("noise, B alone", near, [(9.0, -0.5, u, 150.0) for u in near]),
-        ray("noise, sigma^2 alone", time, [(9.0, -0.5, 0.0, 12.0 + u) for u in time]),
+        ray("signal, T alone", time, [((u + 2) / rest, first, 150.0, 0.0) for u in time]),
+        ray("signal; a, B and sigma^2", near, [(40.0 / rest, first - u, 150.0 + 1.7 * u, 0.6 * u) for u in near]),
+        ray("noise, K alone", time, [((u + 2) / rest, first, 0.0, 150.0) for u in time]),
+        ray("noise, a alone", near, [(30.0 / rest, first - u, 0.0, 150.0) for u in near]),
+        ray("noise, B alone", near, [(9.0, first, u, 150.0) for u in near]),
+        ray("noise, sigma^2 alone", time, [(9.0, first, 0.0, 12.0 + u) for u in time]),
     )
 
 
@@ -187,7 +193,13 @@ def _at_their_power(sample: Sample) -> tuple[Ray, ...]:
 
 
 def _law_claim(
-    name: str, title: str, text: str, formula: Formula, falls: Mapping[str, float], other: Formula, power: str
+    name: str,
+    title: str,
+    text: str,
+    formula: Formula,
+    falls: Mapping[str, float],
+    other: Formula,
+    power: tuple[Formula, ...],
 ) -> Claim:
     """A law that holds for each of the powers; the law of the other powers is a mutant."""
 
@@ -197,8 +209,8 @@ def _law_claim(
 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, formula,
-        (MODEL, "M infinite", power, at_least(T, 1), at_most(a, 1), "a/B small"),
-        lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()},
+        (MODEL, INFINITE, *power, at_least(T, 1), STABLE),
+        of_infinite_size(lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()}),
         lambda sample: Joint({each: order_statement(formula, sample) for each in falls}), mutants,
         role="own", depends=("eqn: fsl-simplified",),
     )  # fmt: skip
@@ -209,22 +221,22 @@ CLAIMS: tuple[Claim, ...] = (
         "horizon-free/law", "the law of rates t^-g with tail averaging, g < 1/2",
         "Ours: with the rates a (1 + tau)^-g, g < 1/2, and M infinite, the average over the last half of K steps has "
         "the excess risk T^-s + (sigma^2/B) T^(1/beta)/K: the noise of the modes that are learned, over the samples.",
-        GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, "0 <= g < 1/2",
+        GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, (less(_POWER, Rational(1, 2)),),
     ),
     _law_claim(
         "horizon-free/law-steep", "the law of rates t^-g with tail averaging, g > 1/2",
         "Ours: with the rates a (1 + tau)^-g, g > 1/2, and M infinite, the average over the last half of K steps has "
         "the excess risk T^-s + (sigma^2/B) a^2 T^(1/beta - 2): the kernel remembers the noise of the first steps.",
-        STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, "1/2 < g < 1",
+        STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, (less(Rational(1, 2), _POWER), less(_POWER, 1)),
     ),
     Claim(
         "horizon-free/best-power", "eqn: fsl-simplified", 883, "the best power of a horizon-free rate",
         "Ours, after the followers who write a for beta, b for 1 + s beta and g* = max(1 - a/b, 0): for s < 2 - 1/beta "
         "(b < 2 a) the best power has T ~ K^(1 - g*) and leaves K^-min(s, s beta/(1 + s beta)), the order of the best "
         "schedules that know K, whatever the horizon.",
-        AllOf(BEST), (MODEL, "M infinite", less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
+        AllOf(BEST), (MODEL, INFINITE, less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
                "sigma^2/B and a of order 1"),
-        _best,
+        of_infinite_size(_best),
         lambda sample: Joint({str(part): order_statement(part, sample) for part in BEST}),
         _best_mutants, moved=_harder, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
     ),
@@ -233,8 +245,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s > 2 - 1/beta (b > 2 a) the followers' g = 1 - beta/(1 + s beta) is above 1/2, and leaves "
         "K^-((2 beta - 1)/(1 + s beta)), more than K^-(s beta/(1 + s beta)): the noise of the first steps decides. By "
         "the law g = 1/2 is then best, with K^-(1 - 1/(2 beta)) up to a logarithm.",
-        FORGETS, (MODEL, "M infinite", less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1"),
-        _at_their_power, lambda sample: order_statement(FORGETS, sample),
+        FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1"),
+        of_infinite_size(_at_their_power), lambda sample: order_statement(FORGETS, sample),
         lambda sample: {
             name: order_statement(same_order(E, order), sample)
             for name, order in {

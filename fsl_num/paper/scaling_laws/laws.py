@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sympy import Min, Symbol
+from sympy import Min, Rational, Symbol, zeta
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Statement
 from fsl_sym.allocation_derivation import noise_derivations
 from fsl_sym.laws import scaling_law
-from fsl_sym.proof import Derivation, Formula, same_order
+from fsl_sym.proof import Derivation, Formula, at_most, same_order
 from fsl_sym.symbols import B, E, M, T, a, b, beta, s, sigma
 
-STABLE = "gamma_max tr(H) small enough (tested at 0.2)"
+STABLE = at_most(a * zeta(beta) / B, Rational(1, 5))
+"""gamma_max tr(H) is small enough: at most 0.2 of exact powers, and twice that of spectra up to constants."""
 NOISE = "sigma^2 >= 1, constants independent of sigma"
 BY_PARTS = (
     "Tested at intrinsic times up to 1e40 (1e200 where M decides) on the parts of eqn: fsl-simplified, which its own "

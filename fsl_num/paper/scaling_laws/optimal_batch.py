@@ -20,7 +20,7 @@ from sympy import Integral, Min, sqrt
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
 from fsl_num.paper.scaling_laws.laws import other_orders
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, whole
@@ -168,8 +168,8 @@ CLAIMS: tuple[Claim, ...] = (
         "samples grow throughout and leave D^(-s beta/(1 + s beta)). At a constant batch a power decay with "
         "p > beta - 1 leaves the same order, T^-s + T^(1/beta)/D at T = a D: one control is worth the other. With "
         "both constant D^(-s/(1 + s)) is left.",
-        EASY, (MODEL, "M infinite", "s > 1 - 1/beta", "sigma^2 of order 1"),
-        lambda sample: _budgets(sample, lambda plan: plan.excess_risk), regimes=("easy",),
+        EASY, (MODEL, INFINITE, "s > 1 - 1/beta", "sigma^2 of order 1"),
+        of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("easy",),
         mutants=other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
     ),
@@ -177,8 +177,8 @@ CLAIMS: tuple[Claim, ...] = (
         "optimal-batch/law-hard", "eqn: fsl-simplified", 883, "the law of the best batch sizes, hard regime",
         "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch sizes for D samples are 1 up to a "
         "late switch and leave D^-s, the order of the signal when every sample is a step.",
-        HARD, (MODEL, "M infinite", "s < 1 - 1/beta", "sigma^2 of order 1"),
-        lambda sample: _budgets(sample, lambda plan: plan.excess_risk), regimes=("hard",),
+        HARD, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1"),
+        of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("hard",),
         mutants=other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
     ),
@@ -186,8 +186,8 @@ CLAIMS: tuple[Claim, ...] = (
         "optimal-batch/late-switch", "eqn: fsl-simplified", 883, "the share of the run in which the batch grows",
         "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch leaves 1 when a share of the order "
         "D^(-(1 - 1/beta - s)/(2 - 1/beta)) of the intrinsic time is left: it vanishes, a late switch.",
-        SWITCH, (MODEL, "M infinite", "s < 1 - 1/beta", "sigma^2 of order 1"),
-        lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon), regimes=("hard",),
+        SWITCH, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1"),
+        of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon)), regimes=("hard",),
         mutants=other_orders(SWITCH, the_noise_alone=D ** (-(1 - 1 / beta - s))),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/law-hard"),
     ),

@@ -29,7 +29,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.design.theory import best_gammas
 from fsl_num.model import Model
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.validation import Array
 from fsl_sym.domain import REGIMES
 from fsl_sym.optimal_rates import LAWS, LEAST_PRICE, above_least_price, least_orders, price, stationary_rate
@@ -193,7 +193,8 @@ def _claim(
         name, "eqn: FSL-optimization", 1583, title, text, AllOf(tuple(orders.values())),
         (MODEL, condition, "E is the least excess risk over gamma that never rise, up to a bound",
          "a and b are the largest and the last gamma", "sigma^2 of order 1", *hypotheses),
-        measured, statement, regimes=(regime,), role="own", depends=("eqn: fsl-simplified",), family=FAMILY,
+        of_infinite_size(measured) if INFINITE in hypotheses else measured, statement,
+        regimes=(regime,), role="own", depends=("eqn: fsl-simplified",), family=FAMILY,
     )  # fmt: skip
 
 
@@ -249,14 +250,14 @@ CLAIMS: tuple[Claim, ...] = (
         "an intrinsic time of the order D^(beta/(1 + s beta)): its peak falls like D^(beta/(1 + s beta) - 1), its last "
         "rate like D^(1/(2 (1 + s beta)) - 1). No fixed shape beats that order; a power decay with p > beta - 1 has it "
         "too.",
-        DATA_EASY, "easy", data_rays, "M infinite",
+        DATA_EASY, "easy", data_rays, INFINITE,
     ),
     _claim(
         "optimal-schedule/data-hard", "the best schedule of a data budget, hard regime",
         "Ours: for s < 1 - 1/beta and M infinite, of D samples the best schedule leaves D^-s. Its peak is the bound, "
         "its intrinsic time of the order D, the share of samples after the rate has left the bound falls like "
         "D^(-(beta - 1 - s beta)/(2 beta - 1)), and its last rate like D^(-(1 + s)/2).",
-        DATA_HARD, "hard", data_rays, "M infinite", "K_2 samples come after the rate has left its bound",
+        DATA_HARD, "hard", data_rays, INFINITE, "K_2 samples come after the rate has left its bound",
     ),
     _claim(
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",

@@ -31,6 +31,7 @@ from fsl_num.paper.scaling_laws.training import (
     long_after,
     peak_rate,
     risk_ray,
+    silent,
     whole,
 )
 from fsl_num.schedules import Consecutive, Constant, InverseSqrt, Linear, Schedule
@@ -143,13 +144,19 @@ def _two_phases(sample: Sample, shape: Callable[[Training, float], Schedule]) ->
     def run(size: float, first: float, last: float, ratio: float = NEVER, **more: float) -> Training:
         return Shaped(size, first, last, ratio, shape=shape, **more)
 
-    alone, long = even_grid(LONGEST / beta, sample), 2 * final[-1] / gap
+    alone, near, long = even_grid(LONGEST / beta, sample), even_grid(8.0, sample)[::2], 2 * final[-1] / gap
     runs: dict[str, tuple[Array, list[Training]]] = {
         "M decides": (alone, [run(m, long_after(m, sample), m**beta, batch=loud) for m in map(whole, alone)]),
         "T decides": (time, [run(whole(4 * u / beta), 10**u, 10 ** (0.5 * u), batch=loud) for u in time]),
         "b decides, b alone": (
             final, [run(whole(long / beta) + 1.0, 10**long, 10**long, 0.5 * 10**-u, noise=loud) for u in final],
         ),
+        "b decides; T, T_2 and M vary": (
+            near, [run(whole(long / beta + 0.7 * u) + 1.0, 10 ** (long + 1.3 * u), 10 ** (long + 0.6 * u), 0.5,
+                       noise=loud) for u in near],
+        ),
+        "M decides; a, b, B and sigma^2 vary": silent(run(10.0, long_after(10.0, sample), 10.0**beta), sample),
+        "T decides; a, b, B and sigma^2 vary": silent(run(whole(40.0 / beta), 1e10, 1e5), sample),
         "a decides, T_2 alone": (time, [run(1e250, 10 ** (u + 1), 10**u, noise=loud) for u in time]),
         "a decides, T_2 = M^beta": (model, [run(m, m**beta, m**beta, noise=loud) for m in map(whole, model)]),
         **_alone(sample, run(1e250, 1e6, 1e6, noise=loud), "a decides"),
@@ -172,8 +179,13 @@ def _roots(sample: Sample) -> tuple[Ray, ...]:
     beta, loud = sample.point[1], 10**SILENT
     half, alone = even_grid(LONGEST / 2, sample), even_grid(LONGEST / beta, sample)
 
-    def run(size: float, steps: float, timescale: float, **more: float) -> Training:
+    def run(size: float, steps: float, timescale: float, **more: float) -> Root:
         return Root(size, steps=steps, timescale=timescale, **more)
+
+    def slower(base: Root) -> tuple[Array, list[Training]]:
+        """Lengths that grow as the rate falls, so that T stands still."""
+        grid, each = silent(base, sample)
+        return grid, [replace(one, steps=one.steps / one.peak, timescale=one.timescale / one.peak) for one in each]
 
     runs: dict[str, tuple[Array, list[Training]]] = {
         "M decides": (alone, [run(m, t, t, batch=loud) for m in map(whole, alone) for t in (long_after(m, sample),)]),
@@ -182,6 +194,8 @@ def _roots(sample: Sample) -> tuple[Ray, ...]:
         "noise, K_0 alone": (half, [run(1e6, 1e40, 10 ** (40 - u), noise=loud) for u in half]),
         "noise, M ~ T^(1/beta)": (alone, [run(m, 2 * m**beta, m**beta, noise=loud) for m in map(whole, alone)]),
         **_alone(sample, run(1e6, 1e20, 1e9, noise=loud), "noise"),
+        "M decides; a, B and sigma^2 vary": slower(run(10.0, *2 * [long_after(10.0, sample)])),
+        "T decides; a, B and sigma^2 vary": slower(run(whole(60.0 / beta), 1e20, 1e10)),
     }
     return _rays(sample, runs)
 
@@ -201,6 +215,8 @@ def _own(sample: Sample) -> tuple[Ray, ...]:
         "noise, T alone": (time, [run(1e250, 10**u, noise=loud) for u in time]),
         "noise, T = M^(3 beta/2)": (model, [run(m, m ** (1.5 * beta), noise=loud) for m in map(whole, model)]),
         "noise, T alone, M = 10": (time, [run(10.0, 10 ** (1.5 * beta + u), noise=loud) for u in time]),
+        "M decides; a, B and sigma^2 vary": silent(run(10.0, long_after(10.0, sample)), sample),
+        "T decides; a, B and sigma^2 vary": silent(run(whole(40.0 / beta), 1e10), sample),
         **_alone(sample, run(1e250, 1e6, noise=loud), "noise"),
         **_alone(sample, run(10.0, 10 ** (1.5 * beta + 3), noise=loud), "noise, M = 10"),
     })  # fmt: skip

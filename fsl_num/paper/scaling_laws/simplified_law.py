@@ -42,16 +42,21 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
     # so large that delta_M is negligible, and not below the smallest float
     large = whole(min(300.0, 250.0 / (s * beta)))
     rays = [
-        _tied("signal decides, exponential decay", sample, "signal",
-              [(Training(large, 0.0, 10**u, 1e-3, 10**SILENT).schedule(beta), large, 1.0) for u in grid]),
-        _tied("approximation decides, stable phase first", sample, "approximation",
+        _tied("signal decides, exponential decay; sigma^2 grows", sample, "signal",
+              [(Training(large, 0.0, 10**u, 1e-3, 10**SILENT).schedule(beta), large, 10 ** (s * u)) for u in grid]),
+        _tied("approximation decides, stable phase first; sigma^2 grows", sample, "approximation",
               # ever later in units of M^beta, where the signal is gone: its share must not stand in for delta_M
-              [(Training(m, 3 * k * m**beta, 2 * m**beta, 1e-3, 10**SILENT).schedule(beta), m, 1.0)
+              [(Training(m, 3 * k * m**beta, 2 * m**beta, 1e-3, 10**SILENT).schedule(beta), m, m ** (s * beta))
                for k, m in enumerate(sizes, 1)]),
     ]  # fmt: skip
     kinds = ("constant", "stable phase first", "cosine to zero", "exponential decay")
     for kind in kinds if sample.effort else kinds[:3]:
-        runs = [(_loud_schedule(kind, u, beta), 1e12, 10 ** (SILENT + 0.5 * u)) for u in grid]
+        # at the constant rate the size grows too: the noise must not depend on what the model lacks
+        runs = [
+            (_loud_schedule(kind, u, beta), whole(4.0 + 1.5 * u) if kind == "constant" else 1e12,
+             10 ** (SILENT + 0.5 * u))
+            for u in grid
+        ]  # fmt: skip
         rays.append(_tied(f"noise decides, {kind}", sample, "noise", runs))
     steady = Training(1.0, 1e2).schedule(beta)
     runs = [(steady, 1e12, 10.0**power) for power in np.linspace(4.0, 44.0, 2 * count)]
@@ -84,7 +89,8 @@ def _on_mesh(constants: Constants, run: Training, s: float, beta: float) -> dict
     equation = equation_up_to_constants(constants, s, beta, run.size, end)
     parts = equation.parts(plan.gamma_before_end(end * (1.0 - equation.mesh.middles)))
     loss = parts["delta"] * parts["loss_one"] + parts["loss_e"] + run.noise * parts["noise_one"]
-    numbers = {"t": end, "signal": parts["e"], "approximation": parts["delta"], "noise": parts["label"],
+    numbers = {"t": end, "a": run.peak * peak_rate(beta), "B": run.batch,
+               "signal": parts["e"], "approximation": parts["delta"], "noise": parts["label"],
                "sigma^2": run.noise, "E": 0.5 * loss}  # fmt: skip
     return {name: math.log(value) for name, value in numbers.items()}
 
@@ -107,6 +113,8 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
         problem = Problem(Model(s=s, beta=beta, size=size, noise=noise), gamma=plan)
         numbers = {
             "t": problem.end,
+            "a": plan.peak,
+            "B": plan.batch_size,
             "signal": signal(problem.end, s, beta, size),
             "approximation": approximation_error(s, beta, size),
             "noise": noise_functional(problem.model, plan).value / plan.batch_size,

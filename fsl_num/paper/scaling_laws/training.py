@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -111,6 +112,7 @@ def volterra_risk(training: Training, s: float, beta: float) -> float:
 
 
 Risk = Callable[[Training, float, float], float]
+AnyRun = TypeVar("AnyRun", bound=Training)
 
 
 def risk_ray(name: str, scale: Array, runs: Sequence[Training], sample: Sample, risk: Risk) -> Ray:
@@ -159,6 +161,22 @@ def even_grid(end: float, sample: Sample) -> Array:
     return np.linspace(0.0, end, 7 + 6 * sample.effort)
 
 
+def silent(base: AnyRun, sample: Sample) -> tuple[Array, list[AnyRun]]:
+    """The sizes and times of ``base``, with rates, batch sizes and label noise that vary where no noise is seen.
+
+    What decides then is a term without them. No two vary alike, nor like a product or a quotient of others: a term
+    cannot hold such a one and stay constant.
+    """
+    grid = even_grid(8.0, sample)[::2]
+    return grid, [
+        replace(
+            base, peak=10**-u, batch=10 ** (SILENT + 1.7 * u), noise=10 ** (0.6 * u),
+            final_over_peak=base.final_over_peak * (1.0 if base.final_over_peak == 1.0 else 10 ** (-0.4 * u)),
+        )
+        for u in grid
+    ]  # fmt: skip
+
+
 def whole(log10_size: float) -> float:
     """The whole number below a power of ten."""
     return float(math.floor(10.0**log10_size))
@@ -182,16 +200,19 @@ def decay_rays(
         "T decides, M = T^(4/beta)": (
             time, [_run(whole(4 * u / beta), 10**u, stable, 1e-3, 10**SILENT, 1.0) for u in time],
         ),
-        "b decides; b, B and sigma^2 vary": (
+        "b decides; b, B, sigma^2 and M vary": (
             final,
-            [_run(1e12, 10 ** (2 * u / gap), stable, 0.5 * 10**-u, 10**u, loud * 10 ** (-2 * u)) for u in final],
+            [_run(whole(12.0 + u), 10 ** (2 * u / gap), stable, 0.5 * 10**-u, 10**u, loud * 10 ** (-2 * u))
+             for u in final],
         ),
         "a - b decides, M large": (
             time, [_run(whole(2 * u / beta), 10**u, stable, 1e-200, 10 ** (0.5 * u), loud, 10 ** (-0.5 * u))
                    for u in time],
         ),
         "a - b decides, T = M^(3 beta/2)": (
-            model, [_run(m, m ** (1.5 * beta), stable, 1e-200, 1.0, loud) for m in map(whole, model)],
+            # the branch M of the minimum decides: it holds none of the letters that vary beside it
+            model, [_run(whole(u), whole(u) ** (1.5 * beta), stable, 1e-200, 10 ** (1.7 * u), loud * 10 ** (-0.6 * u),
+                         10**-u) for u in model],
         ),
         "a - b decides, T = M^beta": (
             model, [_run(m, m**beta, stable, 1e-200, 1.0, loud) for m in map(whole, model)],
@@ -215,6 +236,10 @@ def decay_rays(
         ),
         "b tends to a": (near, [_run(1e6, 1e4, stable, 1.0 - 0.5 * 10**-u, 1.0, loud) for u in near]),
         **more,
+        **{
+            f"{name} decides; a, b, B and sigma^2 vary": silent(_run(size, time, stable, 1e-3, 1.0, 1.0), sample)
+            for name, size, time in (("M", 10.0, long_after(10.0, sample)), ("T", whole(40.0 / beta), 1e10))
+        },
     }  # fmt: skip
     return functional_rays(runs, sample)
 

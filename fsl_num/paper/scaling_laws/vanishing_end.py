@@ -8,7 +8,7 @@ min(beta, g + 1): in our notation the noise falls like T^-(1 - 1/min(beta, p + 1
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -23,7 +23,7 @@ from fsl_num.claims.statements import Joint, Ray, Sharp, Statement
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, QUADRATURE
 from fsl_num.paper.scaling_laws.laws import LEARNED, NOISE, STABLE
 from fsl_num.paper.scaling_laws.training import (
@@ -35,9 +35,11 @@ from fsl_num.paper.scaling_laws.training import (
     long_after,
     peak_rate,
     risk_ray,
+    silent,
     whole,
 )
 from fsl_num.schedules import PowerDecay, Schedule
+from fsl_num.validation import Array
 from fsl_sym.integrals.power_decay import power_decay_bounds, power_decay_limits, power_sum
 from fsl_sym.proof import AllOf, Formula, at_least, equals, less, same_order
 from fsl_sym.symbols import B, E, M, T, a, beta, p, sigma
@@ -125,7 +127,7 @@ def _law_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
     def run(size: float, decay: float, batch: float = 1.0, noise: float = 1.0, peak: float = 1.0) -> PowerRun:
         return PowerRun(size, 0.0, decay, batch=batch, noise=noise, peak=peak, power=power)
 
-    runs = {
+    runs: dict[str, tuple[Array, Sequence[Training]]] = {
         "M decides, T = 10^(2/s) M^(3 beta)": (
             alone,
             [run(m, long_after(m, sample), 10**SILENT) for m in map(whole, alone)],
@@ -137,6 +139,8 @@ def _law_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         "noise, a alone": (near, [run(1e6, 1e6, noise=loud, peak=10**-u) for u in near]),
         "noise, B alone": (near, [run(1e6, 1e6, 10**u, loud) for u in near]),
         "noise, sigma^2 alone": (time, [run(1e6, 1e6, noise=10 ** (12 + u)) for u in time]),
+        "M decides; a, B and sigma^2 vary": silent(run(10.0, long_after(10.0, sample)), sample),
+        "T decides; a, B and sigma^2 vary": silent(run(whole(40.0 / beta), 1e10), sample),
     }
     return functional_rays(runs, sample)
 
@@ -282,7 +286,7 @@ CLAIMS: tuple[Claim, ...] = (
         "vanishing-end/sharp", "eqn: fsl-simplified", 883, "the noise of a power decay to its last term",
         "Ours: for M infinite the noise of a (1 - tau/K)^p has two terms, one of T^-q and one of T^-(1 - 1/beta), with "
         "an exponentially small rest; where p = beta - 1 their poles meet in a logarithm.",
-        lambda: AllOf(expansions()), (CAPACITY, "M infinite", *OFF), sharp_noise, sharp_statement,
+        lambda: AllOf(expansions()), (CAPACITY, INFINITE, *OFF), of_infinite_size(sharp_noise), sharp_statement,
         derive=power_decay_limits, role="own",
     ),
 )  # fmt: skip

@@ -12,16 +12,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-from sympy import Integer, Integral, Min, Rational, Symbol, exp, oo
+from sympy import Integer, Integral, Min, Rational, Symbol, exp, oo, zeta
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.statements import Ray, Statement
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.validation import Array
-from fsl_sym.proof import at_least, at_most, same_order
+from fsl_sym.proof import at_least, at_most, less, same_order
 from fsl_sym.spectrum import forgetting_kernel
 from fsl_sym.symbols import E, T, beta, gamma, s, sigma, t
 
@@ -92,9 +92,10 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         ray("T alone", time, [(u + 1, -250.0, -250.0, 0.0) for u in time]),
         ray("omega alone", time, [(250.0, -u - 1, -250.0, 0.0) for u in time]),
         ray("omega = 1/T", time, [(u + 1, -u - 1, -250.0, 0.0) for u in time]),
-        ray("noise, gamma alone", near, [(9.0, -9.0, -u, 50.0) for u in near]),
+        ray("noise, gamma alone", near, [(9.0, -9.0, -1.0 - u, 50.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, -9.0, -1.0, u + 12) for u in time]),
-        ray("noise, omega alone", near, [(20.0, -u, -1.0, 50.0) for u in near]),
+        ray("noise, omega and T", near, [(20.0 + 0.6 * u, -u, -1.0, 50.0) for u in near]),
+        ray("signal, gamma and sigma^2", near, [(20.0, -250.0, -250.0 - u, 0.6 * u) for u in near]),
     )
 
 
@@ -136,17 +137,17 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: decoupled weight decay omega in intrinsic time leaves T^-s + omega^min(s, 2) + gamma sigma^2 at a "
         "constant rate and M infinite, s != 2. It forgets the signal too: the bias saturates at s = 2 as that of ridge "
         "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
-        LAW, (MODEL, "M infinite", "s != 2", at_least(T, 1), at_most(OMEGA, 1), "gamma small",
+        LAW, (MODEL, INFINITE, "s != 2", at_least(T, 1), at_most(OMEGA, 1), less(gamma * zeta(beta), 2),
               "E of eqn: fsl-simplified: of the noise that of the labels alone"),
-        _rays, lambda sample: order_statement(LAW, sample), _mutants, moved=_parted,
+        of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(
         "weight-decay/forgetting", "eqn: fsl-simplified", 883, "weight decay forgets old noise exponentially",
         "Ours: with weight decay omega the kernel is K(t) exp(-2 omega t). Of the noise that is older than R it leaves "
         "exp(-2 omega R) R^-(1 - 1/beta) min{1, 1/(omega R)}: nothing changes within 1/omega.",
-        FORGOTTEN, (CAPACITY, "M infinite", at_least(OLDER, 1), at_most(OMEGA, 1)),
-        _older_rays,
+        FORGOTTEN, (CAPACITY, INFINITE, at_least(OLDER, 1), at_most(OMEGA, 1)),
+        of_infinite_size(_older_rays),
         mutants=lambda sample: {
             "the kernel alone": order_statement(same_order(FORGOTTEN.left, OLDER ** (1 / beta - 1)), sample),
             "forgetting at the rate omega alone": order_statement(

@@ -7,7 +7,7 @@ import pytest
 from sympy import Integer, Rational, Sum
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.hypotheses import Located, relations_of, violated
+from fsl_num.claims.hypotheses import Located, bare, relations_of, violated
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Ray
@@ -52,6 +52,9 @@ def test_texts_are_read_as_relations(text, expected):
         ("sigma = 1", {"sigma^2": np.zeros(5)}, True),
         ("sigma = 1", {"sigma^2": np.full(5, 0.1)}, False),
         (at_least(T, 1), {"M": np.arange(5)}, False),  # no T is named: whether it holds is not known
+        ("sigma the same along a ray", {"sigma^2": np.full(5, 7.0)}, True),
+        ("sigma the same along a ray", {"sigma^2": np.array([7, 7, 7, 7, 7.1])}, False),
+        ("sigma the same along a ray", {"M": np.arange(5)}, False),
     ],
 )
 def test_what_is_measured_is_held_against_the_hypotheses(hypothesis, logs, holds):
@@ -80,6 +83,13 @@ def test_letters_beside_a_measurement_count_with_those_in_it(hypothesis, letters
     along = ray(t=np.arange(5.0), M=np.arange(5.0)) if "t" in str(hypothesis) else [1.0]
     subject = replace(KERNEL, hypotheses=(hypothesis,))
     assert (violated(subject, SAMPLE, Located([along], letters)) == "") == holds
+
+
+def test_each_ray_of_a_list_may_have_letters_of_its_own():
+    subject = replace(KERNEL, hypotheses=("N >= 2 M",))
+    near, far = (Located(ray(M=np.zeros(5)), {"M": 1.0, "N": number}) for number in (2.0, np.inf))
+    assert violated(subject, SAMPLE, [near, far]) == "" and all(isinstance(each, Ray) for each in bare([near, far]))
+    assert violated(subject, SAMPLE, [far, Located(ray(M=np.zeros(5)), {"M": 1.0, "N": 1.9})]) != ""
 
 
 def test_a_claim_measured_outside_its_hypotheses_is_not_judged():

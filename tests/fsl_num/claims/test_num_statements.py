@@ -1,10 +1,13 @@
 """Statements judge made-up measurements whose truth is known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import (
     CONSTANTS,
     LOG_DRIFT,
@@ -17,6 +20,8 @@ from fsl_num.claims.statements import (
     Sharp,
     growth,
 )
+from fsl_sym.proof import Formula, same_order
+from fsl_sym.symbols import E, T, a
 
 POWERS = st.floats(-3, 3)
 
@@ -94,6 +99,36 @@ def test_a_bound_forbids_one_way_and_its_mutant_is_the_tighter_one(direction, si
     tighter = [f"N {'-' if sign > 0 else '+'} {POWER_MUTATION}", f"N {'over' if sign > 0 else 'times'} sqrt(log)"]
     assert list(statement.mutants()) == tighter
     assert not any(mutant.judge([ray(1.0)]).holds for mutant in statement.mutants().values())
+
+
+def paths(*, rate_varies):
+    """Of E ~ T^-1 + a: each term decides in turn, and where T does a varies too, or not."""
+    u = np.linspace(1.0, 40.0, 9)
+    rate = -60.0 - (u if rate_varies else 0.0 * u)
+    return [
+        Ray("T decides", u, {"T": u, "a": rate}, np.logaddexp(-u, rate)),
+        Ray("a decides", u, {"T": 99.0 + 0.0 * u, "a": -u}, np.logaddexp(-99.0, -u)),
+    ]
+
+
+@pytest.mark.parametrize("rate_varies", [True, False])
+def test_a_letter_in_a_term_that_lacks_it_is_refused_where_it_varies_there(rate_varies):
+    law = order_statement(same_order(E, 1 / T + a), SimpleNamespace(s=1, beta=2))
+    measured = paths(rate_varies=rate_varies)
+    assert law.judge(measured).holds
+    wrong = {
+        name: not each.judge(measured).holds for name, each in law.mutants().items() if name.startswith("a in 1/T")
+    }
+    assert wrong == {"a in 1/T + 0.05": rate_varies, "a in 1/T - 0.05": rate_varies}
+    names = [name for name in law.mutants() if name.startswith(("a in a", "T in 1/T"))]
+    own = [law.mutants()[name].judge(measured).holds for name in names]
+    assert own == 8 * [False]
+
+
+def test_the_terms_of_a_bound_are_not_asked_for_letters_that_they_lack():
+    law = order_statement(Formula(E, "<~", 1 / T + a), SimpleNamespace(s=1, beta=2))
+    assert sorted(law.absent) == ["T in a", "a in 1/T"]
+    assert not any(name.startswith(tuple(law.absent)) for name in law.mutants())
 
 
 def test_one_ray_of_several_is_enough_to_fail_and_is_named():
