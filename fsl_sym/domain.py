@@ -27,7 +27,7 @@ from sympy.polys.orderings import grlex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from fsl_sym.symbols import RANGES, beta, s
-from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only, instance_of
+from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only, whole
 
 Point = Mapping[Symbol, Fraction]
 Bound = Any
@@ -132,7 +132,8 @@ class Domain:
 
     def sample(self, count: int, seed: int = 0) -> list[dict[Symbol, Fraction]]:
         """``count`` rational points of the box over several scales, the same for a seed."""
-        generator = random.Random(seed)
+        generator = random.Random(whole("seed", seed, least=0, most=2**63))
+        whole("count", count, least=0)
         return [self._draw(generator) for _ in range(count)]
 
     def _draw(self, generator: random.Random) -> dict[Symbol, Fraction]:
@@ -230,7 +231,7 @@ class Regime:
         >>> all(REGIMES[1].contains(*point) for point in REGIMES[1].samples(5))
         True
         """
-        instance_of("count", count, int)
+        whole("count", count, least=0)
         generator = random.Random(seed * 3 + self.sign + 1)
         points: list[tuple[Rational, Rational]] = []
         while len(points) < count:

@@ -17,7 +17,7 @@ from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
 from fsl_num.results import Result
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, whole_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +101,7 @@ class FitResult(Result):
 
         Raises ValueError for a fit without intervals, and where ``count`` is no whole number of at least 1.
         """
-        few, count = self.posterior, int(whole_size("count", count, infinite=False))
+        few, count = self.posterior, whole_count("count", count)
         fitted = task(self.law, self.curves, self.settings, coarse=True)
         samples, misfit, residuals = draw(fitted, self.theta, few.residuals, count=count)
         return replace(self, drawn=replace(few, samples=samples, misfit=misfit, residuals=residuals))

@@ -22,7 +22,7 @@ from fsl_num.model import Model
 from fsl_num.report.allocations import LABELS
 from fsl_num.report.tables import table
 from fsl_num.results import Result
-from fsl_num.validation import positive
+from fsl_num.validation import one_of, positive
 from fsl_sym.allocation import Allocation, AllocationRegime, optimal_allocation
 from fsl_sym.laws import SCHEDULES
 from fsl_sym.order import UNIT, Order
@@ -144,12 +144,10 @@ def plan_run(
             f"a {budget} budget must be at most {LARGEST:g}, where the law is still summed to the digits that count,"
             f" got {size:g}: fsl exponents says how all of it grows"
         )
-    if schedule is not None and schedule not in SCHEDULES:
-        raise ValueError(
-            f"plans are made for {', '.join(SCHEDULES)}, not for {schedule!r}: of others optimal_allocation knows"
-            " the orders"
-        )
-    chosen = SCHEDULES if schedule is None else (schedule,)
+    unknown = (
+        f"plans are made for {', '.join(SCHEDULES)}, not for {schedule!r}: of others optimal_allocation knows orders"
+    )
+    chosen = SCHEDULES if schedule is None else (one_of("schedule", schedule, SCHEDULES, unknown),)
     allocations = {name: optimal_allocation(name, budget) for name in chosen}
     regimes = {name: allocation.at(s, beta) for name, allocation in allocations.items()}
     task = Model(float(Fraction(str(s))), float(Fraction(str(beta))), math.inf, variance)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.results import Result
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, finite_array, whole_count
 
 _SHOWN = 8  # rows of the table in a notebook
 
@@ -23,8 +23,8 @@ def record_steps(steps: int, every: int | None) -> Any:
     >>> record_steps(10, 4).tolist()
     [0, 4, 8, 10]
     """
-    count = int(whole_size("steps", steps, infinite=False))
-    gap = count if every is None else int(whole_size("every", every, infinite=False))
+    count = whole_count("steps", steps)
+    gap = count if every is None else whole_count("every", every)
     return np.unique(np.append(np.arange(0, count, gap), count))
 
 
@@ -35,9 +35,12 @@ class RiskCurve(Result):
     ``excess_risk``: its expectation, or the mean over runs. ``standard_error``: of that mean; 0 where nothing was
     sampled. ``method``: how it was found. ``message``: what is worth knowing about the run.
 
-    >>> curve = RiskCurve(np.array([0, 10]), np.array([0.5, 0.1]), np.zeros(2), "exact")
-    >>> curve.as_dict()["excess_risk"]
-    [0.5, 0.1]
+    >>> from fsl_num import Model, Regression, exact_risk
+    >>> curve = exact_risk(Regression(Model(s=0.5, beta=2.0, size=4, noise=0.1)), [0.1] * 20, every=10)
+    >>> print(curve.as_csv(rates=[0.1] * 20).splitlines()[0])
+    step,excess_risk,standard_error,lr
+    >>> curve.as_dict()["step"], len(curve.to_json()) > 100
+    ([0, 10, 20], True)
     """
 
     step: Any
@@ -71,7 +74,10 @@ class RiskCurve(Result):
         """
         lines = ["step,excess_risk,standard_error", *(",".join(row) for row in self._rows())]
         if rates is not None:
-            following = np.asarray(rates)[np.minimum(self.step, len(rates) - 1)]
+            every = finite_array("rates", rates)
+            if every.ndim != 1 or not every.size:
+                raise ValueError(f"rates must be a list with the rate of every update, got the shape {every.shape}")
+            following = every[np.minimum(self.step, every.size - 1)]
             lines = [f"{line},{lr}" for line, lr in zip(lines, ["lr", *map(repr, following.tolist())], strict=True)]
         return "\n".join(lines) + "\n"
 
