@@ -45,6 +45,9 @@ class Modes(Result):
     >>> one = Modes(np.array([0.5]), np.array([0.25]), 0.0)
     >>> one.kernel(0.0), one.kernel_integral(0.0, math.inf)
     (0.25, 0.25)
+    >>> modes = compress(0.5, 2.0, 10)
+    >>> round(modes.signal(1.0), 6), round(modes.signal_integral(0.0, 1.0), 6)
+    (0.550879, 0.910388)
     """
 
     rates: Array

@@ -49,11 +49,15 @@ def instance_of(name: str, value: Any, kind: type) -> None:
     """
     if not isinstance(value, kind):
         needed = kind.__name__
-        raise TypeError(f"{name} must be a {needed} (see help({needed})), got {_described(value)}")
+        raise TypeError(f"{name} must be a {needed} (see help({needed})), got {described(value)}")
 
 
-def _described(value: Any) -> str:
-    """What was given, in a line: cut short where it is long, with its type."""
+def described(value: Any) -> str:
+    """Return what was given in a line, cut short where it is long, with its type.
+
+    >>> described([1])
+    '[1], of type list'
+    """
     shown = repr(value).replace("\n", " ")
     return f"{shown if len(shown) <= 60 else shown[:57] + '...'}, of type {type(value).__name__}"
 
@@ -68,7 +72,7 @@ def one_of(name: str, value: Any, allowed: Iterable[str], unknown: str = "") -> 
     ValueError: closure must be one of volterra, gaussian, got 'x'
     """
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a text, one of {', '.join(allowed)}, got {_described(value)}")
+        raise TypeError(f"{name} must be a text, one of {', '.join(allowed)}, got {described(value)}")
     if value not in allowed:
         raise ValueError(unknown or f"{name} must be one of {', '.join(allowed)}, got {value!r}")
     return value
@@ -82,7 +86,7 @@ def flag(name: str, value: Any) -> bool:
     TypeError: intervals must be True or False, got 1, of type int
     """
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {_described(value)}")
+        raise TypeError(f"{name} must be True or False, got {described(value)}")
     return bool(value)
 
 
@@ -93,8 +97,8 @@ def whole_seed(value: Any, needed: str = "a whole number") -> int:
     Traceback (most recent call last):
     ValueError: seed must be at least 0, got -1
     """
-    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__") or as_array("seed", value).ndim:
-        raise TypeError(f"seed must be {needed}, got {_described(value)}")
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"seed must be {needed}, got {described(value)}")
     number = operator.index(value)
     if number < 0:
         raise ValueError(f"seed must be at least 0, got {number}")
@@ -122,7 +126,7 @@ def known_executor(value: Any) -> Executor | None:
     if value is None or isinstance(value, Executor):
         return value
     kind = "a concurrent.futures.Executor (of a Dask client: client.get_executor()) or None"
-    raise TypeError(f"executor must be {kind}, got {_described(value)}")
+    raise TypeError(f"executor must be {kind}, got {described(value)}")
 
 
 def entries(name: str, value: Any, kind: type | None = None, *, least: int = 0, needed: str = "a list") -> list[Any]:
@@ -136,7 +140,7 @@ def entries(name: str, value: Any, kind: type | None = None, *, least: int = 0, 
     """
     scalar = isinstance(value, np.ndarray) and value.ndim == 0
     if scalar or not isinstance(value, Iterable) or isinstance(value, (str, bytes, Mapping)):
-        raise TypeError(f"{name} must be {needed}, got {_described(value)}")
+        raise TypeError(f"{name} must be {needed}, got {described(value)}")
     listed = list(value)
     if len(listed) < least:
         raise ValueError(f"{name} must be {needed}, at least {least} of them, got {len(listed)}")
@@ -154,7 +158,9 @@ def path_like(name: str, value: Any) -> str | os.PathLike[str]:
     TypeError: path must be a text or a pathlib.Path, got 3, of type int
     """
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{name} must be a text or a pathlib.Path, got {_described(value)}")
+        raise TypeError(f"{name} must be a text or a pathlib.Path, got {described(value)}")
+    if not os.fspath(value) or "\0" in str(value):
+        raise ValueError(f"{name} must be the path of a file, got {value!r}")
     return value
 
 

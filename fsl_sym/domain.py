@@ -27,7 +27,7 @@ from sympy.polys.orderings import grlex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from fsl_sym.symbols import RANGES, beta, s
-from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only, whole
+from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only, instance_of, whole
 
 Point = Mapping[Symbol, Fraction]
 Bound = Any
@@ -43,6 +43,8 @@ class Domain:
     >>> box = Domain({x: (1, None)})
     >>> box.sign(x**2 - x), box.sign(x - 2)
     (1, None)
+    >>> box.contains({x: 1}), all(map(box.contains, box.sample(3, seed=1)))
+    (False, True)
     """
 
     ranges: Mapping[Symbol, tuple[Bound, Bound]]
@@ -84,8 +86,12 @@ class Domain:
 
     def contains(self, point: Point) -> bool:
         """Whether the point lies strictly inside every range."""
+        instance_of("point", point, Mapping)
+        given = {each: value if type(value) is Fraction else exact(value) for each, value in point.items()}
+        if missing := [str(symbol) for symbol in self.ranges if symbol not in given]:
+            raise ValueError(f"the point {point} gives no value to {', '.join(missing)}")
         return all(
-            (lower is None or point[symbol] > lower) and (upper is None or point[symbol] < upper)
+            (lower is None or given[symbol] > lower) and (upper is None or given[symbol] < upper)
             for symbol, (lower, upper) in zip(self.ranges, self.ends, strict=True)
         )
 
@@ -193,8 +199,8 @@ EASINESS: Final = 1 + s * beta - beta
 class Regime:
     """One of the three regimes of the paper: its name, its condition and the sign of :data:`EASINESS` in it.
 
-    >>> HARD.condition, HARD.contains("1/2", 4)
-    (s < 1 - 1/beta, True)
+    >>> HARD.condition, HARD.contains("1/2", 4), HARD.points(1)
+    (s < 1 - 1/beta, True, [{s: 29/60, beta: 35/6}])
     """
 
     name: str

@@ -71,8 +71,8 @@ class ScalingLaw:
     resonance on which this law holds, None where it has none or where all of :attr:`cases` are meant. ``free_final``:
     the last rate b of exponential decay is a hyperparameter of its own, and not a/K.
 
-    >>> scaling_law("exp-decay").variables
-    (gamma, M, D, K, B)
+    >>> scaling_law("exp-decay").variables, scaling_law("exp-decay").constraints(D)[1:3]
+    ((gamma, M, D, K, B), (gamma <= 1, M >= 1))
     """
 
     functional: FunctionalScalingLaw

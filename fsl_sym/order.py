@@ -27,8 +27,11 @@ class Order:
 
     Raises TypeError for a float: exponents are compared exactly.
 
-    >>> Order(1, -1) * Order(0, 1) == Order(1, 0)
-    True
+    >>> Order(1, -1) * Order(0, 1) == Order(1, 0), Order(1).equals(Order("2/2"))
+    (True, True)
+    >>> from fsl_sym.symbols import s
+    >>> Order(-s, 1).subs({s: "1/2"})
+    Order(power=-1/2, log_power=1)
     """
 
     power: Expr
@@ -62,6 +65,7 @@ class Order:
 
     def equals(self, other: Order) -> bool:
         """Whether both exponents agree identically."""
+        instance_of("other", other, Order)
         return bool(simplified(self.power - other.power) == 0 == simplified(self.log_power - other.log_power))
 
     def subs(self, values: Any) -> Order:
@@ -172,6 +176,9 @@ class OrderRange:
 
     >>> OrderRange(Order(1), Order(1)).is_point, OrderRange(Order(1), None).is_point
     (True, False)
+    >>> from fsl_sym.symbols import s
+    >>> OrderRange(Order(s), None).subs({s: 2}).lower.power
+    2
     """
 
     lower: Order | None

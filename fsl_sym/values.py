@@ -150,6 +150,7 @@ def assigned(values: Mapping[Any, Any]) -> dict[Any, Any]:
     >>> assigned({Symbol("x"): "1/2"})
     {x: 1/2}
     """
+    instance_of("values", values, Mapping)
     return {as_expression(symbol): as_expression(value) for symbol, value in values.items()}
 
 

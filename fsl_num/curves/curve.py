@@ -329,8 +329,8 @@ class LossCurve(Result):
     def plot(self, ax: Any = None) -> Any:
         """Draw the losses and the learning rate over the steps; return the axes of the losses (needs matplotlib).
 
-        >>> callable(LossCurve.plot)
-        True
+        >>> LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1, 0.1, 0.1]).plot(ax=None).get_xlabel()
+        'step'
         """
         from fsl_num.curves.pictures import draw_curve
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.results import Result
+from fsl_num.results import Result, axes_to_draw_on
 from fsl_num.validation import Array, finite_array, whole_count
 
 _SHOWN = 8  # rows of the table in a notebook
@@ -41,6 +41,8 @@ class RiskCurve(Result):
     step,excess_risk,standard_error,lr
     >>> curve.as_dict()["step"], len(curve.to_json()) > 100
     ([0, 10, 20], True)
+    >>> curve.plot(ax=None).get_xlabel()
+    'step'
     """
 
     step: Any
@@ -89,10 +91,7 @@ class RiskCurve(Result):
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the excess risk against the step on logarithmic axes, with two standard errors; return the axes."""
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(layout="constrained").subplots()
+        ax = axes_to_draw_on(ax)
         drawn = self.step > 0  # a logarithmic axis has no place for step 0
         step, risk, error = self.step[drawn], self.excess_risk[drawn], self.standard_error[drawn]
         (line,) = ax.loglog(step, risk, **{"label": self.method, **style})

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.results import Result
+from fsl_num.results import Result, axes_to_draw_on
 from fsl_num.schedules import batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.ladder_breaking import BreakingRate, breaking_rates, relative_distance
@@ -97,10 +97,7 @@ class Ladder(Result):
 
     def plot(self, ax: Any = None, *, risks: bool = False) -> Any:
         """Draw the distance of each rung to the next over the steps, or with ``risks`` the risks; return the axes."""
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(layout="constrained").subplots()
+        ax = axes_to_draw_on(ax)
         if risks:
             for one in self.curves:
                 # dashed, for it lies on the curve before it

@@ -23,7 +23,7 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.simulate.families import Trigonometric
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array, affordable, positive, whole_count
+from fsl_num.validation import Array, affordable, finite_array, positive, whole_count
 
 _HIGHEST = 20  # orders beyond lose digits to factorials and serve nothing here
 
@@ -71,6 +71,8 @@ class PeriodicSobolev:
     >>> kernel = PeriodicSobolev(1)
     >>> kernel.beta, kernel.eigenvalues(4).tolist()
     (2.0, [1.0, 1.0, 0.25, 0.25])
+    >>> kernel.eigenfunctions([0.125], 2).round(6).tolist()
+    [[1.0, 1.0]]
     >>> bool(abs(kernel(0.3, 0.3) - kernel.trace) < 1e-14)
     True
     """
@@ -107,7 +109,11 @@ class PeriodicSobolev:
 
     def eigenfunctions(self, points: Any, size: int) -> Array:
         """Return the first ``size`` eigenfunctions at ``points`` of shape (n,), shape (n, size)."""
-        return Trigonometric().values(points, whole_count("size", size))
+        count, given = whole_count("size", size), finite_array("points", points)
+        if given.ndim != 1:
+            raise ValueError(f"points must be a list, got the shape {given.shape}")
+        affordable("values of eigenfunctions", float(count) * given.size, 24, "take fewer")
+        return Trigonometric().values(given, count)
 
     def regression(
         self, *, model_size: int, features: int, noise: float, s: float | None = None, order: int | None = None

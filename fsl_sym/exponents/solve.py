@@ -48,8 +48,9 @@ class Region:
 
     >>> from sympy import Eq, symbols
     >>> x, N = symbols("x N", positive=True)
-    >>> optimal_exponents(x + N / x, [x], N).regions[0].condition
-    True
+    >>> region = optimal_exponents(x + N / x, [x], N).regions[0]
+    >>> region.condition, region.growth(N), region.contains({})
+    (True, 'loss N^(1/2), x N^(1/2)', True)
     """
 
     conditions: tuple[Any, ...]
@@ -89,6 +90,7 @@ class Region:
 
     def contains(self, point: Mapping[Symbol, Any]) -> bool:
         """Whether an exact point satisfies the conditions."""
+        instance_of("point", point, Mapping)
         values = {symbol: exact(value) for symbol, value in point.items()}
         return all(bool(condition.func(condition.lhs.subs(values), condition.rhs)) for condition in self.conditions)
 
