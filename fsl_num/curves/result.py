@@ -140,7 +140,7 @@ class FitResult(Result):
         """The curves that are asked for: one, several, or by default those fitted."""
         if curves is None:
             return self.curves
-        return [curves] if isinstance(curves, LossCurve) else entries("curves", curves, LossCurve)
+        return [curves] if isinstance(curves, LossCurve) else entries("curves", curves, LossCurve, least=1)
 
     def profile(self, name: str, values: Any = None) -> tuple[Array, Array]:
         """Return values of one parameter and the least objective with it held there: its profile likelihood.
