@@ -69,7 +69,7 @@ class LossCurve(Result):
 
     def __post_init__(self) -> None:
         loss = _column("loss", self.loss, None)
-        rows = np.arange(loss.size) if self.rows is None else np.asarray(self.rows)
+        rows = np.arange(loss.size) if self.rows is None else as_array("rows", self.rows)
         if loss.size == 0:
             raise CurveError(f"{self.name}: no rows; a curve needs at least one step with its loss")
         if rows.shape != loss.shape:
