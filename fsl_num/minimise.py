@@ -302,7 +302,7 @@ def near_optimal_intervals(
     [6.1, 1.1]
     """
     problem = _Problem(log_law, bounds, log_budget)
-    chosen = list(range(problem.n)) if indices is None else entries("indices", indices)
+    chosen = list(range(problem.n)) if indices is None else entries("indices", indices, least=1)
     seed = whole_seed(seed)
     for index in chosen:
         if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < problem.n:

@@ -238,6 +238,7 @@ class Regime:
         True
         """
         whole("count", count, least=0)
+        whole("seed", seed, least=0, most=2**63)
         generator = random.Random(seed * 3 + self.sign + 1)
         points: list[tuple[Rational, Rational]] = []
         while len(points) < count:

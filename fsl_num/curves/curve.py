@@ -68,6 +68,8 @@ class LossCurve(Result):
     unseen: int | None = None
 
     def __post_init__(self) -> None:
+        for text in ("name", "smoothing"):
+            instance_of(text, getattr(self, text), str)
         loss = _column("loss", self.loss, None)
         rows = np.arange(loss.size) if self.rows is None else as_array("rows", self.rows)
         if loss.size == 0:

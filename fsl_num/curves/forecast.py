@@ -154,6 +154,7 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
     >>> continued(Plan([0.1, 0.1]), 4, "decay now").rates.round(3).tolist()
     [0.1, 0.1, 0.1, 0.05]
     """
+    instance_of("ending", ending, str)
     done, total = run.rates.size, _planned(run, steps)
     k, last = np.arange(done, total), float(run.rates[-1])
     if ending in ENDINGS:
@@ -201,6 +202,8 @@ def forecast(
     (['hold', 'decay now', 'decay late'], True)
     """
     instance_of("run", run, LossCurve)
+    if ending is not None:
+        instance_of("ending", ending, str)
     followed = schedule_so_far(run.plan, steps) if ending in (None, SO_FAR) else None
     if ending is None:
         ending = ENDINGS[0] if followed is None else SO_FAR

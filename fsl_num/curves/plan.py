@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fsl_num.results import Result
 from fsl_num.schedules import Discrete, Schedule
 from fsl_num.schedules.discrete import running_sums, step_values, steps_and_batches
-from fsl_num.validation import Array, as_array, positive, whole_count
+from fsl_num.validation import Array, as_array, instance_of, positive, whole_count
 
 Steps = npt.NDArray[np.int64]
 
@@ -52,6 +52,7 @@ class Plan(Result):
             wanted = wanted[times[wanted] > 0.0]
         if times[wanted[0]] <= 0.0:
             raise ValueError(_untrained(int(wanted[0])))
+        instance_of("name", self.name, str)
         warmup = whole_count("warmup", self.warmup, least=0)
         size_of_model = None if self.model_size is None else positive("model_size", self.model_size)
         for name, value in (
@@ -106,7 +107,7 @@ class Plan(Result):
         >>> Plan([0.1] * 4, batch_sizes=[8, 8, 16, 16]).new_batches().tolist()
         [False, False, True, False]
         """
-        sizes = self.batch_sizes
+        share, sizes = positive("share", share, zero=True), self.batch_sizes
         if sizes.size == 1:
             return np.zeros(self.rates.size, dtype=bool)
         return np.asarray(np.abs(np.diff(sizes, prepend=sizes[0])) > share * sizes)

@@ -18,7 +18,7 @@ from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
 from fsl_num.results import Result
-from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, whole_count
+from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, proper_share, whole_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,6 +133,7 @@ class FitResult(Result):
 
     def scores(self, curves: Any = None, level: float = 0.9) -> dict[str, Score]:
         """Return the score on each curve, by name; default: on those fitted."""
+        level = proper_share("level", level)
         wanted = level if self.drawn is not None else None
         return {curve.name: self.predict(curve, wanted).score(curve) for curve in self._given(curves)}
 

@@ -19,7 +19,7 @@ from fsl_num.curves.curve import CurveError
 from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
 from fsl_num.curves.size_result import FinalLossFit, slopes
 from fsl_num.curves.tables import Table, as_table, filled, numbers
-from fsl_num.validation import Array, one_of, proper_share, whole_seed
+from fsl_num.validation import Array, entries, one_of, proper_share, whole_seed
 
 AUTO: Final = "auto"
 """The law that predicts the largest size, unseen, best."""
@@ -122,7 +122,7 @@ def held_out_errors(table: Any, laws: Iterable[str] = tuple(SIZE_LAWS), *, seed:
     names = ("model_size", "batch_size", "steps", "peak_lr")
     columns = dict(zip(names, (rest.model_size, rest.batch_size, rest.steps, rest.peak), strict=True))
     errors = {}
-    for law in laws:
+    for law in entries("laws", laws, str, least=1):
         try:
             fitted = fit_final_losses(columns | {"loss": loss[~large]}, law, seed=seed)
         except CurveError:

@@ -258,15 +258,18 @@ def _constants(each: Recommendation) -> str:
 
 def training_plan_text(plan: TrainingPlan) -> list[Any]:
     """The plan as a table, what each quantity rests on, what each schedule would reach, and the notes."""
-    rows = [
+    headings: Sequence[str] = ("quantity", "value", "as good", "grows as", "times a constant")
+    rows: list[tuple[str, ...]] = [
         (_TITLES[each.name], f"{each.value:.4g}", _range(each), each.order, _constants(each))
         for each in plan.recommendations
     ]
+    if not any(constant for *_, constant in rows):  # a fit that leaves the regime open knows none
+        headings, rows = headings[:4], [row[:4] for row in rows]
     reached = ", ".join(f"{name} {loss:.4g}" for name, loss in plan.losses.items())
     return [
         Text(f"{plan.schedule}, {plan.budget} budget {plan.amount:.6g}; regime: {plan.regime}"),
         "",
-        table(("quantity", "value", "as good", "grows as", "times a constant"), rows, right=(1,)),
+        table(headings, rows, right=(1,)),
         "",
         *(Text(f"{_TITLES[each.name]}: {each.basis}") for each in plan.recommendations),
         "",

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
 from sympy import (
     Add,
@@ -84,9 +83,8 @@ class Expansion:
 
     >>> from fsl_sym.spectrum import kernel_asymptotics
     >>> from fsl_sym.symbols import beta
-    >>> expansion = kernel_asymptotics()
-    >>> expansion.resonances, expansion.leading()[0][1].power, expansion.at({beta: 2}).expression
-    ((), -2 + 1/beta, sqrt(2)*sqrt(pi)/(16*t**(3/2)))
+    >>> kernel_asymptotics().at({beta: 2}).leading()[0][1].power
+    -3/2
     """
 
     parts: tuple[Piece, ...]
@@ -301,9 +299,6 @@ def essential_factor(expression: Expr) -> Expr:
     return expand(kept)
 
 
-_LARGEST_WEIGHT: Final = 1000
-
-
 def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol, prefactor: Expr = S.One) -> Expansion:
     """The expansion of ``prefactor sum_{j>=1} j^-w f(j^-beta x)`` as x tends to infinity.
 
@@ -339,10 +334,6 @@ def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol,
     -2 + 1/beta
     """
     w, beta, prefactor = map(as_expression, (w, beta, prefactor))
-    if w.is_number and w > _LARGEST_WEIGHT:
-        raise ValueError(
-            f"the weights j^-w need w of at most {_LARGEST_WEIGHT}, not {w}: the values of zeta take too long"
-        )
     return _expand(pieces(f, u), w, beta, letter("x", x), prefactor)
 
 

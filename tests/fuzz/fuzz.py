@@ -45,7 +45,7 @@ from fsl_num.workers import Processes  # noqa: E402
 
 LONGEST = 10.0  # seconds of processor time of one case
 NOTES = (" now", " turned into nats")  # lines that say what was made of what was typed, and complain of nothing
-GIVEN_UP = 60  # seconds after which a case is ended
+GIVEN_UP = 60  # seconds of processor time, or ten times as many by the clock, after which a case is ended
 BATCH = 100  # cases of one process: files that they damage do not reach the others
 
 ANSWERED, REFUSED = "answered", "refused in one sentence"
@@ -159,6 +159,7 @@ def run_batch(kind, numbers, seed):
         raise OverTime
 
     signal.signal(signal.SIGALRM, give_up)
+    signal.signal(signal.SIGPROF, give_up)
     with tempfile.TemporaryDirectory() as folder:
         before = os.getcwd()
         os.chdir(folder)
@@ -170,13 +171,15 @@ def run_batch(kind, numbers, seed):
                 name, text, run = case(kind, number, seed)
                 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
                 begun, wall = time.process_time(), time.monotonic()
-                signal.alarm(GIVEN_UP)
+                signal.alarm(10 * GIVEN_UP)  # what waits, on a machine that others may use too
+                signal.setitimer(signal.ITIMER_PROF, GIVEN_UP)
                 try:
                     outcome, said = run()
                 except OverTime:
                     outcome, said = "longer than 10 s", f"given up after {GIVEN_UP} s"
                 finally:
                     signal.alarm(0)
+                    signal.setitimer(signal.ITIMER_PROF, 0)
                 taken = min(time.process_time() - begun, time.monotonic() - wall)
                 grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory)
                 if outcome in (ANSWERED, REFUSED) and taken > LONGEST:

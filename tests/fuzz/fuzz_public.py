@@ -48,6 +48,7 @@ _MADE_BY = {  # classes of results: nobody writes their many fields by hand
         "Theorem": "the modules of theorems",
     },
 }
+_BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 NOT_CALLED = {
     f"{package}.{name}": f"made by {maker}" for package, names in _MADE_BY.items() for name, maker in names.items()
 }
@@ -144,8 +145,10 @@ def hostile_call_of(name, draw):
     function, positional, named = draw.choice(valid_calls(name))
     arguments = {**dict(enumerate(positional)), **named}
     try:
-        more = [key for key, each in inspect.signature(function).parameters.items() if each.kind is each.KEYWORD_ONLY]
-    except ValueError:
+        known = inspect.signature(function)
+        given = known.bind_partial(*positional, **named).arguments
+        more = [key for key, each in known.parameters.items() if key not in given and each.kind in _BY_NAME]
+    except (ValueError, TypeError):
         more = []
     keys = list(dict.fromkeys([*arguments, *more]))
     for key in draw.sample(keys, min(len(keys), draw.choice([1, 1, 2]))):
