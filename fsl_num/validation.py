@@ -282,7 +282,7 @@ def whole_size(name: str, value: Any, *, infinite: bool = True, least: int = 1) 
     return number
 
 
-def whole_count(name: str, value: Any, *, least: int = 1, most: int = 2**53) -> int:
+def whole_count(name: str, value: Any, *, least: int = 1, most: int = 2**63 - 1) -> int:
     """Return how many of something that is worked through one by one, from ``least`` to ``most``.
 
     >>> whole_count("steps", 3.0)

@@ -34,7 +34,7 @@ from fsl_sym.proof import Derivation
 from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import as_schedule
 from fsl_sym.symbols import B, D, K, M, N, beta, gamma, p, r, s
-from fsl_sym.values import FrozenMapping, exact, fields_only, flag, instance_of, letter
+from fsl_sym.values import FrozenMapping, entries, exact, fields_only, flag, instance_of, letter
 
 QUANTITIES: Final = MappingProxyType(
     {
@@ -328,5 +328,6 @@ def table(schedules: Iterable[str | Schedule] = SCHEDULES) -> tuple[tuple[Alloca
     ['constant', 'exp-decay', 'wsd']
     """
     return tuple(
-        (optimal_allocation(schedule, "data"), optimal_allocation(schedule, "compute")) for schedule in schedules
+        (optimal_allocation(schedule, "data"), optimal_allocation(schedule, "compute"))
+        for schedule in entries("schedules", schedules)
     )

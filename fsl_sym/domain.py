@@ -302,7 +302,7 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
     >>> decide(s * beta > beta - 1, EASY), decide(s < 1, EASY), decide(s < 1, HARD)
     (True, False, True)
     """
-    relation = as_expression(relation)
+    relation = relation if isinstance(relation, bool) else as_expression(relation)
     if not isinstance(regime, Regime):
         raise TypeError(f"regime must be a Regime such as EASY, got {type(regime).__name__}")
     if relation in (True, False):
