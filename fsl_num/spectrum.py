@@ -33,7 +33,7 @@ from fsl_num.validation import (
 )
 
 _MOST_EIGENVALUES = 50_000_000
-_MOST_DIGITS = 10_000
+_MOST_DIGITS = 2000
 
 
 def exponential_sum(
