@@ -256,6 +256,8 @@ def _plans(candidates: Mapping[str, Any]) -> dict[str, Plan]:
 def _places(rates: Array, warmup: int) -> Any:
     """Steps of a run at which it is compared: evenly in intrinsic time, the last one included."""
     times = np.cumsum(rates)
+    if warmup >= rates.size:
+        raise ValueError(f"a candidate of {rates.size} updates ends within its warmup of {warmup}: give a longer one")
     first = times[warmup - 1] if warmup else 0.0
     wanted = np.linspace(first, times[-1], _ROWS + 1)[1:]
     return np.unique(np.minimum(np.searchsorted(times, wanted) + 1, rates.size))
