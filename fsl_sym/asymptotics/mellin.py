@@ -367,7 +367,7 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
     )
     scale = simplified(prefactor.subs(x, 1))
     shift = simplified(x * diff(prefactor, x) / prefactor)
-    if shift.has(x):
+    if shift.has(x) or prefactor == 0:
         raise ValueError(f"the prefactor must be a constant times a power of {x}, not {prefactor}")
     terms = [
         Term(
