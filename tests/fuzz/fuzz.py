@@ -215,9 +215,9 @@ def table(results, seed, seconds):
         "# What was tried at random, and what came of it",
         "",
         f"Written by `python tests/fuzz/fuzz.py` (seed {seed}, {seconds:.0f} s). A command that is answered may say"
-        " that a claim fails; one that is refused gets one sentence and exit status 2, a call a ValueError, TypeError or"
-        f" OverflowError that a statement `raise` of the packages made. All else is a defect: {', '.join(DEFECTS)}. Kinds that did not occur have no"
-        " column.",
+        " that a claim fails; one that is refused gets one sentence and exit status 2, a call a ValueError, TypeError"
+        f" or OverflowError that a statement `raise` of the packages made. All else is a defect: {', '.join(DEFECTS)}."
+        " Kinds that did not occur have no column.",
     ]
     titles = {"command": "Commands", "call": "Calls", "public": "Examples of the documentation with hostile arguments"}
     for kind, title in titles.items():
