@@ -26,7 +26,7 @@ import numpy as np
 from fsl_num.gauss_rules import block_rules, gauss_rule, jacobi_matrix, rule_of_matrix
 from fsl_num.mode_errors import PowerLawSums, power_sums
 from fsl_num.results import Result
-from fsl_num.validation import Array, capacity_exponent, give_back, positive, times, whole_size
+from fsl_num.validation import Array, as_array, capacity_exponent, finite_array, give_back, positive, times, whole_size
 
 _CHUNK = 4096  # times at once, so that the table of exponentials stays small
 
@@ -45,6 +45,9 @@ class Modes(Result):
     >>> one = Modes(np.array([0.5]), np.array([0.25]), 0.0)
     >>> one.kernel(0.0), one.kernel_integral(0.0, math.inf)
     (0.25, 0.25)
+    >>> modes = compress(0.5, 2.0, 10)
+    >>> round(modes.signal(1.0), 6), round(modes.signal_integral(0.0, 1.0), 6)
+    (0.550879, 0.910388)
     """
 
     rates: Array
@@ -60,11 +63,13 @@ class Modes(Result):
         for name in ("error", "kernel_after", "signal_after"):
             positive(name, getattr(self, name), infinite=name != "error", zero=True)
         for name in ("rates", "kernel_weights", "signal_weights"):
-            array = getattr(self, name)
-            wanted = (0, len(self.rates)) if name == "signal_weights" else (len(self.rates),)
-            if np.ndim(array) != 1 or len(array) not in wanted or not len(self.rates):
+            array = np.atleast_1d(finite_array(name, getattr(self, name)))
+            if name == "rates":
+                count = array.size
+            wanted = (0, count) if name == "signal_weights" else (count,)
+            if np.ndim(getattr(self, name)) != 1 or array.size not in wanted or not count:
                 raise ValueError(f"{name} must be one list of as many numbers as rates, got shape {np.shape(array)}")
-            if not (np.isfinite(array) & (array >= 0.0)).all():
+            if (array < 0.0).any():
                 raise ValueError(f"{name} must be finite and at least 0, got {array!r}")
 
     def signal(self, t: Any) -> Any:
@@ -105,7 +110,7 @@ class Modes(Result):
 
     def _integral(self, lower: Any, upper: Any, weights: Array, after: float) -> Any:
         low, low_scalar = times("lower", lower, upper=self.horizon)
-        given = np.asarray(upper)
+        given = as_array("upper", upper)
         endless = given == math.inf if given.dtype.kind in "fO" else np.zeros(given.shape, dtype=bool)
         if endless.any() and math.isinf(after):
             raise ValueError(
@@ -116,6 +121,8 @@ class Modes(Result):
             raise ValueError(
                 "upper must be finite, got inf: a mode of rate 0 does not decay, and its integral diverges"
             )
+        if given.dtype.kind not in "fiuO":
+            raise TypeError(f"upper must be a real number or an array of them, got {upper!r}")
         high = times("upper", np.where(endless, 0.0, given), upper=self.horizon)[0]
         high = np.where(endless, self.horizon, high)
         if (high < low).any():
@@ -293,6 +300,8 @@ _SHORTEST = 1e-100  # horizon: what serves longer serves shorter, and 1/t^2 stay
 @lru_cache(maxsize=256)
 def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -> Modes:
     powers = (2.0 * beta, 1.0 + s * beta)
+    if powers[1] == 1.0:
+        raise ValueError(f"s beta = {s * beta:g} is so small that the power of the signal, 1 + s beta, rounds to 1")
     if max(powers) > _STEEPEST:
         return _every_mode(powers, beta, size, horizon)
     sums = PowerLawSums(powers, beta, size, horizon)

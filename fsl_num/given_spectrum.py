@@ -10,10 +10,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from fsl_num.validation import Array, as_array, positive
+from fsl_num.validation import Array, as_array, give_back, positive, times
 
 _LARGEST = 1e150
 _CHUNK = 2_000_000  # numbers at once: 16 MB
@@ -30,6 +31,8 @@ class Spectrum:
     >>> spectrum = Spectrum(rates=[1.0, 0.25], weights_signal=[1.0, 0.25], tail=0.1)
     >>> spectrum.size, spectrum.trace
     (2, 1.25)
+    >>> spectrum.signal([0.0]).tolist(), spectrum.forgetting_kernel([0.0]).tolist()
+    ([1.25], [1.0625])
     """
 
     rates: Iterable[float]
@@ -78,19 +81,20 @@ class Spectrum:
         """tr H, the sum of the eigenvalues."""
         return math.fsum(self.rates)
 
-    def signal(self, t: Array) -> Array:
-        """Return sum_j lambda_j theta_j^2 exp(-2 lambda_j t)."""
+    def signal(self, t: Any) -> Any:
+        """Return sum_j lambda_j theta_j^2 exp(-2 lambda_j t), t >= 0 a number or an array."""
         return self._sum(t, self.signals)
 
-    def forgetting_kernel(self, t: Array) -> Array:
-        """Return sum_j lambda_j^2 exp(-2 lambda_j t)."""
+    def forgetting_kernel(self, t: Any) -> Any:
+        """Return sum_j lambda_j^2 exp(-2 lambda_j t), t >= 0 a number or an array."""
         return self._sum(t, self.eigenvalues**2)
 
-    def _sum(self, t: Array, weights: Array) -> Array:
-        flat = t.ravel()
+    def _sum(self, t: Any, weights: Array) -> Any:
+        array, scalar = times("t", t)
+        flat = array.ravel()
         rows = max(1, _CHUNK // self.size)
         parts = [
             np.exp(np.multiply.outer(flat[i : i + rows], -2.0 * self.eigenvalues)) @ weights
             for i in range(0, flat.size, rows)
         ]
-        return np.concatenate(parts).reshape(t.shape) if parts else np.zeros(t.shape)
+        return give_back((np.concatenate(parts) if parts else flat).reshape(array.shape), scalar)

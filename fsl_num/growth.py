@@ -60,7 +60,7 @@ def growth_exponents(log_budgets: Any, log_values: Any, *, power: float | None =
         raise ValueError(f"log_budgets and log_values must be lists of one length, got {logs.shape} and {values.shape}")
     if not (np.isfinite(logs).all() and np.isfinite(values).all() and (logs > 0).all()):
         raise ValueError("log_budgets must be positive and all numbers finite; drop the points that are not")
-    fixed = None if power is None else real_number("power", power)
+    fixed = None if power is None else real_number("power", power, infinite=False)
     least = 3 if fixed is None else 2
     if len(np.unique(logs)) < least:
         raise ValueError(f"at least {least} different budgets are needed, got {len(np.unique(logs))}")

@@ -9,7 +9,7 @@ piecewise, with minima inside a term; points where it is +inf are infeasible.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.evolution import Rows, search
-from fsl_num.validation import Array, as_array, instance_of, positive, real_number, whole_size
+from fsl_num.validation import Array, as_array, entries, instance_of, positive, real_number, whole_count, whole_seed
 
 LogLaw = Callable[[Array], Any]
 _Points = tuple[Array, Array]
@@ -66,12 +66,12 @@ class _Problem:
     def __init__(self, log_law: LogLaw, bounds: Sequence[tuple[float, float]], log_budget: float) -> None:
         if not callable(log_law):
             raise TypeError(f"log_law must be a function of points of shape (..., n), got {log_law!r}")
-        instance_of("bounds", bounds, Iterable)
         self.log_budget = positive("log_budget", log_budget)
-        for pair in bounds:
+        given = entries("bounds", bounds)
+        for pair in given:
             if as_array("bounds", pair).shape != (2,):
                 raise TypeError(f"bounds must be pairs (low, high), got {pair!r}")
-        pairs = [(real_number("bounds", low), real_number("bounds", high)) for low, high in bounds]
+        pairs = [(real_number("bounds", low), real_number("bounds", high)) for low, high in given]
         self.n = len(pairs)
         if not 1 <= self.n <= 4:
             raise ValueError(f"bounds must list 1 to 4 variables, got {self.n}")
@@ -167,7 +167,7 @@ def minimise_law(
     0.0
     """
     problem = _Problem(log_law, bounds, log_budget)
-    count = int(whole_size("starts", starts, infinite=False))
+    count, seed = whole_count("starts", starts), whole_seed(seed)
     if count < 2:
         raise ValueError(f"starts must be at least 2 (their agreement is the error check), got {starts!r}")
     points, values, cell = problem.grid()
@@ -302,12 +302,15 @@ def near_optimal_intervals(
     [6.1, 1.1]
     """
     problem = _Problem(log_law, bounds, log_budget)
-    chosen = list(range(problem.n)) if indices is None else list(indices)
+    chosen = list(range(problem.n)) if indices is None else entries("indices", indices, least=1)
+    seed = whole_seed(seed)
     for index in chosen:
         if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < problem.n:
             raise ValueError(f"index must be a whole number from 0 to {problem.n - 1} (in bounds), got {index!r}")
     if real_number("factor", factor) <= 1.0:
         raise ValueError(f"factor must exceed 1, got {factor!r}")
+    if optimum is not None:
+        instance_of("optimum", optimum, Minimum)
     best = optimum or minimise_law(log_law, bounds, log_budget=log_budget, seed=seed)
     threshold = best.log_value + math.log(factor)
     here = np.clip(best.log_point / problem.log_budget, problem.lower, problem.upper)

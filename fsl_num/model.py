@@ -36,6 +36,8 @@ class Model:
     >>> model = Model(s=0.5, beta=2.0, size=100, noise=1.0)
     >>> bool(model.signal(0.0) + model.approximation_error > model.signal(10.0) > 0)
     True
+    >>> model.kernel([0.0, 1.0]).round(6).tolist(), round(float(model.forcing(np.array([1.0]))[0]), 6)
+    ([1.082323, 0.18995], 0.645476)
     >>> Model(spectrum=Spectrum([1.0, 0.25], [0.5, 0.1]), noise=0.0).trace
     1.25
     """
@@ -96,7 +98,7 @@ class Model:
         Source: e_M of the equation labelled eqn: fsl.
         """
         if self.spectrum is not None:
-            return self.spectrum.signal(np.asarray(t, dtype=np.float64))
+            return self.spectrum.signal(t)
         return signal(t, self.s, self.beta, self.size)
 
     def kernel(self, t: Any) -> Any:
@@ -105,7 +107,7 @@ class Model:
         Source: K_M of the equation labelled eqn: fsl.
         """
         if self.spectrum is not None:
-            return self.spectrum.forgetting_kernel(np.asarray(t, dtype=np.float64))
+            return self.spectrum.forgetting_kernel(t)
         return forgetting_kernel(t, self.beta, self.size)
 
     @property

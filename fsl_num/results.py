@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.validation import described
+
 
 def percent(share: float) -> str:
     """Return a share in percent with two significant digits, never as a power of ten.
@@ -48,13 +50,26 @@ def first_and_last(rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]
     return rows if len(rows) <= 8 else [*rows[:4], ("…",) * len(rows[0]), *rows[-4:]]
 
 
-def own_axes(ax: Any) -> Any:
-    """Return the axes given, or those of a new figure (matplotlib, imported here)."""
+def axes_to_draw_on(ax: Any = None, rows: int = 1) -> Any:
+    """Return the axes that were given, or those of a new figure of its own, an array of them where ``rows`` > 1.
+
+    Raises TypeError for what are no axes of matplotlib.
+
+    >>> axes_to_draw_on("abc")
+    Traceback (most recent call last):
+    TypeError: ax must be axes of matplotlib, as figure.subplots() makes them, or None, got 'abc', of type str
+    """
     if ax is not None:
+        if not (hasattr(ax, "get_xlabel") and hasattr(ax, "loglog")):
+            needed = "axes of matplotlib, as figure.subplots() makes them, or None"
+            raise TypeError(f"ax must be {needed}, got {described(ax)}")
         return ax
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    return Figure(layout="constrained").subplots()
+    figure = Figure(figsize=(7.0, 2.0 + 2.5 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.subplots(rows, sharex=rows > 1)
 
 
 class Result:

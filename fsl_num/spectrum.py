@@ -21,9 +21,19 @@ import numpy as np
 
 from fsl_num.exponential_sums import exponential_sum_float
 from fsl_num.gauss_rules import legendre_rule
-from fsl_num.validation import Array, capacity_exponent, give_back, positive, real_number, times, whole_size
+from fsl_num.validation import (
+    Array,
+    capacity_exponent,
+    give_back,
+    positive,
+    real_number,
+    times,
+    whole_count,
+    whole_size,
+)
 
 _MOST_EIGENVALUES = 50_000_000
+_MOST_DIGITS = 2000
 
 
 def exponential_sum(
@@ -59,7 +69,7 @@ def exponential_sum(
         return give_back(result, scalar)
     from fsl_num.exponential_sums_digits import exponential_sum_digits
 
-    precision = int(whole_size("digits", digits, infinite=False, least=10))
+    precision = whole_count("digits", digits, least=10, most=_MOST_DIGITS)
     many = np.ndim(t) > 0
     values = list(t) if many else [t]
     times("t", [_number_of_digits("t", value) for value in values])
@@ -82,7 +92,7 @@ def _signal_power(s: Any, beta: Any, digits: int | None) -> Any:
         return 1.0 + float(s) * capacity_exponent(beta)
     from fsl_num.exponential_sums_digits import private_context
 
-    mp = private_context(int(whole_size("digits", digits, infinite=False, least=10)) + 10)
+    mp = private_context(whole_count("digits", digits, least=10, most=_MOST_DIGITS) + 10)
     return 1 + mp.mpf(s) * mp.mpf(beta)
 
 
@@ -114,7 +124,7 @@ def forgetting_kernel(t: Any, beta: Any, model_size: Any = math.inf, *, digits: 
 def _twice(beta: Any, digits: int) -> Any:
     from fsl_num.exponential_sums_digits import private_context
 
-    kept = int(whole_size("digits", digits, infinite=False, least=10))
+    kept = whole_count("digits", digits, least=10, most=_MOST_DIGITS)
     _number_of_digits("beta", beta)
     return 2 * private_context(kept + 10).mpf(beta)
 

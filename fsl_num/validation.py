@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 from fractions import Fraction
 from typing import Any, Final
 
@@ -13,6 +17,10 @@ Array = npt.NDArray[np.float64]
 
 MOST_BYTES: Final = 2**32
 """The bound on what one call may allocate for what its arguments ask of it, in bytes: 4 GiB."""
+
+
+STEEPEST: Final = 1_000.0
+"""The largest capacity exponent: 2^-1000 is about the least number that floats hold with all their digits."""
 
 
 def affordable(what: str, count: float, bytes_each: int, instead: str) -> None:
@@ -40,10 +48,133 @@ def instance_of(name: str, value: Any, kind: type) -> None:
     TypeError: rates must be a list (see help(list)), got 3, of type int
     """
     if not isinstance(value, kind):
-        shown = repr(value).replace("\n", " ")
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
         needed = kind.__name__
-        raise TypeError(f"{name} must be a {needed} (see help({needed})), got {shown}, of type {type(value).__name__}")
+        raise TypeError(f"{name} must be a {needed} (see help({needed})), got {described(value)}")
+
+
+def described(value: Any) -> str:
+    """Return what was given in a line, cut short where it is long, with its type.
+
+    >>> described([1])
+    '[1], of type list'
+    """
+    shown = repr(value).replace("\n", " ")
+    return f"{shown if len(shown) <= 60 else shown[:57] + '...'}, of type {type(value).__name__}"
+
+
+def one_of(name: str, value: Any, allowed: Iterable[str], unknown: str = "") -> str:
+    """Return a text that is one of those allowed; ``unknown``: the whole sentence for another text, if not the usual.
+
+    Raises TypeError for what is no text, and ValueError for another one.
+
+    >>> one_of("closure", "x", ("volterra", "gaussian"))
+    Traceback (most recent call last):
+    ValueError: closure must be one of volterra, gaussian, got 'x'
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, one of {', '.join(allowed)}, got {described(value)}")
+    if value not in allowed:
+        raise ValueError(unknown or f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False; TypeError for anything else, as an array, whose truth is that of no single value.
+
+    >>> flag("intervals", 1)
+    Traceback (most recent call last):
+    TypeError: intervals must be True or False, got 1, of type int
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {described(value)}")
+    return bool(value)
+
+
+def whole_seed(value: Any, needed: str = "a whole number") -> int:
+    """Return the seed of random streams: a whole number of at least 0; ``needed``: what else the caller takes.
+
+    >>> whole_seed(-1)
+    Traceback (most recent call last):
+    ValueError: seed must be at least 0, got -1
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"seed must be {needed}, got {described(value)}")
+    number = operator.index(value)
+    if number < 0:
+        raise ValueError(f"seed must be at least 0, got {number}")
+    return number
+
+
+def seed_sequence(value: Any) -> np.random.SeedSequence:
+    """Return the root of random streams that belongs to a seed, a whole number; a SeedSequence as it is.
+
+    >>> seed_sequence(3).entropy
+    3
+    """
+    if isinstance(value, np.random.SeedSequence):
+        return value
+    return np.random.SeedSequence(whole_seed(value, "a whole number or a SeedSequence"))
+
+
+def known_executor(value: Any) -> Executor | None:
+    """Return an executor, or None for this process; TypeError for anything else.
+
+    >>> known_executor("threads")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: executor must be a concurrent.futures.Executor (...) or None, got 'threads', of type str
+    """
+    if value is None or isinstance(value, Executor):
+        return value
+    kind = "a concurrent.futures.Executor (of a Dask client: client.get_executor()) or None"
+    raise TypeError(f"executor must be {kind}, got {described(value)}")
+
+
+def entries(name: str, value: Any, kind: type | None = None, *, least: int = 0, needed: str = "a list") -> list[Any]:
+    """Return the entries of a list or another iterable, each of the class ``kind``; ``needed``: what it is a list of.
+
+    A text, a mapping and a scalar are no lists. Raises TypeError, and ValueError for fewer than ``least``.
+
+    >>> entries("breaks", 3)
+    Traceback (most recent call last):
+    TypeError: breaks must be a list, got 3, of type int
+    """
+    scalar = isinstance(value, np.ndarray) and value.ndim == 0
+    if scalar or not isinstance(value, Iterable) or isinstance(value, (str, bytes, Mapping)):
+        raise TypeError(f"{name} must be {needed}, got {described(value)}")
+    listed = list(value)
+    if len(listed) < least:
+        raise ValueError(f"{name} must be {needed}, at least {least} of them, got {len(listed)}")
+    if kind is not None:
+        for entry in listed:
+            instance_of(f"each of {name}", entry, kind)
+    return listed
+
+
+def path_like(name: str, value: Any) -> str | os.PathLike[str]:
+    """Return the path of a file; TypeError for anything else.
+
+    >>> path_like("path", 3)
+    Traceback (most recent call last):
+    TypeError: path must be a text or a pathlib.Path, got 3, of type int
+    """
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} must be a text or a pathlib.Path, got {described(value)}")
+    if not os.fspath(value) or "\0" in str(value):
+        raise ValueError(f"{name} must be the path of a file, got {value!r}")
+    return value
+
+
+def proper_share(name: str, value: Any) -> float:
+    """Return a number strictly between 0 and 1, as the level of an interval is.
+
+    >>> proper_share("level", 90)
+    Traceback (most recent call last):
+    ValueError: level must lie in (0, 1), as in 0.9 for 90 %, got 90
+    """
+    number = real_number(name, value)
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"{name} must lie in (0, 1), as in 0.9 for 90 %, got {_shown(value)}")
+    return number
 
 
 def as_array(name: str, value: Any) -> npt.NDArray[Any]:
@@ -79,10 +210,10 @@ def finite_array(name: str, value: Any, length: int | None = None) -> Array:
     return array.astype(np.float64)
 
 
-def real_number(name: str, value: Any) -> float:
+def real_number(name: str, value: Any, *, infinite: bool = True) -> float:
     """Return ``value`` as a float; refuse what is not one real number (booleans and nan included).
 
-    Raises ``TypeError`` for other types and ``ValueError`` for nan.
+    ``infinite``: whether inf and -inf are allowed. Raises ``TypeError`` for other types and ``ValueError`` for nan.
 
     >>> real_number("steps", 3)
     3.0
@@ -97,6 +228,8 @@ def real_number(name: str, value: Any) -> float:
         raise ValueError(f"{name} must be below 1.8e308 (it is used as a float), got an integer beyond it") from error
     if math.isnan(number):
         raise ValueError(f"{name} must be a number, got nan; look for a 0/0 or inf - inf upstream")
+    if math.isinf(number) and not infinite:
+        raise ValueError(f"{name} must be finite, got {_shown(value)}")
     return number
 
 
@@ -128,6 +261,11 @@ def capacity_exponent(beta: Any) -> float:
     number = real_number("beta", beta)
     if not 1.0 < number < math.inf:
         raise ValueError(f"beta must lie in (1, inf), got {_shown(beta)}: for beta <= 1 the trace sum j^-beta diverges")
+    if number > STEEPEST:
+        raise ValueError(
+            f"beta must be at most {STEEPEST:,.0f}, got {_shown(beta)}: beyond it even the second eigenvalue, 2^-beta,"
+            " is no number that floats hold"
+        )
     return number
 
 
@@ -142,6 +280,18 @@ def whole_size(name: str, value: Any, *, infinite: bool = True, least: int = 1) 
         allowed = f"a whole number of at least {least}" + (" or inf" if infinite else "")
         raise ValueError(f"{name} must be {allowed}, got {_shown(value)}; round it first if it comes from a formula")
     return number
+
+
+def whole_count(name: str, value: Any, *, least: int = 1, most: int = 2**63 - 1) -> int:
+    """Return how many of something that is worked through one by one, from ``least`` to ``most``.
+
+    >>> whole_count("steps", 3.0)
+    3
+    """
+    count = int(whole_size(name, value, infinite=False, least=least))
+    if count > most:
+        raise ValueError(f"{name} must be at most {most:,}, got {_shown(value)}: that many are worked through")
+    return count
 
 
 def times(name: str, value: Any, *, upper: float = math.inf) -> tuple[Array, bool]:

@@ -34,7 +34,7 @@ from fsl_sym.proof import Derivation
 from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import as_schedule
 from fsl_sym.symbols import B, D, K, M, N, beta, gamma, p, r, s
-from fsl_sym.values import FrozenMapping, exact, fields_only, instance_of
+from fsl_sym.values import FrozenMapping, entries, exact, fields_only, flag, instance_of, letter
 
 QUANTITIES: Final = MappingProxyType(
     {
@@ -84,6 +84,7 @@ class AllocationRegime:
           steps: from D^(2/3) to D
           batch_size: from 1 to D^(1/3)
         """
+        letter("base", base)
         lines = [f"  {name}: {each.as_text(base)}" for name, each in self.quantities.items()]
         return "\n".join([f"{self.name}: {self.condition}", *lines])
 
@@ -122,6 +123,7 @@ class Allocation:
 
     def regime(self, name: str) -> AllocationRegime:
         """The regime called ``name``; ValueError for another name."""
+        instance_of("name", name, str)
         for each in self.regimes:
             if each.name == name:
                 return each
@@ -260,7 +262,7 @@ def optimal_allocation(schedule: str | Schedule, budget: str, *, free_final: boo
     instance_of("budget", budget, str)
     if budget not in BUDGETS:
         raise ValueError(f"unknown budget {budget!r}: choose {' or '.join(BUDGETS)}")
-    return _allocation(as_schedule(schedule), budget, free_final)
+    return _allocation(as_schedule(schedule), budget, flag("free_final", free_final))
 
 
 @cache
@@ -326,5 +328,6 @@ def table(schedules: Iterable[str | Schedule] = SCHEDULES) -> tuple[tuple[Alloca
     ['constant', 'exp-decay', 'wsd']
     """
     return tuple(
-        (optimal_allocation(schedule, "data"), optimal_allocation(schedule, "compute")) for schedule in schedules
+        (optimal_allocation(schedule, "data"), optimal_allocation(schedule, "compute"))
+        for schedule in entries("schedules", schedules)
     )

@@ -27,7 +27,7 @@ from sympy.polys.orderings import grlex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from fsl_sym.symbols import RANGES, beta, s
-from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only, instance_of
+from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fields_only, instance_of, whole
 
 Point = Mapping[Symbol, Fraction]
 Bound = Any
@@ -43,6 +43,8 @@ class Domain:
     >>> box = Domain({x: (1, None)})
     >>> box.sign(x**2 - x), box.sign(x - 2)
     (1, None)
+    >>> box.contains({x: 1}), all(map(box.contains, box.sample(3, seed=1)))
+    (False, True)
     """
 
     ranges: Mapping[Symbol, tuple[Bound, Bound]]
@@ -84,8 +86,12 @@ class Domain:
 
     def contains(self, point: Point) -> bool:
         """Whether the point lies strictly inside every range."""
+        instance_of("point", point, Mapping)
+        given = {each: value if type(value) is Fraction else exact(value) for each, value in point.items()}
+        if missing := [str(symbol) for symbol in self.ranges if symbol not in given]:
+            raise ValueError(f"the point {point} gives no value to {', '.join(missing)}")
         return all(
-            (lower is None or point[symbol] > lower) and (upper is None or point[symbol] < upper)
+            (lower is None or given[symbol] > lower) and (upper is None or given[symbol] < upper)
             for symbol, (lower, upper) in zip(self.ranges, self.ends, strict=True)
         )
 
@@ -132,7 +138,8 @@ class Domain:
 
     def sample(self, count: int, seed: int = 0) -> list[dict[Symbol, Fraction]]:
         """``count`` rational points of the box over several scales, the same for a seed."""
-        generator = random.Random(seed)
+        generator = random.Random(whole("seed", seed, least=0, most=2**63))
+        whole("count", count, least=0)
         return [self._draw(generator) for _ in range(count)]
 
     def _draw(self, generator: random.Random) -> dict[Symbol, Fraction]:
@@ -192,8 +199,8 @@ EASINESS: Final = 1 + s * beta - beta
 class Regime:
     """One of the three regimes of the paper: its name, its condition and the sign of :data:`EASINESS` in it.
 
-    >>> HARD.condition, HARD.contains("1/2", 4)
-    (s < 1 - 1/beta, True)
+    >>> HARD.condition, HARD.contains("1/2", 4), HARD.points(1)
+    (s < 1 - 1/beta, True, [{s: 29/60, beta: 35/6}])
     """
 
     name: str
@@ -230,7 +237,8 @@ class Regime:
         >>> all(REGIMES[1].contains(*point) for point in REGIMES[1].samples(5))
         True
         """
-        instance_of("count", count, int)
+        whole("count", count, least=0)
+        whole("seed", seed, least=0, most=2**63)
         generator = random.Random(seed * 3 + self.sign + 1)
         points: list[tuple[Rational, Rational]] = []
         while len(points) < count:
@@ -294,7 +302,7 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
     >>> decide(s * beta > beta - 1, EASY), decide(s < 1, EASY), decide(s < 1, HARD)
     (True, False, True)
     """
-    relation = as_expression(relation)
+    relation = relation if isinstance(relation, bool) else as_expression(relation)
     if not isinstance(regime, Regime):
         raise TypeError(f"regime must be a Regime such as EASY, got {type(regime).__name__}")
     if relation in (True, False):

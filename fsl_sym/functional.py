@@ -44,6 +44,12 @@ class FunctionalScalingLaw:
     noise: ClosedForm
     conditions: tuple[str, ...] = ("T >= 1", "sigma^2 bounded below", "the batch size is constant")
 
+    def __str__(self) -> str:
+        return str(self.expression)
+
+    def __repr__(self) -> str:
+        return f"<FunctionalScalingLaw of the {self.schedule.name} schedule>"
+
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {latex(self.expression)}$"
 

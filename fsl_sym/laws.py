@@ -38,7 +38,7 @@ from fsl_sym.schedules import Schedule
 from fsl_sym.schedules.own import end_power
 from fsl_sym.symbols import K0, K1, K2, RANGES, T1, T2, B, C, D, K, M, T, a, b, beta, gamma, r, sigma
 from fsl_sym.symbols import s as difficulty
-from fsl_sym.values import as_expression
+from fsl_sym.values import as_expression, flag, letter
 
 SCHEDULES: Final = ("constant", "exp-decay", "wsd")
 """The schedules of the paper's theorems."""
@@ -71,8 +71,8 @@ class ScalingLaw:
     resonance on which this law holds, None where it has none or where all of :attr:`cases` are meant. ``free_final``:
     the last rate b of exponential decay is a hyperparameter of its own, and not a/K.
 
-    >>> scaling_law("exp-decay").variables
-    (gamma, M, D, K, B)
+    >>> scaling_law("exp-decay").variables, scaling_law("exp-decay").constraints(D)[1:3]
+    ((gamma, M, D, K, B), (gamma <= 1, M >= 1))
     """
 
     functional: FunctionalScalingLaw
@@ -169,7 +169,7 @@ class ScalingLaw:
         """
         if len(self.cases) > 1:
             self._refuse()
-        known = self._bases(as_expression(budget))
+        known = self._bases(letter("budget", budget))
 
         def monomial(order: GrowthOrder, place: int) -> Expr:
             return Mul(*(known[base] ** exponent for base, exponent in order.alternatives[place].items()))
@@ -198,7 +198,7 @@ class ScalingLaw:
         >>> scaling_law("inverse-sqrt").intrinsic_times(D)
         {T: D*gamma*sqrt(kappa)}
         """
-        budget, lengths = as_expression(budget), {K1: STABLE_FRACTION * K, K2: r * K}
+        budget, lengths = letter("budget", budget), {K1: STABLE_FRACTION * K, K2: r * K}
         if self.schedule in SCHEDULES:
             return {
                 name: total.subs(log(a / b), log(budget)).subs(a - b, a).subs({a: gamma * D / K, **lengths})
@@ -280,4 +280,4 @@ def scaling_law(schedule: str | Schedule, *, free_final: bool = False) -> Scalin
     >>> scaling_law(own_schedule(a * (1 - (tau / K) ** 2))).cases[2].expression
     T**(-s) + M**(-beta*s) + a*sigma**2/(B*sqrt(T))
     """
-    return ScalingLaw(functional_scaling_law(schedule), free_final=free_final)
+    return ScalingLaw(functional_scaling_law(schedule), free_final=flag("free_final", free_final))

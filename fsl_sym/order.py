@@ -18,7 +18,7 @@ from sympy import Expr, Float, Integer, Symbol, log
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.algebra.printing import latex
 from fsl_sym.domain import REGIMES, Regime
-from fsl_sym.values import as_expression, assigned, instance_of
+from fsl_sym.values import as_expression, assigned, entries, instance_of, letter
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,11 @@ class Order:
 
     Raises TypeError for a float: exponents are compared exactly.
 
-    >>> Order(1, -1) * Order(0, 1) == Order(1, 0)
-    True
+    >>> Order(1, -1) * Order(0, 1) == Order(1, 0), Order(1).equals(Order("2/2"))
+    (True, True)
+    >>> from fsl_sym.symbols import s
+    >>> Order(-s, 1).subs({s: "1/2"})
+    Order(power=-1/2, log_power=1)
     """
 
     power: Expr
@@ -62,6 +65,7 @@ class Order:
 
     def equals(self, other: Order) -> bool:
         """Whether both exponents agree identically."""
+        instance_of("other", other, Order)
         return bool(simplified(self.power - other.power) == 0 == simplified(self.log_power - other.log_power))
 
     def subs(self, values: Any) -> Order:
@@ -83,6 +87,7 @@ class Order:
         if regime is None:
             answers = {self.compare(other, each) for each in REGIMES}
             return answers.pop() if len(answers) == 1 else None
+        instance_of("regime", regime, Regime)
         for gap in (self.power - other.power, self.log_power - other.log_power):
             sign = 0 if simplified(gap) == 0 else regime.sign_of(gap)
             if sign != 0:
@@ -95,7 +100,7 @@ class Order:
         >>> Order("-1/2", 2).as_expr(Symbol("D"))
         log(D)**2/sqrt(D)
         """
-        base = as_expression(base)
+        base = letter("base", base)
         return base**self.power * log(base) ** self.log_power
 
     def as_text(self, base: Symbol) -> str:
@@ -104,6 +109,7 @@ class Order:
         >>> Order("-1/2", 1).as_text(Symbol("D"))
         'D^(-1/2) (log D)'
         """
+        letter("base", base)
         factors = [_power_text(str(base), self.power), _power_text(f"(log {base})", self.log_power)]
         return " ".join(factor for factor in factors if factor) or "1"
 
@@ -113,8 +119,7 @@ class Order:
         >>> Order(-1, 2).as_latex(Symbol("D"))
         'D^{-1} (\\\\log D)^{2}'
         """
-        instance_of("base", base, Symbol)
-        name = latex(base)
+        name = latex(letter("base", base))
         factors = [_power_latex(name, name, self.power)]
         factors.append(_power_latex(rf"\log {name}", rf"(\log {name})", self.log_power))
         return r" ".join(factor for factor in factors if factor) or "1"
@@ -152,8 +157,7 @@ def dominant(orders: Iterable[Order], regime: Regime) -> tuple[Order, ...]:
     """
     kept: list[Order] = []
     instance_of("regime", regime, Regime)
-    instance_of("orders", orders, Iterable)
-    for order in orders:
+    for order in entries("orders", orders):
         instance_of("each of orders", order, Order)
         comparisons = [order.compare(other, regime) for other in kept]
         kept = [other for other, answer in zip(kept, comparisons, strict=True) if answer != 1]
@@ -172,10 +176,18 @@ class OrderRange:
 
     >>> OrderRange(Order(1), Order(1)).is_point, OrderRange(Order(1), None).is_point
     (True, False)
+    >>> from fsl_sym.symbols import s
+    >>> OrderRange(Order(s), None).subs({s: 2}).lower.power
+    2
     """
 
     lower: Order | None
     upper: Order | None
+
+    def __post_init__(self) -> None:
+        for name, end in (("lower", self.lower), ("upper", self.upper)):
+            if end is not None:
+                instance_of(name, end, Order)
 
     def __str__(self) -> str:
         return self.as_text(Symbol("N"))
@@ -212,6 +224,7 @@ class OrderRange:
         >>> OrderRange(Order(1), None).as_text(Symbol("D"))
         'at least D'
         """
+        letter("base", base)
         lower, upper = (None if end is None else end.as_text(base) for end in (self.lower, self.upper))
         if lower is None:
             return "anything" if upper is None else f"at most {upper}"
@@ -225,7 +238,7 @@ class OrderRange:
         >>> print(OrderRange(Order(1), None).as_latex(Symbol("D")))
         \gtrsim D
         """
-        instance_of("base", base, Symbol)
+        letter("base", base)
         lower, upper = (None if end is None else end.as_latex(base) for end in (self.lower, self.upper))
         if lower is None:
             return r"\text{any}" if upper is None else rf"\lesssim {upper}"

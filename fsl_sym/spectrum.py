@@ -51,7 +51,7 @@ from fsl_sym.proof import (
     lemma,
 )
 from fsl_sym.symbols import M, beta, j, s, t
-from fsl_sym.values import as_expression
+from fsl_sym.values import as_expression, whole
 
 X = Symbol("x", positive=True)
 """The crossover variable t/M^beta."""
@@ -313,8 +313,7 @@ def approximation_error_expansion(terms: int) -> tuple[Expr, Expr]:
     >>> print(expression, "+-", error)
     -M**(-beta*s - 1)/2 + 1/(M**(beta*s)*beta*s) +- M**(-beta*s - 2)*(beta*s/12 + 1/12)
     """
-    if not isinstance(terms, int) or isinstance(terms, bool) or terms < 1:
-        raise ValueError(f"terms must be a whole number from 1 on, not {terms!r}")
+    whole("terms", terms, most=1000)
     power = 1 + s * beta
     first = (M ** (-s * beta) / (s * beta), -(M**-power) / 2)
     rest = (bernoulli(2 * k) / factorial(2 * k) * rf(power, 2 * k - 1) * M ** (1 - power - 2 * k) for k in count(1))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final, TypeVar
 
-from sympy import Basic, Float, Rational, nan, sympify, zoo
+from sympy import Basic, Float, Rational, Symbol, nan, sympify, zoo
 
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)|[+-]?\d+/\d*[1-9]\d*")
 
@@ -50,10 +50,63 @@ def instance_of(name: str, value: Any, kind: type) -> None:
     TypeError: rates must be a list (see help(list)), got 3, of type int
     """
     if not isinstance(value, kind):
-        shown = repr(value).replace("\n", " ")
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
         needed = kind.__name__
-        raise TypeError(f"{name} must be a {needed} (see help({needed})), got {shown}, of type {type(value).__name__}")
+        raise TypeError(f"{name} must be a {needed} (see help({needed})), got {_described(value)}")
+
+
+def _described(value: Any) -> str:
+    """What was given, in a line: cut short where it is long, with its type."""
+    shown = repr(value).replace("\n", " ")
+    return f"{shown if len(shown) <= 60 else shown[:57] + '...'}, of type {type(value).__name__}"
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False; TypeError for anything else.
+
+    >>> flag("free_final", 1)
+    Traceback (most recent call last):
+    TypeError: free_final must be True or False, got 1, of type int
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {_described(value)}")
+    return value
+
+
+def whole(name: str, value: Any, *, least: int = 1, most: int = 10**6) -> int:
+    """Return how many of something that is worked through one by one, from ``least`` to ``most``.
+
+    >>> whole("terms", 0)
+    Traceback (most recent call last):
+    ValueError: terms must be a whole number from 1 to 1000000, not 0
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+    return value
+
+
+def entries(name: str, value: Any) -> tuple[Any, ...]:
+    """Return the entries of a list or another iterable; TypeError for a text, a mapping or what has none.
+
+    >>> entries("variables", 3)
+    Traceback (most recent call last):
+    TypeError: variables must be a list, not 3: write for example [3]
+    """
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        shown = _described(value).rpartition(", of type")[0]
+        raise TypeError(f"{name} must be a list, not {shown}: write for example [{shown}]")
+    return tuple(value)
+
+
+def letter(name: str, value: Any) -> Symbol:
+    """Return a symbol; TypeError for anything else.
+
+    >>> letter("base", "D")
+    Traceback (most recent call last):
+    TypeError: base must be a sympy Symbol such as those of fsl_sym.symbols, got 'D', of type str
+    """
+    if not isinstance(value, Symbol):
+        raise TypeError(f"{name} must be a sympy Symbol such as those of fsl_sym.symbols, got {_described(value)}")
+    return value
 
 
 def as_expression(value: Any) -> Any:
@@ -83,6 +136,8 @@ def as_expression(value: Any) -> Any:
             hint = 'only an exact number such as "1/2" is read'
             raise TypeError(f"{value!r} is text: write it with the sympy symbols themselves; {hint}")
         return exact(value)
+    if isinstance(value, bool | complex):
+        raise TypeError(f"{value!r} is no real number: give one, or an expression made of sympy symbols")
     if isinstance(value, numbers.Number):
         return sympify(value, strict=True)
     raise TypeError(f"{value!r} is no expression: give one made of sympy symbols, or a number")
@@ -95,7 +150,8 @@ def assigned(values: Mapping[Any, Any]) -> dict[Any, Any]:
     >>> assigned({Symbol("x"): "1/2"})
     {x: 1/2}
     """
-    return {as_expression(letter): as_expression(value) for letter, value in values.items()}
+    instance_of("values", values, Mapping)
+    return {as_expression(symbol): as_expression(value) for symbol, value in values.items()}
 
 
 def as_fraction(number: Any) -> Fraction:

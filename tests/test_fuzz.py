@@ -1,5 +1,6 @@
 """A short run of the search at random: no outcome is a defect (a long one: tests/fuzz/fuzz.py)."""
 
+import inspect
 import os
 import random
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import fsl_num
 
@@ -50,6 +52,26 @@ def test_an_error_of_a_library_is_told_from_one_of_the_packages():
     assert outcome_of_call(lambda: float("abc"))[0] == outside
     assert outcome_of_call(lambda: float("nan"))[0] == "no finite number, and no word of it"
     assert outcome_of_call(lambda: fsl_num.Model(s=-1, beta=2.0))[0] == REFUSED
+
+
+@pytest.mark.parametrize("argument", ["ax", "digits", "executor", "falling", "intervals", "rtol", "seed"])
+def test_an_argument_of_one_name_is_checked_by_all_that_take_it(argument):
+    """Every hostile value in the place of it, in every public callable but verify_all, which would verify all."""
+    takers = [
+        name
+        for name, place in fuzz_public.PLACES.items()
+        if place
+        and name not in {*fuzz_public.NOT_CALLED, "fsl_num.verify_all"}
+        and argument in inspect.signature(fuzz_public.PUBLIC[name]).parameters
+    ]
+    assert takers
+    for name in takers:
+        function, positional, named = fuzz_public.valid_calls(name)[0]
+        for value in fuzz_public.HOSTILE:
+            call = inspect.signature(function).bind(*positional, **named)
+            call.arguments[argument] = value
+            outcome, said = outcome_of_call(lambda function=function, call=call: function(*call.args, **call.kwargs))
+            assert outcome in (ANSWERED, REFUSED), (name, value, outcome, said)
 
 
 def test_hostile_arguments_of_cheap_callables_are_refused_in_our_words():

@@ -15,7 +15,7 @@ from fsl_num.claims.registry import all_claims
 from fsl_num.claims.registry import claim as claim_of
 from fsl_num.claims.resolution import RESOLUTIONS
 from fsl_num.claims.verification import SAMPLES, samples_of, verify
-from fsl_num.validation import instance_of
+from fsl_num.validation import entries, instance_of, known_executor, one_of, whole_seed
 from fsl_num.workers import LostWorkersError
 
 __all__ = ["PAPER_POINT", "RESOLUTIONS", "SAMPLES", "verify", "verify_all", "samples_of"]
@@ -26,7 +26,7 @@ LOST: Final = "its worker was lost again and again, killed perhaps for want of m
 
 
 def verify_all(
-    ids: Sequence[str] = (),
+    ids: Sequence[str] | None = None,
     *,
     profile: str = "quick",
     seed: int = 0,
@@ -43,7 +43,7 @@ def verify_all(
     Parameters
     ----------
     ids
-        Of the claims; all by default.
+        Of the claims, at least one; None for all.
     profile
         "quick", "full" or "deep", see :func:`verify`.
     seed
@@ -61,10 +61,13 @@ def verify_all(
     >>> [(each.claim_id, each.passes) for each in verify_all(["sec: effect-lrs/data-over-model"])]
     [('sec: effect-lrs/data-over-model', True), ('sec: effect-lrs/data-over-model-derived', True)]
     """
-    instance_of("ids", ids, Iterable)
-    instance_of("profile", profile, str)
-    if profile not in SAMPLES:
-        raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
+    ids = None if ids is None else entries("ids", ids, str, least=1, needed="a list of claims")
+    one_of("profile", profile, SAMPLES, f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
+    seed, executor = whole_seed(seed), known_executor(executor)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function of an outcome, or None, got {progress!r}")
+    if cache is not None:
+        instance_of("cache", cache, Cache)
     wanted = _with_what_they_need(ids)
     outcomes: dict[str, Outcome] = {}
     for outcome in _checked(wanted, profile, seed, executor, cache):
@@ -146,9 +149,9 @@ def longest_first(families: list[list[str]], profile: str, cache: Cache | None) 
     return sorted(families, key=lambda family: (-seconds(family), -len(family)))
 
 
-def _with_what_they_need(ids: Sequence[str]) -> list[str]:
+def _with_what_they_need(ids: Sequence[str] | None) -> list[str]:
     order = [claim.id for claim in all_claims()]
-    if not ids:
+    if ids is None:
         return order
     wanted = set()
     waiting = list(ids)

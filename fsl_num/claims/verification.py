@@ -23,7 +23,7 @@ from fsl_num.claims.records import (
 )
 from fsl_num.claims.resolution import RESOLUTIONS, Checked, combinations_of, resolution_of
 from fsl_num.claims.statements import Joint, NothingCompared, Statement
-from fsl_num.validation import instance_of
+from fsl_num.validation import entries, instance_of, one_of, whole_seed
 from fsl_sym.domain import Regime, regime_of
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
 from fsl_sym.values import exact
@@ -72,11 +72,14 @@ def verify(
     <Verdict.REFUTED: 'REFUTED'>
     """
     instance_of("claim", claim, Claim)
-    if profile not in SAMPLES:
-        raise ValueError(f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
-    chosen = None if at is None else [sample_at(claim, *point, seed=seed, profile=profile) for point in at]
-    if chosen == []:
-        raise ValueError("no point was given: nothing can be judged; give pairs (s, beta), or None for those drawn")
+    one_of("profile", profile, SAMPLES, f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
+    seed = whole_seed(seed)
+    chosen = None
+    if at is not None:
+        points = [entries("each of at", point) for point in entries("at", at, needed="a list of pairs (s, beta)")]
+        if not points or any(len(point) != 2 for point in points):
+            raise ValueError(f"at must hold pairs (s, beta), at least one, or be None for those drawn, got {at!r}")
+        chosen = [sample_at(claim, *point, seed=seed, profile=profile) for point in points]
     start = time.process_time()
     with _seldom_collected():
         try:

@@ -113,6 +113,7 @@ def _claims_numbered(kind: str, number: str) -> Sequence[Claim]:
 
 
 def _claims_at(line: int) -> Sequence[Claim]:
+    from fsl_num.claims.errata import errata
     from fsl_num.claims.labels import account, covering_claims, place_at
     from fsl_num.claims.registry import all_claims
 
@@ -121,7 +122,10 @@ def _claims_at(line: int) -> Sequence[Claim]:
     if not covering:
         raise InputError(f"line {line} of the paper's source: {place.label} is not checked; {place.excuse}")
     if not place.line <= line <= place.last:
-        complain(f"fsl: nothing is claimed at line {line} of the paper's source; the nearest is at line {place.line}")
+        wrong = " and ".join(f"`fsl errata {erratum.id}`" for erratum in errata() if line == erratum.line)
+        printed = f", but {wrong} shows a mistake there" if wrong else ""
+        nearest = f"the nearest claim is at line {place.line}"
+        complain(f"fsl: nothing is claimed at line {line} of the paper's source{printed}; {nearest}")
     return [known_claim(each) for each in covering]
 
 

@@ -104,7 +104,11 @@ def run(arguments: Arguments) -> int:
             outputs.show(records_table(records), "")
         notes = _notes(profile, records, cache)
         account = None if arguments.ids else places
-        outputs.show(*verification(records, mistakes, known, notes, whole=not arguments.ids, places=account))
+        outputs.show(
+            *verification(
+                records, mistakes, known, notes, whole=not arguments.ids, places=account, named=arguments.ids or ()
+            )
+        )
     if any(record.message == runner.LOST for record in records):
         return 3
     return 0 if passed else 1

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, whole_count
 
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
@@ -79,7 +79,7 @@ def averaged(curve: LossCurve, rows: int) -> LossCurve:
     >>> len(short) <= 20, int(short.counts.sum()), round(float(short.loss[-1]), 6)
     (True, 100, 2.5)
     """
-    count = int(whole_size("rows", rows, infinite=False))
+    count = whole_count("rows", rows)
     used = curve.used
     if int(used.sum()) <= count:
         return curve

@@ -186,6 +186,8 @@ def _bytes_of(path: Path) -> bytes:
         near = [siblings[stem] for stem in get_close_matches(path.stem, siblings, 3, 0.6)]
         near += [f"the schedule {each}" for each in get_close_matches(str(path), SCHEDULES, 1, 0.6)]
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        if "=" in str(path):
+            hint = "; if it says which column is what, put a comma and no space between the columns"
         raise CurveError(f"there is no file {path}{hint}") from error
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise CurveError(f"{path} is compressed and damaged or cut short ({error}); fetch it again") from error

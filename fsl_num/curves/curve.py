@@ -11,7 +11,7 @@ import numpy as np
 from fsl_num.curves.plan import Plan, Steps, as_plan
 from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows, unseen_updates
 from fsl_num.results import Result
-from fsl_num.validation import Array, as_array, instance_of, positive, real_number, whole_size
+from fsl_num.validation import Array, as_array, instance_of, one_of, positive, real_number, whole_count, whole_size
 
 
 class CurveError(ValueError):
@@ -68,8 +68,10 @@ class LossCurve(Result):
     unseen: int | None = None
 
     def __post_init__(self) -> None:
+        for text in ("name", "smoothing"):
+            instance_of(text, getattr(self, text), str)
         loss = _column("loss", self.loss, None)
-        rows = np.arange(loss.size) if self.rows is None else np.asarray(self.rows)
+        rows = np.arange(loss.size) if self.rows is None else as_array("rows", self.rows)
         if loss.size == 0:
             raise CurveError(f"{self.name}: no rows; a curve needs at least one step with its loss")
         if rows.shape != loss.shape:
@@ -104,10 +106,10 @@ class LossCurve(Result):
             if not lr.any():
                 raise CurveError(f"{self.name}: lr is 0 in every row: nothing was trained; is it the right column?")
         for name, allowed in (("warmup_shape", WARMUP_SHAPES), ("between", BETWEEN)):
-            if getattr(self, name) not in allowed:
-                raise CurveError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+            if not isinstance(value := getattr(self, name), str) or value not in allowed:
+                raise CurveError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
         size = None if self.model_size is None else positive("model_size", self.model_size)
-        warmup = 0 if self.warmup is None else int(whole_size("warmup", self.warmup, infinite=False, least=0))
+        warmup = 0 if self.warmup is None else whole_count("warmup", self.warmup, least=0)
         unseen = self.unseen
         if unseen is None:
             unseen = unseen_updates(step) if self.warmup is None and self.schedule is None else 0
@@ -240,7 +242,7 @@ class LossCurve(Result):
         """
         instance_of("parent", parent, LossCurve)
         before, first = parent.plan.rates, int(self.step[0])
-        begin = first if at is None else int(whole_size("at", at, infinite=False))
+        begin = first if at is None else whole_count("at", at)
         if not 0 < begin <= before.size:
             raise CurveError(
                 f"{self.name}: it would branch at update {begin}, and {parent.name} has {before.size}; say at which"
@@ -302,7 +304,7 @@ class LossCurve(Result):
         >>> LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1, 0.1, 0.1]).thinned(2).step.tolist()
         [1, 3]
         """
-        count = int(whole_size("rows", rows, infinite=False))
+        count = whole_count("rows", rows)
         if count >= len(self):
             return self
         return self.keep(np.unique(np.round(np.linspace(len(self) - 1, 0, count)).astype(int)))
@@ -316,11 +318,11 @@ class LossCurve(Result):
         >>> LossCurve([1, 2, 3], [3.0, 9.0, 2.0], lr=[0.1, 0.1, 0.1]).smoothed(3).loss.tolist()
         [3.0, 3.0, 2.0]
         """
-        width = int(whole_size("span", span, infinite=False))
-        if width % 2 == 0 or centre not in ("median", "mean"):
-            raise ValueError(f"span must be odd and centre 'median' or 'mean', got {span!r} and {centre!r}")
+        width = whole_count("span", span)
+        if width % 2 == 0:
+            raise ValueError(f"span must be odd, so that it has a middle row, got {span!r}")
         half = width // 2
-        middle = np.median if centre == "median" else np.mean
+        middle = np.median if one_of("centre", centre, ("median", "mean")) == "median" else np.mean
         reach = [min(half, i, len(self) - 1 - i) for i in range(len(self))]
         loss = np.array([middle(self.loss[i - r : i + r + 1]) for i, r in enumerate(reach)])
         window = f"centred {centre} of {width} rows"
@@ -329,8 +331,8 @@ class LossCurve(Result):
     def plot(self, ax: Any = None) -> Any:
         """Draw the losses and the learning rate over the steps; return the axes of the losses (needs matplotlib).
 
-        >>> callable(LossCurve.plot)
-        True
+        >>> LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1, 0.1, 0.1]).plot(ax=None).get_xlabel()
+        'step'
         """
         from fsl_num.curves.pictures import draw_curve
 

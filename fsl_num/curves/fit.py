@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
-from fsl_num.validation import Array
+from fsl_num.validation import Array, entries, flag, whole_seed
 
 _HARDLY, _FAR_BETTER = 1.1, 100.0
 _LAST_ROWS, _DIVERGED = 5, 0.2
@@ -59,10 +59,10 @@ def fit(
     >>> round(result.parameters["L0"], 2), round(result.parameters["s"], 1)
     (2.0, 0.6)
     """
-    given = [curves] if isinstance(curves, LossCurve) else list(curves) if isinstance(curves, Iterable) else []
-    if not given or not all(isinstance(curve, LossCurve) for curve in given):
-        raise TypeError("curves must be a LossCurve, as read_curve gives one, or a list of them, at least one")
+    needed = "a LossCurve, as read_curve gives one, or a list of them"
+    given = [curves] if isinstance(curves, LossCurve) else entries("curves", curves, LossCurve, least=1, needed=needed)
     used, curves_given = Settings(**settings), given
+    intervals, seed = flag("intervals", intervals), whole_seed(seed)
     notes: list[str] = []
     warnings = _warnings(given, used)
     tried = _searched(law, given, used)
@@ -143,10 +143,11 @@ class _Searched:
 def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -> _Searched:
     """Reduce the curves, bind the law to them, search."""
     given, notes = list(curves), []
-    if law == "auto" or not law_of(law).final_only:
+    automatic = isinstance(law, str) and law == "auto"
+    if automatic or not law_of(law).final_only:
         given = [settings.reduced(curve) for curve in curves]
         notes = _reduced_words(curves, given)
-    if law == "auto":
+    if automatic:
         sizes = len({curve.plan.model_size for curve in given} - {None}) > 1
         law = with_batches(FunctionalLaw(signal_noise=True, sizes=sizes), [curve.plan for curve in given])
     chosen = law_of(law)

@@ -17,7 +17,7 @@ from fsl_num.curves.result import FitResult
 from fsl_num.results import Result
 from fsl_num.schedules import SCHEDULES, as_schedule, parameters_of, step_rates
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
-from fsl_num.validation import affordable, instance_of, whole_size
+from fsl_num.validation import affordable, entries, instance_of, proper_share, whole_count
 
 ENDINGS: Final = ("hold", "decay now", "decay late")
 """How the rest of the run may go: the last rate held, a linear decay to 0 from now on, and one over the last fifth of
@@ -76,7 +76,7 @@ class Forecast(Result):
 
 def _planned(run: Plan, steps: int) -> int:
     """The steps that are planned, where they are more than the run has and not too many."""
-    total = int(whole_size("steps", steps, infinite=False))
+    total = whole_count("steps", steps)
     if total <= run.rates.size:
         raise ValueError(f"the run has {run.rates.size} updates already: forecast to more than that, not to {total}")
     affordable("steps", total, (1 + len(ENDINGS)) * BYTES_OF_A_STEP, "forecast to fewer")  # the plans of all endings
@@ -154,6 +154,7 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
     >>> continued(Plan([0.1, 0.1]), 4, "decay now").rates.round(3).tolist()
     [0.1, 0.1, 0.1, 0.05]
     """
+    instance_of("ending", ending, str)
     done, total = run.rates.size, _planned(run, steps)
     k, last = np.arange(done, total), float(run.rates[-1])
     if ending in ENDINGS:
@@ -201,15 +202,18 @@ def forecast(
     (['hold', 'decay now', 'decay late'], True)
     """
     instance_of("run", run, LossCurve)
+    if ending is not None:
+        instance_of("ending", ending, str)
     followed = schedule_so_far(run.plan, steps) if ending in (None, SO_FAR) else None
     if ending is None:
         ending = ENDINGS[0] if followed is None else SO_FAR
     endings = list(dict.fromkeys([ending, *ENDINGS]))
     _ = continued(run.plan, steps, ending)  # refused before the fit, not after it
     settings = {"early": min(EARLY * steps / run.plan.rates.size, 0.5), **settings}
+    others = entries("others", others, LossCurve)
     fitted = fit([run, *others], **settings)
     plans = {name: continued(fitted.as_fitted(run).plan, steps, name) for name in endings}
-    wanted = level if fitted.drawn is not None else None
+    wanted = proper_share("level", level) if fitted.drawn is not None else None
     predictions = {name: fitted.predict(plan, wanted, after=run) for name, plan in plans.items()}
     words = "" if followed is None else followed[0]
     return Forecast(fitted, predictions, int(run.plan.recorded[-1]), _surprise(run, others, settings), words)

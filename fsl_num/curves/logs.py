@@ -15,7 +15,7 @@ from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.rates import unseen_updates, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
 from fsl_num.curves.tables import Table, as_table, filled, numbers
-from fsl_num.validation import Array, positive
+from fsl_num.validation import Array, one_of, positive
 
 RESTARTS: Final = ("refuse", "keep-last")
 """What to do with steps that come again, as after a restart from a checkpoint."""
@@ -88,8 +88,7 @@ class LogOptions:
         if not isinstance(self.columns, Mapping | None):
             raise TypeError(f"columns must say which column is what, as {{'loss': 'val/loss'}}, got {self.columns!r}")
         for name, allowed in (("loss_unit", UNITS), ("restarts", RESTARTS)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+            one_of(name, getattr(self, name), allowed)
         if self.tokens_per_step is not None and positive("tokens_per_step", self.tokens_per_step) < 1e-100:
             raise ValueError(f"tokens_per_step must be at least 1e-100, got {self.tokens_per_step!r}: steps overflow")
         if self.branch_step is not None and self.branch_of is None:

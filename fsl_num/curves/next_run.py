@@ -28,7 +28,7 @@ from fsl_num.curves.predict import check_peak
 from fsl_num.curves.result import FitResult
 from fsl_num.results import Result, percent
 from fsl_num.schedules import step_rates
-from fsl_num.validation import Array, instance_of, whole_size
+from fsl_num.validation import Array, instance_of, proper_share, whole_size
 
 FAMILIES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "constant": ("constant", {}),
@@ -180,6 +180,7 @@ def next_run(
     fit, targets = fit.redrawn(_DRAWS), _targets(target)
     for each in targets:
         check_peak(each.peak, fit.peaks)
+    level = proper_share("level", level)
     limit = np.inf if budget is None else whole_size("budget", budget, infinite=False)
     named = usual_candidates(fit, targets, limit) if candidates is None else _plans(candidates)
     longest = max(each.rates.size for each in targets)
@@ -247,6 +248,7 @@ def _targets(target: Any) -> list[Plan]:
 
 
 def _plans(candidates: Mapping[str, Any]) -> dict[str, Plan]:
+    instance_of("candidates", candidates, Mapping)
     plans = {name: as_plan(each) for name, each in candidates.items()}
     return {name: plan.at(_places(plan.rates, plan.warmup)) for name, plan in plans.items()}
 
@@ -254,6 +256,8 @@ def _plans(candidates: Mapping[str, Any]) -> dict[str, Plan]:
 def _places(rates: Array, warmup: int) -> Any:
     """Steps of a run at which it is compared: evenly in intrinsic time, the last one included."""
     times = np.cumsum(rates)
+    if warmup >= rates.size:
+        raise ValueError(f"a candidate of {rates.size} updates ends within its warmup of {warmup}: give a longer one")
     first = times[warmup - 1] if warmup else 0.0
     wanted = np.linspace(first, times[-1], _ROWS + 1)[1:]
     return np.unique(np.minimum(np.searchsorted(times, wanted) + 1, rates.size))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fsl_num.results import axes_to_draw_on
+
 if TYPE_CHECKING:
     from fsl_num.curves.compare import Comparison
     from fsl_num.curves.curve import LossCurve
@@ -26,27 +28,13 @@ def as_drawn(name: str) -> str:
     return f" {shown}" if shown.startswith("_") else shown
 
 
-def new_axes(rows: int = 1) -> Any:
-    """Return the axes of a new figure of its own, an array of them where ``rows`` > 1.
-
-    >>> callable(new_axes)
-    True
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 2.0 + 2.5 * rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure.subplots(rows, sharex=rows > 1)
-
-
 def draw_curve(curve: LossCurve, ax: Any = None) -> Any:
     """Draw losses and learning rate over the steps; return the axes of the losses.
 
     >>> callable(draw_curve)
     True
     """
-    axes = new_axes() if ax is None else ax
+    axes = axes_to_draw_on(ax)
     axes.plot(curve.step, curve.loss, ".", markersize=3, label=as_drawn(curve.name))
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
@@ -67,7 +55,7 @@ def draw_fit(pairs: Any, ax: Any = None) -> Any:
     >>> callable(draw_fit)
     True
     """
-    above, below = new_axes(2) if ax is None else (ax, None)
+    above, below = axes_to_draw_on(rows=2) if ax is None else (axes_to_draw_on(ax), None)
     for index, (curve, losses, lower, upper) in enumerate(pairs):
         color = f"C{index % 10}"
         steps = curve.plan.recorded
@@ -94,7 +82,7 @@ def draw_forecast(curve: LossCurve, forecast: Any, ax: Any = None) -> Any:
     >>> callable(draw_forecast)
     True
     """
-    axes = new_axes() if ax is None else ax
+    axes = axes_to_draw_on(ax)
     axes.plot(curve.step, curve.loss, ".", markersize=3, color="0.4", label=as_drawn(curve.name))
     for index, (name, prediction) in enumerate(forecast.predictions.items()):
         axes.plot(
@@ -118,7 +106,7 @@ def draw_comparison(comparison: Comparison, ax: Any = None) -> Any:
     >>> callable(draw_comparison)
     True
     """
-    axes = new_axes() if ax is None else ax
+    axes = axes_to_draw_on(ax)
     means = sorted(comparison.means.items(), key=lambda pair: pair[1].rmse)
     for index, (law, mean) in enumerate(means):
         errors = {run: score.rmse for run, score in comparison.scores[law].items()}
@@ -144,7 +132,7 @@ def draw_next_run(proposal: NextRun, ax: Any = None) -> Any:
     >>> callable(draw_next_run)
     True
     """
-    above, below = new_axes(2) if ax is None else (ax, None)
+    above, below = axes_to_draw_on(rows=2) if ax is None else (axes_to_draw_on(ax), None)
     for candidate in proposal.candidates:
         colour = "C3" if candidate is proposal.proposed else "C0"
         above.plot([candidate.cost], [100 * candidate.half_width], "o", color=colour, markersize=5)
@@ -170,7 +158,7 @@ def draw_final_losses(fitted: FinalLossFit, ax: Any = None) -> Any:
     >>> callable(draw_final_losses)
     True
     """
-    axes = new_axes() if ax is None else ax
+    axes = axes_to_draw_on(ax)
     runs = fitted.runs
     kinds = np.unique(np.stack([runs.model_size, runs.batch_size, runs.peak], axis=1), axis=0)
     sizes, named = np.unique(runs.model_size).tolist(), set()

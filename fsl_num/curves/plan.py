@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fsl_num.results import Result
 from fsl_num.schedules import Discrete, Schedule
 from fsl_num.schedules.discrete import running_sums, step_values, steps_and_batches
-from fsl_num.validation import Array, as_array, positive, whole_size
+from fsl_num.validation import Array, as_array, instance_of, positive, whole_count
 
 Steps = npt.NDArray[np.int64]
 
@@ -52,7 +52,8 @@ class Plan(Result):
             wanted = wanted[times[wanted] > 0.0]
         if times[wanted[0]] <= 0.0:
             raise ValueError(_untrained(int(wanted[0])))
-        warmup = int(whole_size("warmup", self.warmup, infinite=False, least=0))
+        instance_of("name", self.name, str)
+        warmup = whole_count("warmup", self.warmup, least=0)
         size_of_model = None if self.model_size is None else positive("model_size", self.model_size)
         for name, value in (
             ("rates", rates),
@@ -106,7 +107,7 @@ class Plan(Result):
         >>> Plan([0.1] * 4, batch_sizes=[8, 8, 16, 16]).new_batches().tolist()
         [False, False, True, False]
         """
-        sizes = self.batch_sizes
+        share, sizes = positive("share", share, zero=True), self.batch_sizes
         if sizes.size == 1:
             return np.zeros(self.rates.size, dtype=bool)
         return np.asarray(np.abs(np.diff(sizes, prepend=sizes[0])) > share * sizes)
@@ -129,7 +130,7 @@ class Plan(Result):
         """
         sums = self.sums  # of a million updates: shared by all plans made from this one
         part = copy.copy(self)
-        updates = int(whole_size("updates", updates, infinite=False))
+        updates = whole_count("updates", updates)
         if updates > self.rates.size:
             raise ValueError(f"updates must be at most {self.rates.size}, as many as the schedule has, got {updates}")
         wanted = _recorded(recorded, updates)
@@ -184,7 +185,7 @@ def as_plan(schedule: Any, *, warmup: int = 0, model_size: float | None = None, 
     if isinstance(schedule, Discrete):
         return Plan(schedule.rates, recorded, warmup, schedule.batch_sizes, model_size)
     if isinstance(schedule, Schedule):
-        count = int(whole_size("steps", schedule.steps, infinite=False))
+        count = whole_count("steps", schedule.steps)
         rates = schedule.learning_rate(np.arange(count, dtype=np.float64))
         return Plan(rates, recorded, warmup, schedule.batch_size, model_size, type(schedule).__name__)
     if isinstance(schedule, str):

@@ -23,7 +23,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.search import Residuals, Task
 from fsl_num.curves.sizes import respread
 from fsl_num.curves.solve import Pull, Target, descend
-from fsl_num.validation import Array
+from fsl_num.validation import Array, proper_share
 
 _DRAWS = 24
 _LARGEST = 300.0
@@ -103,9 +103,7 @@ def half_width(spread: Array, level: float) -> Array:
     """
     from scipy.special import ndtri
 
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), as in 0.9 for 90 %, got {level!r}")
-    return np.asarray(float(ndtri(0.5 + 0.5 * level)) * spread)
+    return np.asarray(float(ndtri(0.5 + 0.5 * proper_share("level", level))) * spread)
 
 
 def draw(

@@ -20,7 +20,7 @@ from fsl_num.curves.score import Score, score
 from fsl_num.curves.search import independent_rows
 from fsl_num.curves.sizes import sizes_of
 from fsl_num.results import Result, percent
-from fsl_num.validation import Array
+from fsl_num.validation import Array, instance_of
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
@@ -165,6 +165,7 @@ def predict(
     with np.errstate(over="ignore", invalid="ignore"):
         loss = _losses(result.law, plan, result.theta)
     if after is not None:
+        instance_of("after", after, LossCurve)
         after = result.as_fitted(after)
         loss = loss * np.exp(left_over(result, after)[0] * _carried_on(after, plan))
     if not (np.isfinite(loss).all() and (loss > 0.0).all()):

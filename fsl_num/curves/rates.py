@@ -40,7 +40,7 @@ def jumps(step: Steps, lr: Array) -> Any:
     right = np.concatenate([speed[1:], [0.0]])
     # next to the first and the last gap there is one neighbour only
     beside = np.maximum(left, right)
-    return (change > _JUMP * lr.max()) & (speed > _NEIGHBOURS * beside)
+    return (change > _JUMP * lr.max()) & (speed / _NEIGHBOURS > beside)
 
 
 def rates_of_rows(

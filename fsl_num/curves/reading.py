@@ -15,7 +15,7 @@ from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.logs import LogOptions, curves_of, log_options, rates_of, single
 from fsl_num.curves.runs import by_run, lacks
 from fsl_num.curves.tables import Table
-from fsl_num.validation import Array
+from fsl_num.validation import Array, entries, path_like
 
 MOST_FILES: Final = 1000
 """Files of a folder that are read as the logs of one run, at most."""
@@ -54,6 +54,7 @@ def read_curve(path: Any, **options: Any) -> LossCurve:
     LossCurve('run', 2 rows, steps 100 to 200)
     """
     said = log_options(**options)
+    _check_paths(path)
     return single([curve for source in together([path], said) for curve in source.curves(said)], str(path))
 
 
@@ -72,8 +73,14 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
     [LossCurve('loss: a', 2 rows, steps 1 to 2), LossCurve('loss: b', 2 rows, steps 1 to 2)]
     """
     said = log_options(**options)
+    _check_paths(paths)
     listed = list(paths) if isinstance(paths, (list, tuple)) else [paths]
     return [curve for source in together(listed, said) for curve in source.curves(said)]
+
+
+def _check_paths(given: Any) -> None:
+    for path in entries("path", given, least=1) if isinstance(given, (list, tuple)) else (given,):
+        path_like("path", path)
 
 
 def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> tuple[Array, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
 from fsl_num.results import Result, html_table
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, proper_share, whole_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,8 +32,18 @@ class FitResult(Result):
 
     >>> from fsl_num.curves.fit import fit
     >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
-    >>> fit(curve, "momentum", intervals=False).law.name
-    'momentum'
+    >>> result = fit(curve, "momentum", starts=1)
+    >>> decayed = result.predict([0.1] * 8 + [0.05] * 4, level=0.9)
+    >>> round(decayed.final, 2), result.predict(curve, level=None).lower is None
+    (2.03, True)
+    >>> result.scores(curve, level=0.9)["curve"].coverage, result.profile("L0", [1.8, 1.9])[0].tolist()
+    (1.0, [1.8, 1.9])
+    >>> print(result.summary().splitlines()[0])
+    Momentum law (momentum), fitted to 1 curve(s)
+    >>> FitResult.from_json(result.to_json()).parameters == result.parameters
+    True
+    >>> result.plot(curve, level=0.9).get_ylabel()
+    'loss'
     """
 
     law: Law
@@ -100,7 +111,7 @@ class FitResult(Result):
 
         Raises ValueError for a fit without intervals, and where ``count`` is no whole number of at least 1.
         """
-        few, count = self.posterior, int(whole_size("count", count, infinite=False))
+        few, count = self.posterior, whole_count("count", count)
         fitted = task(self.law, self.curves, self.settings, coarse=True)
         samples, misfit, residuals = draw(fitted, self.theta, few.residuals, count=count)
         return replace(self, drawn=replace(few, samples=samples, misfit=misfit, residuals=residuals))
@@ -121,20 +132,26 @@ class FitResult(Result):
 
     def scores(self, curves: Any = None, level: float = 0.9) -> dict[str, Score]:
         """Return the score on each curve, by name; default: on those fitted."""
-        given = self.curves if curves is None else ([curves] if isinstance(curves, LossCurve) else list(curves))
+        level = proper_share("level", level)
         wanted = level if self.drawn is not None else None
-        return {curve.name: self.predict(curve, wanted).score(curve) for curve in given}
+        return {curve.name: self.predict(curve, wanted).score(curve) for curve in self._given(curves)}
+
+    def _given(self, curves: Any) -> Sequence[LossCurve]:
+        """The curves that are asked for: one, several, or by default those fitted."""
+        if curves is None:
+            return self.curves
+        return [curves] if isinstance(curves, LossCurve) else entries("curves", curves, LossCurve, least=1)
 
     def profile(self, name: str, values: Any = None) -> tuple[Array, Array]:
         """Return values of one parameter and the least objective with it held there: its profile likelihood.
 
         ``values``: default eleven, from a third to three times the fitted one (within its bounds).
         """
-        if name not in self.law.names:
-            raise ValueError(f"no parameter {name!r}; the law {self.law.name} has {', '.join(self.law.names)}")
+        names = ", ".join(self.law.names)
+        one_of("name", name, self.law.names, f"no parameter {name!r}; the law {self.law.name} has {names}")
         parameter = self.law.parameters[self.law.names.index(name)]
         centre = self.parameters[name]
-        grid = np.geomspace(1 / 3, 3, 11) * centre if values is None else np.asarray(values, dtype=np.float64)
+        grid = np.geomspace(1 / 3, 3, 11) * centre if values is None else finite_array("values", values)
         grid = np.unique(np.clip(grid, parameter.lower, parameter.upper))
         return grid, profile(task(self.law, self.curves, self.settings), self.theta, name, grid)
 
@@ -145,7 +162,7 @@ class FitResult(Result):
         """
         from fsl_num.curves.pictures import draw_fit
 
-        given = self.curves if curves is None else ([curves] if isinstance(curves, LossCurve) else list(curves))
+        given = self._given(curves)
         predictions = [self.predict(curve, level if self.drawn is not None else None) for curve in given]
         return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(given, predictions, strict=True)], ax)
 
@@ -184,7 +201,8 @@ class FitResult(Result):
 
     @staticmethod
     def from_json(text: str) -> FitResult:
-        """Return the fit that :meth:`to_json` wrote; ValueError for anything else."""
+        """Return the fit that :meth:`to_json` wrote; ValueError or TypeError for anything else."""
+        instance_of("text", text, str)
         from fsl_num.curves.saved import fields_of
 
         return FitResult(**fields_of(text))

@@ -30,7 +30,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.posterior import Posterior
 from fsl_num.curves.search import Residuals, Settings
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
-from fsl_num.validation import Array, affordable, positive, whole_size
+from fsl_num.validation import Array, affordable, positive, whole_count
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
@@ -198,7 +198,7 @@ def _posterior(content: Any, theta: Array) -> Posterior | None:
     if samples.ndim != 2 or samples.shape[1] != theta.size or not np.isfinite(samples).all():
         raise ValueError(f"samples of shape {samples.shape} for {theta.size} parameters")
     peaks = tuple(positive("peaks", each) for each in content["peaks"])
-    rows = int(whole_size("rows", content["rows"], infinite=False))
+    rows = whole_count("rows", content["rows"])
     affordable("rows", rows, 8 * rows, "save the fit again")  # of the covariance of all
     states = States(*_unpacked(content["states"], len(_STATES) * rows).reshape(-1, rows))
     normal = _unpacked(content["normal"], len(samples) * rows).reshape(-1, rows)
@@ -228,7 +228,7 @@ def _run_written(curve: LossCurve) -> dict[str, Any]:
 
 
 def _run(content: Any) -> LossCurve:
-    count = int(whole_size("updates", content["updates"], infinite=False))
+    count = whole_count("updates", content["updates"])
     affordable("updates", count, BYTES_OF_A_STEP, "fit shorter runs")
     batches = content["batch_sizes"]
     batches = _unpacked(batches, count) if isinstance(batches, str) else batches

@@ -15,7 +15,7 @@ from fsl_num.curves.laws.chart import Chart
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.score import residual_spread
 from fsl_num.curves.solve import LOSSES, Minimum, Pull, Target, descend, linear_start
-from fsl_num.validation import Array, positive
+from fsl_num.validation import Array, one_of, positive
 
 REDUCTIONS: Final = ("average", "thin")
 """What is done to curves of too many rows."""
@@ -71,10 +71,8 @@ class Settings:
         return curve.averaged(self.max_rows) if self.reduce == "average" else curve.thinned(self.max_rows)
 
     def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
-        if self.reduce not in REDUCTIONS:
-            raise ValueError(f"reduce must be one of {', '.join(REDUCTIONS)}, got {self.reduce!r}")
+        one_of("loss", self.loss, LOSSES)
+        one_of("reduce", self.reduce, REDUCTIONS)
         positive("delta", self.delta)
         if self.early is not None and not positive("early", self.early, zero=True) < 1.0:
             raise ValueError(f"early must lie in [0, 1), as in 0.08, got {self.early!r}")

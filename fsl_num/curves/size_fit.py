@@ -19,7 +19,7 @@ from fsl_num.curves.curve import CurveError
 from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
 from fsl_num.curves.size_result import FinalLossFit, slopes
 from fsl_num.curves.tables import Table, as_table, filled, numbers
-from fsl_num.validation import Array, real_number
+from fsl_num.validation import Array, entries, one_of, proper_share, whole_seed
 
 AUTO: Final = "auto"
 """The law that predicts the largest size, unseen, best."""
@@ -73,13 +73,9 @@ def fit_final_losses(table: Any, law: str = "auto", *, level: float = 0.9, seed:
     >>> round(found.parameters["x"], 2), bool(abs(found.predict(1e9, 256, 1e5).loss - 1.757) < 0.01)
     (0.3, True)
     """
-    if law not in (AUTO, *SIZE_LAWS):
-        raise ValueError(f"law must be one of {', '.join((AUTO, *SIZE_LAWS))}, got {law!r}")
-    if law == AUTO:
+    share, seed = proper_share("level", level), whole_seed(seed)
+    if one_of("law", law, (AUTO, *SIZE_LAWS)) == AUTO:
         law = best_law(held_out_errors(table, seed=seed))
-    share = real_number("level", level)
-    if not 0.0 < share < 1.0:
-        raise ValueError(f"level must lie between 0 and 1, got {level!r}")
     runs, loss = _runs_of(as_table(table))
     definition = SIZE_LAWS[law]
     _check_enough(law, definition, runs)
@@ -126,7 +122,7 @@ def held_out_errors(table: Any, laws: Iterable[str] = tuple(SIZE_LAWS), *, seed:
     names = ("model_size", "batch_size", "steps", "peak_lr")
     columns = dict(zip(names, (rest.model_size, rest.batch_size, rest.steps, rest.peak), strict=True))
     errors = {}
-    for law in laws:
+    for law in entries("laws", laws, str, least=1):
         try:
             fitted = fit_final_losses(columns | {"loss": loss[~large]}, law, seed=seed)
         except CurveError:

@@ -69,6 +69,8 @@ class FinalLossFit(Result):
     >>> found = fit_final_losses(table, "chinchilla")
     >>> found.best(compute=1e13).beyond < 1, found.weak
     (True, ())
+    >>> round(float(found.predict(1e8, 64, 1e5).loss), 2), found.as_dict()["law"], found.to_json()[:1]
+    (1.99, 'chinchilla', '{')
     """
 
     law: str

@@ -13,7 +13,7 @@ import numpy as np
 
 from fsl_num.curves.curve import CurveError
 from fsl_num.minus import with_plain_minus
-from fsl_num.validation import Array
+from fsl_num.validation import Array, as_array
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})
@@ -55,7 +55,7 @@ def as_table(table: Any) -> Table:
     if isinstance(table, np.ndarray) and table.dtype.names:
         return Table({name: table[name] for name in table.dtype.names}, range(table.size))
     if isinstance(table, Mapping):
-        columns = {str(name): np.atleast_1d(np.asarray(values)) for name, values in table.items()}
+        columns = {str(name): np.atleast_1d(as_array(f"the column {name!r}", values)) for name, values in table.items()}
         sizes = {name: values.size for name, values in columns.items()}
         if len(set(sizes.values())) > 1:
             raise CurveError(f"the columns must have one length, got {sizes}")

@@ -79,8 +79,15 @@ class Design(Result):
     :attr:`second_law`. ``regret_of_fit``: where the mean over the draws was made least, by how much the optimum of the
     best fit is above it in that mean. ``notes``: which bounds bind, and what is outside of what was fitted.
 
-    >>> callable(Design.to_json)
+    >>> from fsl_num import LossCurve, design_schedule, fit
+    >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
+    >>> design = design_schedule(fit(curve, "momentum", starts=1), 20)
+    >>> design.predict(design.rates).final == design.predict().final < 2.0
     True
+    >>> design.export("torch").framework, design.as_dict()["steps"], design.to_json()[:1]
+    ('torch', 20, '{')
+    >>> len(design.plot(ax=None).figure.axes)
+    2
     """
 
     fit: FitResult

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.design.objectives import Objective
-from fsl_num.validation import Array
+from fsl_num.validation import Array, one_of
 
 _EVALUATIONS: Final = 160
 _BLOCKS: Final = 400
@@ -127,9 +127,8 @@ def family_rates(name: str, given: tuple[float, ...], steps: int, floor: float, 
     >>> family_rates("linear", (0.5, 0.0), 4, 0.1, 1.0).tolist()
     [1.0, 1.0, 1.0, 0.55]
     """
-    if name not in FAMILIES:
-        raise ValueError(f"there is no family {name!r}; choose free, non-increasing, {', '.join(FAMILIES)}")
-    family = FAMILIES[name]
+    unknown = f"there is no family {name!r}; choose free, non-increasing, {', '.join(FAMILIES)}"
+    family = FAMILIES[one_of("family", name, FAMILIES, unknown)]
     if _END in family.ranges:
         at = list(family.ranges).index(_END)
         given = (*given[:at], max(given[at], floor / peak), *given[at + 1 :])

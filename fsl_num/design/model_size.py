@@ -11,9 +11,10 @@ import numpy as np
 
 from fsl_num.design.theory import TheoryDesign, design_for_model, least_risk
 from fsl_num.model import Model
-from fsl_num.validation import instance_of, positive
+from fsl_num.validation import entries, flag, instance_of, positive
 
 _A_DECADE: Final = 3  # sizes tried before the best is refined
+_LARGEST: Final = 1e100  # compute: the search takes 5 s there, and longer beyond
 _ALL: Final = 40  # so many sizes are tried one by one
 _NEAR: Final = 1.02  # risks whose ratio is less are compared step by step: of few steps cells tell them to a per cent
 
@@ -64,7 +65,10 @@ def design_for_compute(
     budget = positive("compute", compute)
     if budget < 1.0:
         raise ValueError(f"compute must be at least 1, one feature and one sample, got {compute!r}")
-    models = [replace(model, size=size) for size in model_sizes]
+    if budget > _LARGEST:
+        raise ValueError(f"compute must be at most {_LARGEST:g}, where the search still takes seconds, got {compute!r}")
+    falling = flag("falling", falling)
+    models = [replace(model, size=size) for size in entries("model_sizes", model_sizes)]
     for each in models:
         if each.size > budget:
             raise ValueError(

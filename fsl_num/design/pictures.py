@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsl_num.curves.pictures import as_drawn, new_axes
+from fsl_num.curves.pictures import as_drawn
+from fsl_num.results import axes_to_draw_on
 
 if TYPE_CHECKING:
     from fsl_num.design.design import Design
@@ -21,7 +22,7 @@ def draw_design(design: Design, ax: Any = None) -> Any:
     >>> callable(draw_design)
     True
     """
-    above, below = new_axes(2) if ax is None else (ax, None)
+    above, below = axes_to_draw_on(rows=2) if ax is None else (axes_to_draw_on(ax), None)
     step = np.arange(design.steps)
     for index, (name, each) in enumerate([("design", None), *design.baselines.items()]):
         rates = design.rates if each is None else each.rates
@@ -55,7 +56,7 @@ def draw_theory(design: TheoryDesign, ax: Any = None) -> Any:
     >>> callable(draw_theory)
     True
     """
-    axes = new_axes() if ax is None else ax
+    axes = axes_to_draw_on(ax)
     left = np.cumsum(design.samples[::-1])[::-1]
     axes.loglog(left, design.gammas, label=f"excess risk {design.excess_risk:.3g}")
     axes.axhline(design.allowed, color="0.5", linewidth=0.7, linestyle="--", label="the largest allowed")

@@ -16,7 +16,7 @@ from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
-from fsl_num.validation import Array, affordable, instance_of, positive, whole_size
+from fsl_num.validation import Array, affordable, flag, instance_of, one_of, positive, whole_count
 
 _LOWER: Final = 0.1  # of the largest peak fitted: the least one that is tried where the peak is free
 _TRIED: Final = 6
@@ -100,12 +100,11 @@ def design_schedule(
     (0.01, True, True)
     """
     instance_of("fit", fit, FitResult)
-    total = int(whole_size("steps", steps, infinite=False))
+    total = whole_count("steps", steps)
     affordable("steps", total, 4 * BYTES_OF_A_STEP, "design for fewer")
     shape = "non-increasing" if family is None else family
-    instance_of("family", shape, str)
-    if shape not in SHAPES and shape not in FAMILIES:
-        raise ValueError(f"there is no family {family!r}; choose {', '.join((*SHAPES, *FAMILIES))}")
+    known = (*SHAPES, *FAMILIES)
+    one_of("family", shape, known, f"there is no family {family!r}; choose {', '.join(known)}")
     off = (0.0, 1.0)
     if isinstance(run, LossCurve):
         run = fit.as_fitted(run)
@@ -134,7 +133,7 @@ def design_schedule(
     top = most if least == most else _best_peak(lambda each: best(each, least_loss), least, most)
     chosen: Optimum = best(top, optimum)
     regret = None
-    if over_draws:
+    if flag("over_draws", over_draws):
         chosen, regret = best_over_draws(fit, past(top), chosen, lowest, top, shape)
     rates = np.concatenate([past(top).rates, chosen.rates])
     plan = Plan(rates, [total], past(top).warmup, batch, past(top).model_size, "design")
@@ -149,7 +148,7 @@ def design_schedule(
 
 def _done(run: LossCurve | Plan | None, from_step: int | None, warmup: int | None, total: int) -> Plan | None:
     """The steps that are fixed, None of a fresh run."""
-    rising = 0 if warmup is None else int(whole_size("warmup", warmup, infinite=False, least=0))
+    rising = 0 if warmup is None else whole_count("warmup", warmup, least=0)
     if run is None:
         if from_step is not None:
             raise ValueError("from_step says from where a run goes on: give the run too (run=, --log)")
@@ -161,7 +160,7 @@ def _done(run: LossCurve | Plan | None, from_step: int | None, warmup: int | Non
     plan = run if isinstance(run, Plan) else run.plan
     if warmup is not None and rising != plan.warmup:
         raise ValueError(f"the run under way had a warmup of {plan.warmup} updates: give no other, got {rising}")
-    done = plan.rates.size if from_step is None else int(whole_size("from_step", from_step, infinite=False))
+    done = plan.rates.size if from_step is None else whole_count("from_step", from_step)
     if done > plan.rates.size:
         raise ValueError(f"from_step must be at most the {plan.rates.size} updates of the run, got {done}")
     if done < max(plan.warmup, 1):

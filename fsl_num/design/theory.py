@@ -26,7 +26,7 @@ from fsl_num.design.water_filling import Water, filled
 from fsl_num.model import Model
 from fsl_num.results import Result, html_table
 from fsl_num.schedules.discrete import Discrete
-from fsl_num.validation import Array, instance_of, positive
+from fsl_num.validation import Array, flag, instance_of, one_of, positive
 
 _SHORTEST: Final = 1e-9  # of the longest horizon, at most
 _CLOSE: Final = 1e-3  # of the excess risk
@@ -278,7 +278,7 @@ def design_for_model(
     True
     """
     instance_of("model", model, Model)
-    water = model_water(model, data, gamma, falling)
+    water = model_water(model, data, gamma, flag("falling", falling))
     budget, top = water.steps, water.high
     _, nodes, spent, bound = filled(water, _shortest(water), _CLOSE, relative=True)
     gammas, samples = 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
@@ -310,10 +310,8 @@ def design_for_model(
 
 
 def _members(water: ModelWater, family: str) -> Members:
-    instance_of("family", family, str)
-    if family not in FAMILIES:
-        raise ValueError(f"there is no family {family!r}; choose {', '.join(FAMILIES)}")
-    return Members(water, FAMILIES[family])
+    unknown = f"there is no family {family!r}; choose {', '.join(FAMILIES)}"
+    return Members(water, FAMILIES[one_of("family", family, FAMILIES, unknown)])
 
 
 def least_risk(

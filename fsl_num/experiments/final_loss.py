@@ -27,7 +27,7 @@ from fsl_num.schedules import schedule as make_schedule
 from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array, instance_of, positive, whole_size
+from fsl_num.validation import Array, instance_of, known_executor, positive, whole_count, whole_seed
 
 PEAK: Final = 0.05
 """The constant of the peak learning rate, as the appendix has it."""
@@ -211,7 +211,9 @@ def final_losses(
     ([1000.0, 10000.0], True)
     """
     instance_of("rule", rule, PeakRule)
-    top, density = positive("largest", largest), int(whole_size("per_decade", per_decade, infinite=False))
+    top, density = positive("largest", largest), whole_count("per_decade", per_decade, most=1000)
+    runs, seed = whole_count("runs", runs, least=0), whole_seed(seed)
+    known_executor(executor)
     far = positive("farthest", farthest)
     if top < 1e4 or far < top:
         raise ValueError(

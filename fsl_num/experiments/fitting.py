@@ -71,6 +71,11 @@ def fit_law(curves: Sequence[RiskCurve], terms: Sequence[Array], times: Sequence
     if target.size < 4:
         raise ValueError(f"a fit of 3 constants needs at least 4 recorded steps, but {target.size} are left")
     scale = np.linalg.norm(design, axis=0)
+    if not (np.isfinite(scale).all() and scale.all()):
+        raise ValueError(
+            "a term of the law is 0 all along, or beyond what floats hold: its constant cannot be fitted; change the"
+            " noise or the learning rate"
+        )
     scaled, _, _, singular = np.linalg.lstsq(design / scale, target, rcond=None)
     constants = tuple(float(c) for c in scaled / scale)
     assert len(constants) == 3

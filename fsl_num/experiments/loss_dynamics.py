@@ -21,11 +21,11 @@ from fsl_num.experiments.fitting import LawFit, fit_law
 from fsl_num.experiments.physical_time import law_terms
 from fsl_num.model import Model
 from fsl_num.results import Result
-from fsl_num.schedules import Schedule, batch_sizes_of, step_rates
+from fsl_num.schedules import SCHEDULES, Schedule, batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, entries, known_executor, seed_sequence, whole_count
 
 SHOWN: Final = ("cosine", "wsd", "cyclic")
 """The schedules of the first figure."""
@@ -143,11 +143,16 @@ def loss_dynamics(
     True
     """
     problem = Regression(Model(s=s, beta=beta, size=model_size, noise=noise))
-    count = int(whole_size("runs", runs, infinite=False, least=0))
-    labelled = dict(schedules) if isinstance(schedules, Mapping) else {name: name for name in schedules}
+    count = whole_count("runs", runs, least=0)
+    known_executor(executor)
+    labelled = dict(
+        schedules if isinstance(schedules, Mapping) else {name: name for name in entries("schedules", schedules, str)}
+    )
+    if not labelled:
+        raise ValueError(f"schedules must name at least one, got {schedules!r}; there are {', '.join(SCHEDULES)}")
     rates = [_rates(label, given, peak, steps) for label, given in labelled.items()]
     exact = [exact_risk(problem, eta, every=1) for eta in rates]
-    seeds = np.random.SeedSequence(seed).spawn(len(rates))
+    seeds = seed_sequence(seed).spawn(len(rates))
     averaged = [
         _averaged(problem, eta, count, own_seed, every, executor) for eta, own_seed in zip(rates, seeds, strict=True)
     ]
@@ -180,7 +185,9 @@ def fit_grid(points: Sequence[tuple[float, float]] = GRID, **options: Any) -> li
     """
     options.setdefault("schedules", ALL_SHOWN)
     seed = options.pop("seed", 0)
-    return [loss_dynamics(s, beta, seed=(seed, k), **options) for k, (s, beta) in enumerate(points)]
+    return [
+        loss_dynamics(s, beta, seed=np.random.SeedSequence((seed, k)), **options) for k, (s, beta) in enumerate(points)
+    ]
 
 
 def _rates(label: str, given: Any, peak: float, steps: int) -> Array:

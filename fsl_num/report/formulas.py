@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sympy import Add, Expr, Piecewise, Rational, Symbol, lambdify
 
 from fsl_num.report.plots import exponent_map, new_figure
-from fsl_num.validation import positive
+from fsl_num.results import axes_to_draw_on
+from fsl_num.validation import STEEPEST, entries, positive
 from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation import Allocation
 from fsl_sym.asymptotics.mellin import Expansion
@@ -92,13 +93,14 @@ def plot_formula(
         left = ", ".join(sorted(map(str, expression.free_symbols - set(known))))
         raise ValueError(f"{expression} must vary with a time or a size alone" + (left and f": give {left}"))
     known.pop(x, None)
-    low, high = (positive(f"over[{k}]", each) for k, each in enumerate(over))
+    ends = [positive("over", end) for end in entries("over", over, least=2)]
+    low, high = min(ends), max(ends)
     points = np.geomspace(low, high, _POINTS)
     terms = [(term, _values(term, known, x, points)) for term in Add.make_args(_branch(expression, known))]
     total = np.sum([each for _, each in terms], axis=0)
     if not (np.isfinite(total).all() and (total > 0.0).all()):
         raise ValueError(f"{expression} is not positive everywhere between {low:g} and {high:g}")
-    ax = new_figure((6.0, 3.8)).subplots() if ax is None else ax
+    ax = new_figure((6.0, 3.8)).subplots() if ax is None else axes_to_draw_on(ax)
     if len(terms) > 1:
         for term, each in terms:
             label = f"${latex(-term if (each < 0).all() else term)}$" + " (negative)" * bool((each < 0).all())
@@ -116,11 +118,11 @@ def plot_formula(
 
 def _number(name: str, value: Any) -> Any:
     """A value within the range of its letter; a float is taken as the decimal that it prints as."""
-    positive(name, float(exact(str(value)) if isinstance(value, str | float) else value), zero=name == "sigma")
+    positive(name, float(exact(str(value))) if isinstance(value, str | float) else value, zero=name == "sigma")
     lower = {str(letter): bound for letter, (bound, _) in RANGES.items()}.get(name)
     number = exact(repr(value) if isinstance(value, float) else value)
-    if lower is not None and number <= lower:
-        raise ValueError(f"{name} must be above {lower}, got {value}")
+    if lower is not None and not lower < number <= STEEPEST:
+        raise ValueError(f"{name} must be above {lower} and at most {STEEPEST:g}, got {value}")
     return number
 
 

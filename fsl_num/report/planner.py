@@ -21,7 +21,7 @@ from fsl_num.model import Model
 from fsl_num.report.allocations import LABELS
 from fsl_num.report.tables import table
 from fsl_num.results import Result, html_table
-from fsl_num.validation import positive
+from fsl_num.validation import one_of, positive
 from fsl_sym.allocation import Allocation, AllocationRegime, optimal_allocation
 from fsl_sym.laws import SCHEDULES
 from fsl_sym.order import UNIT, Order
@@ -141,12 +141,10 @@ def plan_run(
             f"a {budget} budget must be at most {LARGEST:g}, where the law is still summed to the digits that count,"
             f" got {size:g}: fsl exponents says how all of it grows"
         )
-    if schedule is not None and schedule not in SCHEDULES:
-        raise ValueError(
-            f"plans are made for {', '.join(SCHEDULES)}, not for {schedule!r}: of others optimal_allocation knows"
-            " the orders"
-        )
-    chosen = SCHEDULES if schedule is None else (schedule,)
+    unknown = (
+        f"plans are made for {', '.join(SCHEDULES)}, not for {schedule!r}: of others optimal_allocation knows orders"
+    )
+    chosen = SCHEDULES if schedule is None else (one_of("schedule", schedule, SCHEDULES, unknown),)
     allocations = {name: optimal_allocation(name, budget) for name in chosen}
     regimes = {name: allocation.at(s, beta) for name, allocation in allocations.items()}
     task = Model(float(Fraction(str(s))), float(Fraction(str(beta))), math.inf, variance)
@@ -257,15 +255,18 @@ def _constants(each: Recommendation) -> str:
 
 def training_plan_text(plan: TrainingPlan) -> list[Any]:
     """The plan as a table, what each quantity rests on, what each schedule would reach, and the notes."""
-    rows = [
+    headings: Sequence[str] = ("quantity", "value", "as good", "grows as", "times a constant")
+    rows: list[tuple[str, ...]] = [
         (_TITLES[each.name], f"{each.value:.4g}", _range(each), each.order, _constants(each))
         for each in plan.recommendations
     ]
+    if not any(constant for *_, constant in rows):  # a fit that leaves the regime open knows none
+        headings, rows = headings[:4], [row[:4] for row in rows]
     reached = ", ".join(f"{name} {loss:.4g}" for name, loss in plan.losses.items())
     return [
         Text(f"{plan.schedule}, {plan.budget} budget {plan.amount:.6g}; regime: {plan.regime}"),
         "",
-        table(("quantity", "value", "as good", "grows as", "times a constant"), rows, right=(1,)),
+        table(headings, rows, right=(1,)),
         "",
         *(Text(f"{_TITLES[each.name]}: {each.basis}") for each in plan.recommendations),
         "",

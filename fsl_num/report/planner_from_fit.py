@@ -17,7 +17,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.result import FitResult
 from fsl_num.report.planner import Recommendation, TrainingPlan
 from fsl_num.schedules import step_rates
-from fsl_num.validation import Array, instance_of, positive
+from fsl_num.validation import Array, entries, instance_of, positive, proper_share, whole_count
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.order import OrderRange
 from fsl_sym.symbols import beta as beta_symbol
@@ -64,8 +64,7 @@ def plan_from_fit(
     instance_of("fit", fit, FitResult)
     if (data is None) == (compute is None):
         raise ValueError("give one budget: data=, samples or tokens, or compute=, model size times these")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie in (0, 1), got {level!r}")
+    level, warmup = proper_share("level", level), whole_count("warmup", warmup, least=0)
     budget, amount = ("data", data) if compute is None else ("compute", compute)
     size, batches = positive(budget, amount), _batches(fit, batch_size)
     draws = fit.theta[None] if fit.drawn is None else np.vstack([fit.theta, fit.drawn.samples])
@@ -144,8 +143,9 @@ def plan_from_fit(
 
 def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[float | None]:
     """The sizes asked: under a compute budget those given, or about the ones fitted."""
-    if given and fit.law.size_term:
-        return [positive("model_sizes", each) for each in given]
+    asked = [positive("model_sizes", size) for size in entries("model_sizes", given)]
+    if asked and fit.law.size_term:
+        return list(asked)
     known = sorted({curve.plan.model_size for curve in fit.curves if curve.plan.model_size is not None})
     if budget == "data":
         return [known[-1] if known and fit.law.size_term else None]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, lambdify
 
+from fsl_num.results import axes_to_draw_on
 from fsl_sym.allocation import Allocation, AllocationRegime
 from fsl_sym.symbols import beta, s
 
@@ -112,7 +113,7 @@ def exponent_map(allocation: Allocation, *, ax: Axes | None = None) -> Axes:
     'capacity exponent $\\\\beta$'
     """
     alone = ax is None
-    ax = new_figure((5.8, 4.0)).subplots() if ax is None else ax
+    ax = new_figure((5.8, 4.0)).subplots() if ax is None else axes_to_draw_on(ax)
     betas = np.linspace(*BETA_RANGE, _POINTS)[1:]
     tasks = np.linspace(*S_RANGE, _POINTS)[1:]
     powers, logs = exponent_grid(allocation, tasks, betas)

@@ -39,6 +39,7 @@ def verification(
     *,
     whole: bool = True,
     places: Mapping[str, str] | None = None,
+    named: Sequence[str] = (),
 ) -> list[Any]:
     """One screen about all records: texts and tables.
 
@@ -56,6 +57,8 @@ def verification(
         Whether these are all claims: then a claim that fails gets two lines, else with all its objections.
     places
         Of all places of the paper that make a claim the verdict on what is printed; counted, if given.
+    named
+        The claims that were asked for; the others are those that they rest on.
     """
     failures = [record for record in records if not record.passes]
     parts: list[Any] = [_counts(records, Counter(places.values()) if places else None)] if records else []
@@ -65,7 +68,7 @@ def verification(
         parts += _rest(len(failures), "of these")
     parts += _changes(records, previous) if previous else []
     parts += ["", *(Text(note) for note in notes), Text(summary(records))]
-    return [*parts, "", Text("Where to look next", style="bold"), _next(records, errata, failures)]
+    return [*parts, "", Text("Where to look next", style="bold"), _next(records, errata, failures, named)]
 
 
 def records_table(records: Sequence[Outcome]) -> Table:
@@ -169,8 +172,12 @@ def _rest(count: int, what: str) -> list[str]:
     return [f"  and {count - _MOST} more {what}"] if count > _MOST else []
 
 
-def _next(records: Sequence[Outcome], errata: Sequence[Erratum], failures: Sequence[Outcome]) -> Table:
-    some = (failures or [record for record in records if record.verdict is Verdict.REFUTED] or records)[:1]
+def _next(
+    records: Sequence[Outcome], errata: Sequence[Erratum], failures: Sequence[Outcome], named: Sequence[str]
+) -> Table:
+    refuted = [record for record in records if record.verdict is Verdict.REFUTED]
+    asked = [record for record in records if record.claim_id in named]
+    some = (failures or refuted or asked or records)[:1]
     rows = [(f'fsl show "{record.claim_id}"', "everything about one claim") for record in some]
     if errata:
         one = f" {errata[0].id}" if len(errata) == 1 else ""

@@ -33,9 +33,14 @@ class Schedule(ABC):
     ``peak``: the largest learning rate (> 0). ``steps``: the number of training steps K (> 0, need not be whole).
     ``batch_size``: B (> 0), default 1.
 
-    >>> from fsl_num.schedules import Constant
-    >>> isinstance(Constant(peak=0.1, steps=10), Schedule)
-    True
+    >>> from fsl_num.schedules import Cosine
+    >>> plan = Cosine(peak=0.1, steps=100)
+    >>> round(plan.learning_rate(50), 6), round(plan.intrinsic_time(50), 6), round(plan.physical_time(4.091549), 3)
+    (0.05, 4.091549, 50.0)
+    >>> plan.gamma([0.0]).tolist(), round(plan.gamma_before_end(2.5), 6)
+    ([0.1], 0.083681)
+    >>> round(plan.remaining_intrinsic_time(50), 6), round(plan.remaining_steps(0.908451), 3)
+    (0.908451, 50.0)
     """
 
     peak: float

@@ -22,7 +22,7 @@ from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.multi_step import EightOneOne, MultiStep, step_of_share
 from fsl_num.schedules.power import PowerDecay
 from fsl_num.schedules.square_root import InverseSqrt, OneMinusSqrt
-from fsl_num.validation import Array, affordable, instance_of, positive, whole_size
+from fsl_num.validation import Array, affordable, instance_of, positive, whole_count, whole_size
 
 SCHEDULES: Final[Mapping[str, type[Schedule]]] = MappingProxyType(
     {
@@ -266,7 +266,7 @@ def step_rates(given: Any, *, peak: Any = None, steps: Any = None, **parameters:
         return np.array(plan.rates)
     nearest = float(round(plan.steps))  # parts that were put together add up to the whole with rounding
     together = nearest if abs(nearest - plan.steps) <= 1e-13 * nearest else plan.steps
-    count = int(whole_size("steps", together, infinite=False))
+    count = whole_count("steps", together)
     affordable("steps", count, BYTES_OF_A_STEP, "take fewer steps, with a larger learning rate in each")
     return np.asarray(plan.learning_rate(np.arange(count, dtype=np.float64)))
 

@@ -13,7 +13,7 @@ from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.discrete import Discrete
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.phases import Backwards, Consecutive, Part, Phased
-from fsl_num.validation import Array, instance_of, positive
+from fsl_num.validation import Array, affordable, instance_of, positive
 
 _GRID = 129  # points of each smooth stretch among which the rate is looked at for where it crosses the floor
 _HALVINGS = 1100
@@ -69,6 +69,7 @@ def with_warmup(plan: Schedule, warmup: Any) -> Schedule:
         return Warmup(of=plan, warmup=count)
     if count != int(count):
         raise ValueError(f"warmup must be a whole number of steps before rates given step by step, got {warmup!r}")
+    affordable("steps of warmup", count, 64, "take fewer")
     rise = plan.peak * (np.arange(count) / count)
     batches = plan.batch_sizes
     if batches.size > 1:

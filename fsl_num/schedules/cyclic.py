@@ -10,7 +10,7 @@ from fsl_num.schedules.base import Schedule, final_rate
 from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.linear import Linear
 from fsl_num.schedules.phases import Backwards, Phased
-from fsl_num.validation import whole_size
+from fsl_num.validation import whole_count
 
 MOST_CYCLES: Final = 10_000
 
@@ -31,7 +31,7 @@ class Cyclic(Phased):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "final", final_rate(self.final, self.peak, zero=True))
-        object.__setattr__(self, "cycles", int(whole_size("cycles", self.cycles, infinite=False)))
+        object.__setattr__(self, "cycles", whole_count("cycles", self.cycles))
         if self.cycles > MOST_CYCLES:
             raise ValueError(
                 f"cycles must be at most {MOST_CYCLES:,}, got {self.cycles:,}: each wave is solved for itself"

@@ -84,8 +84,8 @@ class Discrete(Schedule):
     over the largest gamma, which is B where all batches are of one size. Raises ValueError or TypeError otherwise.
 
     >>> plan = Discrete(rates=[0.1, 0.3, 0.0, 0.2], batch_sizes=2)
-    >>> round(plan.total_intrinsic_time, 12), plan.gamma(0.2)
-    (0.6, 0.15)
+    >>> round(plan.total_intrinsic_time, 12), plan.gamma(0.2), round(plan.physical_time(0.25), 12)
+    (0.6, 0.15, 1.5)
     """
 
     rates: Any

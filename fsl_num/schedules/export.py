@@ -17,7 +17,7 @@ from fsl_num.schedules.frameworks import FRAMEWORKS, called, written
 from fsl_num.schedules.frameworks.arguments import EXACT, Match, matches, tidy
 from fsl_num.schedules.recognise import recognised
 from fsl_num.schedules.source import knots, source
-from fsl_num.validation import Array, real_number
+from fsl_num.validation import Array, one_of, real_number
 
 FUNCTIONS: Final = {"torch": "math", "optax": "jnp"}
 """Frameworks that take a function of the step, and what it is written for."""
@@ -107,8 +107,7 @@ def export(
     Traceback (most recent call last):
     fsl_num.schedules.export.ExportError: megatron has no scheduler with these rates: ...
     """
-    if framework not in EXPORTS:
-        raise ValueError(f"there is no export to {framework!r}: choose {', '.join(EXPORTS)}")
+    one_of("framework", framework, EXPORTS, f"there is no export to {framework!r}: choose {', '.join(EXPORTS)}")
     if not EXACT <= (share := real_number("within", within)) < 1.0:
         raise ValueError(f"within must lie in [{EXACT:g}, 1), a share of the peak, got {within}")
     rates = step_rates(schedule, peak=peak, steps=steps, **parameters)

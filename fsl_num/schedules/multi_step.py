@@ -12,7 +12,7 @@ import numpy as np
 from fsl_num.schedules.base import Schedule
 from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.phases import Phased
-from fsl_num.validation import real_number
+from fsl_num.validation import entries, real_number
 
 
 def step_of_share(share: float, steps: float) -> float:
@@ -31,9 +31,8 @@ def step_of_share(share: float, steps: float) -> float:
 
 
 def _numbers(name: str, value: object) -> tuple[float, ...]:
-    if isinstance(value, str) or np.ndim(value) != 1:  # type: ignore[arg-type]
-        raise TypeError(f"{name} must be a list of numbers, one for each drop, got {value!r}")
-    return tuple(real_number(name, each) for each in value)  # type: ignore[attr-defined]
+    listed = entries(name, value, needed="a list of numbers, one for each drop")
+    return tuple(real_number(name, number) for number in listed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ import numpy as np
 from fsl_num.schedules.base import Schedule
 from fsl_num.schedules.constant import Constant
 from fsl_num.schedules.discrete import running_sums
-from fsl_num.validation import Array, positive
+from fsl_num.validation import Array, entries, positive
 
 _AT_A_JUMP = 8.0  # roundings: who asks at a jump itself, up to the rounding of its time, means the phase that ends
 _CLOSEST = 20  # halvings of a phase towards an end at which its rate vanishes
@@ -240,9 +240,7 @@ class Consecutive(Phased):
     steps: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        given = tuple(self.of)
-        if not given or not all(isinstance(phase, Schedule) for phase in given):
-            raise TypeError(f"of must hold one or more schedules, got {[type(phase).__name__ for phase in given]}")
+        given = tuple(entries("of", self.of, Schedule, least=1, needed="a list of schedules"))
         object.__setattr__(self, "of", given)
         object.__setattr__(self, "peak", max(phase.peak for phase in given))
         object.__setattr__(self, "steps", float(running_sums([phase.steps for phase in given])[-1]))

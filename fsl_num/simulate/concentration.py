@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.results import html_table, own_axes
+from fsl_num.results import axes_to_draw_on, html_table
 from fsl_num.simulate.random_features import random_projection, variance
 from fsl_num.simulate.random_tasks import one_per_size, over_runs, sizes_of
 from fsl_num.validation import Array, capacity_exponent, positive, whole_size
@@ -114,7 +114,7 @@ class Concentration:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the medians of both ratios against M, with the range of 90 % of the runs; return the axes."""
-        ax = own_axes(ax)
+        ax = axes_to_draw_on(ax)
         for side, label in (("largest", "largest ratio"), ("least", "least ratio")):
             low, middle, high = self.quantiles(side, [0.05, 0.5, 0.95]).T
             (line,) = ax.loglog(self.model_sizes, middle, marker="o", markersize=3, label=label)

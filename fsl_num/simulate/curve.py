@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.results import Result, first_and_last, html_table, own_axes
-from fsl_num.validation import Array, whole_size
+from fsl_num.results import Result, axes_to_draw_on, first_and_last, html_table
+from fsl_num.validation import Array, finite_array, whole_count
 
 
 def record_steps(steps: int, every: int | None) -> Any:
@@ -20,8 +20,8 @@ def record_steps(steps: int, every: int | None) -> Any:
     >>> record_steps(10, 4).tolist()
     [0, 4, 8, 10]
     """
-    count = int(whole_size("steps", steps, infinite=False))
-    gap = count if every is None else int(whole_size("every", every, infinite=False))
+    count = whole_count("steps", steps)
+    gap = count if every is None else whole_count("every", every)
     return np.unique(np.append(np.arange(0, count, gap), count))
 
 
@@ -32,9 +32,14 @@ class RiskCurve(Result):
     ``excess_risk``: its expectation, or the mean over runs. ``standard_error``: of that mean; 0 where nothing was
     sampled. ``method``: how it was found. ``message``: what is worth knowing about the run.
 
-    >>> curve = RiskCurve(np.array([0, 10]), np.array([0.5, 0.1]), np.zeros(2), "exact")
-    >>> curve.as_dict()["excess_risk"]
-    [0.5, 0.1]
+    >>> from fsl_num import Model, Regression, exact_risk
+    >>> curve = exact_risk(Regression(Model(s=0.5, beta=2.0, size=4, noise=0.1)), [0.1] * 20, every=10)
+    >>> print(curve.as_csv(rates=[0.1] * 20).splitlines()[0])
+    step,excess_risk,standard_error,lr
+    >>> curve.as_dict()["step"], len(curve.to_json()) > 100
+    ([0, 10, 20], True)
+    >>> curve.plot(ax=None).get_xlabel()
+    'step'
     """
 
     step: Any
@@ -68,7 +73,10 @@ class RiskCurve(Result):
         """
         lines = ["step,excess_risk,standard_error", *(",".join(row) for row in self._rows())]
         if rates is not None:
-            following = np.asarray(rates)[np.minimum(self.step, len(rates) - 1)]
+            every = finite_array("rates", rates)
+            if every.ndim != 1 or not every.size:
+                raise ValueError(f"rates must be a list with the rate of every update, got the shape {every.shape}")
+            following = every[np.minimum(self.step, every.size - 1)]
             lines = [f"{line},{lr}" for line, lr in zip(lines, ["lr", *map(repr, following.tolist())], strict=True)]
         return "\n".join(lines) + "\n"
 
@@ -80,7 +88,7 @@ class RiskCurve(Result):
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the excess risk against the step on logarithmic axes, with two standard errors; return the axes."""
-        ax = own_axes(ax)
+        ax = axes_to_draw_on(ax)
         drawn = self.step > 0  # a logarithmic axis has no place for step 0
         step, risk, error = self.step[drawn], self.excess_risk[drawn], self.standard_error[drawn]
         (line,) = ax.loglog(step, risk, **{"label": self.method, **style})

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.validation import Array, instance_of
+from fsl_num.validation import Array, one_of
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,5 @@ def family(name: str | Family) -> Family:
     """
     if isinstance(name, Family):
         return name
-    instance_of("family", name, str)
-    if name not in FAMILIES:
-        raise ValueError(f"unknown family of features {name!r}; the names are {', '.join(FAMILIES)}")
-    return FAMILIES[name]()
+    unknown = f"unknown family of features {name!r}; the names are {', '.join(FAMILIES)}"
+    return FAMILIES[one_of("family", name, FAMILIES, unknown)]()

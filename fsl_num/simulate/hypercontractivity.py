@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.simulate.families import Family, family
-from fsl_num.validation import Array, positive, real_number, whole_size
+from fsl_num.validation import Array, affordable, positive, real_number, whole_count, whole_seed
 
 _ROUNDS = 500  # alternations of one search; they stop when nothing more is gained
 
@@ -87,16 +87,23 @@ def hypercontractivity_constants(
     (0.4, 1.6, True)
     """
     kind = family(name)
-    size = int(whole_size("features", features, infinite=False))
-    starts = int(whole_size("searches", searches, infinite=False))
+    size = _listed(features)
+    starts = whole_count("searches", searches)
     if kind.kurtosis is not None:
         return _independent(kind, size, kind.kurtosis)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(whole_seed(seed))
     lower = min((_search(kind, size, generator, 1.0) for _ in range(starts)), key=lambda extreme: extreme[0])
     upper = max((_search(kind, size, generator, -1.0) for _ in range(starts)), key=lambda extreme: extreme[0])
     return HypercontractivityConstants(
         kind.name, size, lower[0], upper[0], lower[1:], upper[1:], _limit(kind, size, upper[0]), exact=False
     )
+
+
+def _listed(features: Any) -> int:
+    """How many features, where their matrices fit into memory."""
+    size = whole_count("features", features)
+    affordable("entries of a matrix of the features", float(size) ** 2, 8, "take fewer features")
+    return size
 
 
 def mode_constants(name: str | Family, features: int) -> tuple[float, float]:
@@ -111,7 +118,7 @@ def mode_constants(name: str | Family, features: int) -> tuple[float, float]:
     [(1.0, 2.0), (0.0, 1.0)]
     """
     kind = family(name)
-    size = int(whole_size("features", features, infinite=False))
+    size = _listed(features)
     ones, unit = np.ones(size), np.eye(size)
     extremes = []
     for each in unit:

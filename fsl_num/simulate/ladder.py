@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.results import Result, html_table, own_axes
+from fsl_num.results import Result, axes_to_draw_on, html_table
 from fsl_num.schedules import batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.ladder_breaking import BreakingRate, breaking_rates, relative_distance
 from fsl_num.simulate.ladder_rungs import RUNGS, rung_curve, rung_steps, rungs_of
 from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.sde_grid import checked_steps
-from fsl_num.validation import instance_of, whole_size
+from fsl_num.validation import entries, instance_of, known_executor, whole_count, whole_seed
 
 _SAMPLED = 100  # records of simulated rungs, by default
 
@@ -96,7 +96,7 @@ class Ladder(Result):
 
     def plot(self, ax: Any = None, *, risks: bool = False) -> Any:
         """Draw the distance of each rung to the next over the steps, or with ``risks`` the risks; return the axes."""
-        ax = own_axes(ax)
+        ax = axes_to_draw_on(ax)
         if risks:
             for one in self.curves:
                 # dashed, for it lies on the curve before it
@@ -183,7 +183,9 @@ def ladder(
         batch_sizes = batch_sizes_of(schedule)
     eta, batches = checked_steps(step_rates(schedule, peak=peak, steps=steps, **parameters), batch_sizes)
     wanted = rung_steps(eta.size, every)
-    count = int(whole_size("runs", runs, infinite=False, least=0))
+    count, seed = whole_count("runs", runs, least=0), whole_seed(seed)
+    searched = tuple(entries("thresholds", thresholds))
+    known_executor(executor)
     curves: list[RiskCurve] = []
     for name in rungs_of(problem):
         if name == "sde-intrinsic":
@@ -202,5 +204,5 @@ def ladder(
         for index, clock in enumerate(("physical", "intrinsic"), 1):
             if f"sde-{clock}" in rungs_of(problem):
                 samples.append(simulate_sde(problem, eta, batches, time=clock, seed=seed + index, **options))
-    breaking = breaking_rates(problem, eta, thresholds, batch_sizes=batches, every=every) if thresholds else ()
+    breaking = breaking_rates(problem, eta, searched, batch_sizes=batches, every=every) if searched else ()
     return Ladder(tuple(curves), tuple(samples), breaking)

@@ -12,7 +12,7 @@ import numpy as np
 from fsl_num.simulate.ladder_rungs import largest_rate, rung_curve, rung_steps, rungs_of
 from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.sde_grid import checked_steps
-from fsl_num.validation import Array, instance_of, positive
+from fsl_num.validation import Array, as_array, entries, flag, instance_of, positive
 
 _LOWEST: Final = 1e-3  # of the largest rate that both rungs bear: the lowest that is tried
 _FACTOR: Final = 2.0  # between the rates that are tried before one is searched for
@@ -92,8 +92,9 @@ def breaking_rates(
     eta, batches = checked_steps(rates, batch_sizes)
     shape = eta / eta.max()
     wanted = rung_steps(eta.size, every)
-    given = threshold if isinstance(threshold, tuple) else (threshold,)
-    thresholds = [positive("threshold", one) for one in given]
+    given = [threshold] if np.ndim(as_array("threshold", threshold)) == 0 else entries("threshold", threshold)
+    thresholds = list(dict.fromkeys(positive("threshold", distance) for distance in given))
+    at_end = flag("at_end", at_end)
     curves: dict[tuple[str, float], Array] = {}
     smallest = float(batches.min())
 

@@ -163,7 +163,7 @@ class _Run:
         noise = self.fit_noise()
         index = np.arange(eigenvalues.size)
         noise[index, index] += self.label_noise
-        noise *= (rate**2 / batch) * eigenvalues[:, None]
+        noise *= (rate * rate / batch) * eigenvalues[:, None]
         noise *= eigenvalues
         kept = 1.0 - rate * eigenvalues
         self.second *= kept[:, None]

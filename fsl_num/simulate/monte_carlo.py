@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.runs import Finished, Job, checked_runs, chunk_sizes
 from fsl_num.simulate.runs_workers import Workers
 from fsl_num.simulate.streams import samples_of
-from fsl_num.validation import Array, instance_of
+from fsl_num.validation import Array, flag, instance_of, known_executor, path_like, seed_sequence
 
 _PATIENCE = 2.0  # seconds before a bar is shown
 
@@ -64,13 +63,7 @@ def simulate_sgd(
     ([0, 10, 20], True, 0.0)
     """
     instance_of("problem", problem, Regression)
-    if not isinstance(problem, Regression):
-        raise TypeError(f"problem must be a Regression, got {type(problem).__name__}")
-    if not (executor is None or isinstance(executor, Executor)):
-        raise TypeError(
-            f"executor must be a concurrent.futures.Executor (of a Dask client: client.get_executor()) or None, got"
-            f" {type(executor).__name__}"
-        )
+    known_executor(executor)
     eta, batches = _steps(rates, batch_sizes)
     count = checked_runs(runs)
     try:
@@ -79,14 +72,14 @@ def simulate_sgd(
         raise TypeError(f"dtype must be 'float32' or 'float64', got {dtype!r}") from error
     if kind not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
-    root = _root(seed)
+    root = seed_sequence(seed)
     samples = samples_of(problem)
     job = Job(samples, eta, batches, record_steps(eta.size, every), kind)
     sizes = chunk_sizes(samples, count)
     file = None
     finished = Finished()
     if checkpoint is not None:
-        file = Checkpoint(checkpoint, _identity(job, root, sizes))
+        file = Checkpoint(path_like("checkpoint", checkpoint), _identity(job, root, sizes))
         finished = file.load(job.wanted.size, len(sizes))
     resumed = finished.chunks
     workers = Workers(job, sizes, root, executor)
@@ -121,20 +114,6 @@ def _steps(rates: Any, batch_sizes: Any) -> tuple[Array, Any]:
     return eta, given.astype(np.int64)
 
 
-def _root(seed: Any) -> np.random.SeedSequence:
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    if isinstance(seed, bool):
-        raise TypeError("seed must be a whole number or a SeedSequence, got a bool")
-    try:
-        number = operator.index(seed)
-    except TypeError as error:
-        raise TypeError(f"seed must be a whole number or a SeedSequence, got {type(seed).__name__}") from error
-    if number < 0:
-        raise ValueError(f"seed must be at least 0, got {number}")
-    return np.random.SeedSequence(number)
-
-
 def _identity(job: Job, root: np.random.SeedSequence, sizes: list[int]) -> dict[str, str]:
     """The arguments by name: what a checkpoint belongs to."""
     samples = job.samples
@@ -157,7 +136,7 @@ def _identity(job: Job, root: np.random.SeedSequence, sizes: list[int]) -> dict[
 def _bar(total: int, done: int, wanted: bool | None) -> Iterator[Any]:
     from tqdm import tqdm
 
-    hidden = None if wanted is None else not wanted  # None: shown in a terminal only
+    hidden = None if wanted is None else not flag("progress", wanted)  # None: shown in a terminal only
     with tqdm(
         total=total,
         initial=done,

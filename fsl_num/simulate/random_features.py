@@ -27,7 +27,7 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.simulate.random_tasks import one_per_size, over_runs, sizes_of
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array, capacity_exponent, positive, whole_size
+from fsl_num.validation import Array, affordable, capacity_exponent, one_of, positive, whole_count, whole_seed
 
 _VARIANCES: Final[Mapping[str, Callable[[int, int], float]]] = MappingProxyType(
     {
@@ -57,9 +57,8 @@ def variance(normalisation: str, model_size: int, features: int) -> float:
     >>> variance("features", 4, 16)
     0.0625
     """
-    if normalisation not in _VARIANCES:
-        raise ValueError(f"unknown normalisation {normalisation!r}; the names are {', '.join(NORMALISATIONS)}")
-    return _VARIANCES[normalisation](model_size, features)
+    unknown = f"unknown normalisation {normalisation!r}; the names are {', '.join(NORMALISATIONS)}"
+    return _VARIANCES[one_of("normalisation", normalisation, NORMALISATIONS, unknown)](model_size, features)
 
 
 def random_projection(
@@ -75,13 +74,14 @@ def random_projection(
     >>> W.shape, bool(abs(W.std() - 1.0) < 0.2)
     ((4, 100), True)
     """
-    size = int(whole_size("model_size", model_size, infinite=False))
-    total = int(whole_size("features", features, infinite=False))
+    size = whole_count("model_size", model_size)
+    total = whole_count("features", features)
     if total < size:
         raise ValueError(f"features must be at least model_size = {size}, got {features!r}: W would lack rank")
+    affordable("entries of W", float(size) * total, 8, "take fewer features")
     scale = math.sqrt(variance(normalisation, size, total))
     if not isinstance(seed, np.random.Generator):
-        seed = np.random.default_rng(int(whole_size("seed", seed, infinite=False, least=0)))
+        seed = np.random.default_rng(whole_seed(seed))
     projection = seed.standard_normal((size, total))
     projection *= scale
     return projection
@@ -193,8 +193,9 @@ def bias_ratios(
     """
     source, exponent = positive("s", s), capacity_exponent(beta)
     sizes = sizes_of("model_sizes", model_sizes)
-    if target not in TARGETS:
-        raise ValueError(f"unknown target {target!r}; the names are {', '.join(TARGETS)}")
+    one_of("target", target, TARGETS, f"unknown target {target!r}; the names are {', '.join(TARGETS)}")
+    if max(sizes) ** (-source * exponent) == 0.0:
+        raise ValueError(f"s beta = {source * exponent:g} is so large that M^-(s beta) is no number that floats hold")
     more = one_per_size("features_per_model", features_per_model, sizes)
     ratios = over_runs(
         _bias_ratios,

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, as_array, entries, known_executor, seed_sequence, whole_count
 
 _PATIENCE = 2.0  # seconds before a progress bar appears
+_MOST = 10**6  # runs, model sizes and features per model: more fit no memory
 _PARTS = 16  # tasks that the runs of one size are split into, at most
 
 
@@ -20,10 +21,10 @@ def one_per_size(name: str, value: Any, sizes: Sequence[int]) -> tuple[int, ...]
     >>> one_per_size("runs", 3, (8, 16))
     (3, 3)
     """
-    given = np.atleast_1d(np.asarray(value, dtype=object)).tolist()
+    given = [value] if np.ndim(as_array(name, value)) == 0 else entries(name, value)
     if len(given) not in (1, len(sizes)):
         raise ValueError(f"{name} must be one number or {len(sizes)}, one a model size, got {len(given)}")
-    counts = [int(whole_size(name, each, infinite=False)) for each in given]
+    counts = [whole_count(name, count, most=_MOST) for count in given]
     return tuple(counts if len(counts) == len(sizes) else counts * len(sizes))
 
 
@@ -33,7 +34,8 @@ def sizes_of(name: str, value: Any) -> tuple[int, ...]:
     >>> sizes_of("model_sizes", [16, 8])
     (8, 16)
     """
-    given = [int(whole_size(name, each, infinite=False)) for each in np.atleast_1d(np.asarray(value, dtype=object))]
+    listed = [value] if np.ndim(as_array(name, value)) == 0 else entries(name, value)
+    given = [whole_count(name, size, most=_MOST) for size in listed]
     if not given or len(set(given)) != len(given):
         raise ValueError(f"{name} must be distinct whole numbers, at least one, got {value!r}")
     return tuple(sorted(given))
@@ -60,7 +62,7 @@ def over_runs(
     """
     from tqdm import tqdm
 
-    root = np.random.SeedSequence(int(whole_size("seed", seed, infinite=False, least=0)))
+    root, executor = seed_sequence(seed), known_executor(executor)
     parts: list[tuple[int, int, tuple[Any, ...], list[np.random.SeedSequence]]] = []
     for index, (given, count, branch) in enumerate(zip(arguments, runs, root.spawn(len(arguments)), strict=True)):
         streams = branch.spawn(count)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.simulate.streams import Samples
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, whole_count
 
 _CHUNK = 2**14  # numbers in the states of a chunk: few enough to stay in cache beside the draws
 _FEWEST, _MOST = 16, 2048  # runs in a chunk: no fewer (calls cost too much), no more (there would be nothing to share)
@@ -30,7 +30,7 @@ def checked_runs(runs: Any) -> int:
     >>> checked_runs(10)
     10
     """
-    count = int(whole_size("runs", runs, infinite=False, least=2))
+    count = whole_count("runs", runs, least=2)
     if count > _MOST_RUNS:
         raise ValueError(f"runs must be at most {_MOST_RUNS}, got {count}; the exact recursion needs none")
     return count

@@ -22,7 +22,7 @@ from fsl_num.simulate.sde_grid import Grid, checked_clock, checked_steps, scheme
 from fsl_num.simulate.sde_moments import exact_sde_risk, grid_risk
 from fsl_num.simulate.sde_paths import System, advance, sde_system
 from fsl_num.simulate.streams import child
-from fsl_num.validation import Array, instance_of
+from fsl_num.validation import Array, flag, instance_of, known_executor, seed_sequence
 from fsl_num.volterra.problem import UnstableProblemError
 
 _NUMBERS = 16384  # numbers in the state of a chunk: some 128 kB, which stay in a core's cache
@@ -91,7 +91,7 @@ def simulate_sde(
     ('sde-intrinsic', [0, 50], True)
     """
     instance_of("problem", problem, Regression)
-    clock = checked_clock(time)
+    clock, executor = checked_clock(time), known_executor(executor)
     system = sde_system(problem)
     eta, batches = checked_steps(rates, batch_sizes)
     count = checked_runs(runs)
@@ -99,7 +99,7 @@ def simulate_sde(
     grid = scheme_grid(clock, eta, batches, substeps, wanted)
     size = max(1, min(_MOST_RUNS, _NUMBERS // system.eigenvalues.size))
     sizes = [min(size, count - low) for low in range(0, count, size)]
-    root = _root(seed)
+    root = seed_sequence(seed)
     seeds = [child(root, index) for index in range(len(sizes))]
     columns = ([system] * len(sizes), [grid] * len(sizes), sizes, seeds)
     parts = map(simulate_chunk, *columns) if executor is None else executor.map(simulate_chunk, *columns)
@@ -131,7 +131,7 @@ def _root(seed: Any) -> np.random.SeedSequence:
 def _shown(parts: Any, count: int, name: str, progress: bool | None) -> Any:
     from tqdm import tqdm
 
-    disable = None if progress is None else not progress
+    disable = None if progress is None else not flag("progress", progress)
     return tqdm(parts, total=count, desc=name, delay=0.0 if progress else 2.0, leave=False, disable=disable)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.schedules.discrete import steps_and_batches
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, one_of, whole_count
 
 CLOCKS = ("physical", "intrinsic")
 """The names of the two times."""
@@ -55,9 +55,7 @@ def checked_clock(time: Any) -> str:
     >>> checked_clock("intrinsic")
     'intrinsic'
     """
-    if time not in CLOCKS:
-        raise ValueError(f"time must be one of {', '.join(CLOCKS)}, got {time!r}")
-    return str(time)
+    return one_of("time", time, CLOCKS)
 
 
 def scheme_grid(time: str, rates: Array, batches: Array, substeps: Any, wanted: Any) -> Grid:
@@ -72,7 +70,7 @@ def scheme_grid(time: str, rates: Array, batches: Array, substeps: Any, wanted: 
     >>> grid.lengths.round(12).tolist(), grid.variances.round(12).tolist(), grid.records.tolist()
     ([0.2, 0.2, 0.2], [0.08, 0.08, 0.02], [0, 3])
     """
-    count = int(whole_size("substeps", substeps, infinite=False))
+    count = whole_count("substeps", substeps)
     if time == "physical":
         return Grid(
             np.repeat(rates / count, count), np.repeat(rates / count * (rates / batches), count), wanted * count

@@ -18,7 +18,7 @@ import numpy as np
 from fsl_num.simulate.regression import Regression
 from fsl_num.simulate.sde_grid import checked_clock, checked_steps, scheme_grid
 from fsl_num.simulate.sde_moments import problem_spectrum, require_gaussian
-from fsl_num.validation import Array, whole_size
+from fsl_num.validation import Array, whole_count
 
 _GROUPS = 20  # of runs, for the errors of what is measured
 _GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
@@ -162,7 +162,7 @@ def change_of_time(
 
 
 def _levels(substeps: Any) -> tuple[int, ...]:
-    ns = tuple(int(whole_size("substeps", n, infinite=False)) for n in substeps)
+    ns = tuple(whole_count("substeps", n) for n in substeps)
     if len(ns) < 3 or any(b <= a or b % a for a, b in zip(ns, ns[1:], strict=False)):
         raise ValueError(f"substeps must be at least three rising whole numbers, each dividing the next, got {ns}")
     return ns
@@ -189,7 +189,7 @@ def _measured(
     runs: Any,
     seed: Any,
 ) -> StrongErrors:
-    count = int(whole_size("runs", runs, infinite=False))
+    count = whole_count("runs", runs)
     if count % _GROUPS:
         raise ValueError(f"runs must be a multiple of {_GROUPS}, the groups that the errors come from, got {count}")
     system = sde_system(problem)

@@ -23,7 +23,7 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.simulate.families import Trigonometric
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array, positive, whole_size
+from fsl_num.validation import Array, affordable, finite_array, positive, whole_count
 
 _HIGHEST = 20  # orders beyond lose digits to factorials and serve nothing here
 
@@ -58,7 +58,7 @@ def _bernoulli_numbers(order: int) -> list[Fraction]:
 
 
 def _order(order: Any) -> int:
-    degree = int(whole_size("order", order, infinite=False))
+    degree = whole_count("order", order)
     if degree > _HIGHEST:
         raise ValueError(f"order must be at most {_HIGHEST}, got {order!r}")
     return degree
@@ -71,6 +71,8 @@ class PeriodicSobolev:
     >>> kernel = PeriodicSobolev(1)
     >>> kernel.beta, kernel.eigenvalues(4).tolist()
     (2.0, [1.0, 1.0, 0.25, 0.25])
+    >>> kernel.eigenfunctions([0.125], 2).round(6).tolist()
+    [[1.0, 1.0]]
     >>> bool(abs(kernel(0.3, 0.3) - kernel.trace) < 1e-14)
     True
     """
@@ -78,7 +80,7 @@ class PeriodicSobolev:
     smoothness: int
 
     def __post_init__(self) -> None:
-        size = int(whole_size("smoothness", self.smoothness, infinite=False))
+        size = whole_count("smoothness", self.smoothness)
         _order(2 * size)
         object.__setattr__(self, "smoothness", size)
 
@@ -101,12 +103,17 @@ class PeriodicSobolev:
 
     def eigenvalues(self, size: int) -> Array:
         """Return the first ``size`` eigenvalues, largest first, each twice."""
-        count = int(whole_size("size", size, infinite=False))
+        count = whole_count("size", size)
+        affordable("eigenvalues", count, 24, "take fewer")
         return np.asarray(((np.arange(count) + 2) // 2).astype(np.float64) ** -self.beta)
 
     def eigenfunctions(self, points: Any, size: int) -> Array:
         """Return the first ``size`` eigenfunctions at ``points`` of shape (n,), shape (n, size)."""
-        return Trigonometric().values(points, int(whole_size("size", size, infinite=False)))
+        count, given = whole_count("size", size), finite_array("points", points)
+        if given.ndim != 1:
+            raise ValueError(f"points must be a list, got the shape {given.shape}")
+        affordable("values of eigenfunctions", float(count) * given.size, 24, "take fewer")
+        return Trigonometric().values(given, count)
 
     def regression(
         self, *, model_size: int, features: int, noise: float, s: float | None = None, order: int | None = None
@@ -124,10 +131,11 @@ class PeriodicSobolev:
         """
         if (s is None) == (order is None):
             raise ValueError("give either s or the order of a Bernoulli polynomial, and not both")
-        kept = int(whole_size("model_size", model_size, infinite=False))
-        total = int(whole_size("features", features, infinite=False))
+        kept = whole_count("model_size", model_size)
+        total = whole_count("features", features)
         if total < kept:
             raise ValueError(f"features must be at least model_size = {kept}, got {features!r}")
+        affordable("entries of the projection", float(kept) * total, 8, "take fewer features")
         own = self.eigenvalues(total)
         if order is None:
             source = positive("s", s)
@@ -168,7 +176,7 @@ def bernoulli_amplitudes(order: int, size: int) -> Array:
     [0.0, 1.0, 0.0, 0.5]
     """
     degree = _order(order)
-    count = int(whole_size("size", size, infinite=False))
+    count = whole_count("size", size)
     pair = ((np.arange(count) + 2) // 2).astype(np.float64)
     sign = (1.0, 1.0, -1.0, -1.0)[degree % 4]  # cos(p pi/2) of even orders, sin(p pi/2) of odd ones
     used = (np.arange(count) % 2 == 1) == (degree % 2 == 1)

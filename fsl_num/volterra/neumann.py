@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.results import Result
-from fsl_num.validation import Array, times, whole_size
+from fsl_num.validation import Array, times, whole_count
 from fsl_num.volterra.panels import collocation_points, halved, panel_ends, problem_modes, radau_rule
 from fsl_num.volterra.problem import Problem
 
@@ -113,7 +113,7 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     problem.require_stable()
     if not problem.peak_gamma > 0.0:
         raise ValueError("gamma must be positive somewhere: at gamma = 0 all terms of the series vanish")
-    count = int(whole_size("terms", terms, infinite=False, least=2))
+    count = whole_count("terms", terms, least=2)
     if count > _MOST_TERMS:
         raise ValueError(f"terms must be at most {_MOST_TERMS}, got {count}: they fall like powers of the contraction")
     array, _ = times("t", t, upper=problem.end * (1 + 1e-12))

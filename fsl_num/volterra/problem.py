@@ -24,7 +24,7 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.validation import Array, instance_of, positive, real_number
+from fsl_num.validation import Array, entries, instance_of, one_of, positive, real_number
 
 CLOSURES = ("volterra", "gaussian")
 
@@ -71,8 +71,7 @@ class Problem:
         set_field = object.__setattr__
         if not isinstance(self.model, Model):
             raise TypeError(f"model must be a Model(s, beta, size, noise), got {type(self.model).__name__}")
-        if self.closure not in CLOSURES:
-            raise ValueError(f"closure must be one of {', '.join(CLOSURES)}, got {self.closure!r}")
+        one_of("closure", self.closure, CLOSURES)
         instance_of("exact", self.exact, Mapping)
         # What was kept exactly is forgotten where dataclasses.replace changed the number.
         kept = {name: value for name, value in self.exact.items() if float(value) == self.gamma}
@@ -91,7 +90,7 @@ class Problem:
             set_field(self, "breaks", tuple(b for b in self.gamma.breaks if b < self.end))
             return
         set_field(self, "horizon", positive("horizon", self.horizon))
-        cuts = sorted({real_number("breaks", cut) for cut in self.breaks})
+        cuts = sorted({real_number("breaks", cut) for cut in entries("breaks", self.breaks)})
         if cuts and not (cuts[0] > 0.0 and cuts[-1] < self.end):
             raise ValueError(f"breaks must lie strictly inside (0, horizon={self.end!r}), got {cuts}")
         set_field(self, "breaks", tuple(cuts))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.results import Result, first_and_last, html_table, own_axes
+from fsl_num.results import Result, axes_to_draw_on, first_and_last, html_table
 from fsl_num.validation import Array
 
 
@@ -26,6 +26,10 @@ class Solution(Result):
     >>> solution = solve(Problem(Model(s=0.5, beta=2.0, size=10, noise=1.0), gamma=0.1, horizon=9.0), [1.0, 9.0])
     >>> solution.method, solution.excess_risk.shape
     ('secular', (2,))
+    >>> print(solution.as_csv().splitlines()[0], [row[0] for row in solution.texts()])
+    t,excess_risk,error ['1.0', '9.0']
+    >>> solution.plot(ax=None).get_xlabel()
+    'intrinsic time t'
     """
 
     t: Array
@@ -58,7 +62,7 @@ class Solution(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the excess risk against t on logarithmic axes (matplotlib, imported here) and return the axes."""
-        ax = own_axes(ax)
+        ax = axes_to_draw_on(ax)
         order = np.argsort(self.t, axis=None)
         t, values = self.t.ravel()[order], np.asarray(self.excess_risk, dtype=np.float64).ravel()[order]
         drawn = t > 0  # a logarithmic axis has no place for t = 0

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.schedules import Discrete, ExponentialDecay, Schedule, StableDecay
-from fsl_num.validation import Array, positive, times, whole_size
+from fsl_num.validation import Array, flag, one_of, positive, times, whole_count
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.result import Solution
 
@@ -147,12 +147,11 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    one_of("method", method, METHODS)
     if not 1e-13 <= positive("rtol", rtol) < 1:
         raise ValueError(f"rtol must lie in [1e-13, 1), got {rtol!r}; for more digits use digits=")
     if digits is not None:
-        digits = int(whole_size("digits", digits, infinite=False, least=15))
+        digits = whole_count("digits", digits, least=15)
         if digits > MOST_DIGITS:
             raise ValueError(f"digits must be at most {MOST_DIGITS}, got {digits}: the time grows with their cube")
     reason = "as asked for"
@@ -166,7 +165,7 @@ def solve(
         )
     if refusal := kind.refusal(method, problem):
         raise ValueError(refusal)
-    if not allow_unstable:
+    if not flag("allow_unstable", allow_unstable):
         problem.require_stable()
     array, _ = times("t", t, upper=problem.end * (1 + 1e-12))
     shape = np.atleast_1d(array).shape

@@ -45,7 +45,7 @@ from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.algebra.printing import latex
 from fsl_sym.asymptotics.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
 from fsl_sym.symbols import M, j
-from fsl_sym.values import as_expression, assigned
+from fsl_sym.values import as_expression, assigned, letter
 
 
 def zeta_laurent(start: Expr, slope: Expr) -> tuple[Expr, int]:
@@ -82,8 +82,9 @@ class Expansion:
     bounds it is :attr:`error`.
 
     >>> from fsl_sym.spectrum import kernel_asymptotics
-    >>> kernel_asymptotics().resonances
-    ()
+    >>> from fsl_sym.symbols import beta
+    >>> kernel_asymptotics().at({beta: 2}).leading()[0][1].power
+    -3/2
     """
 
     parts: tuple[Piece, ...]
@@ -332,8 +333,8 @@ def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol,
     >>> harmonic_sum_asymptotics(exp(-2 * u), u, 2 * beta, beta, t).terms[0].power
     -2 + 1/beta
     """
-    w, beta, x, prefactor = map(as_expression, (w, beta, x, prefactor))
-    return _expand(pieces(f, u), w, beta, x, prefactor)
+    w, beta, prefactor = map(as_expression, (w, beta, prefactor))
+    return _expand(pieces(f, u), w, beta, letter("x", x), prefactor)
 
 
 # the same few sums stand in the laws of all schedules
@@ -366,7 +367,7 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
     )
     scale = simplified(prefactor.subs(x, 1))
     shift = simplified(x * diff(prefactor, x) / prefactor)
-    if shift.has(x):
+    if shift.has(x) or prefactor == 0:
         raise ValueError(f"the prefactor must be a constant times a power of {x}, not {prefactor}")
     terms = [
         Term(

@@ -21,8 +21,13 @@ class Progress:
     ``share`` runs from 0 to 1 and never falls (it is a share of the search, not of the time), ``certified`` counts the
     cells with a certificate, ``unresolved`` those without, ``seconds`` is the time since the beginning.
 
-    >>> Progress(share=0.5, certified=3, unresolved=0, seconds=1.25).certified
-    3
+    >>> from sympy import symbols
+    >>> from fsl_sym import optimal_exponents
+    >>> x, N = symbols("x N", positive=True)
+    >>> reports = []
+    >>> _ = optimal_exponents(x + N / x, [x], N, progress=reports.append)
+    >>> reports[-1].share, reports[-1].unresolved
+    (1.0, 0)
     """
 
     share: float

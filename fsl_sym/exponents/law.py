@@ -78,6 +78,9 @@ class Law:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", as_expression(self.loss))
+        for constraint in self.constraints:
+            if isinstance(constraint, bool):
+                raise TypeError(f"{constraint!r} is not a constraint: give a relation such as M*D <= N or Eq(M*D, N)")
         object.__setattr__(self, "constraints", tuple(map(as_expression, self.constraints)))
         if not isinstance(self.loss, Expr):
             raise TypeError(f"{self.loss!r} is not a law: give one sympy expression, for example M**-a + D**-b")

@@ -33,7 +33,7 @@ from fsl_sym.exponents.programme import ElementTriple
 from fsl_sym.exponents.regions import Assembly, Patch
 from fsl_sym.exponents.walls import ANY, Box, Point, Walls
 from fsl_sym.order import Order, OrderRange
-from fsl_sym.values import FrozenMapping, as_fraction, exact, fields_only
+from fsl_sym.values import FrozenMapping, as_fraction, entries, exact, fields_only, instance_of
 
 _RELATIONS = {(1,): Gt, (0,): Eq, (-1,): Lt, (0, 1): Ge, (-1, 0): Le, (-1, 1): Ne}
 
@@ -48,8 +48,9 @@ class Region:
 
     >>> from sympy import Eq, symbols
     >>> x, N = symbols("x N", positive=True)
-    >>> optimal_exponents(x + N / x, [x], N).regions[0].condition
-    True
+    >>> region = optimal_exponents(x + N / x, [x], N).regions[0]
+    >>> region.condition, region.growth(N), region.contains({})
+    (True, 'loss N^(1/2), x N^(1/2)', True)
     """
 
     conditions: tuple[Any, ...]
@@ -89,6 +90,7 @@ class Region:
 
     def contains(self, point: Mapping[Symbol, Any]) -> bool:
         """Whether an exact point satisfies the conditions."""
+        instance_of("point", point, Mapping)
         values = {symbol: exact(value) for symbol, value in point.items()}
         return all(bool(condition.func(condition.lhs.subs(values), condition.rhs)) for condition in self.conditions)
 
@@ -135,7 +137,8 @@ class ExponentSolution:
         Raises ValueError where the point lies outside the given ranges or does not name every parameter, TypeError for
         a float.
         """
-        given = point or {}
+        given = {} if point is None else point
+        instance_of("point", given, Mapping)
         if set(given) != set(self.law.domain.symbols):
             raise ValueError(
                 f"the point {dict(given)} must give a value to each of the parameters {self.law.domain.symbols} and to "
@@ -251,6 +254,8 @@ def optimal_exponents(
     [(True, -a/(a + 1))]
     """
     law = _law(loss, variables, budget, constraints, parameters)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function of one argument, or None, not {progress!r}")
     clock = Clock(_seconds(max_time), progress)
     try:
         explorer = Explorer(law, clock)
@@ -298,10 +303,8 @@ def _law(loss: Any, variables: Any, budget: Symbol, constraints: Any, parameters
         variables = (variables,)
     if isinstance(constraints, Boolean | str | bool):
         constraints = (constraints,)
-    for name, given in (("variables", variables), ("constraints", constraints)):
-        if not isinstance(given, Iterable):
-            raise TypeError(f"{name} must be a list, not {given!r}: write for example [{given}]")
-    return Law(loss, tuple(variables), budget, tuple(constraints), Domain(parameters or {}))
+    listed = entries("variables", variables), entries("constraints", constraints)
+    return Law(loss, listed[0], budget, listed[1], Domain({} if parameters is None else parameters))
 
 
 def _seconds(max_time: Any) -> float | None:

@@ -73,8 +73,9 @@ class Formula:
     Examples
     --------
     >>> from fsl_sym.symbols import t
-    >>> equals(t + t, 2 * t).is_true_by_notation
-    True
+    >>> formula = equals(t + t, 2 * t)
+    >>> formula.is_true_by_notation, formula.latex(), formula.words()
+    (True, '2 t = 2 t', '2*t equals 2*t')
     """
 
     left: Any

@@ -29,7 +29,7 @@ from fsl_sym.proof.letters import carried, declared, evaluated, misdeclared, of_
 from fsl_sym.proof.rendering import as_latex, as_text
 from fsl_sym.proof.rules import HELD, RULES
 from fsl_sym.proof.rules.base import Rule, StepVerdict, refuse
-from fsl_sym.values import instance_of
+from fsl_sym.values import entries, instance_of
 
 _SEAL: Final = object()
 
@@ -134,6 +134,8 @@ class Step(_Final):
 
     def __post_init__(self) -> None:
         instance_of("why", self.why, str)
+        if not callable(getattr(self.rule, "check", None)):
+            raise TypeError(f"rule must be one of the rules of fsl_sym.proof, not {self.rule!r}")
         if not self.why.strip():
             raise ValueError("a step needs a reason: give `why`")
         for side in (self.before, self.after):
@@ -224,6 +226,9 @@ class Derivation(_Final, Sequence[Step]):
     source: str = ""
 
     def __post_init__(self) -> None:
+        for name in ("name", "title", "source"):
+            instance_of(name, getattr(self, name), str)
+        object.__setattr__(self, "steps", entries("steps", self.steps))
         if not self.steps:
             raise ValueError(f"the derivation {self.name!r} has no steps; give at least one")
         if not all(type(step) is Step for step in self.steps):

@@ -127,6 +127,7 @@ class Schedule:
     source: str = ""
 
     def __post_init__(self) -> None:
+        instance_of("name", self.name, str)
         if not self.phases:
             raise ValueError(f"the schedule {self.name!r} has no phase; give at least one")
         if not self.remark and any(phase.gamma is None for phase in self.phases):

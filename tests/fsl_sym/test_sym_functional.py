@@ -34,6 +34,11 @@ def test_the_law_is_its_three_parts(name: str) -> None:
         assert all(item[sigma] == 2 and item[B] == -1 for item in order.alternatives)
 
 
+def test_a_law_prints_as_its_formula() -> None:
+    law = functional_scaling_law("cosine")
+    assert str(law) == str(law.expression) and repr(law) == "<FunctionalScalingLaw of the cosine schedule>"
+
+
 def test_the_law_of_the_wsd_like_schedule_has_two_times() -> None:
     law = functional_scaling_law("wsd")
     assert law.signal == (T1 + T2) ** (-s)

@@ -73,7 +73,7 @@ def test_points_outside_the_range_are_refused(name):
         ({"s": 1}, "fsl", "kernel", ValueError, "letters s and beta, not s"),
         ({"s": float("nan"), "beta": 2}, "fsl", "kernel", TypeError, "no number"),
         ({"s": float("inf"), "beta": 2}, "fsl", "kernel", TypeError, "no finite real"),
-        ({"s": 1j, "beta": 2}, "fsl", "kernel", TypeError, "no finite real"),
+        ({"s": 1j, "beta": 2}, "fsl", "kernel", TypeError, "no real number"),
         ({"s": "x", "beta": 2}, "fsl", "kernel", TypeError, "'x' is text"),
     ],
 )

@@ -10,7 +10,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 import pytest
-from sympy import Eq, Integer, Rational, Sum, Symbol, exp, sympify
+from sympy import Eq, Integer, Rational, Sum, Symbol, exp, sympify, true
 
 import fsl_sym
 from fsl_sym.allocation import optimal_allocation
@@ -161,7 +161,9 @@ def test_text_is_a_number_or_refused() -> None:
     for value in ([1], (PROGRAM,), {s: 1}, None, object(), b"1"):
         with pytest.raises(TypeError, match="is no expression"):
             as_expression(value)
-    assert as_expression(Eq(s, 1)) == Eq(s, 1) and as_expression(True) == True  # noqa: E712  (sympy's true)
+    assert as_expression(Eq(s, 1)) == Eq(s, 1) and as_expression(true) is true
+    with pytest.raises(TypeError, match="True is no real number"):
+        as_expression(True)
     assert b.is_positive
 
 

@@ -19,13 +19,14 @@ HOSTILE = [
     *(np.nan, np.inf, -np.inf, -1, 0, 0.5, 1e300, 1e-300, 10**30, -(10**30), True, None, 1j),
     *("", "abc", "a\nb", "\x00", b"abc", [], {}, (), set(), object()),
     *([None], ["a\n"], [np.nan], [1.0, np.inf], [[1.0]]),
-    *(np.zeros(0), np.zeros((2, 3, 1)), np.full(100_000, 0.1), np.array(["a"]), np.array(0.1), range(3), len),
+    *(np.zeros(0), np.zeros((2, 3, 1)), np.full(100_000, 0.1), np.array(["a"]), np.array(0.1), range(3), id),
 ]
 _MADE_BY = {  # classes of results: nobody writes their many fields by hand
     "fsl_num": {
         "Design": "design_schedule",
         "FinalLossFit": "fit_final_losses",
         "FitResult": "fit",
+        "RiskCurve": "exact_risk",
         "Schedule": "schedule",
         "Solution": "solve",
         "UnstableProblemError": "solve",
@@ -39,6 +40,7 @@ _MADE_BY = {  # classes of results: nobody writes their many fields by hand
         "ExponentSolution": "optimal_exponents",
         "Formula": "Theorem.formula",
         "FunctionalScalingLaw": "functional_scaling_law",
+        "Progress": "optimal_exponents",
         "Regime": "regime_of",
         "Region": "optimal_exponents",
         "ScalingLaw": "scaling_law",
@@ -46,6 +48,7 @@ _MADE_BY = {  # classes of results: nobody writes their many fields by hand
         "Theorem": "the modules of theorems",
     },
 }
+_BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 NOT_CALLED = {
     f"{package}.{name}": f"made by {maker}" for package, names in _MADE_BY.items() for name, maker in names.items()
 }
@@ -142,8 +145,10 @@ def hostile_call_of(name, draw):
     function, positional, named = draw.choice(valid_calls(name))
     arguments = {**dict(enumerate(positional)), **named}
     try:
-        more = [key for key, each in inspect.signature(function).parameters.items() if each.kind is each.KEYWORD_ONLY]
-    except ValueError:
+        known = inspect.signature(function)
+        given = known.bind_partial(*positional, **named).arguments
+        more = [key for key, each in known.parameters.items() if key not in given and each.kind in _BY_NAME]
+    except (ValueError, TypeError):
         more = []
     keys = list(dict.fromkeys([*arguments, *more]))
     for key in draw.sample(keys, min(len(keys), draw.choice([1, 1, 2]))):

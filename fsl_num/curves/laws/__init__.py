@@ -18,6 +18,7 @@ from fsl_num.curves.laws.functional import FunctionalLaw
 from fsl_num.curves.laws.momentum import MomentumLaw
 from fsl_num.curves.laws.multi_power import MultiPowerLaw
 from fsl_num.curves.laws.physical_time import PhysicalTimeLaw
+from fsl_num.validation import one_of
 
 LAWS: Final[Mapping[str, Callable[[], Law]]] = MappingProxyType(
     {
@@ -59,6 +60,4 @@ def law(name: str | Law) -> Law:
     """
     if isinstance(name, Law):
         return name
-    if name not in LAWS:
-        raise ValueError(f"unknown law {name!r}; the names are {', '.join(LAWS)}")
-    return LAWS[name]()
+    return LAWS[one_of("law", name, LAWS, f"unknown law {name!r}; the names are {', '.join(LAWS)}")]()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+import numpy as np
 from sympy import Expr, Rational, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
@@ -115,7 +116,14 @@ def fits(sample: Sample) -> Located:
 def average(seed: int) -> Located:
     """200 runs averaged against the exact risk, in standard errors, and how large those are; 1000 steps of cosine."""
     dynamics = loss_dynamics(
-        *POINT, schedules=("cosine",), steps=1000, model_size=SIZE, noise=NOISE, runs=200, every=50, seed=(seed, 1383)
+        *POINT,
+        schedules=("cosine",),
+        steps=1000,
+        model_size=SIZE,
+        noise=NOISE,
+        runs=200,
+        every=50,
+        seed=np.random.SeedSequence((seed, 1383)),
     )
     (run,) = dynamics.runs
     assert run.averaged is not None and run.scatter is not None

@@ -26,7 +26,7 @@ from fsl_num.schedules.frameworks.optax import OPTAX
 from fsl_num.schedules.frameworks.torch import TORCH
 from fsl_num.schedules.frameworks.torchtitan import TORCHTITAN
 from fsl_num.schedules.frameworks.transformers import TRANSFORMERS
-from fsl_num.validation import Array, affordable, positive, whole_size
+from fsl_num.validation import Array, affordable, positive, whole_count
 
 FRAMEWORKS: Final[Mapping[str, Framework]] = MappingProxyType(
     {
@@ -84,7 +84,7 @@ def from_framework(text: str, *, peak: float, steps: int) -> Array:
     if named is None:
         raise ValueError(f"{text!r} names no framework; it begins with one of {', '.join(_PREFIXES)} and a colon")
     framework, call = named
-    count, base = int(whole_size("steps", steps, infinite=False)), positive("peak", peak)
+    count, base = whole_count("steps", steps), positive("peak", peak)
     affordable("steps", count, _BYTES_OF_A_STEP, "take fewer steps, with a larger learning rate in each")
     try:
         rates = FRAMEWORKS[framework].rates(call.name, base, count, _nested(framework, call, base, count))

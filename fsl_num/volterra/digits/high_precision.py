@@ -23,7 +23,7 @@ import numpy as np
 from fsl_num.compression import ALL_MODES
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Discrete
-from fsl_num.validation import whole_size
+from fsl_num.validation import whole_count
 from fsl_num.volterra.digits.arithmetic import Arithmetic, arithmetic
 from fsl_num.volterra.digits.gamma import ExactGamma, exact_gamma
 from fsl_num.volterra.digits.laplace import approximation_error_at
@@ -160,7 +160,7 @@ def solve_high_precision(
     >>> bool(errors[0] < 1e-18 * values[0])
     True
     """
-    digits = int(whole_size("digits", digits, infinite=False, least=15))
+    digits = whole_count("digits", digits, least=15)
     if digits > 100:
         raise ValueError(f"digits must be at most 100 for this method, got {digits!r}")
     if problem.model.spectrum is not None and problem.model.spectrum.size > LARGEST:

@@ -19,7 +19,7 @@ import numpy as np
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.spectrum import approximation_error, exponential_sum
-from fsl_num.validation import whole_size
+from fsl_num.validation import whole_count
 from fsl_num.volterra.digits.laplace_sums import TransferSums
 from fsl_num.volterra.problem import Problem
 
@@ -101,7 +101,7 @@ def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list
     """
     if not problem.is_constant:
         raise ValueError("method 'laplace' needs a constant gamma (a number or a Constant schedule)")
-    digits = int(whole_size("digits", digits, infinite=False, least=10))
+    digits = whole_count("digits", digits, least=10)
     given, evaluations, contour = digits, 0, digits
     for _ in range(_TRIES):
         values, errors, facts = _on_contour(problem, times, contour)

@@ -13,7 +13,7 @@ from typing import Any
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Constant, Schedule
-from fsl_num.validation import whole_size
+from fsl_num.validation import whole_count
 from fsl_num.volterra.enclosure.collocation import collocation
 from fsl_num.volterra.enclosure.gamma import Piece, pieces, rational
 from fsl_num.volterra.enclosure.modes import ball_modes
@@ -177,7 +177,7 @@ def solve_enclosure(problem: Problem, times: list[Any], digits: int) -> tuple[li
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError("enclosures need python-flint: install the extra `rigor`") from missing
     problem.require_stable()
-    digits = int(whole_size("digits", digits, infinite=False, least=15))
+    digits = whole_count("digits", digits, least=15)
     mp = private_context(digits + _GUARD)
     secular = problem.is_constant and problem.model.size <= LARGEST and problem.peak_gamma > 0.0
     if problem.closure != "volterra" and not secular:

@@ -18,7 +18,7 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.results import Result
 from fsl_num.schedules.discrete import step_values
-from fsl_num.validation import Array, instance_of
+from fsl_num.validation import Array, as_array, flag, instance_of, known_executor
 from fsl_num.volterra.linear_modes import LinearModes, linear_modes
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.steps.discrete import (
@@ -75,6 +75,7 @@ def risks_of_schedules(
     """
     instance_of("model", model, Model)
     checked_tolerance(rtol)
+    known_executor(executor)
     lengths = step_values("rates", rates, zero=True)
     batches = _batches(batch_sizes)
     if lengths.ndim not in (1, 2) or batches.ndim > 2:
@@ -92,7 +93,7 @@ def risks_of_schedules(
     peaks = first / smallest if same else (lengths / batches).max(axis=0)
     longest = float(first.sum()) if same else float(lengths.sum(axis=1).max())
     peak = Problem(model, gamma=float(peaks.max()), horizon=max(longest, 5e-324), closure=closure)
-    if not allow_unstable:
+    if not flag("allow_unstable", allow_unstable):
         peak.require_stable()
     system, columns = linear_modes(peak, peak.end), np.broadcast_to(np.atleast_2d(batches), shape)
     if same and closure == "volterra":
@@ -112,7 +113,7 @@ def risks_of_schedules(
 
 def _batches(batch_sizes: Any) -> Array:
     """Check batch sizes; those of many steps of many schedules are not copied."""
-    given = np.atleast_1d(np.asarray(batch_sizes))
+    given = np.atleast_1d(as_array("batch_sizes", batch_sizes))
     if given.dtype == np.float64 and given.size and given.min() > 0.0 and given.max() < np.inf:
         return given
     return step_values("batch_sizes", given, zero=False)
@@ -120,7 +121,7 @@ def _batches(batch_sizes: Any) -> Array:
 
 def _records(at: Any, steps: int) -> Any:
     """Check ``at``: rising whole numbers in [0, steps]."""
-    given = np.atleast_1d(np.asarray(steps if at is None else at))
+    given = np.atleast_1d(as_array("at", steps if at is None else at))
     whole = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iu"
     if not (whole and (np.diff(given) > 0).all() and 0 <= given[0] and given[-1] <= steps):
         raise ValueError(f"at must be rising whole numbers in [0, {steps}], got {at!r}")

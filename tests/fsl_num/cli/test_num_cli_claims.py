@@ -38,6 +38,8 @@ def test_claims_are_found_by_section_and_by_line(capsys):
     assert "lem: half-scale" in [one["id"] for one in json.loads(capsys.readouterr().out)]
     assert main(["show", "1", "--no-verdict"]) == 0
     assert "nothing is claimed at line 1 " in capsys.readouterr().err
+    assert main(["show", "1035", "--no-verdict"]) == 0
+    assert "but `fsl errata wsd-data-peak-rate-sign` shows a mistake there" in capsys.readouterr().err
 
 
 def test_show_names_every_mutant_and_what_refutes_it(run, capsys):

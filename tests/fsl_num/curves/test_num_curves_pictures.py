@@ -4,7 +4,8 @@ import pytest
 from curves_runs import NOISY
 
 from fsl_num.curves.fit import fit
-from fsl_num.curves.pictures import draw_curve, new_axes
+from fsl_num.curves.pictures import draw_curve
+from fsl_num.results import axes_to_draw_on
 
 
 def test_a_fit_is_drawn():
@@ -13,7 +14,7 @@ def test_a_fit_is_drawn():
     above = found.plot()
     assert above.get_ylabel() == "loss"
     assert len(above.figure.axes[1].lines) == 4  # residuals of three curves and the line at 0
-    own = new_axes()
+    own = axes_to_draw_on()
     assert found.plot(ax=own) is own and own.figure.axes == [own] and own.get_xlabel() == "step"
 
 

@@ -165,6 +165,8 @@ def test_a_directory_a_missing_and_an_unreadable_file(tmp_path, monkeypatch):
     (tmp_path / "empty" / "notes.txt").write_text("nothing measured")
     with pytest.raises(CurveError, match="no log"):
         read_curve(tmp_path / "empty")
+    with pytest.raises(CurveError, match="put a comma and no space between the columns"):
+        read_curve("lr=Lernrate")
     with pytest.raises(CurveError, match="did you mean curve.csv"):
         read_curve(tmp_path / "curves.csv")
 

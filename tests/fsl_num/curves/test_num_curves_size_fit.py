@@ -173,7 +173,7 @@ def test_rows_that_are_no_runs_are_named(table, column, value, message):
 def test_arguments_out_of_range_are_refused(table, found):
     with pytest.raises(ValueError, match="law must be one of"):
         fit_final_losses(table, "linear")
-    with pytest.raises(ValueError, match="level must lie between"):
+    with pytest.raises(ValueError, match=r"level must lie in \(0, 1\)"):
         fit_final_losses(table, level=1.0)
     with pytest.raises(ValueError, match="steps must lie between"):
         found.predict(1e5, 4, [10, -1])

@@ -16,8 +16,9 @@ from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
-from fsl_num.report.planner import WITHIN, plan_run, training_plan_json
+from fsl_num.report.planner import WITHIN, plan_run, training_plan_json, training_plan_text
 from fsl_num.report.planner_from_fit import plan_from_fit
+from fsl_num.report.tables import rendered
 from fsl_num.schedules import schedule, step_rates
 from fsl_sym.allocation import optimal_allocation
 
@@ -186,6 +187,11 @@ def test_where_the_fit_tells_the_regime_the_constants_come_with_the_orders(fitte
     assert found["data_size"].constant == pytest.approx((1.0, 1.0, 1.0))
     assert found["peak_lr"].order == "1" and found["peak_lr"].constant[0] == pytest.approx(found["peak_lr"].value)
     unknown = plan_from_fit(fitted, data=3000, warmup=WARMUP)
+    shown = [
+        any("times a constant" in str(part) for part in map(rendered, training_plan_text(each)))
+        for each in (found, unknown)
+    ]
+    assert shown == [True, False]  # a column that would be empty is left out
     assert "cannot be identified" in unknown.regime and unknown["peak_lr"].constant is None
     assert unknown["peak_lr"].order.startswith("hard: 1; easy: D^(")
 

@@ -248,7 +248,7 @@ def test_schedules_one_after_another() -> None:
     assert plan.gamma(2.25) == 0.05 and plan.gamma(2.5) == 0.05
     # towards the zero of the first cosine the breaks close in, so that gamma is smooth on the scale of their gaps
     assert min(2.0 - t for t in plan.breaks if t < 2.0) < 1e-14 < min(abs(t - 2.5) for t in plan.breaks if t != 2.5)
-    with pytest.raises(TypeError, match="one or more schedules"):
+    with pytest.raises(ValueError, match="a list of schedules, at least 1 of them"):
         Consecutive(of=())
 
 
