@@ -19,7 +19,7 @@ from curves_networks import KINDS, SETS, networks, summary
 
 from fsl_num.curves import misfit, posterior, search
 from fsl_num.curves.fit import fit
-from fsl_num.curves.laws import functional
+from fsl_num.curves.laws import noise_chart
 
 WIDER = {"s": 0.7, "gamma": 0.8, "c": 2.0}
 SETTINGS = (
@@ -27,7 +27,7 @@ SETTINGS = (
     {"FOLLOWED": 0.0}, {"FOLLOWED": 2e-6}, WIDER, {**WIDER, "HIDDEN": 2.5}, {"B": 1.0}, {"p": 0.35},
 )  # fmt: skip
 """Constants of fsl_num/curves/misfit.py and search.py, and widths of what is expected of parameters of the default law
-(fsl_num/curves/laws/functional.py), that differ from those of the package."""
+(fsl_num/curves/laws/noise_chart.py), that differ from those of the package."""
 ROOMS = (misfit, posterior, search)
 ENOUGH = 5 / 6  # of 90 %, of the final losses of every family: the runs of one are some ten independent cases
 BEGINNINGS = (0.15, 0.0, 0.1, 0.12, 0.2, 0.25)
@@ -116,9 +116,9 @@ def coverage():
 @contextmanager
 def under(setting):
     """The package with other constants for a while."""
-    expected = dict(functional.EXPECTED)
+    expected = dict(noise_chart.EXPECTED)
     widths = {name: (expected[name][0], width) for name, width in setting.items() if name in expected}
-    changes = [(functional, "EXPECTED", expected | widths)]
+    changes = [(noise_chart, "EXPECTED", expected | widths)]
     changes += [(room, name, value) for name, value in setting.items() for room in ROOMS if hasattr(room, name)]
     with ExitStack() as stack:
         for room, name, value in changes:
