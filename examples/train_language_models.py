@@ -19,8 +19,10 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import sympy
 import torch
@@ -199,12 +201,12 @@ class Run:
                 print(f"{self.name}: step {self.step}, loss {self.rows[-1][2]:.4f}", flush=True)
 
 
-def write_curve(path: Path, rows: list[tuple[int, float, float]]) -> None:
-    """The curve as CSV: step, lr, loss."""
+def write_curve(path: Path, rows: Sequence[tuple[Any, ...]]) -> None:
+    """The curve as CSV: step, lr, loss, and the batch size where the rows have it."""
     with path.with_suffix(".part").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("step", "lr", "loss"))
-        writer.writerows((step, f"{lr:.6g}", f"{loss:.6f}") for step, lr, loss in rows)
+        writer.writerow(("step", "lr", "loss", "batch_size")[: len(rows[0])])
+        writer.writerows((step, f"{lr:.6g}", f"{loss:.6f}", *more) for step, lr, loss, *more in rows)
     os.replace(path.with_suffix(".part"), path)
 
 

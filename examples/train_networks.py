@@ -2,11 +2,13 @@
 
     pip install torch==2.15.0 sympy==1.14.0 numpy
     python examples/train_networks.py --out examples/networks
+    python examples/train_networks.py --out examples/batches --batches
 
 A perceptron on a regression (SGD with momentum, at the edge of stability), convolutions on waves in ten directions
 (Adam), and a transformer on bytes (AdamW). They are as unlike each other, and unlike large language models, as a core
 trains in half an hour: predictions and their intervals are tried on them. Every kind is trained for two lengths, and at
-other peak rates; the runs of one kind share the first weights and the order of the batches.
+other peak rates; the runs of one kind share the first weights and the order of the batches. With ``--batches`` the
+batches are a quarter of the usual ones, or four times as large, from the first update on or from the middle of the run.
 
 A curve that is there already is not trained again. torch is needed for nothing else in this project.
 """
@@ -26,20 +28,22 @@ from torch.nn import functional
 from train_language_models import CONTEXT, LanguageModel, Size, loss_of, text, windows, write_curve
 
 WARMUP, ROWS, HELD_OUT = 200, 160, 4096
-FIRST_WEIGHTS, BATCHES, HELD_OUT_DRAWS, TEACHER = 0, 1, 99, 5
+FIRST_WEIGHTS, ORDER, HELD_OUT_DRAWS, TEACHER = 0, 1, 99, 5
 """Seeds."""
 
 Batch = tuple[torch.Tensor, torch.Tensor]
+Row = tuple[int, float, float] | tuple[int, float, float, int]
 
 
 class Kind(NamedTuple):
     """A network and its task: what gives batches, the held-out one, the mean loss of one, and how it is trained.
 
-    ``clip``: the norm to which gradients are clipped.
+    ``batch``: draws so many samples. ``usual``: how many a batch has. ``clip``: the norm to which gradients are cut.
     """
 
     network: nn.Module
-    batch: Callable[[torch.Generator], Batch]
+    batch: Callable[[int, torch.Generator], Batch]
+    usual: int
     held_out: Batch
     loss: Callable[[nn.Module, Batch], torch.Tensor]
     optimiser: Callable[..., torch.optim.Optimizer]
@@ -94,7 +98,7 @@ def perceptron() -> Kind:
 
     layers = (nn.Linear(48, 192), nn.ReLU(), nn.Linear(192, 192), nn.ReLU(), nn.Linear(192, 1), nn.Flatten(0))
     return Kind(
-        nn.Sequential(*layers), lambda stream: draw(32, stream),
+        nn.Sequential(*layers), draw, 32,
         draw(2 * HELD_OUT, torch.Generator().manual_seed(HELD_OUT_DRAWS)),
         lambda network, batch: functional.mse_loss(network(batch[0]), batch[1]),
         lambda weights: torch.optim.SGD(weights, lr=1.0, momentum=0.9),
@@ -118,7 +122,7 @@ def convolutions() -> Kind:
         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(288, 64), nn.ReLU(), nn.Linear(64, 10),
     )  # fmt: skip
     return Kind(
-        nn.Sequential(*layers), lambda stream: draw(32, stream),
+        nn.Sequential(*layers), draw, 32,
         draw(HELD_OUT, torch.Generator().manual_seed(HELD_OUT_DRAWS)),
         lambda network, batch: functional.cross_entropy(network(batch[0]), batch[1]),
         lambda weights: torch.optim.Adam(weights, lr=1.0),
@@ -130,11 +134,11 @@ def transformer() -> Kind:
     training, held_out, _ = text()
     places = torch.randint(len(held_out) - CONTEXT - 1, (128,), generator=torch.Generator().manual_seed(HELD_OUT_DRAWS))
 
-    def draw(stream: torch.Generator) -> Batch:
-        return windows(training, torch.randint(len(training) - CONTEXT - 1, (8,), generator=stream))
+    def draw(count: int, stream: torch.Generator) -> Batch:
+        return windows(training, torch.randint(len(training) - CONTEXT - 1, (count,), generator=stream))
 
     return Kind(
-        LanguageModel(Size(64, 2, 4)), draw, windows(held_out, places), loss_of,
+        LanguageModel(Size(64, 2, 4)), draw, 8, windows(held_out, places), loss_of,
         lambda weights: torch.optim.AdamW(weights, lr=1.0, betas=(0.9, 0.95), weight_decay=0.1), clip=1.0,
     )  # fmt: skip
 
@@ -147,24 +151,41 @@ KINDS = {
 """What makes the network and its task, the usual peak rate, and the two lengths."""
 
 
-def train(make: Callable[[], Kind], rates: np.ndarray) -> list[tuple[int, float, float]]:
-    """(step, learning rate, held-out loss) after every hundred-and-sixtieth part of the steps."""
+BATCHES = {"quarter": (0.25, 0.25), "fourfold": (4.0, 4.0), "later-fourfold": (1.0, 4.0), "later-quarter": (1.0, 0.25)}
+"""Batch sizes over the usual one, in the first half of a run and in the second."""
+
+
+def batch_runs() -> Iterator[tuple[str, str]]:
+    """Schedule and batches of every run of a kind; all have the usual peak and the shorter length."""
+    yield from (
+        (schedule, batches) for batches in ("quarter", "fourfold") for schedule in ("constant", "cosine", "wsd")
+    )
+    yield from (("constant", "later-fourfold"), ("constant", "later-quarter"), ("wsd", "later-fourfold"))
+
+
+def train(make: Callable[[], Kind], rates: np.ndarray, batches: tuple[float, float] | None = None) -> list[Row]:
+    """(step, learning rate, held-out loss) after every hundred-and-sixtieth part of the steps; where ``batches`` says
+    those of the two halves over the usual one, the batch size besides.
+    """
     torch.manual_seed(FIRST_WEIGHTS)
     kind = make()
     optimiser = kind.optimiser(kind.network.parameters())
-    stream = torch.Generator().manual_seed(BATCHES)
-    rows = []
+    stream = torch.Generator().manual_seed(ORDER)
+    rows: list[Row] = []
     for step, rate in enumerate(rates.tolist(), 1):
+        factor = 1.0 if batches is None else batches[2 * step > len(rates)]
+        samples = round(factor * kind.usual)
         for group in optimiser.param_groups:
             group["lr"] = rate
-        loss = kind.loss(kind.network, kind.batch(stream))
+        loss = kind.loss(kind.network, kind.batch(samples, stream))
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(kind.network.parameters(), kind.clip)
         optimiser.step()
         if step % (len(rates) // ROWS) == 0:
             with torch.no_grad():
-                rows.append((step, rate, kind.loss(kind.network, kind.held_out).item()))
+                loss = kind.loss(kind.network, kind.held_out).item()
+                rows.append((step, rate, loss) if batches is None else (step, rate, loss, samples))
     return rows
 
 
@@ -173,16 +194,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train small networks and write their loss curves.")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "networks", help="folder of the curves")
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS), help="which networks (default: all)")
+    parser.add_argument(
+        "--batches", action="store_true", help="the runs with other batch sizes, in place of the others"
+    )
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     chosen.out.mkdir(parents=True, exist_ok=True)
     for name in chosen.kinds:
         make, peak, (short, long) = KINDS[name]
-        for schedule, steps, factor in runs(short, long):
-            path = chosen.out / f"{name}_{schedule}_{steps}_{factor:.2g}.csv"
+        if chosen.batches:
+            wanted = [(f"{one}_{batches}", one, short, 1.0, BATCHES[batches]) for one, batches in batch_runs()]
+        else:
+            wanted = [
+                (f"{one}_{steps}_{factor:.2g}", one, steps, factor, None) for one, steps, factor in runs(short, long)
+            ]
+        for run, schedule, steps, factor, sizes in wanted:
+            path = chosen.out / f"{name}_{run}.csv"
             if not path.is_file():
-                write_curve(path, train(make, factor * peak * shape(schedule, steps)))
+                write_curve(path, train(make, factor * peak * shape(schedule, steps), sizes))
                 print(path.name, flush=True)
 
 

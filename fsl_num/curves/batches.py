@@ -25,15 +25,17 @@ def batch_range(plans: Sequence[Plan]) -> tuple[float, float]:
 
 
 def with_batches(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
-    """Return the law with batch sizes where all plans say theirs and they differ; with their median as reference.
+    """Return the law with batch sizes where all plans say theirs; with their median as reference.
+
+    Where all are equal, the losses say nothing of how noise falls with them, but theory does: a schedule with others is
+    predicted in an interval that knows it.
 
     >>> with_batches(FunctionalLaw(), [Plan([0.1], batch_sizes=8), Plan([0.1], batch_sizes=32)]).reference_batch
     20.0
     >>> with_batches(FunctionalLaw(), [Plan([0.1], batch_sizes=8), Plan([0.1])]).batches
     False
     """
-    low, high = batch_range(plans)
-    if any(plan.batches_unsaid for plan in plans) or high <= _ALIKE * low:
+    if any(plan.batches_unsaid for plan in plans):
         return law
     return replace(law, batches=True, reference_batch=float(np.median([plan.batch_sizes[-1] for plan in plans])))
 
@@ -50,8 +52,8 @@ def batch_words(law: Law, plans: Sequence[Plan]) -> tuple[str, bool]:
     if isinstance(law, FunctionalLaw) and law.batches:
         reference = law.reference_batch
         return (
-            f"Batch sizes, {low:g} to {high:g}, enter the noise as (B/{reference:g})^-q; a schedule that says none is"
-            f" taken at {reference:g}."
+            f"Batch sizes, {low:g} to {high:g}: steps lengthen as (B/{reference:g})^r, noise falls as"
+            f" (B/{reference:g})^-(q (1 - r)); a schedule that says none is taken at {reference:g}."
         ), False
     silent = [plan.name for plan in plans if plan.batches_unsaid]
     if silent:
@@ -83,15 +85,18 @@ def at_batch(law: Law, theta: Array, batch_size: float) -> tuple[Law, Array]:
 
     A law that knows no batch sizes is returned as it is; ``batch_size`` 1 says none, and is the reference.
 
-    >>> law, theta = FunctionalLaw(batches=True, reference_batch=8.0), np.array([2, 0.5, 0.4, 0.5, 9, 0.5, 5, 0.8, 1.0])
-    >>> one, scaled = at_batch(law, theta, 16.0)
+    >>> law = FunctionalLaw(batches=True, reference_batch=8.0)
+    >>> one, scaled = at_batch(law, np.array([2, 0.5, 0.4, 0.5, 9, 0.5, 5, 0.8, 1.0, 0.5]), 32.0)
     >>> one.names, scaled.tolist()
-    (('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p'), [2.0, 0.5, 0.2, 0.5, 9.0, 0.5, 5.0, 0.8])
+    (('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p'), [2.0, 0.5, 0.2, 0.5, 18.0, 0.5, 10.0, 0.8])
     """
     if not isinstance(law, FunctionalLaw) or not law.batches:
         return law, theta
-    scaled, place = np.array(theta), law.names.index("q")
-    size = law.reference_batch if batch_size == 1.0 else batch_size
-    for name in {"B", "E"} & set(law.names):
-        scaled[..., law.names.index(name)] *= (size / law.reference_batch) ** -scaled[..., place]
-    return replace(law, batches=False), np.delete(scaled, place, axis=-1)
+    scaled, place = np.array(theta), {name: index for index, name in enumerate(law.names)}
+    larger = np.log((law.reference_batch if batch_size == 1.0 else batch_size) / law.reference_batch)
+    q, r = scaled[..., place["q"]], scaled[..., place["r"]] if law.paced else 0.0
+    for name, power in {"B": -q * (1.0 - r), "E": -q * (1.0 - r), "c": r, "c_e": r}.items():
+        if name in place:
+            scaled[..., place[name]] *= np.exp(power * larger)
+    gone = [place[name] for name in ("q", "r") if name in place]
+    return replace(law, batches=False), np.delete(scaled, gone, axis=-1)

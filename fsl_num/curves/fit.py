@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
 from fsl_num.validation import Array, entries, flag, whole_seed
 
+_GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that the curves say something of
 _HARDLY, _FAR_BETTER = 1.1, 100.0
 _LAST_ROWS, _DIVERGED = 5, 0.2
 _MISSED, _NOISES = 0.03, 3.0  # of log loss; fits of real runs miss half of their rows by .001 to .008
@@ -44,7 +45,8 @@ def fit(
 
     ``curves``: one :class:`~fsl_num.curves.curve.LossCurve` or a list; of several model sizes where the law has a term
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": the functional law with all its
-    terms, with one for the model size, and the batch sizes in its noise, where the curves have several. ``intervals``:
+    terms, with one for the model size where the curves have several, and with the batch sizes where all say theirs. It
+    expects adaptive updates, as of Adam; "fsl-sgd" is the same for plain stochastic gradient descent. ``intervals``:
     draw parameters too; without, the predictions have no intervals and the report on the parameters no ranges.
     ``seed``: of the draws. Further arguments are those of :class:`~fsl_num.curves.search.Settings`. Curves of more rows
     than max_rows are averaged; the notes of the result say so.
@@ -143,14 +145,14 @@ class _Searched:
 def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -> _Searched:
     """Reduce the curves, bind the law to them, search."""
     given, notes = list(curves), []
-    automatic = isinstance(law, str) and law == "auto"
-    if automatic or not law_of(law).final_only:
+    grown = _GROWN.get(law) if isinstance(law, str) else None
+    chosen = law_of(law if grown is None else grown)
+    if not chosen.final_only:
         given = [settings.reduced(curve) for curve in curves]
         notes = _reduced_words(curves, given)
-    if automatic:
+    if grown is not None and isinstance(chosen, FunctionalLaw):
         sizes = len({curve.plan.model_size for curve in given} - {None}) > 1
-        law = with_batches(FunctionalLaw(signal_noise=True, sizes=sizes), [curve.plan for curve in given])
-    chosen = law_of(law)
+        chosen = with_batches(replace(chosen, sizes=sizes), [curve.plan for curve in given])
     whole, thinned = (task(chosen, given, settings, coarse=coarse) for coarse in (False, True))
     rows = whole.target.observed.size
     if rows < len(chosen.parameters):

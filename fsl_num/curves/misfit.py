@@ -15,7 +15,7 @@ batches).
 
 How large the size is, the residuals say, as far as the parameters have not followed the misfit (marginal likelihood,
 parameters and misfit integrated out), with a wide expectation beside them. That expectation is the same for all
-families of runs; ``tests/fsl_num/curves_intervals.py sizes`` compares some, and what they give on a family left out.
+families of runs; ``tests/fsl_num/curves_intervals.py settings`` compares some, and what they give on a family left out.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ _DRAWS = 24
 _LARGEST = 300.0
 _STEPS = 15  # of a descent that starts at the fit
 _SETTLED = 1e-2  # a share of the objective of a draw, which is of the order of one half a parameter
+_NOTHING = 1e-290  # of the loss, moved by a unit of a coordinate
 _RANGE = 0.25  # of a parameter: its standard deviation where nothing is known
 
 
@@ -144,9 +145,12 @@ def widths(fitted: Task, theta: Array) -> Array:
     is left where it is.
     """
     x = fitted.bound.columns(theta[fitted.law.linear_count :])[0]
-    span, size = fitted.chart.high - fitted.chart.low, np.abs(x).max(axis=0)
-    span[: size.size] = np.where(size > 0.0, fitted.target.observed.max() / np.maximum(size, 1e-300), 1e-6)
-    span[: size.size] /= np.diag(fitted.chart.slopes(fitted.chart.forward(theta)))[: size.size]
+    span, moved = fitted.chart.high - fitted.chart.low, np.abs(x).max(axis=0)
+    slopes = np.diag(fitted.chart.slopes(fitted.chart.forward(theta)))[: moved.size]
+    moved = moved * slopes  # 0 for the noise from a signal that is nothing
+    span[: moved.size] = np.divide(
+        fitted.target.observed.max(), moved, out=np.full(moved.size, 1e-6), where=moved > _NOTHING
+    )
     expected = fitted.widening * fitted.chart.width
     return np.where(np.isfinite(expected), expected, _RANGE * span)
 

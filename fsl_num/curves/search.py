@@ -31,7 +31,8 @@ _TURN_STEPS = 30
 _OUTLYING, _STEADY = 4.0, np.array([1e-3, 0.01, 0.03, 0.1, 0.3, 1.0])
 _UNCORRELATED = 0.05
 _EXACT = 2e-5  # of log loss: by so much merging the steps moves the law
-_FOLLOWED_MISFIT = 6e-7  # the square of .08 % of the loss; chosen as the widths in laws/functional.py were
+FOLLOWED: Final = 6e-7
+"""The variance of log loss, over the number of curves, that parameters may follow of the misfit of a law: (.08 %)^2."""
 GUESS: Final = 1e-5
 """The dispersion before any residual is known: errors of a thousandth that ten rows share."""
 
@@ -236,7 +237,7 @@ class Residuals:
 
         With what parameters have followed of what the law misses, which residuals do not show: most with a single run.
         """
-        return self.noise**2 * self.rows / self.effective + _FOLLOWED_MISFIT / self.curves
+        return self.noise**2 * self.rows / self.effective + FOLLOWED / self.curves
 
     @staticmethod
     def of(task: Task, theta: Array, seeds: float = 0.0) -> Residuals:

@@ -78,8 +78,10 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
         filled = water_filling(law, theta, past.rates, steps, floor, peak, falling)
         rates = filled.rates
         for together in (True, falling):  # rates that do not rise are a start for those that may
-            if not together or (np.diff(rates) <= 0.0).all():
-                rates = newton(law, theta, past.rates, objective, rates, floor, peak, together)
+            start = np.minimum.accumulate(rates) if together else rates
+            moved = newton(law, theta, past.rates, objective, start, floor, peak, together)
+            if objective(moved, ones)[0] <= objective(rates, ones)[0]:
+                rates = moved
         bound = filled.bound + constant_loss(law, theta, past.model_size)
     else:
         least = 0.5 * constant_loss(law, theta, past.model_size)

@@ -163,7 +163,7 @@ def _batches(fit: FitResult, given: Any) -> list[float]:
     """The batch sizes asked: the one given, or those between the smallest and the largest fitted."""
     if given is None and isinstance(fit.law, FunctionalLaw) and fit.law.batches and fit.curves:
         low, high = batch_range([curve.plan for curve in fit.curves])
-        return [float(each) for each in np.geomspace(low, high, _BATCHES)]
+        return [float(each) for each in np.unique(np.geomspace(low, high, _BATCHES))]
     return [positive("batch_size", 1.0 if given is None else given)]
 
 

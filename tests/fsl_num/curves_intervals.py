@@ -1,27 +1,34 @@
-"""What intervals of nominal 90 % hold, family by family, and sizes that are chosen without a family.
+"""What intervals of nominal 90 % hold, family by family, and settings that are chosen without a family.
 
-    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|sizes|beginnings]
+    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|settings|beginnings]
 
 Six families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
-``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``sizes``: what is expected of the misfit
-of a law (BENDING, HIDDEN and OWN in fsl_num/curves/misfit.py) has the least interval score of mean final losses and of
-rows over the other families, among those whose intervals hold :data:`ENOUGH` of the final losses of each; printed is
-what it gives on the family left out. ``beginnings``: from .3, .5 and .75 of every run its end is predicted with
-several shares of the planned steps weighing less (EARLY in fsl_num/curves/forecast.py; 0: as in fits of whole runs),
-chosen likewise.
+``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``settings``: which of :data:`SETTINGS` has
+the least interval score of mean final losses and of rows over the other families, among those whose intervals hold
+:data:`ENOUGH` of the final losses of each; printed is what it gives on the family left out. ``beginnings``: from .3, .5
+and .75 of every run its end is predicted with several shares of the planned steps weighing less (EARLY in
+fsl_num/curves/forecast.py; 0: as in fits of whole runs), chosen likewise.
 """
 
 import sys
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 from curves_evidence import LEVEL, end, families, folder, interval_score
 from curves_networks import KINDS, SETS, networks, summary
 
-from fsl_num.curves import misfit, posterior
+from fsl_num.curves import misfit, posterior, search
 from fsl_num.curves.fit import fit
+from fsl_num.curves.laws import noise_chart
 
-SIZES = ((3.0, 2.0, 2e-6), (3.0, 2.0, 1e-6), (3.0, 1.6, 2e-6), (3.0, 2.5, 2e-6), (0.0, 2.0, 2e-6), (6.0, 1.6, 2e-6))
-"""BENDING, HIDDEN and OWN, those of the package first."""
+WIDER = {"s": 0.7, "gamma": 0.8, "c": 2.0}
+SETTINGS = (
+    {}, {"HIDDEN": 1.6}, {"HIDDEN": 2.5}, {"BENDING": 0.0}, {"BENDING": 6.0, "HIDDEN": 1.6}, {"OWN": 1e-6},
+    {"FOLLOWED": 0.0}, {"FOLLOWED": 2e-6}, WIDER, {**WIDER, "HIDDEN": 2.5}, {"B": 1.0}, {"p": 0.35},
+)  # fmt: skip
+"""Constants of fsl_num/curves/misfit.py and search.py, and widths of what is expected of parameters of the default law
+(fsl_num/curves/laws/noise_chart.py), that differ from those of the package."""
+ROOMS = (misfit, posterior, search)
 ENOUGH = 5 / 6  # of 90 %, of the final losses of every family: the runs of one are some ten independent cases
 BEGINNINGS = (0.15, 0.0, 0.1, 0.12, 0.2, 0.25)
 PARTS = (0.3, 0.5, 0.75)
@@ -106,32 +113,50 @@ def coverage():
         print(f"| {family} | {len(found['final'])} | {' | '.join(cells)} |", flush=True)
 
 
+@contextmanager
+def under(setting):
+    """The package with other constants for a while."""
+    expected = dict(noise_chart.EXPECTED)
+    widths = {name: (expected[name][0], width) for name, width in setting.items() if name in expected}
+    changes = [(noise_chart, "EXPECTED", expected | widths)]
+    changes += [(room, name, value) for name, value in setting.items() for room in ROOMS if hasattr(room, name)]
+    with ExitStack() as stack:
+        for room, name, value in changes:
+            stack.callback(setattr, room, name, getattr(room, name))
+            setattr(room, name, value)
+        yield
+
+
 def judged(pairs):
-    """Under each of :data:`SIZES` the shares that intervals of final losses and of rows hold, and their scores."""
-    found = []
-    for misfit.BENDING, misfit.HIDDEN, misfit.OWN in SIZES:
-        posterior.OWN, rows = misfit.OWN, []
-        for training, tests in pairs:
-            result = fit(training)
-            for curve in tests:
-                prediction = result.predict(curve, LEVEL)
-                errors = np.abs(np.log(prediction.loss / curve.observed))
-                error, half = abs(end(curve.observed, curve) - end(prediction.loss, curve)), drawn(None, result)(curve)
-                mean = np.log1p(prediction.mean_half_width)
-                scores = interval_score(error, mean), interval_score(errors, half).mean()
-                rows.append((error <= mean, (errors <= half).mean(), *scores))
-        found.append(np.mean(rows, axis=0))
-    return np.array(found)
+    """The shares that intervals of final losses and of rows hold, and their scores."""
+    rows = []
+    for training, tests in pairs:
+        result = fit(training)
+        for curve in tests:
+            prediction = result.predict(curve, LEVEL)
+            errors = np.abs(np.log(prediction.loss / curve.observed))
+            error, half = abs(end(curve.observed, curve) - end(prediction.loss, curve)), drawn(None, result)(curve)
+            mean = np.log1p(prediction.mean_half_width)
+            scores = interval_score(error, mean), interval_score(errors, half).mean()
+            rows.append((error <= mean, (errors <= half).mean(), *scores))
+    return np.mean(rows, axis=0)
 
 
-def sizes():
-    found = {family: judged(pairs) for family, pairs in cases().items()}
-    print("left out      chosen (BENDING, HIDDEN, OWN): final losses held, rows held, scores")
+def settings():
+    known = cases()
+    found = {family: [] for family in known}
+    for setting in SETTINGS:
+        with under(setting):
+            for family, pairs in known.items():
+                found[family].append(judged(pairs))
+        held, scores = (np.array([each[-1] for each in found.values()])[:, part] for part in (slice(2), slice(2, 4)))
+        print(setting, "held", (100 * held).round().astype(int).tolist(), "scores", np.exp(np.log(scores).mean(axis=0)))
+    print("left out      chosen: final losses held, rows held, scores")
     for one in [*found, "none"]:
         others = np.array([each for family, each in found.items() if family != one])
         cost = np.log(others[..., 2:]).sum(axis=(0, 2)) + 1e3 * (others[..., 0].min(axis=0) < ENOUGH)
-        shown = found.get(one, others.mean(axis=0))[np.argmin(cost)]
-        print("{:<12} {}: {:.0%}, {:.0%}, {:.3g}, {:.3g}".format(one, SIZES[np.argmin(cost)], *shown), flush=True)
+        shown = found[one][np.argmin(cost)] if one in found else others.mean(axis=0)[np.argmin(cost)]
+        print("{:<12} {}: {:.0%}, {:.0%}, {:.3g}, {:.3g}".format(one, SETTINGS[np.argmin(cost)], *shown), flush=True)
 
 
 def left_out(held, scores, options):
@@ -172,5 +197,5 @@ def begun(curves, done, share):
 if __name__ == "__main__":
     if folder() is None:
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
-    for one in sys.argv[1:] or ["coverage", "sizes", "beginnings"]:
-        {"coverage": coverage, "sizes": sizes, "beginnings": beginnings}[one]()
+    for one in sys.argv[1:] or ["coverage", "settings", "beginnings"]:
+        {"coverage": coverage, "settings": settings, "beginnings": beginnings}[one]()

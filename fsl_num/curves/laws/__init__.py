@@ -26,6 +26,7 @@ LAWS: Final[Mapping[str, Callable[[], Law]]] = MappingProxyType(
         "fsl-simplified": lambda: FunctionalLaw(free_amplitude=False),
         "fsl-convolution": lambda: FunctionalLaw(free_amplitude=False, signal_noise=True),
         "fsl-full": lambda: FunctionalLaw(signal_noise=True),
+        "fsl-sgd": lambda: FunctionalLaw(signal_noise=True, adaptive=False),
         "fsl-sizes": lambda: FunctionalLaw(sizes=True),
         "fsl-ansatz": AnsatzLaw,
         "fsl-ansatz-sizes": lambda: AnsatzLaw(sizes=True),

@@ -16,22 +16,27 @@ paper's ansatz with the changes of eta^p in the place of those of eta, with e(t)
 the shortcut that takes e(t) out of the convolution at the time of a change.
 
 With ``signal_noise`` the noise has the second source of the functional, the part of the signal that is not yet learnt:
-sigma^2 + e(T(i)). With ``sizes`` the model size enters as D M^-(s beta). With ``batches`` the noise of update i is
-multiplied with (B_i/B_ref)^-q of its batch size B_i: q = 1 in the paper, where rate and batch enter as eta/B.
+sigma^2 + e(T(i)). With ``sizes`` the model size enters as D M^-(s beta).
+
+With ``batches`` a rate counts as eta_i (B_i/B_ref)^r in the intrinsic time T and in p = 1 noise over B_i: with other p
+the noise of update i is multiplied with (B_i/B_ref)^-(q (1 - r)). In the paper, of plain stochastic gradient descent,
+r = 0 and q = 1: rate and batch enter the noise as eta/B, and the time not at all. Adaptive updates are divided by the
+size of noisy gradients, so that larger batches take longer steps, r = 1/2 where the noise dominates: a rate in
+proportion to the root of the batch size then keeps the noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import ClassVar, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear, power
 from fsl_num.curves.laws.chart import Chart
-from fsl_num.curves.laws.memory import Memory, changes, mode_rates, power_memory
+from fsl_num.curves.laws.memory import Changes, Memory, changes, mode_rates, power_memory
+from fsl_num.curves.laws.noise_chart import NoiseChart
 from fsl_num.curves.laws.shared import (
     FASTEST,
     GAMMA,
@@ -50,7 +55,11 @@ AMPLITUDE = Parameter(
 )
 
 BATCH_POWER = Parameter(
-    "q", "q", "1", "how the noise falls with the batch size; 1 in the paper", 0.02, 5.0, scale="log"
+    "q", "q", "1", "how the noise falls with the batch size, over 1 - r; 1 in the paper", 0.02, 5.0, scale="log"
+)
+
+BATCH_PACE = Parameter(
+    "r", "r", "1", "how steps lengthen with the batch size; 0 in the paper, 1/2 for adaptive updates", -0.5, 0.95
 )
 
 
@@ -59,9 +68,10 @@ class FunctionalLaw(Law):
     """The convolution form of the functional scaling law; see the module.
 
     ``free_amplitude``: p is a parameter (else 1). ``signal_noise``: noise from the signal not yet learnt, coefficient
-    E. ``sizes``: the term D M^-(s beta). ``batches``: the noise falls with the batch size. ``reference_rate`` and
-    ``reference_batch``: eta_ref and B_ref, at which B is the noise. A plan whose batch sizes are all 1, as where none
-    is said, is taken at the reference.
+    E. ``sizes``: the term D M^-(s beta). ``batches``: steps and noise depend on the batch size. ``reference_rate`` and
+    ``reference_batch``: eta_ref and B_ref, at which B is the noise. ``adaptive``: for updates that are divided by the
+    size of gradients, as in Adam; else, for plain stochastic gradient descent, r = 0, and p and q are expected to be 1.
+    A plan whose batch sizes are all 1, as where none is said, is taken at the reference.
 
     >>> constant = FunctionalLaw(reference_rate=0.1).predict(
     ...     [0.1] * 1000, {"L0": 2, "A": 0, "B": 0.5, "s": 0.5, "c": 100, "gamma": 1, "c_e": 9, "p": 1}
@@ -76,6 +86,7 @@ class FunctionalLaw(Law):
     reference_rate: float = 1e-3
     batches: bool = False
     reference_batch: float = 1.0
+    adaptive: bool = True
 
     late: ClassVar[float] = 0.0
     title: ClassVar[str] = "Functional scaling law, convolution form"
@@ -93,11 +104,18 @@ class FunctionalLaw(Law):
             base = "fsl-full"
         elif not self.free_amplitude and not self.signal_noise:
             base = "fsl-simplified"
+        if not self.adaptive:
+            base = "fsl-sgd"
         return base + "-sizes" * self.sizes + "-batches" * self.batches
 
     @property
+    def paced(self) -> bool:
+        """Whether the steps lengthen with the batch size."""
+        return self.batches and self.adaptive
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters: L0, A, B, [E, D], s, c, gamma, c_e, [p, q, beta]."""
+        """The parameters: L0, A, B, [E, D], s, c, gamma, c_e, [p, q, r, beta]."""
         parameters = [
             linear("L0", "L_0", "loss that no training of this model removes"),
             linear("A", "A", "signal: the loss to be learnt at the start"),
@@ -111,7 +129,7 @@ class FunctionalLaw(Law):
         if self.free_amplitude:
             parameters.append(AMPLITUDE)
         if self.batches:
-            parameters.append(BATCH_POWER)
+            parameters += [BATCH_POWER] + [BATCH_PACE] * self.paced
         if self.sizes:
             parameters.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
         return tuple(parameters)
@@ -126,12 +144,12 @@ class FunctionalLaw(Law):
         return memory_bounds(self.parameters, plans, "c", "c_e")
 
     def chart(self, plans: Sequence[Plan], level: float = 1.0) -> Chart:
-        """The coordinates in which the theory's expectations are independent: :data:`EXPECTED`."""
-        return NoiseChart(self, plans, level)
+        """The coordinates in which what theory expects is independent: :class:`NoiseChart`."""
+        return NoiseChart(self, plans, level, self.reference_rate, self.adaptive)
 
     def start_grid(self, plans: Sequence[Plan]) -> Array:
         """Ten starts: three memory times and shapes, three exponents of the signal."""
-        rest = [0.8] * self.free_amplitude + [0.8] * self.batches + [1.0] * self.sizes
+        rest = [0.8] * self.free_amplitude + [0.9] * self.batches + [0.5] * self.paced + [1.0] * self.sizes
         return np.array([[s, c, gamma, 0.5 * c * (1.0 + gamma), *rest] for s, c, gamma in memory_starts(plans)])
 
     def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
@@ -148,12 +166,13 @@ class FunctionalLaw(Law):
             s, c, gamma = theta[:3]
             p = theta[4] if self.free_amplitude else 1.0
             q = theta[4 + self.free_amplitude] if self.batches else 0.0
+            r = theta[5 + self.free_amplitude] if self.paced else 0.0
             weights = power_memory(mu, c, gamma)
             x, slopes = np.ones((size, count)), np.zeros((size, nonlinear, count))
             low = 0
             for part in parts:
                 rows = slice(low, low + part.size)
-                part.fill(x[rows], slopes[rows], theta, p, q, weights)
+                part.fill(x[rows], slopes[rows], theta, (p, q, r), weights)
                 low += part.size
             if sizes is not None:
                 last = -1
@@ -164,179 +183,102 @@ class FunctionalLaw(Law):
         return Bound(columns, count)
 
 
-EXPECTED: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
-    {
-        "p": (float(np.log(0.8)), 0.25),
-        "q": (float(np.log(0.8)), 0.5),
-        "E": (0.0, 1.5),
-        "s": (float(np.log(0.5)), 0.5),
-        "gamma": (float(np.log(0.5)), 0.65),
-        "c": (float(np.log(150.0)), 1.3),
-        "B": (float(np.log(0.08)), 0.75),
-        "c_e": (float(np.log(0.5)), 1.0),
-    }
-)
-"""Mean and standard deviation that are expected of the coordinates of :class:`NoiseChart`.
+@dataclass(frozen=True)
+class _Clock:
+    """The intrinsic time of a plan, in which larger batches may take longer steps, and its derivative by r.
 
-The means are those of the theory where it has one: gamma = 1 - 1/beta about 1/2. Of p theory says 1, and the runs at
-hand, all of adaptive updates, say .4 to .85: with .8 runs in which the rate has only begun to fall are forecast better,
-and others about as well. Of q theory says 1 as well, and rules of thumb for adaptive updates half of p; no family with
-several batch sizes was at hand. Of c_e it says the order of c. The mean of B and the widths were chosen over families
-of training runs; where curves determine a coordinate they do not matter.
-"""
-
-_SHARES = (-14.0, 3.0)  # of the logarithm of the noise over the loss: from a millionth to twenty times
-_RATIOS = (-6.0, 6.0)  # of the logarithm of c_e over c (1 + gamma)
-_MOST_SIGNAL = 1e3  # of (E/A)/(B/level)
-
-
-class NoiseChart(Chart):
-    """Coordinates of the functional law that curves determine one by one.
-
-    In the place of B stands the logarithm of the noise that the largest rate leaves after the longest of the plans, as
-    a share of ``level``: it stays finite where the memory becomes logarithmic (gamma to 0, B to infinity). In the place
-    of c stands the logarithm of c (1 + gamma) T: it stays finite where the memory becomes exponential (gamma to
-    infinity, c to 0). In the place of A stands the signal that is left at that time: it stays finite where c_e grows
-    without bound. In the place of c_e stands the logarithm of its ratio to c (1 + gamma), the speed of memory at
-    first. In the place of E stands (E/A)/(B/level): 0 where the noise does not feel the loss, 1 where it is in
-    proportion to it. There is no such noise without a signal, so that it cannot take the signal's place; and the number
-    stays the same when all learning rates, or all losses, are measured in other units.
-
-    >>> law = FunctionalLaw(signal_noise=True)
-    >>> chart = law.chart([Plan([0.1] * 9)], 3.0)
-    >>> theta = np.array([2.0, 0.5, 0.1, 0.02, 0.5, 30.0, 0.6, 20.0, 0.8])
-    >>> chart.back(chart.forward(theta)).round(12).tolist() == theta.tolist()
-    True
+    ``recorded``, ``after``, ``before``: at the recorded steps, and after the updates at the end of every group of
+    changes and right before it: the time, and its derivative. ``slower``: the derivative at the changes.
     """
 
-    def __init__(self, law: FunctionalLaw, plans: Sequence[Plan], level: float) -> None:
-        super().__init__(law.parameters, *law.bounds(plans))
-        place = {name: index for index, name in enumerate(law.names)}
-        self.scale, self.noise, self.speed, self.gamma = (place[name] for name in ("A", "B", "c", "gamma"))
-        self.signal_speed, self.exponent = place["c_e"], place["s"]
-        self.signal, self.power = place.get("E"), place.get("p")
-        self.longest = max(float(plan.times[-1]) for plan in plans)
-        self.log_peak = float(np.log(max(plan.peak for plan in plans) / law.reference_rate))
-        self.level = level
-        self.low[self.speed] += np.log(self.longest)
-        self.high[self.speed] += np.log(self.longest) + np.log1p(law.parameters[self.gamma].upper)
-        self.low[self.noise], self.high[self.noise] = _SHARES
-        self.low[self.signal_speed], self.high[self.signal_speed] = _RATIOS
-        if self.signal is not None:
-            self.high[self.signal] = _MOST_SIGNAL
-        for name, (mean, deviation) in EXPECTED.items():
-            if name in place:
-                self.centre[place[name]], self.width[place[name]] = mean, deviation
+    recorded: tuple[Array, Array]
+    after: tuple[Array, Array]
+    before: tuple[Array, Array]
+    slower: Array
+    memory: Memory
 
-    def _remembered(self, speed: float, gamma: float) -> tuple[float, float, float]:
-        """1 - (1 + cT)^-gamma and its derivatives by c and gamma."""
-        base = float(np.log1p(speed * self.longest))
-        lost = float(np.exp(-gamma * base))
-        return -float(np.expm1(-gamma * base)), gamma * self.longest * lost / (1 + speed * self.longest), base * lost
+    @staticmethod
+    def of(plan: Plan, past: Changes, mu: Array, larger: Array | None = None, r: float = 0.0) -> _Clock:
+        """``larger``: of every update the logarithm of its batch size over the reference; None where it is 0."""
+        times, by_r, changed = plan.times, np.zeros(plan.times.size), past
+        if larger is not None:
+            steps = plan.rates * np.exp(r * larger)
+            times, by_r = (np.append(0.0, np.cumsum(each)) for each in (steps, steps * larger))
+            changed = replace(past, time=np.interp(past.time, plan.times, times))
+        after, before = past.after + 1, np.maximum(past.before, 0) + 1
+        recorded, last, first = ((times[each], by_r[each]) for each in (plan.recorded, after, before))
+        slower = np.interp(past.time, plan.times, by_r)
+        return _Clock(recorded, last, first, slower, Memory(recorded[0], changed, mu))
 
-    def _slowed(self, theta: Array) -> float:
-        """1 + c_e T: the signal that is left at the end of the longest plan is its power -s."""
-        return 1.0 + float(theta[self.signal_speed]) * self.longest
-
-    def forward(self, theta: Array) -> Array:
-        """Return the coordinates of parameters."""
-        u = super().forward(theta)
-        power = self.log_peak * (1.0 if self.power is None else theta[self.power])
-        kept = self._remembered(theta[self.speed], theta[self.gamma])[0]
-        u[self.noise] = np.log(max(theta[self.noise] * kept / self.level, 1e-300)) + power
-        u[self.speed] += np.log1p(theta[self.gamma]) + np.log(self.longest)
-        u[self.signal_speed] -= u[self.speed] - np.log(self.longest)
-        u[self.scale] *= self._slowed(theta) ** -theta[self.exponent]
-        if self.signal is not None:
-            unit = theta[self.scale] * theta[self.noise] / self.level
-            u[self.signal] = min(theta[self.signal] / max(unit, 1e-300), self.high[self.signal])
-        return u
-
-    def back(self, u: Array) -> Array:
-        """Return the parameters at coordinates."""
-        theta = super().back(u)
-        theta[self.signal_speed] *= theta[self.speed] / self.longest
-        theta[self.speed] /= self.longest * (1.0 + theta[self.gamma])
-        theta[self.scale] *= self._slowed(theta) ** theta[self.exponent]
-        power = self.log_peak * (1.0 if self.power is None else theta[self.power])
-        kept = self._remembered(theta[self.speed], theta[self.gamma])[0]
-        theta[self.noise] = self.level * np.exp(u[self.noise] - power) / kept
-        if self.signal is not None:
-            theta[self.signal] = u[self.signal] * theta[self.scale] * theta[self.noise] / self.level
-        return theta
-
-    def slopes(self, u: Array) -> Array:
-        """Return d parameter/d coordinate, shape (parameters, coordinates)."""
-        theta, slopes = self.back(u), super().slopes(u)
-        c, gamma, noise = theta[self.speed], theta[self.gamma], theta[self.noise]
-        kept, by_speed, by_gamma = self._remembered(c, gamma)
-        slopes[self.speed, self.speed], slopes[self.speed, self.gamma] = c, -c * gamma / (1.0 + gamma)
-        slopes[self.signal_speed, [self.signal_speed, self.speed]] = theta[self.signal_speed]
-        scale, s, slowed = theta[self.scale], theta[self.exponent], self._slowed(theta)
-        slopes[self.scale] = scale * s * self.longest / slowed * slopes[self.signal_speed]
-        slopes[self.scale, [self.scale, self.exponent]] = slowed**s, scale * s * np.log(slowed)
-        slopes[self.noise] = -noise / kept * (by_speed * slopes[self.speed] + by_gamma * slopes[self.gamma])
-        slopes[self.noise, self.noise] = noise
-        if self.power is not None:
-            slopes[self.noise, self.power] = -noise * self.log_peak * theta[self.power]
-        if self.signal is not None:
-            share = scale / self.level
-            slopes[self.signal] = u[self.signal] * (
-                share * slopes[self.noise] + noise / self.level * slopes[self.scale]
-            )
-            slopes[self.signal, self.signal] = noise * share
-        return slopes
+    def moved(self, sources: Array, weights: Array, mu: Array) -> Array:
+        """The derivatives by r, through the time, of responses to sources, shape (recorded, channels)."""
+        pulled = self.memory.held(np.concatenate([sources, sources * self.slower]), (weights * mu)[None])[:, :, 0]
+        count = len(sources)
+        return np.asarray(self.recorded[1][:, None] * pulled[:, :count] - pulled[:, count:])
 
 
 class _Part:
     """The columns of one plan."""
 
     def __init__(self, law: FunctionalLaw, plan: Plan, mu: Array, detail: str) -> None:
-        self.law, self.size = law, plan.recorded.size
-        self.time = plan.intrinsic_time
+        self.law, self.plan, self.mu, self.size = law, plan, mu, plan.recorded.size
         # the rate and the batch size of every update, as logarithms over the references
         batches = law.reference_batch if plan.batches_unsaid or not law.batches else plan.batch_sizes
-        smaller = np.broadcast_to(np.log(law.reference_batch / batches), plan.rates.shape)
+        larger = np.broadcast_to(np.log(batches / law.reference_batch), plan.rates.shape)
         with np.errstate(divide="ignore"):  # a rate of 0 makes no noise: exp(p log 0) = 0
             rates = np.log(plan.rates / law.reference_rate)
         past = changes(plan, detail=detail)
         if not law.signal_noise:
-            past = past.only((past.of(plan.rates) != 0.0) | (past.of(smaller) != 0.0))
-        self.memory = Memory(plan.intrinsic_time, past, mu)
+            past = past.only((past.of(plan.rates) != 0.0) | (past.of(larger) != 0.0))
         before = np.maximum(past.before, 0)
+        self.past, self.larger = past, larger if larger.any() else None
         self.rates = rates[past.after], np.where(past.before >= 0, rates[before], -np.inf)
-        self.batches = smaller[past.after], smaller[before]
-        # those whose exponents are parameters; where there is no noise they do not matter
-        self.moving = [self.rates] * law.free_amplitude + [self.batches] * law.batches
-        self.moving = [tuple(np.where(np.isfinite(each), each, 0.0) for each in pair) for pair in self.moving]
-        # the signal of an update is that after it
-        self.after, self.before = plan.times[past.after + 1], plan.times[before + 1]
+        self.batches = larger[past.after], larger[before]
+        # where there is no noise the logarithms do not matter
+        self.finite = tuple(np.where(np.isfinite(each), each, 0.0) for each in self.rates)
+        self.clock = _Clock.of(plan, past, mu)
 
-    def fill(self, x: Array, slopes: Array, theta: Array, p: float, q: float, weights: Array) -> None:
-        """Write the columns of the plan and their derivatives."""
-        x[:, 1], slopes[:, 0, 1], slopes[:, 3, 1] = _signal(self.time, theta)
-        after, before = (
-            np.exp(p * rates + q * batches) for rates, batches in zip(self.rates, self.batches, strict=True)
-        )
-        sources = [after - before, *(after * late - before * early for late, early in self.moving)]
-        count = len(sources)
+    def fill(self, x: Array, slopes: Array, theta: Array, powers: tuple[float, float, float], weights: Array) -> None:
+        """Write the columns of the plan and their derivatives; ``powers``: p, q and r."""
+        p, q, r = powers
+        clock = self.clock if self.larger is None else _Clock.of(self.plan, self.past, self.mu, self.larger, r)
+        x[:, 1], slopes[:, 0, 1], slopes[:, 3, 1], by_time = _signal(clock.recorded[0], theta)
+        noise = [np.exp(p * rate - q * (1.0 - r) * batch) for rate, batch in zip(self.rates, self.batches, strict=True)]
+        moving = [self.finite] * self.law.free_amplitude  # what moves the logarithm of the noise of an update
+        if self.law.batches:
+            moving += [tuple(factor * each for each in self.batches) for factor in (r - 1.0, q)[: 1 + self.law.paced]]
+        free = slice(4, 4 + len(moving))
+        sources = [_change(noise), *(_change(noise, each) for each in moving)]
         if self.law.signal_noise:
-            signals = list(zip(_signal(self.after, theta), _signal(self.before, theta), strict=True))
-            sources += [after * late - before * early for late, early in signals]
-            after, before = after * signals[0][0], before * signals[0][1]
-            sources += [after * late - before * early for late, early in self.moving]
-        responses = self.memory.response(np.stack(sources), weights)
+            signals = [_signal(times, theta) for times, _ in (clock.after, clock.before)]
+            left = [one * signal[0] for one, signal in zip(noise, signals, strict=True)]
+            sources += [_change(left), *(_change(noise, [signal[each] for signal in signals]) for each in (1, 2))]
+            sources += [_change(left, each) for each in moving]
+            if self.law.paced:
+                by_r = [signal[3] * by for signal, (_, by) in zip(signals, (clock.after, clock.before), strict=True)]
+                sources[-1] = sources[-1] + _change(noise, by_r)
+        responses = clock.memory.response(np.stack(sources), weights)
+        count = 1 + len(moving)
         x[:, 2], slopes[:, 1, 2], slopes[:, 2, 2] = responses[:, 0].T
-        slopes[:, 4 : 3 + count, 2] = responses[:, 1:count, 0]
+        slopes[:, free, 2] = responses[:, 1:count, 0]
         if self.law.signal_noise:
             x[:, 3], slopes[:, 1, 3], slopes[:, 2, 3] = responses[:, count].T
             slopes[:, 0, 3], slopes[:, 3, 3] = responses[:, count + 1 : count + 3, 0].T
-            slopes[:, 4 : 3 + count, 3] = responses[:, count + 3 :, 0]
+            slopes[:, free, 3] = responses[:, count + 3 :, 0]
+        if self.law.paced and self.larger is not None:
+            noises = np.stack(sources[::count] if self.law.signal_noise else sources[:1])[:2]
+            slopes[:, free.stop - 1, 1] = by_time * clock.recorded[1]
+            slopes[:, free.stop - 1, 2 : 2 + len(noises)] += clock.moved(noises, weights[0], self.mu)
 
 
-def _signal(times: Array, theta: Array) -> tuple[Array, Array, Array]:
-    """e(t) and its derivatives by s and c_e, the first and the fourth of the nonlinear parameters."""
+def _change(values: Sequence[Array], factors: Sequence[Array | float] = (1.0, 1.0)) -> Array:
+    """What comes at the end of each group of changes, less what was there before."""
+    return np.asarray(values[0] * factors[0] - values[1] * factors[1])
+
+
+def _signal(times: Array, theta: Array) -> tuple[Array, Array, Array, Array]:
+    """e(t) and its derivatives by s and c_e, the first and the fourth of the nonlinear parameters, and by t."""
     s, speed = theta[0], theta[3]
     base = 1.0 + speed * times
     signal = base**-s
-    return signal, -signal * np.log(base), -s * signal * times / base
+    return signal, -signal * np.log(base), -s * signal * times / base, -s * signal * speed / base

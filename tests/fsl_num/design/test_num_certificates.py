@@ -16,7 +16,21 @@ from fsl_num.design.best import Past, optimum
 
 PEAK, STEPS, BATCH, REFERENCE = 1e-3, 400, 32.0, 8.0
 LAW = FunctionalLaw(signal_noise=True, batches=True, reference_batch=REFERENCE)
-VALUES = {"L0": 2.7, "A": 0.7, "B": 0.6, "E": 0.2, "s": 0.5, "c": 60.0, "gamma": 0.9, "c_e": 40.0, "p": 0.7, "q": 0.8}
+VALUES = {
+    "L0": 2.7,
+    "A": 0.7,
+    "B": 0.6,
+    "E": 0.2,
+    "s": 0.5,
+    "c": 60.0,
+    "gamma": 0.9,
+    "c_e": 40.0,
+    "p": 0.7,
+    "q": 0.8,
+    "r": 0.4,
+}
+PACE = (BATCH / REFERENCE) ** VALUES["r"]  # by which c and c_e grow where steps are longer
+NOISE = (BATCH / REFERENCE) ** (-VALUES["q"] * (1 - VALUES["r"]))
 PASTS = {
     "fresh": Past(np.array([]), 0),
     "warmup": Past(PEAK * np.arange(20) / 20, 20),
@@ -42,9 +56,9 @@ def loss(rates, before, values):
     every = np.concatenate([before.rates, rates])
     time = np.cumsum(every)
     left = np.append(time[-1] - np.append(0.0, time[:-1]), 0.0)
-    signal = (1 + values["c_e"] * time) ** -values["s"]
-    level = (values["B"] + values["E"] * signal) * (BATCH / REFERENCE) ** -values["q"]
-    kept = (1 + values["c"] * left) ** -values["gamma"]
+    signal = (1 + PACE * values["c_e"] * time) ** -values["s"]
+    level = (values["B"] + values["E"] * signal) * NOISE
+    kept = (1 + PACE * values["c"] * left) ** -values["gamma"]
     noise = ((every / 1e-3) ** values["p"] * level) @ np.diff(kept)
     return values["L0"] + values["A"] * signal[-1] + noise
 
@@ -67,11 +81,11 @@ def dual_bound(before, values, low, high, falling):
 
     In 1/rate the noise is convex and the steps are linear, so that every price bounds; falling rates pool the kernel.
     """
-    s, c, gamma, p = (values[each] for each in ("s", "c", "gamma", "p"))
-    scale, passed = 1e3**p * (BATCH / REFERENCE) ** -values["q"], before.rates.sum()
+    s, c, gamma, p = values["s"], PACE * values["c"], values["gamma"], values["p"]
+    scale, passed = 1e3**p * NOISE, before.rates.sum()
 
     def signal(time):
-        return (1 + values["c_e"] * time) ** -s
+        return (1 + PACE * values["c_e"] * time) ** -s
 
     times = np.cumsum(before.rates)
     sources = before.rates ** (1 + p) * scale * (values["B"] + values["E"] * signal(times))
