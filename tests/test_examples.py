@@ -82,6 +82,22 @@ def test_a_run_of_a_small_network_has_the_rates_that_its_name_says(kind):
         np.testing.assert_allclose(curve.lr, rates[curve.step - 1], rtol=1e-5, atol=1e-12, err_msg=path.name)
 
 
-@pytest.mark.parametrize("folder", ["curves", "networks"])
+@pytest.mark.parametrize(
+    ("kind", "usual", "steps"), [("convolutions", 32, 4000), ("perceptron", 32, 8000), ("transformer", 8, 3000)]
+)
+def test_a_run_with_other_batches_has_those_that_its_name_says(kind, usual, steps):
+    shape, paths = of_the_script("train_networks.py", "shape"), sorted((FOLDER / "batches").glob(f"{kind}_*.csv"))
+    assert len(paths) == 9
+    peak = read_curve(FOLDER / "networks" / f"{kind}_constant_{steps}_1.csv").lr.max()
+    for path in paths:
+        _, schedule, batches = path.stem.split("_")
+        curve, factor = read_curve(path), {"quarter": 0.25, "fourfold": 4.0}[batches.removeprefix("later-")]
+        np.testing.assert_allclose(curve.lr, peak * shape(schedule, steps)[curve.step - 1], rtol=1e-5, atol=1e-12)
+        first = 1.0 if batches.startswith("later-") else factor
+        expected = usual * np.where(2 * np.arange(1, steps + 1) > steps, factor, first)
+        assert curve.batch_size.tolist() == expected[curve.step - 1].tolist(), path.name
+
+
+@pytest.mark.parametrize("folder", ["curves", "networks", "batches"])
 def test_the_examples_are_small(folder):
     assert sum(path.stat().st_size for path in (FOLDER / folder).iterdir()) < 300_000

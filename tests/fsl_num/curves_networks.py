@@ -1,9 +1,10 @@
 """Predictions of small networks of three kinds, whose curves lie in examples/networks: errors and what intervals hold.
 
-    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer]
+    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer|batches]
 
 fits one to five runs of each kind and predicts its others: other schedules, three times the steps, other peak rates.
 Then what other laws say after fits to pairs of runs, and the plain guess that all runs end as the fitted ones did.
+``batches``: fits to two or three runs of usual and other batch sizes (examples/batches) predict the others.
 """
 
 import sys
@@ -22,6 +23,14 @@ SETS = (
     ("constant", "cosine", "drop"), ("constant", "cosine", "linear", "8-1-1", "cyclic"),
 )  # fmt: skip
 """Schedules that are fitted, at the usual peak rate and the shorter length."""
+USUAL = {"convolutions": 32, "perceptron": 32, "transformer": 8}
+"""Batch sizes, which the files of examples/networks do not say."""
+BATCHED = (
+    ("constant", "wsd"), ("constant", "cosine"), ("constant", "wsd", "constant_quarter"),
+    ("constant", "wsd", "constant_fourfold"), ("constant", "constant_later-fourfold"),
+    ("constant", "constant_later-fourfold", "wsd"), ("wsd", "wsd_fourfold"), ("cosine", "cosine_fourfold", "constant"),
+)  # fmt: skip
+"""Runs that are fitted to predict those with other batch sizes."""
 PAIRS = (("constant", "wsd"), ("constant", "cosine"), ("cosine", "wsd"))
 LAWS = ("multi-power", "momentum", "fsl-ansatz")
 
@@ -31,6 +40,17 @@ def networks(kind):
     found = {path.stem.removeprefix(f"{kind}_"): read_curve(path) for path in sorted(FOLDER.glob(f"{kind}_*.csv"))}
     short = min(int(name.split("_")[1]) for name in found)
     return {name.removesuffix(f"_{short}_1"): curve for name, curve in found.items()}
+
+
+def with_batches(kind):
+    """The curves of one kind that say their batch sizes, by schedule and batches; the usual ones by schedule alone."""
+    found = {}
+    for name, curve in networks(kind).items():
+        if name in ("constant", "cosine", "wsd", "linear"):
+            found[name] = read_curve(FOLDER / f"{curve.name}.csv", batch_size=USUAL[kind])
+    for path in sorted((FOLDER.parent / "batches").glob(f"{kind}_*.csv")):
+        found[path.stem.removeprefix(f"{kind}_")] = read_curve(path)
+    return found
 
 
 def judged(known, names, law="auto"):
@@ -75,8 +95,16 @@ def printed(kind, what, rows):
     print(f"{kind:<13} {what:<40} {error:7.2%} {held:6.0%} {score:6.0f}", flush=True)
 
 
+def over_batches(kind, law="auto"):
+    known = with_batches(kind)
+    return [row for names in BATCHED for row in judged(known, names, law)]
+
+
 if __name__ == "__main__":
-    for kind in sys.argv[1:] or KINDS:
+    for kind in KINDS if "batches" in sys.argv else ():
+        for law in ("auto", "fsl-sgd", "fsl-full"):
+            printed(kind, f"other batch sizes, {law}", over_batches(kind, law))
+    for kind in [each for each in sys.argv[1:] if each != "batches"] or (KINDS if len(sys.argv) == 1 else ()):
         known, everything = networks(kind), []
         for names in SETS:
             rows = judged(known, names)

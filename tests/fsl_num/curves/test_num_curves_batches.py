@@ -1,9 +1,8 @@
 """Batch sizes in the law: runs whose exact risk is known; batches that differ between runs, change in one, or lack."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from curves_networks import with_batches
 
 from fsl_num import Model, Regression, exact_risk
 from fsl_num.curves.batches import at_batch
@@ -11,7 +10,6 @@ from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.reading import read_curve
 from fsl_num.curves.result import FitResult
 from fsl_num.design.schedule import design_schedule
 from fsl_num.report.planner_from_fit import plan_from_fit
@@ -137,28 +135,11 @@ def test_longer_steps_of_larger_batches_are_in_the_definition():
             assert predicted == pytest.approx([expected], rel=3e-6)  # as of the other laws: what the modes leave
 
 
-NETWORKS = Path(__file__).parents[3] / "examples"
-
-
-def network(kind, schedule, batches):
-    """A run of a small network; the usual batches are those of examples/networks, which do not say them."""
-    if batches:
-        return read_curve(NETWORKS / "batches" / f"{kind}_{schedule}_{batches}.csv")
-    usual, steps = {"convolutions": (32, 4000), "transformer": (8, 3000)}[kind]
-    return read_curve(NETWORKS / "networks" / f"{kind}_{schedule}_{steps}_1.csv", batch_size=usual)
-
-
 @pytest.mark.parametrize(("kind", "most"), [("convolutions", 0.012), ("transformer", 0.06)])
 def test_small_networks_under_adam_are_predicted_at_other_batch_sizes(kind, most):
-    """From a constant rate and two decays: mean errors of six other runs, and of plain descent beside them."""
-    known = [network(kind, *each) for each in (("constant", ""), ("wsd", ""), ("wsd", "fourfold"))]
-    others = {
-        f"{schedule} {batches}": network(kind, schedule, batches)
-        for schedule, batches in (
-            ("constant", "fourfold"), ("cosine", "fourfold"), ("wsd", "later-fourfold"), ("constant", "quarter"),
-            ("wsd", "quarter"), ("constant", "later-quarter"),
-        )
-    }  # fmt: skip
+    """From a constant rate and two decays: mean errors of ten other runs, and of plain descent beside them."""
+    others = with_batches(kind)
+    known = [others.pop(name) for name in ("constant", "wsd", "wsd_fourfold")]
     adaptive, plain = (errors(fit(known, law), others) for law in ("auto", "fsl-sgd"))
     assert adaptive[:, 0].mean() < most and adaptive[:, 0].mean() < 0.7 * plain[:, 0].mean()
     assert (adaptive[:, 0] <= adaptive[:, 1]).mean() >= 0.5
