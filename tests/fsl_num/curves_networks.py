@@ -1,10 +1,11 @@
 """Predictions of small networks of three kinds, whose curves lie in examples/networks: errors and what intervals hold.
 
-    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer|batches]
+    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer|batches|continuations]
 
 fits one to five runs of each kind and predicts its others: other schedules, three times the steps, other peak rates.
 Then what other laws say after fits to pairs of runs, and the plain guess that all runs end as the fitted ones did.
 ``batches``: fits to two or three runs of usual and other batch sizes (examples/batches) predict the others.
+``continuations``: a run with restarts, decayed once or twice and taken up again, beside a constant rate and a cosine.
 """
 
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 from curves_evidence import LEVEL, end, interval_score
 
 from fsl_num.curves.fit import fit
+from fsl_num.curves.forecast import EARLY
 from fsl_num.curves.reading import read_curve
 
 FOLDER = Path(__file__).parents[2] / "examples" / "networks"
@@ -100,11 +102,27 @@ def over_batches(kind, law="auto"):
     return [row for names in BATCHED for row in judged(known, names, law)]
 
 
+def continuations(kind):
+    """Of the last loss after one and two cycles of three, with no other runs and with two: error, half-width."""
+    known = networks(kind)
+    whole = known["restarts"]
+    for cycles in (1, 2):
+        run = whole.between_steps(0, whole.plan.warmup + cycles / 3 * (whole.step[-1] - whole.plan.warmup))
+        for others in ((), ("constant", "cosine")):
+            result = fit([run, *(known[name] for name in others)], early=min(3 * EARLY / cycles, 0.5))
+            prediction = result.predict(whole, LEVEL, after=run)
+            error = end(whole.observed, whole) - end(prediction.loss, whole)
+            yield cycles, others, error * whole.observed[-1], np.log1p(prediction.mean_half_width) * whole.observed[-1]
+
+
 if __name__ == "__main__":
+    for kind in KINDS if "continuations" in sys.argv else ():
+        for cycles, others, error, half in continuations(kind):
+            print(f"{kind:<13} after {cycles} of 3, {len(others)} others: {error:+.4f} +- {half:.4f}", flush=True)
     for kind in KINDS if "batches" in sys.argv else ():
         for law in ("auto", "fsl-sgd", "fsl-full"):
             printed(kind, f"other batch sizes, {law}", over_batches(kind, law))
-    for kind in [each for each in sys.argv[1:] if each != "batches"] or (KINDS if len(sys.argv) == 1 else ()):
+    for kind in [each for each in sys.argv[1:] if each in KINDS] or (KINDS if len(sys.argv) == 1 else ()):
         known, everything = networks(kind), []
         for names in SETS:
             rows = judged(known, names)
