@@ -81,7 +81,6 @@ def fit(
     notes += tried.notes
     chosen = whole.law
     theta = search_of_starts.best.theta
-    peaks = tuple(sorted({plan.peak for plan in whole.plans}))
     warnings += _missed_words(given, whole, theta)
     words, alarming = batch_words(chosen, whole.plans)
     if words:
@@ -94,7 +93,7 @@ def fit(
         residuals = Residuals.of(whole, theta, seeds)
         scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
         samples, misfit, residuals = draw(thinned, theta, residuals, seed)
-        posterior = Posterior(samples, residuals, peaks, misfit, scatter)
+        posterior = Posterior(samples, residuals, misfit, scatter)
     report = identifiability(whole, theta, search_of_starts, theta[None] if posterior is None else posterior.samples)
     shown = [
         f"{name} {mean:.2g} +- {used.prior_width * width:.2g}"

@@ -37,26 +37,15 @@ _RANGE = 0.25  # of a parameter: its standard deviation where nothing is known
 class Posterior:
     """What intervals are made of.
 
-    ``samples``: parameters, shape (draws, parameters). ``residuals``: what those of the fit say. ``peaks``: the peak
-    rates of the curves fitted. ``misfit``: what the law misses, one draw with each of the samples. ``scatter``: where
-    the rows fitted are averages, the spread of single rows about them, of log loss; else 0.
+    ``samples``: parameters, shape (draws, parameters). ``residuals``: what those of the fit say. ``misfit``: what the
+    law misses, one draw with each of the samples. ``scatter``: where the rows fitted are averages, the spread of single
+    rows about them, of log loss; else 0.
     """
 
     samples: Array
     residuals: Residuals
-    peaks: tuple[float, ...]
     misfit: Misfit
     scatter: float = 0.0
-
-    def other_peak(self, plan: Plan) -> float:
-        """Return |log(peak of the plan/nearest peak fitted)|, 0 for a peak between those fitted.
-
-        >>> misfit = Misfit.drawn(0.01, States(*np.ones((4, 1))), 1)
-        >>> round(Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9), (0.1, 0.2), misfit).other_peak(Plan([0.4])), 3)
-        0.693
-        """
-        peak = plan.peak
-        return max(float(np.log(peak / max(self.peaks))), float(np.log(min(self.peaks) / peak)), 0.0)
 
     def errors(self, law: Law, plan: Plan, theta: Array) -> tuple[Array, Array, States]:
         """Return drawn errors of the law at the recorded steps, (draws, recorded), of log loss, divided by the root of
@@ -88,7 +77,7 @@ class Posterior:
         """Return the standard deviation of single rows of single runs, of log loss, at the recorded steps.
 
         >>> misfit = Misfit.drawn(0.01, States(*np.ones((4, 1))), 1)
-        >>> posterior = Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9, turbulence=1e-3), (0.1,), misfit)
+        >>> posterior = Posterior(np.zeros((1, 1)), Residuals(1e-3, 9, 9, turbulence=1e-3), misfit)
         >>> posterior.noise(Plan([0.1, 0.025], [1, 2])).round(4).tolist()
         [0.01, 0.005]
         """

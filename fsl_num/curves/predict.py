@@ -194,7 +194,8 @@ def predict(
                 f"nothing is known of a schedule so far from the curves fitted (intrinsic time {plan.times[-1]:.3g},"
                 f" fitted up to {result.reach:.3g}): its interval has no bound"
             )
-    other = 1.0 if result.drawn is None else math.exp(result.drawn.other_peak(plan))
+    peaks = result.peaks or (plan.peak,)
+    other = max(plan.peak / max(peaks), min(peaks) / plan.peak, 1.0)
     beyond = float(plan.times[-1]) / result.reach
     sizes = sizes_of([curve.plan for curve in result.curves]) if result.law.size_term else []
     other_size = 1.0

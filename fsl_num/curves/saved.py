@@ -55,7 +55,6 @@ def to_json(result: FitResult) -> str:
         drawn = {
             "samples": known.samples.tolist(),
             "residuals": asdict(known.residuals),
-            "peaks": known.peaks,
             "scatter": known.scatter,
             "size": known.misfit.size,
             "rows": known.misfit.states.time.size,
@@ -197,7 +196,6 @@ def _posterior(content: Any, theta: Array) -> Posterior | None:
     samples = np.array(content["samples"], dtype=np.float64)
     if samples.ndim != 2 or samples.shape[1] != theta.size or not np.isfinite(samples).all():
         raise ValueError(f"samples of shape {samples.shape} for {theta.size} parameters")
-    peaks = tuple(positive("peaks", each) for each in content["peaks"])
     rows = whole_count("rows", content["rows"])
     affordable("rows", rows, 8 * rows, "save the fit again")  # of the covariance of all
     states = States(*_unpacked(content["states"], len(_STATES) * rows).reshape(-1, rows))
@@ -206,7 +204,7 @@ def _posterior(content: Any, theta: Array) -> Posterior | None:
     if not np.isfinite(misfit.elsewhere(states)).all():
         raise ValueError("its misfits are no finite numbers")
     scatter = positive("scatter", content["scatter"], zero=True)
-    return Posterior(samples, Residuals(**content["residuals"]), peaks, misfit, scatter)
+    return Posterior(samples, Residuals(**content["residuals"]), misfit, scatter)
 
 
 _OF_A_RUN: Final = ("warmup", "model_size", "name", "smoothing", "scatter")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from curves_runs import NOISY, PEAK, run
+from curves_runs import NOISY, run
 
 from fsl_num.curves.compare import compare
 from fsl_num.curves.fit import fit
@@ -32,10 +32,10 @@ def test_what_is_not_told_of_other_schedules_is_said():
     samples[:, 7] = [0.1, 0.5, 0.9, 1.5]  # the exponent of the noise is not known: a low rate is not told
     states = States.of(chosen, [curve.plan.at(curve.plan.recorded[::20]) for curve in NOISY], theta)
     exact = Misfit.drawn(1e-9, states, 4)
-    widths = transfer(chosen, NOISY, theta, Posterior(samples, RESIDUALS, (PEAK,), exact))
+    widths = transfer(chosen, NOISY, theta, Posterior(samples, RESIDUALS, exact))
     assert widths["cosine"] > ENOUGH > widths["constant"]
     assert "do not determine" in transfer_words(widths) and "cosine" in transfer_words(widths)
-    sure = transfer(chosen, NOISY, theta, Posterior(np.tile(theta, (4, 1)), RESIDUALS, (PEAK,), exact))
+    sure = transfer(chosen, NOISY, theta, Posterior(np.tile(theta, (4, 1)), RESIDUALS, exact))
     assert transfer_words(sure).startswith("As far as the law holds, the curves determine")
 
 
