@@ -60,6 +60,9 @@ class _Compiled:
             return lambda powers, logs: choose.reduce(
                 np.broadcast_arrays(*(branch(powers, logs) for branch in branches))
             )
+        if not expression.free_symbols - set(self.point):  # before products: 2**(3/2) is one, of 2 and 2**(1/2)
+            constant = float(np.log(self.number(expression)))
+            return lambda powers, logs: np.float64(constant)  # type: ignore[return-value]
         if isinstance(expression, Mul):
             # Two powers of one letter are one exponent: moved against each other they would change nothing.
             together: defaultdict[Expr, Expr] = defaultdict(lambda: Integer(0))
@@ -68,9 +71,6 @@ class _Compiled:
                 together[base] += exponent
             factors = [self.part(base**exponent, where) for base, exponent in together.items()]
             return lambda powers, logs: np.asarray(sum(factor(powers, logs) for factor in factors))
-        if not expression.free_symbols - set(self.point):
-            constant = float(np.log(self.number(expression)))
-            return lambda powers, logs: np.float64(constant)  # type: ignore[return-value]
         base, exponent = expression.as_base_exp()
         if isinstance(base, Add) and not _is_difference(base):
             key, inner = self._named(_shown(base), where), self.part(base, where)

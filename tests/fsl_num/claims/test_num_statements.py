@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sympy import sqrt
 
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import (
@@ -129,6 +130,13 @@ def test_the_terms_of_a_bound_are_not_asked_for_letters_that_they_lack():
     law = order_statement(Formula(E, "<~", 1 / T + a), SimpleNamespace(s=1, beta=2))
     assert sorted(law.absent) == ["T in a", "a in 1/T"]
     assert not any(name.startswith(tuple(law.absent)) for name in law.mutants())
+
+
+def test_constants_of_a_product_are_one_number():
+    """Powers of 2 gathered are 2**(3/2), which is a product again: 2 times 2**(1/2)."""
+    law = order_statement(same_order(E, 2 * sqrt(2) * T**3), SimpleNamespace(s=1, beta=2))
+    assert law.exponents == {"T": 3.0}
+    assert law.law(law.exponents, {"T": np.arange(2.0)}) == pytest.approx(1.5 * np.log(2.0) + np.array([0.0, 3.0]))
 
 
 def test_one_ray_of_several_is_enough_to_fail_and_is_named():
