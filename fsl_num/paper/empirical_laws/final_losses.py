@@ -26,13 +26,15 @@ _FINAL = {"L_0": Rational(3, 2), "A_1": 40, "A_2": 300, "kappa_1": Rational(17, 
 
 
 def _final_losses(sample: Sample) -> tuple[Ray, ...]:
-    """The constant schedule at the data-optimal order of the rate: D alone, M alone, and both along their balance."""
+    """The constant schedule, its rate of the data-optimal order: D and M alone where either decides, both in balance."""
     s, beta = sample.point
     far, sizes = np.linspace(10.0, 40.0, 13), np.linspace(3.0, 8.0, 13)
+    huge = (1.0 + s) * (8.0 * beta + 4.0 / s)  # so many data that their power vanishes beside that of the model
     paths = {
         "M infinite": (np.full_like(far, 250.0), far),
-        # so many data that their power vanishes beside that of the model
-        "D huge": (sizes, np.full_like(sizes, (1.0 + s) * (8.0 * beta + 4.0 / s))),
+        "M grows where D decides": (np.linspace(200.0, 300.0, 7), np.full(7, 25.0)),
+        "D huge": (sizes, np.full_like(sizes, huge)),
+        "D grows where M decides": (np.full(7, 5.0), huge + np.linspace(0.0, 8.0, 7)),
         "balanced": (sizes, sizes * beta * (1.0 + s)),
     }
     rays = []
@@ -43,7 +45,7 @@ def _final_losses(sample: Sample) -> tuple[Ray, ...]:
             run = Training(float(round(10.0**size)), stable=peak * 10.0**budget, peak=peak)
             values.append(math.log(functional_risk(run, s, beta)))
         logs = {"M": sizes * math.log(10.0), "D": data * math.log(10.0), "B": np.zeros_like(data)}
-        scale = logs["M"] if name == "D huge" else logs["D"]
+        scale = logs["D"] if np.ptp(logs["D"]) else logs["M"]
         rays.append(Ray(name, scale, logs, np.array(values)))
     return tuple(rays)
 
