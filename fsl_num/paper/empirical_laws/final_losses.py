@@ -26,7 +26,7 @@ _FINAL = {"L_0": Rational(3, 2), "A_1": 40, "A_2": 300, "kappa_1": Rational(17, 
 
 
 def _final_losses(sample: Sample) -> tuple[Ray, ...]:
-    """The constant schedule, its rate of the data-optimal order: D and M alone where either decides, both in balance."""
+    """The constant schedule, its rate of the data-optimal order: D and M alone where each decides, both in balance."""
     s, beta = sample.point
     far, sizes = np.linspace(10.0, 40.0, 13), np.linspace(3.0, 8.0, 13)
     huge = (1.0 + s) * (8.0 * beta + 4.0 / s)  # so many data that their power vanishes beside that of the model
