@@ -119,3 +119,10 @@ def test_a_claim_that_is_slow_to_measure_holds_where_its_hypotheses_do(claim_id,
 def test_a_power_that_a_logarithm_hides_is_not_asked_for():
     """At s = 1 the floor has a logarithm more, which at these sizes is as steep as the power of the wrong version."""
     check_at("lem:bias_lower_bound", Rational(1), Rational(2), 0)
+
+
+@pytest.mark.parametrize("point", [("13/18", "19/4"), ("3/4", "11/2"), ("11/20", "5/2"), ("1", "6")])
+def test_the_best_power_of_a_horizon_free_rate_is_seen_beside_the_edge(point):
+    """There the noise falls hardly faster, or slower, than the signal: at sigma^2/B = 1 three of the four failed."""
+    s, beta = map(Rational, point)
+    check_at("horizon-free/best-power", s, beta, 0)
