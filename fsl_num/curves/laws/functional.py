@@ -217,6 +217,54 @@ class _Clock:
         return np.asarray(self.recorded[1][:, None] * pulled[:, :count] - pulled[:, count:])
 
 
+@dataclass(frozen=True)
+class _Batches:
+    """Of the updates from every group of changes to the next: two batch sizes that stand for theirs.
+
+    ``values``: logarithms over the reference, ``shares`` of the intrinsic time, both of shape (2, groups): the two have
+    the mean, the variance and the skewness of all, and lie between the smallest and the largest (they are the nodes of
+    a Gauss rule). Batch sizes that change at every update, as where tokens are counted, are so taken as a whole.
+    """
+
+    values: Array
+    shares: Array
+
+    @staticmethod
+    def of(plan: Plan, past: Changes, larger: Array) -> _Batches:
+        """``larger``: of every update the logarithm of its batch size over the reference."""
+        if past.position.size == 0:
+            return _Batches(np.zeros((2, 0)), np.zeros((2, 0)))
+        first, end = np.ceil(past.position).astype(np.int64), int(plan.recorded[-1])
+        rates, larger = plan.rates[:end] / plan.peak, larger[:end]
+        time = np.add.reduceat(rates, first)
+
+        def mean(values: Array) -> Array:
+            """Over the intrinsic time; 0 where no time passes, and so no noise comes."""
+            return np.asarray(np.add.reduceat(rates * values, first) / np.where(time > 0.0, time, np.inf))
+
+        middle, count = mean(larger), np.diff(np.append(first, end))
+        off = larger - np.concatenate([np.zeros(first[0]), np.repeat(middle, count)])
+        spread = np.sqrt(mean(off**2))
+        lean = 0.5 * mean(off**3) / np.where(spread > 0.0, spread, np.inf) ** 3
+        reach = np.hypot(1.0, lean)
+        apart = np.stack([lean + reach, lean - reach])
+        return _Batches(middle + spread * apart, 0.5 * (1.0 - np.array([[1.0], [-1.0]]) * lean / reach))
+
+    def noise(self, power: float, r: float) -> tuple[Array, Array, Array]:
+        """The logarithm of the mean of (B/B_ref)^-power over a time that passes by (B/B_ref)^r, and its derivatives by
+        ``power`` and by r."""
+        passed, noisy = self._mean(r), self._mean(r - power)
+        return noisy[0] - passed[0], -noisy[1], noisy[1] - passed[1]
+
+    def _mean(self, power: float) -> tuple[Array, Array]:
+        """The logarithm of the mean of (B/B_ref)^power, and its derivative."""
+        logs = power * self.values
+        top = logs.max(axis=0)
+        parts = self.shares * np.exp(logs - top)
+        total = parts.sum(axis=0)
+        return top + np.log(total), (parts * self.values).sum(axis=0) / total
+
+
 class _Part:
     """The columns of one plan."""
 
@@ -229,11 +277,12 @@ class _Part:
             rates = np.log(plan.rates / law.reference_rate)
         past = changes(plan, detail=detail)
         if not law.signal_noise:
-            past = past.only((past.of(plan.rates) != 0.0) | (past.of(larger) != 0.0))
+            moves = np.cumsum(np.diff(larger, prepend=larger[:1]) != 0.0)  # how often the batch size has changed
+            past = past.only((past.of(plan.rates) != 0.0) | (past.of(moves) != 0.0))
         before = np.maximum(past.before, 0)
         self.past, self.larger = past, larger if larger.any() else None
         self.rates = rates[past.after], np.where(past.before >= 0, rates[before], -np.inf)
-        self.batches = larger[past.after], larger[before]
+        self.batches = _Batches.of(plan, past, larger)
         # where there is no noise the logarithms do not matter
         self.finite = tuple(np.where(np.isfinite(each), each, 0.0) for each in self.rates)
         self.clock = _Clock.of(plan, past, mu)
@@ -243,10 +292,12 @@ class _Part:
         p, q, r = powers
         clock = self.clock if self.larger is None else _Clock.of(self.plan, self.past, self.mu, self.larger, r)
         x[:, 1], slopes[:, 0, 1], slopes[:, 3, 1], by_time = _signal(clock.recorded[0], theta)
-        noise = [np.exp(p * rate - q * (1.0 - r) * batch) for rate, batch in zip(self.rates, self.batches, strict=True)]
+        batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r)
+        noise = [np.exp(p * rate + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
         moving = [self.finite] * self.law.free_amplitude  # what moves the logarithm of the noise of an update
         if self.law.batches:
-            moving += [tuple(factor * each for each in self.batches) for factor in (r - 1.0, q)[: 1 + self.law.paced]]
+            by_q, by_r = (1.0 - r) * by_power, by_pace - q * by_power
+            moving += [_around(each) for each in (by_q, by_r)[: 1 + self.law.paced]]
         free = slice(4, 4 + len(moving))
         sources = [_change(noise), *(_change(noise, each) for each in moving)]
         if self.law.signal_noise:
@@ -255,8 +306,8 @@ class _Part:
             sources += [_change(left), *(_change(noise, [signal[each] for signal in signals]) for each in (1, 2))]
             sources += [_change(left, each) for each in moving]
             if self.law.paced:
-                by_r = [signal[3] * by for signal, (_, by) in zip(signals, (clock.after, clock.before), strict=True)]
-                sources[-1] = sources[-1] + _change(noise, by_r)
+                later = [signal[3] * by for signal, (_, by) in zip(signals, (clock.after, clock.before), strict=True)]
+                sources[-1] = sources[-1] + _change(noise, later)
         responses = clock.memory.response(np.stack(sources), weights)
         count = 1 + len(moving)
         x[:, 2], slopes[:, 1, 2], slopes[:, 2, 2] = responses[:, 0].T
@@ -269,6 +320,11 @@ class _Part:
             noises = np.stack(sources[::count] if self.law.signal_noise else sources[:1])[:2]
             slopes[:, free.stop - 1, 1] = by_time * clock.recorded[1]
             slopes[:, free.stop - 1, 2 : 2 + len(noises)] += clock.moved(noises, weights[0], self.mu)
+
+
+def _around(values: Array) -> tuple[Array, Array]:
+    """What holds after every group of changes, and before it."""
+    return values, np.concatenate([values[:1], values[:-1]])
 
 
 def _change(values: Sequence[Array], factors: Sequence[Array | float] = (1.0, 1.0)) -> Array:

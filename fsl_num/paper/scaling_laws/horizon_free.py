@@ -50,8 +50,8 @@ _STEEPEST: Final = 0.95
 _NOISE: Final = 0.01
 """sigma^2/B where the best g is sought. For s < 1 - 1/beta the constant rate is best, and the noise is C sigma^2/B K^-d
 of its signal, d = 1 - 1/beta - s: the risk drifts by C sigma^2/B (d log K) K^-d per log log K, whatever d at most by
-C sigma^2/(B e). C is up to 5.9 for beta <= 6, so that sigma^2/B = 1 would drift by 2.2 where d log K = 1, and a hundredth
-of it by .02. For s > 1 - 1/beta the constant rate is best until C sigma^2/B K^-d, then growing, is s beta."""
+C sigma^2/(B e). C is up to 5.9 for beta <= 6, so that sigma^2/B = 1 would drift by 2.2 where d log K = 1, and a
+hundredth of it by .02. For s > 1 - 1/beta the constant rate is best until C sigma^2/B K^-d, which grows, is s beta."""
 _RTOL: Final = 1e-4
 """Relative accuracy of the modes: drifts are judged to 1e-2 over tens of units of log(scale)."""
 _NODES: Final = legendre_rule(5)

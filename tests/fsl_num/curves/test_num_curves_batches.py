@@ -135,6 +135,34 @@ def test_longer_steps_of_larger_batches_are_in_the_definition():
             assert predicted == pytest.approx([expected], rel=3e-6)  # as of the other laws: what the modes leave
 
 
+@pytest.mark.parametrize("adaptive", [True, False])
+def test_batches_that_vary_at_every_update_enter_a_fit_by_their_mean(adaptive):
+    """A fit merges updates: of each group it must not take the last batch size for all."""
+    law = FunctionalLaw(batches=True, reference_batch=8.0, adaptive=adaptive)
+    theta = np.array([2.0, 0.6, 0.05, 0.5, 2.0, 0.6, 1.0, 0.7, 0.9, 0.4][: len(law.names)])
+    steps = 150_000
+    batches = 8.0 * np.random.default_rng(0).uniform(0.5, 1.5, steps)
+    plan = Plan(np.full(steps, 1e-3), np.arange(750, steps + 1, 750), 0, batches)
+    merged, exact = (law.bind([plan], detail)(theta)[0] for detail in ("fit", "exact"))
+    # as if all were forgotten but one group of 73 updates: the noise of .05 over the root of 73, times what the noise
+    # of one update varies by, .3 q (1 - r); with the last batch size of every group it is off by up to .3 q (1 - r)
+    power = 0.9 * (0.6 if adaptive else 1.0)
+    assert np.abs(merged - exact).max() < 0.05 * 0.3 * power / np.sqrt(73)
+
+
+@pytest.mark.parametrize("batches", [np.tile([4.0, 32.0], 300), np.tile([1.0, 1.0, 1e9], 200), RAMP[::4][:600]])
+def test_the_slopes_of_merged_updates_are_those_of_differences(batches):
+    law = FunctionalLaw(signal_noise=True, batches=True, reference_batch=8.0)
+    plan = Plan(np.append(COSINE[:550], np.zeros(50)), [50, 600], 0, batches)
+    bound = law.bind([plan], "coarse")
+    theta = np.array([2.0, 0.5, 0.1, 0.05, 0.6, 0.3, 0.7, 5.0, 0.9, 0.8, 0.4])
+    slopes = bound(theta)[1]
+    for place, value in enumerate(theta):
+        step = np.eye(theta.size)[place] * 1e-5 * value
+        difference = (bound(theta + step)[0] - bound(theta - step)[0]) / (2e-5 * value)
+        assert slopes[:, place] == pytest.approx(difference, rel=1e-6, abs=1e-9)  # as above
+
+
 @pytest.mark.parametrize(("kind", "most"), [("convolutions", 0.012), ("transformer", 0.06)])
 def test_small_networks_under_adam_are_predicted_at_other_batch_sizes(kind, most):
     """From a constant rate and two decays: mean errors of ten other runs, and of plain descent beside them."""
