@@ -86,6 +86,11 @@ def run_predict(arguments: Arguments) -> int:
             "--model-size: this fit has no term for the size of a model; fit runs of several sizes, and say them"
             " (--model-size, one a file)"
         )
+    if arguments.batch_size is not None and not getattr(result.law, "batches", False):
+        raise InputError(
+            "--batch-size: this fit knows no batch sizes; fit runs that all say theirs (a column, --batch-size), by the"
+            " law auto or fsl-sgd"
+        )
     from fsl_num.report import fits as report
 
     with refused():
@@ -194,7 +199,8 @@ def planned(arguments: Arguments) -> Plan:
     warmup = arguments.warmup or 0
     refuse_two_rates(arguments)
     if arguments.schedule_file is not None:
-        refuse_unused("--schedule-file", given_parameters(arguments), ("warmup",), ": the file says every rate")
+        own = ("warmup", "batch_size")
+        refuse_unused("--schedule-file", given_parameters(arguments), own, ": the file says every rate")
         rates = np.array(rates_of_file(arguments.schedule_file, columns=arguments.columns))
         name = Path(arguments.schedule_file).name
     else:
@@ -203,7 +209,8 @@ def planned(arguments: Arguments) -> Plan:
             raise InputError(f"the schedule {arguments.schedule} needs {' and '.join(missing)}")
         if warmup >= arguments.steps:
             raise InputError(f"--warmup {warmup} leaves none of the {arguments.steps} steps to the schedule")
-        rates = step_rates(arguments.schedule, **named_parameters(arguments))
+        parameters = {key: value for key, value in named_parameters(arguments).items() if key != "batch_size"}
+        rates = step_rates(arguments.schedule, **parameters)
         name = arguments.schedule
         if "warmup" not in parameters_of(name):  # the name itself says it
             warmup = warmup_in(rates)
@@ -214,7 +221,8 @@ def planned(arguments: Arguments) -> Plan:
     recorded = np.unique(np.append(np.arange(every, count + 1, every), count))
     recorded = recorded[recorded > warmup] if (recorded > warmup).any() else recorded[-1:]
     size = None if arguments.model_size is None else float(arguments.model_size)
-    return Plan(rates, recorded, min(warmup, count), 1.0, size, name)
+    batch = getattr(arguments, "batch_size", None)
+    return Plan(rates, recorded, min(warmup, count), 1.0 if batch is None else float(batch), size, name)
 
 
 def level_option(section: str = "") -> Option:
@@ -272,6 +280,8 @@ COMMANDS = {
             Option("--fit", required=True, metavar="FIT.json", help="a fit written by `fsl fit --save`"),
             *schedule_options(required=False, steps=whole(1, "K"), file=True),
             Option("--model-size", type=Read("M", real_number), help="parameters, for laws with the model size"),
+            Option("--batch-size", type=REAL, help="of an update, for fits that know batch sizes (default: the one of "
+                   "the middle run fitted)"),
             Option("--record", type=whole(1, "EVERY"), help="every so many steps (default: ~200)"),
             level_option(),
             Option("--csv", metavar="FILE", help="also write step, lr, loss, lower and upper"),

@@ -50,10 +50,11 @@ def batch_words(law: Law, plans: Sequence[Plan]) -> tuple[str, bool]:
     if law.final_only or high <= _ALIKE * low:
         return "", False
     if isinstance(law, FunctionalLaw) and law.batches:
-        reference = law.reference_batch
+        share = f"(B/{law.reference_batch:g})"
+        how = f"steps lengthen as {share}^r, noise falls as {share}^-(q (1 - r))"
         return (
-            f"Batch sizes, {low:g} to {high:g}: steps lengthen as (B/{reference:g})^r, noise falls as"
-            f" (B/{reference:g})^-(q (1 - r)); a schedule that says none is taken at {reference:g}."
+            f"Batch sizes, {low:g} to {high:g}: {how if law.paced else f'noise falls as {share}^-q'}; a schedule that"
+            f" says none is taken at {law.reference_batch:g}."
         ), False
     silent = [plan.name for plan in plans if plan.batches_unsaid]
     if silent:

@@ -130,7 +130,7 @@ def plan_from_fit(
             choices[at, 4],
             f"where {label} is least, between the smallest and the largest batch of the runs"
             if len(batches) > 1
-            else "as given: the runs fitted say nothing of other batches",
+            else _batch_words(fit, batch_size is not None),
         ),
     ]
     chosen = choices[at[0]]
@@ -165,6 +165,13 @@ def _batches(fit: FitResult, given: Any) -> list[float]:
         low, high = batch_range([curve.plan for curve in fit.curves])
         return [float(each) for each in np.unique(np.geomspace(low, high, _BATCHES))]
     return [positive("batch_size", 1.0 if given is None else given)]
+
+
+def _batch_words(fit: FitResult, given: bool) -> str:
+    """Why one batch size alone is planned with."""
+    if not isinstance(fit.law, FunctionalLaw) or not fit.law.batches:
+        return "as given: the runs fitted say nothing of other batches"
+    return "as given; without it the best of those fitted is taken" if given else "that of the runs fitted"
 
 
 def _several(peaks: tuple[float, ...]) -> bool:

@@ -58,6 +58,9 @@ BATCH_POWER = Parameter(
     "q", "q", "1", "how the noise falls with the batch size, over 1 - r; 1 in the paper", 0.02, 5.0, scale="log"
 )
 
+PLAIN_BATCH_POWER = replace(BATCH_POWER, meaning="how the noise falls with the batch size; 1 in the paper")
+"""The same where steps do not lengthen, r = 0."""
+
 BATCH_PACE = Parameter(
     "r", "r", "1", "how steps lengthen with the batch size; 0 in the paper, 1/2 for adaptive updates", -0.5, 0.95
 )
@@ -129,7 +132,7 @@ class FunctionalLaw(Law):
         if self.free_amplitude:
             parameters.append(AMPLITUDE)
         if self.batches:
-            parameters += [BATCH_POWER] + [BATCH_PACE] * self.paced
+            parameters += [BATCH_POWER, BATCH_PACE] if self.adaptive else [PLAIN_BATCH_POWER]
         if self.sizes:
             parameters.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
         return tuple(parameters)
@@ -290,7 +293,8 @@ class _Part:
     def fill(self, x: Array, slopes: Array, theta: Array, powers: tuple[float, float, float], weights: Array) -> None:
         """Write the columns of the plan and their derivatives; ``powers``: p, q and r."""
         p, q, r = powers
-        clock = self.clock if self.larger is None else _Clock.of(self.plan, self.past, self.mu, self.larger, r)
+        paced = self.law.paced and self.larger is not None  # else time passes by the rates alone, whatever r
+        clock = _Clock.of(self.plan, self.past, self.mu, self.larger, r) if paced else self.clock
         x[:, 1], slopes[:, 0, 1], slopes[:, 3, 1], by_time = _signal(clock.recorded[0], theta)
         batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r)
         noise = [np.exp(p * rate + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
@@ -316,7 +320,7 @@ class _Part:
             x[:, 3], slopes[:, 1, 3], slopes[:, 2, 3] = responses[:, count].T
             slopes[:, 0, 3], slopes[:, 3, 3] = responses[:, count + 1 : count + 3, 0].T
             slopes[:, free, 3] = responses[:, count + 3 :, 0]
-        if self.law.paced and self.larger is not None:
+        if paced:
             noises = np.stack(sources[::count] if self.law.signal_noise else sources[:1])[:2]
             slopes[:, free.stop - 1, 1] = by_time * clock.recorded[1]
             slopes[:, free.stop - 1, 2 : 2 + len(noises)] += clock.moved(noises, weights[0], self.mu)

@@ -1,10 +1,14 @@
 """Batch sizes in the law: runs whose exact risk is known; batches that differ between runs, change in one, or lack."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from curves_networks import with_batches
 
 from fsl_num import Model, Regression, exact_risk
+from fsl_num.cli import main
 from fsl_num.curves.batches import at_batch
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
@@ -73,7 +77,8 @@ def test_one_run_whose_batches_grow_tells_of_other_rates(runs):
 
 
 def test_a_schedule_that_says_no_batch_size_is_taken_at_the_reference(fitted):
-    assert any("taken at 4" in note for note in fitted.notes)
+    assert any("noise falls as (B/4)^-q; a schedule that says none is taken at 4" in note for note in fitted.notes)
+    assert not any("over 1 - r" in each.meaning for each in fitted.law.parameters)  # plain descent has no r
     plain = fitted.predict(CONSTANT)
     assert plain.loss[-1] == pytest.approx(fitted.predict(Plan(CONSTANT, batch_sizes=4.0)).loss[-1], rel=1e-12)
     larger = fitted.predict(Plan(CONSTANT, batch_sizes=64.0))
@@ -186,6 +191,16 @@ def test_a_plan_chooses_among_the_batch_sizes_fitted(fitted):
     assert 4.0 <= batch <= 16.0 and plan["steps"].value == int(16_000 / batch)
     others = [plan_from_fit(fitted, data=16_000, batch_size=size)["loss"].value for size in (4, 16)]
     assert plan["loss"].value <= min(others)
+    assert "between the smallest and the largest batch" in plan["batch_size"].basis
+    given = plan_from_fit(fitted, data=16_000, batch_size=8)["batch_size"].basis
+    assert given == "as given; without it the best of those fitted is taken"
+
+
+def test_a_plan_says_where_its_only_batch_size_comes_from(runs):
+    known, blind = (fit(runs["constant 4"], law, intervals=False) for law in ("auto", "fsl-full"))
+    assert plan_from_fit(known, data=16_000)["batch_size"].value == 4.0
+    assert plan_from_fit(known, data=16_000)["batch_size"].basis == "that of the runs fitted"
+    assert "say nothing of other batches" in plan_from_fit(blind, data=16_000)["batch_size"].basis
 
 
 def test_a_saved_fit_keeps_its_batch_sizes(fitted, runs):
@@ -205,3 +220,22 @@ def test_a_run_whose_batches_vary_at_random_is_averaged_like_others():
 def test_a_law_without_batch_sizes_is_left_as_it_is():
     law, theta = FunctionalLaw(), np.ones(7)
     assert at_batch(law, theta, 8.0) == (law, theta)
+
+
+def test_a_prediction_on_the_command_line_is_for_its_batch_size(fitted, runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("fit.json").write_text(fitted.to_json())
+    Path("blind.json").write_text(fit(runs["constant 4"], "fsl-full", intervals=False).to_json())
+    Path("rates.txt").write_text("\n".join(map(str, CONSTANT)))
+    named = ["--schedule", "constant", "--peak-lr", "0.1", "--steps", str(STEPS)]
+    for words in (named, ["--schedule-file", "rates.txt"]):
+        losses = []
+        for batch in ([], ["--batch-size", "4"], ["--batch-size", "64"]):
+            assert main(["predict", "--fit", "fit.json", *words, *batch, "--json"]) == 0
+            losses.append(json.loads(capsys.readouterr().out)["final"])
+        assert losses[0] == losses[1] == pytest.approx(fitted.predict(CONSTANT).final, rel=1e-12)
+        assert losses[2] == pytest.approx(fitted.predict(Plan(CONSTANT, batch_sizes=64.0)).final, rel=1e-12)
+    assert main(["predict", "--fit", "blind.json", *named, "--batch-size", "4"]) == 2
+    assert "this fit knows no batch sizes" in capsys.readouterr().err
+    assert main(["predict", "--fit", "fit.json", *named, "--batch-size", "0"]) == 2
+    assert "batch_sizes must be finite and positive" in capsys.readouterr().err
