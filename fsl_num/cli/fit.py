@@ -25,7 +25,14 @@ from fsl_num.cli.options import (
     whole,
 )
 from fsl_num.cli.output import PICTURE_HELP, Outputs, progress_bar, show_json
-from fsl_num.cli.rates import given_parameters, named_parameters, rates_of_file, refuse_two_rates, refuse_unused
+from fsl_num.cli.rates import (
+    batches_of_file,
+    given_parameters,
+    named_parameters,
+    rates_of_file,
+    refuse_two_rates,
+    refuse_unused,
+)
 
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
@@ -196,13 +203,14 @@ def planned(arguments: Arguments) -> Plan:
     from fsl_num.curves.rates import warmup_in
     from fsl_num.schedules import parameters_of, step_rates
 
-    warmup = arguments.warmup or 0
+    warmup, said = arguments.warmup or 0, 1.0
     refuse_two_rates(arguments)
     if arguments.schedule_file is not None:
         own = ("warmup", "batch_size")
         refuse_unused("--schedule-file", given_parameters(arguments), own, ": the file says every rate")
         rates = np.array(rates_of_file(arguments.schedule_file, columns=arguments.columns))
         name = Path(arguments.schedule_file).name
+        said = batches_of_file(arguments.schedule_file, arguments.columns)
     else:
         needed = {"--peak-lr": arguments.peak_lr, "--steps": arguments.steps}
         if missing := [option for option, value in needed.items() if value is None]:
@@ -222,7 +230,7 @@ def planned(arguments: Arguments) -> Plan:
     recorded = recorded[recorded > warmup] if (recorded > warmup).any() else recorded[-1:]
     size = None if arguments.model_size is None else float(arguments.model_size)
     batch = getattr(arguments, "batch_size", None)
-    return Plan(rates, recorded, min(warmup, count), 1.0 if batch is None else float(batch), size, name)
+    return Plan(rates, recorded, min(warmup, count), said if batch is None else float(batch), size, name)
 
 
 def level_option(section: str = "") -> Option:
@@ -280,8 +288,8 @@ COMMANDS = {
             Option("--fit", required=True, metavar="FIT.json", help="a fit written by `fsl fit --save`"),
             *schedule_options(required=False, steps=whole(1, "K"), file=True),
             Option("--model-size", type=Read("M", real_number), help="parameters, for laws with the model size"),
-            Option("--batch-size", type=REAL, help="of an update, for fits that know batch sizes (default: the one of "
-                   "the middle run fitted)"),
+            Option("--batch-size", type=REAL, help="of an update, for fits that know batch sizes (default: those of "
+                   "the log that --schedule-file is, or the median of the runs fitted)"),
             Option("--record", type=whole(1, "EVERY"), help="every so many steps (default: ~200)"),
             level_option(),
             Option("--csv", metavar="FILE", help="also write step, lr, loss, lower and upper"),

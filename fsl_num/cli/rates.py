@@ -193,7 +193,7 @@ def _rates_of_log(
 
     try:
         with refused():
-            rates, warmup = read_rates(path, columns)
+            rates, warmup, _ = read_rates(path, columns)
     except InputError as error:
         if why_no_number is None:
             raise InputError(f"{option}: {error}") from error
@@ -201,6 +201,17 @@ def _rates_of_log(
     if warmup:
         click.echo(f"fsl: {path}: the rate rises over the first {warmup} updates: taken for warmup", err=True)
     return _checked(list(enumerate(map(float, rates))), option)
+
+
+def batches_of_file(path: str, columns: str | None = None) -> Any:
+    """The batch sizes of what :func:`rates_of_file` reads: those of a log that says them, else 1."""
+    from fsl_num.curves.curve import CurveError
+    from fsl_num.curves.reading import read_rates
+
+    try:
+        return 1.0 if path == STANDARD else read_rates(path, columns_of(columns))[2]
+    except CurveError:  # rates alone, or a table of them
+        return 1.0
 
 
 def refuse_export_as_table(arguments: Arguments) -> None:

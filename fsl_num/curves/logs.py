@@ -324,8 +324,9 @@ def _check_swapped(rate: Series, loss: Series) -> None:
         )
 
 
-def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None) -> tuple[Array, int]:
-    """Return the learning rate of every update of one run, with its warmup, from a log with or without losses.
+def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None) -> tuple[Array, int, Any]:
+    """Return the learning rate of every update of one run, its warmup and its batch sizes (one an update; 1 where the
+    log says none), from a log with or without losses.
 
     ``columns``: which one is the step or "lr", where their names do not say it. Raises CurveError.
 
@@ -333,9 +334,12 @@ def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None) 
     [0.2, 0.15, 0.1, 0.05]
     """
     name = tables[0].name
-    rate = series_of(tables, name, columns or {}, needs=("lr",))["lr"]
+    series = series_of(tables, name, columns or {}, needs=("lr",))
+    rate = series["lr"]
     warmup = warmup_of(rate.step, rate.values)
-    return _own_rates(rate, {}, warmup, name)[0], warmup
+    rates = _own_rates(rate, {}, warmup, name)[0]
+    updates = replace(rate, step=np.arange(float(rates.size)), rows=np.arange(0))
+    return rates, warmup, _batch_sizes(series, updates, log_options())
 
 
 def _own_rates(rate: Series, known: Mapping[str, Any], warmup: int, name: str) -> tuple[Array, Array, Array]:
@@ -363,14 +367,11 @@ def _batch_sizes(series: Mapping[str, Series], loss: Series, options: LogOptions
     """One number, or the batch size at each row of the losses."""
     if options.batch_size is not None:
         return options.batch_size
-    batch = series.get("batch_size")
-    if batch is None:
-        tokens = series.get("tokens")
-        if tokens is None or options.tokens_per_step is not None or tokens.step.size == 0:
-            return 1.0
+    batch, tokens = series.get("batch_size"), series.get("tokens")
+    if batch is None and tokens is not None and options.tokens_per_step is None and tokens.step.size:
         batch = _batch_of_tokens(tokens)
-        if batch is None:
-            return 1.0
+    if batch is None:
+        return 1.0
     if batch.table is loss.table and np.array_equal(batch.rows, loss.rows):
         return batch.values
     row = np.searchsorted(batch.step, loss.step, side="right") - 1

@@ -83,16 +83,18 @@ def _check_paths(given: Any) -> None:
         path_like("path", path)
 
 
-def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> tuple[Array, int]:
-    """Return the learning rate of every update of the run in a log, with or without losses, and its warmup.
+def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> tuple[Array, int, Any]:
+    """Return the learning rate of every update of the run in a log, with or without losses, its warmup, and its batch
+    sizes: one an update, or 1 where the log says none.
 
     ``path`` and ``columns`` as in :func:`read_curve`; raises CurveError as it does.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "rates.csv").write_text("it,eta (peak 0.2)\\n0,0.2\\n2,0.1\\n4,0\\n")
-    ...     read_rates(Path(folder) / "rates.csv", {"step": "it"})[0].round(3).tolist()
-    [0.2, 0.15, 0.1, 0.05]
+    ...     _ = (Path(folder) / "rates.csv").write_text("it,eta (peak 0.2),batch_size\\n0,0.2,8\\n2,0.1,16\\n4,0,16\\n")
+    ...     rates, warmup, batches = read_rates(Path(folder) / "rates.csv", {"step": "it"})
+    >>> rates.round(3).tolist(), warmup, batches.tolist()
+    ([0.2, 0.15, 0.1, 0.05], 0, [8.0, 8.0, 16.0, 16.0])
     """
     with _located((path,)):
         runs = by_run(read_tables(path, header=_has_header(columns)))

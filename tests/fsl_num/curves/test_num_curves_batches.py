@@ -235,6 +235,10 @@ def test_a_prediction_on_the_command_line_is_for_its_batch_size(fitted, runs, tm
             losses.append(json.loads(capsys.readouterr().out)["final"])
         assert losses[0] == losses[1] == pytest.approx(fitted.predict(CONSTANT).final, rel=1e-12)
         assert losses[2] == pytest.approx(fitted.predict(Plan(CONSTANT, batch_sizes=64.0)).final, rel=1e-12)
+    Path("log.csv").write_text(f"step,lr,batch_size\n0,0.1,4\n{STEPS // 2},0.1,16\n{STEPS},0.1,16\n")
+    assert main(["predict", "--fit", "fit.json", "--schedule-file", "log.csv", "--json"]) == 0
+    grown = fitted.predict(Plan(CONSTANT, batch_sizes=np.repeat([4.0, 16.0], STEPS // 2))).final
+    assert json.loads(capsys.readouterr().out)["final"] == pytest.approx(grown, rel=1e-12)
     assert main(["predict", "--fit", "blind.json", *named, "--batch-size", "4"]) == 2
     assert "this fit knows no batch sizes" in capsys.readouterr().err
     assert main(["predict", "--fit", "fit.json", *named, "--batch-size", "0"]) == 2
