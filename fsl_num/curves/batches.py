@@ -13,6 +13,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
 _ALIKE = 1.25  # counts of tokens are rounded, and vary where sequences do
+_CHANGES = 16
 
 
 def batch_range(plans: Sequence[Plan]) -> tuple[float, float]:
@@ -24,8 +25,24 @@ def batch_range(plans: Sequence[Plan]) -> tuple[float, float]:
     return min(float(plan.batch_sizes.min()) for plan in plans), max(float(plan.batch_sizes.max()) for plan in plans)
 
 
+def last_batch(plan: Plan) -> float:
+    """Return the batch size with which a run goes on: the last; where it goes up and down all the time, the usual one.
+
+    So it does where of its last sixteen changes a quarter at least goes either way; their geometric mean is then usual.
+
+    >>> last_batch(Plan([0.1] * 4, batch_sizes=[8, 8, 8, 16])), last_batch(Plan([0.1] * 18, batch_sizes=[4, 9] * 9))
+    (16.0, 6.0)
+    """
+    sizes, starts = plan.batch_sizes, np.flatnonzero(plan.new_batches())[-_CHANGES:]
+    moves = np.diff(sizes[starts])
+    either_way = min(np.count_nonzero(moves > 0.0), np.count_nonzero(moves < 0.0))
+    if 4 * either_way < _CHANGES:
+        return float(sizes[-1])
+    return float(np.exp(np.log(sizes[starts[0] :]).mean()))
+
+
 def with_batches(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
-    """Return the law with batch sizes where all plans say theirs; with their median as reference.
+    """Return the law with batch sizes where all plans say theirs; with the median of their last as reference.
 
     Where all are equal, the losses say nothing of how noise falls with them, but theory does: a schedule with others is
     predicted in an interval that knows it.
@@ -37,7 +54,7 @@ def with_batches(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
     """
     if any(plan.batches_unsaid for plan in plans):
         return law
-    return replace(law, batches=True, reference_batch=float(np.median([plan.batch_sizes[-1] for plan in plans])))
+    return replace(law, batches=True, reference_batch=float(np.median([last_batch(plan) for plan in plans])))
 
 
 def batch_words(law: Law, plans: Sequence[Plan]) -> tuple[str, bool]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.curves.batches import last_batch
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.plan import Plan
@@ -172,7 +173,7 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
         rest = step_rates(ending, peak=run.peak, steps=total, **known)[done:]
     recorded = np.unique(np.linspace(done, total, min(_ROWS, total - done + 1)).astype(np.int64))
     batches = np.broadcast_to(run.batch_sizes, run.rates.shape)
-    batches = np.concatenate([batches, np.full(total - done, batches[-1])])
+    batches = np.concatenate([batches, np.full(total - done, last_batch(run))])
     return Plan(np.concatenate([run.rates, rest]), recorded, run.warmup, batches, run.model_size, ending)
 
 

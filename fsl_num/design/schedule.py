@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.curves.batches import last_batch
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import SHORTEST, check_peak, left_over
@@ -112,7 +113,7 @@ def design_schedule(
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
     batch = positive("batch_size", batch_size)
     if batch == 1.0 and done is not None:
-        batch = float(done.batch_sizes[-1])
+        batch = last_batch(done)
     fit = fit.at_batch(batch)
     fitted = fit.peaks
     least, most = _range_of_peak(peak, done, fitted, shape)

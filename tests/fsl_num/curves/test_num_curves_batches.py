@@ -9,9 +9,10 @@ from curves_networks import with_batches
 
 from fsl_num import Model, Regression, exact_risk
 from fsl_num.cli import main
-from fsl_num.curves.batches import at_batch
+from fsl_num.curves.batches import at_batch, with_batches
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
+from fsl_num.curves.forecast import continued
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.result import FitResult
@@ -215,6 +216,18 @@ def test_a_run_whose_batches_vary_at_random_is_averaged_like_others():
     for batches in (8.0, varied):
         curve = LossCurve(range(1, STEPS + 1), np.linspace(3.0, 2.0, STEPS), schedule=Plan(rates, None, 0, batches))
         assert curve.averaged(100).counts.sum() == STEPS
+
+
+def test_a_run_whose_batches_vary_goes_on_with_the_usual_one():
+    """Not with that of its last row, which is one draw."""
+    varied = np.exp(np.random.default_rng(0).uniform(-1.0, 1.0, STEPS))
+    varied[-1] = 50.0
+    run_on = continued(Plan(CONSTANT, None, 0, 8.0 * varied), 5000, "hold")
+    # sixteen draws that each deviate by 1/sqrt(3), and one that was set: four deviations of their mean
+    assert abs(np.log(run_on.batch_sizes[-1] / 8.0)) < 4 / np.sqrt(3 * 16) + np.log(50.0) / 16
+    assert with_batches(FunctionalLaw(), [Plan(CONSTANT, None, 0, 8.0 * varied)]).reference_batch < 16.0
+    for batches in (RAMP, RAMP[::-1], np.repeat([8.0, 16.0, 8.0, 32.0], STEPS // 4), np.linspace(4.0, 32.0, STEPS)):
+        assert continued(Plan(CONSTANT, None, 0, batches), 5000, "hold").batch_sizes[-1] == batches[-1]
 
 
 def test_a_law_without_batch_sizes_is_left_as_it_is():
