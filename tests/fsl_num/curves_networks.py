@@ -44,7 +44,7 @@ def networks(kind):
     return {name.removesuffix(f"_{short}_1"): curve for name, curve in found.items()}
 
 
-def with_batches(kind):
+def of_batches(kind):
     """The curves of one kind that say their batch sizes, by schedule and batches; the usual ones by schedule alone."""
     found = {}
     for name, curve in networks(kind).items():
@@ -98,7 +98,7 @@ def printed(kind, what, rows):
 
 
 def over_batches(kind, law="auto"):
-    known = with_batches(kind)
+    known = of_batches(kind)
     return [row for names in BATCHED for row in judged(known, names, law)]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from curves_networks import with_batches
+from curves_networks import of_batches
 
 from fsl_num import Model, Regression, exact_risk
 from fsl_num.cli import main
@@ -172,7 +172,7 @@ def test_the_slopes_of_merged_updates_are_those_of_differences(batches):
 @pytest.mark.parametrize(("kind", "most"), [("convolutions", 0.012), ("transformer", 0.06)])
 def test_small_networks_under_adam_are_predicted_at_other_batch_sizes(kind, most):
     """From a constant rate and two decays: mean errors of ten other runs, and of plain descent beside them."""
-    others = with_batches(kind)
+    others = of_batches(kind)
     known = [others.pop(name) for name in ("constant", "wsd", "wsd_fourfold")]
     adaptive, plain = (errors(fit(known, law), others) for law in ("auto", "fsl-sgd"))
     assert adaptive[:, 0].mean() < most and adaptive[:, 0].mean() < 0.7 * plain[:, 0].mean()
