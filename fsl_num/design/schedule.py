@@ -64,7 +64,8 @@ def design_schedule(
         are fixed; predictions are conditioned on its last losses, as in :func:`~fsl_num.curves.forecast.forecast`.
     batch_size, model_size
         Of the plan of the design; for laws that know batch sizes, or have a term for the model size. Default: the batch
-        size of the run under way, or that at which the law has its noise.
+        size with which the run under way goes on, or that at which the law has its noise. Steps that are done are taken
+        at it too.
     level
         Nominal level of the intervals.
     over_draws

@@ -252,7 +252,9 @@ def comparison_json(comparison: Comparison, paths: Mapping[str, str]) -> dict[st
 def comparison_text(comparison: Comparison, runs: Sequence[str], level: float) -> list[Any]:
     """The table of laws, the mean over the runs, best root mean square error first; then the RMSE run by run."""
     means = dict(sorted(comparison.means.items(), key=lambda pair: pair[1].rmse))
-    titles = {law: f"auto = {comparison.fits[law].law.name}" if law == "auto" else law for law in means}
+    # with the terms that the runs ask for the name of a law is longer
+    fitted = {law: comparison.fits[law].law.name for law in means}
+    titles = {law: law if law == name else f"{law} = {name}" for law, name in fitted.items()}
     parts: list[Any] = [f"Mean over {len(runs)} predicted run(s), coverage of intervals of {100 * level:g} %:"]
     parts.append(score_table({titles[law]: mean for law, mean in means.items()}))
     if len(runs) > 1 and means:

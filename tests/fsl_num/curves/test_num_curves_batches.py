@@ -256,3 +256,11 @@ def test_a_prediction_on_the_command_line_is_for_its_batch_size(fitted, runs, tm
     assert "this fit knows no batch sizes" in capsys.readouterr().err
     assert main(["predict", "--fit", "fit.json", *named, "--batch-size", "0"]) == 2
     assert "batch_sizes must be finite and positive" in capsys.readouterr().err
+
+
+def test_a_comparison_names_the_laws_that_were_fitted(capsys):
+    files = [str(NETWORKS / "batches" / f"convolutions_{name}.csv") for name in ("constant_fourfold", "wsd_fourfold")]
+    words = ["--laws", "fsl-sgd", "fsl-full", "--no-intervals", "--warmup", "200"]
+    assert main(["compare", files[0], "--predict", files[1], *words]) == 0
+    said = capsys.readouterr().out
+    assert "fsl-sgd = fsl-sgd-batches" in said and "fsl-full =" not in said
