@@ -19,6 +19,7 @@ from fsl_num.curves.result import FitResult
 from fsl_num.design.schedule import design_schedule
 from fsl_num.report.planner_from_fit import plan_from_fit
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 STEPS = 4000
 CONSTANT = np.full(STEPS, 0.1)
 COSINE = 0.1 * (0.55 + 0.45 * np.cos(np.pi * np.arange(STEPS) / STEPS))
@@ -259,7 +260,7 @@ def test_a_prediction_on_the_command_line_is_for_its_batch_size(fitted, runs, tm
 
 
 def test_a_comparison_names_the_laws_that_were_fitted(capsys):
-    files = [str(NETWORKS / "batches" / f"convolutions_{name}.csv") for name in ("constant_fourfold", "wsd_fourfold")]
+    files = [str(EXAMPLES / "batches" / f"convolutions_{name}.csv") for name in ("constant_fourfold", "wsd_fourfold")]
     words = ["--laws", "fsl-sgd", "fsl-full", "--no-intervals", "--warmup", "200"]
     assert main(["compare", files[0], "--predict", files[1], *words]) == 0
     said = capsys.readouterr().out
