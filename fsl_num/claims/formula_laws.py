@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, Symbol, log, preorder_traversal
+from sympy import Add, Expr, Integer, Max, Min, Mul, Pow, Symbol, log
 
 from fsl_num.claims.statements import Direction, Equivalent, Law
 from fsl_sym.proof import AllOf, Formula
@@ -80,8 +80,7 @@ class _Compiled:
 
     def with_absent(self, expression: Expr, part: _Part) -> _Part:
         """A term or branch with powers, all 0, of the letters of the order that it does not hold; not one of others."""
-        if any(isinstance(each, Min | Max) or (isinstance(each, Add) and not _is_difference(each))
-               for each in preorder_traversal(expression)):  # fmt: skip
+        if _has_terms(expression):
             return part
         keys = {f"{letter} in {_shown(expression)}": letter
                 for letter in sorted(self.letters - self.letters_of(expression))}  # fmt: skip
@@ -145,6 +144,13 @@ def _log_of(letter: str, logs: Logs) -> Array:
 def _is_difference(expression: Expr) -> bool:
     """Whether a sum is one quantity with a name of its own, such as a - b."""
     return isinstance(expression, Add) and any(term.could_extract_minus_sign() for term in expression.args)
+
+
+def _has_terms(expression: Expr) -> bool:
+    """Whether there are terms or branches in it, which the exponents of powers are not."""
+    if isinstance(expression, Min | Max) or (isinstance(expression, Add) and not _is_difference(expression)):
+        return True
+    return any(_has_terms(each) for each in (expression.args[:1] if isinstance(expression, Pow) else expression.args))
 
 
 def _shown(term: Expr) -> str:

@@ -114,6 +114,7 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         "T alone, M = 10": (time, [run(10.0, 10 ** (1.5 * beta + u)) for u in time]),
         "M alone, T = 1e40": (model, [run(m, 10.0**LONGEST) for m in map(whole, model + 1)]),
         "a alone": (near, [run(1e6, 1e6, 10**-u) for u in near]),
+        "a alone, T = M^(3 beta/2)": (near, [run(1e6, 10 ** (9.0 * beta), 10**-u) for u in near]),
     }
     return tuple(risk_ray(name, *pair, sample, _noise) for name, pair in runs.items())  # type: ignore[arg-type]
 
@@ -141,6 +142,10 @@ def _law_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         "noise, sigma^2 alone": (time, [run(1e6, 1e6, noise=10 ** (12 + u)) for u in time]),
         "M decides; a, B and sigma^2 vary": silent(run(10.0, long_after(10.0, sample)), sample),
         "T decides; a, B and sigma^2 vary": silent(run(whole(40.0 / beta), 1e10), sample),
+        "noise, T = M^(3 beta/2); a, B and sigma^2 vary": (
+            near,
+            [run(1e6, 10 ** (9.0 * beta), 10 ** (1.7 * u), loud * 10 ** (0.6 * u), 10**-u) for u in near],
+        ),
     }
     return functional_rays(runs, sample)
 

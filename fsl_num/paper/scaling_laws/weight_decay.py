@@ -95,7 +95,8 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         ray("noise, gamma alone", near, [(9.0, -9.0, -1.0 - u, 50.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, -9.0, -1.0, u + 12) for u in time]),
         ray("noise, omega and T", near, [(20.0 + 0.6 * u, -u, -1.0, 50.0) for u in near]),
-        ray("signal, gamma and sigma^2", near, [(20.0, -250.0, -250.0 - u, 0.6 * u) for u in near]),
+        ray("T decides; gamma and sigma^2", near, [(20.0, -250.0, -250.0 - u, 0.6 * u) for u in near]),
+        ray("omega decides; gamma and sigma^2", near, [(250.0, -20.0, -250.0 - u, 0.6 * u) for u in near]),
     )
 
 

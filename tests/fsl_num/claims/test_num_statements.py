@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sympy import sqrt
+from sympy import Min, sqrt
 
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import (
@@ -22,7 +22,7 @@ from fsl_num.claims.statements import (
     growth,
 )
 from fsl_sym.proof import Formula, same_order
-from fsl_sym.symbols import E, T, a
+from fsl_sym.symbols import E, T, a, s
 
 POWERS = st.floats(-3, 3)
 
@@ -124,6 +124,13 @@ def test_a_letter_in_a_term_that_lacks_it_is_refused_where_it_varies_there(rate_
     names = [name for name in law.mutants() if name.startswith(("a in a", "T in 1/T"))]
     own = [law.mutants()[name].judge(measured).holds for name in names]
     assert own == 8 * [False]
+
+
+def test_sums_and_minima_in_exponents_are_no_terms():
+    law = order_statement(same_order(E, T ** (-s / (1 + s)) + a ** Min(2, s)), SimpleNamespace(s=1, beta=2))
+    assert sorted(law.absent) == ["T in a^Min(2, s)", "a in T^(-s/(s + 1))"]
+    nested = order_statement(same_order(E, 1 / T + a * (1 + 1 / T)), SimpleNamespace(s=1, beta=2))
+    assert "T in a*(1 + 1/T)" not in nested.absent
 
 
 def test_the_terms_of_a_bound_are_not_asked_for_letters_that_they_lack():
