@@ -70,7 +70,7 @@ def on_files(files: Any, config: Any) -> Any:
     made = {"changes.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), "style.css": _style()}
     with ThreadPoolExecutor(1) as aside:  # all that needs no verdict is made while other processes verify
         verdicts = aside.submit(_verdicts)
-        optima = table(SCHEDULES)
+        optima = table(list(SCHEDULES))
         made["explorer.html"] = explorer.page(table(explorer.SCHEDULES))
         for figure in FIGURE.finditer((ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")):
             made[f"figures/{figure['name']}.svg"] = drawn(figure["code"])
