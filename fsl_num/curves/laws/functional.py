@@ -285,7 +285,8 @@ class _Part:
         before = np.maximum(past.before, 0)
         self.past, self.larger = past, larger if larger.any() else None
         self.rates = rates[past.after], np.where(past.before >= 0, rates[before], -np.inf)
-        self.batches = _Batches.of(plan, past, larger)
+        self.batches = None if self.larger is None else _Batches.of(plan, past, larger)
+        self.none = np.zeros(past.after.size)  # where all batches are the reference
         # where there is no noise the logarithms do not matter
         self.finite = tuple(np.where(np.isfinite(each), each, 0.0) for each in self.rates)
         self.clock = _Clock.of(plan, past, mu)
@@ -296,7 +297,7 @@ class _Part:
         paced = self.law.paced and self.larger is not None  # else time passes by the rates alone, whatever r
         clock = _Clock.of(self.plan, self.past, self.mu, self.larger, r) if paced else self.clock
         x[:, 1], slopes[:, 0, 1], slopes[:, 3, 1], by_time = _signal(clock.recorded[0], theta)
-        batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r)
+        batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r) if self.batches else 3 * (self.none,)
         noise = [np.exp(p * rate + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
         moving = [self.finite] * self.law.free_amplitude  # what moves the logarithm of the noise of an update
         if self.law.batches:
