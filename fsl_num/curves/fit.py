@@ -15,6 +15,7 @@ from fsl_num.curves.identify import identifiability
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.laws import law as law_of
 from fsl_num.curves.laws.base import Law
+from fsl_num.curves.peaks import with_peaks
 from fsl_num.curves.posterior import Posterior, draw
 from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
@@ -151,7 +152,8 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
         notes = _reduced_words(curves, given)
     if grown is not None and isinstance(chosen, FunctionalLaw):
         sizes = len({curve.plan.model_size for curve in given} - {None}) > 1
-        chosen = with_batches(replace(chosen, sizes=sizes), [curve.plan for curve in given])
+        plans = [curve.plan for curve in given]
+        chosen = with_peaks(with_batches(replace(chosen, sizes=sizes), plans), plans)
     whole, thinned = (task(chosen, given, settings, coarse=coarse) for coarse in (False, True))
     rows = whole.target.observed.size
     if rows < len(chosen.parameters):

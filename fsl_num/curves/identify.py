@@ -38,7 +38,7 @@ class Identifiability(Result):
     """How well the curves determine the parameters.
 
     ``condition``: condition number of the weighted Jacobian with columns of norm 1, inf where parameters do not act at
-    all. ``weakest``: the share of each parameter in the direction identified worst. ``on_bounds``: parameters at a
+    all and nothing is expected of them. ``weakest``: the share of each parameter in the direction identified worst. ``on_bounds``: parameters at a
     bound. ``intervals``: for each parameter the 5 % and 95 % points of the draws. ``sentences``: all that in words.
     ``unidentified``: parameters of the model size that too few sizes identify; the condition number leaves them out.
 
@@ -77,6 +77,8 @@ def identifiability(task: Task, theta: Array, search: Found, samples: Array) -> 
     for name in size_term[2 if len(sizes_of(task.plans)) == 2 else 1 :]:
         free[names.index(name)] = False
     norms = np.linalg.norm(slopes, axis=0)
+    silent = (norms == 0.0) & np.isfinite(task.chart.width)  # what is expected of them stands
+    free &= ~silent
     condition, weakest = math.inf, {}
     if free.any() and (norms[free] > 0.0).all():
         _, singular, directions = np.linalg.svd(slopes[:, free] / norms[free], full_matrices=False)
@@ -86,6 +88,9 @@ def identifiability(task: Task, theta: Array, search: Found, samples: Array) -> 
     points = np.quantile(samples, [0.05, 0.95], axis=0)
     intervals = {name: (float(a), float(b)) for name, a, b in zip(names, *points, strict=True)}
     sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, search, size_term)
+    if silent.any():
+        shown = ", ".join(name for name, each in zip(names, silent, strict=True) if each)
+        sentences += (f"Of {shown} the curves say nothing, being alike in what these act on: as expected.",)
     if size_term:
         sentences += (unidentified_words(task.law, task.plans, theta),)
     return Identifiability(

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from fsl_num.curves.laws import FunctionalLaw, Law, MomentumLaw
+from fsl_num.curves.peaks import at_peak
 from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.families import best_member, family_rates, step_blocks
 from fsl_num.design.final_loss import final_loss
@@ -75,14 +76,21 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     starts, agreed = 1, 1
     bound = -np.inf
     if isinstance(law, FunctionalLaw):
-        filled = water_filling(law, theta, past.rates, steps, floor, peak, falling)
+        highest = max(peak, float(past.rates.max(initial=0.0)))
+        one, scaled = at_peak(law, theta, highest)
+        of_peak = past.objective(one, scaled)
+        filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling)
         rates = filled.rates
         for together in (True, falling):  # rates that do not rise are a start for those that may
             start = np.minimum.accumulate(rates) if together else rates
-            moved = newton(law, theta, past.rates, objective, start, floor, peak, together)
-            if objective(moved, ones)[0] <= objective(rates, ones)[0]:
+            moved = newton(one, scaled, past.rates, of_peak, start, floor, peak, together)
+            if of_peak(moved, ones)[0] <= of_peak(rates, ones)[0]:
                 rates = moved
-        bound = filled.bound + constant_loss(law, theta, past.model_size)
+        bound = filled.bound + constant_loss(one, scaled, past.model_size)
+        if law.peaks and rates.max() < highest and past.rates.size == 0:
+            # a run of a lower peak takes longer steps: the same relative ones at lower rates
+            v = float(theta[law.names.index("v")])
+            rates = np.maximum(rates * (rates.max() / highest) ** (v / (1.0 - v)), floor)
     else:
         least = 0.5 * constant_loss(law, theta, past.model_size)
         rates, starts, agreed = _from_starts(objective, steps, floor, peak, falling, least)
@@ -99,8 +107,9 @@ def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, pea
     if not isinstance(law, FunctionalLaw) or family not in SHAPES:
         return optimum(law, theta, past, steps, floor, peak, family).loss
     falling = family == "non-increasing"
-    filled = water_filling(law, theta, past.rates, steps, floor, peak, falling, certify=False)
-    return filled.loss + constant_loss(law, theta, past.model_size)
+    one, scaled = at_peak(law, theta, max(peak, float(past.rates.max(initial=0.0))))
+    filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling, certify=False)
+    return filled.loss + constant_loss(one, scaled, past.model_size)
 
 
 def _from_starts(

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.curves.laws import AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
+from fsl_num.curves.peaks import at_peak
 from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.objectives import Objective
 from fsl_num.validation import Array
@@ -44,7 +45,8 @@ def final_loss(
     Returns
     -------
     Objective
-        (rates, steps), arrays of one length in time order, to (loss, gradient by the rates).
+        (rates, steps), arrays of one length in time order, to (loss, gradient by the rates); where steps shorten with
+        the peak, of a peak that stays.
 
     Raises
     ------
@@ -68,6 +70,13 @@ def final_loss(
             f"the law {law.name!r} has no gradient by the learning rates; the laws that have one are the functional"
             " laws (fsl...), fsl-ansatz, multi-power and momentum: fit one of them"
         )
+    if isinstance(law, FunctionalLaw) and law.peaks:  # the peak stays where one rate of several moves
+
+        def of_peak(rates: Array, steps: Array) -> tuple[float, Array]:
+            one, scaled = at_peak(law, theta, max(float(rates.max()), float(before.max(initial=0.0))))
+            return final_loss(one, scaled, before, warmup, model_size, lengths)(rates, steps)
+
+        return of_peak
     values = dict(zip(law.names, theta.tolist(), strict=True))
     constant = constant_loss(law, theta, model_size)
     amplitude, exponent = (values[name] for name in _SIGNAL[type(law)])

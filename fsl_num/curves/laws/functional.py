@@ -23,6 +23,10 @@ the noise of update i is multiplied with (B_i/B_ref)^-(q (1 - r)). In the paper,
 r = 0 and q = 1: rate and batch enter the noise as eta/B, and the time not at all. Adaptive updates are divided by the
 size of noisy gradients, so that larger batches take longer steps, r = 1/2 where the noise dominates: a rate in
 proportion to the root of the batch size then keeps the noise.
+
+With ``peaks`` a rate of a run whose largest is P counts as eta_i (P/P_ref)^-v, in the intrinsic time and in the noise.
+In the paper v = 0. Weights grow with the rates at which they are trained, and a step counts by what it is of them:
+where their size follows the rate, v is up to 1, and runs of other peaks differ by less than their intrinsic times do.
 """
 
 from __future__ import annotations
@@ -65,14 +69,17 @@ BATCH_PACE = Parameter(
     "r", "r", "1", "how steps lengthen with the batch size; 0 in the paper, 1/2 for adaptive updates", -0.5, 0.95
 )
 
+PEAK_PACE = Parameter("v", "v", "1", "how steps shorten with the largest rate of a run; 0 in the paper", -0.5, 0.95)
+
 
 @dataclass(frozen=True)
 class FunctionalLaw(Law):
     """The convolution form of the functional scaling law; see the module.
 
     ``free_amplitude``: p is a parameter (else 1). ``signal_noise``: noise from the signal not yet learnt, coefficient
-    E. ``sizes``: the term D M^-(s beta). ``batches``: steps and noise depend on the batch size. ``reference_rate`` and
-    ``reference_batch``: eta_ref and B_ref, at which B is the noise. ``adaptive``: for updates that are divided by the
+    E. ``sizes``: the term D M^-(s beta). ``batches``: steps and noise depend on the batch size. ``peaks``: steps shorten
+    with the largest rate of a run. ``reference_rate``, ``reference_batch`` and ``reference_peak``: eta_ref, B_ref and
+    P_ref, at which B is the noise. ``adaptive``: for updates that are divided by the
     size of gradients, as in Adam; else, for plain stochastic gradient descent, r = 0, and p and q are expected to be 1.
     A plan whose batch sizes are all 1, as where none is said, is taken at the reference.
 
@@ -90,6 +97,8 @@ class FunctionalLaw(Law):
     batches: bool = False
     reference_batch: float = 1.0
     adaptive: bool = True
+    peaks: bool = False
+    reference_peak: float = 1e-3
 
     late: ClassVar[float] = 0.0
     title: ClassVar[str] = "Functional scaling law, convolution form"
@@ -109,7 +118,7 @@ class FunctionalLaw(Law):
             base = "fsl-simplified"
         if not self.adaptive:
             base = "fsl-sgd"
-        return base + "-sizes" * self.sizes + "-batches" * self.batches
+        return base + "-sizes" * self.sizes + "-batches" * self.batches + "-peaks" * self.peaks
 
     @property
     def paced(self) -> bool:
@@ -118,7 +127,7 @@ class FunctionalLaw(Law):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters: L0, A, B, [E, D], s, c, gamma, c_e, [p, q, r, beta]."""
+        """The parameters: L0, A, B, [E, D], s, c, gamma, c_e, [p, q, r, v, beta]."""
         parameters = [
             linear("L0", "L_0", "loss that no training of this model removes"),
             linear("A", "A", "signal: the loss to be learnt at the start"),
@@ -133,6 +142,8 @@ class FunctionalLaw(Law):
             parameters.append(AMPLITUDE)
         if self.batches:
             parameters += [BATCH_POWER, BATCH_PACE] if self.adaptive else [PLAIN_BATCH_POWER]
+        if self.peaks:
+            parameters.append(PEAK_PACE)
         if self.sizes:
             parameters.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
         return tuple(parameters)
@@ -152,7 +163,8 @@ class FunctionalLaw(Law):
 
     def start_grid(self, plans: Sequence[Plan]) -> Array:
         """Ten starts: three memory times and shapes, three exponents of the signal."""
-        rest = [0.8] * self.free_amplitude + [0.9] * self.batches + [0.5] * self.paced + [1.0] * self.sizes
+        rest = [0.8] * self.free_amplitude + [0.9] * self.batches + [0.5] * self.paced + [0.3] * self.peaks
+        rest += [1.0] * self.sizes
         return np.array([[s, c, gamma, 0.5 * c * (1.0 + gamma), *rest] for s, c, gamma in memory_starts(plans)])
 
     def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
@@ -166,19 +178,17 @@ class FunctionalLaw(Law):
         sizes = size_column(plans) if self.sizes else None
 
         def columns(theta: Array) -> tuple[Array, Array]:
-            s, c, gamma = theta[:3]
-            p = theta[4] if self.free_amplitude else 1.0
-            q = theta[4 + self.free_amplitude] if self.batches else 0.0
-            r = theta[5 + self.free_amplitude] if self.paced else 0.0
-            weights = power_memory(mu, c, gamma)
+            values = dict(zip(self.names[count:], theta.tolist(), strict=True))
+            powers = values.get("p", 1.0), values.get("q", 0.0), values.get("r", 0.0), values.get("v", 0.0)
             x, slopes = np.ones((size, count)), np.zeros((size, nonlinear, count))
             low = 0
             for part in parts:
                 rows = slice(low, low + part.size)
-                part.fill(x[rows], slopes[rows], theta, (p, q, r), weights)
+                part.fill(x[rows], slopes[rows], theta, powers)
                 low += part.size
             if sizes is not None:
                 last = -1
+                s = theta[0]
                 value, by_exponent = power(sizes, s * theta[-1])
                 x[:, last], slopes[:, 0, last], slopes[:, -1, last] = value, by_exponent * theta[-1], by_exponent * s
             return x, slopes
@@ -284,6 +294,7 @@ class _Part:
             past = past.only((past.of(plan.rates) != 0.0) | (past.of(moves) != 0.0))
         before = np.maximum(past.before, 0)
         self.past, self.larger = past, larger if larger.any() else None
+        self.higher = float(np.log(plan.peak / law.reference_peak)) if law.peaks else 0.0
         self.rates = rates[past.after], np.where(past.before >= 0, rates[before], -np.inf)
         self.batches = None if self.larger is None else _Batches.of(plan, past, larger)
         self.none = np.zeros(past.after.size)  # where all batches are the reference
@@ -291,15 +302,20 @@ class _Part:
         self.finite = tuple(np.where(np.isfinite(each), each, 0.0) for each in self.rates)
         self.clock = _Clock.of(plan, past, mu)
 
-    def fill(self, x: Array, slopes: Array, theta: Array, powers: tuple[float, float, float], weights: Array) -> None:
-        """Write the columns of the plan and their derivatives; ``powers``: p, q and r."""
-        p, q, r = powers
+    def fill(self, x: Array, slopes: Array, theta: Array, powers: tuple[float, float, float, float]) -> None:
+        """Write the columns of the plan and their derivatives; ``powers``: p, q, r and v."""
+        p, q, r, v = powers
+        if self.law.peaks:  # shorter steps: a slower signal and memory, and the noise of smaller rates
+            pace = np.exp(-v * self.higher)
+            theta = theta * np.where(np.isin(np.arange(theta.size), (1, 3)), pace, 1.0)
+        weights = power_memory(self.mu, theta[1], theta[2])
         paced = self.law.paced and self.larger is not None  # else time passes by the rates alone, whatever r
         clock = _Clock.of(self.plan, self.past, self.mu, self.larger, r) if paced else self.clock
         x[:, 1], slopes[:, 0, 1], slopes[:, 3, 1], by_time = _signal(clock.recorded[0], theta)
         batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r) if self.batches else 3 * (self.none,)
-        noise = [np.exp(p * rate + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
-        moving = [self.finite] * self.law.free_amplitude  # what moves the logarithm of the noise of an update
+        shorter = v * self.higher
+        noise = [np.exp(p * (rate - shorter) + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
+        moving = [[each - shorter for each in self.finite]] * self.law.free_amplitude  # what moves the logarithm of the noise of an update
         if self.law.batches:
             by_q, by_r = (1.0 - r) * by_power, by_pace - q * by_power
             moving += [_around(each) for each in (by_q, by_r)[: 1 + self.law.paced]]
@@ -325,6 +341,11 @@ class _Part:
             noises = np.stack(sources[::count] if self.law.signal_noise else sources[:1])[:2]
             slopes[:, free.stop - 1, 1] = by_time * clock.recorded[1]
             slopes[:, free.stop - 1, 2 : 2 + len(noises)] += clock.moved(noises, weights[0], self.mu)
+        if self.law.peaks:
+            by_log = slopes[:, [1, 3]] * theta[[1, 3], None]
+            slopes[:, [1, 3]] *= pace
+            slopes[:, free.stop] = -self.higher * by_log.sum(axis=1)
+            slopes[:, free.stop, 2 : 3 + self.law.signal_noise] -= self.higher * p * x[:, 2 : 3 + self.law.signal_noise]
 
 
 def _around(values: Array) -> tuple[Array, Array]:

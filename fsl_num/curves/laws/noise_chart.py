@@ -23,6 +23,7 @@ EXPECTED: Final[Mapping[str, Expected]] = MappingProxyType(
         "p": (float(np.log(0.8)), 0.25),
         "q": (float(np.log(0.8)), 0.2),
         "r": (0.5, 0.15),
+        "v": (0.35, 0.2),
         "E": (0.0, 1.5),
         "s": (float(np.log(0.5)), 0.5),
         "gamma": (float(np.log(0.5)), 0.65),

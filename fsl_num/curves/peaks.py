@@ -1,0 +1,48 @@
+"""The peak rates of the runs fitted: how they enter the law, and the law of one peak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fsl_num.curves.laws.base import Law
+from fsl_num.curves.laws.functional import FunctionalLaw
+from fsl_num.curves.plan import Plan
+from fsl_num.validation import Array
+
+
+def with_peaks(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
+    """Return the law of adaptive updates with steps that shorten with the peak; the largest one is its reference.
+
+    Where all peaks are equal the losses do not say by how much; what is expected does, so that another peak is
+    predicted in an interval that knows it. The law of plain stochastic gradient descent is returned as it is.
+
+    >>> with_peaks(FunctionalLaw(), [Plan([0.1]), Plan([0.4])]).reference_peak
+    0.4
+    """
+    if not law.adaptive:
+        return law
+    return replace(law, peaks=True, reference_peak=max(plan.peak for plan in plans))
+
+
+def at_peak(law: Law, theta: Array, peak: float) -> tuple[Law, Array]:
+    """Return a law without v that equals ``law`` for runs of one peak rate, and its parameters, (..., parameters).
+
+    A law whose steps do not shorten with the peak is returned as it is.
+
+    >>> law = FunctionalLaw(peaks=True, reference_peak=0.1)
+    >>> one, scaled = at_peak(law, np.array([2, 0.5, 0.4, 0.5, 8, 0.5, 4, 1.0, 0.5]), 0.4)
+    >>> one.names, scaled.tolist()
+    (('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p'), [2.0, 0.5, 0.2, 0.5, 4.0, 0.5, 2.0, 1.0])
+    """
+    if not isinstance(law, FunctionalLaw) or not law.peaks:
+        return law, theta
+    scaled, place = np.array(theta, dtype=np.float64), {name: index for index, name in enumerate(law.names)}
+    shorter = scaled[..., place["v"]] * np.log(peak / law.reference_peak)
+    noise = scaled[..., place["p"]] if "p" in place else 1.0
+    for name, power in {"B": noise, "E": noise, "c": 1.0, "c_e": 1.0}.items():
+        if name in place:
+            scaled[..., place[name]] *= np.exp(-power * shorter)
+    return replace(law, peaks=False), np.delete(scaled, place["v"], axis=-1)
