@@ -16,7 +16,7 @@ from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.laws import law as law_of
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.peaks import with_peaks
-from fsl_num.curves.posterior import Posterior, draw
+from fsl_num.curves.posterior import FEWEST_DRAWS, Posterior, draw
 from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
@@ -93,7 +93,10 @@ def fit(
             (warnings if math.sqrt(seeds) > _SEEDS else notes).append(_seed_words(seeds, pairs))
         residuals = Residuals.of(whole, theta, seeds)
         scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
-        samples, misfit, residuals = draw(thinned, theta, residuals, seed)
+        # a curve alone leaves the most open, and draws of it take the least time
+        samples, misfit, residuals = draw(
+            thinned, theta, residuals, seed, max(FEWEST_DRAWS, 3 * FEWEST_DRAWS // len(given))
+        )
         posterior = Posterior(samples, residuals, misfit, scatter)
     report = identifiability(whole, theta, search_of_starts, theta[None] if posterior is None else posterior.samples)
     shown = [

@@ -38,9 +38,10 @@ class Identifiability(Result):
     """How well the curves determine the parameters.
 
     ``condition``: condition number of the weighted Jacobian with columns of norm 1, inf where parameters do not act at
-    all and nothing is expected of them. ``weakest``: the share of each parameter in the direction identified worst. ``on_bounds``: parameters at a
-    bound. ``intervals``: for each parameter the 5 % and 95 % points of the draws. ``sentences``: all that in words.
-    ``unidentified``: parameters of the model size that too few sizes identify; the condition number leaves them out.
+    all and nothing is expected of them. ``weakest``: the share of each parameter in the direction identified worst.
+    ``on_bounds``: parameters at a bound. ``intervals``: for each parameter the 5 % and 95 % points of the draws.
+    ``sentences``: all that in words. ``unidentified``: parameters of the model size that too few sizes identify; the
+    condition number leaves them out.
 
     >>> Identifiability(10.0, {}, (), {}, ("all said",)).sentences
     ('all said',)

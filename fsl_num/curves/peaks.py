@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import overload
 
 import numpy as np
 
@@ -27,6 +28,10 @@ def with_peaks(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
     return replace(law, peaks=True, reference_peak=max(plan.peak for plan in plans))
 
 
+@overload
+def at_peak(law: FunctionalLaw, theta: Array, peak: float) -> tuple[FunctionalLaw, Array]: ...
+@overload
+def at_peak(law: Law, theta: Array, peak: float) -> tuple[Law, Array]: ...
 def at_peak(law: Law, theta: Array, peak: float) -> tuple[Law, Array]:
     """Return a law without v that equals ``law`` for runs of one peak rate, and its parameters, (..., parameters).
 

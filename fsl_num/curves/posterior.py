@@ -14,6 +14,7 @@ the curves nor the theory say anything wander over their range: the prediction o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +26,9 @@ from fsl_num.curves.sizes import respread
 from fsl_num.curves.solve import Pull, Target, descend
 from fsl_num.validation import Array, proper_share
 
-_DRAWS = 24
+FEWEST_DRAWS: Final = 24
+"""Draws of the parameters where the curves are many; of one curve alone three times as many take as long."""
+
 _LARGEST = 300.0
 _STEPS = 15  # of a descent that starts at the fit
 _SETTLED = 1e-2  # a share of the objective of a draw, which is of the order of one half a parameter
@@ -97,7 +100,7 @@ def half_width(spread: Array, level: float) -> Array:
 
 
 def draw(
-    fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count: int = _DRAWS
+    fitted: Task, theta: Array, residuals: Residuals, seed: int = 0, count: int = FEWEST_DRAWS
 ) -> tuple[Array, Misfit, Residuals]:
     """Return draws of the parameters, shape (count, parameters), and of the misfit, and the residuals with what rows
     carry over of scatter; deterministic for given arguments.

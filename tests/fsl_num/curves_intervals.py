@@ -2,7 +2,7 @@
 
     FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|settings|beginnings]
 
-Six families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
+Seven families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
 ``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``settings``: which of :data:`SETTINGS` has
 the least interval score of mean final losses and of rows over the other families, among those whose intervals hold
 :data:`ENOUGH` of the final losses of each; printed is what it gives on the family left out. ``beginnings``: from .3, .5
@@ -24,7 +24,7 @@ from fsl_num.curves.laws import noise_chart
 WIDER = {"s": 0.7, "gamma": 0.8, "c": 2.0}
 SETTINGS = (
     {}, {"HIDDEN": 1.6}, {"HIDDEN": 2.5}, {"BENDING": 0.0}, {"BENDING": 6.0, "HIDDEN": 1.6}, {"OWN": 1e-6},
-    {"FOLLOWED": 0.0}, {"FOLLOWED": 2e-6}, WIDER, {**WIDER, "HIDDEN": 2.5}, {"B": 1.0}, {"p": 0.35},
+    {"FOLLOWED": 0.0}, {"FOLLOWED": 2e-6}, WIDER, {**WIDER, "HIDDEN": 2.5}, {"B": 1.0}, {"p": 0.35}, {"v": 0.3},
 )  # fmt: skip
 """Constants of fsl_num/curves/misfit.py and search.py, and widths of what is expected of parameters of the default law
 (fsl_num/curves/laws/noise_chart.py), that differ from those of the package."""

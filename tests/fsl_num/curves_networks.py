@@ -1,6 +1,6 @@
-"""Predictions of small networks of three kinds, whose curves lie in examples/networks: errors and what intervals hold.
+"""Predictions of small networks of four kinds, whose curves lie in examples: errors and what intervals hold.
 
-    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer|batches|continuations]
+    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer|language|batches|continuations]
 
 fits one to five runs of each kind and predicts its others: other schedules, three times the steps, other peak rates.
 Then what other laws say after fits to pairs of runs, and the plain guess that all runs end as the fitted ones did.
@@ -19,7 +19,8 @@ from fsl_num.curves.forecast import EARLY
 from fsl_num.curves.reading import read_curve
 
 FOLDER = Path(__file__).parents[2] / "examples" / "networks"
-KINDS = ("convolutions", "perceptron", "transformer")
+LANGUAGE = FOLDER.parent / "language"
+KINDS = ("convolutions", "perceptron", "transformer", "language")
 SETS = (
     ("constant",), ("cosine",), ("wsd",), ("linear",), ("constant", "wsd"), ("constant", "cosine"), ("cosine", "wsd"),
     ("constant", "cosine", "drop"), ("constant", "cosine", "linear", "8-1-1", "cyclic"),
@@ -27,6 +28,8 @@ SETS = (
 """Schedules that are fitted, at the usual peak rate and the shorter length."""
 USUAL = {"convolutions": 32, "perceptron": 32, "transformer": 8}
 """Batch sizes, which the files of examples/networks do not say."""
+APART = ("sizes", "design", "fourfold")
+"""What else the names of files in examples/language hold: other batch sizes, designs, a table of final losses."""
 BATCHED = (
     ("constant", "wsd"), ("constant", "cosine"), ("constant", "wsd", "constant_quarter"),
     ("constant", "wsd", "constant_fourfold"), ("constant", "constant_later-fourfold"),
@@ -39,9 +42,12 @@ LAWS = ("multi-power", "momentum", "fsl-ansatz")
 
 def networks(kind):
     """The curves of one kind by name; those of the usual peak rate and the shorter length by their schedule alone."""
-    found = {path.stem.removeprefix(f"{kind}_"): read_curve(path) for path in sorted(FOLDER.glob(f"{kind}_*.csv"))}
+    paths = sorted(FOLDER.glob(f"{kind}_*.csv"))
+    if kind == "language":
+        paths = [path for path in sorted(LANGUAGE.glob("*.csv")) if not any(word in path.stem for word in APART)]
+    found = {path.stem.removeprefix(f"{kind}_"): read_curve(path) for path in paths}
     short = min(int(name.split("_")[1]) for name in found)
-    return {name.removesuffix(f"_{short}_1"): curve for name, curve in found.items()}
+    return {name.replace(f"_{short}_1", ""): curve for name, curve in found.items()}
 
 
 def of_batches(kind):
@@ -119,7 +125,7 @@ if __name__ == "__main__":
     for kind in KINDS if "continuations" in sys.argv else ():
         for cycles, others, error, half in continuations(kind):
             print(f"{kind:<13} after {cycles} of 3, {len(others)} others: {error:+.4f} +- {half:.4f}", flush=True)
-    for kind in KINDS if "batches" in sys.argv else ():
+    for kind in USUAL if "batches" in sys.argv else ():
         for law in ("auto", "fsl-sgd", "fsl-full"):
             printed(kind, f"other batch sizes, {law}", over_batches(kind, law))
     for kind in [each for each in sys.argv[1:] if each in KINDS] or (KINDS if len(sys.argv) == 1 else ()):

@@ -77,10 +77,10 @@ class FunctionalLaw(Law):
     """The convolution form of the functional scaling law; see the module.
 
     ``free_amplitude``: p is a parameter (else 1). ``signal_noise``: noise from the signal not yet learnt, coefficient
-    E. ``sizes``: the term D M^-(s beta). ``batches``: steps and noise depend on the batch size. ``peaks``: steps shorten
-    with the largest rate of a run. ``reference_rate``, ``reference_batch`` and ``reference_peak``: eta_ref, B_ref and
-    P_ref, at which B is the noise. ``adaptive``: for updates that are divided by the
-    size of gradients, as in Adam; else, for plain stochastic gradient descent, r = 0, and p and q are expected to be 1.
+    E. ``sizes``: the term D M^-(s beta). ``batches``: steps and noise depend on the batch size. ``peaks``: steps
+    shorten with the largest rate of a run. ``reference_rate``, ``reference_batch`` and ``reference_peak``: eta_ref,
+    B_ref and P_ref, at which B is the noise. ``adaptive``: for updates that are divided by the size of gradients, as in
+    Adam; else, for plain stochastic gradient descent, r = 0, and p and q are expected to be 1.
     A plan whose batch sizes are all 1, as where none is said, is taken at the reference.
 
     >>> constant = FunctionalLaw(reference_rate=0.1).predict(
@@ -315,7 +315,8 @@ class _Part:
         batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r) if self.batches else 3 * (self.none,)
         shorter = v * self.higher
         noise = [np.exp(p * (rate - shorter) + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
-        moving = [[each - shorter for each in self.finite]] * self.law.free_amplitude  # what moves the logarithm of the noise of an update
+        # what moves the logarithm of the noise of an update
+        moving = [(self.finite[0] - shorter, self.finite[1] - shorter)] * self.law.free_amplitude
         if self.law.batches:
             by_q, by_r = (1.0 - r) * by_power, by_pace - q * by_power
             moving += [_around(each) for each in (by_q, by_r)[: 1 + self.law.paced]]
