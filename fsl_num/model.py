@@ -40,6 +40,9 @@ class Model:
     ([1.082323, 0.18995], 0.645476)
     >>> Model(spectrum=Spectrum([1.0, 0.25], [0.5, 0.1]), noise=0.0).trace
     1.25
+    >>> import mpmath
+    >>> Model(s=Fraction(1, 3), beta=2, size=100, noise=1).number("s", mpmath.mp) == mpmath.mpf(1) / 3
+    True
     """
 
     s: float = math.nan

@@ -38,6 +38,12 @@ class RiskCurve(Result):
     step,excess_risk,standard_error,lr
     >>> curve.as_dict()["step"], len(curve.to_json()) > 100
     ([0, 10, 20], True)
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     curve.to_csv(Path(folder) / "risk.csv")
+    ...     (Path(folder) / "risk.csv").read_text() == curve.as_csv()
+    True
     >>> curve.plot(ax=None).get_xlabel()
     'step'
     """

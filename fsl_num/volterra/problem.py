@@ -57,6 +57,13 @@ class Problem:
     >>> model = Model(s=0.5, beta=2.0, size=100, noise=1.0)
     >>> Problem(model, gamma=0.1, horizon=50.0).stability < 1
     True
+    >>> problem = Problem(model, gamma=lambda t: 0.2 * np.exp(-t), horizon=1.0)
+    >>> problem.gamma_on(np.array([0.0, 1.0]), np.array([1.0, 0.0])).round(4).tolist()
+    [0.2, 0.0736]
+    >>> problem.require_stable()  # passes
+    >>> import mpmath
+    >>> Problem(model, gamma=Fraction(1, 3), horizon=1.0).number("gamma", mpmath.mp) == mpmath.mpf(1) / 3
+    True
     """
 
     model: Model

@@ -28,6 +28,12 @@ class Solution(Result):
     ('secular', (2,))
     >>> print(solution.as_csv().splitlines()[0], [row[0] for row in solution.texts()])
     t,excess_risk,error ['1.0', '9.0']
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     solution.to_csv(Path(folder) / "risk.csv")
+    ...     (Path(folder) / "risk.csv").read_text() == solution.as_csv()
+    True
     >>> solution.plot(ax=None).get_xlabel()
     'intrinsic time t'
     """

@@ -1,5 +1,7 @@
 """What is asked of a public name: a docstring of its own, with an example that the doctests run."""
 
+import ast
+import doctest
 import inspect
 import re
 
@@ -24,3 +26,18 @@ def lacks(name, value, module_doc):
     if A_SECTION.search(doc or "") and ">>>" in doc and "Examples\n" not in doc:
         missing.append("the heading Examples")
     return missing
+
+
+def not_called(owner):
+    """The public methods of a class that no example calls, in its docstring or in theirs."""
+    members = {name: member for name, member in vars(owner).items() if not name.startswith("_")}
+    methods = {
+        name: getattr(member, "__func__", member)
+        for name, member in members.items()
+        if inspect.isfunction(getattr(member, "__func__", member))
+    }
+    docs = [vars(owner).get("__doc__"), *(method.__doc__ for method in methods.values())]
+    sources = [example.source for doc in docs for example in doctest.DocTestParser().get_examples(doc or "")]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    called = {node.func.attr for node in nodes if isinstance(node.func, ast.Attribute)}
+    return [name for name in methods if name not in called]
