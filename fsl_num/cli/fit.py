@@ -242,7 +242,7 @@ def fit_options(early: str = "0 for laws that hold there") -> list[Option]:
     how = "the fit"
     return [
         *curve_options(),
-        Option("--starts", type=whole(1), default=3, help="(default: 3)", section=how),
+        Option("--starts", type=whole(1), default=3, help="of the search for parameters (default: 3)", section=how),
         Option("--early", type=REAL,
                help=f"share of a run, in intrinsic time, whose rows weigh less (default: {early})", section=how),
         Option("--prior-width", type=REAL, default=1,
