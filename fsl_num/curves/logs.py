@@ -120,7 +120,12 @@ def curve_from(table: Any, **options: Any) -> LossCurve:
     options
         What the table does not say, see :class:`LogOptions`.
 
-    Raises :class:`~fsl_num.curves.curve.CurveError` naming the row, or TypeError for another kind of table.
+    Raises
+    ------
+    CurveError
+        Of a row that it names.
+    TypeError
+        For another kind of table.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import re
 
 OTHER_SECTIONS = re.compile(r"^ *(Args|Arguments|Returns|Raises|Yields|Example|Examples):$", re.MULTILINE)
 A_SECTION = re.compile(r"^ *(Parameters|Returns|Raises|Attributes)\n *-{6,}$", re.MULTILINE)
+PARAMETERS = re.compile(r"^Parameters\n-{6,}\n(.*?)(?=^\w+\n-{5,}$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def lacks(name, value, module_doc):
@@ -23,9 +24,21 @@ def lacks(name, value, module_doc):
     # the documentation reads the sections of numpydoc, and takes what follows the last of them for a part of it
     if OTHER_SECTIONS.search(doc or ""):
         missing.append("sections as numpydoc has them")
+    if strange := undeclared(value, doc or ""):
+        missing.append(f"parameters called {', '.join(strange)}")
     if A_SECTION.search(doc or "") and ">>>" in doc and "Examples\n" not in doc:
         missing.append("the heading Examples")
     return missing
+
+
+def undeclared(value, doc):
+    """What stands as a parameter in a docstring, and is none of the signature: prose after the section, too."""
+    section = PARAMETERS.search(inspect.cleandoc(doc))
+    if section is None or not callable(value):
+        return []
+    entries = [line for line in section[1].splitlines() if line and not line.startswith(" ")]
+    names = [name for entry in entries for name in entry.partition(" : ")[0].split(", ")]
+    return [name for name in names if name not in inspect.signature(value).parameters]
 
 
 def not_called(owner):

@@ -112,6 +112,22 @@ def test_a_name_without_documentation_is_seen():
     class Heir(dict):
         pass
 
+    def prose(size):
+        """Do it.
+
+        Parameters
+        ----------
+        size
+            How much.
+
+        Raises ValueError for none.
+
+        Examples
+        --------
+        >>> prose(1)
+        """
+
+    assert lacks("prose", prose, None) == ["parameters called Raises ValueError for none."]
     assert lacks("bare", bare, None) == ["a docstring", "an example"]
     assert lacks("told", told, None) == ["an example"]
     assert lacks("shown", shown, None) == []
