@@ -17,7 +17,7 @@ from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
 from fsl_num.results import Result, html_table
-from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, proper_share, whole_count
+from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, positive, proper_share, whole_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +97,7 @@ class FitResult(Result):
         >>> fit(curve, "momentum", starts=1, intervals=False).as_fitted(curve) is curve  # it has no such updates
         True
         """
+        instance_of("curve", curve, LossCurve)
         return curve.warmed() if self.warmed else curve
 
     def at_batch(self, batch_size: float = 1.0) -> FitResult:
@@ -111,6 +112,7 @@ class FitResult(Result):
         >>> "r" in result.parameters, "r" in result.at_batch(32).parameters
         (True, False)
         """
+        batch_size = positive("batch_size", batch_size)
         law, values = at_batch(self.law, self.theta, batch_size)
         if law is self.law:
             return self

@@ -24,7 +24,16 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.validation import Array, entries, instance_of, one_of, positive, real_number
+from fsl_num.validation import (
+    Array,
+    context_of_digits,
+    entries,
+    finite_array,
+    instance_of,
+    one_of,
+    positive,
+    real_number,
+)
 
 CLOSURES = ("volterra", "gaussian")
 
@@ -103,9 +112,10 @@ class Problem:
         set_field(self, "breaks", tuple(cuts))
 
     def number(self, name: str, mp: Any) -> Any:
-        """Return s, beta, noise or a constant gamma as mpf of the context ``mp``: exactly what was given."""
-        if name != "gamma":
+        """Return s, beta, noise or a constant gamma as mpf of the context ``mp`` (mpmath.mp): just as given."""
+        if one_of("name", name, ("s", "beta", "noise", "gamma")) != "gamma":
             return self.model.number(name, mp)
+        context_of_digits("mp", mp)
         return mp.convert(self.exact[name]) if name in self.exact else mp.mpf(self.peak_gamma)
 
     @property
@@ -121,6 +131,7 @@ class Problem:
 
     def gamma_on(self, t: Array, remaining: Array) -> Array:
         """Return gamma at the times ``t``, given also as ``remaining`` = end - t, which is what a schedule resolves."""
+        t, remaining = finite_array("t", t), finite_array("remaining", remaining)
         if isinstance(self.gamma, float):
             return np.full_like(t, self.gamma)
         if isinstance(self.gamma, Schedule):
