@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,7 +30,6 @@ from fsl_num.cli.rates import (
     named_parameters,
     refuse_two_rates,
     refuse_unused,
-    schedule_name,
     updates_of_file,
 )
 
@@ -50,9 +48,6 @@ def run_fit(arguments: Arguments) -> int:
     with refused():
         named = [name for name in arguments.predict if is_name(name)]
     files = [name for name in arguments.predict if name not in named]
-    for name in files:
-        if re.fullmatch(r"[\w-]+", name) and not any(Path().glob(f"{name}*")):
-            schedule_name(name)  # refused, with the names that there are
     inputs = {"TRAIN": files_of(arguments.train), "--predict": files_of(files)}
     outputs = Outputs({"--save": arguments.save, "--plot": arguments.plot}, inputs=inputs, json=arguments.json)
     level = level_of(arguments)

@@ -203,9 +203,6 @@ def test_the_answer_of_a_fit_stands_first_and_its_parameters_on_request(runs, ca
 
 REFUSED = {
     "no such file": (["fit", "{runs}/constant"], "did you mean constant.csv"),
-    "a schedule misspelt": (["fit", "{runs}/wsd.csv", "--predict", "cosin"], "did you mean cosine?"),
-    "a schedule of another name": (["fit", "{runs}/wsd.csv", "--predict", "wsd-like"], "'wsd-like' is called wsd"),
-    "no such run": (["fit", "{runs}/wsd.csv", "--predict", "{runs}/cosin"], "there is no file"),
     "a file twice": (["fit", "{runs}/wsd.csv", "--predict", "{runs}/wsd.csv"], "named twice"),
     "an even window": (["fit", "{runs}/wsd.csv", "--smooth", "4"], "must be odd"),
     "sizes": (["fit", "{runs}/wsd.csv", "--model-size", "1e6", "2e6"], "one for each of the 1 files"),
