@@ -16,7 +16,15 @@ import numpy as np
 
 from fsl_num.given_spectrum import Spectrum
 from fsl_num.spectrum import approximation_error, eigenvalues, forgetting_kernel, signal, trace
-from fsl_num.validation import Array, capacity_exponent, instance_of, positive, whole_size
+from fsl_num.validation import (
+    Array,
+    capacity_exponent,
+    context_of_digits,
+    instance_of,
+    one_of,
+    positive,
+    whole_size,
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,9 @@ class Model:
     ([1.082323, 0.18995], 0.645476)
     >>> Model(spectrum=Spectrum([1.0, 0.25], [0.5, 0.1]), noise=0.0).trace
     1.25
+    >>> import mpmath
+    >>> Model(s=Fraction(1, 3), beta=2, size=100, noise=1).number("s", mpmath.mp) == mpmath.mpf(1) / 3
+    True
     """
 
     s: float = math.nan
@@ -89,8 +100,12 @@ class Model:
         self.__dict__.update({name: math.nan if _is_nan(value) else value for name, value in state.items()})
 
     def number(self, name: str, mp: Any) -> Any:
-        """Return s, beta or noise as mpf of the context ``mp``: exactly what was given."""
-        return mp.convert(self.exact[name]) if name in self.exact else mp.mpf(getattr(self, name))
+        """Return s, beta or noise as mpf of the context ``mp`` (as mpmath.mp): exactly what was given."""
+        one_of("name", name, ("s", "beta", "noise"))
+        if _is_nan(value := getattr(self, name)):
+            raise ValueError(f"{name} is not known: the model was given by its spectrum")
+        context_of_digits("mp", mp)
+        return mp.convert(self.exact[name]) if name in self.exact else mp.mpf(value)
 
     def signal(self, t: Any) -> Any:
         """Return e_M(t) = sum_{j<=M} lambda_j theta_j^2 exp(-2 lambda_j t), t >= 0 a number or an array.

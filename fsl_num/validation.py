@@ -164,6 +164,18 @@ def path_like(name: str, value: Any) -> str | os.PathLike[str]:
     return value
 
 
+def context_of_digits(name: str, value: Any) -> Any:
+    """Return a context of mpmath, which says how many digits there are; TypeError for anything else.
+
+    >>> context_of_digits("mp", 30)
+    Traceback (most recent call last):
+    TypeError: mp must be a context of mpmath, such as mpmath.mp, got 30, of type int
+    """
+    if not all(callable(getattr(value, method, None)) for method in ("mpf", "convert")):
+        raise TypeError(f"{name} must be a context of mpmath, such as mpmath.mp, got {described(value)}")
+    return value
+
+
 def proper_share(name: str, value: Any) -> float:
     """Return a number strictly between 0 and 1, as the level of an interval is.
 

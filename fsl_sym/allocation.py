@@ -110,6 +110,8 @@ class Allocation:
     >>> allocation = optimal_allocation("constant", "compute")
     >>> allocation.base, allocation.regimes[0].quantities["model_size"].lower.power
     (C, 1/(beta*s + beta + 1))
+    >>> allocation.at(s="1/2", beta=4).name, str(allocation.regime("edge").condition)
+    ('hard', 'Eq(s, 1 - 1/beta)')
     """
 
     schedule: str

@@ -277,4 +277,4 @@ def _summed(law: Callable[..., float], numbers: Sequence[Array]) -> Array:
     rows, place = np.unique(np.stack(numbers, axis=-1), axis=0, return_inverse=True)
     sums = [law(*(round(each) if abs(each - round(each)) <= ROUNDING * each else each for each in row))
             for row in rows.tolist()]  # fmt: skip
-    return np.array(sums)[place]
+    return np.array(sums)[place.ravel()]  # numpy 2.0 gives the places as a column

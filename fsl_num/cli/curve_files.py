@@ -26,10 +26,13 @@ def curve_options() -> list[Option]:
     units = Names("fsl_num.curves.columns:UNITS")
     options: list[tuple[str, dict[str, Any]]] = [
         ("--warmup", {"type": whole(0), "help": "updates of warmup (default: where the rate rises at the start)"}),
-        ("--warmup-shape", {"type": shapes, "default": "linear", "help": "(default: linear, from 0)"}),
+        ("--warmup-shape", {"type": shapes, "default": "linear",
+                            "help": "how the rate rises before the first row (default: linear, from 0)"}),
         ("--between", {"type": between, "default": "auto", "help": "the rate between two rows (default: auto)"}),
-        ("--loss-unit", {"type": units, "default": "auto", "help": "(default: by the name of the column)"}),
-        ("--rates", {"metavar": "FILE", "help": "the rate of every update, one a row, for logs that hold none"}),
+        ("--loss-unit", {"type": units, "default": "auto",
+                         "help": "of the losses (default: by the name of the column)"}),
+        ("--rates", {"metavar": "FILE",
+                     "help": "the rate of every update, one a row, of all logs that hold none; of one: LOG+FILE"}),
         ("--tokens-per-step", {"type": REAL, "help": "of one update, where the steps of a log count tokens"}),
         ("--restarts", {"type": Names("fsl_num.curves.logs:RESTARTS"), "default": "refuse",
                         "help": "steps that come again (default: refuse)"}),

@@ -26,12 +26,11 @@ from fsl_num.cli.options import (
 )
 from fsl_num.cli.output import PICTURE_HELP, Outputs, progress_bar, show_json
 from fsl_num.cli.rates import (
-    batches_of_file,
     given_parameters,
     named_parameters,
-    rates_of_file,
     refuse_two_rates,
     refuse_unused,
+    updates_of_file,
 )
 
 if TYPE_CHECKING:
@@ -208,9 +207,8 @@ def planned(arguments: Arguments) -> Plan:
     if arguments.schedule_file is not None:
         own = ("warmup", "batch_size")
         refuse_unused("--schedule-file", given_parameters(arguments), own, ": the file says every rate")
-        rates = np.array(rates_of_file(arguments.schedule_file, columns=arguments.columns))
-        name = Path(arguments.schedule_file).name
-        said = batches_of_file(arguments.schedule_file, arguments.columns)
+        listed, said = updates_of_file(arguments.schedule_file, "--schedule-file", arguments.columns)
+        rates, name = np.array(listed), Path(arguments.schedule_file).name
     else:
         needed = {"--peak-lr": arguments.peak_lr, "--steps": arguments.steps}
         if missing := [option for option, value in needed.items() if value is None]:
@@ -244,7 +242,7 @@ def fit_options(early: str = "0 for laws that hold there") -> list[Option]:
     how = "the fit"
     return [
         *curve_options(),
-        Option("--starts", type=whole(1), default=3, help="(default: 3)", section=how),
+        Option("--starts", type=whole(1), default=3, help="of the search for parameters (default: 3)", section=how),
         Option("--early", type=REAL,
                help=f"share of a run, in intrinsic time, whose rows weigh less (default: {early})", section=how),
         Option("--prior-width", type=REAL, default=1,

@@ -124,24 +124,30 @@ def columns_of(text: str | None) -> dict[str, Any] | None:
 
 
 def rates_of_file(path: str, option: str = "--schedule-file", columns: str | None = None) -> list[float]:
-    """The learning rate of every update, none negative and not all 0.
+    """The learning rate of every update, see :func:`updates_of_file`."""
+    return updates_of_file(path, option, columns)[0]
 
-    The file holds one a row; or it is a table "step,lr", or a log with steps and rates, and the rates between its rows
-    are rebuilt as those of a log are (:func:`~fsl_num.curves.rates.rates_of_rows`). ``columns``: of a log, as typed.
+
+def updates_of_file(path: str, option: str, columns: str | None = None) -> tuple[list[float], Any]:
+    """The learning rate of every update, none negative and not all 0, and the batch sizes: one an update, or 1.
+
+    The file holds one rate a row; or it is a table "step,lr", or a log with steps and rates, and the rates between its
+    rows are rebuilt as those of a log are (:func:`~fsl_num.curves.rates.rates_of_rows`). Batch sizes are those of a log
+    that says them. ``columns``: of a log, as typed.
     """
     if columns is not None:
         return _rates_of_log(path, option, columns_of(columns))
     lines = text_of(path, option).splitlines()
     first = next((line.strip() for line in lines if line.strip()), "")
     if first == _TABLE:
-        return _rates_of_table(lines, path, option)
+        return _rates_of_table(lines, path, option), 1.0
     try:
         rows = _numbers(lines, path, option, "a learning rate", nearest_double)
     except InputError as error:
         if path == STANDARD or _is_number(first):
             raise
         return _rates_of_log(path, option, why_no_number=error)
-    return _checked(rows, option)
+    return _checked(rows, option), 1.0
 
 
 def _is_number(cell: str) -> bool:
@@ -187,31 +193,20 @@ def _rates_of_table(lines: Sequence[str], path: str, option: str) -> list[float]
 
 def _rates_of_log(
     path: str, option: str, columns: Mapping[str, Any] | None = None, why_no_number: InputError | None = None
-) -> list[float]:
-    """The rate of every update of a log; what neither holds numbers only nor is a log is refused as both."""
+) -> tuple[list[float], Any]:
+    """Rates and batch sizes of a log; what neither holds numbers only nor is a log is refused as both."""
     from fsl_num.curves.reading import read_rates
 
     try:
         with refused():
-            rates, warmup, _ = read_rates(path, columns)
+            rates, warmup, batches = read_rates(path, columns)
     except InputError as error:
         if why_no_number is None:
             raise InputError(f"{option}: {error}") from error
         raise InputError(f"{why_no_number}; nor is it a log with learning rates: {error}") from error
     if warmup:
         click.echo(f"fsl: {path}: the rate rises over the first {warmup} updates: taken for warmup", err=True)
-    return _checked(list(enumerate(map(float, rates))), option)
-
-
-def batches_of_file(path: str, columns: str | None = None) -> Any:
-    """The batch sizes of what :func:`rates_of_file` reads: those of a log that says them, else 1."""
-    from fsl_num.curves.curve import CurveError
-    from fsl_num.curves.reading import read_rates
-
-    try:
-        return 1.0 if path == STANDARD else read_rates(path, columns_of(columns))[2]
-    except CurveError:  # rates alone, or a table of them
-        return 1.0
+    return _checked(list(enumerate(map(float, rates))), option), batches
 
 
 def refuse_export_as_table(arguments: Arguments) -> None:

@@ -146,7 +146,7 @@ COMMANDS = {
         [
             *model_options(),
             Option("--closure", type=Names("fsl_num.volterra.problem:CLOSURES"), default="volterra",
-                   help="which second moments (see README)"),
+                   help="the paper's equation, or the exact second moments of Gaussian features (default: volterra)"),
             *schedule_options(required=False, steps=REAL, file=True),
             Option("--gamma", type=REAL, help="constant: learning rate over batch size", section=_RATE),
             Option("--batch-size", former="--batch", type=REAL, help="batch size (default: 1)", section=_RATE),

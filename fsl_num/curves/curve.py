@@ -136,13 +136,13 @@ class LossCurve(Result):
 
     @cached_property
     def used(self) -> Any:
-        """Which rows a fit uses: those after warmup, and after the first update."""
-        return self.step >= max(self.warmup, 1)
+        """Which rows a fit uses: those after warmup, and after the first update whose rate is not 0."""
+        return self.step >= self.plan.recorded[0]
 
     @cached_property
     def plan(self) -> Plan:
         """The learning rate of every update, and the steps of the rows that a fit uses."""
-        steps: Steps = self.step[self.used]
+        steps: Steps = self.step[self.step >= max(self.warmup, 1)]
         if steps.size == 0:
             raise CurveError(
                 f"{self.name}: no row lies after the warmup of {self.warmup} updates (the last step is"
@@ -162,6 +162,8 @@ class LossCurve(Result):
                     int(self.rows[-1]),
                 )
             rates = whole.rates
+        trained = steps[steps > np.argmax(rates > 0.0)]  # many a warmup begins with a rate of 0
+        steps = trained if trained.size else steps[-1:]  # Plan refuses a run that never trained
         batch = self.batch_size
         size = self.model_size
         if self.schedule is not None and self.batch_size.size == 1 and self.batch_size[0] == 1.0:

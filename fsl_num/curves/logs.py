@@ -113,14 +113,14 @@ def log_options(**given: Any) -> LogOptions:
 def curve_from(table: Any, **options: Any) -> LossCurve:
     """Return the loss curve in a mapping of columns, a pandas DataFrame, or a list of records.
 
+    Raises :class:`~fsl_num.curves.curve.CurveError` naming the row, or TypeError for another kind of table.
+
     Parameters
     ----------
     table
         {column name: values}, a DataFrame, a structured array, or a sequence of {name: value}.
     options
         What the table does not say, see :class:`LogOptions`.
-
-    Raises :class:`~fsl_num.curves.curve.CurveError` naming the row, or TypeError for another kind of table.
 
     Examples
     --------

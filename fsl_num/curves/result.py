@@ -17,7 +17,7 @@ from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
 from fsl_num.results import Result, html_table
-from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, proper_share, whole_count
+from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, positive, proper_share, whole_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,14 +90,29 @@ class FitResult(Result):
         return read_task(self.law, None if self.drawn is None else self.drawn.samples, self.report)
 
     def as_fitted(self, curve: LossCurve) -> LossCurve:
-        """Return the curve with the rates of its ``unseen`` first updates as this fit takes them."""
+        """Return the curve with the rates of its ``unseen`` first updates as this fit takes them.
+
+        >>> from fsl_num import fit
+        >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
+        >>> fit(curve, "momentum", starts=1, intervals=False).as_fitted(curve) is curve  # it has no such updates
+        True
+        """
+        instance_of("curve", curve, LossCurve)
         return curve.warmed() if self.warmed else curve
 
     def at_batch(self, batch_size: float = 1.0) -> FitResult:
         """Return this fit as one of a law without batch sizes, for runs with this one; 1 is the law's reference.
 
         A fit whose law knows no batch sizes is returned as it is. The report on the parameters is that of this fit.
+
+        >>> from fsl_num import fit
+        >>> loss = [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06]
+        >>> runs = [LossCurve(range(1, 9), loss, lr=[0.1] * 8, batch_size=size) for size in (8, 16)]
+        >>> result = fit(runs, starts=1, intervals=False)
+        >>> "r" in result.parameters, "r" in result.at_batch(32).parameters
+        (True, False)
         """
+        batch_size = positive("batch_size", batch_size)
         law, values = at_batch(self.law, self.theta, batch_size)
         if law is self.law:
             return self
@@ -110,6 +125,11 @@ class FitResult(Result):
         """Return this fit with ``count`` draws of what the curves leave open, where few of them are chance.
 
         Raises ValueError for a fit without intervals, and where ``count`` is no whole number of at least 1.
+
+        >>> from fsl_num import fit
+        >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
+        >>> len(fit(curve, "momentum", starts=1).redrawn(200).posterior.samples)
+        200
         """
         few, count = self.posterior, whole_count("count", count)
         fitted = task(self.law, self.curves, self.settings, coarse=True)

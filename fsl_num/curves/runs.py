@@ -378,8 +378,8 @@ def _refuse_missing(
         f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say {which}, for example"
         f" columns={dict.fromkeys(missing, 'NAME')} (--columns {','.join(typed)})"
         + (
-            "; learning rates can also come from another file of the run (joined by +), or from a file with one rate"
-            " an update (--rates)"
+            "; learning rates can also come from another file of the run (LOG+RATES), as `fsl schedule NAME --peak-lr X"
+            " --steps K --csv RATES` writes it, or for all logs from one (--rates RATES)"
             if "lr" in missing and "loss" in needs
             else ""
         )

@@ -71,6 +71,8 @@ class FinalLossFit(Result):
     (True, ())
     >>> round(float(found.predict(1e8, 64, 1e5).loss), 2), found.as_dict()["law"], found.to_json()[:1]
     (1.99, 'chinchilla', '{')
+    >>> found.plot().get_ylabel()
+    'final loss'
     """
 
     law: str

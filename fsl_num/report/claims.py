@@ -53,13 +53,13 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False) -> Grou
         *(("theorem", plain(f"${derivation.conclusion.latex()}$")) for derivation in claim.derivations()),
         *_verdict_fields(record),
     ]
-    formula = whole_field("LaTeX", claim.latex, 14)
-    wrong = [whole_field("erratum", erratum.file, 14) for erratum in errata_about(claim)]
+    formula = whole_field("LaTeX", claim.latex, 15)
+    wrong = [whole_field("erratum", erratum.file, 15) for erratum in errata_about(claim)]
     parts: list[Any] = [
         Text(f"{claim.id}: {claim.title}", style="bold"),
-        fields(head, 14),
+        fields(head, 15),
         formula,
-        fields(rest, 14),
+        fields(rest, 15),
         *wrong,
     ]
     return Group(*parts, *([mutants_table(record)] if mutants and record is not None else []))

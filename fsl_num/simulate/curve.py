@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.results import Result, axes_to_draw_on, first_and_last, html_table
-from fsl_num.validation import Array, finite_array, whole_count
+from fsl_num.validation import Array, finite_array, path_like, whole_count
 
 
 def record_steps(steps: int, every: int | None) -> Any:
@@ -38,6 +38,12 @@ class RiskCurve(Result):
     step,excess_risk,standard_error,lr
     >>> curve.as_dict()["step"], len(curve.to_json()) > 100
     ([0, 10, 20], True)
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     curve.to_csv(Path(folder) / "risk.csv")
+    ...     (Path(folder) / "risk.csv").read_text() == curve.as_csv()
+    True
     >>> curve.plot(ax=None).get_xlabel()
     'step'
     """
@@ -84,7 +90,7 @@ class RiskCurve(Result):
         """Write :meth:`as_csv` to ``path``, whole or not at all (OSError where it cannot be)."""
         from fsl_num.writing import write_atomically
 
-        write_atomically(path, self.as_csv(rates))
+        write_atomically(path_like("path", path), self.as_csv(rates))
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the excess risk against the step on logarithmic axes, with two standard errors; return the axes."""

@@ -24,7 +24,16 @@ import numpy as np
 from fsl_num.model import Model
 from fsl_num.schedules import Constant, Schedule
 from fsl_num.spectrum import exponential_sum
-from fsl_num.validation import Array, entries, instance_of, one_of, positive, real_number
+from fsl_num.validation import (
+    Array,
+    context_of_digits,
+    entries,
+    finite_array,
+    instance_of,
+    one_of,
+    positive,
+    real_number,
+)
 
 CLOSURES = ("volterra", "gaussian")
 
@@ -56,6 +65,13 @@ class Problem:
 
     >>> model = Model(s=0.5, beta=2.0, size=100, noise=1.0)
     >>> Problem(model, gamma=0.1, horizon=50.0).stability < 1
+    True
+    >>> problem = Problem(model, gamma=lambda t: 0.2 * np.exp(-t), horizon=1.0)
+    >>> problem.gamma_on(np.array([0.0, 1.0]), np.array([1.0, 0.0])).round(4).tolist()
+    [0.2, 0.0736]
+    >>> problem.require_stable()  # passes
+    >>> import mpmath
+    >>> Problem(model, gamma=Fraction(1, 3), horizon=1.0).number("gamma", mpmath.mp) == mpmath.mpf(1) / 3
     True
     """
 
@@ -96,9 +112,10 @@ class Problem:
         set_field(self, "breaks", tuple(cuts))
 
     def number(self, name: str, mp: Any) -> Any:
-        """Return s, beta, noise or a constant gamma as mpf of the context ``mp``: exactly what was given."""
-        if name != "gamma":
+        """Return s, beta, noise or a constant gamma as mpf of the context ``mp`` (mpmath.mp): just as given."""
+        if one_of("name", name, ("s", "beta", "noise", "gamma")) != "gamma":
             return self.model.number(name, mp)
+        context_of_digits("mp", mp)
         return mp.convert(self.exact[name]) if name in self.exact else mp.mpf(self.peak_gamma)
 
     @property
@@ -114,6 +131,7 @@ class Problem:
 
     def gamma_on(self, t: Array, remaining: Array) -> Array:
         """Return gamma at the times ``t``, given also as ``remaining`` = end - t, which is what a schedule resolves."""
+        t, remaining = finite_array("t", t), finite_array("remaining", remaining)
         if isinstance(self.gamma, float):
             return np.full_like(t, self.gamma)
         if isinstance(self.gamma, Schedule):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.results import Result, axes_to_draw_on, first_and_last, html_table
-from fsl_num.validation import Array
+from fsl_num.validation import Array, path_like
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,12 @@ class Solution(Result):
     ('secular', (2,))
     >>> print(solution.as_csv().splitlines()[0], [row[0] for row in solution.texts()])
     t,excess_risk,error ['1.0', '9.0']
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     solution.to_csv(Path(folder) / "risk.csv")
+    ...     (Path(folder) / "risk.csv").read_text() == solution.as_csv()
+    True
     >>> solution.plot(ax=None).get_xlabel()
     'intrinsic time t'
     """
@@ -58,7 +64,7 @@ class Solution(Result):
         """Write :meth:`as_csv` to ``path``, whole or not at all (OSError where it cannot be)."""
         from fsl_num.writing import write_atomically
 
-        write_atomically(path, self.as_csv())
+        write_atomically(path_like("path", path), self.as_csv())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the excess risk against t on logarithmic axes (matplotlib, imported here) and return the axes."""

@@ -44,6 +44,7 @@ from sympy.logic.boolalg import Boolean
 from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.algebra.printing import latex
 from fsl_sym.asymptotics.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
+from fsl_sym.asymptotics.remainder import remainder_bound, tail_bound
 from fsl_sym.symbols import M, j
 from fsl_sym.values import as_expression, assigned, letter
 
@@ -115,7 +116,13 @@ class Expansion:
         return self.prefactor * Sum(j**-self.w * self.function(j**-self.beta * self.x), (j, 1, oo))
 
     def function(self, u: Expr) -> Expr:
-        """f at u."""
+        """f at u.
+
+        >>> from fsl_sym.spectrum import kernel_asymptotics
+        >>> from fsl_sym.symbols import t
+        >>> kernel_asymptotics().function(t)
+        exp(-2*t)
+        """
         return Add(*[piece.value(u) for piece in self.parts])
 
     @property
@@ -125,47 +132,28 @@ class Expansion:
 
     @property
     def error(self) -> Expr:
-        """What the sum differs from its terms by at most, at every x > 0.
+        """What the sum differs from its terms by at most, at every x > 0: ValueError where no closed form bounds it.
 
-        Powers ``u^k`` give their term and nothing else. Another summand is, as a function of j, ``v^h F(c x v)`` times
-        constants, where ``v = j^-beta``, ``h = k + w/beta`` and F is ``exp(-y)`` or ``Gamma(q, y)``. For h > 0 it rises
-        to one peak and falls to 0 on both sides: sum and integral, continued in w, differ by the peak at most. For
-        h = 0 it rises to a constant, half of which stands in the terms; as its slope has one extreme, or two for h > 0,
-        Euler and Maclaurin's formula leaves an eighth of the variation of the slope, ``x^(-1/beta)`` smaller.
+        See :func:`~fsl_sym.asymptotics.remainder.remainder_bound`.
 
-        Raises
-        ------
-        ValueError
-            A summand has h < 0, or its sign is not known: it grows without bound in j.
-
-        Examples
-        --------
         >>> from fsl_sym.integrals.exponential_decay import i1_asymptotics
         >>> from fsl_sym.spectrum import kernel_asymptotics
         >>> kernel_asymptotics().error, i1_asymptotics().error
         (exp(-2)/t**2, exp(-1)/(4*T))
         """
-        fading = [(piece, piece.power + self.w / self.beta) for piece in self.parts if piece.rate is not None]
-        signs = [sign(height) for _, height in fading]
-        if not set(signs) <= {0, 1}:
-            raise ValueError(
-                f"no bound in closed form: each u^k exp(-c u) and u^k lowergamma(q, c u) of {self.function(self.x)}, "
-                f"times j^-{self.w} at u = j^-{self.beta} {self.x}, must be shown not to grow with j"
-            )
-        bound = _peak if all(known == 1 for known in signs) else _slopes
-        parts = [abs(piece.coefficient) * self.x**piece.power * bound(piece, h, self) for piece, h in fading]
-        return simplified(abs(self.prefactor) * Add(*parts))
+        return self._scaled(remainder_bound(self.parts, self.w, self.beta, self.x))
 
     def error_of_first(self, size: Expr = M) -> Expr:
         """What the sum over the first ``size`` modes alone differs from the terms by at most, at every x > 0.
 
-        The :attr:`error`, and for what is beyond ``size`` the integrals of j^-w times the bounds ``u^k``, and
-        ``c^q u^(k + q)/q`` of ``u^k lowergamma(q, c u)``: small while x is far below ``size^beta``.
+        The :attr:`error`, and what is beyond ``size``: small while x is far below ``size^beta``, and nothing where
+        ``size`` is infinite.
 
         Raises
         ------
         ValueError
-            As for :attr:`error`, or such an integral diverges, or may.
+            As for :attr:`error`; or ``size`` is not known to be positive; or the bound of what is beyond it diverges,
+            or may.
 
         Examples
         --------
@@ -173,16 +161,10 @@ class Expansion:
         >>> power_asymptotics(1).error_of_first()
         2*M**(1 - 2*beta)*T*a/(3*(2*beta - 1)) + a/(4*T)
         """
-        size, beyond = as_expression(size), Integer(0)
-        for piece in self.parts:
-            factor, power = abs(piece.coefficient), piece.power
-            if piece.rate is not None and piece.order is not None:
-                factor, power = factor * piece.rate**piece.order / piece.order, power + piece.order
-            falls = simplified(self.w + self.beta * power - 1)
-            if sign(falls) != 1:
-                raise ValueError(f"beyond {size} modes the bound is a sum of j^-({falls + 1}), not known to converge")
-            beyond += factor * self.x**power * size**-falls / falls
-        return self.error + simplified(abs(self.prefactor) * beyond)
+        return self.error + self._scaled(tail_bound(self.parts, self.w, self.beta, self.x, size))
+
+    def _scaled(self, bound: Expr) -> Expr:
+        return simplified(abs(self.prefactor) * bound)
 
     def at(self, values: Mapping[Symbol, Expr]) -> Expansion:
         """The expansion with parameters set, derived anew, so that it is right at a resonance too."""
@@ -202,30 +184,6 @@ class Expansion:
             unclear = [Gt(essential_factor(term.power - other.power), 0) for other, g in gaps if g is None]
             terms.append((And(*unclear), term))
         return tuple(terms)
-
-
-def _highest(power: Expr) -> Expr:
-    """The peak of ``y^power exp(-y)``."""
-    return (power / S.Exp1) ** power
-
-
-def _peak(piece: Piece, height: Expr, expansion: Expansion) -> Expr:
-    """The peak of ``v^height F(c x v)``; y^h Gamma(q, y) is at most Gamma(q + h), as t^h rises under the integral."""
-    top = _highest(height) if piece.order is None else gamma(piece.order + height)
-    return top * (piece.rate * expansion.x) ** -height
-
-
-def _slopes(piece: Piece, height: Expr, expansion: Expansion) -> Expr:
-    """An eighth of the variation of the slope of ``v^height F(c x v)`` in j, which has at most two extremes.
-
-    The slope is ``-beta v^(1/beta)`` times ``height F - (c x v)^q exp(-c x v)``, q = 1 for the exponential: one part
-    falls and one rises, each at most its own peak, and the variation is at most twice their sum.
-    """
-    step = 1 / expansion.beta
-    order = S.One if piece.order is None else piece.order
-    falling = _highest(height + step) if piece.order is None else gamma(order + height + step)
-    steepest = height * falling + _highest(height + order + step)
-    return expansion.beta / 4 * steepest * (piece.rate * expansion.x) ** (-height - step)
 
 
 def _residue(parts: tuple[Piece, ...], w: Expr, power: Expr, x: Symbol, pole: Expr) -> list[Term]:

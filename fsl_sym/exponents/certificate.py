@@ -56,19 +56,19 @@ class Certificate:
     def __post_init__(self) -> None:
         object.__setattr__(self, "witness", FrozenMapping(self.witness))
 
-    @classmethod
-    def of(cls, outcome: Outcome, witness: Mapping[Symbol, Rational]) -> Certificate:
-        """The certificate of a solved outcome, which holds in the cell of ``witness``."""
-        proofs = []
-        law = outcome.programmes[0][0].law
-        for programme, basis in outcome.programmes:
-            multipliers = [programme.law.field.zero] * len(programme.rows)
-            for row, multiplier in zip(basis.rows, basis.multipliers, strict=True):
-                multipliers[row] = multiplier
-            proofs.append(BranchProof(*_rows(programme), _expressions(law, multipliers), basis.infeasible is not None))
-        optimum = outcome.programmes[outcome.winner][1]
-        point = tuple(_expressions(law, triple) for triple in optimum.point)
-        return cls(tuple(proofs), point[0], outcome.winner, point, witness)
+
+def certificate_of(outcome: Outcome, witness: Mapping[Symbol, Rational]) -> Certificate:
+    """The certificate of a solved outcome, which holds in the cell of ``witness``."""
+    proofs = []
+    law = outcome.programmes[0][0].law
+    for programme, basis in outcome.programmes:
+        multipliers = [programme.law.field.zero] * len(programme.rows)
+        for row, multiplier in zip(basis.rows, basis.multipliers, strict=True):
+            multipliers[row] = multiplier
+        proofs.append(BranchProof(*_rows(programme), _expressions(law, multipliers), basis.infeasible is not None))
+    optimum = outcome.programmes[outcome.winner][1]
+    point = tuple(_expressions(law, triple) for triple in optimum.point)
+    return Certificate(tuple(proofs), point[0], outcome.winner, point, witness)
 
 
 def check(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bool:

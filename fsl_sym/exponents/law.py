@@ -288,9 +288,11 @@ class _Reader:
 
     def _coefficient(self, expression: Expr) -> Branches:
         if expression.free_symbols & self.moving:
+            grown = f"log({self.law.budget})"
+            hint = f"; of a power of {self.law.budget} it is {grown} up to constants: write that"
             raise ValueError(
                 f"{self._shown(expression)} has no growth order: only sums, products, powers, Min and Max of "
-                f"{self.law.variables}, {self.law.budget} and log({self.law.budget}) have one"
+                f"{self.law.variables}, {self.law.budget} and {grown} have one{hint if expression.func is log else ''}"
             )
         known = expression.free_symbols <= set(self.domain.symbols)
         real = known and expression.is_rational_function() and expression.is_real is not False

@@ -25,7 +25,7 @@ from sympy.logic.boolalg import Boolean
 from fsl_sym.algebra.printing import latex
 from fsl_sym.domain import Domain
 from fsl_sym.exponents.cells import Explorer
-from fsl_sym.exponents.certificate import Certificate
+from fsl_sym.exponents.certificate import Certificate, certificate_of
 from fsl_sym.exponents.clock import Clock, OutOfTime, Progress
 from fsl_sym.exponents.law import Law
 from fsl_sym.exponents.outcome import Formulas, Optimiser, Outcome
@@ -151,7 +151,7 @@ class ExponentSolution:
         outcome = self._optimiser.outcome(fractions)
         loss, ranges = _read(outcome.formulas, self.law)
         numbers = {symbol: each.subs(values) for symbol, each in ranges.items()}
-        return Region((), loss.subs(values), numbers, values, (Certificate.of(outcome, values),))
+        return Region((), loss.subs(values), numbers, values, (certificate_of(outcome, values),))
 
     def __repr__(self) -> str:
         proved = "complete" if self.complete else f"not proved complete ({len(self.unresolved)} parts unresolved)"
@@ -321,7 +321,7 @@ def _region(law: Law, walls: Walls, patch: Patch) -> Region:
     for cell in sorted(patch.cells, key=lambda cell: cell.point is None):
         if cell.outcome is not None and cell.outcome not in certificates:
             where = cell.outcome.point if cell.point is None else _named(law, cell.point)
-            certificates[cell.outcome] = Certificate.of(
+            certificates[cell.outcome] = certificate_of(
                 cell.outcome, {symbol: exact(value) for symbol, value in where.items()}
             )
     assert patch.point is not None

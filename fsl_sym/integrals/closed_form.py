@@ -147,6 +147,13 @@ class ClosedForm:
         ------
         ValueError
             If the closed form has no asymptotics of its own.
+
+        Examples
+        --------
+        >>> from fsl_sym.integrals import I1
+        >>> from fsl_sym.symbols import beta
+        >>> print(I1().at_resonance({beta: 2}).expression)
+        pi**2/12 - sqrt(2)*sqrt(pi)/(8*sqrt(T))
         """
         if self.asymptotics is None:
             raise ValueError(f"{self.name} has no expansion of its own; expand the parts that its derivation ends with")

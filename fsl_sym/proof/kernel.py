@@ -278,7 +278,12 @@ class Derivation(_Final, Sequence[Step]):
         return DerivationVerdict(not faults, verdicts, "; ".join(faults) or "every step holds")
 
     def verify(self) -> DerivationVerdict:
-        """Check every step, and that each begins where the one before it ended."""
+        """Check every step, and that each begins where the one before it ended.
+
+        >>> from fsl_sym import noise_integral
+        >>> print(noise_integral("constant").derivation.verify().detail)
+        every step holds
+        """
         return self._verdict
 
     @property

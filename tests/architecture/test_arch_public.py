@@ -3,10 +3,11 @@
 import ast
 from functools import cache
 from importlib import import_module
+from inspect import isclass
 
 import pytest
 from project import PACKAGES, ROOT
-from scan_public import lacks
+from scan_public import lacks, not_called
 
 import fsl_num
 import fsl_sym
@@ -40,6 +41,40 @@ def test_a_public_name_is_documented_with_an_example(package, name):
     value = getattr(module, name)
     assert value is getattr(home, name)
     assert not lacks(name, value, home.__doc__)
+
+
+@pytest.mark.parametrize(
+    ("package", "name"), [each for each in PUBLIC if isclass(getattr(import_module(each[0]), each[1]))]
+)
+def test_every_public_method_is_called_in_an_example_of_its_class(package, name):
+    assert not not_called(getattr(import_module(package), name))
+
+
+def test_a_method_that_no_example_calls_is_seen():
+    class Shown:
+        """One is called, one is only named.
+
+        >>> Shown().called(), Shown().named
+        """
+
+        def called(self):
+            """Do it."""
+
+        def named(self):
+            """Do it: not called."""
+
+        @classmethod
+        def own(cls):
+            """Do it.
+
+            >>> Shown.own()
+            """
+
+        @property
+        def value(self):
+            """No method."""
+
+    assert not_called(Shown) == ["named"]
 
 
 def test_a_name_without_documentation_is_seen():
@@ -77,6 +112,22 @@ def test_a_name_without_documentation_is_seen():
     class Heir(dict):
         pass
 
+    def prose(size):
+        """Do it.
+
+        Parameters
+        ----------
+        size
+            How much.
+
+        Raises ValueError for none.
+
+        Examples
+        --------
+        >>> prose(1)
+        """
+
+    assert lacks("prose", prose, None) == ["parameters called Raises ValueError for none."]
     assert lacks("bare", bare, None) == ["a docstring", "an example"]
     assert lacks("told", told, None) == ["an example"]
     assert lacks("shown", shown, None) == []

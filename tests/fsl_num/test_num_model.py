@@ -177,3 +177,21 @@ def test_sgd_the_equation_and_the_law_tend_to_one_excess_risk(label_noise: bool)
     # and that is the first order, which ten times smaller rates divide by ten
     assert (np.array(apart[2]) < 0.15 * np.array(apart[1])).all()
     assert (np.array(apart[1]) < 0.2 * np.array(apart[0])).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "context", "said"),
+    [
+        ("size", mpmath.mp, "name must be one of s, beta, noise"),
+        ("s", 30, "mp must be a context of mpmath, such as mpmath.mp, got 30"),
+        ("gamma", None, "name must be one of s, beta, noise"),
+    ],
+)
+def test_a_number_with_digits_has_a_name_and_a_context(name, context, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        Model(s=0.5, beta=2.0, size=10, noise=1.0).number(name, context)
+
+
+def test_a_spectrum_has_no_exponents_with_digits():
+    with pytest.raises(ValueError, match="s is not known: the model was given by its spectrum"):
+        Model(spectrum=Spectrum([1.0, 0.25], [0.5, 0.1]), noise=0.0).number("s", mpmath.mp)

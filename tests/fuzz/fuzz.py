@@ -126,6 +126,9 @@ def outcome_of_call(call):
             if not str(error) or not raised_here(error):
                 return "raised outside the packages", f"{type(error).__name__}: {error}"
             return (REFUSED, str(error)) if files_here() == before else ("refused, and a file changed", str(error))
+        except OSError as error:  # of a file that was named: the sentence of the system
+            named = error.filename is not None and files_here() == before
+            return REFUSED if named else "fault or traceback", f"{type(error).__name__}: {error}"
         except Exception as error:
             return "fault or traceback", f"{type(error).__name__}: {error}"
     if caught:

@@ -102,7 +102,7 @@
     draw('rates', all.map(each => stairs(each, each === chosen || each.name === 'best' ? '' : 'other')), {});
     document.getElementById('risk-key').innerHTML = all.map(each =>
       `<li><i style="border-color:var(${COLOURS[each.name]})"></i>${each.name} ${short(final(each), 3)}</li>`).reverse().join('');
-    const said = `After ${short(steps)} steps: ${schedule} ${short(final(chosen), 3)}; functional law ${short(law[law.length - 1], 3)}`;
+    const said = `After ${short(steps)} steps: ${schedule} ${short(final(chosen), 3)}; functional law (dashed) ${short(law[law.length - 1], 3)}`;
     document.getElementById('risk-said').textContent =
       search ? `${said}; best schedule ${short(final(all[all.length - 2]), 3)}.` : `${said}.`;
     if (!search) return;

@@ -28,7 +28,7 @@ class Sign:
 
 
 SIGNS = {
-    Verdict.PROVED: Sign("■", "an exact identity: every step of its derivation is verified by machine"),
+    Verdict.PROVED: Sign("■", "a theorem of the proof kernel is its formula, under hypotheses that the claim has"),
     Verdict.ENCLOSED: Sign("⊂", "shown by rigorous intervals that enclose the true value"),
     Verdict.SUPPORTED: Sign(
         "✓", "measured by an independent route; the same check refuses every wrong version of the claim put to it"
@@ -143,7 +143,7 @@ def _remark(record: Outcome) -> str:
 def _relations(claim: Claim, claims: Sequence[Claim]) -> Iterator[tuple[str, list[str]]]:
     """How a claim stands to others, in both directions: a name and the ids."""
     yield "Rests on", list(claim.depends)
-    yield "Carries", [each.id for each in claims if claim.id in each.depends]
+    yield "Used by", [each.id for each in claims if claim.id in each.depends]
     yield "Corrected by", [claim.corrected_by] if claim.corrected_by else []
     yield "Corrects", [each.id for each in claims if each.corrected_by == claim.id]
     yield "Strengthens", [claim.strengthens] if claim.strengthens else []

@@ -103,7 +103,7 @@ def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence
     ids = {member.id for member in members}
     first = members[0]
     yield f"---\ntitle: {json.dumps(capital(first.title))}\n---"
-    yield f"# {capital(where(first.label, first.line))}: `{first.label}`"
+    yield f"# {capital(where(first.label, first.line).partition(', ')[0])}: `{first.label}`"
     for member in members:
         yield card("claim", member.id)
     mistakes = [erratum for erratum in errata if erratum.label == first.label or ids & {*erratum.depends}]

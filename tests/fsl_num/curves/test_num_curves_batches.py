@@ -265,3 +265,12 @@ def test_a_comparison_names_the_laws_that_were_fitted(capsys):
     assert main(["compare", files[0], "--predict", files[1], *words]) == 0
     said = capsys.readouterr().out
     assert "fsl-sgd = fsl-sgd-batches" in said and "fsl-full =" not in said
+
+
+@pytest.mark.parametrize("wrong", [0, -8, float("nan"), float("inf"), "8", None, [8]])
+def test_a_batch_size_is_a_positive_number(runs, wrong):
+    result = fit(next(iter(runs.values())), intervals=False, starts=1)
+    with pytest.raises((TypeError, ValueError), match="batch_size must be"):
+        result.at_batch(wrong)
+    with pytest.raises(TypeError, match="curve must be a LossCurve"):
+        result.as_fitted(wrong)

@@ -196,7 +196,7 @@ def test_several_runs_in_one_table_and_several_tables_of_one_run(tmp_path):
     with pytest.raises(CurveError, match=r"holds 2 runs .*read_curves"):
         read_curve(path)
     loss, lr = SHAPES["wandb_chart"](tmp_path).paths
-    with pytest.raises(CurveError, match=r"loss.csv.*no column for lr among 'Step', .*joined by \+"):
+    with pytest.raises(CurveError, match=r"loss.csv.*no column for lr among 'Step', .*LOG\+RATES"):
         read_curves([loss, path])
     assert [curve.name for curve in read_curves([loss, lr, path])] == ["sweep: base", "sweep: other", "loss"]
     assert len(read_curve([loss, lr])) == 100

@@ -128,7 +128,7 @@ def test_derivations_are_shown_step_by_step():
     shown = page([record("thm: wsd")], [], profile="quick", seed=0, claims=[registered("thm: wsd")])
     chains = list(Reader(shown).root.find("div", class_="chain"))
     assert len(chains) == len(registered("thm: wsd").derivations())
-    assert "by The stable phase; The decay phase" in chains[0].text
+    assert "by “The stable phase”, “The decay phase”" in chains[0].text
     assert not list(chains[0].find("div", class_="chain"))  # lemmas are named here, and shown on pages of their own
 
 
@@ -145,7 +145,7 @@ def test_links_of_claims_go_both_ways():
     assert targets(facts("claim-thm-claim-5")["Corrected by"]) == ["claim-thm-claim-6"]
     assert targets(facts("claim-thm-claim-6")["Corrects"]) == ["claim-thm-claim-5"]
     assert targets(facts("claim-thm-claim-2")["Rests on"]) == ["claim-thm-claim-1"]
-    assert targets(facts("claim-thm-claim-1")["Carries"]) == ["claim-thm-claim-2"]
+    assert targets(facts("claim-thm-claim-1")["Used by"]) == ["claim-thm-claim-2"]
     assert targets(facts("claim-thm-claim-3")["Strengthens"]) == ["claim-thm-claim-0"]
     assert "claim-thm-claim-3" in targets(facts("claim-thm-claim-0")["Strengthened by"])
     assert targets(facts("claim-thm-claim-1")["Errata"]) == ["erratum-erratum-0"]

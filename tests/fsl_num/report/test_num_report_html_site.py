@@ -62,7 +62,7 @@ def test_every_link_between_pages_leads_to_an_element():
 
 def test_lemmas_stand_under_the_steps_that_use_them():
     (first, *_) = [chain for card in cards(real()["thm-wsd.md"]) for chain in card.find("div", class_="chain")]
-    assert [node.text for node in first.find("summary")][0] == "by The stable phase; The decay phase"
+    assert [node.text for node in first.find("summary")][0] == "by “The stable phase”, “The decay phase”"
     assert list(first.find("div", class_="chain"))
 
 

@@ -71,3 +71,17 @@ def test_what_cannot_be_typeset_is_shown_or_typeset_but_never_raises(latex):
     for html in (inline(latex), display(latex)):
         Reader(html)
         assert "<b>" not in html
+
+
+@pytest.mark.parametrize(
+    ("latex", "stacked"),
+    [
+        (r"T^{\frac{1}{\beta}}", 0),
+        (r"D^{- \frac{s}{2}}", 0),
+        (r"D^{\frac{s}{s + 1}}", 1),  # more than a sign: stacked
+        (r"\frac{1}{\beta}", 1),  # no exponent
+    ],
+)
+def test_an_exponent_of_one_sign_over_another_stands_in_one_line(latex, stacked):
+    assert inline(latex).count("<mfrac") == stacked
+    assert (">/</mo>" in inline(latex)) is (not stacked)

@@ -108,6 +108,13 @@ def test_gamma_at_times_is_asked_within_the_horizon() -> None:
     assert power_law(gamma=0.25).gamma_on(t, 8.0 - t).tolist() == [0.25] * 3
 
 
+def test_gamma_is_asked_at_numbers() -> None:
+    with pytest.raises(TypeError, match="t must be real numbers"):
+        power_law(gamma=0.1, horizon=1.0).gamma_on("soon", np.zeros(1))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="mp must be a context of mpmath"):
+        power_law(gamma=0.1, horizon=1.0).number("gamma", 30)
+
+
 def test_gamma_of_a_schedule_is_read_from_its_end() -> None:
     plan = schedule("linear", peak=0.4, final=0.0, steps=50.0, batch_size=2.0)
     total = plan.total_intrinsic_time
