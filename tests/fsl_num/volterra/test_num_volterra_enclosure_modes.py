@@ -109,3 +109,11 @@ def test_equal_rates_of_a_spectrum_are_one_mode() -> None:
     assert [float(x) for x in found.weights] == [1.0, 0.5, 0.0625]
     assert [float(x) for x in found.signals] == [0.1, 0.75, 0.75]
     assert found.delta == 0.125 and found.noise == 0.5 and found.remainder is None
+
+
+def test_rules_that_need_more_bits_get_them() -> None:
+    """Of a steep spectrum no rule is found at first, and then one that is not as sharp as what it is to be used for."""
+    with flint.ctx.workprec(108):
+        found = ball_modes(flint, _problem(s=5.0, beta=30.0, horizon=10.0, gamma=0.01), 12)
+        numbers = [x for x in (*found.rates, *found.weights, *found.signals) if x != 0]
+        assert len(numbers) > 5 and min(x.rel_accuracy_bits() for x in numbers) >= 100
