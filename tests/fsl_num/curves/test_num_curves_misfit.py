@@ -94,7 +94,7 @@ def held(size, runs=16):
 
 
 def test_intervals_hold_what_was_missed():
-    """Measured 1, of 16 runs; .44 where residuals do not tell what was missed, and .3 where nothing is expected to be."""
+    """Measured 1, of 16 runs; .44 where residuals do not tell of it, and .3 where nothing is expected to be missed."""
     assert held(0.03) > 0.75
 
 
