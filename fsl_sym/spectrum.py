@@ -38,7 +38,6 @@ from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
 from fsl_sym.proof import (
     Antiderivative,
     Derivation,
-    Identity,
     Instance,
     IntegralTest,
     Interchange,
@@ -114,12 +113,6 @@ def approximation_error(size: Expr = M) -> Expr:
 def trace(size: Expr = oo) -> Expr:
     """tr(H): the sum of the eigenvalues, zeta(beta) for infinitely many."""
     return zeta(beta) if size == oo else over_modes(LAM, size)
-
-
-def spectrum_derivation() -> Derivation:
-    """The summand of the signal from lambda_j and theta_j."""
-    step = Step(LAM * target_square(), j ** (-1 - s * beta), Identity(), "powers of j are collected")
-    return Derivation("spectrum", "lambda_j theta_j^2 as a power of j", (step,), "ass:capacity")
 
 
 def kernel_asymptotics() -> Expansion:

@@ -3,6 +3,7 @@
 No profile has a deadline: the machines are slow and shared, and a slow example is no wrong example.
 """
 
+import gc
 import os
 import re
 from pathlib import Path
@@ -15,6 +16,9 @@ from hypothesis import HealthCheck, settings
 for _threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")
 os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
+
+# Expressions are many objects and hardly any cycles: as `verify` does, they are looked for a hundred times more seldom.
+gc.set_threshold(100 * gc.get_threshold()[0], *gc.get_threshold()[1:])
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 

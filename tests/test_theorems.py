@@ -1,11 +1,13 @@
 """Every claim of the registry is checked; there is one body for all of them."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from html_reading import SIGNS, Reader, letters, seen
 from sympy import Expr, Max, Min, Rational
 
 from fsl_num.claims import runner
@@ -13,8 +15,12 @@ from fsl_num.claims.cache import Cache, default_folder
 from fsl_num.claims.errata import check_claims, errata
 from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.labels import account, open_places, orphans
+from fsl_num.claims.points import points
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
+from fsl_num.report.html.texts import Texts
+from fsl_num.report.mathml import display, paper_words
+from fsl_num.report.plain import plain
 from fsl_sym.domain import REGIMES
 from fsl_sym.proof import AllOf, Formula
 from fsl_sym.symbols import beta, s
@@ -79,6 +85,10 @@ def test_a_claim_is_checked(claim_id, outcome_of):
         assert subject.corrected_by is None
     assert [regime.regime for regime in checked.regimes] == [each.name for each in subject.regime_objects()]
     assert [record.name for record in checked.derivations if not record.holds] == []
+    refused = [mutant.name for regime in checked.regimes for mutant in regime.mutants if mutant.refuted]
+    members = members_of_minima(subject)
+    undecided = {each for each in members if not any(f"without {each}" in name for name in refused)}
+    assert bool(undecided) == (claim_id in NEVER_LEFT_OUT), f"these members of a minimum decide nowhere: {undecided}"
     for regime, outcome_there in zip(subject.regime_objects(), checked.regimes, strict=True):
         # No regime is empty: each has its witnesses, exact points that lie in it.
         assert outcome_there.samples == len(outcome_there.points) >= 1
@@ -94,14 +104,6 @@ def members_of_minima(subject):
     return {str(member).replace("**", "^") for each in chosen for member in each.args}
 
 
-@pytest.mark.parametrize("claim_id", parameters_of([each for each in all_claims() if members_of_minima(each)]))
-def test_every_member_of_a_minimum_decides_somewhere(claim_id, outcome_of):
-    refused = [m.name for regime in outcome_of(claim_id).regimes for m in regime.mutants if m.refuted]
-    members = members_of_minima(claim(claim_id))
-    unnoticed = {each for each in members if not any(f"without {each}" in name for name in refused)}
-    assert bool(unnoticed) == (claim_id in NEVER_LEFT_OUT), unnoticed
-
-
 @pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
 def test_a_claim_is_checked_where_its_hypotheses_hold(claim_id):
     subject = claim(claim_id)
@@ -109,6 +111,42 @@ def test_a_claim_is_checked_where_its_hypotheses_hold(claim_id):
         for sample in runner.samples_of(subject, regime, "full", 1):
             assert regime.contains(sample.s, sample.beta)
             assert sample.s > 0 and sample.beta > 1
+    sides = subject.sides
+    if sides.conditions or sides.borders:
+        # every side on which the formula has a form of its own has a point, also where there are few
+        quick, full, many = (measured_points(subject, count) for count in (1, 6, 24))
+        wanted = sides_of(subject, many)
+        assert wanted - sides_of(subject, quick) == wanted - sides_of(subject, full) == set()
+        for condition in sides.conditions:
+            assert any(condition.subs({s: one[0], beta: one[1]}) for one in full), condition
+
+
+def measured_points(subject, count):
+    """The points that a profile of so many draws a regime measures."""
+    return [own for each in points(subject, count, 0).values() for point in each for own in subject.own(*point)]
+
+
+def sides_of(subject, measured):
+    """The sides of the formula on which points lie, those on a line between two left out."""
+    sides = subject.sides
+    return {sides.at(each) for each in measured if not (sides.between(each) or sides.silent(each))}
+
+
+@pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
+def test_a_claim_is_shown_whole(claim_id):
+    """Its formula is typeset and keeps its source; its words lose no letter; only sets of its theorems keep braces."""
+    subject = claim(claim_id)
+    shown = display(subject.latex)
+    (node,) = Reader(shown).root.children
+    assert 'class="formula source"' not in shown and node.attributes["data-tex"] == subject.latex
+    for text in (subject.wording, subject.title, *subject.assumptions):
+        if not re.search(r"\$[^$]+\$|`[^`]+`", text):
+            words = seen(Texts()(text))
+            assert letters(words, {"infinity": "∞", "sum": "∑"}) == letters(text, SIGNS)
+            assert seen(Texts().sentence(text)).lower() == words.lower()
+    theorems = [plain(f"${each.conclusion.latex()}$") for each in subject.derivations()]
+    for signs in (plain(paper_words(subject.quoted)), *theorems):
+        assert not re.search(r"[\\$`]", signs)
 
 
 def test_pytest_runs_one_claim_by_its_id():

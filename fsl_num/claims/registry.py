@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -44,12 +44,21 @@ def theorem_files() -> dict[str, tuple[Claim, ...]]:
 def all_claims() -> tuple[Claim, ...]:
     """Every claim, in the order of the paper.
 
-    Raises ValueError where two claims share an id, or one is corrected by a claim that does not exist.
-
     >>> "tab: optimal-scaling" in [each.id for each in all_claims()]
     True
     """
-    claims_in_order = tuple(claim for claims in theorem_files().values() for claim in claims)
+    return consistent(claim for claims in theorem_files().values() for claim in claims)
+
+
+def consistent(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """These claims, where every id is that of one and every claim that they name is among them.
+
+    Raises ValueError where two claims share an id, one refers to a claim that does not exist, or one rests on itself.
+
+    >>> consistent(all_claims()) == all_claims()
+    True
+    """
+    claims_in_order = tuple(claims)
     ids = [each.id for each in claims_in_order]
     doubled = sorted({claim_id for claim_id in ids if ids.count(claim_id) > 1})
     if doubled:

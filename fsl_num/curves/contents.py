@@ -178,7 +178,11 @@ def _bytes_of(path: Path) -> bytes:
                 if start.startswith(mark):
                     raise CurveError(f"{path} is {kind}")
             opened = [kind for mark, kind in _COMPRESSED.items() if start.startswith(mark)]
-            return _read(path, opened[0](file), _size(file)) if opened else _read(path, file)
+            if opened:
+                return _read(path, opened[0](file), _size(file))
+            if LARGEST < _size(file) < math.inf:
+                raise _too_large(path)
+            return _read(path, file)
     except FileNotFoundError as error:
         from fsl_num.schedules import SCHEDULES
 
@@ -207,7 +211,7 @@ def _opened(path: Path) -> Any:
 def _size(file: Any) -> float:
     """The bytes of a file; infinity of a pipe."""
     status = os.fstat(file.fileno())
-    return status.st_size if stat.S_ISREG(status.st_mode) else float("inf")
+    return status.st_size if stat.S_ISREG(status.st_mode) else math.inf
 
 
 def _read(path: Path, reader: Any, compressed: float = float("inf")) -> bytes:
@@ -218,10 +222,14 @@ def _read(path: Path, reader: Any, compressed: float = float("inf")) -> bytes:
         blocks.append(block)
         size += len(block)
         if size > LARGEST:
-            raise CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
+            raise _too_large(path)
         if size > max(MOST_EXPANDED * compressed, 4 * _BLOCK):
             raise CurveError(f"{path} unfolds to more than {MOST_EXPANDED} times its size, as no log of numbers does")
     return b"".join(blocks)
+
+
+def _too_large(path: Path) -> CurveError:
+    return CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
 
 
 def _siblings(path: Path) -> Sequence[Path]:

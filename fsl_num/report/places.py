@@ -65,7 +65,7 @@ def generic_test_place(folders: Sequence[Path]) -> Place:
     """
     for folder in folders:
         if (folder / _TEST).is_file():
-            for node in ast.walk(ast.parse((folder / _TEST).read_text(encoding="utf-8"))):
+            for node in ast.walk(_parsed(folder / _TEST)):
                 over = [ast.unparse(each) for each in node.decorator_list] if isinstance(node, ast.FunctionDef) else []
                 if isinstance(node, ast.FunctionDef) and any("all_claims()" in each for each in over):
                     return {"name": node.name, "file": _TEST, "line": node.lineno}
@@ -95,8 +95,12 @@ def _statement(claim: Claim) -> tuple[Place | None, Place | None]:
 
 @functools.cache
 def _calls(path: Path) -> tuple[ast.Call, ...]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return tuple(node for node in ast.walk(_parsed(path)) if isinstance(node, ast.Call))
+
+
+@functools.cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _text(node: ast.expr, module: ModuleType) -> str | None:
@@ -129,7 +133,7 @@ def _formula(node: ast.expr, module: ModuleType, name: str) -> Place:
 def _definition(module: ModuleType, name: str) -> Place | None:
     """Where a name of a module is defined, followed through imports."""
     path = Path(module.__file__ or "").resolve()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in _parsed(path).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
             for alias in node.names:
                 if (alias.asname or alias.name) == name:

@@ -121,7 +121,12 @@ def _finite(value: Expr) -> Expr | None:
 
 def _number(expression: Expr, point: Mapping[Symbol, Expr]) -> Expr | None:
     """The value at a point that is inserted exactly before anything is rounded."""
-    value = expression.subs(point, simultaneous=True).doit(integrals=False) if point else expression
+    return _evaluated(expression.subs(point, simultaneous=True).doit(integrals=False) if point else expression)
+
+
+@lru_cache(maxsize=4096)
+def _evaluated(value: Expr) -> Expr | None:
+    """The number that an expression without letters is: integrals take a second, and stand in several statements."""
     return _finite(value.evalf(DIGITS + 10))
 
 

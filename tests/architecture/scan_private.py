@@ -1,4 +1,4 @@
-"""Private names of the packages in a test, read from its source."""
+"""Private names of the packages in a test, and what a test replaces in them, read from its source."""
 
 import ast
 
@@ -6,11 +6,13 @@ from project import PACKAGES
 
 SHOWN = {"_repr_html_", "_repr_latex_"}
 """What notebooks ask for: public, for all its underscores."""
+HIDDEN = {"__closure__", "__code__", "__globals__", "__wrapped__"}
+"""Ways around a public name."""
 
 
 def is_private(name):
-    """Whether a name begins with one underscore, and is not one that notebooks ask for."""
-    return name.startswith("_") and not name.startswith("__") and name not in SHOWN
+    """Whether a name begins with one underscore, and is not one that notebooks ask for; or leads around public ones."""
+    return name in HIDDEN or name.startswith("_") and not name.startswith("__") and name not in SHOWN
 
 
 def private_names(source):
@@ -28,6 +30,26 @@ def private_names(source):
         else:
             continue
         yield from (f"line {node.lineno}: {name}" for name in used if is_private(name))
+
+
+def replaced_names(source):
+    """One text for each attribute of our packages that a test replaces: of what, and its name."""
+    tree = ast.parse(source)
+    outside = set(_names_from_outside(tree))
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and _replaces(node)):
+            continue
+        first, *others = node.args
+        if isinstance(first, ast.Constant):
+            if str(first.value).split(".")[0] in PACKAGES:
+                yield str(first.value)
+        elif _root(first) not in outside and not _is_of_outside(first, outside) and isinstance(others[0], ast.Constant):
+            yield f"{ast.unparse(first)}.{others[0].value}"
+
+
+def _is_of_outside(node, outside):
+    """Whether a chain of attributes leads through one of our modules to what is not ours, as writing.os does."""
+    return isinstance(node, ast.Attribute) and node.attr in outside
 
 
 def _imported(node):

@@ -10,6 +10,7 @@ are fitted and predicted by the protocols P1 to P3 of its README.
 import os
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,7 @@ def folder():
     return Path(named) if named else None
 
 
+@cache
 def curves(size):
     """All curves of one model size, by name."""
     found = {}
@@ -46,6 +48,7 @@ def sizes():
     return sorted(PUBLISHED)
 
 
+@cache
 def branches(first=2000):
     """The runs of 124M from step ``first`` on: those that branch from a constant run have its rows before."""
     rows = {

@@ -9,6 +9,7 @@ Then what other laws say after fits to pairs of runs, and the plain guess that a
 """
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ PAIRS = (("constant", "wsd"), ("constant", "cosine"), ("cosine", "wsd"))
 LAWS = ("multi-power", "momentum", "fsl-ansatz")
 
 
+@cache
 def networks(kind):
     """The curves of one kind by name; those of the usual peak rate and the shorter length by their schedule alone."""
     paths = sorted(FOLDER.glob(f"{kind}_*.csv"))

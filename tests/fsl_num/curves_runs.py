@@ -31,5 +31,4 @@ def run(kind, truth=TRUTH, name="fsl", noise=0.0, size=1500, every=25, seed=0):
 
 
 TRAINING = [run("cosine"), run("constant"), run("drop")]
-STRONG = {**TRUTH, "B": 0.5, "p": 0.5}  # where the exponent of the noise matters
 NOISY = [run(kind, noise=5e-4, seed=seed) for seed, kind in enumerate(("cosine", "constant", "drop"))]

@@ -1,6 +1,5 @@
 """A headless Chromium, spoken to by its own protocol through two pipes: no port, no package."""
 
-import base64
 import fcntl
 import json
 import os
@@ -121,8 +120,3 @@ class Browser:
         """Press and let go a key."""
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
-
-    def screenshot(self, path):
-        """A picture of what the window shows."""
-        with open(path, "wb") as stream:
-            stream.write(base64.b64decode(self.send("Page.captureScreenshot")["data"]))

@@ -1,6 +1,9 @@
 """A page as a strict reader sees it: its tree, its texts, and what is wrong with its structure."""
 
+import re
+import unicodedata
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 
 VOID = {"meta", "link", "br", "hr", "input", "img"}
@@ -75,3 +78,26 @@ def contrast(one, other):
     """The contrast of two colours, from 1 to 21."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+def seen(html):
+    """What a reader sees, without tags."""
+    return unescape(re.sub(r"<[^>]+>", "", html))
+
+
+GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega Gamma Delta "
+    "Theta Lambda Sigma Phi Psi Omega"
+).split()
+SIGNS = {"sum": "∑", "int": "∫", "grad": "∇", "infinity": "∞"} | {
+    name: unicodedata.lookup(
+        f"GREEK {'SMALL' if name.islower() else 'CAPITAL'} LETTER {name.upper().replace('BD', 'D')}"
+    )
+    for name in GREEK
+}
+
+
+def letters(text, names):
+    """The letters and numbers of a text alone, names of signs as the signs: what typesetting keeps."""
+    named = re.sub(r"(?<![A-Za-z])[A-Za-z]+(?![A-Za-z0-9])", lambda word: names.get(word[0], word[0]), text)
+    return re.sub(r"[^\w∑∫∇∞]|[_\u0302]", "", named)

@@ -6,7 +6,6 @@ import threading
 
 import pytest
 
-from fsl_num import writing
 from fsl_num.writing import check_writable, identity, write_atomically
 
 links = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
@@ -29,7 +28,7 @@ def test_the_old_file_survives_a_writer_that_dies(tmp_path, monkeypatch):
     def die(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing.os, "fsync", die)
+    monkeypatch.setattr("os.fsync", die)
     with pytest.raises(OSError, match="No space"):
         write_atomically(target, "new")
     assert target.read_text(encoding="utf-8") == "old"

@@ -158,6 +158,18 @@ def test_decide_refuses_what_is_no_exact_relation():
         decide(Gt(x, s), EASY)
 
 
+@pytest.mark.parametrize("ranges", BOXES)
+def test_samples_reach_both_halves_of_every_range(ranges):
+    points = Domain(ranges).sample(64, 0)
+    for symbol, (low, high) in ranges.items():
+        if low is None or high is None:
+            middle = 0 if low is high else low + 1 if high is None else high - 1
+        else:
+            middle = Fraction(exact(low) + exact(high)) / 2
+        values = [point[symbol] for point in points]
+        assert min(values) < middle < max(values)
+
+
 def test_the_same_seed_gives_the_same_sample():
     assert PLANE.sample(5, seed=3) == PLANE.sample(5, seed=3) != PLANE.sample(5, seed=4)
     assert Poly(EASINESS, s, beta).total_degree() == 2

@@ -19,10 +19,9 @@ from fsl_sym.spectrum import (
     kernel_asymptotics,
     signal,
     signal_asymptotics,
-    spectrum_derivation,
     trace,
 )
-from fsl_sym.symbols import M, beta, j, s, t
+from fsl_sym.symbols import M, beta, s, t
 
 
 def test_the_sharp_constants_are_those_of_the_gamma_function() -> None:
@@ -115,7 +114,6 @@ def test_what_is_left_out_is_at_most_the_next_term(point: dict[Symbol, Expr], si
 def test_exact_sums_are_sums_over_the_spectrum() -> None:
     assert finite_kernel().exact == forgetting_kernel()
     assert finite_signal().exact == signal()
-    assert spectrum_derivation().conclusion.right == j ** (-1 - s * beta)
     assert trace() == zeta(beta)
     # 2 int_0^infinity K = tr(H): the time derivative of the trace sum
     values = {beta: Integer(2), M: Integer(3)}

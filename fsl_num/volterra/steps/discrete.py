@@ -232,7 +232,7 @@ def solve_steps(
     relative[1:] += plan.truncation(np.cumsum(moving), values[1:])
     errors = relative * values
     errors[1:] += underflow(system, int(moving.sum()))
-    order, success = plan.order, bool(((errors <= rtol * values) | (values == 0.0)).all())
+    order, success = plan.order, bool((errors <= rtol * values).all())
     return values, errors, StepFacts(system.rates.size, order, order * int(moving.sum()), success)
 
 

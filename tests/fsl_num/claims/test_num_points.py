@@ -3,21 +3,18 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from sympy import Eq, Gt, Lt, Min, Rational
 
 from fsl_num.claims.borders import Sides
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.points import PAPER_POINT, points
-from fsl_num.claims.registry import all_claims, claim
+from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Ray
 from fsl_num.claims.verification import verify
 from fsl_sym.proof import Formula, all_of, same_order
 from fsl_sym.symbols import E, N, beta, p, s
 
-PARTED = [each for each in all_claims() if each.sides.conditions or each.sides.borders]
-"""The claims whose formula has more than one form."""
 SIZES = np.linspace(1.0, 100.0, 20)
 
 
@@ -69,38 +66,6 @@ def test_letters_with_values_part_the_plane_too():
 def test_a_condition_that_holds_nowhere_is_silent():
     sides = Sides.of(Formula(E, "~", N**-s, where=Lt(s, 1)))
     assert sides.silent((2, 3)) and not sides.silent((Rational(1, 2), 3))
-
-
-def measured_points(subject, count):
-    """The points that a profile of so many draws a regime measures."""
-    return [own for each in points(subject, count, 0).values() for point in each for own in subject.own(*point)]
-
-
-@pytest.mark.parametrize("count", [1, 6])
-def test_every_claim_is_checked_on_every_side_of_its_formula(count):
-    lacking = {}
-    for subject in PARTED:
-        wanted, reached = (
-            {subject.sides.at(each) for each in measured_points(subject, some)
-             if not (subject.sides.between(each) or subject.sides.silent(each))}
-            for some in (24, count)
-        )  # fmt: skip
-        if wanted - reached:
-            lacking[subject.id] = wanted - reached
-    assert lacking == {}
-
-
-def test_every_form_of_a_formula_is_checked_somewhere_in_the_full_profile():
-    lacking = {}
-    for subject in PARTED:
-        own = measured_points(subject, 6)
-        unmet = [
-            str(condition) for condition in subject.sides.conditions
-            if not any(condition.subs({s: one[0], beta: one[1]}) for one in own)
-        ]  # fmt: skip
-        if unmet:
-            lacking[subject.id] = unmet
-    assert lacking == {}
 
 
 def test_lines_between_sides_are_checked_in_the_full_profile():

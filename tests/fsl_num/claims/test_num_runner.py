@@ -368,17 +368,18 @@ def test_an_executor_changes_nothing_but_the_time():
     assert {outcome.claim_id for outcome in seen} == {"false", "right", "lost"}
 
 
-def test_the_registry_refuses_two_claims_of_one_id(monkeypatch):
-    monkeypatch.setattr(registry, "theorem_files", lambda: {"one": (made_up(),), "two": (made_up(),)})
-    with pytest.raises(ValueError, match="more than one claim: made-up"):
-        registry.all_claims.__wrapped__()
-
-
-@pytest.mark.parametrize("changes", [{"depends": ("nothing",)}, {"corrected_by": "nothing"}])
-def test_the_registry_refuses_a_reference_to_nothing(changes, monkeypatch):
-    monkeypatch.setattr(registry, "theorem_files", lambda: {"one": (made_up(**changes),)})
-    with pytest.raises(ValueError, match="refers to 'nothing'"):
-        registry.all_claims.__wrapped__()
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ([{}, {}], "more than one claim: made-up"),
+        ([{"depends": ("nothing",)}], "refers to 'nothing'"),
+        ([{"corrected_by": "nothing"}], "refers to 'nothing'"),
+        ([{"id": "one", "depends": ("two",)}, {"id": "two", "corrected_by": "one"}], "rest on each other: "),
+    ],
+)
+def test_the_registry_refuses_claims_that_do_not_fit_together(changes, said):
+    with pytest.raises(ValueError, match=said):
+        registry.consistent(made_up(**each) for each in changes)
 
 
 def test_a_mistyped_id_gets_a_hint():

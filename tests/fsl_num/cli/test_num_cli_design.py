@@ -160,10 +160,10 @@ def test_a_family_and_a_mean_of_the_weights_in_the_theory(capsys):
 
 
 def test_a_design_as_batch_sizes_is_written_and_said(here, capsys):
-    words = [*THEORY, "--data", "10000", "--batches-at", "0.5"]
+    words = [*THEORY, "--data", "2000", "--batches-at", "0.5"]
     found = answer([*words, "--out", "batches.csv"], capsys)
     table = np.loadtxt("batches.csv", delimiter=",", skiprows=1)
-    assert table[:, 2].tolist() == found["batch_sizes"] and table[:, 2].sum() == 10000
+    assert table[:, 2].tolist() == found["batch_sizes"] and table[:, 2].sum() == 2000
     assert set(table[:, 1]) == {found["lr"]} and found["peak_gamma"] <= 0.5
     assert main(words) == 0
     said = capsys.readouterr().out

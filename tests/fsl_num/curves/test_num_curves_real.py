@@ -1,5 +1,7 @@
 """Real curves, where the environment names their folder in FSL_LOSS_CURVES: the default against the published law."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from curves_evidence import PUBLISHED, curves, end, families, folder, protocols, split
@@ -12,10 +14,15 @@ from fsl_num.curves.score import mean_score
 pytestmark = pytest.mark.skipif(folder() is None, reason="FSL_LOSS_CURVES names no folder with real curves")
 
 
+@cache
+def fitted(*training):
+    return fit(training)
+
+
 @pytest.mark.parametrize("size", sorted(PUBLISHED))
 def test_the_default_law_beats_the_published_multi_power_law(size):
     training, tests = split(size)
-    result = fit(training)
+    result = fitted(*training)
     found = mean_score(result.scores(tests).values())
     r2, mae, rmse, mean_relative, worst_relative = PUBLISHED[size]
     assert found.mae < mae
@@ -44,7 +51,7 @@ PROTOTYPE = {"25M": 0.0044, "100M": 0.0024, "P1": 0.0080, "P2": 0.0025}
 @pytest.mark.parametrize("name", sorted(PROTOTYPE))
 def test_the_default_law_is_as_good_as_its_first_version(name):
     training, tests = protocols()[name]
-    found = mean_score(fit(training).scores(tests).values())
+    found = mean_score(fitted(*training).scores(tests).values())
     assert round(found.rmse, 4) <= PROTOTYPE[name]
     assert 0.8 <= found.coverage <= 1.0
 
@@ -63,7 +70,7 @@ def test_the_default_law_is_as_good_as_its_first_version(name):
 )
 def test_a_fit_to_one_curve_warns_where_the_others_may_come_out_wrong(size, name, enough):
     known = curves(size)
-    result = fit(known[name])
+    result = fitted(known[name])
     scores = result.scores([other for key, other in known.items() if key != name]).values()
     warned = any("do not determine the final loss" in note for note in result.notes)
     # identified to one per cent, as the fit says it of the usual schedules, is the mean of the worst rows
@@ -81,7 +88,7 @@ def test_intervals_hold_the_mean_final_loss_as_often_as_they_say(count):
     held = []
     for pairs in families().values():
         for training, tests in (pair for pair in pairs if len(pair[0]) == count):
-            found = fit(training)
+            found = fitted(*training)
             for curve in tests:
                 prediction = found.predict(curve)
                 error = end(curve.observed, curve) - end(prediction.loss, curve)

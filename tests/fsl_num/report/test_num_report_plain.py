@@ -1,13 +1,9 @@
 """Formulas in signs of one line: nothing lost, nothing ambiguous, and never an error."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsl_num.claims.registry import all_claims
-from fsl_num.report.mathml import paper_words
 from fsl_num.report.plain import plain
 
 
@@ -38,14 +34,6 @@ from fsl_num.report.plain import plain
 )
 def test_a_formula_is_written_in_signs(latex, signs):
     assert plain(f"so ${latex}$.") == f"so {signs}."
-
-
-def test_words_of_the_paper_and_theorems_of_claims_are_written_in_signs():
-    """As a claim's card has them; only sets keep their braces."""
-    for claim in all_claims():
-        theorems = [plain(f"${each.conclusion.latex()}$") for each in claim.derivations()]
-        for shown in (plain(paper_words(claim.quoted)), *theorems):
-            assert not re.search(r"[\\$`]", shown), (claim.id, shown)
 
 
 def test_what_is_no_formula_stays():

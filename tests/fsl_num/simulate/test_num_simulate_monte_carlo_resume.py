@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from models import regression_of
 
-from fsl_num import writing
 from fsl_num.simulate import checkpoint as files
 from fsl_num.simulate.checkpoint import Checkpoint, digest
+from fsl_num.simulate.families import Uniform
 from fsl_num.simulate.monte_carlo import simulate_sgd
 from fsl_num.simulate.runs import Finished, Moments
 
@@ -120,7 +120,7 @@ def test_a_full_disk_at_the_start_is_an_error(tmp_path, monkeypatch):
     def full(handle):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(writing.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match=r"cannot be written \(No space left on device\); nothing was simulated") as told:
         simulate(tmp_path / "runs.npz")
     assert told.value.errno == errno.ENOSPC
@@ -139,32 +139,36 @@ def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
             raise OSError(errno.ENOSPC, "No space left on device")
         fsync(handle)
 
-    monkeypatch.setattr(writing.os, "fsync", sometimes)
+    monkeypatch.setattr("os.fsync", sometimes)
     with pytest.warns(RuntimeWarning, match=r"runs.npz could not be brought up to date \(No space left on device\)"):
         curve = simulate(tmp_path / "runs.npz")
     assert "could not" not in curve.message  # it was, at last
     assert "5 of 5 chunks" in simulate(tmp_path / "runs.npz").message
 
 
-def test_an_interrupted_simulation_keeps_its_chunks(tmp_path, monkeypatch):
-    file = tmp_path / "runs.npz"
-    chunk, done = files.Checkpoint.save, []
+class Interrupted(Uniform):
+    """Uniform features, in the drawing of which the user presses Ctrl-C once."""
 
-    def impatient(self, finished, *, now=False):
-        done.append(finished.chunks)
-        if len(done) == 3:
-            raise KeyboardInterrupt
-        if now:
-            chunk(self, finished, now=True)
+    left = None
 
-    monkeypatch.setattr(files.Checkpoint, "save", impatient)
+    def draw(self, *arguments):
+        if Interrupted.left is not None:
+            Interrupted.left -= 1
+            if Interrupted.left < 0:
+                Interrupted.left = None
+                raise KeyboardInterrupt
+        return super().draw(*arguments)
+
+
+def test_an_interrupted_simulation_keeps_its_chunks(tmp_path):
+    file, problem = tmp_path / "runs.npz", regression_of(**SETTING, family=Interrupted())
+    Interrupted.left = 65  # a chunk draws twenty times: in the fourth
     with pytest.raises(KeyboardInterrupt):
-        simulate(file)
-    monkeypatch.undo()
-    resumed = simulate(file)
+        simulate_sgd(problem, **CALL, checkpoint=file)
+    resumed = simulate_sgd(problem, **CALL, checkpoint=file)
     assert "3 of 5 chunks from the checkpoint" in resumed.message
-    assert bits(resumed) == bits(simulate())
-    again = simulate(file)
+    assert bits(resumed) == bits(simulate_sgd(problem, **CALL))
+    again = simulate_sgd(problem, **CALL, checkpoint=file)
     assert "5 of 5" in again.message
     assert bits(again) == bits(resumed)
 

@@ -7,17 +7,17 @@ import sys
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from models import problem_of
 
 from fsl_num.exponential_sums_digits import private_context
 from fsl_num.model import Model
-from fsl_num.schedules import schedule
+from fsl_num.schedules import Discrete, schedule
 from fsl_num.spectrum import exponential_sum
 from fsl_num.volterra import Problem, Spectrum, UnstableProblemError
 from fsl_num.volterra.digits.constant import solve_constant
 from fsl_num.volterra.digits.laplace import solve_laplace
-from fsl_num.volterra.enclosure import solver
 from fsl_num.volterra.enclosure.solver import solve_enclosure
 
 pytest.importorskip("flint")
@@ -120,10 +120,10 @@ def test_without_the_extra_its_name_is_said(monkeypatch: pytest.MonkeyPatch) -> 
         solve_enclosure(_problem(), [1.0], 20)
 
 
-def test_more_pieces_of_gamma_than_are_followed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solver, "MOST_PIECES", 1)
-    with pytest.raises(ValueError, match="at most 1 pieces of gamma, got 2"):
-        solve_enclosure(_problem(gamma=WSD, horizon=None), [1.0], 20)
+def test_more_pieces_of_gamma_than_are_followed_are_refused() -> None:
+    steps = Discrete(rates=np.linspace(0.1, 0.2, 10_001))
+    with pytest.raises(ValueError, match="at most 10000 pieces of gamma, got 10001"):
+        solve_enclosure(_problem(gamma=steps, horizon=None), [1.0], 20)
 
 
 def test_times_beyond_the_end_by_a_rounding_are_the_end() -> None:

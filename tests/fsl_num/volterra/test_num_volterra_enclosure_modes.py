@@ -13,7 +13,6 @@ from models import problem_of
 from fsl_num.exponential_sums_digits import exponential_sum_digits
 from fsl_num.model import Model
 from fsl_num.volterra import Problem, Spectrum
-from fsl_num.volterra.enclosure import modes as ball
 from fsl_num.volterra.enclosure.modes import BallModes, ball_modes, parameter
 
 flint = pytest.importorskip("flint")
@@ -88,20 +87,19 @@ def test_small_models_keep_their_modes(size: float) -> None:
     assert abs(_mp(found.delta) - exact) < MP.mpf(10) ** -38 and found.noise == 1
 
 
-def test_how_many_modes_are_followed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_modes_are_followed_one_by_one() -> None:
     many = _problem(size=1e4, horizon=1e5)
     with flint.ctx.workprec(200):
         assert ball_modes(flint, many, 20).remainder is not None
         whole = ball_modes(flint, _problem(size=300.0), 20, whole=True)
     assert whole.remainder is None and len(whole.rates) == 300
-    monkeypatch.setattr(ball, "LARGEST", 5)
-    with pytest.raises(ValueError, match="need 6 of the model_size = 6"):
-        ball_modes(flint, _problem(size=6.0), 12, whole=True)
-    spectrum = Spectrum(rates=[1.0] * 6, weights_signal=[1.0] * 6)
-    with pytest.raises(ValueError, match="at most 5 modes, got 6"):
+    with pytest.raises(ValueError, match="need 1501 of the model_size = 1501"):
+        ball_modes(flint, _problem(size=1501.0), 12, whole=True)
+    spectrum = Spectrum(rates=[1.0] * 1501, weights_signal=[1.0] * 1501)
+    with pytest.raises(ValueError, match="at most 1500 modes, got 1501"):
         ball_modes(flint, Problem(Model(noise=0.0, spectrum=spectrum), gamma=0.01, horizon=1.0), 12)
     with pytest.raises(ValueError, match="of the model_size = inf"):
-        ball_modes(flint, _problem(), 12)
+        ball_modes(flint, _problem(horizon=1e30), 12)
 
 
 def test_equal_rates_of_a_spectrum_are_one_mode() -> None:
@@ -113,20 +111,9 @@ def test_equal_rates_of_a_spectrum_are_one_mode() -> None:
     assert found.delta == 0.125 and found.noise == 0.5 and found.remainder is None
 
 
-def test_rules_that_need_more_bits_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact, asked = ball.gauss_rule_of_moments, []
-
-    def late(*given: Any) -> Any:
-        asked.append(flint.ctx.prec)
-        if len(asked) <= failures:
-            raise ArithmeticError("more bits are needed")
-        return exact(*given)
-
-    monkeypatch.setattr(ball, "gauss_rule_of_moments", late)
-    with flint.ctx.workprec(200):
-        failures = 1
-        numbers = ball_modes(flint, _problem(), 12).rates
-        assert asked[-1] > asked[0] and min(x.rel_accuracy_bits() for x in numbers) >= 190
-        failures = 99
-        with pytest.raises(ArithmeticError, match="more bits are needed"):
-            ball_modes(flint, _problem(), 12)
+def test_rules_that_need_more_bits_get_them() -> None:
+    """Of a steep spectrum no rule is found at first, and then one that is not as sharp as what it is to be used for."""
+    with flint.ctx.workprec(108):
+        found = ball_modes(flint, _problem(s=5.0, beta=30.0, horizon=10.0, gamma=0.01), 12)
+        numbers = [x for x in (*found.rates, *found.weights, *found.signals) if x != 0]
+        assert len(numbers) > 5 and min(x.rel_accuracy_bits() for x in numbers) >= 100

@@ -77,6 +77,18 @@ def test_near_and_beyond_the_edge_of_stability():
         )
 
 
+@pytest.mark.parametrize("short_of_the_edge", [1e-3, 1e-6])
+def test_what_late_times_make_of_a_rounded_rate_is_claimed(short_of_the_edge):
+    """The loss falls like exp(-p t) with a small p, which is known to a rounding: its error grows with t."""
+    model = Model(noise=0.0, spectrum=Spectrum([1.0, 0.25], [1.0, 0.5]))
+    problem = Problem(model, gamma=(1.0 - short_of_the_edge) * 2.0 / 1.25, horizon=10.0 / short_of_the_edge)
+    times = np.geomspace(1.0, problem.end, 7)
+    found, exact = (loss_of(problem, times, **how) for how in ({"method": "secular"}, {"digits": 25}))
+    true = np.array([abs(float(value - float(own))) for value, own in zip(exact.values, found.values, strict=True)])
+    assert (true <= found.error).all() and (found.error < 1e-7 * found.values).all()
+    assert (np.diff(found.error / found.values) > 0.0).all()
+
+
 def test_a_signal_without_weight_beside_a_zero_costs_few_digits():
     # a pole of the signal alone 5e-9 from a zero: two terms that nearly cancel
     gamma = 1.0 / trace(3.0, 40)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sympy import (
     Expr,
     Integer,
@@ -146,6 +150,22 @@ def test_sample_points_are_inside_the_ranges_and_tell_symbols_apart() -> None:
     for symbol in points[0]:
         assert len({point[symbol] for point in points}) == 3, symbol
     assert sample_points([z, a]) == sample_points([a, z])
+
+
+@given(
+    st.fractions(-4, 4, max_denominator=9),
+    st.fractions(-4, 4, max_denominator=9),
+    st.fractions(0, 2, max_denominator=9),
+)
+def test_an_integral_stands_exactly_where_its_pole_lies_in_the_range(
+    pole: Fraction, low: Fraction, more: Fraction
+) -> None:
+    high = low + more + 1
+    standing = Integral(1 / (t - Rational(pole)) ** 2, (t, Rational(low), Rational(high)))
+    if low < pole < high:
+        assert worked_out(standing) == standing
+    elif pole not in (low, high):
+        assert worked_out(standing) == 1 / Rational(low - pole) - 1 / Rational(high - pole)
 
 
 def test_what_is_worked_out_is_short_and_the_rest_stands() -> None:

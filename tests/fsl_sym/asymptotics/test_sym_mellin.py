@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from sym_reference import exponential_series, harmonic_sum, incomplete_series, remaining_series
 from sympy import Eq, Expr, Gt, Integer, Rational, Symbol, exp, gamma, log, lowergamma, sin, true, zeta
 
+from fsl_sym.algebra.equality import sign
 from fsl_sym.asymptotics.contour import contour_disagreement
 from fsl_sym.asymptotics.mellin import (
     Expansion,
@@ -32,6 +34,17 @@ def kernel() -> Expansion:
 
 def decay() -> Expansion:
     return harmonic_sum_asymptotics(lowergamma(ORDER, 2 * u), u, beta / (p + 1), beta, T)
+
+
+@pytest.mark.parametrize("at", [{p: Rational(1, 4), beta: Rational(5, 4)}, {p: Integer(3), beta: Integer(6)}])
+def test_terms_fall(at: dict[Symbol, Expr]) -> None:
+    expansions = [decay(), decay().at(at), kernel(), harmonic_sum_asymptotics(REST, u, Integer(0), beta, t)]
+    expansions.append(
+        harmonic_sum_asymptotics(lowergamma(ORDER.subs(at), 2 * u), u, at[beta] / (at[p] + 1), at[beta], T)
+    )
+    for expansion in expansions:
+        powers = [term.power for term in expansion.terms]
+        assert not any(sign(later - earlier) == 1 for earlier, later in pairwise(powers)), powers
 
 
 def close(left: Expr, right: Expr) -> bool:

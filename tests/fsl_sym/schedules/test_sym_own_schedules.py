@@ -135,6 +135,14 @@ def test_the_optima_are_theorems_of_the_kernel(name):
     assert all(each.where in conditions for each in optima)
 
 
+@pytest.mark.parametrize(("name", "edge"), [("cosine", 3), ("1-sqrt", 2)])
+def test_a_regime_is_one_region(name, edge):
+    """Easy, edge and hard on both sides of the capacity at which the end of the rate and the spectrum remember alike,
+    and there: a region that is not as large as its formula holds would cut one of the nine, and is refused."""
+    conditions = [regime.condition for regime in optimal_allocation(name, "data").regimes]
+    assert len(conditions) == 9 and sum(each.subs(beta, edge) != False for each in conditions) == 3  # noqa: E712
+
+
 def test_one_drop_of_choice_is_an_end_of_its_own():
     """q = (beta - 1)/(2 beta - 1): between no decay and any power, and less than what the spectrum remembers."""
     law = scaling_law("multi-step").cases[0]
