@@ -1,9 +1,11 @@
 """Predictions of small networks of four kinds, whose curves lie in examples: errors and what intervals hold.
 
-    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer|language|batches|continuations]
+    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer|language|peaks|batches|continuations]
 
 fits one to five runs of each kind and predicts its others: other schedules, three times the steps, other peak rates.
 Then what other laws say after fits to pairs of runs, and the plain guess that all runs end as the fitted ones did.
+``peaks``: fits to pairs of runs of one peak predict those of others, with and without steps that shorten with the peak,
+and all runs of a kind say how much they do; of 124M too where FSL_LOSS_CURVES names a folder.
 ``batches``: fits to two or three runs of usual and other batch sizes (examples/batches) predict the others.
 ``continuations``: a run with restarts, decayed once or twice and taken up again, beside a constant rate and a cosine.
 """
@@ -13,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from curves_evidence import LEVEL, end, interval_score
+from curves_evidence import LEVEL, branches, end, folder, interval_score
 
 from fsl_num.curves.fit import fit
 from fsl_num.curves.forecast import EARLY
@@ -105,6 +107,26 @@ def printed(kind, what, rows):
     print(f"{kind:<13} {what:<40} {error:7.2%} {held:6.0%} {score:6.0f}", flush=True)
 
 
+def over_peaks(known, pairs, law="auto"):
+    """What is judged of the runs at other peaks than those fitted, after fits to pairs of one peak."""
+    found = []
+    for names in pairs:
+        peak = known[names[0]].plan.peak
+        others = {name: run for name, run in known.items() if abs(np.log(run.plan.peak / peak)) > 0.1}
+        found += judged(others | {name: known[name] for name in names}, names, law)
+    return found
+
+
+def of_peaks():
+    """Kind -> its runs and the pairs that are fitted, of one peak each."""
+    found = {kind: (networks(kind), PAIRS) for kind in KINDS}
+    if folder() is not None:
+        ends = ("_peak_0.001", "_peak_0.0005")
+        pairs = [(f"constant{end}", f"{other}{end}") for end in ends for other in ("linear_0.2", "cosine_to_0")]
+        found["124M"] = branches(), pairs
+    return found
+
+
 def over_batches(kind, law="auto"):
     known = of_batches(kind)
     return [row for names in BATCHED for row in judged(known, names, law)]
@@ -127,6 +149,11 @@ if __name__ == "__main__":
     for kind in KINDS if "continuations" in sys.argv else ():
         for cycles, others, error, half in continuations(kind):
             print(f"{kind:<13} after {cycles} of 3, {len(others)} others: {error:+.4f} +- {half:.4f}", flush=True)
+    for kind, (known, pairs) in of_peaks().items() if "peaks" in sys.argv else ():
+        v = fit(list(known.values())).report.intervals["v"]
+        print(f"{kind:<13} v of all runs: {v[0]:.2f} .. {v[1]:.2f}", flush=True)
+        for law in ("auto", "fsl-full"):
+            printed(kind, f"other peaks, {law}", over_peaks(known, pairs, law))
     for kind in USUAL if "batches" in sys.argv else ():
         for law in ("auto", "fsl-sgd", "fsl-full"):
             printed(kind, f"other batch sizes, {law}", over_batches(kind, law))
