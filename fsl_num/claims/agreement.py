@@ -1,8 +1,8 @@
 """Whether the numbers that a claim is judged by are those of its formula.
 
 A statement that is made from the formula cannot differ from it. One that is written for itself could: the formula that
-is printed would be another than the one that is measured. Orders are compared at letters drawn at random, sharp values
-at the points of the measurement. What holds a sum, an integral or a function without a value is not compared.
+is printed would be another than the one that is measured. Orders are compared at letters drawn at random. What is no
+order, and what holds a sum, an integral or a function without a value, is not compared.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from sympy import Expr, Integral, Min, Mul, Pow, Sum, Symbol, powdenest
 from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.evaluation import number
 from fsl_num.claims.formula_laws import compiled, parts_of
-from fsl_num.claims.statements import Joint, Sharp
+from fsl_num.claims.statements import Joint
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, Formula
 from fsl_sym.symbols import T2, T, beta, s, t
@@ -30,7 +29,6 @@ _BUDGETS: Final = ("N", "C", "D")
 """Names of a budget: a law under one calls it N, whatever it is a budget of."""
 _SAME: Final = 1e-6
 """Of logarithms up to a few thousand, in double precision."""
-_DIGITS: Final = 1e-12
 
 
 @dataclass(frozen=True)
@@ -42,38 +40,45 @@ class Agreement:
     unknown: tuple[str, ...] = ()
 
 
-def agreement(claim: Claim, sample: Sample, measured: Any = ()) -> Agreement:
-    """Compare the formula of a claim with what it says in numbers at a sample.
-
-    ``measured`` gives the points at which sharp values are compared.
+def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
+    """Compare the orders in the formula of a claim with what it says in numbers at a sample.
 
     >>> from sympy import Integer
     >>> from fsl_num.claims.registry import claim
-    >>> agreement(claim("thm:chinchilla"), Sample("easy", Integer(1), Integer(2))).other
+    >>> subject, sample = claim("thm:chinchilla"), Sample("easy", Integer(1), Integer(2))
+    >>> agreement(subject, sample, subject.says(sample)).other
     ()
     """
     if claim.statement is None or not isinstance(claim.formula, Formula | AllOf):
         return Agreement()
-    leaves = list(_leaves(claim.says(sample), measured))
-    laws = [law for law in (_law_values(leaf) for leaf, _ in leaves) if law is not None]
-    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    laws = [law for law in map(_law_values, _leaves(statement)) if law is not None]
+    parts: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
         condition = True if part.where is None else part.where.subs({s: sample.s, beta: sample.beta})
         if condition == False:  # noqa: E712  # a relation of sympy, of other letters where it is neither
             continue
-        agrees = _order(part, claim, sample, laws) if part.relation in ("~", "<~") else _sharp(part, sample, leaves)
-        found[agrees].append(str(part))
-    return Agreement(*(tuple(found[key]) for key in (True, False, None)))
+        parts[_order(part, claim, sample, laws) if part.relation in ("~", "<~") else None].append(str(part))
+    return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
 
 
-def _leaves(statement: Any, measured: Any) -> Iterator[tuple[Any, Any]]:
-    """The single statements of a joint one with what they judge; an end of a range is its order."""
+def unlike(claim: Claim, sample: Sample, statement: Any) -> str:
+    """The first order of a claim's formula that is not judged, in words; "" where all are that can be compared.
+
+    An order of another kind may be judged where the claim says which (``judged_by``).
+    """
+    other = () if claim.judged_by else agreement(claim, sample, statement).other
+    here = f"s = {sample.s}, beta = {sample.beta}"
+    return f"{other[0]} is what the claim says, and at {here} no law judged is it" if other else ""
+
+
+def _leaves(statement: Any) -> Iterator[Any]:
+    """The single statements of a joint one; that of an end of a range is its order."""
     if isinstance(statement, Joint):
-        for name, part in statement.parts.items():
-            yield from _leaves(part, measured.get(name, ()) if isinstance(measured, Mapping) else ())
+        for part in statement.parts.values():
+            yield from _leaves(part)
     else:
         inner = getattr(statement, "order", None)
-        yield (statement if inner is None else inner), measured
+        yield statement if inner is None else inner
 
 
 class _Probe(dict[str, Array]):
@@ -101,7 +106,8 @@ def _law_values(leaf: Any) -> Array | None:
     if law is None or exponents is None or not hasattr(leaf, "direction"):
         return None
     try:
-        return np.array([float(np.ravel(law(exponents, logs))[0]) for logs in _AT])
+        with np.errstate(all="ignore"):  # far from where the law is measured
+            return np.array([float(np.ravel(law(exponents, logs))[0]) for logs in _AT])
     except (KeyError, TypeError, IndexError):
         return None
 
@@ -131,7 +137,7 @@ def _is_judged(side: Expr, points: Sequence[Mapping[Any, Any]], laws: Sequence[A
                 values = np.array([float(np.ravel(law(exponents, logs))[0]) for logs in _AT])
             except (ValueError, KeyError, TypeError):
                 continue
-            if any(np.ptp(values - each) < _SAME for each in laws):
+            if any(np.all(np.isfinite(each)) and np.ptp(values - each) < _SAME for each in laws):
                 return True
             compared = compared or not isinstance(side, Symbol)
     return False if compared else None
@@ -141,35 +147,3 @@ def _of_factors(power: Expr) -> Expr:
     """The power of a product as a product of powers, those of a logarithm's inverse as powers of the logarithm."""
     base, exponent = power.as_base_exp()
     return Mul(*(powdenest(factor**exponent, force=True) for factor in base.args))
-
-
-def _sharp(part: Formula, sample: Sample, leaves: Sequence[tuple[Any, Any]]) -> bool | None:
-    """Whether one of the sharp statements claims the right side, or what the left side is with it solved for."""
-    if part.relation not in ("=", "->", "expands", "within") or not isinstance(part.right, Expr):
-        return None
-    judged = None
-    for leaf, measured in leaves:
-        if not isinstance(leaf, Sharp) or leaf.rigorous:
-            continue
-        for point, _ in list(measured)[:2]:
-            values = {"s": sample.s, "beta": sample.beta, **point} if isinstance(point, Mapping) else None
-            expression = _solved(part, values) if values is not None else None
-            if expression is None:
-                continue
-            try:
-                own, claimed = number(expression, values), leaf.claimed(point)
-                judged = bool(abs(own / claimed - 1) < _DIGITS) or judged or False
-            except (ValueError, TypeError, KeyError, ZeroDivisionError, AttributeError):
-                continue
-            if judged:
-                return True
-    return judged
-
-
-def _solved(part: Formula, values: Mapping[str, Any]) -> Expr | None:
-    """The value that the formula gives to what is measured: a letter without a value, as a factor of the left side."""
-    given = {Symbol(name, positive=True) for name in values}
-    if part.relation == "->" and part.left.free_symbols - given and isinstance(part.left, Mul):
-        free = [each for each in part.left.args if isinstance(each, Symbol) and each.name not in values]
-        return part.right * free[0] / part.left if len(free) == 1 else None
-    return part.right

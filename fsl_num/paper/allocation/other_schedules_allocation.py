@@ -106,7 +106,7 @@ def _claim(claim_id: str, schedule: str) -> Claim:
     return Claim(
         claim_id, "sec: effect-lrs", 1005, f"{NAMES[schedule]}: the optimal allocations, derived",
         partial(_text, schedule), partial(formula, schedule),
-        ("s > 0", "beta > 1", "sigma^2 of order 1", "a <= 1", "log N large, N the budget",
+        ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget",
          "M = oo (under a data budget)"),
         partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
         depends=(f"{schedule}/law",), role="own", family="other-schedules/allocation",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from sympy import Integral, Sum
+from sympy import Expr, Integral, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.spectrum import trace
@@ -75,18 +75,26 @@ def _reach_ray(name: str, beta: float, sizes: Array, log_t: Array, scale: Array)
 
 
 def _reach(sample: Sample) -> Equivalent:
-    def law(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return np.logaddexp(logs["trace"], given["t"] * logs["t"] + given["M"] * logs["M"])
+    return _stated(sample, LONGER.right)
 
-    return Equivalent(law, {"t": 1.0, "M": -2.0 * reach_exponent(sample)})
+
+def _stated(sample: Sample, order: Expr) -> Equivalent:
+    """An order in which the sum of the eigenvalues is the letter by which the rays name it: a number, with no power."""
+    checked = replace(sample, beta=max(sample.beta, 2))
+    named = order.replace(Sum, lambda *_: Symbol("trace", positive=True))
+    return order_statement(same_order(_RATIO, named), checked).of("t", "M")
 
 
 def _reach_mutants(sample: Sample) -> dict[str, Statement]:
-    whole = _reach(sample)
+    total = Sum(j**-beta, (j, 1, SIZE))
     return {
-        "bounded for all t": replace(whole, law=lambda given, logs: logs["trace"]),
-        "bounded up to t = M^beta only": replace(whole, exponents={"t": 1.0, "M": -reach_exponent(sample)}),
+        "bounded for all t": _stated(sample, total),
+        "bounded up to t = M^beta only": _stated(sample, total + t * SIZE**-beta),
     }
+
+
+_RATIO = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t)) / forgetting_kernel()
+LONGER = same_order(_RATIO, Sum(j**-beta, (j, 1, SIZE)) + t * SIZE ** (-2 * beta))
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -94,8 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
         "cor: contraction/longer", "cor: contraction", 769, "the subconvolution reaches to M^(2 beta)",
         "(K_M * K_M)(t)/K_M(t) is of the order tr(H_M) + t M^(-2 beta) for all t >= M^beta: it stays bounded up to "
         "t = M^(2 beta), not only up to M^beta, and grows like t beyond, where one mode is left.",
-        same_order(Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t)) / forgetting_kernel(),
-                   Sum(j**-beta, (j, 1, SIZE)) + t * SIZE ** (-2 * beta)),
+        LONGER,
         (MODEL, "M^beta <= t <= 1e12 M^(2 beta)", "tested at max(beta, 2)"),
         reach_rays, _reach, _reach_mutants, derive=pair_of_modes,
         role="stronger", strengthens="cor: contraction", depends=("cor: contraction",), family="gaps",
