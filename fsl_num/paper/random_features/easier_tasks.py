@@ -123,7 +123,8 @@ def _easier_mutants(sample: Sample) -> dict[str, Statement]:
 
 def _sharp(sample: Sample) -> SharpOverDraws:
     def law(exponents: Exponents, logs: Logs) -> Any:
-        return logs["floor"] + (exponents[SATURATED] - min(1.0, sample.point[0])) * logs["kappa"]
+        limit = float(log(FLOOR.right))
+        return logs["floor"] + limit + (exponents[SATURATED] - min(1.0, sample.point[0])) * logs["kappa"]
 
     wrong = {
         "the first M features": lambda exponents, logs: logs["top"],
