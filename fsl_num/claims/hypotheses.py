@@ -142,8 +142,9 @@ def _expression(text: str) -> Expr | None:
         return None
 
 
-Reached = dict[Formula, float]
-"""How near to its end a measurement has come of each relation: the least difference of the logarithms of its sides."""
+Reached = dict[Formula, tuple[float, bool]]
+"""How near to its end a measurement has come of each relation: the least difference of the logarithms of its sides, and
+whether any of its letters varies along something measured."""
 
 
 def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | None = None) -> str:
@@ -169,7 +170,9 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
                     continue
                 holds, gap = _compared(relation, values, logs)
                 if reached is not None and others and relation not in constraints:
-                    reached[relation] = min(reached.get(relation, math.inf), gap)
+                    nearest, varies = reached.get(relation, (math.inf, False))
+                    moves = any(_varies(logs[name]) for name in others if name in logs)
+                    reached[relation] = min(nearest, gap), varies or moves
                 if not holds:
                     return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
     for hypothesis in claim.hypotheses:
@@ -182,16 +185,18 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
     return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
 
 
-def unreached(reached: Mapping[Formula, float]) -> str:
+def unreached(reached: Reached) -> str:
     """The first range of a claim whose end nothing measured comes near to; "" where all are measured to their ends.
+
+    Letters that never vary along something measured have a few values: an end that belongs to their range is one.
 
     >>> from fsl_sym.proof import at_least
     >>> from fsl_sym.symbols import T
-    >>> unreached({at_least(T, 1): math.log(3.0)}), unreached({at_least(T, 1): math.log(100.0)})
+    >>> unreached({at_least(T, 1): (math.log(3.0), True)}), unreached({at_least(T, 1): (math.log(100.0), True)})
     ('', '1 <= T is claimed, and nothing is measured nearer to its end than by a factor 1e+02')
     """
-    for relation, gap in reached.items():
-        if math.isfinite(gap) and gap > REACHED:
+    for relation, (gap, varies) in reached.items():
+        if math.isfinite(gap) and gap > (REACHED if varies or relation.relation == "<" else ROUNDING):
             factor = math.exp(min(gap, 700.0))
             return f"{relation} is claimed, and nothing is measured nearer to its end than by a factor {factor:.2g}"
     return ""
@@ -248,6 +253,11 @@ def _positive(value: Any) -> bool:
         return 0.0 < float(value) < float("inf")
     except (TypeError, ValueError, OverflowError):
         return False
+
+
+def _varies(along: Array) -> bool:
+    """Whether a letter varies along a ray; the logarithms of 0 and of infinity are values like others."""
+    return not np.allclose(along, along[0], rtol=0.0, atol=ROUNDING)
 
 
 def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, float]:

@@ -108,6 +108,7 @@ def test_own_points_of_a_measurement_take_the_place_of_the_drawn_one():
         ("batch-switch/excess", at_most(T2, T1), at_most(T2, T1**2)),
         ("optimal-batch/noise", at_least(T, 1), at_least(T, Rational(1, 1000))),
         ("vanishing-end/fast", at_least(M, 1), at_least(M, Rational(1, 100))),
+        ("vanishing-end/fast", less(p, beta - 1), at_most(p, beta - 1)),  # of values that do not vary the end is one
     ],
 )
 def test_a_range_that_reaches_beyond_what_is_measured_is_not_known(claim_id, measured, stretched):
