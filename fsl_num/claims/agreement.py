@@ -33,11 +33,11 @@ _SAME: Final = 1e-6
 
 @dataclass(frozen=True)
 class Agreement:
-    """What of a formula is the statement, what is not, and what could not be compared, each as text."""
+    """Which parts of a formula are judged, which are not, and which could not be compared."""
 
-    same: tuple[str, ...] = ()
-    other: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
+    same: tuple[Formula, ...] = ()
+    other: tuple[Formula, ...] = ()
+    unknown: tuple[Formula, ...] = ()
 
 
 def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
@@ -52,12 +52,15 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     if claim.statement is None or not isinstance(claim.formula, Formula | AllOf):
         return Agreement()
     laws = [law for law in map(_law_values, _leaves(statement)) if law is not None]
-    parts: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
+        if part.relation not in ("~", "<~"):
+            parts[None].append(part)
+            continue
         condition = True if part.where is None else part.where.subs({s: sample.s, beta: sample.beta})
         if condition == False:  # noqa: E712  # a relation of sympy, of other letters where it is neither
             continue
-        parts[_order(part, claim, sample, laws) if part.relation in ("~", "<~") else None].append(str(part))
+        parts[_order(part, claim, sample, laws)].append(part)
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
 
 

@@ -171,8 +171,8 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
                 holds, gap = _compared(relation, values, logs)
                 if reached is not None and others and relation not in constraints:
                     nearest, varies = reached.get(relation, (math.inf, False))
-                    moves = any(_varies(logs[name]) for name in others if name in logs)
-                    reached[relation] = min(nearest, gap), varies or moves
+                    varies = varies or any(_varies(logs[name]) for name in others if name in logs)
+                    reached[relation] = min(nearest, gap), varies
                 if not holds:
                     return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
     for hypothesis in claim.hypotheses:
@@ -257,7 +257,7 @@ def _positive(value: Any) -> bool:
 
 def _varies(along: Array) -> bool:
     """Whether a letter varies along a ray; the logarithms of 0 and of infinity are values like others."""
-    return not np.allclose(along, along[0], rtol=0.0, atol=ROUNDING)
+    return bool((along != along[0]).any())
 
 
 def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, float]:
