@@ -125,7 +125,7 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
     return (
         ray("signal, T alone", time, [((u + 2) / rest, first, 150.0, 0.0) for u in time]),
         ray("signal; a, B and sigma^2", near, [(40.0 / rest, first - u, 150.0 + 1.7 * u, 0.6 * u) for u in near]),
-        ray("from T = 1 on", time, [(each, first, 0.0, 0.0) for each in _steps_to(time, fall, first)]),
+        ray("signal, from T = 1 on", time, [(each, first, 150.0, 0.0) for each in _steps_to(time, fall, first)]),
         ray("noise, K alone", time, [((u + 2) / rest, first, 0.0, 150.0) for u in time]),
         ray("noise, a alone", near, [(30.0 / rest, first - u, 0.0, 150.0) for u in near]),
         ray("noise, B alone", near, [(9.0, first, u, 150.0) for u in near]),
