@@ -63,6 +63,7 @@ class Claim:
     hypotheses hold, and away from borders at which two forms are alike; by default the point itself. ``values`` are
     those that the measurement gives to letters of the formula at every point. ``own`` are the points that it takes
     in the place of one, where it has its own.
+    ``judged_by`` says by what else than itself an order of the formula is judged, where the statement has no such law.
     ``quoted`` are words of the paper, in its LaTeX, near that line: of a printed claim, those that it restates (those
     that are false, where it is refuted); a claim of another role may have none.
     """
@@ -90,6 +91,7 @@ class Claim:
     moved: Callable[[Any, Any], tuple[Any, Any]] = lambda s, beta: (s, beta)
     values: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
     own: Callable[[Any, Any], Sequence[tuple[Any, Any]]] = lambda s, beta: ((s, beta),)
+    judged_by: str = ""
 
     def __post_init__(self) -> None:
         unknown = set(self.regimes) - set(ALL_REGIMES)

@@ -12,6 +12,7 @@ letters that a measurement names: those of a ray, of the points of a sharp state
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ from fsl_sym.symbols import beta, s
 
 ROUNDING: Final = 1e-9
 """Of logarithms of letters that were computed from each other in double precision: 1e-16 of up to a few hundred."""
+REACHED: Final = math.log(4.0)
+"""So near, as a logarithm, a measurement comes to each end of the ranges that a claim is about."""
+CONSTRAINT: Final = "constraint: "
+"""How the text of a relation begins that holds for all that is chosen, and is no end of a range of the claim."""
 NOTHING: Final = -700.0
 """The logarithm by which rays name 0, near that of the smallest number in double precision; others may be below it."""
 _SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
@@ -110,7 +115,7 @@ def relations_of(hypothesis: str | Property) -> tuple[Formula, ...]:
 
 def _chain(text: str) -> tuple[Formula, ...]:
     """The relations between neighbours of a chain such as 0 < b < a; none of prose."""
-    text = re.sub(r"^(every|all) ", "", text).strip()
+    text = re.sub(r"^(every|all|constraint:) ", "", text).strip()
     remark = re.search(r" \((.*)\)$", text)
     if remark and _expression(remark[1]) is None:
         text = text[: remark.start()]
@@ -137,14 +142,23 @@ def _expression(text: str) -> Expr | None:
         return None
 
 
-def violated(claim: Claim, sample: Sample, measured: Any) -> str:
+Reached = dict[Formula, tuple[float, bool]]
+"""How near to its end a measurement has come of each relation: the least difference of the logarithms of its sides, and
+whether any of its letters varies along something measured."""
+
+
+def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | None = None) -> str:
     """The first hypothesis of a claim that does not hold for something measured, and where; "" where all hold.
 
-    So is a relation between letters that nothing measured names together: whether it holds is not known.
+    So is a relation between letters that nothing measured names together: whether it holds is not known. ``reached``
+    takes what is measured of the ranges.
     """
     every, own = list(_named(measured)), claim.own(sample.s, sample.beta)
     read = [relation for hypothesis in claim.hypotheses for relation in relations_of(hypothesis)]
     known = _of_letters(read, every)
+    constraints = {
+        relation for each in claim.hypotheses if str(each).startswith(CONSTRAINT) for relation in relations_of(each)
+    }
     for relation, letters in known:
         others = {letter.name for letter in letters - {s, beta}}
         if others and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
@@ -152,7 +166,14 @@ def violated(claim: Claim, sample: Sample, measured: Any) -> str:
         for point in own:
             values = {letter: each for letter, each in zip((s, beta), point, strict=True) if letter in letters}
             for logs in every if others else [{"": np.zeros(1)}]:
-                if others <= _known(logs) and not _holds(relation, values, logs):
+                if not others <= _known(logs):
+                    continue
+                holds, gap = _compared(relation, values, logs)
+                if reached is not None and others and relation not in constraints:
+                    nearest, varies = reached.get(relation, (math.inf, False))
+                    varies = varies or any(_varies(logs[name]) for name in others if name in logs)
+                    reached[relation] = min(nearest, gap), varies
+                if not holds:
                     return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
     for hypothesis in claim.hypotheses:
         fixed = _FIXED.match(hypothesis) if isinstance(hypothesis, str) else None
@@ -162,6 +183,23 @@ def violated(claim: Claim, sample: Sample, measured: Any) -> str:
     judged = [relation for relation, _ in known]
     unknown = next((relation for relation in read if relation not in judged), None)
     return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
+
+
+def unreached(reached: Reached) -> str:
+    """The first range of a claim whose end nothing measured comes near to; "" where all are measured to their ends.
+
+    Letters that never vary along something measured have a few values: an end that belongs to their range is one.
+
+    >>> from fsl_sym.proof import at_least
+    >>> from fsl_sym.symbols import T
+    >>> unreached({at_least(T, 1): (math.log(3.0), True)}), unreached({at_least(T, 1): (math.log(100.0), True)})
+    ('', '1 <= T is claimed, and nothing is measured nearer to its end than by a factor 1e+02')
+    """
+    for relation, (gap, varies) in reached.items():
+        if math.isfinite(gap) and gap > (REACHED if varies or relation.relation == "<" else ROUNDING):
+            factor = math.exp(min(gap, 700.0))
+            return f"{relation} is claimed, and nothing is measured nearer to its end than by a factor {factor:.2g}"
+    return ""
 
 
 def _of_letters(
@@ -217,21 +255,30 @@ def _positive(value: Any) -> bool:
         return False
 
 
-def _holds(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> bool:
-    """Whether a relation holds at every place of a ray; ends belong to it up to rounding."""
+def _varies(along: Array) -> bool:
+    """Whether a letter varies along a ray; the logarithms of 0 and of infinity are values like others."""
+    return bool((along != along[0]).any())
+
+
+def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, float]:
+    """Whether a relation holds at every place of a ray, and how near it comes to its end; ends belong to it."""
     sizes = {len(each) for each in logs.values()}
     shared = {name: np.where(each == NOTHING, -np.inf, each) for name, each in logs.items()}
     shared |= {"sigma": shared["sigma^2"] / 2} if "sigma^2" in shared else {}
     left, right = (_log(each, point, shared, max(sizes)) for each in (relation.left, relation.right))
     if left is None or right is None:
-        return True
+        return True, math.inf
     slack = ROUNDING * np.maximum(1.0, np.minimum(np.abs(right), 1e3))
     if relation.relation == "=":
-        return bool(np.all(np.isclose(left, right, rtol=0.0, atol=slack)))
+        return bool(np.all(np.isclose(left, right, rtol=0.0, atol=slack))), math.inf
     if relation.relation == "!=":
-        return bool(np.all(left != right))
+        return bool(np.all(left != right)), math.inf
     within = left <= right + slack if relation.relation == "<=" else left < right
-    return bool(np.all(within | ((left == -np.inf) & (right > -np.inf))))
+    # an end at 0 or at infinity is none that could be reached
+    finite = np.isfinite(left) & np.isfinite(right)
+    gaps = right[finite] - left[finite]
+    nearest = float(gaps.min()) if gaps.size else math.inf
+    return bool(np.all(within | ((left == -np.inf) & (right > -np.inf)))), nearest
 
 
 def _log(side: Any, point: Mapping[Symbol, Any], logs: Mapping[str, Array], size: int) -> Array | None:

@@ -233,6 +233,15 @@ class Equivalent:
                     mutants[f"{name} {'times' if sign > 0 else 'over'} sqrt(log)"] = self._with_logarithm(name, sign)
         return mutants
 
+    def of(self, *letters: str) -> Equivalent:
+        """The same law, of which the powers of these letters alone are exponents: rays resolve no other."""
+        kept = {name: power for name, power in self.exponents.items() if name.split(" in ")[0] in letters}
+
+        def law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+            return self.law({**self.exponents, **exponents}, logs)
+
+        return replace(self, law=law, exponents=kept, absent=frozenset())
+
     def neighbours(self, kind: str, size: float) -> Sequence[Equivalent]:
         """Every exponent of the kind moved by ``size``."""
         if kind not in ("power", "log_power"):

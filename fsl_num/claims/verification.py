@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from fsl_num.claims.agreement import unlike
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.directions import combined_mutants
 from fsl_num.claims.formula_laws import parts_of
-from fsl_num.claims.hypotheses import bare, violated
+from fsl_num.claims.hypotheses import Reached, bare, unreached, violated
 from fsl_num.claims.points import points
 from fsl_num.claims.records import (
     DerivationRecord,
@@ -87,12 +88,15 @@ def verify(
             places = _samples(claim, profile, seed) if chosen is None else {each.regime: [] for each in chosen}
             for each in chosen or ():
                 places[each.regime].append(each)
+            reached: Reached = {}
             regimes = tuple(
-                _verify_samples(claim, places[regime.name])
+                _verify_samples(claim, places[regime.name], reached=reached)
                 for regime in claim.regime_objects()
                 if places.get(regime.name)
             )
             verdict, message = _verdict(claim, regimes, derivations, excused=chosen is not None)
+            stretched = unreached(reached) if verdict.passes and chosen is None else ""
+            verdict, message = (Verdict.UNKNOWN, stretched) if stretched else (verdict, message)
         except NothingCompared as error:
             derivations, regimes = (), ()
             verdict, message = Verdict.VACUOUS, f"the check compared nothing: {error}"
@@ -166,16 +170,22 @@ def verify_at(claim: Claim, s: Any, beta: Any, *, seed: int = 0, profile: str = 
     return _verify_samples(claim, [sample_at(claim, s, beta, seed=seed, profile=profile)], resolution_too=False)
 
 
-def _verify_samples(claim: Claim, samples: Sequence[Sample], *, resolution_too: bool = True) -> RegimeOutcome:
+def _verify_samples(
+    claim: Claim, samples: Sequence[Sample], *, resolution_too: bool = True, reached: Reached | None = None
+) -> RegimeOutcome:
     """A claim at points of one regime; ``resolution_too``: with the smallest errors that the check refuses there."""
     checked = [(sample, claim.says(sample), claim.measure(sample)) for sample in samples]
-    for sample, _, measured in checked:
+    for sample, statement, measured in checked:
         nothing = _empty_part(bare(measured))
         if nothing is not None:
             raise NothingCompared(f"{nothing} has no entries at s = {sample.s}, beta = {sample.beta}")
-        outside = violated(claim, sample, measured)
+        outside = violated(claim, sample, measured, reached)
         if outside:
             raise ValueError(outside)
+        # one point of a regime shows it
+        other = unlike(claim, sample, statement) if reached is not None and sample is samples[0] else ""
+        if other:
+            raise ValueError(other)
     checked = [(sample, statement, bare(measured)) for sample, statement, measured in checked]
     judged = [statement.judge(measured) for _, statement, measured in checked]
     worst = max(judged, key=lambda each: (not each.holds, each.excess))

@@ -22,7 +22,7 @@ from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import AllOf, Formula, all_of
 from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 
-FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "a <= 1", "log N large, N the budget")
+FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget")
 HYPOTHESES = (*FREE_END, "b = a/K")
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
 BASES = {"data": D, "compute": C}

@@ -102,19 +102,19 @@ def _text(schedule: str) -> str:
     )  # fmt: skip
 
 
-def _claim(claim_id: str, schedule: str) -> Claim:
+def _claim(claim_id: str, schedule: str, judged_by: str = "") -> Claim:
     return Claim(
         claim_id, "sec: effect-lrs", 1005, f"{NAMES[schedule]}: the optimal allocations, derived",
         partial(_text, schedule), partial(formula, schedule),
-        ("s > 0", "beta > 1", "sigma^2 of order 1", "a <= 1", "log N large, N the budget",
+        ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget",
          "M = oo (under a data budget)"),
         partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
-        depends=(f"{schedule}/law",), role="own", family="other-schedules/allocation",
+        depends=(f"{schedule}/law",), judged_by=judged_by, role="own", family="other-schedules/allocation",
     )  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
     _claim("multi-step/allocation", "multi-step"),
-    _claim("cyclic/allocation", "cyclic"),
+    _claim("cyclic/allocation", "cyclic", "the decay alone where the end of its share is too near to a constant"),
     _claim("inverse-sqrt/allocation", "inverse-sqrt"),
 )

@@ -123,9 +123,10 @@ def _claim(name: str, budget: str) -> Claim:
     return Claim(
         name, "sec: effect-lrs", 1005, f"Power decay, {TITLES[budget]}, derived",
         partial(_text, budget), partial(formula, budget),
-        ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "a <= 1", "log N large, N the budget"),
+        ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=partial(derivations, budget),
+        judged_by="the steps by the batch sizes that they leave",
         depends=("vanishing-end/law-fast", "vanishing-end/law-slow", "vanishing-end/resonance"), role="own",
     )  # fmt: skip
 
@@ -138,7 +139,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours, after the criterion of the followers who write g for p: under a data budget the least risk of "
         "a (1 - tau/K)^p is that of the capacity c = min(beta, p + 1), of the order D^-min(s, s c/(1 + s c)), with no "
         "logarithm off the resonance. Linear decay saturates at 2, the cosine at 3.",
-        SATURATED, ("E is the least risk, N = D the data", Formula(p, "!=", beta - 1), "sigma^2 of order 1", "a <= 1"),
+        SATURATED, ("E is the least risk, N = D the data", Formula(p, "!=", beta - 1), "sigma^2 of order 1",
+                    "constraint: a <= 1"),
         saturated_risk, saturated, depends=("vanishing-end/data",), role="own", family="vanishing-end/data",
     ),
 )  # fmt: skip

@@ -27,10 +27,16 @@ _whole, _effective = clock(k), Function("gamma", nonnegative=True)
 _NOISE = Integral(power_kernel_at(_whole - past) * (sigma**2 + (1 + past) ** -s) * _effective(past), (past, 0, _whole))
 
 
+_SHARE = (1 + s * beta) * (1 + c * _whole) ** -POWER
+
+
+def _share(sample: Sample) -> Expr:
+    return _SHARE.subs({s: sample.s, beta: sample.beta})
+
+
 def _near(noise: Expr) -> Formula:
     """The noise of the functional is that of the ansatz, up to a share of signal and noise."""
-    share = (1 + s * beta) * (1 + c * _whole) ** -POWER
-    return within(_NOISE, noise / (c * POWER), share * (_whole**-s + _NOISE))
+    return within(_NOISE, noise / (c * POWER), _SHARE * (_whole**-s + _NOISE))
 
 
 def _gone(time: Expr) -> Expr:
@@ -116,13 +122,15 @@ def _accuracy(at: str, sample: Sample) -> Sharp:
         "without its first term": ansatz_value(sample, at="the end", signal=0.0),
     }
 
+    share = _share(sample)
+
     def left(point: Any) -> float:
         """(1 + s beta) times what the kernel has not yet forgotten of the start.
 
         To first order e(T - x) - e(T) = s x T^(-s-1), and int x K dx over [0, T] is beta T of that share of int K.
         """
         whole = float(_named_rates(point[0], point[1]).sum())
-        return float((1.0 + s * beta) * (1.0 + SCALE * whole) ** -(1.0 - 1.0 / beta))
+        return float(share.subs({_whole: whole, c: SCALE}))
 
     return Sharp(ansatz_value(sample, at=at), left, wrong if at == "the end" else {}, off=0.1)
 

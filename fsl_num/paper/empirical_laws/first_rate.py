@@ -16,7 +16,7 @@ from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import CLOCK, GAIN, Stated, e, injected, noise_from
 from fsl_sym import ansatz
 from fsl_sym.ansatz import clock, end, kernel, phi, source, u, whole
-from fsl_sym.proof import at_least, at_most, equals, same_order
+from fsl_sym.proof import at_most, equals, same_order
 from fsl_sym.symbols import T, beta, s, sigma, z
 
 FIRST_RATE: Final[Stated] = (
@@ -92,7 +92,7 @@ CLAIMS: tuple[Claim, ...] = (
         "int_0^T K(T - t) (sigma^2 + e(t)) dt is of the order of sigma^2 + e(T), with constants that serve every "
         "sigma, none included; tested where the ansatz is derived, s <= 1 - 1/beta.",
         FIRST_RATE_ORDER,
-        (measurements.POWERS, at_most(s, 1 - 1 / beta), at_least(T, 1), "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
+        (measurements.POWERS, at_most(s, 1 - 1 / beta), "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
         constant_noise_rays, regimes=("edge", "hard"),
         family="constant-noise",
         quoted=r"\eqsim \varphi(0)(\sigma^2 + e(T(k)))",
@@ -102,7 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the order of the noise of the first rate for every s",
         "For every s > 0 it is of the order of sigma^2 + T^-min(s, 2 - 1/beta): e(T) is right up to s = 2 - 1/beta and "
         "not beyond, where what was injected at the start decides.",
-        FIRST_RATE_EVERY_S, (measurements.POWERS, at_least(T, 1), "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
+        FIRST_RATE_EVERY_S, (measurements.POWERS, "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
         constant_noise_rays, role="stronger", strengthens="eq:numerical_const_term/order",
         family="constant-noise",
     ),

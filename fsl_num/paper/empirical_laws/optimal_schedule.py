@@ -146,7 +146,7 @@ CLAIMS: tuple[Claim, ...] = (
         "over all schedules the ansatz has no minimum",
         "One first step at rate r, then the peak: the ansatz falls like -r^-s as r goes to 0. The constraint that "
         "rates never rise is needed for the ansatz; the functional itself does not need it.",
-        UNBOUNDED, ("L(r) is the printed ansatz after a first step at rate r", "r <= 1", "rates may rise"),
+        UNBOUNDED, ("L(r) is the printed ansatz after a first step at rate r", "r <= 1/100", "rates may rise"),
         early_drop_ray, role="own", family="optimum",
     ),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -25,7 +25,7 @@ from fsl_num.spectrum import trace
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra.mesh import mesh_equation
 from fsl_sym.best_constants import best_constant_derivations, resolvent_limit
-from fsl_sym.proof import AllOf, at_least, at_most, same_order, tends
+from fsl_sym.proof import AllOf, Formula, at_least, at_most, same_order, tends
 from fsl_sym.symbols import E, beta, s, t
 
 RATES = (0.2, 0.45)
@@ -151,13 +151,28 @@ def _best(sample: Sample) -> Between:
     return Between(bounds, MESH, wrong)
 
 
+LIMITS = (
+    tends(LABEL_RATIO(t), t, oo, 1 / (1 - C_MAX)),
+    replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX**2)), where=Lt(s, 2 - 1 / beta)),
+    replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX) ** 2), where=Gt(s, 2 - 1 / beta)),
+)
+THRESHOLDS = (
+    same_order(LABEL_RATIO(oo), 1 / (1 - C_MAX)),
+    replace(same_order(SIGNAL_RATIO(oo), 1 / (1 - C_MAX)), where=Lt(s, 2 - 1 / beta)),
+    replace(same_order(SIGNAL_RATIO(oo), (1 - C_MAX) ** -2), where=Gt(s, 2 - 1 / beta)),
+)
+
+
+def _of_source(parts: Sequence[Formula], sample: Sample, source: str) -> list[Formula]:
+    """What a claim says of the label noise or of the signal at a sample."""
+    ratio = LABEL_RATIO if source == "label noise" else SIGNAL_RATIO
+    here = {s: sample.s, beta: sample.beta}
+    return [part for part in parts if part.left.func == ratio and (part.where is None or bool(part.where.subs(here)))]
+
+
 def _factor(sample: Sample, source: str, c: float) -> float:
-    edge = sample.s - (2 - 1 / sample.beta)
-    if source == "label noise":
-        return 1.0 / (1.0 - c)
-    if edge == 0:
-        return 1.0 / ((1.0 - c) ** 2 * (1.0 + 2.0 * c))
-    return 1.0 / (1.0 - c * c) if edge < 0 else 1.0 / (1.0 - c) ** 2
+    (limit,) = _of_source(LIMITS, sample, source)
+    return float(limit.right.subs(C_MAX, c))
 
 
 def _limit(sample: Sample) -> Sharp:
@@ -186,8 +201,11 @@ def _power_of_gap(power: float) -> Equivalent:
 
 
 def _threshold(sample: Sample) -> Joint:
-    edge = sample.s - (2 - 1 / sample.beta)
-    return Joint({"label noise": _power_of_gap(-1.0), "signal": _power_of_gap(-1.0 if edge < 0 else -2.0)})
+    powers = {}
+    for source in ("label noise", "signal"):
+        (order,) = _of_source(THRESHOLDS, sample, source)
+        powers[source] = _power_of_gap(float(order.right.as_base_exp()[1]))
+    return Joint(powers)
 
 
 def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
@@ -212,9 +230,7 @@ CLAIMS: tuple[Claim, ...] = (
         "best-constants/limits", "ineq: inf_sum", 732, "the risk over the law at constant rates, to many digits",
         "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
         "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
-        AllOf((tends(LABEL_RATIO(t), t, oo, 1 / (1 - C_MAX)),
-               replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX**2)), where=Lt(s, 2 - 1 / beta)),
-               replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX) ** 2), where=Gt(s, 2 - 1 / beta)))),
+        AllOf(LIMITS),
         (MODEL, INFINITE, "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
         of_infinite_size(limits), _limit, derive=resolvent_limit, role="own", moved=_parted,
@@ -224,9 +240,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For constant gamma and M infinite the law holds for every c = gamma tr(H)/2 < 1; its constant grows like "
         "1/(1-c) for label noise and for s < 2 - 1/beta, like 1/(1-c)^2 for s > 2 - 1/beta. 'Sufficiently small' is "
         "c < 1; at c = 1 the risk is no longer bounded by the law.",
-        AllOf((same_order(LABEL_RATIO(oo), 1 / (1 - C_MAX)),
-               replace(same_order(SIGNAL_RATIO(oo), 1 / (1 - C_MAX)), where=Lt(s, 2 - 1 / beta)),
-               replace(same_order(SIGNAL_RATIO(oo), (1 - C_MAX) ** -2), where=Gt(s, 2 - 1 / beta)))),
+        AllOf(THRESHOLDS),
         (MODEL, INFINITE, "gamma constant", "t = 1e40", at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
         of_infinite_size(threshold_rays), _threshold, derive=resolvent_limit, role="own", moved=_parted,
     ),

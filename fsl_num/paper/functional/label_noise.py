@@ -132,7 +132,9 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), same_order(E, log(N)))),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M"), lambda sample: zero_rays(),
         lambda sample: Equivalent(lambda powers, logs: powers["N"] * logs["M"], {"N": 1.0}),
-        lambda sample: {"bounded by the law of the theorem": _bounded("upper")}, regimes=("hard",), own=_without_source,
+        lambda sample: {"bounded by the law of the theorem": _bounded("upper")},
+        judged_by="its rays name log N by the letter N",
+        regimes=("hard",), own=_without_source,
         role="corrected",
     ),
 )  # fmt: skip

@@ -23,8 +23,11 @@ FAMILY = "functional law of the first M features"
 EXACT = (
     "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1, N infinite (M^-(s beta) stands as delta_M)",
     f"gamma_max tr(H)/2 = {STABILITY}, and down to 1e-60 of it",
-    # a sum of j^-beta up to M is at least this integral, and the trace of a spectrum up to constants half of the sum
-    at_most(gamma * (1 - (M + 1) ** (1 - capacity)) / (capacity - 1), 4 * Rational(str(STABILITY))),
+    # a sum of j^-beta up to M is at least its first term and this integral, and the trace of a spectrum up to constants
+    # half of the sum
+    at_most(
+        gamma * (1 + (2 ** (1 - capacity) - (M + 1) ** (1 - capacity)) / (capacity - 1)), 4 * Rational(str(STABILITY))
+    ),
 )
 GIVEN = (*EXACT, UP_TO_CONSTANTS)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from sympy import Integral, Sum
+from sympy import Expr, Integer, Integral, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.points import along_edge
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.spectrum import trace
@@ -41,19 +42,20 @@ def scaled_ratio(multiple: float, beta: float, size: int) -> float:
     return float(squares @ (slower * share * t) @ squares) / kernel
 
 
-def reach_exponent(sample: Sample) -> float:
-    """The capacity exponent at which the reach of the subconvolution is checked: that of the sample, at least 2.
+def _from_two_on(s: Any, beta: Any) -> tuple[Any, Any]:
+    """Smaller beta raised to 2, in the same regime.
 
     What is left of the limit falls like M^-(beta-1) and changes its constant near t = M^(beta+1): for beta below 2 the
     sums over all pairs of at most a thousand modes still drift by up to 0.02, which says nothing of larger models.
     """
-    return max(sample.point[1], 2.0)
+    raised = max(beta, Integer(2))
+    return along_edge(s, beta, raised), raised
 
 
 @lru_cache(maxsize=64)
 def reach_rays(sample: Sample) -> tuple[Ray, ...]:
     """The ratio along M at t from M^beta to 1e6 M^(2 beta), and far beyond along t and along M; logs of tr(H_M) too."""
-    beta = reach_exponent(sample)
+    beta = sample.point[1]
     sizes = np.unique(np.floor(np.geomspace(8.0, 1000.0 if sample.effort else 400.0, 8)))
     rays = []
     for power, multiple in ((1.0, 1.0), (1.0, 10.0), (1.5, 1.0), (2.0, 0.1), (2.0, 1.0), (2.0, 1e6)):
@@ -75,18 +77,25 @@ def _reach_ray(name: str, beta: float, sizes: Array, log_t: Array, scale: Array)
 
 
 def _reach(sample: Sample) -> Equivalent:
-    def law(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return np.logaddexp(logs["trace"], given["t"] * logs["t"] + given["M"] * logs["M"])
+    return _stated(sample, LONGER.right)
 
-    return Equivalent(law, {"t": 1.0, "M": -2.0 * reach_exponent(sample)})
+
+def _stated(sample: Sample, order: Expr) -> Equivalent:
+    """An order in which the sum of the eigenvalues is the letter by which the rays name it: a number, with no power."""
+    named = order.replace(Sum, lambda *_: Symbol("trace", positive=True))
+    return order_statement(same_order(_RATIO, named), sample).of("t", "M")
 
 
 def _reach_mutants(sample: Sample) -> dict[str, Statement]:
-    whole = _reach(sample)
+    total = Sum(j**-beta, (j, 1, SIZE))
     return {
-        "bounded for all t": replace(whole, law=lambda given, logs: logs["trace"]),
-        "bounded up to t = M^beta only": replace(whole, exponents={"t": 1.0, "M": -reach_exponent(sample)}),
+        "bounded for all t": _stated(sample, total),
+        "bounded up to t = M^beta only": _stated(sample, total + t * SIZE**-beta),
     }
+
+
+_RATIO = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t)) / forgetting_kernel()
+LONGER = same_order(_RATIO, Sum(j**-beta, (j, 1, SIZE)) + t * SIZE ** (-2 * beta))
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -94,10 +103,9 @@ CLAIMS: tuple[Claim, ...] = (
         "cor: contraction/longer", "cor: contraction", 769, "the subconvolution reaches to M^(2 beta)",
         "(K_M * K_M)(t)/K_M(t) is of the order tr(H_M) + t M^(-2 beta) for all t >= M^beta: it stays bounded up to "
         "t = M^(2 beta), not only up to M^beta, and grows like t beyond, where one mode is left.",
-        same_order(Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t)) / forgetting_kernel(),
-                   Sum(j**-beta, (j, 1, SIZE)) + t * SIZE ** (-2 * beta)),
-        (MODEL, "M^beta <= t <= 1e12 M^(2 beta)", "tested at max(beta, 2)"),
-        reach_rays, _reach, _reach_mutants, derive=pair_of_modes,
+        LONGER,
+        (MODEL, "M^beta <= t <= 1e12 M^(2 beta)", "beta >= 2 (smaller ones are tested there)"),
+        reach_rays, _reach, _reach_mutants, derive=pair_of_modes, moved=_from_two_on,
         role="stronger", strengthens="cor: contraction", depends=("cor: contraction",), family="gaps",
     ),
 )  # fmt: skip

@@ -139,6 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
         "(alpha/(alpha + beta)) and in compute (alpha/(1 + alpha + beta)).",
         CONSTANT_RATE, ONE_TASK,
         partial(some_ratios, "constant"), partial(some_better, "constant"), derive=capacity_derivation,
+        judged_by="judged by the quotient of the orders at two capacities",
         family="capacities",
         quoted="enhances  compute efficiency",
     ),
@@ -148,7 +149,8 @@ CLAIMS: tuple[Claim, ...] = (
         "decay as it is.",
         EASY_DECAY, ONE_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(no_gain, "exp-decay, compute"),
-        derive=capacity_derivation, regimes=("easy",), family="capacities",
+        derive=capacity_derivation, judged_by="judged by the quotient of the orders at two capacities",
+        regimes=("easy",), family="capacities",
         quoted="increasing model capacity alone does not lead to asymptotic gains",
     ),
     Claim(
@@ -157,7 +159,8 @@ CLAIMS: tuple[Claim, ...] = (
         "faster by a power, within the regime and beyond it.",
         HARD_DECAY, ONE_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(some_better, "exp-decay, compute"),
-        derive=capacity_derivation, regimes=("hard",), family="capacities",
+        derive=capacity_derivation, judged_by="judged by the quotient of the orders at two capacities",
+        regimes=("hard",), family="capacities",
         quoted="become strictly more compute‐efficient",
     ),
 )  # fmt: skip

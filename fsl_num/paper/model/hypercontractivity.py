@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from sympy import Expr, MatrixSymbol, Max, Min, Symbol, Trace
+from sympy import Expr, MatrixSymbol, Symbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Sharp, Statement
-from fsl_num.paper.model.formulas import KURTOSES, KURTOSIS, LEAST, MOST, SPECTRUM, H, best_constants
+from fsl_num.paper.model.formulas import BEST_CONSTANTS, KURTOSES, LEAST, MOST, SPECTRUM, H, best_constants
 from fsl_num.paper.model.measurements import FEATURE_COUNT, cloud, eigenvalues, extreme_vectors
 from fsl_num.paper.model.statements import Bracket, Operator
 from fsl_num.validation import Array
@@ -22,9 +22,6 @@ from fsl_sym.proof import AllOf, Mean, at_most, equals
 _A = MatrixSymbol("A", FEATURES, FEATURES)
 _along = MatrixSymbol("d", FEATURES, 1)
 _FOURTH = Mean(PHI * PHI.T * _A * PHI * PHI.T) - H * _A * H
-BEST_CONSTANTS: Final = AllOf(
-    (equals(LEAST, Min(1, (KURTOSIS - 1) / 2)), equals(MOST, Max(KURTOSIS - 1, 2 - (3 - KURTOSIS) / FEATURES)))
-)
 INDEPENDENT = ("uniform", "rademacher", "laplace")
 NORMAL = "normal features of covariance H"
 ENTRY_ROUNDING = 1e-8
@@ -40,9 +37,10 @@ def _hypercontractive(base: MatrixSymbol, least: Expr | int, most: Expr | int) -
 HYPERCONTRACTIVITY_PRINTED, HYPERCONTRACTIVITY = _hypercontractive(_A, LEAST, MOST), _hypercontractive(H, 1, 2)
 _positive, _negative = Symbol("p_A", nonnegative=True), Symbol("m_A", nonnegative=True)
 _size = Trace(_along.T * H * _along)
+_SIGNED: Final = (_positive - 2 * _negative, 2 * _positive - _negative)
 INDEFINITE: Final = AllOf((
-    at_most((_positive - 2 * _negative) * _size, Trace(_along.T * _FOURTH * _along)),
-    at_most(Trace(_along.T * _FOURTH * _along), (2 * _positive - _negative) * _size),
+    at_most(_SIGNED[0] * _size, Trace(_along.T * _FOURTH * _along)),
+    at_most(Trace(_along.T * _FOURTH * _along), _SIGNED[1] * _size),
 ))  # fmt: skip
 FOURTH_MOMENTS: Final = AllOf((equals(_FOURTH, Trace(H * _A) * H + H * _A * H), *HYPERCONTRACTIVITY.parts))
 
@@ -97,9 +95,10 @@ def _signed_parts(each: Operator) -> tuple[float, float]:
 
 
 def signed_bound(each: Operator, rho: float) -> Array:
-    """(rho p - (3 - rho) m) H; with rho = 1 and 2 the two bounds for A of both signs."""
-    positive, negative = _signed_parts(each)
-    return np.asarray((rho * positive - (3.0 - rho) * negative) * each.base)
+    """The two bounds for A of both signs, with rho = 1 and 2, and what lies between them and beyond."""
+    given = dict(zip((_positive, _negative), _signed_parts(each), strict=True))
+    low, high = (float(bound.subs(given)) for bound in _SIGNED)
+    return np.asarray((low + (rho - 1.0) * (high - low)) * each.base)
 
 
 def trace_bound(each: Operator, rho: float) -> Array:

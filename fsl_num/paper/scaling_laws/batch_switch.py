@@ -90,6 +90,7 @@ def _excess_rays(sample: Sample) -> list[Ray]:
         "T_2 alone": ("T_2", [run(end, float(each)) for each in np.geomspace(2.0, 1e8, count)]),
         "T_1, T_2 = 100": ("T_1", [run(each, 100.0) for each in horizons.tolist()]),
         "T_2 = T/10": ("T_2", [run(each, 0.1 * each) for each in horizons.tolist()]),
+        "T_2 = T/2": ("T_2", [run(each, 0.5 * each) for each in horizons.tolist()]),
         "a alone": ("a", [run(end, 100.0, rate=full * 10.0**-each) for each in powers]),
         "B alone": ("B", [run(end, 100.0, small=10.0**each) for each in powers]),
         "sigma^2 alone": ("sigma^2", [run(end, 100.0, noise=least * 10.0**each) for each in powers]),

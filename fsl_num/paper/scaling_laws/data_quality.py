@@ -22,7 +22,7 @@ from fsl_num.model import Model
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.schedules import Constant
-from fsl_num.spectrum import kernel_integral, signal
+from fsl_num.spectrum import kernel_integral, signal, trace
 from fsl_num.validation import Array
 from fsl_num.volterra import Problem, solve
 from fsl_sym.proof import at_least, at_most, equals, less, same_order
@@ -57,6 +57,8 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
     s, beta = sample.point
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
 
+    most = math.log10(1.9 / trace(beta))
+
     def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float, float]]) -> Ray:
         """``runs`` are log10 of T, R, gamma, sigma^2 and sigma_0^2."""
         columns = [np.array(each) for each in zip(*runs, strict=True)]
@@ -71,9 +73,9 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         ray("signal, all but T", near, [(20.0, u, -150.0 - 0.4 * u, 1.7 * u, 0.6 * u) for u in near]),
         ray("noise before, R alone", time, [(LONGEST + 10, u, -1.0, 100.0, -100.0) for u in time]),
         ray("noise before, T alone", time, [(u + 3, 2.0, -1.0, 100.0, -100.0) for u in time]),
-        ray("noise before, gamma and sigma_0^2", near, [(9.0, 3.0, -1.0 - u, 100.0, -100.0 + 0.6 * u) for u in near]),
+        ray("noise before, gamma and sigma_0^2", near, [(9.0, 3.0, most - u, 100.0, -100.0 + 0.6 * u) for u in near]),
         ray("noise before, sigma^2 alone", time, [(9.0, 3.0, -1.0, 12.0 + u, -100.0) for u in time]),
-        ray("clean noise, sigma_0^2 alone", time, [(12.0, 11.0, -1.0, 0.0, 12.0 + u) for u in time]),
+        ray("clean noise, sigma_0^2 alone", time, [(12.0, 11.69, -1.0, 0.0, 12.0 + u) for u in time]),
         ray(
             "clean noise, all but sigma_0^2",
             near,

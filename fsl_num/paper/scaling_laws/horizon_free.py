@@ -125,11 +125,19 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
     return (
         ray("signal, T alone", time, [((u + 2) / rest, first, 150.0, 0.0) for u in time]),
         ray("signal; a, B and sigma^2", near, [(40.0 / rest, first - u, 150.0 + 1.7 * u, 0.6 * u) for u in near]),
+        ray("signal, from T = 1 on", time, [(each, first, 150.0, 0.0) for each in _steps_to(time, fall, first)]),
         ray("noise, K alone", time, [((u + 2) / rest, first, 0.0, 150.0) for u in time]),
         ray("noise, a alone", near, [(30.0 / rest, first - u, 0.0, 150.0) for u in near]),
         ray("noise, B alone", near, [(9.0, first, u, 150.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, first, 0.0, 12.0 + u) for u in time]),
     )
+
+
+def _steps_to(decades: Array, fall: float, log_rate: float) -> list[float]:
+    """log10 of the steps after which the intrinsic time is 1 and more, given as its powers of ten."""
+    rest = 1.0 - fall
+    grown = np.log1p(rest * 10.0 ** (decades - log_rate)) / rest
+    return [float(each) for each in np.log10(np.expm1(grown))]
 
 
 def _log_time(fall: float, log_steps: float) -> float:

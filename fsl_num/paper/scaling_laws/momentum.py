@@ -182,7 +182,7 @@ CLAIMS: tuple[Claim, ...] = (
             tends(2 * B * E / (a * sigma**2), K, oo, NOISE),
             tends(-log(E) / (2 * a * K), K, oo, FORGETTING),
         )),
-        (MODEL, at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 1), "B so large that a/B is negligible",
+        (MODEL, at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 2), "B so large that a/B is negligible",
          "the second for one mode without noise, a lambda < (1 - sqrt(mu))/(1 + sqrt(mu)): its roots are real"),
         _measured, _says, role="own", depends=("eqn: fsl-simplified",),
     ),

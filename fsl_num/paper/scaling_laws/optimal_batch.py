@@ -142,6 +142,7 @@ def _noise_rays(sample: Sample) -> tuple[Ray, ...]:
         "T = M^beta": (model, [(m, m**beta) for m in map(whole, model + 1)]),
         "T = M^(3 beta/2)": (model, [(m, m ** (1.5 * beta)) for m in map(whole, model + 1)]),
         "T alone, M = 10": (time, [(10.0, 10 ** (1.5 * beta + u)) for u in time]),
+        "T alone, M = 1": (time, [(1.0, 10**u) for u in time]),
     }
     rays = []
     for name, (scale, pairs) in runs.items():

@@ -43,7 +43,8 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
     large = whole(min(300.0, 250.0 / (s * beta)))
     rays = [
         _tied("signal decides, exponential decay; sigma^2 grows", sample, "signal",
-              [(Training(large, 0.0, 10**u, 1e-3, 10**SILENT).schedule(beta), large, 10 ** (s * u)) for u in grid]),
+              [(Training(large, 0.0, 10**u, 1e-3, 10**SILENT).schedule(beta), large, 10 ** (s * u))
+               for u in (0.0, *grid)]),
         _tied("approximation decides, stable phase first; sigma^2 grows", sample, "approximation",
               # ever later in units of M^beta, where the signal is gone: its share must not stand in for delta_M
               [(Training(m, 3 * k * m**beta, 2 * m**beta, 1e-3, 10**SILENT).schedule(beta), m, m ** (s * beta))

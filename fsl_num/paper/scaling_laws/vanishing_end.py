@@ -100,7 +100,7 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
     """T far below M^beta, at it and above it, and T, M and a alone."""
     beta = sample.point[1]
     time, model, near = even_grid(LONGEST, sample), even_grid(LONGEST / (1.5 * beta), sample), even_grid(8.0, sample)
-    time, model = time[time > 0.5], model[model > 0.5]
+    early, time, model = time, time[time > 0.5], model[model > 0.5]
 
     def run(size: float, decay: float, peak: float = 1.0) -> PowerRun:
         return PowerRun(size, 0.0, decay, peak=peak, power=power)
@@ -112,6 +112,8 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         "T = M^beta": (model, [run(m, m**beta) for m in map(whole, model + 1)]),
         "T = M^(3 beta/2)": (model, [run(m, m ** (1.5 * beta)) for m in map(whole, model + 1)]),
         "T alone, M = 10": (time, [run(10.0, 10 ** (1.5 * beta + u)) for u in time]),
+        "T from 2 on, M = 1e250": (early, [run(whole(250), 2 * 10**u) for u in early]),
+        "T from 2 on, M = 2": (early, [run(2.0, 2 * 10**u) for u in early]),
         "M alone, T = 1e40": (model, [run(m, 10.0**LONGEST) for m in map(whole, model + 1)]),
         "a alone": (near, [run(1e6, 1e6, 10**-u) for u in near]),
         "a alone, T = M^(3 beta/2)": (near, [run(1e6, 10 ** (9.0 * beta), 10**-u) for u in near]),
@@ -197,6 +199,12 @@ def _resonant(sample: Sample, power: float, fewer: Callable[[Any, Any], Any]) ->
     return Joint({name: replace(plain, law=law)})
 
 
+def _at_resonance(sample: Sample) -> Joint:
+    """The order of the claim, with the power at the resonance."""
+    ((name, p_value),) = resonant_powers(sample.beta).items()
+    return Joint({name: order_statement(noise_order(RESONANT), sample, p=p_value).of("a", "T")})
+
+
 def resonant_mutants(sample: Sample) -> dict[str, Statement]:
     """Other powers of the logarithm, and one of the two alone: what a ray of forty decades resolves."""
     powers = {"no logarithm": 0.0, "the square root of the logarithm": 0.5, "the logarithm squared": 2.0}
@@ -270,7 +278,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for p = beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-(1 - 1/beta) min{log M, log T}.",
         noise_order(RESONANT), (CAPACITY, equals(p, beta - 1), at_least(M, 2), at_least(T, 2)),
         lambda sample: _measured(sample, resonant_powers, _noise_rays),
-        lambda sample: _resonant(sample, 1.0, np.minimum), resonant_mutants, role="own",
+        _at_resonance, resonant_mutants, role="own",
     ),
     power_claim(
         "vanishing-end/law-fast", "the scaling law of a power decay, p < beta - 1",

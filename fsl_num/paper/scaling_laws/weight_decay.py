@@ -20,6 +20,7 @@ from fsl_num.claims.statements import Ray, Statement
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
+from fsl_num.spectrum import trace
 from fsl_num.validation import Array
 from fsl_sym.proof import at_least, at_most, less, same_order
 from fsl_sym.spectrum import forgetting_kernel
@@ -80,6 +81,8 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
     s, beta = sample.point
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
 
+    largest = math.log10(1.9 / trace(beta))
+
     def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
         """``runs`` are log10 of T, omega, gamma and sigma^2."""
         columns = [np.array(each) for each in zip(*runs, strict=True)]
@@ -89,10 +92,10 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
     return (
-        ray("T alone", time, [(u + 1, -250.0, -250.0, 0.0) for u in time]),
+        ray("T alone", time, [(u, -250.0, -250.0, 0.0) for u in time]),
         ray("omega alone", time, [(250.0, -u - 1, -250.0, 0.0) for u in time]),
         ray("omega = 1/T", time, [(u + 1, -u - 1, -250.0, 0.0) for u in time]),
-        ray("noise, gamma alone", near, [(9.0, -9.0, -1.0 - u, 50.0) for u in near]),
+        ray("noise, gamma alone", near, [(9.0, -9.0, largest - u, 50.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, -9.0, -1.0, u + 12) for u in time]),
         ray("noise, omega and T", near, [(20.0 + 0.6 * u, -u, -1.0, 50.0) for u in near]),
         ray("T decides; gamma and sigma^2", near, [(20.0, -250.0, -250.0 - u, 0.6 * u) for u in near]),
@@ -111,7 +114,7 @@ def _older_rays(sample: Sample) -> tuple[Ray, ...]:
         return Ray(name, math.log(10.0) * time, {"R": older, "omega": omega}, np.log(values))
 
     return (
-        ray("R below 1/omega", [(u + 3, -100.0) for u in time]),
+        ray("R below 1/omega", [(u, -100.0) for u in time]),
         ray("R beyond 1/omega", [(u + 3, 0.0) for u in time]),
         ray("R = 1/omega", [(u + 3, -u - 3) for u in time]),
         ray("omega beyond 1/R", [(60.0, -u) for u in time]),

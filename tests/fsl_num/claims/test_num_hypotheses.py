@@ -13,7 +13,7 @@ from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Ray
 from fsl_num.claims.verification import verify
 from fsl_sym.proof import at_least, at_most, equals, less
-from fsl_sym.symbols import M, N, T, a, beta, j, p, s, t
+from fsl_sym.symbols import T1, T2, M, N, T, a, beta, j, p, s, t
 
 SAMPLE = Sample("hard", Rational(1, 2), Rational(4))
 KERNEL = claim("lemma:ke-power/kernel-window")
@@ -100,3 +100,29 @@ def test_a_claim_measured_outside_its_hypotheses_is_not_judged():
 def test_own_points_of_a_measurement_take_the_place_of_the_drawn_one():
     subject = replace(KERNEL, hypotheses=(less(s, Rational(1, 3)),), own=lambda s, beta: [(s / 2, beta)])
     assert violated(subject, SAMPLE, [ray(t=np.arange(5))]) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "measured", "stretched"),
+    [
+        ("batch-switch/excess", at_most(T2, T1), at_most(T2, T1**2)),
+        ("optimal-batch/noise", at_least(T, 1), at_least(T, Rational(1, 1000))),
+        ("vanishing-end/fast", at_least(M, 1), at_least(M, Rational(1, 100))),
+        ("vanishing-end/fast", less(p, beta - 1), at_most(p, beta - 1)),  # of values that do not vary the end is one
+    ],
+)
+def test_a_range_that_reaches_beyond_what_is_measured_is_not_known(claim_id, measured, stretched):
+    subject = claim(claim_id)
+    assert measured in subject.hypotheses
+    wider = replace(subject, hypotheses=tuple(stretched if each == measured else each for each in subject.hypotheses))
+    assert verify(subject).passes
+    outcome = verify(wider)
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert f"{stretched} is claimed, and nothing is measured nearer to its end" in outcome.message
+    # at one point that is chosen the ends of ranges need not be seen
+    assert verify(wider, at=[(1, 3)]).passes
+
+
+def test_what_is_chosen_freely_is_no_range():
+    (relation,) = relations_of("constraint: a <= 1")
+    assert str(relation) == "a <= 1"

@@ -208,3 +208,37 @@ def test_the_trace_inequality():
     largest = float(np.linalg.eigvalsh((product + product.T) / 2)[-1])
     assert largest > np.trace(product)
     assert_said("fourth-moment-trace-inequality", f"{largest:.3f}", f"{np.trace(product):.2f}")
+
+
+def test_the_risk_at_the_start_is_half_of_what_is_learned_and_what_is_not():
+    # s = 1/2, beta = 2: lambda_j theta_j^2 = j^-2
+    whole = np.pi**2 / 6
+    signal_at_start = float(np.sum(np.arange(1.0, 51.0) ** -2))
+    assert_said("risk-above-the-signal", f"{whole / 2:.3f},", f"{signal_at_start:.3f}$")
+    assert whole / 2 < signal_at_start, "the printed bound fails"
+
+
+def test_pairs_count_a_power_of_the_exponential_more_than_once():
+    x, terms = 0.3, range(40)
+    pairs = sum(2.0 ** (a + b) / math.factorial(a + b) * (-x) ** (a + b) for a in terms for b in terms)
+    assert pairs == pytest.approx((1 - 2 * x) * math.exp(-2 * x), rel=1e-12)
+    assert_said("exponential-counts-pairs", f"{pairs:.3f}$", f"{math.exp(-2 * x):.3f}$")
+
+
+def test_the_last_bound_of_the_quadratic_form_needs_its_constant():
+    size, columns, generator = 48, 16, np.random.default_rng(0)
+    own, quotients = np.arange(1.0, 4 * size + 1.0) ** -2, []
+    for _ in range(40):
+        projection = generator.standard_normal((size, 4 * size)) / np.sqrt(size)
+        head, tail = projection[:, :columns], projection[:, columns:]
+        rest = (tail * own[columns:]) @ tail.T
+        eigenvalues = np.linalg.eigvalsh(rest)
+        least = np.linalg.eigvalsh(head.T @ np.linalg.solve(rest, head))[0]
+        quotients.append(1.0 / eigenvalues[0] / least / (eigenvalues[size // 2] / eigenvalues[0]))
+    assert min(quotients) > 1.0
+    assert_said("last-bound-without-constant", f"{max(quotients):.1f}.")
+
+
+def test_the_limit_of_the_flat_part_is_that_of_the_trace():
+    limits = [factor * np.pi**2 / 12 for factor in (1, 2)]
+    assert_said("exp-decay-i1-constant", f"{limits[0]:.3f},", f"{limits[1]:.3f}.")

@@ -1,0 +1,152 @@
+"""Whether the numbers that a claim is judged by are those of its formula.
+
+A statement that is made from the formula cannot differ from it. One that is written for itself could: the formula that
+is printed would be another than the one that is measured. Orders are compared at letters drawn at random. What is no
+order, and what holds a sum, an integral or a function without a value, is not compared.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+from sympy import Expr, Integral, Min, Mul, Pow, Sum, Symbol, powdenest
+from sympy.core.function import AppliedUndef
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import compiled, parts_of
+from fsl_num.claims.statements import Joint
+from fsl_num.validation import Array
+from fsl_sym.proof import AllOf, Formula
+from fsl_sym.symbols import T2, T, beta, s, t
+
+_ALPHA: Final = Symbol("alpha", positive=True)
+_BUDGETS: Final = ("N", "C", "D")
+"""Names of a budget: a law under one calls it N, whatever it is a budget of."""
+_SAME: Final = 1e-6
+"""Of logarithms up to a few thousand, in double precision."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Which parts of a formula are judged, which are not, and which could not be compared."""
+
+    same: tuple[Formula, ...] = ()
+    other: tuple[Formula, ...] = ()
+    unknown: tuple[Formula, ...] = ()
+
+
+def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
+    """Compare the orders in the formula of a claim with what it says in numbers at a sample.
+
+    >>> from sympy import Integer
+    >>> from fsl_num.claims.registry import claim
+    >>> subject, sample = claim("thm:chinchilla"), Sample("easy", Integer(1), Integer(2))
+    >>> agreement(subject, sample, subject.says(sample)).other
+    ()
+    """
+    if claim.statement is None or not isinstance(claim.formula, Formula | AllOf):
+        return Agreement()
+    laws = [law for law in map(_law_values, _leaves(statement)) if law is not None]
+    parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
+    for part in parts_of(claim.formula):
+        if part.relation not in ("~", "<~"):
+            parts[None].append(part)
+            continue
+        condition = True if part.where is None else part.where.subs({s: sample.s, beta: sample.beta})
+        if condition == False:  # noqa: E712  # a relation of sympy, of other letters where it is neither
+            continue
+        parts[_order(part, claim, sample, laws)].append(part)
+    return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
+
+
+def unlike(claim: Claim, sample: Sample, statement: Any) -> str:
+    """The first order of a claim's formula that is not judged, in words; "" where all are that can be compared.
+
+    An order of another kind may be judged where the claim says which (``judged_by``).
+    """
+    other = () if claim.judged_by else agreement(claim, sample, statement).other
+    here = f"s = {sample.s}, beta = {sample.beta}"
+    return f"{other[0]} is what the claim says, and at {here} no law judged is it" if other else ""
+
+
+def _leaves(statement: Any) -> Iterator[Any]:
+    """The single statements of a joint one; that of an end of a range is its order."""
+    if isinstance(statement, Joint):
+        for part in statement.parts.values():
+            yield from _leaves(part)
+    else:
+        inner = getattr(statement, "order", None)
+        yield statement if inner is None else inner
+
+
+class _Probe(dict[str, Array]):
+    """Logs of letters drawn at random, each when it is asked for: far from 0, in no order of size; b is below a."""
+
+    def __init__(self, place: int) -> None:
+        self._place = place
+        self.update(dict.fromkeys(_BUDGETS, self["N"]))
+        self["b"] = self["a"] - self["b/a"]
+        self["a - b"] = self["a"] + np.log1p(-np.exp(self["b"] - self["a"]))
+
+    def __missing__(self, name: str) -> Array:
+        letter, _, square = name.partition("^")
+        drawn = np.random.default_rng([zlib.crc32(letter.encode()), self._place]).uniform(20.0, 400.0, 1)
+        self[name] = np.asarray(drawn * (2.0 if square == "2" else 1.0))
+        return self[name]
+
+
+_AT: Final = [_Probe(place) for place in range(8)]
+
+
+def _law_values(leaf: Any) -> Array | None:
+    """The log of a law at the probes; None where a statement has none, or one of other letters."""
+    law, exponents = getattr(leaf, "law", None), getattr(leaf, "exponents", None)
+    if law is None or exponents is None or not hasattr(leaf, "direction"):
+        return None
+    try:
+        with np.errstate(all="ignore"):  # far from where the law is measured
+            return np.array([float(np.ravel(law(exponents, logs))[0]) for logs in _AT])
+    except (KeyError, TypeError, IndexError):
+        return None
+
+
+def _order(part: Formula, claim: Claim, sample: Sample, laws: Sequence[Array]) -> bool | None:
+    """Whether one of the laws is the order, up to a constant; of a bound by a minimum each of its members is one."""
+    sides = (part.right, part.left) if part.relation == "<~" else (part.right,)
+    sides = tuple(each for each in sides if isinstance(each, Expr) and not each.has(Integral, Sum, AppliedUndef))
+    known = {s: sample.s, beta: sample.beta, _ALPHA: sample.s * sample.beta}
+    named = [each for each in claim.values if part.right.has(each) or part.left.has(each)]
+    points = [known | dict(zip(named, each, strict=True)) for each in product(*(claim.values[name] for name in named))]
+    judged = [_is_judged(side, points, laws) for side in sides]
+    if part.relation == "<~" and isinstance(part.right, Min) and True not in judged:
+        judged = [None not in each and all(each)
+                  for each in [[_is_judged(member, points, laws) for member in part.right.args]]]  # fmt: skip
+    return True if True in judged else False if False in judged and laws else None
+
+
+def _is_judged(side: Expr, points: Sequence[Mapping[Any, Any]], laws: Sequence[Array]) -> bool | None:
+    """Whether a law is this order at one of the points; None of a letter alone, and where exponents have no value."""
+    plain = side.replace(lambda each: isinstance(each, Pow) and isinstance(each.base, Mul), _of_factors)
+    compared = False
+    for order in dict.fromkeys((plain, plain.subs(T, t), plain.subs(T2, t))):
+        for point in points:
+            try:
+                law, exponents, *_ = compiled(order, point)
+                values = np.array([float(np.ravel(law(exponents, logs))[0]) for logs in _AT])
+            except (ValueError, KeyError, TypeError):
+                continue
+            if any(np.all(np.isfinite(each)) and np.ptp(values - each) < _SAME for each in laws):
+                return True
+            compared = compared or not isinstance(side, Symbol)
+    return False if compared else None
+
+
+def _of_factors(power: Expr) -> Expr:
+    """The power of a product as a product of powers, those of a logarithm's inverse as powers of the logarithm."""
+    base, exponent = power.as_base_exp()
+    return Mul(*(powdenest(factor**exponent, force=True) for factor in base.args))

@@ -1,0 +1,62 @@
+"""An order that is printed is found among the laws that are judged, and no other is."""
+
+import dataclasses
+
+import pytest
+from sympy import Min, Rational, log
+
+from fsl_num.claims.agreement import agreement, unlike
+from fsl_num.claims.claim import Sample
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import all_claims, claim
+from fsl_num.claims.statements import Joint
+from fsl_num.claims.verification import samples_of, verify
+from fsl_sym.proof import Formula, order_at_most
+from fsl_sym.symbols import T2, M, beta
+from fsl_sym.values import exact
+
+SAMPLE = Sample("hard", exact("1/3"), exact("5/2"))
+
+
+def compared(subject, sample=SAMPLE):
+    """What agrees, what differs and what is not compared, of a claim with its own statement."""
+    return agreement(subject, sample, subject.says(sample))
+
+
+@pytest.mark.parametrize("claim_id", ["thm:chinchilla", "eq:Ksigma-gap/sharp", "ass:capacity/powers-up-to-constants"])
+def test_a_formula_that_is_not_judged_is_noticed(claim_id):
+    subject = claim(claim_id)
+    first = subject.formula.parts[0] if not isinstance(subject.formula, Formula) else subject.formula
+    wrong = dataclasses.replace(first, right=first.right ** Rational(51, 50))
+    judged = dataclasses.replace(subject, stated=wrong, statement=subject.says)
+    assert compared(dataclasses.replace(judged, stated=first)).other == ()
+    assert compared(judged).other == (wrong,)
+    assert str(wrong) in unlike(judged, SAMPLE, judged.says(SAMPLE))
+    outcome = verify(judged)
+    assert outcome.verdict is Verdict.UNKNOWN and "no law judged is it" in outcome.message
+
+
+def test_a_bound_by_a_minimum_is_one_by_each_of_its_members():
+    subject = claim("lem: wsd-stable-noise")
+    assert compared(subject).other == ()
+    left = subject.formula.left
+    for wrong in (Min(M / T2, T2 ** (1 / beta - Rational(9, 10))), M / T2 * log(T2)):
+        changed = dataclasses.replace(subject, stated=order_at_most(left, wrong))
+        assert compared(changed).other == (changed.formula,)
+
+
+def test_what_holds_a_sum_or_has_no_law_is_not_compared():
+    subject = claim("thm: fsl-general-noise/all-times")
+    assert compared(subject).other == () and len(compared(subject).unknown) == 1
+    assert agreement(dataclasses.replace(subject, stated=claim("thm:chinchilla").formula), SAMPLE, Joint({})).same == ()
+
+
+def test_a_statement_that_is_made_of_the_formula_needs_no_comparison():
+    made = claim("lem: half-scale/beyond")
+    assert made.statement is None and compared(made).same == ()
+
+
+@pytest.mark.parametrize("subject", [pytest.param(each, id=each.id) for each in all_claims() if each.judged_by])
+def test_no_claim_is_excused_without_need(subject):
+    drawn = [sample for each in subject.regime_objects() for sample in samples_of(subject, each, "quick", 0)]
+    assert any(compared(subject, sample).other for sample in drawn)
