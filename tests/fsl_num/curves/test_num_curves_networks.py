@@ -1,4 +1,4 @@
-"""Small networks of three kinds: what two runs say of fifteen others, and how much of it their intervals hold."""
+"""Small networks of four kinds: what two runs say of fifteen others, and how much of it their intervals hold."""
 
 from functools import cache
 
@@ -33,5 +33,5 @@ def test_intervals_hold_most_of_what_they_should():
 
 
 def test_an_expectation_that_outweighs_rows_that_scatter_is_seen():
-    """The perceptron's error is 4.7 %, and 6.2 % were expectations not scaled by how much rows that scatter count."""
-    assert summary(found("perceptron"))[0] < 0.055
+    """The perceptron's error is 3.7 %, and 5.1 % were expectations not scaled by how much rows that scatter count."""
+    assert summary(found("perceptron"))[0] < 0.045

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from fsl_num.curves.curve import CurveError
 from fsl_num.curves.size_laws import SIZE_LAWS, regression_risk
 from fsl_num.curves.size_result import slopes
 
+MEASURED = Path(__file__).parents[3] / "examples" / "language" / "sizes.csv"
 TRUTH = {"s": 0.5, "beta": 2.0, "N0": 1e4, "rate": 0.2, "noise": 0.5, "A": 4.0, "L0": 1.5}
 SIZES, BATCHES, STEPS = (1e5, 2e5, 4e5, 8e5), (4, 16, 64), (200, 800, 3200)
 SCATTER = 0.003
@@ -212,3 +214,11 @@ def test_the_command_answers_first(tmp_path, monkeypatch, capsys, table):
     assert main(["sizes", "runs.csv", "--predict", "1e6"]) == 2
     (tmp_path / "runs.csv").write_text("model_size,steps,loss\n1,2,3\n")
     assert main(["sizes", "runs.csv"]) == 2 and "lacks batch_size" in capsys.readouterr().err
+
+
+def test_the_law_that_predicts_the_largest_model_measured_is_taken():
+    """Measured: the largest of three sizes, unseen, is missed by 8, 14 and 26 %."""
+    table = np.genfromtxt(MEASURED, delimiter=",", names=True)
+    errors = held_out_errors(table)
+    assert errors["three-term"] < 0.1 < 0.75 * errors["regression"] and errors["chinchilla"] > 0.2
+    assert fit_final_losses(table).law == "three-term"
