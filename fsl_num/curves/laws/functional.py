@@ -177,14 +177,17 @@ class FunctionalLaw(Law):
         nonlinear = len(self.parameters) - count
         sizes = size_column(plans) if self.sizes else None
 
+        names = self.names[count:]
+
         def columns(theta: Array) -> tuple[Array, Array]:
-            values = dict(zip(self.names[count:], theta.tolist(), strict=True))
+            values = dict(zip(names, theta.tolist(), strict=True))
             powers = values.get("p", 1.0), values.get("q", 0.0), values.get("r", 0.0), values.get("v", 0.0)
+            weights = power_memory(mu, theta[1], theta[2])
             x, slopes = np.ones((size, count)), np.zeros((size, nonlinear, count))
             low = 0
             for part in parts:
                 rows = slice(low, low + part.size)
-                part.fill(x[rows], slopes[rows], theta, powers)
+                part.fill(x[rows], slopes[rows], theta, powers, weights)
                 low += part.size
             if sizes is not None:
                 last = -1
@@ -302,13 +305,15 @@ class _Part:
         self.finite = tuple(np.where(np.isfinite(each), each, 0.0) for each in self.rates)
         self.clock = _Clock.of(plan, past, mu)
 
-    def fill(self, x: Array, slopes: Array, theta: Array, powers: tuple[float, float, float, float]) -> None:
-        """Write the columns of the plan and their derivatives; ``powers``: p, q, r and v."""
+    def fill(
+        self, x: Array, slopes: Array, theta: Array, powers: tuple[float, float, float, float], weights: Array
+    ) -> None:
+        """Write the columns and their derivatives; ``powers``: p, q, r and v; ``weights``: of the memory."""
         p, q, r, v = powers
-        if self.law.peaks:  # shorter steps: a slower signal and memory, and the noise of smaller rates
-            pace = np.exp(-v * self.higher)
-            theta = theta * np.where(np.isin(np.arange(theta.size), (1, 3)), pace, 1.0)
-        weights = power_memory(self.mu, theta[1], theta[2])
+        if self.higher:  # shorter steps: a slower signal and memory, and the noise of smaller rates
+            pace, theta = np.exp(-v * self.higher), theta.copy()
+            theta[[1, 3]] *= pace
+            weights = power_memory(self.mu, theta[1], theta[2])
         paced = self.law.paced and self.larger is not None  # else time passes by the rates alone, whatever r
         clock = _Clock.of(self.plan, self.past, self.mu, self.larger, r) if paced else self.clock
         x[:, 1], slopes[:, 0, 1], slopes[:, 3, 1], by_time = _signal(clock.recorded[0], theta)
@@ -342,7 +347,7 @@ class _Part:
             noises = np.stack(sources[::count] if self.law.signal_noise else sources[:1])[:2]
             slopes[:, free.stop - 1, 1] = by_time * clock.recorded[1]
             slopes[:, free.stop - 1, 2 : 2 + len(noises)] += clock.moved(noises, weights[0], self.mu)
-        if self.law.peaks:
+        if self.higher:
             by_log = slopes[:, [1, 3]] * theta[[1, 3], None]
             slopes[:, [1, 3]] *= pace
             slopes[:, free.stop] = -self.higher * by_log.sum(axis=1)

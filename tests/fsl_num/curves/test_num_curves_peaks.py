@@ -75,6 +75,18 @@ def test_runs_of_two_peaks_tell_it_and_runs_of_one_say_that_they_do_not():
     assert abs(np.log(plain.predict(far).final / far.loss[-1])) > 2 * error
 
 
+def test_what_runs_alike_say_nothing_of_leaves_the_exponents_readable():
+    alike = [
+        LossCurve(each.step, each.loss, schedule=each.plan, batch_size=8, name=each.name)
+        for each in (curve("constant", PEAK), curve("wsd", PEAK))
+    ]
+    found = fit(alike)
+    assert found.law.batches and any(
+        line.startswith("Of q, r, v the curves say nothing") for line in found.report.sentences
+    )
+    assert np.isfinite(found.report.condition) and found.task.s is not None
+
+
 def test_the_law_of_plain_descent_knows_no_such_steps():
     assert "v" not in fit(run("constant"), "fsl-sgd", intervals=False, starts=1).law.names
 
