@@ -91,7 +91,7 @@ def identifiability(task: Task, theta: Array, search: Found, samples: Array) -> 
     sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, search, size_term)
     if silent.any():
         shown = ", ".join(name for name, each in zip(names, silent, strict=True) if each)
-        sentences += (f"Of {shown} the curves say nothing, being alike in what these act on: as expected.",)
+        sentences += (f"Of {shown} the curves say nothing, alike in what these act on: what is expected stands.",)
     if size_term:
         sentences += (unidentified_words(task.law, task.plans, theta),)
     return Identifiability(
