@@ -2,7 +2,7 @@
 
 A statement that is made from the formula cannot differ from it. One that is written for itself could: the formula that
 is printed would be another than the one that is measured. Orders are compared at letters drawn at random, bounds with
-their constants at a problem that the statement names (``bounds``). What is neither, and an order that holds a sum, an
+their constants at a problem that the statement names (``printed_bounds``). What is neither, and an order that holds a sum, an
 integral or a function without a value, is not compared.
 """
 
@@ -53,7 +53,7 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     """
     if claim.statement is None or not isinstance(claim.formula, Formula | AllOf):
         return Agreement()
-    if hasattr(statement, "bounds"):
+    if hasattr(statement, "printed_bounds"):
         return _bounds(parts_of(claim.formula), sample, statement)
     laws = [law for law in map(_law_values, _leaves(statement)) if law is not None]
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
@@ -80,7 +80,7 @@ def unlike(claim: Claim, sample: Sample, statement: Any) -> str:
 
 def _bounds(parts: Sequence[Formula], sample: Sample, statement: Any) -> Agreement:
     """Whether the sides of a formula's inequalities are, as numbers, the bounds that its statement judges."""
-    judged = statement.bounds(sample)
+    judged = statement.printed_bounds(sample)
     if len(judged.bounds) != len(parts):
         return Agreement(other=tuple(parts))
     split: dict[bool, list[Formula]] = {True: [], False: []}

@@ -115,7 +115,7 @@ class Constants:
         low = self.lower * law / (1.0 + second)
         return low, self.upper * (self.floor * unlearned + law) / (1.0 - self.halved * stability)
 
-    def bounds(self, sample: Sample) -> PrintedBound:
+    def printed_bounds(self, sample: Sample) -> PrintedBound:
         """Both sides for one feature, t = 1 and a constant rate."""
         measured, (value, exponent) = cases(sample), sample.point
         numbers = measured.numbers[:, measured.places.index(COMPARED)]

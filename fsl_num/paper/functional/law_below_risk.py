@@ -66,7 +66,7 @@ class NotBelow(WithoutExponents):
         holds = worst.low >= self.factor
         return Judgement(holds, self.factor / worst.low, constants, None, detail, rigorous=rigorous)
 
-    def bounds(self, sample: Sample) -> PrintedBound:
+    def printed_bounds(self, sample: Sample) -> PrintedBound:
         """What is judged at M = 4, sigma^2 = 1 and t = 1."""
         problem = exact_problem(sample, SIZES[0], STABILITIES[0], 1, 1.0)
         model = problem.model
