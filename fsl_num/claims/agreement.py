@@ -2,8 +2,8 @@
 
 A statement that is made from the formula cannot differ from it. One that is written for itself could: the formula that
 is printed would be another than the one that is measured. Orders are compared at letters drawn at random, bounds with
-their constants at a problem that the statement names (``printed_bounds``). What is neither, and an order that holds a sum, an
-integral or a function without a value, is not compared.
+their constants at a problem that the statement names (``printed_bounds``). What is neither, and an order that holds a
+sum, an integral or a function without a value, is not compared.
 """
 
 from __future__ import annotations
