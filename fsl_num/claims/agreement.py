@@ -1,8 +1,9 @@
 """Whether the numbers that a claim is judged by are those of its formula.
 
 A statement that is made from the formula cannot differ from it. One that is written for itself could: the formula that
-is printed would be another than the one that is measured. Orders are compared at letters drawn at random. What is no
-order, and what holds a sum, an integral or a function without a value, is not compared.
+is printed would be another than the one that is measured. Orders are compared at letters drawn at random, bounds with
+their constants at a problem that the statement names (``printed_bounds``). What is neither, and an order that holds a
+sum, an integral or a function without a value, is not compared.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled, parts_of
+from fsl_num.claims.printed_values import value_of
 from fsl_num.claims.statements import Joint
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, Formula
-from fsl_sym.symbols import T2, T, beta, s, t
+from fsl_sym.symbols import T2, E, T, beta, s, t
 
 _ALPHA: Final = Symbol("alpha", positive=True)
 _BUDGETS: Final = ("N", "C", "D")
@@ -41,7 +43,7 @@ class Agreement:
 
 
 def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
-    """Compare the orders in the formula of a claim with what it says in numbers at a sample.
+    """Compare the orders in the formula of a claim, or its bounds, with what it says in numbers at a sample.
 
     >>> from sympy import Integer
     >>> from fsl_num.claims.registry import claim
@@ -51,6 +53,8 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     """
     if claim.statement is None or not isinstance(claim.formula, Formula | AllOf):
         return Agreement()
+    if hasattr(statement, "printed_bounds"):
+        return _bounds(parts_of(claim.formula), sample, statement)
     laws = [law for law in map(_law_values, _leaves(statement)) if law is not None]
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
@@ -72,6 +76,19 @@ def unlike(claim: Claim, sample: Sample, statement: Any) -> str:
     other = () if claim.judged_by else agreement(claim, sample, statement).other
     here = f"s = {sample.s}, beta = {sample.beta}"
     return f"{other[0]} is what the claim says, and at {here} no law judged is it" if other else ""
+
+
+def _bounds(parts: Sequence[Formula], sample: Sample, statement: Any) -> Agreement:
+    """Whether the sides of a formula's inequalities are, as numbers, the bounds that its statement judges."""
+    judged = statement.printed_bounds(sample)
+    if len(judged.bounds) != len(parts):
+        return Agreement(other=tuple(parts))
+    split: dict[bool, list[Formula]] = {True: [], False: []}
+    for part, bound in zip(parts, judged.bounds, strict=True):
+        one, other = (value_of(side, {**judged.letters, E: 1.0}, judged.rate) for side in (part.left, part.right))
+        value = other / one if part.left.has(E) else one / other
+        split[part.relation == "<=" and abs(value / bound - 1.0) <= judged.rtol].append(part)
+    return Agreement(tuple(split[True]), tuple(split[False]))
 
 
 def _leaves(statement: Any) -> Iterator[Any]:

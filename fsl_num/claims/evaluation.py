@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sympy import Add, Expr, Rational, Sum, sympify
+from sympy import Add, Expr, Float, Function, Rational, Sum, exp, lambdify, sympify
 
 from fsl_num.claims.statements import Sharp
 from fsl_num.exponential_sums_digits import private_context
@@ -52,7 +52,11 @@ def _summed(series: Sum, digits: int) -> Expr:
     if more or not (first.is_Integer and last.is_Integer) or series.function.free_symbols - {index}:
         return series.doit()
     places = range(int(first), int(last) + 1)
-    return Add(*(series.function.evalf(digits + 15, subs={index: place}) for place in places))
+    if not {each.func for each in series.function.atoms(Function)} <= {exp}:
+        return Add(*(series.function.evalf(digits + 15, subs={index: place}) for place in places))
+    context = _context(digits + 15)
+    term = lambdify(index, series.function, [{"exp": context.exp, "mpf": context.mpf}, "mpmath"])
+    return Float(str(context.fsum(term(context.mpf(place)) for place in places)), digits + 15)
 
 
 def sharp(

@@ -183,6 +183,16 @@ def eigenvalue_ratios(
 
 
 def _extreme_ratios(beta: float, size: int, features: int, normalisation: str, generator: np.random.Generator) -> Array:
+    ratios = ratios_of_draw(beta, size, features, normalisation, generator)
+    return np.array([ratios.min(), ratios.max()])
+
+
+def ratios_of_draw(beta: float, size: int, features: int, normalisation: str, generator: np.random.Generator) -> Array:
+    """Return mu_j(W H W')/lambda_j, j <= M = ``size``, of one W drawn from ``generator``, shape (M,).
+
+    >>> ratios_of_draw(2.0, 4, 16, "model-size", np.random.default_rng(0)).shape
+    (4,)
+    """
     eigenvalues = np.arange(1.0, features + 1.0) ** -beta
     weighted = random_projection(size, features, generator, normalisation) * np.sqrt(eigenvalues)
     if eigenvalues[size - 1] > _WELL_CONDITIONED:
@@ -190,5 +200,4 @@ def _extreme_ratios(beta: float, size: int, features: int, normalisation: str, g
     else:
         # singular values lose half as many digits; the triangular factor has the same ones and is smaller
         own = np.linalg.svd(np.linalg.qr(weighted.T, mode="r"), compute_uv=False) ** 2
-    ratios = own / eigenvalues[:size]
-    return np.array([ratios.min(), ratios.max()])
+    return np.asarray(own / eigenvalues[:size])

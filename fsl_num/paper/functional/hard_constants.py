@@ -13,6 +13,7 @@ tasks it falls too slowly for what was injected early to count. On the easiest t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,6 +23,7 @@ import numpy as np
 from sympy import Expr, S, Sum, oo
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.printed_values import PrintedBound
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared
 from fsl_num.design.shapes import SHAPES, shape
@@ -33,7 +35,7 @@ from fsl_num.paper.hypotheses import MODEL
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import MeshEquation, infinite_parts, mesh_equation
 from fsl_sym.proof import AllOf, at_most
-from fsl_sym.symbols import E, M, beta, j, s, sigma
+from fsl_sym.symbols import E, M, beta, j, s, sigma, t
 
 RATES = (0.05, 0.9)
 """c = gamma_max tr(H_M)/2."""
@@ -45,6 +47,10 @@ NOISES, LEVELS = (0.0, 1.0, 1e12, 1e30), (1.0, 1e-20)
 """sigma^2, and shares of gamma_max."""
 ROUNDING = 1e-9
 """Relative: sums of some hundred terms on the mesh, on which both sides hold exactly."""
+COMPARED = "constant, M = 1, t = 0.01 M^beta, c = 0.9, sigma^2 = 1"
+"""The case, at t = 1, in which the formula is compared with what is judged."""
+MESH = 0.002
+"""Relative, of the law on the mesh, where noise is injected at the middles of cells: 8e-4 at beta = 6."""
 
 
 def _trace(first: Expr, last: Expr) -> Sum:
@@ -88,21 +94,35 @@ class Constants:
 
     def judge(self, measured: Cases) -> Judgement:
         """The case that comes nearest to a bound, or lies furthest beyond one."""
-        loss, law, peak, stability, noise, size, unlearned, beyond, start = measured.numbers
+        loss, law = measured.numbers[:2]
         if not loss.size:
             raise NothingCompared("no case was measured")
-        letters = {"gamma_max": peak, "sigma^2": np.maximum(noise, 1.0), "M": size}
-        second = self.tail * peak * beyond * (start + noise) / (2.0 * unlearned)
-        for name, power in self.powers.items():
-            second = second * letters[name] ** power
-        low = self.lower * law / (1.0 + second)
-        high = self.upper * (self.floor * unlearned + law) / (1.0 - self.halved * stability)
+        low, high = self._sides(measured.numbers)
         over = {"lower": low / loss, "upper": loss / high}
         name = max(over, key=lambda each: float(over[each].max()))
         worst, at = float(over[name].max()), int(np.argmax(over[name]))
         detail = f"{worst:.9g} of the {name} bound at {measured.places[at]}"
         constants = float((loss / law).min()), float((loss / law).max())
         return Judgement(worst <= 1.0 + ROUNDING, worst, constants, None, detail)
+
+    def _sides(self, numbers: Array) -> tuple[Array, Array]:
+        """The lower and the upper bound of cases."""
+        _, law, peak, stability, noise, size, unlearned, beyond, start = numbers
+        letters = {"gamma_max": peak, "sigma^2": np.maximum(noise, 1.0), "M": size}
+        second = self.tail * peak * beyond * (start + noise) / (2.0 * unlearned)
+        for name, power in self.powers.items():
+            second = second * letters[name] ** power
+        low = self.lower * law / (1.0 + second)
+        return low, self.upper * (self.floor * unlearned + law) / (1.0 - self.halved * stability)
+
+    def printed_bounds(self, sample: Sample) -> PrintedBound:
+        """Both sides for one feature, t = 1 and a constant rate."""
+        measured, (value, exponent) = cases(sample), sample.point
+        numbers = measured.numbers[:, measured.places.index(COMPARED)]
+        low, high = (float(side) / 2.0 for side in self._sides(numbers))
+        peak, noise, size = (float(each) for each in numbers[[2, 4, 5]])
+        letters = {s: value, beta: exponent, M: size, sigma: math.sqrt(noise), LARGEST: peak, t: 1.0}
+        return PrintedBound(letters, peak, (low, high), MESH)
 
     def mutants(self) -> Mapping[str, Constants]:
         """Constants and terms that make a bound stricter, and powers of B that do so at one end of the range."""

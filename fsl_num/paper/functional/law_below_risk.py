@@ -16,6 +16,7 @@ from typing import Any
 from sympy import Sum, oo
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.printed_values import PrintedBound
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared, WithoutExponents
 from fsl_num.paper.functional.balls import DIGITS, enclosed_risk, exact_problem, flint_or_none
@@ -23,11 +24,13 @@ from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.volterra import Problem, solve
 from fsl_sym.proof import at_most
-from fsl_sym.symbols import E, M, beta, j, s
+from fsl_sym.symbols import E, M, beta, j, s, sigma, t
 
 SIZES = (4, 12)
 STABILITIES = (0.2, 0.9)
 NOISES = (0, 1, 100)
+ROUNDING = 1e-12
+"""Relative, of sums of some ten positive terms, and of differences of exponentials over gaps of 1e-4 and more."""
 SUMS = LAW - M ** (-s * beta) + Sum(j ** (-1 - s * beta), (j, M + 1, oo))
 """The functional scaling law with the exact approximation error."""
 
@@ -62,6 +65,14 @@ class NotBelow(WithoutExponents):
         constants = (worst.low, max(each.high for each in measured))
         holds = worst.low >= self.factor
         return Judgement(holds, self.factor / worst.low, constants, None, detail, rigorous=rigorous)
+
+    def printed_bounds(self, sample: Sample) -> PrintedBound:
+        """What is judged at M = 4, sigma^2 = 1 and t = 1."""
+        problem = exact_problem(sample, SIZES[0], STABILITIES[0], 1, 1.0)
+        model = problem.model
+        letters = {s: model.s, beta: model.beta, M: model.size, sigma: math.sqrt(model.noise), t: 1.0}
+        law = self.factor * _law(_Floats(), problem, Fraction(1))
+        return PrintedBound(letters, problem.peak_gamma, (law,), ROUNDING)
 
     def tightened(self, size: float) -> tuple[NotBelow]:
         """The lower constant larger by this share."""

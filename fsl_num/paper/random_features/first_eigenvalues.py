@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -14,11 +13,13 @@ from fsl_num.claims.statements import Joint
 from fsl_num.paper.model.measurements import SIZES
 from fsl_num.paper.model.statements import CONFIDENCE, FailureRate
 from fsl_num.paper.random_features import forcing
-from fsl_num.paper.random_features.draws import sizes_of
+from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, sizes_of
 from fsl_num.paper.random_features.formulas import RANDOM, RATE, SPECTRUM, large, mu, small
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, OverDraws
 from fsl_num.paper.random_features.statements import SHIFTS as OVERALL
-from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios
+from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios, ratios_of_draw
+from fsl_num.simulate.random_tasks import over_runs
+from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, at_most, same_order
 from fsl_sym.symbols import beta, j
 
@@ -27,31 +28,39 @@ EIGENVALUE_BOUNDS: Final = AllOf((at_most(small * j**-beta, mu(j)), at_most(mu(j
 DRAWS = (400, 200, 150, 120)
 """Of the failures: with 120 draws at M = 64 no probability below exp(-0.03 M) can be shown."""
 LARGE_SIZES = (64, 128, 256)
-LARGE_DRAWS = (96, 80, 64)
-"""Of the slopes: from M = 8 to 64 the least ratio still falls like M^-0.13 at beta = 6, here like M^-0.05."""
+LARGE_DRAWS = ((64, 48, 32), (96, 80, 64), (96, 80, 64))
+"""Of the slopes, by profile. From M = 8 to 64 the least ratio still falls like M^-0.13 at beta = 6, here M^-0.05."""
 SHIFTS: Final = {"least": (0.1, 0.3), "largest": (0.3,)}
 """The largest ratio falls like M^-0.07 at these sizes, as fluctuations fade: M^-0.1 is tried on the mean over j."""
 DRAWN = (
     "with probability at least 1 - exp(-{rate} M) over W; draws of W at each point: "
     + ", ".join(f"{count} at M = {size}" for size, count in zip(SIZES, DRAWS, strict=True))
     + f" for failures, by Clopper-Pearson bounds at {CONFIDENCE:.1%}; "
-    + ", ".join(f"{count} at M = {size}" for size, count in zip(LARGE_SIZES, LARGE_DRAWS, strict=True))
-    + f" for slopes of means, of which {FINITE_SIZE:g} ({forcing.SETTLED:g} for the mean over j, of "
-    + ", ".join(f"{count}" for count in forcing.LARGER_RUNS)
-    + f" draws) and {ERRORS:g} standard errors are allowed"
+    + ", ".join(f"{count} at M = {size}" for size, count in zip(LARGE_SIZES, LARGE_DRAWS[0], strict=True))
+    + f" (quick) for slopes of means, of which {FINITE_SIZE:g} ({forcing.SETTLED:g} for the mean over j) "
+    + f"and {ERRORS:g} standard errors are allowed"
 )
 
 
 @lru_cache(maxsize=64)
-def drawn_ratios(beta: float, seed: int) -> tuple[Concentration, Concentration, Concentration]:
-    """mu_j(W H W')/lambda_j with N = 4M: at small sizes, others at the least of them, and at large ones."""
+def drawn_ratios(beta: float, effort: int, seed: int) -> tuple[Concentration, Concentration, list[Array]]:
+    """mu_j(W H W')/lambda_j with N = 4M: at small sizes, others at the least of them, and logs at large ones.
+
+    The latter are the least, the largest and the mean log over j, a draw a row.
+    """
     seeds = [int(each) for each in np.random.SeedSequence([seed, 3]).generate_state(3)]
-    plans = ((SIZES, DRAWS), (SIZES[:1], DRAWS[:1]), (LARGE_SIZES, LARGE_DRAWS))
-    first, pilot, second = (
+    first, pilot = (
         eigenvalue_ratios(beta=beta, model_sizes=sizes, runs=runs, seed=own)
-        for (sizes, runs), own in zip(plans, seeds, strict=True)
+        for sizes, runs, own in ((SIZES, DRAWS, seeds[0]), (SIZES[:1], DRAWS[:1], seeds[1]))
     )
-    return first, pilot, second
+    plans = [(beta, size) for size in LARGE_SIZES]
+    large = over_runs(_logs_of_draw, plans, LARGE_DRAWS[effort], seed=seeds[2], executor=None, name="eigenvalues")
+    return first, pilot, large
+
+
+def _logs_of_draw(beta: float, size: int, generator: np.random.Generator) -> Array:
+    logs = np.log(ratios_of_draw(beta, size, FEATURES_PER_MODEL * size, "model-size", generator))
+    return np.array([logs.min(), logs.max(), logs.mean()])
 
 
 def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
@@ -60,18 +69,13 @@ def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
     These lie between the tenth and the ninetieth percent of other draws. ``unit``: entries of variance 1, for which
     every eigenvalue is M times as large.
     """
-    small_sizes, pilot, large_sizes = drawn_ratios(sample.point[1], sample.seed)
-    scale = tuple(np.log(size) for size in LARGE_SIZES)
+    small_sizes, pilot, large = drawn_ratios(sample.point[1], sample.effort, sample.seed)
     ratios: dict[str, Any] = {}
-    for side in SHIFTS:
-        draws = large_sizes.least if side == "least" else large_sizes.largest
-        values = tuple(np.log(part) + (own if unit else 0.0) for part, own in zip(draws, scale, strict=True))
+    for column, side in enumerate((*SHIFTS, "mean over j")):
+        values = tuple(
+            part[:, column] + (np.log(size) if unit else 0.0) for size, part in zip(LARGE_SIZES, large, strict=True)
+        )
         ratios[side] = [DrawnRay(side, LARGE_SIZES, values, sizes_of(LARGE_SIZES))]
-    mean = forcing.mean_ratio_ray(sample)
-    larger = [np.log(size) if unit else 0.0 for size in mean.sizes]
-    ratios["mean over j"] = [
-        replace(mean, values=tuple(part + own for part, own in zip(mean.values, larger, strict=True)))
-    ]
     low, high = pilot.quantiles("least", 0.1)[0], pilot.quantiles("largest", 0.9)[0]
     counts = []
     for size, least, largest in zip(SIZES, small_sizes.least, small_sizes.largest, strict=True):

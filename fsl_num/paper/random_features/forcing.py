@@ -88,35 +88,25 @@ def rays(sample: Sample, *names: str) -> list[DrawnRay]:
 
 
 @lru_cache(maxsize=64)
-def factored(beta: float, seed: int) -> tuple[tuple[Array, Array], ...]:
-    """For each larger size, a draw a row: the mean of log(mu_j/lambda_j), and what share of each feature W misses.
-
-    Both are read off one triangular factor, without eigenvalues.
-    """
-    pairs = []
+def missed_shares(beta: float, seed: int) -> tuple[Array, ...]:
+    """What share of each feature W misses, for each larger size a draw a row."""
+    shares = []
     for size, runs in zip(LARGER_SIZES, LARGER_RUNS, strict=True):
         eigenvalues = features(1.0, beta, size)[0]
-        ratios, missed = np.empty(runs), np.empty((runs, eigenvalues.size))
+        missed = np.empty((runs, eigenvalues.size))
         for place, stream in enumerate(np.random.SeedSequence([seed, 41, size]).spawn(runs)):
             projection = random_projection(size, eigenvalues.size, np.random.default_rng(stream))
-            basis, triangle = np.linalg.qr((projection * np.sqrt(eigenvalues)).T)
-            ratios[place] = np.mean(2.0 * np.log(np.abs(np.diag(triangle))) - np.log(eigenvalues[:size]))
+            basis = np.linalg.qr((projection * np.sqrt(eigenvalues)).T)[0]
             missed[place] = np.maximum(1.0 - (basis**2).sum(axis=1), 0.0)
-        pairs.append((ratios, missed))
-    return tuple(pairs)
-
-
-def mean_ratio_ray(sample: Sample) -> DrawnRay:
-    """The geometric mean of mu_j/lambda_j over j <= M, along the larger sizes."""
-    values = tuple(ratios for ratios, _ in factored(sample.point[1], sample.seed))
-    return DrawnRay("mean over j", LARGER_SIZES, values, sizes_of(LARGER_SIZES))
+        shares.append(missed)
+    return tuple(shares)
 
 
 def never_learned_ray(sample: Sample) -> DrawnRay:
     """What is never learned of the mean target, along the larger sizes."""
     s, beta = sample.point
     values = []
-    for size, (_, missed) in zip(LARGER_SIZES, factored(beta, sample.seed), strict=True):
+    for size, missed in zip(LARGER_SIZES, missed_shares(beta, sample.seed), strict=True):
         eigenvalues, squares = features(s, beta, size)
         values.append(np.log(missed @ (eigenvalues * squares)))
     gone = tuple(-np.inf for _ in LARGER_SIZES)

@@ -29,7 +29,7 @@ RUNS = ((150, 120, 120, 140), (150, 120, 120, 140), (600, 400, 400, 300))
 """So many that no failure at M = 96 shows a probability below exp(-0.03 M)."""
 LARGE_SIZES = (64, 128, 256)
 """Those of the slopes: extreme eigenvalues come to their limits slowly."""
-LARGE_RUNS = ((96, 64, 40), (96, 64, 40), (200, 120, 64))
+LARGE_RUNS = ((64, 48, 24), (96, 64, 40), (200, 120, 64))
 SHARES = {"k = 1": 0.0, "k = M/3": 1 / 3, "k = M": 1.0, "k = 2M = N - 2M": 2.0}
 SQUARE = "k = N - M"
 TAILS = (
@@ -37,7 +37,7 @@ TAILS = (
     "exactly; above the largest at M = 12 later ones lie with a probability shown, at 99.9 %, to be below exp(-0.03 M)"
 )
 SLOPES = (
-    "; slopes of means over 96, 64, 40 draws at M = 64, 128, 256, of which 0.05 (0.1 at k = 1) and three standard "
+    "; slopes of means over 64, 48, 24 draws at M = 64, 128, 256, of which 0.05 (0.1 at k = 1) and three standard "
     "errors are allowed"
 )
 

@@ -3,16 +3,17 @@
 import dataclasses
 
 import pytest
-from sympy import Min, Rational, log
+from sympy import Integral, Min, Rational, log
 
 from fsl_num.claims.agreement import agreement, unlike
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
 from fsl_num.claims.statements import Joint
 from fsl_num.claims.verification import samples_of, verify
-from fsl_sym.proof import Formula, order_at_most
-from fsl_sym.symbols import T2, M, beta
+from fsl_sym.proof import AllOf, Formula, order_at_most
+from fsl_sym.symbols import T2, E, M, beta, sigma
 from fsl_sym.values import exact
 
 SAMPLE = Sample("hard", exact("1/3"), exact("5/2"))
@@ -43,6 +44,27 @@ def test_a_bound_by_a_minimum_is_one_by_each_of_its_members():
     for wrong in (Min(M / T2, T2 ** (1 / beta - Rational(9, 10))), M / T2 * log(T2)):
         changed = dataclasses.replace(subject, stated=order_at_most(left, wrong))
         assert compared(changed).other == (changed.formula,)
+
+
+@pytest.mark.parametrize("claim_id", ["best-constants/law-below", "thm: fsl-hard-regime/constants"])
+@pytest.mark.parametrize("change", ["the whole", "the integral", "the noise", "the risk"])
+def test_a_constant_that_is_not_judged_is_noticed(claim_id, change):
+    subject = claim(claim_id)
+    assert compared(subject).other == () and compared(subject).unknown == ()
+    sides = {"the whole": lambda side: Rational(95, 100) * side, "the risk": lambda side: Rational(95, 100) * side,
+             "the integral": lambda side: side.replace(Integral, lambda *own: Rational(95, 100) * Integral(*own)),
+             "the noise": lambda side: side.subs(sigma, Rational(11, 10) * sigma)}  # fmt: skip
+    wrong = [
+        dataclasses.replace(part, **{side: sides[change](getattr(part, side))})
+        for part in parts_of(subject.formula)
+        for side in ("left", "right") if getattr(part, side).has(E) == (change == "the risk")
+    ]  # fmt: skip
+    changed = dataclasses.replace(
+        subject, stated=AllOf(tuple(wrong)) if len(wrong) > 1 else wrong[0], statement=subject.says
+    )
+    assert compared(changed).other == tuple(wrong)
+    outcome = verify(changed)
+    assert outcome.verdict is Verdict.UNKNOWN and "no law judged is it" in outcome.message
 
 
 def test_what_holds_a_sum_or_has_no_law_is_not_compared():
