@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from sympy import Expr, Function, Identity, Max, Min, Sum, Symbol, log
+from sympy import Expr, Function, Identity, Sum, Symbol, log
 
-from fsl_num.paper.model.measurements import FEATURE_COUNT
-from fsl_sym.model_identities import COVARIANCE, FEATURES, PHI, PROJECTION, THETA, WEIGHTS
+from fsl_sym.model_identities import COVARIANCE, PHI, PROJECTION, THETA, WEIGHTS
 from fsl_sym.proof import AllOf, Formula, Hypothesis, Mean, Property, equals
 from fsl_sym.symbols import B, C, N, beta, j, t
 
@@ -95,19 +94,3 @@ INTRINSIC_SCHEME: Final = _intrinsic_scheme()
 def norm(order: Expr, capacity: Expr = beta) -> Sum:
     """The squared norm in H^order of a function with the coefficients a_j."""
     return Sum(_a(j) ** 2 / (j**-capacity) ** order, (j, 1, N))
-
-
-BEST_CONSTANTS: Final = AllOf(
-    (equals(LEAST, Min(1, (KURTOSIS - 1) / 2)), equals(MOST, Max(KURTOSIS - 1, 2 - (3 - KURTOSIS) / FEATURES)))
-)
-
-
-def best_constants(kurtosis: float, size: int = FEATURE_COUNT) -> tuple[float, float]:
-    """rho_- and rho_+ of ``size`` >= 2 independent symmetric features: min(1, (k-1)/2) and max(k-1, 2-(3-k)/size).
-
-    >>> best_constants(3.0), best_constants(1.0, 4)
-    ((1.0, 2.0), (0.0, 1.5))
-    """
-    given = {KURTOSIS: kurtosis, FEATURES: size}
-    least, most = (float(part.right.subs(given)) for part in BEST_CONSTANTS.parts)  # type: ignore[union-attr]
-    return least, most

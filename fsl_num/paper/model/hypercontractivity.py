@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from sympy import Expr, MatrixSymbol, Symbol, Trace
+from sympy import Expr, MatrixSymbol, Max, Min, Symbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Sharp, Statement
-from fsl_num.paper.model.formulas import BEST_CONSTANTS, KURTOSES, LEAST, MOST, SPECTRUM, H, best_constants
+from fsl_num.paper.model.formulas import KURTOSES, KURTOSIS, LEAST, MOST, SPECTRUM, H
 from fsl_num.paper.model.measurements import FEATURE_COUNT, cloud, eigenvalues, extreme_vectors
 from fsl_num.paper.model.statements import Bracket, Operator
 from fsl_num.validation import Array
@@ -43,6 +43,22 @@ INDEFINITE: Final = AllOf((
     at_most(Trace(_along.T * _FOURTH * _along), _SIGNED[1] * _size),
 ))  # fmt: skip
 FOURTH_MOMENTS: Final = AllOf((equals(_FOURTH, Trace(H * _A) * H + H * _A * H), *HYPERCONTRACTIVITY.parts))
+
+
+BEST_CONSTANTS: Final = AllOf(
+    (equals(LEAST, Min(1, (KURTOSIS - 1) / 2)), equals(MOST, Max(KURTOSIS - 1, 2 - (3 - KURTOSIS) / FEATURES)))
+)
+
+
+def best_constants(kurtosis: float, size: int = FEATURE_COUNT) -> tuple[float, float]:
+    """rho_- and rho_+ of ``size`` >= 2 independent symmetric features: min(1, (k-1)/2) and max(k-1, 2-(3-k)/size).
+
+    >>> best_constants(3.0), best_constants(1.0, 4)
+    ((1.0, 2.0), (0.0, 1.5))
+    """
+    given = {KURTOSIS: kurtosis, FEATURES: size}
+    least, most = (float(part.right.subs(given)) for part in BEST_CONSTANTS.parts)  # type: ignore[union-attr]
+    return least, most
 
 
 def matrix_bound(each: Operator, rho: float) -> Array:

@@ -26,11 +26,11 @@ from fsl_num.paper.model.formulas import (
     H,
     Stated,
     W,
-    best_constants,
     fixed,
     symmetric,
 )
 from fsl_num.paper.model.gradients import NOISE, cases
+from fsl_num.paper.model.hypercontractivity import best_constants
 from fsl_num.paper.model.measurements import gradient_noises
 from fsl_num.paper.model.statements import Bracket, Operator, base_bound
 from fsl_num.paper.model.tables import Numbers, table

@@ -12,6 +12,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.gradients import cases
+from fsl_num.paper.model.hypercontractivity import best_constants
 from fsl_num.paper.model.measurements import gradient_noises
 from fsl_num.paper.model.statements import Bracket, Operator
 from fsl_num.paper.model.tables import Numbers, table
@@ -75,7 +76,7 @@ def _energies(family: str, sample: Sample) -> Sequence[Operator]:
 def _energy_statement(sample: Sample) -> Joint:
     parts: dict[str, Statement] = {}
     for family in ("gaussian", "uniform"):
-        low, high = formulas.best_constants(formulas.KURTOSES[family])
+        low, high = best_constants(formulas.KURTOSES[family])
         parts[family] = Bracket(min(2.0, 2.0 * low), max(2.0, 2.0 * high))
     return Joint(parts)
 
