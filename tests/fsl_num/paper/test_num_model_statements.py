@@ -9,7 +9,8 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.model import Model
 from fsl_num.paper.model import measurements as measured
-from fsl_num.paper.model.formulas import KURTOSES, best_constants
+from fsl_num.paper.model.formulas import KURTOSES
+from fsl_num.paper.model.hypercontractivity import best_constants
 from fsl_num.paper.model.hypercontractivity import fourth_moments, matrix_bound
 from fsl_num.paper.model.noise_covariance import noise_bound
 from fsl_num.paper.model.statements import Bracket, FailureRate, Operator, Trend
