@@ -10,8 +10,7 @@ from fsl_num.claims.statements import Ray
 from fsl_num.model import Model
 from fsl_num.paper.model import measurements as measured
 from fsl_num.paper.model.formulas import KURTOSES
-from fsl_num.paper.model.hypercontractivity import best_constants
-from fsl_num.paper.model.hypercontractivity import fourth_moments, matrix_bound
+from fsl_num.paper.model.hypercontractivity import best_constants, fourth_moments, matrix_bound
 from fsl_num.paper.model.noise_covariance import noise_bound
 from fsl_num.paper.model.statements import Bracket, FailureRate, Operator, Trend
 from fsl_num.simulate.families import family
