@@ -221,9 +221,7 @@ def train(stack: Stack, runs: Sequence[Run]) -> None:
 
 def decay(share: float, steps: int) -> np.ndarray:
     """Rates over the peak: a stable phase, then a linear decay over the last share of the steps behind the warmup."""
-    k = np.arange(steps)
-    left = 1.0 - np.clip((k - WARMUP) / (steps - WARMUP), 0.0, 1.0)
-    return np.minimum(1.0, left / share) * np.minimum(1.0, (k + 1) / WARMUP)
+    return np.minimum(shape("constant", steps), shape("linear", steps) / share)
 
 
 def family(steps: int) -> Iterator[Run]:

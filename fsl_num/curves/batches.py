@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fsl_num.curves.laws.base import Law
-from fsl_num.curves.laws.functional import FunctionalLaw
+from fsl_num.curves.laws.functional import FunctionalLaw, rescaled
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -110,11 +110,8 @@ def at_batch(law: Law, theta: Array, batch_size: float) -> tuple[Law, Array]:
     """
     if not isinstance(law, FunctionalLaw) or not law.batches:
         return law, theta
-    scaled, place = np.array(theta), {name: index for index, name in enumerate(law.names)}
+    values = dict(zip(law.names, np.moveaxis(np.asarray(theta), -1, 0), strict=True))
     larger = np.log((law.reference_batch if batch_size == 1.0 else batch_size) / law.reference_batch)
-    q, r = scaled[..., place["q"]], scaled[..., place["r"]] if law.paced else 0.0
-    for name, power in {"B": -q * (1.0 - r), "E": -q * (1.0 - r), "c": r, "c_e": r}.items():
-        if name in place:
-            scaled[..., place[name]] *= np.exp(power * larger)
-    gone = [place[name] for name in ("q", "r") if name in place]
-    return replace(law, batches=False), np.delete(scaled, gone, axis=-1)
+    r = values.get("r", 0.0)
+    one = rescaled(law, theta, -values["q"] * (1.0 - r) * larger, r * larger, "q", "r")
+    return replace(law, batches=False), one

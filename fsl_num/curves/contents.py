@@ -214,7 +214,7 @@ def _size(file: Any) -> float:
     return status.st_size if stat.S_ISREG(status.st_mode) else math.inf
 
 
-def _read(path: Path, reader: Any, compressed: float = float("inf")) -> bytes:
+def _read(path: Path, reader: Any, compressed: float = math.inf) -> bytes:
     """The content, block by block: one call for all would reserve as much as the file may hold beforehand."""
     blocks: list[bytes] = []
     size = 0

@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 
 from fsl_num.curves.laws.base import Law
-from fsl_num.curves.laws.functional import FunctionalLaw
+from fsl_num.curves.laws.functional import FunctionalLaw, rescaled
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -44,10 +44,6 @@ def at_peak(law: Law, theta: Array, peak: float) -> tuple[Law, Array]:
     """
     if not isinstance(law, FunctionalLaw) or not law.peaks:
         return law, theta
-    scaled, place = np.array(theta, dtype=np.float64), {name: index for index, name in enumerate(law.names)}
-    shorter = scaled[..., place["v"]] * np.log(peak / law.reference_peak)
-    noise = scaled[..., place["p"]] if "p" in place else 1.0
-    for name, power in {"B": noise, "E": noise, "c": 1.0, "c_e": 1.0}.items():
-        if name in place:
-            scaled[..., place[name]] *= np.exp(-power * shorter)
-    return replace(law, peaks=False), np.delete(scaled, place["v"], axis=-1)
+    values = dict(zip(law.names, np.moveaxis(np.asarray(theta), -1, 0), strict=True))
+    shorter = values["v"] * np.log(peak / law.reference_peak)
+    return replace(law, peaks=False), rescaled(law, theta, -values.get("p", 1.0) * shorter, -shorter, "v")

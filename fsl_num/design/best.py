@@ -41,6 +41,10 @@ class Past:
         """The final loss of a law by the rates that follow."""
         return final_loss(law, theta, self.rates, self.warmup, self.model_size, self.lengths)
 
+    def at_peak(self, law: FunctionalLaw, theta: Array, peak: float) -> tuple[FunctionalLaw, Array]:
+        """The law, and its parameters, of a run that goes on with rates up to ``peak``."""
+        return at_peak(law, theta, max(peak, float(self.rates.max(initial=0.0))))
+
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
@@ -76,8 +80,7 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     starts, agreed = 1, 1
     bound = -np.inf
     if isinstance(law, FunctionalLaw):
-        highest = max(peak, float(past.rates.max(initial=0.0)))
-        one, scaled = at_peak(law, theta, highest)
+        one, scaled = past.at_peak(law, theta, peak)
         of_peak = past.objective(one, scaled)
         filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling)
         rates = filled.rates
@@ -87,10 +90,10 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
             if of_peak(moved, ones)[0] <= of_peak(rates, ones)[0]:
                 rates = moved
         bound = filled.bound + constant_loss(one, scaled, past.model_size)
-        if law.peaks and rates.max() < highest and past.rates.size == 0:
+        if law.peaks and past.rates.size == 0 and rates.max() < peak:
             # a run of a lower peak takes longer steps: the same relative ones at lower rates
             v = float(theta[law.names.index("v")])
-            rates = np.maximum(rates * (rates.max() / highest) ** (v / (1.0 - v)), floor)
+            rates = np.maximum(rates * (rates.max() / peak) ** (v / (1.0 - v)), floor)
     else:
         least = 0.5 * constant_loss(law, theta, past.model_size)
         rates, starts, agreed = _from_starts(objective, steps, floor, peak, falling, least)
@@ -107,7 +110,7 @@ def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, pea
     if not isinstance(law, FunctionalLaw) or family not in SHAPES:
         return optimum(law, theta, past, steps, floor, peak, family).loss
     falling = family == "non-increasing"
-    one, scaled = at_peak(law, theta, max(peak, float(past.rates.max(initial=0.0))))
+    one, scaled = past.at_peak(law, theta, peak)
     filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling, certify=False)
     return filled.loss + constant_loss(one, scaled, past.model_size)
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -197,6 +197,22 @@ class FunctionalLaw(Law):
             return x, slopes
 
         return Bound(columns, count)
+
+
+def rescaled(law: FunctionalLaw, theta: Array, noise: Any, speed: Any, *without: str) -> Array:
+    """Return parameters, shape (..., parameters), of more noise and faster time, and ``without`` some of them.
+
+    ``noise`` and ``speed``: logarithms of the factors of B and E, and of c and c_e, one for all or shape (...).
+
+    >>> law = FunctionalLaw(peaks=True)
+    >>> rescaled(law, np.array([2, 0.5, 0.4, 0.5, 8, 0.5, 4, 1.0, 0.5]), np.log(0.5), np.log(2.0), "v").tolist()
+    [2.0, 0.5, 0.2, 0.5, 16.0, 0.5, 8.0, 1.0]
+    """
+    scaled, place = np.array(theta, dtype=np.float64), {name: index for index, name in enumerate(law.names)}
+    for name, factor in {"B": noise, "E": noise, "c": speed, "c_e": speed}.items():
+        if name in place:
+            scaled[..., place[name]] *= np.exp(factor)
+    return np.delete(scaled, [place[name] for name in without if name in place], axis=-1)
 
 
 @dataclass(frozen=True)
