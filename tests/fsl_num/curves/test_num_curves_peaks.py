@@ -13,6 +13,7 @@ from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.peaks import at_peak
 from fsl_num.curves.plan import Plan
+from fsl_num.design.best import Past, optimum
 from fsl_num.design.schedule import design_schedule
 
 LAW = FunctionalLaw(signal_noise=True, peaks=True, reference_peak=PEAK)
@@ -102,6 +103,28 @@ def test_a_design_of_another_peak_is_the_best_under_the_law_of_that_peak():
         assert known.predict(Plan(rates, [STEPS]), None).final >= design.loss
     free = design_schedule(known, STEPS, peak="free")
     assert free.loss <= min(design.loss, design_schedule(known, STEPS, peak=PEAK).loss) * (1 + 1e-6)
+
+
+def test_a_peak_that_is_too_high_is_not_reached_and_how_high_it_is_does_not_matter():
+    """A run of lower rates takes longer steps: the best rates are those of its own peak, not of the peak allowed."""
+    noisy = LAW.vector({**TRUTH, "B": 3 * TRUTH["B"]})
+    fresh = Past(np.array([]), 0)
+    reached, far, farther = (
+        optimum(LAW, noisy, fresh, STEPS, 0.0, top * PEAK, "non-increasing") for top in (16, 64, 256)
+    )
+    assert reached.rates.max() == 16 * PEAK < far.rates.max() < 20 * PEAK
+    assert far.loss < reached.loss and far.loss == pytest.approx(farther.loss, rel=1e-12)
+    np.testing.assert_allclose(far.rates, farther.rates, rtol=1e-6, atol=1e-6 * PEAK)
+    # a prediction takes the memory as a sum of exponentials, good to 2e-6 of the noise
+    assert far.loss == pytest.approx(LAW.predict(Plan(far.rates, [STEPS]), noisy)[0], rel=1e-6)
+    assert far.kkt_residual < 1e-12
+
+
+def test_a_run_that_goes_on_below_its_peak_keeps_the_steps_of_that_peak():
+    done = Past(np.repeat([PEAK, 0.3 * PEAK], [500, 100]), 0)
+    noisy = LAW.vector({**TRUTH, "B": 3 * TRUTH["B"]})
+    best = optimum(LAW, noisy, done, 600, 0.0, 0.3 * PEAK, "non-increasing")
+    assert best.kkt_residual < 1e-12 and 0.0 <= best.gap < 1e-3
 
 
 def test_language_models_at_other_peaks_are_predicted_by_it():
