@@ -20,8 +20,6 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from fsl_num.validation import path_like
-
 
 def write_atomically(path: str | os.PathLike[str], text: str | bytes) -> None:
     """Write ``text`` to ``path`` so that a reader finds the old file or the new one, never a part of it.
@@ -38,14 +36,12 @@ def write_atomically(path: str | os.PathLike[str], text: str | bytes) -> None:
 
     Raises
     ------
-    TypeError
-        ``path`` names no file.
     OSError
         The folder does not exist or cannot be written to, or ``path`` is a folder or a file that may not be
         written. Nothing is left behind.
     """
     content = text if isinstance(text, bytes) else text.encode("utf-8")
-    before = _status(path_like("path", path))
+    before = _status(path)
     if before is not None and _in_place(before):
         _check_allowed(path, before)
         with open(os.open(path, os.O_WRONLY | (os.O_TRUNC if stat.S_ISREG(before.st_mode) else 0)), "wb") as stream:

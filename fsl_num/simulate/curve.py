@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.results import Result, axes_to_draw_on, first_and_last, html_table
-from fsl_num.validation import Array, finite_array, whole_count
+from fsl_num.validation import Array, finite_array, path_like, whole_count
 
 
 def record_steps(steps: int, every: int | None) -> Any:
@@ -90,7 +90,7 @@ class RiskCurve(Result):
         """Write :meth:`as_csv` to ``path``, whole or not at all (OSError where it cannot be)."""
         from fsl_num.writing import write_atomically
 
-        write_atomically(path, self.as_csv(rates))
+        write_atomically(path_like("path", path), self.as_csv(rates))
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the excess risk against the step on logarithmic axes, with two standard errors; return the axes."""

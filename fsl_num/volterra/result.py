@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.results import Result, axes_to_draw_on, first_and_last, html_table
-from fsl_num.validation import Array
+from fsl_num.validation import Array, path_like
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Solution(Result):
         """Write :meth:`as_csv` to ``path``, whole or not at all (OSError where it cannot be)."""
         from fsl_num.writing import write_atomically
 
-        write_atomically(path, self.as_csv())
+        write_atomically(path_like("path", path), self.as_csv())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the excess risk against t on logarithmic axes (matplotlib, imported here) and return the axes."""
