@@ -32,7 +32,7 @@ from fsl_num.validation import Array
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.integrals.exponential_decay import i2_finite, i2_sum, remaining
 from fsl_sym.integrals.orders import i2_order
-from fsl_sym.proof import Formula, at_least, equals, same_order, within
+from fsl_sym.proof import Formula, Substitution, at_least, equals, lemma, same_order, within
 from fsl_sym.symbols import M, T, beta, z
 
 BOUNDING = Integral(remaining(T * z**-beta), (z, 0, oo)) / (4 * T)
@@ -226,6 +226,10 @@ CLAIMS: tuple[Claim, ...] = (
         "1/beta comes from dx.",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN),
         (CAPACITY, "T > 0"), bounding_integral, lambda sample: _bounding(sample, 1 / beta),
+        derive=lambda: lemma(
+            BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN,
+            Substitution(z, z, (2 * T / z) ** (1 / beta)), "u = 2 T x^-beta",
+        ),
         role="corrected",
     ),
 )  # fmt: skip
