@@ -4,14 +4,12 @@ No law is exact, and it errs alike where training is in like states. The state o
 the logarithms of the intrinsic time t and of the peak rate, and the share g of the reducible loss at a constant rate
 that falling rates have removed. The misfit, of log loss, has the covariance
 
-    size^2 r r' exp(-|log peak/peak'|) (exp(-|log t/t'| - 2 |g - g'|) + 9 exp(-(log t/t')^2/8)),
+    size^2 r r' exp(-|log peak/peak'| - |log t/t'| - 2 |g - g'|),
 
 with r the share of the loss that is reducible: far from all states that were fitted little is known of it, near them it
-is what the residuals show. The second term is smooth: theory knows the signal up to constants only, and how it bends
-over decades of t is not to be taken for noise, which shows where the rate changes. Each run differs by a constant more
-(seeds, data order), and rows scatter with a variance in proportion to the learning rate, but for a steady share;
-neighbouring rows carry over a part of it, and runs after equally many updates share half of it (they see the same
-batches).
+is what the residuals show. Each run differs by a constant more (seeds, data order), and rows scatter with a variance in
+proportion to the learning rate, but for a steady share; neighbouring rows carry over a part of it, and runs after
+equally many updates share half of it (they see the same batches).
 
 How large the size is, the residuals say, as far as the parameters have not followed the misfit (marginal likelihood,
 parameters and misfit integrated out), with a wide expectation beside them. That expectation is the same for all
@@ -39,11 +37,8 @@ EXPECTED: Final = 0.02
 UNSURE: Final = 0.5
 """The standard deviation of its logarithm: sizes of real families differ by a factor of forty."""
 
-HIDDEN: Final = 2.0
+HIDDEN: Final = 2.5
 """The size in units of what residuals show, of which parameters hide a part."""
-
-BENDING: Final = 3.0
-"""The standard deviation of the smooth part of the misfit over that of the rough one."""
 
 OWN: Final = 2e-6
 """The variance of log loss by which each run is off as a whole, all its rows alike."""
@@ -54,7 +49,6 @@ SAME_BATCHES: Final = 0.5
 _SIZES = np.geomspace(5e-5, 0.8, 33)
 _CARRIED = np.array([0.0, 0.3, 0.6, 0.8, 0.9])
 _ROWS = 400  # of all runs, from which the size is estimated
-_BEND = 2.0  # of log intrinsic time, over which the smooth part bends
 _OF_GAINS = 2.0  # how fast errors become others with the share gained
 _JITTER = 1e-6  # of the variance: runs that branch have rows in equal states
 
@@ -90,15 +84,13 @@ class States:
 
         >>> one = States(*np.ones((4, 1)))
         >>> one.covariance(States(*np.array([[1.0], [1.0], [2.0], [0.5]]))).round(3).tolist()
-        [[1.839]]
+        [[0.184]]
         """
         time, gained, peak = (
             np.abs(np.subtract.outer(here, there))
             for here, there in ((self.time, other.time), (self.gained, other.gained), (self.peak, other.peak))
         )
-        rough = np.exp(-time - _OF_GAINS * gained)
-        smooth = BENDING**2 * np.exp(-0.5 * (time / _BEND) ** 2)
-        return np.asarray(np.outer(self.left, other.left) * np.exp(-peak) * (rough + smooth))
+        return np.asarray(np.outer(self.left, other.left) * np.exp(-peak - time - _OF_GAINS * gained))
 
 
 def _state(law: Law, plan: Plan, theta: Array) -> Array:
@@ -165,7 +157,7 @@ class Misfit:
         >>> misfit = Misfit.drawn(0.01, States(*np.ones((4, 1))), count=1)
         >>> far = States(*np.array([[9.0], [1.0], [1.0], [1.0]]))
         >>> [round(float(misfit.conditional(each, each)[0, 0]), 7) for each in (misfit.states, far)]
-        [0.0, 0.001]
+        [0.0, 0.0001]
         """
         known = self._projected(states).T @ self._projected(others)
         return np.asarray(self.size**2 * (states.covariance(others) - known))

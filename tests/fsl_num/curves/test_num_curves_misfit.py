@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
-from fsl_num.curves.misfit import BENDING, HIDDEN, Misfit, States
+from fsl_num.curves.misfit import HIDDEN, Misfit, States
 from fsl_num.curves.search import scattering
 
 LAW = law("fsl")
 FITTED, OTHER = ("cosine", "wsd"), "drop"
-OF_ONE = 1.0 + BENDING**2  # the variance of a state, over that of the rough part
 states = st.builds(
     lambda rows: States(*np.array(rows).T),
     st.lists(
@@ -43,15 +42,15 @@ def missed(seed, size, noise=5e-4):
 @given(states, states)
 def test_the_covariance_is_one_and_falls_with_the_distance(one, other):
     covariance = one.covariance(one)
-    assert np.diag(covariance) == pytest.approx(OF_ONE * one.left**2) and np.linalg.eigvalsh(covariance).min() > -1e-9
-    assert (one.covariance(other) <= OF_ONE * np.outer(one.left, other.left)).all()
+    assert np.diag(covariance) == pytest.approx(one.left**2) and np.linalg.eigvalsh(covariance).min() > -1e-9
+    assert (one.covariance(other) <= np.outer(one.left, other.left)).all()
     assert (one.covariance(other) == other.covariance(one).T).all()
 
 
 @given(states, states)
 def test_what_is_told_of_other_states_never_adds_to_what_is_open(one, other):
     found = Misfit.drawn(0.1, one, 1)
-    open_before = OF_ONE * 0.01 * other.left**2
+    open_before = 0.01 * other.left**2
     left = np.diag(found.conditional(other, other))
     assert (left <= open_before * (1 + 1e-9)).all() and (left >= -1e-8 * open_before).all()
 
@@ -63,7 +62,7 @@ def test_many_draws_have_the_covariance_of_the_process():
     shared = found.at_fitted.T @ found.elsewhere(there) / 40_000
     # of products of normal numbers: a mean over 40,000 is off by .005 of their standard deviations, five times at most
     assert shared == pytest.approx(
-        0.01 * here.covariance(there), abs=0.025 * OF_ONE * 0.01 * here.left.max() * there.left.max()
+        0.01 * here.covariance(there), abs=0.025 * 0.01 * here.left.max() * there.left.max()
     )
 
 
