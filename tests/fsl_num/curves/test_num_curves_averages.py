@@ -76,6 +76,16 @@ def test_no_range_crosses_a_jump(drops, count):
         assert np.abs(np.diff(rates[steps[0] - 1 : steps[-1]])).max(initial=0.0) <= 0.01 * plan.peak
 
 
+def test_a_first_row_at_the_end_of_the_warmup_takes_no_ranges_from_the_others():
+    """Between two rows lie no ranges, however young the run is there."""
+    step = np.arange(2176, 72000, 128)
+    short = [
+        LossCurve(step, np.linspace(4.0, 3.0, step.size), lr=np.full(step.size, 3e-4), warmup=warmup).averaged(200)
+        for warmup in (2048, 2176)
+    ]
+    assert len(short[1]) >= 0.9 * len(short[0])
+
+
 def test_a_rate_that_jumps_all_the_time_is_thinned_and_the_fit_says_so():
     rates = np.where(np.arange(400) % 2 == 0, 0.01, 0.005)
     plan = Plan(rates, np.arange(10, 401))

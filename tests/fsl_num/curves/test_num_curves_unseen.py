@@ -51,6 +51,16 @@ def test_the_losses_tell_what_came_before_the_first_row(warm):
     assert found.as_fitted(curve).plan.rates[:FIRST] == pytest.approx(shape(warm)[:FIRST], rel=1e-9)
 
 
+def test_a_warmup_is_taken_unless_the_losses_speak_against_it():
+    """A cosine with a warmup, whose first row's rate fits 1.2 times better by chance."""
+    curve = log(shape(True, "cosine"), name="late")
+    found = fit(curve, intervals=False)
+    assert found.warmed and "1.2 times better than a linear warmup, which is taken as most runs" in found.warnings[0]
+    truth = fit(log(shape(True, "cosine"), warmup=FIRST), intervals=False)
+    rest = step_rates("constant", peak=PEAK, steps=STEPS)
+    assert found.predict(rest, None).final == pytest.approx(truth.predict(rest, None).final, rel=1e-6)
+
+
 def test_what_was_found_holds_for_every_other_run_that_begins_late():
     found = fit(log(shape(True)), intervals=False)
     other, truth = log(shape(True, "linear")), log(shape(True, "linear"), warmup=FIRST)
