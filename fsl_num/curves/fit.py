@@ -21,14 +21,16 @@ from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
+from fsl_num.results import percent
 from fsl_num.validation import Array, entries, flag, whole_seed
 
 _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that the curves say something of
 _HARDLY, _FAR_BETTER = 1.1, 100.0
-# Nearly all runs have a warmup. Where one precedes the log, the rate of the first row was never fitted 1.25 times as well
-# (twenty fits to real runs, twelve to runs that the law made); where none does, up to 1.5 times (runs that the law made).
+# Nearly all runs have a warmup. Where one precedes the log, the rate of the first row never fitted 1.25 times as well
+# (twenty fits to real runs, twelve to runs that the law made); where none does, up to 1.5 times (runs of the law).
 _CLEARLY = 1.25
 _LAST_ROWS, _DIVERGED = 5, 0.2
+_UNSEEN = 0.5  # of a run: more updates of unknown rates are not guessed
 _MISSED, _NOISES = 0.03, 3.0  # of log loss; fits of real runs miss half of their rows by .001 to .008
 _SEEDS = 0.01  # seeds differ by a tenth of a per cent or two
 _NO_SEEDS = (
@@ -68,6 +70,14 @@ def fit(
     needed = "a LossCurve, as read_curve gives one, or a list of them"
     given = [curves] if isinstance(curves, LossCurve) else entries("curves", curves, LossCurve, least=1, needed=needed)
     used, curves_given = Settings(**settings), given
+    for curve in given:
+        if curve.unseen > _UNSEEN * curve.plan.rates.size:
+            raise CurveError(
+                f"{curve.name}: begins at step {curve.step[0]} of {curve.step[-1]}, and nothing says the learning rates"
+                " of most of its updates, on which every prediction rests. Where it went on from a checkpoint, name the"
+                " run (--branch-of), or subtract the steps done before; else say how long it warmed up (warmup=,"
+                " --warmup; 0: the first rate from the first update on)"
+            )
     intervals, seed = flag("intervals", intervals), whole_seed(seed)
     notes: list[str] = []
     warnings = _warnings(given, used)
@@ -176,12 +186,10 @@ def _unseen_words(names: Sequence[str], held: float, rising: float) -> str:
     """What was taken for the learning rates before logs that begin late, and why."""
     ratio = max(held, rising) / max(min(held, rising), 1e-300)
     far = "hardly" if ratio < _HARDLY else f"{ratio:.2g} times" if ratio < _FAR_BETTER else "far"
-    if rising < held:
-        taken = f"a linear warmup fits {far} better than the rate of the first row, and is taken"
-    elif rising < _CLEARLY * held:
-        taken = f"the rate of the first row fits {far} better than a linear warmup, which is taken as most runs have one"
-    else:
-        taken = f"the rate of the first row fits {far} better than a linear warmup, and is taken"
+    warmup, first = "a linear warmup", "the rate of the first row"
+    better, worse = (warmup, first) if rising < held else (first, warmup)
+    end = ", which is taken as most runs have one" if held <= rising < _CLEARLY * held else ", and is taken"
+    taken = f"{better} fits {far} better than {worse}{end}"
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     return (
         f"{shown}: begins late, and nothing says what the learning rate was before. There {taken}. Say it where you"
@@ -215,7 +223,7 @@ def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> lis
         off = float(np.median(np.abs(measured - law)))
         scatter = float(np.median(np.abs(np.diff(measured)))) if measured.size > 1 else 0.0
         if off > max(_MISSED, _NOISES * scatter):
-            missed.append(f"{curve.name} ({100 * off:.2g} %)")
+            missed.append(f"{curve.name} ({percent(off)})")
     if not missed:
         return []
     together = " Runs of other models, data or batches do not share one: fit each kind alone." * (len(curves) > 1)
@@ -252,10 +260,11 @@ def _warnings(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
                 f"{curve.name}: the losses scatter by {100 * noise:.0f} %; consider smoothed() (--smooth ROWS)."
             )
         lowest = int(np.argmin(loss))
-        risen = float(np.median(loss[-_LAST_ROWS:]) / np.median(loss[max(lowest - 1, 0) : lowest + 2])) - 1.0
+        last = np.median(loss[max(lowest, loss.size - _LAST_ROWS) :])
+        risen = float(last / np.median(loss[max(lowest - 1, 0) : lowest + 2])) - 1.0
         if risen > _DIVERGED:
             sentences.append(
-                f"{curve.name}: its losses end {100 * risen:.0f} % above those at step {step[lowest]}: did it diverge?"
-                " No law here describes that; leave these rows out (--last-step)."
+                f"{curve.name}: its losses end {percent(risen)} above those at step {step[lowest]}: did it diverge, or"
+                f" overfit? No law here describes that; leave these rows out (--last-step {step[lowest]})."
             )
     return sentences

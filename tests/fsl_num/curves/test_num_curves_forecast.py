@@ -41,6 +41,12 @@ def test_the_endings_are_predicted_as_the_law_that_made_the_run_goes_on(found, u
     assert found.surprise < 1.5 and found.main is found.predictions["hold"]
 
 
+def test_results_show_their_answer_in_a_line(found):
+    words = found.main.final_words()
+    assert repr(found.main) == f"Prediction({found.main.final_words(f' after {found.main.step[-1]} steps')})"
+    assert f"hold: {words}" in repr(found) and "array" not in repr(found)
+
+
 def test_when_a_loss_is_reached(found):
     middle = 0.5 * (found.main.loss[0] + found.main.final)
     reached = found.reaches(middle)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fsl_num.cli import main
-from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.forecast import forecast
 from fsl_num.curves.laws import law
@@ -121,11 +121,31 @@ def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, 
         for name, end in (("exploded", 9.0), ("nan", np.nan))
     )
     known = ["--predict", "linear", "--no-intervals"]
-    assert main(["fit", exploded, *known]) == 0 and "did it diverge?" in capsys.readouterr().out
+    assert main(["fit", exploded, *known]) == 0
+    said = " ".join(capsys.readouterr().out.split())  # before the answer, and with the step up to which to keep it
+    assert said.startswith("exploded: its losses end") and "did it diverge, or overfit?" in said
+    assert f"(--last-step {step[np.argmin(loss[step <= 7000])]})" in said
     assert main(["fit", nan, *known]) == 2
     assert "where the run diverged, leave its end out (--last-step)" in capsys.readouterr().err
     assert main(["fit", nan, *known, "--last-step", "7000"]) == 0
-    assert "did it diverge?" not in capsys.readouterr().out
+    assert "did it diverge" not in capsys.readouterr().out
+
+
+def test_a_short_run_that_ends_at_its_lowest_has_not_diverged(tmp_path, capsys):
+    """The last five of ten rows hold a plateau, and then a decay that ends far below it."""
+    loss = np.array([2.0, 1.5, 1.4, 1.35, 1.32, 1.3, 1.29, 1.28, 1.0, 0.9])
+    curve = LossCurve(np.arange(1, 11) * 100, loss, lr=np.where(loss < 1.2, 1e-4, 1e-3), name="short")
+    assert fit(curve, intervals=False).warnings == ()
+
+
+def test_a_log_of_the_last_steps_alone_is_refused_with_what_settles_it():
+    """Of 50,000 updates before the first row no rate is known: no warmup is made up for them."""
+    step = np.arange(50010, 51501, 10)
+    late = {"step": step, "lr": np.full(step.size, 1e-3), "loss": 1.4 + 0.3 * np.exp(-(step - 50000) / 300)}
+    with pytest.raises(CurveError, match="begins at step 50010 of 51500.*subtract the steps done before"):
+        fit(curve_from(late), intervals=False)
+    for known in (late | {"step": step - 50000}, late):
+        assert fit(curve_from(known, warmup=0), intervals=False).predict([1e-3] * 51500, None).final < 1.7
 
 
 def test_runs_that_share_no_law_are_said_not_to(tmp_path, capsys):
