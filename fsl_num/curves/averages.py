@@ -48,6 +48,7 @@ def ranges(plan: Plan, steps: Any, count: int) -> Any:
     if batches.sum() <= count // _FEW:  # batches that change all the time, as those counted in tokens may, are averaged
         jump |= batches
     jump[: plan.warmup + 1] = False
+    change[: plan.warmup + 1] = 0.0  # the last step of a warmup is no schedule that glides
     places = np.flatnonzero(jump)
     if max(places.size + FEWEST, 2 * places.size) > count:
         return None

@@ -76,12 +76,17 @@ class Prediction(Result):
 
     @property
     def trust(self) -> str:
-        """In a sentence or more, how far to trust it: what of the schedule lies beyond the runs fitted."""
+        """How far to trust it, in words: the ``sentences`` together."""
+        return " ".join(self.sentences)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How far to trust it: a sentence for each way in which the schedule lies beyond the runs fitted."""
         said, mean = [], math.inf if self.mean_half_width is None else self.mean_half_width
         if ENOUGH < mean < math.inf:
             said.append(
-                "The runs fitted do not determine the final loss under this schedule"
-                f" ({how_well(mean)}): fit another run whose learning rate does what this one does."
+                "The runs fitted do not determine the final loss under this schedule: fit another run whose learning"
+                " rate does what this one does."
             )
         if self.other_peak > _OTHER_PEAK:
             said.append(
@@ -104,7 +109,7 @@ class Prediction(Result):
                 " nothing measured says that the law holds so far out."
             )
         if not said and self.upper is None:
-            return (
+            said.append(
                 "It lies within the reach of the runs fitted; without an interval nothing says how well they tell it."
             )
         if not said:
@@ -112,7 +117,7 @@ class Prediction(Result):
                 f"The runs fitted determine it, as far as the law holds: same peak, at most {_BEYOND:g} times their"
                 " intrinsic time (sum of the learning rates), and a narrow interval."
             )
-        return " ".join(said)
+        return tuple(said)
 
     @property
     def step(self) -> Any:

@@ -72,14 +72,16 @@ def trust_lines(
     named: dict[str, list[str]] = {}
     for name, prediction in predictions.items():
         inside = scores[name].coverage if name in scores else math.nan
-        trust = prediction.trust
+        sentences = prediction.sentences
         if inside < _MISSED * level:
-            trust = (
+            missed = (
                 f"Measured, and missed: of its losses {100 * inside:.0f} % lie within their intervals of"
                 f" {100 * level:g} %. The law fitted does not hold for this run, or its log does not say the rates that"
                 " it had (a warmup, a run it branched from, batch sizes)."
             )
-        named.setdefault(trust, []).append(name)
+            sentences = (missed,)
+        for sentence in sentences:
+            named.setdefault(sentence, []).append(name)
     return [Text(f"{', '.join(names)}: {trust}") for trust, names in named.items()]
 
 

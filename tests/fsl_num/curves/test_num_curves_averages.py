@@ -134,6 +134,16 @@ def test_a_fit_to_averages_says_so_and_its_intervals_are_for_single_rows():
     assert again.posterior.scatter == found.posterior.scatter == found.curves[0].scatter
 
 
+def test_what_was_averaged_is_said_once_for_all_curves():
+    step = np.arange(5, 2001, 5)
+    curves = [
+        LossCurve(step[: 300 + 20 * k], 2.0 + step[: 300 + 20 * k] ** -0.5, lr=[0.01] * (300 + 20 * k), name=f"run{k}")
+        for k in range(5)
+    ]
+    (said,) = (note for note in fit(curves, intervals=False, starts=1).notes if "averaged" in note)
+    assert said.startswith("run0, run1, run2, ...: 300 to 380 rows are averaged over ")
+
+
 def test_the_losses_of_very_many_steps_are_interpolated_unseen():
     found = fit(log(0.0), "fsl-simplified", max_rows=300, starts=1, intervals=False)
     swing = Plan(PEAK * (1 + 0.9 * np.sin(K / 3)) * 0.5, np.arange(1, SIZE + 1))  # faster than can be interpolated
