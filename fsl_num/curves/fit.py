@@ -29,7 +29,8 @@ _HARDLY, _FAR_BETTER = 1.1, 100.0
 # Nearly all runs have a warmup. Where one precedes the log, the rate of the first row fitted up to 1.3 times as well
 # (two constant runs of 25M). To deny one wrongly made predictions up to 78 % wrong there; to take one wrongly cost runs
 # that the law made without one at most 0.6 %, and 2 % after a run of constant rate alone, which is 4 % off either way.
-_CLEARLY = 2.0
+# A log that begins behind a tenth of its steps rather is a branch of another run.
+_CLEARLY, _LONGEST_WARMUP = 2.0, 0.1
 _LAST_ROWS, _DIVERGED = 5, 0.2
 _UNSEEN = 0.5  # of a run: more updates of unknown rates are not guessed
 _MISSED, _NOISES = 0.03, 3.0  # of log loss; fits of real runs miss half of their rows by .001 to .008
@@ -88,8 +89,9 @@ def fit(
     if unseen and not tried.whole.law.final_only:
         other = _searched(law, [curve.warmed() for curve in given], used)
         held, rising = (each.search.best.objective for each in (tried, other))
-        warmed = rising < _CLEARLY * held
-        warnings.append(_unseen_words(unseen, held, rising))
+        usual = all(curve.unseen <= _LONGEST_WARMUP * curve.plan.rates.size for curve in given)
+        warmed = rising < (_CLEARLY if usual else 1.0) * held
+        warnings.append(_unseen_words(unseen, held, rising, warmed))
         if warmed:
             tried, curves_given = other, [curve.warmed() for curve in given]
     given, whole, thinned, search_of_starts = tried.curves, tried.whole, tried.thinned, tried.search
@@ -183,13 +185,13 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
     return _Searched(given, whole, thinned, best, notes)
 
 
-def _unseen_words(names: Sequence[str], held: float, rising: float) -> str:
+def _unseen_words(names: Sequence[str], held: float, rising: float, warmed: bool) -> str:
     """What was taken for the learning rates before logs that begin late, and why."""
     ratio = max(held, rising) / max(min(held, rising), 1e-300)
     far = "hardly" if ratio < _HARDLY else f"{ratio:.2g} times" if ratio < _FAR_BETTER else "far"
     warmup, first = "a linear warmup", "the rate of the first row"
     better, worse = (warmup, first) if rising < held else (first, warmup)
-    end = ", which is taken as most runs have one" if held <= rising < _CLEARLY * held else ", and is taken"
+    end = ", which is taken as most runs have one" if warmed and held <= rising else ", and is taken"
     taken = f"{better} fits {far} better than {worse}{end}"
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     return (

@@ -20,7 +20,7 @@ from fsl_num.curves.score import Score, score
 from fsl_num.curves.search import independent_rows
 from fsl_num.curves.sizes import sizes_of
 from fsl_num.results import Result, as_loss, how_well
-from fsl_num.validation import Array, instance_of
+from fsl_num.validation import Array, instance_of, real_number
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
@@ -134,10 +134,15 @@ class Prediction(Result):
 
     def in_digits(self, loss: float) -> str:
         """Return a loss near the end with the digits that the interval of the final loss leaves."""
-        return as_loss(loss, self.final, 0.0 if self.upper is None else float(self.upper[-1] - self.loss[-1]))
+        half_width = 0.0 if self.upper is None else float(self.upper[-1] - self.loss[-1])
+        return as_loss(real_number("loss", loss), self.final, half_width)
 
     def final_words(self, after: str = "") -> str:
-        """Return the loss at the end in words: how well its mean is known, and where single rows of a log lie."""
+        """Return the loss at the end in words: how well its mean is known, and where single rows of a log lie.
+
+        ``after``: words behind the loss, as " after 100 steps".
+        """
+        instance_of("after", after, str)
         mean = "" if self.mean_half_width is None else f" {how_well(self.mean_half_width)}"
         words = f"{self.in_digits(self.final)}{mean}{after}"
         if self.lower is None or self.upper is None or self.level is None:

@@ -133,7 +133,7 @@ class FinalLossFit(Result):
         """
         said = []
         for name, value in (("model_size", model_size), ("batch_size", batch_size), ("steps", steps)):
-            fitted = getattr(self.runs, name)
+            value, fitted = positive(name, value), getattr(self.runs, name)
             above, below = value / float(fitted.max()), float(fitted.min()) / value
             if max(above, below) > _EXTRAPOLATED:
                 side = "above" if above > below else "below"
